@@ -1358,18 +1358,15 @@ def make_may_import(is_of_image, judged):
         """Does judged code have a text that names the module? What the analyzer judged as code is a constant."""
         return any(type(each) is str and module in each for each in code.co_consts)
 
-    def loads_native(frame):
-        """Does an extension module of the image begin, which a function of a library may ask for by its name? Native code has no frame."""
-        code, loader = frame.f_code, frame.f_back
-        return (code.co_name == "_call_with_frames_removed" and code.co_filename.startswith("<frozen importlib")
-                and loader.f_code.co_name in ("create_module", "exec_module") and is_of_image(loader.f_code))
-
-    def may_import(module, judged_too):
+    def may_import(module, judged_too, is_native):
         frame, is_run = get_frame(1), False
+        # Native code of a library has no frame. A call that looks like one of its calls may be one of a library's function, or of judged code.
+        if is_native and (is_of_image(frame.f_code) or (judged.has(frame.f_code) and not judged_too)):
+            return True
         while frame is not None:
             code = frame.f_code
             if is_of_image(code):
-                if states(frame) or code.co_name == "<module>" or module in code.co_consts or loads_native(frame):
+                if states(frame) or code.co_name == "<module>" or module in code.co_consts:
                     return True
             elif judged.has(code):
                 return not judged_too and (names_in_text(module, code) if is_run else states(frame))

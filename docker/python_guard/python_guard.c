@@ -28,7 +28,7 @@ static uint32_t refused; /* bits of policies/guard.def; nothing between runs */
 static PyObject *report; /* (refusal, what) -> None */
 static PyObject *
     is_ours; /* (words) -> bool: does code of the image call that has one of these words, rather than the program's own? */
-static PyObject *may_import; /* (module, judged code may not either) -> bool */
+static PyObject *may_import; /* (module, judged code may not either, native code asks) -> bool */
 static PyObject *own; /* tuple of the code objects of these functions and of what they call */
 static _Thread_local bool inside; /* one of them is called */
 static bool moved;                /* the program has changed the working directory */
@@ -321,23 +321,28 @@ static bool is_harmless(const char *module, const char *name)
     return false;
 }
 
+static int check_module(const char *module, const char *around, bool native);
+
 /* (module, name) */
 static int check_pickle(PyObject *args)
 {
     PyObject *parts[2] = { PyTuple_GetItem(args, 0), PyTuple_GetItem(args, 1) };
-    char what[CBX_FRAME_BLOCKED_MAX] = "";
-    if ((refused >> CBX_GUARD_UNPICKLE & 1) == 0 || parts[0] == NULL || parts[1] == NULL) {
+    char what[CBX_FRAME_BLOCKED_MAX] = "", from[CBX_FRAME_BLOCKED_MAX] = "";
+    if (parts[0] == NULL || parts[1] == NULL) {
         return 0;
     }
     PyObject *module = PyUnicode_AsUTF8String(parts[0]), *name = PyUnicode_AsUTF8String(parts[1]);
     bool harmless_one = module != NULL && name != NULL &&
                         is_harmless(PyBytes_AsString(module), PyBytes_AsString(name));
+    snprintf(from, sizeof(from), "%s", module != NULL ? PyBytes_AsString(module) : "");
     snprintf(what, sizeof(what), "%s.%s", module != NULL ? PyBytes_AsString(module) : "?",
              name != NULL ? PyBytes_AsString(name) : "?");
     Py_XDECREF(module);
     Py_XDECREF(name);
     PyErr_Clear();
-    return harmless_one ? 0 : refuse(CBX_GUARD_UNPICKLE, what, NULL);
+    return harmless_one                               ? 0
+           : (refused >> CBX_GUARD_UNPICKLE & 1) != 0 ? refuse(CBX_GUARD_UNPICKLE, what, NULL)
+                                                      : check_module(from, NULL, false);
 }
 
 /* --- the hook --------------------------------------------------------------------------------- */
@@ -439,15 +444,19 @@ static bool set_modules(const char *bytes, Py_ssize_t len)
     }
     char *copy = malloc((size_t)len + 1);
     const char **entries = malloc((count + 1) * sizeof(*entries));
-    if (copy == NULL || entries == NULL || (len > 0 && bytes[len - 1] != '\0')) {
+    bool good = copy != NULL && entries != NULL && len > 0 && bytes[len - 1] == '\0';
+    if (good) {
+        memcpy(copy, bytes, (size_t)len);
+    }
+    for (size_t i = 0, at = 0; i < count && good; i++, at += strlen(copy + at) + 1) {
+        entries[i] = copy + at;
+        good = entries[i][0] != '\0' && (i == 0 || strcmp(entries[i - 1] + 1, entries[i] + 1) < 0);
+    }
+    if (!good) {
         free(copy);
         free(entries);
         PyErr_SetString(PyExc_ValueError, "the list of modules is malformed");
         return false;
-    }
-    memcpy(copy, bytes, (size_t)len);
-    for (size_t i = 0, at = 0; i < count; i++, at += strlen(copy + at) + 1) {
-        entries[i] = copy + at;
     }
     free(modules.bytes);
     free(modules.entries);
@@ -465,8 +474,9 @@ static char denial_of_module(const char *module)
 }
 
 /* Raises ImportError, which programs that look for a module expect, when the module is refused to whoever imports
- * it now. `around`: it is looked for as an item of this module; NULL: it is no item. */
-static int check_module(const char *module, const char *around)
+ * it now. `around`: it is looked for as an item of this module; NULL: it is no item. `native`: it looks like a
+ * call of native code, which has no frame. */
+static int check_module(const char *module, const char *around, bool native)
 {
     char mark = denial_of_module(module);
     if (mark == 0 || is_inside()) {
@@ -475,7 +485,7 @@ static int check_module(const char *module, const char *around)
     if (around != NULL && denial_of_module(around) != 0) {
         module = around;
     }
-    PyObject *may = call_own(may_import, Py_BuildValue("(si)", module, mark == '='));
+    PyObject *may = call_own(may_import, Py_BuildValue("(sii)", module, mark == '=', native));
     int trusted = may == NULL ? -1 : PyObject_IsTrue(may);
     Py_XDECREF(may);
     if (trusted != 0) {
@@ -489,12 +499,12 @@ static int check_module(const char *module, const char *around)
 }
 
 /* Both are str. */
-static int check_name(PyObject *name, PyObject *around)
+static int check_name(PyObject *name, PyObject *around, bool native)
 {
     const char *bytes = PyUnicode_AsUTF8AndSize(name, NULL),
                *outer = around != NULL ? PyUnicode_AsUTF8AndSize(around, NULL) : NULL;
     PyErr_Clear(); /* no module has a name that is not UTF-8 */
-    return bytes == NULL ? 0 : check_module(bytes, outer);
+    return bytes == NULL ? 0 : check_module(bytes, outer, native);
 }
 
 /* `from NAME import A, B`: each may be a module, and what is listed as not denied is looked for by its whole name. */
@@ -505,7 +515,7 @@ static int check_from(PyObject *name, PyObject *list)
         PyObject *item = PyTuple_GetItem(list, i);
         PyObject *whole = PyUnicode_Check(item) ? PyUnicode_FromFormat("%U.%U", name, item) : NULL;
         PyErr_Clear();
-        denied = whole != NULL ? check_name(whole, name) : check_name(name, NULL);
+        denied = whole != NULL ? check_name(whole, name, false) : check_name(name, NULL, false);
         Py_XDECREF(whole);
     }
     return denied;
@@ -565,6 +575,14 @@ static PyObject *copy_items(PyObject *from)
     return items;
 }
 
+/* What PyImport_Import() gives: the globals of the frame twice, and an empty list. */
+static bool is_native_call(PyObject *const given[ARGUMENTS])
+{
+    return given[LEVEL] != NULL && given[GLOBALS] == given[LOCALS] &&
+           given[GLOBALS] == PyEval_GetGlobals() && PyList_CheckExact(given[FROM]) &&
+           PyList_Size(given[FROM]) == 0;
+}
+
 /* __import__(name, globals=None, locals=None, fromlist=(), level=0). What is checked is what is imported: names
  * are copied, and a relative one is resolved here. */
 static PyObject *import_module(PyObject *self, PyObject *const *args, Py_ssize_t count,
@@ -588,8 +606,9 @@ static PyObject *import_module(PyObject *self, PyObject *const *args, Py_ssize_t
     name = level == 0
                ? PyUnicode_FromObject(given[NAME])
                : PyObject_CallFunction(absolute_name, "OOlO", given[NAME], globals, level, from);
-    bool allowed = name != NULL && (PyTuple_Size(from) > 0 ? check_from(name, from) == 0
-                                                           : check_name(name, NULL) == 0);
+    bool allowed = name != NULL &&
+                   (PyTuple_Size(from) > 0 ? check_from(name, from) == 0
+                                           : check_name(name, NULL, is_native_call(given)) == 0);
     if (allowed) {
         module = PyImport_ImportModuleLevelObject(name, NULL, NULL, from, 0);
     }
@@ -610,7 +629,7 @@ static PyObject *find_module(PyObject *self, PyObject *args)
         return NULL;
     }
     PyObject *name = PyUnicode_FromObject(given);
-    if (name != NULL && (import == import_before || check_name(name, NULL) == 0)) {
+    if (name != NULL && (import == import_before || check_name(name, NULL, false) == 0)) {
         loading = name;
         module = PyObject_CallFunctionObjArgs(find_before, name, import, NULL);
         loading = before;
@@ -625,7 +644,7 @@ static PyObject *check(PyObject *self, PyObject *name)
 {
     (void)self;
     bool checked = loading != NULL && PyUnicode_Compare(loading, name) == 0;
-    if (!checked && check_name(name, NULL) != 0) {
+    if (!checked && check_name(name, NULL, false) != 0) {
         return NULL;
     }
     Py_RETURN_NONE;

@@ -14,6 +14,7 @@ const since = (began) => performance.now() - began;
 const timed = async (work) => { const began = performance.now(); await work(); return since(began); };
 const run = promisify(execFile);
 const ms = (time) => (time < 10 ? time.toFixed(2) : time.toFixed(0));
+const nameOf = (pid) => { try { return readFileSync(`/proc/${pid}/comm`, 'utf8').trim(); } catch { return ''; } };
 const agent = new http.Agent({ keepAlive: true });
 
 // --- a gateway of our own
@@ -216,7 +217,8 @@ const figures = {
     await one();
     await g.filled();
     for (const pid of g.pids()) {
-      const file = `${folder}/calls.${pid}`, name = readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+      const file = `${folder}/calls.${pid}`, name = nameOf(pid);
+      if (name === '') continue; // a worker, whose request is done
       const tracer = spawn('strace', ['-f', '-c', '-o', file, '-p', pid], { stdio: 'ignore' });
       await sleep(1000);
       for (let i = 0; i < RUNS; i++) await one();

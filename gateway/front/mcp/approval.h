@@ -12,9 +12,8 @@
 
 /* Sentences on how approval is got. */
 #define CBX_APPROVAL_UNASKED                                                                       \
-    "This code needs approval, and this client cannot be asked for it: that takes a client which " \
-    "declares the MCP capability elicitation with forms, and before the version 2026-07-28 over "  \
-    "HTTP a session and event streams. Change the code, or ask the operator of this gateway."
+    "This code needs approval, and this client cannot be asked for it: it does not offer MCP "     \
+    "elicitation. Change the code, or ask the operator of this gateway."
 #define CBX_APPROVAL_CHANGED                                                                       \
     "The session changed each time before the question was answered. Send the code again when "    \
     "nothing else uses the session."

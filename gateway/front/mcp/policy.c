@@ -73,7 +73,7 @@ void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *langua
 {
     cbx_buf_add_cstr(out, "Policy ");
     cbx_buf_add(out, policy->name);
-    cbx_buf_add_cstr(out, ": ");
+    cbx_buf_add_cstr(out, policy->description.len > 0 ? ": " : "");
     cbx_buf_add(out, policy->description);
     cbx_buf_add_char(out, '\n');
     cbx_mcp_describe_limits(policy, out);

@@ -173,9 +173,20 @@ static void accepted_files_of_the_workspace_are_judged_code(void **state)
 static void libraries_of_the_image_import_what_they_need(void **state)
 {
     IN_SANDBOX("ipython");
-    DENY(
-        "-subprocess\0-socket\0-ctypes\0-pickle\0-multiprocessing\0-importlib\0-pkgutil\0-marshal\0"
-        "-webbrowser\0-builtins\0-_thread\0-copyreg\0-fcntl\0-mmap\0");
+    DENY("-_thread\0"
+         "-builtins\0"
+         "-copyreg\0"
+         "-ctypes\0"
+         "-fcntl\0"
+         "-importlib\0"
+         "-marshal\0"
+         "-mmap\0"
+         "-multiprocessing\0"
+         "-pickle\0"
+         "-pkgutil\0"
+         "-socket\0"
+         "-subprocess\0"
+         "-webbrowser\0");
     GIVES(
         "import asyncio, platform, uuid, json, sqlite3, unittest.mock, concurrent.futures, "
         "logging.config\n"
@@ -186,7 +197,24 @@ static void libraries_of_the_image_import_what_they_need(void **state)
         "print(pandas.DataFrame({'a': [1, 2]}).describe().shape, asyncio.run(asyncio.sleep(0, "
         "'x')))\n",
         "['1']\n(8, 1) x\n");
+    GIVES("from scipy.integrate import quad\nprint(round(quad(lambda x: x * x, 0, 3)[0]))", "9\n");
     assert_int_equal(blocked_count, 0);
+}
+
+static void pickles_name_no_denied_module(void **state)
+{
+    IN_SANDBOX("python");
+    DENY("-builtins\0-subprocess\0");
+    GIVES("import pickle, io\n"
+          "def attempt(load):\n"
+          "    try: print(load())\n"
+          "    except ImportError: print('refused')\n"
+          "data = b'c' + ''.join(['sub', 'process']).encode() + b'\\nrun\\n.'\n"
+          "attempt(lambda: pickle.loads(data))\n"
+          "attempt(lambda: pickle.Unpickler(io.BytesIO(data)).load())\n"
+          "attempt(lambda: pickle._Unpickler(io.BytesIO(data)).load())\n"
+          "attempt(lambda: pickle.loads(pickle.dumps({1, 2})))\n",
+          "refused\nrefused\nrefused\n{1, 2}\n");
 }
 
 static void the_functions_of_the_kernel_judge_nothing(void **state)
@@ -223,6 +251,7 @@ int main(void)
         cmocka_unit_test(statements_of_judged_code_import_what_the_analyzer_let_through),
         cmocka_unit_test(accepted_files_of_the_workspace_are_judged_code),
         cmocka_unit_test(libraries_of_the_image_import_what_they_need),
+        cmocka_unit_test(pickles_name_no_denied_module),
         cmocka_unit_test(the_functions_of_the_kernel_judge_nothing),
         cmocka_unit_test(a_policy_can_refuse_modules_to_judged_code_too),
     };
