@@ -32,6 +32,7 @@ enum {
     CBX_FRAME_LATE_MAX = 64 * 1024, /* of late output between two runs, in all */
     CBX_FRAME_INPUT_MAX = 64 * 1024,
     CBX_FRAME_PATH_MAX = 4096,
+    CBX_FRAME_VARIABLES_MAX = 512 * 1024,
     CBX_FRAME_BLOCKED_MAX = 256,        /* bytes of what was refused */
     CBX_FRAME_PROGRAMS_MAX = 16 * 1024, /* of the programs that may be started, each with its NUL */
     CBX_FRAME_CONTROL_FD = 3,           /* the kernel's end of the channel for frames, */
@@ -48,7 +49,7 @@ struct cbx_frame_limits {
 
 /* The thousands are raised when the frames change. The rest is the number of limits: a limit that is
  * added makes images without it another version. */
-enum { CBX_FRAME_VERSION = 7000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
+enum { CBX_FRAME_VERSION = 8000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
 
 /* The head of RUN. The hashes, the programs, the arguments and the source follow. The kernel receives the new
  * hashes in an ACCEPT, then a RUN: the first CBX_FRAME_KERNEL_HEAD_BYTES of the head, the arguments

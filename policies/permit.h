@@ -53,6 +53,8 @@ struct cbx_permit {
     /* RUN, where starting programs is refused: those that may be started nevertheless (shell.allow), each
      * terminated by NUL. */
     struct cbx_str programs;
+    struct cbx_sha256
+        environment;    /* of the variables that the caller sets, by name and hash; zero = none */
     uint64_t audit_seq; /* the record that allows it */
     /* RUN of a file program: what argv is. Empty = the language's default name, no arguments. */
     char file_name[CBX_FILE_NAME_MAX + 1]; /* without folders; argv[0], __file__, __filename, $0 */

@@ -156,6 +156,11 @@ struct cbx_guard_keys {
     bool ends_run; /* the first refusal ends the run */
 };
 
+/* A variable whose value is redacted. */
+struct cbx_secret {
+    struct cbx_str name, file; /* file: where the value is; empty = the gateway's environment */
+};
+
 struct cbx_index;
 struct cbx_draft;
 
@@ -172,7 +177,9 @@ struct cbx_policy {
     struct cbx_limits limits;
     enum cbx_network network;
     struct cbx_strs egress;
-    struct cbx_strs environment_pass, secrets;
+    struct cbx_strs environment_pass, environment_set;
+    const struct cbx_secret *secrets;
+    size_t secret_count;
     struct cbx_guard_keys guard;
     const struct cbx_exception *exceptions;
     size_t exception_count;

@@ -6,7 +6,9 @@
 #include "docker/engine.h"
 #include "gateway/executor/audit.h"
 #include "gateway/executor/executor.h"
+#include "gateway/executor/grants.h"
 #include "gateway/executor/health.h"
+#include "gateway/executor/outlet.h"
 #include "gateway/executor/sessions.h"
 #include "gateway/ipc/executor_calls.h"
 #include "gateway/ipc/wire.h"
@@ -17,7 +19,8 @@
 struct cbx_executor {
     struct cbx_executor_config config;
     struct cbx_executor_secrets secrets;
-    pthread_mutex_t lock; /* of everything below but sessions and health */
+    struct cbx_grants grants; /* unchanged once requests are served */
+    pthread_mutex_t lock;     /* of everything below but sessions and health */
     struct cbx_audit *audit;
     struct cbx_engine *engine;
     struct cbx_pool *pool;
@@ -49,6 +52,7 @@ struct cbx_executor_request {
     struct cbx_ticket ticket;     /* queued from admission until the run begins or fails */
     struct cbx_sha256 ledger;     /* of the session, when the call failed with CBX_ESTALE */
     struct cbx_sandbox *one_shot; /* while a run is in it: cancelling the run ends the sandbox */
+    struct cbx_outlet outlet;     /* of its events */
     /* The run whose events are sent, for the audit log. A run that an earlier executor began has no
      * permit here, and its events are replayed from the first one: a refusal may be recorded twice. */
     struct {
@@ -62,6 +66,9 @@ struct cbx_executor_request {
  * it, later ones return what is there. CBX_ESTATE when the executor is stopping. */
 int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cbx_err *err);
 int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err);
+
+/* The key of digests that are kept in sandboxes. There must be a pool. */
+struct cbx_str cbx_executor_key(const struct cbx_executor *e);
 
 /* Takes one of the max_runs slots, waiting for one; and gives it back. CBX_EBUSY when too many
  * wait, CBX_ESTATE when the sink cancels meanwhile. */

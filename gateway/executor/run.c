@@ -56,17 +56,35 @@ static void record_blocked(struct cbx_executor_request *r, const struct cbx_even
     }
 }
 
+/* An event that may leave the executor. */
+static int send_cleaned(void *context, const struct cbx_event *event)
+{
+    struct cbx_executor_request *r = context;
+    struct cbx_sink sink = cbx_relay_sink(&r->fd);
+    return r->client == CBX_CLIENT_GONE ? 0 : note_send_failure(r, sink.event(sink.context, event));
+}
+
 static int send_event(void *context, const struct cbx_event *given)
 {
     struct cbx_executor_request *r = context;
     struct cbx_event named = *given, *event = &named;
+    const struct cbx_sink to = { .event = send_cleaned, .context = r };
     if (event->kind == CBX_EVENT_BLOCKED && r->run.decision != NULL) {
         const struct cbx_permit *permit = r->run.permit;
         event->rule = cbx_str_of(permit != NULL ? permit->refused_by[event->refusal] : "");
         record_blocked(r, event);
     }
-    struct cbx_sink sink = cbx_relay_sink(&r->fd);
-    return r->client == CBX_CLIENT_GONE ? 0 : note_send_failure(r, sink.event(sink.context, event));
+    r->outlet.redactor = r->executor->grants.redactor;
+    return cbx_outlet_event(&r->outlet, event, &to);
+}
+
+/* The run is over: what was held back, and its error, without secrets. */
+static void end_output(struct cbx_executor_request *r, struct cbx_result *result)
+{
+    const struct cbx_sink to = { .event = send_cleaned, .context = r };
+    cbx_outlet_flush(&r->outlet, &to);
+    cbx_outlet_done(&r->outlet);
+    cbx_outlet_result(r->executor->grants.redactor, result);
 }
 
 static bool is_cancelled(void *context)
@@ -101,18 +119,44 @@ static void note_begun(void *context)
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-static int take_sandbox(struct cbx_executor *e, const struct cbx_permit *permit,
-                        const struct cbx_sink *sink, struct cbx_sandbox **out, struct cbx_err *err)
+/* One permitted run. */
+struct execution {
+    struct cbx_executor_request *request;
+    const struct cbx_permit *permit;
+    struct cbx_str text;       /* what runs */
+    const json_t *environment; /* what the caller sets (grants.h), or NULL */
+    bool interactive;
+    struct cbx_sink sink;
+    struct cbx_result result; /* owned */
+};
+
+/* A sandbox that is claimed, with the variables of its program. */
+static int take_sandbox(const struct execution *x, struct cbx_sandbox **out, struct cbx_err *err)
 {
+    struct cbx_executor *e = x->request->executor;
+    const struct cbx_policy *policy =
+        cbx_policies_find(e->config.policies, cbx_str_of(x->permit->policy));
+    struct cbx_sandbox *sandbox = NULL;
     struct cbx_pool *pool;
     int failed = cbx_executor_pool(e, &pool, err);
-    return failed ? failed : cbx_pool_take(pool, permit, sink, out, err);
+    failed = failed ? failed : cbx_pool_take(pool, x->permit, &x->sink, &sandbox, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_grants_give(&e->grants, policy, x->environment, cbx_executor_key(e), sandbox, err);
+    if (failed) {
+        cbx_executor_discard(e, sandbox);
+        return failed;
+    }
+    *out = sandbox;
+    return 0;
 }
 
 /* Reserves a slot and makes its sandbox. */
-static int open_slot(struct cbx_executor *e, const struct cbx_permit *permit,
-                     const struct cbx_sink *sink, struct cbx_err *err)
+static int open_slot(const struct execution *x, struct cbx_err *err)
 {
+    struct cbx_executor *e = x->request->executor;
+    const struct cbx_permit *permit = x->permit;
     const char *id = permit->session[0] != '\0' ? permit->session : permit->decision;
     if (permit->action == CBX_ACTION_OPEN && cbx_sessions_is_fresh(e->sessions, permit)) {
         return 0; /* opened by an executor that was killed before it answered */
@@ -122,7 +166,7 @@ static int open_slot(struct cbx_executor *e, const struct cbx_permit *permit,
         return failed;
     }
     struct cbx_sandbox *sandbox = NULL;
-    failed = take_sandbox(e, permit, sink, &sandbox, err);
+    failed = take_sandbox(x, &sandbox, err);
     if (!failed && permit->action == CBX_ACTION_OPEN) {
         cbx_sandbox_warm(sandbox);
     }
@@ -132,16 +176,6 @@ static int open_slot(struct cbx_executor *e, const struct cbx_permit *permit,
     }
     return failed;
 }
-
-/* One permitted run. */
-struct execution {
-    struct cbx_executor_request *request;
-    const struct cbx_permit *permit;
-    struct cbx_str text; /* what runs */
-    bool interactive;
-    struct cbx_sink sink;
-    struct cbx_result result; /* owned */
-};
 
 /* With the session entered and a run slot acquired. */
 static int run_entered(struct execution *x, struct cbx_session *session, struct cbx_err *err)
@@ -153,7 +187,7 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
         /* The container ended since the last run: the session continues in a new one, without its
          * state, and the result reports that. */
         const struct cbx_sandbox *ended = sandbox;
-        int failed = take_sandbox(e, x->permit, &x->sink, &sandbox, err);
+        int failed = take_sandbox(x, &sandbox, err);
         if (failed) {
             return failed;
         }
@@ -174,6 +208,7 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
     x->request->one_shot = x->permit->session[0] == '\0' ? sandbox : NULL;
     int failed = cbx_sandbox_run(sandbox, x->permit, x->text, &options, &x->result, err);
     x->request->one_shot = NULL;
+    end_output(x->request, &x->result);
     x->request->ledger = *cbx_sandbox_ledger(sandbox);
     x->result.session_restarted = restarted;
     return failed;
@@ -236,7 +271,7 @@ static int run_fresh(struct execution *x, struct cbx_err *err)
     struct cbx_executor *e = x->request->executor;
     const struct cbx_permit *permit = x->permit;
     struct cbx_session *session;
-    int failed = open_slot(e, permit, &x->sink, err);
+    int failed = open_slot(x, err);
     if (failed) {
         return failed;
     }
@@ -267,7 +302,7 @@ static int execute(struct execution *x, struct cbx_err *err)
 {
     switch (x->permit->action) {
     case CBX_ACTION_OPEN:
-        return open_slot(x->request->executor, x->permit, &x->sink, err);
+        return open_slot(x, err);
     case CBX_ACTION_FILE:
         return put_in_session(x, err);
     default:
@@ -433,7 +468,12 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     CBX_AUTO(permit) permit = NULL;
     CBX_AUTO_JSON approval = NULL;
     uint64_t seq = 0;
+    CBX_AUTO_JSON environment = NULL;
     failed = failed ? failed : check(e, args, &sealed, text, &approval, err);
+    failed =
+        failed ? failed
+               : cbx_grants_read_set(args->environment, json_object_get(sealed.json, "environment"),
+                                     &environment, err);
     failed = failed ? failed : cbx_executor_audit(e, &audit, err);
     failed = failed ? failed : cbx_audit_admit(audit, &sealed, approval, &permit, &seq, err);
     if (failed) {
@@ -449,6 +489,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     struct execution x = { .request = r,
                            .permit = permit,
                            .text = text,
+                           .environment = environment,
                            .interactive = args->interactive,
                            .sink = sink_of(r) };
     r->run.decision = permit->decision;
@@ -511,7 +552,9 @@ static int follow_run(struct cbx_executor_request *r, struct cbx_session *sessio
     r->run.decision = run;
     r->run.session = cbx_sandbox_session(sandbox);
     r->run.principal = cbx_sandbox_principal(sandbox);
-    return cbx_sandbox_resume(sandbox, run, &sink, result, err);
+    int failed = cbx_sandbox_resume(sandbox, run, &sink, result, err);
+    end_output(r, result);
+    return failed;
 }
 
 /* New reference. */

@@ -4,11 +4,14 @@
 #ifndef CBX_GATEWAY_IPC_POLICY_SET_H
 #define CBX_GATEWAY_IPC_POLICY_SET_H
 
+#include "policies/base/json.h"
 #include "policies/policy.h"
 
 /* The first policy is the default. Owned by the caller: cbx_policies_done. */
 struct cbx_policies {
     struct cbx_policy **items;
+    /* Of each policy the names of the variables that programs get: {pass: [...], secrets: [...]}; NULL = none. */
+    json_t **granted;
     size_t count;
 };
 
@@ -22,6 +25,10 @@ void cbx_policies_done(struct cbx_policies *policies);
 /* The policy of this name (borrowed); the default for an empty name; NULL when there is none. */
 const struct cbx_policy *cbx_policies_find(const struct cbx_policies *policies,
                                            struct cbx_str name);
+
+/* What it grants (borrowed), or NULL. */
+const json_t *cbx_policies_granted(const struct cbx_policies *policies,
+                                   const struct cbx_policy *policy);
 
 /* CBX_ENOTFOUND "no policy is called 'x'; this gateway has a, b". */
 int cbx_policies_fail(const struct cbx_policies *policies, struct cbx_str name,

@@ -127,7 +127,7 @@ static void loads_the_normative_example(void **state)
     assert_int_equal(p->limits.source_bytes, 1 << 20);
     assert_int_equal(p->network, CBX_NETWORK_NONE);
     assert_true(cbx_str_is(p->environment_pass.items[0], "TZ"));
-    assert_true(cbx_str_is(p->secrets.items[0], "OPENAI_API_KEY"));
+    assert_true(cbx_str_is(p->secrets[0].name, "OPENAI_API_KEY"));
     assert_int_equal(p->exception_count, 1);
 }
 
