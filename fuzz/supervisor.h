@@ -292,6 +292,7 @@ bool cbx_confine_enter(int ruleset)
 #define main             supervisor_main
 int supervisor_main(int argc, char **argv);
 #include "docker/supervisor/accept.c"
+#include "docker/supervisor/variables.c"
 #include "docker/supervisor/base.c"
 #include "docker/supervisor/report.c"
 /* A host that attaches skips everything before its mark. */

@@ -10,9 +10,9 @@
 /* The first policy is the default. Owned by the caller: cbx_policies_done. */
 struct cbx_policies {
     struct cbx_policy **items;
+    size_t count;
     /* Of each policy the names of the variables that programs get: {pass: [...], secrets: [...]}; NULL = none. */
     json_t **granted;
-    size_t count;
 };
 
 /* Loads `count` presets or files, in order, into *out. CBX_EINVAL, besides the errors of

@@ -106,10 +106,10 @@ json_t *cbx_environment_hashes(const json_t *environment)
 
 struct cbx_sha256 cbx_environment_digest(const json_t *hashes)
 {
-    CBX_AUTO_DONE(buf) text;
     if (json_object_size(hashes) == 0) {
         return (struct cbx_sha256){ 0 };
     }
+    CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_VARIABLES_BYTES_MAX);
     cbx_json_write(&text, hashes);
     return cbx_sha256_of(cbx_buf_str(&text));
