@@ -222,6 +222,15 @@ static bool end_run(const struct cbx_redact_index *index, struct follower *f, ui
     return met != NULL;
 }
 
+/* Ends a run that no text continues. What follows is not held back with its last characters. */
+static void end_complete_run(const struct cbx_redact_index *index, struct follower *f,
+                             struct marks *marks)
+{
+    if (cbx_redact_is_complete(index, &f->range) && end_run(index, f, f->n, marks)) {
+        reset(f);
+    }
+}
+
 /* Begins the longest run that ends with the last character, from number `first` on, of at least a window. */
 static void begin_run(const struct cbx_redact_index *index, struct follower *f, uint64_t first,
                       uint32_t window, struct marks *marks)
@@ -233,9 +242,7 @@ static void begin_run(const struct cbx_redact_index *index, struct follower *f, 
             f->first = first;
             f->from = f->ring[first % RING].from;
             f->range = range;
-            if (cbx_redact_is_complete(index, &range)) {
-                end_run(index, f, f->n, marks);
-            }
+            end_complete_run(index, f, marks);
             return;
         }
     }
@@ -263,9 +270,7 @@ static inline void take(const struct cbx_redact_index *index, struct follower *f
     uint64_t first = f->n - window;
     if (f->running) {
         if (cbx_redact_narrow(index, &f->range, c)) {
-            if (cbx_redact_is_complete(index, &f->range)) {
-                end_run(index, f, f->n, marks);
-            }
+            end_complete_run(index, f, marks);
             return;
         }
         first = end_run(index, f, f->n - 1, marks) ? first : f->first + 1;
@@ -450,7 +455,10 @@ static void release(struct cbx_redact_stream *s, uint64_t to, struct cbx_buf *ou
         cbx_buf_printf(out, "[secret %s]", s->redactor->names[mark->secret]);
         at = mark->to;
     }
-    memmove(s->marks.items, s->marks.items + done, (s->marks.count - done) * sizeof(struct mark));
+    if (done > 0) {
+        memmove(s->marks.items, s->marks.items + done,
+                (s->marks.count - done) * sizeof(struct mark));
+    }
     s->marks.count -= done;
     if (to > at) {
         cbx_buf_add(out, held_part(s, at, to));
