@@ -41,6 +41,17 @@ struct cbx_str cbx_executor_key(const struct cbx_executor *e)
                              .len = sizeof(e->instance.secret) };
 }
 
+bool cbx_executor_withholds(const struct cbx_executor *e, const char *run)
+{
+    size_t count = e->withheld_count;
+    for (size_t i = 0; i < count && i < CBX_WITHHELD_MAX; i++) {
+        if (strcmp(e->withheld[i], run) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* --- adopting sandboxes of an executor before this one ---------------------------------------- */
 
 struct adoption {
@@ -64,6 +75,10 @@ static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *c
                 "the sandbox of session '%s' is removed: its program got other values of variables "
                 "than this gateway has, which could not be redacted from its output",
                 cbx_sandbox_session(sandbox));
+        size_t at = atomic_fetch_add(&e->withheld_count, 1);
+        if (at < CBX_WITHHELD_MAX) {
+            snprintf(e->withheld[at], sizeof(e->withheld[at]), "%s", cbx_sandbox_run_id(sandbox));
+        }
         cbx_sandbox_end(sandbox);
         cbx_sandbox_detach(sandbox);
         return;

@@ -16,6 +16,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+enum { CBX_WITHHELD_MAX = 1024 };
+
 struct cbx_executor {
     struct cbx_executor_config config;
     struct cbx_executor_secrets secrets;
@@ -32,6 +34,9 @@ struct cbx_executor {
     bool stopping;
     struct cbx_sessions *sessions;
     struct cbx_health health;
+    /* Runs whose sandbox was not adopted, as this executor could not redact their output. Written while the pool is opened. */
+    char withheld[CBX_WITHHELD_MAX][CBX_NAME_MAX + 1];
+    atomic_size_t withheld_count;
     atomic_uint_fast64_t refusals[CBX_REFUSALS]; /* of the guard, since this executor started */
 };
 
@@ -69,6 +74,9 @@ int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_
 
 /* The key of digests that are kept in sandboxes. There must be a pool. */
 struct cbx_str cbx_executor_key(const struct cbx_executor *e);
+
+/* True when the result of this run is withheld: its program had other values of variables than this executor. There must be a pool. */
+bool cbx_executor_withholds(const struct cbx_executor *e, const char *run);
 
 /* Takes one of the max_runs slots, waiting for one; and gives it back. CBX_EBUSY when too many
  * wait, CBX_ESTATE when the sink cancels meanwhile. */

@@ -524,6 +524,11 @@ static int enter_begun_run(struct cbx_executor_request *r, const char *run,
     if (failed) {
         return failed;
     }
+    if (cbx_executor_withholds(e, run)) {
+        return cbx_fail(err, CBX_ESTATE,
+                        "its result is withheld: the gateway was started again with other values "
+                        "of the policy's variables, and cannot redact those that this program had");
+    }
     await_begin(r, run);
     uint64_t seq = 0;
     failed = cbx_sessions_find_run(e->sessions, run, slot, &seq, err);
