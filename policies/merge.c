@@ -460,6 +460,10 @@ static int merge_environment(struct merge *m, struct cbx_draft_environment *base
 {
     const struct cbx_draft_head *h = &child->head, *b = &base->head;
     int failed = 0;
+    if (h->given != 0) { /* as of mounts */
+        base->test_deny = child->test_deny;
+        base->test_allow = child->test_allow;
+    }
     if (HAS(environment, h, "pass")) {
         failed = merge_subset(m, h, HAS(environment, b, "pass"), &base->pass, &child->pass,
                               "more environment variables are passed");

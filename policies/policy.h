@@ -178,6 +178,7 @@ struct cbx_policy {
     enum cbx_network network;
     struct cbx_strs egress;
     struct cbx_strs environment_pass, environment_set;
+    struct cbx_strs environment_test_deny, environment_test_allow; /* names */
     const struct cbx_secret *secrets;
     size_t secret_count;
     struct cbx_guard_keys guard;

@@ -120,8 +120,8 @@ static void print_failure(void *context, const struct cbx_policy_test_failure *f
     cbx_buf_init(&snippet, 65536);
     cbx_printable_add(&snippet, failure->snippet, CBX_PRINTABLE_LINE);
     if (failure->rule == NULL) {
-        printf("%.*s: mount %s should be %s: %s\n", CBX_STR_ARG(policy->name), snippet.p,
-               failure->should_match ? "refused" : "allowed", failure->language);
+        printf("%.*s: %s %s should be %s: %s\n", CBX_STR_ARG(policy->name), failure->kind,
+               snippet.p, failure->should_match ? "refused" : "allowed", failure->language);
         return;
     }
     printf("%.*s: rule %.*s should %s this %s snippet: %s\n", CBX_STR_ARG(policy->name),
