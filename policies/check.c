@@ -27,12 +27,12 @@ static int check_where(const struct cbx_draft_rule *rule, const struct cbx_where
     int tests = (where->matches.count > 0) + (where->not_matches.count > 0) +
                 (where->outside.count > 0) + (where->inside.count > 0) + (where->host.count > 0) +
                 (where->host_outside.count > 0) + (where->presence != CBX_PRESENCE_ANY) +
-                (where->constant != CBX_PRESENCE_ANY);
+                (where->constant != CBX_PRESENCE_ANY) + (where->granted != CBX_PRESENCE_ANY);
     return tests > 0 ? 0
                      : fail_rule(rule, err,
                                  "has a condition that tests nothing; allowed are matches, not, "
                                  "outside, inside, host, host-outside, "
-                                 "present, constant");
+                                 "present, constant, granted");
 }
 
 static int check_rule(const struct cbx_draft *draft, size_t i, struct cbx_err *err)

@@ -38,7 +38,7 @@ int cbx_variable_check(struct cbx_str name, struct cbx_err *err)
     return 0;
 }
 
-static bool is_granted(const struct cbx_policy *policy, struct cbx_str name)
+bool cbx_variable_is_granted(const struct cbx_policy *policy, struct cbx_str name)
 {
     bool granted = false;
     for (size_t i = 0; i < policy->environment_pass.count; i++) {
@@ -56,7 +56,7 @@ int cbx_variable_may_set(const struct cbx_policy *policy, struct cbx_str name, s
     if (failed) {
         return failed;
     }
-    if (is_granted(policy, name)) {
+    if (cbx_variable_is_granted(policy, name)) {
         return cbx_fail(
             err, CBX_EINVAL,
             "the variable '%.*s' cannot be set: the operator passes it by policy '%.*s'",

@@ -16,6 +16,9 @@ enum {
  * (environment.def). */
 int cbx_variable_check(struct cbx_str name, struct cbx_err *err);
 
+/* Does the policy pass a variable of this name? */
+bool cbx_variable_is_granted(const struct cbx_policy *policy, struct cbx_str name);
+
 /* May a caller set it under this policy? A caller never sets what the policy passes. CBX_EINVAL with the reason. */
 int cbx_variable_may_set(const struct cbx_policy *policy, struct cbx_str name, struct cbx_err *err);
 

@@ -90,6 +90,11 @@ static void add_where(struct cbx_buf *out, const struct cbx_where *w)
     }
     if (constant != NULL) {
         cbx_buf_printf(out, "%s%s", first ? "" : " and", constant);
+        first = false;
+    }
+    if (w->granted != CBX_PRESENCE_ANY) {
+        cbx_buf_printf(out, "%s %s a variable that the policy passes", first ? "" : " and",
+                       w->granted == CBX_PRESENT ? "is" : "is not");
     }
     cbx_buf_add_cstr(out, presence == NULL && !w->unknown_holds ? " (certainly)" : "");
 }

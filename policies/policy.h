@@ -63,6 +63,8 @@ struct cbx_where {
     struct cbx_strs host, host_outside; /* globs: of a URL, the host matches one, none of them */
     enum cbx_presence presence;         /* present: true | false */
     enum cbx_presence constant;         /* the value is a constant (PRESENT), is not (ABSENT) */
+    enum cbx_presence
+        granted; /* the value is the constant name of a variable that the policy passes (PRESENT), is not (ABSENT) */
     bool unknown_holds; /* the condition's answer when the value is not a constant; default true */
 };
 
