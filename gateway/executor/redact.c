@@ -13,6 +13,9 @@ enum {
     RING = 256,              /* characters that a follower remembers: more than CBX_REDACT_DEPTH */
     NAME_CHARS = 64,         /* of a secret, in its placeholder */
     AFTER_ESCAPE_MAX = 1024, /* so long after the last escape the decoded view is followed */
+    ENDS = 4,                /* replaced runs that may be continued, */
+    CONTINUED_MAX = 512,     /* within so many bytes */
+    CONTINUED_BACK = 3,      /* characters that may agree by chance before the continuation */
     MIDDLE_MIN = 4,          /* characters from the middle of a text that are held back */
 };
 _Static_assert(RING > CBX_REDACT_DEPTH + CBX_REDACT_WINDOW, "a run that is not met is remembered");
@@ -157,6 +160,12 @@ struct follower {
     bool running;
     uint64_t first, from; /* `from`: where it begins in the stream */
     struct cbx_redact_range range;
+    /* Where the last runs that were replaced ended: in the text of the index, and in the stream. */
+    struct {
+        uint32_t text;
+        uint64_t at;
+    } ends[ENDS];
+    unsigned next_end;
     struct {
         uint64_t from, to;
         uint8_t c;
@@ -206,16 +215,40 @@ static void mark_short(const struct cbx_redact_index *index, const struct follow
     }
 }
 
+static void note_end(const struct cbx_redact_index *index, struct follower *f, uint64_t at)
+{
+    f->ends[f->next_end % ENDS].text = index->order[f->range.lo] + f->range.depth;
+    f->ends[f->next_end++ % ENDS].at = at;
+}
+
+/* Does the run go on where one ended that was replaced? So the lines of a dump do, with addresses between them. */
+static bool continues(const struct cbx_redact_index *index, const struct follower *f)
+{
+    enum { LOOK_MAX = 64 };
+    for (uint32_t i = f->range.lo; i < f->range.hi && i < f->range.lo + LOOK_MAX; i++) {
+        for (size_t k = 0; k < ENDS; k++) {
+            if (f->ends[k].at != 0 && f->from - f->ends[k].at <= CONTINUED_MAX &&
+                f->ends[k].text - index->order[i] <= CONTINUED_BACK) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* The run has ended before character number `last`. True when it is replaced. */
 static bool end_run(const struct cbx_redact_index *index, struct follower *f, uint64_t last,
                     struct marks *marks)
 {
+    uint64_t to = f->ring[(last - 1) % RING].to;
     const struct cbx_redact_piece *met = cbx_redact_met(index, &f->range);
+    if (met == NULL && continues(index, f)) {
+        met = cbx_redact_first(index, &f->range);
+    }
     f->running = false;
     if (met != NULL) {
-        add_mark(marks, (struct mark){ .from = f->from,
-                                       .to = f->ring[(last - 1) % RING].to,
-                                       .secret = met->secret });
+        note_end(index, f, to);
+        add_mark(marks, (struct mark){ .from = f->from, .to = to, .secret = met->secret });
     } else {
         mark_short(index, f, last, marks);
     }
@@ -282,6 +315,29 @@ static inline void take(const struct cbx_redact_index *index, struct follower *f
     }
 }
 
+/* Does a text begin with the last k characters, less than MIDDLE_MIN? */
+static bool begins_text(const struct cbx_redact_index *index, const struct follower *f, uint64_t k)
+{
+    return cbx_redact_is_start(index, (uint32_t)(f->key & ((UINT32_C(1) << 8 * k) - 1)));
+}
+
+/* Do the last k characters stand where a replaced run ended? */
+static bool may_continue(const struct cbx_redact_index *index, const struct follower *f, uint64_t k)
+{
+    uint64_t from = f->ring[(f->n - k) % RING].from;
+    for (size_t i = 0; i < ENDS; i++) {
+        bool same = f->ends[i].at != 0 && from - f->ends[i].at <= CONTINUED_MAX;
+        for (uint64_t at = 0; same && at < k; at++) {
+            same =
+                (uint8_t)index->text.p[f->ends[i].text + at] == f->ring[(f->n - k + at) % RING].c;
+        }
+        if (same) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Where that begins what may become a secret with the next bytes; UINT64_MAX = nothing. */
 static uint64_t find_hold(const struct cbx_redact_index *index, const struct follower *f, bool line)
 {
@@ -293,10 +349,8 @@ static uint64_t find_hold(const struct cbx_redact_index *index, const struct fol
                     : f->binary < CBX_REDACT_BINARY_WINDOW ? f->binary
                                                            : CBX_REDACT_BINARY_WINDOW - 1;
     for (uint64_t k = f->n < most ? f->n : most; k > 0; k--) {
-        bool held =
-            k >= MIDDLE_MIN
-                ? search(index, f, f->n - k, &range)
-                : cbx_redact_is_start(index, (uint32_t)(f->key & ((UINT32_C(1) << 8 * k) - 1)));
+        bool held = k >= MIDDLE_MIN ? search(index, f, f->n - k, &range)
+                                    : begins_text(index, f, k) || may_continue(index, f, k);
         /* One character at the end of a line would hold back every second line. */
         if (held && (k > 1 || !line)) {
             return f->ring[(f->n - k) % RING].from;

@@ -3,12 +3,13 @@
  *
  * One mechanism finds all encodings. Output and secrets are reduced in the same way: letters become lower case, blanks, quotes and
  * punctuation are left out. What is left of a secret in each of its forms (redact_forms.def) is indexed (redact_index.h), and any piece of
- * a form that stands for 16 bytes, or for the whole of a shorter secret, is replaced. So it does not matter whether an encoding has
+ * a form that stands for 12 bytes, or for the whole of a shorter secret, is replaced, and so is a shorter one that continues it, as in the
+ * lines of a dump. So it does not matter whether an encoding has
  * separators, line breaks, padding, or one character per line. Where only some characters are written as escapes (\x41, %41, &#65;), a
  * second pass over the decoded text finds the secret.
  *
  * Not found: what was computed from a secret in another way (encrypted, compressed, hashed, added to, every second character), and pieces
- * of less than 16 bytes. A program that wants to send a secret out can. Pure; a redactor is shared by threads, a stream is not. */
+ * of less than 12 bytes. A program that wants to send a secret out can. Pure; a redactor is shared by threads, a stream is not. */
 #ifndef CBX_GATEWAY_EXECUTOR_REDACT_H
 #define CBX_GATEWAY_EXECUTOR_REDACT_H
 
@@ -19,7 +20,7 @@ enum {
     CBX_REDACT_BYTES_MIN = 8,         /* of a secret */
     CBX_REDACT_BYTES_MAX = 16 * 1024, /* the index has about 100 times as much */
     CBX_REDACT_DIFFERENT_MIN = 5,     /* characters of a secret */
-    CBX_REDACT_PIECE_BYTES = 16,      /* a piece of a longer secret that is replaced */
+    CBX_REDACT_PIECE_BYTES = 12,      /* a piece of a longer secret that is replaced */
     CBX_REDACT_GAP_MAX = 128, /* bytes that are left out between two characters of a secret */
 };
 

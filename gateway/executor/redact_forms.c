@@ -125,6 +125,23 @@ static void before_utf16be(struct cbx_str value, struct cbx_buf *out)
     }
 }
 
+/* Words of 16 bits whose bytes are in the other order, as hexdump shows them. */
+static void before_pairs(struct cbx_str value, struct cbx_buf *out)
+{
+    for (size_t i = 0; i < value.len; i += 2) {
+        cbx_buf_add_char(out, i + 1 < value.len ? value.p[i + 1] : '\0');
+        cbx_buf_add_char(out, value.p[i]);
+    }
+}
+
+static void before_doubled(struct cbx_str value, struct cbx_buf *out)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        cbx_buf_add_char(out, value.p[i]);
+        cbx_buf_add_char(out, value.p[i]);
+    }
+}
+
 static void before_hex(struct cbx_str value, struct cbx_buf *out)
 {
     for (size_t i = 0; i < value.len; i++) {
@@ -265,6 +282,28 @@ static void add_bytes(const struct form *form, const char *prefix, unsigned base
     add(form, text);
 }
 
+static void add_counted(const struct form *form, size_t first, struct cbx_buf *text)
+{
+    cbx_buf_reset(text);
+    for (size_t i = 0; i < form->value.len; i++) {
+        cbx_buf_printf(text, "%zu%c", first + i, form->value.p[i]);
+    }
+    add(form, text);
+}
+
+static void add_shifted(const struct form *form, struct cbx_buf *text)
+{
+    for (int by = 1; by < 26; by++) {
+        cbx_buf_reset(text);
+        for (size_t i = 0; i < form->value.len; i++) {
+            char c = to_lower(form->value.p[i]);
+            cbx_buf_add_char(text, is_lower(c) ? (char)('a' + (c - 'a' + by) % 26) : c);
+        }
+        cbx_redact_index_add(&form->indexes[form->view], form->view, cbx_buf_str(text), form->bytes,
+                             form->secret);
+    }
+}
+
 /* Quadratic in the length, so long values have no such form. */
 static void add_number(const struct form *form, const char *alphabet, struct cbx_buf *text)
 {
@@ -318,6 +357,14 @@ static void add_forms(struct cbx_redact_index *indexes, struct cbx_str value, si
 #define CBX_BYTES(name, view_, prefix, base, digits)                                               \
     form.view = CBX_REDACT_##view_;                                                                \
     add_bytes(&form, prefix, base, digits, &text);
+#define CBX_COUNTED(name, view_, first)                                                            \
+    form.view = CBX_REDACT_##view_;                                                                \
+    add_counted(&form, first, &text);
+#define CBX_SHIFTED(name, view_)                                                                   \
+    if (twice) {                                                                                   \
+        form.view = CBX_REDACT_##view_;                                                            \
+        add_shifted(&form, &text);                                                                 \
+    }
 #define CBX_NUMBER(name, view_, alphabet)                                                          \
     form.view = CBX_REDACT_##view_;                                                                \
     add_number(&form, alphabet, &text);
@@ -327,6 +374,8 @@ static void add_forms(struct cbx_redact_index *indexes, struct cbx_str value, si
 #undef CBX_FIVES
 #undef CBX_BYTES
 #undef CBX_NUMBER
+#undef CBX_COUNTED
+#undef CBX_SHIFTED
     explicit_bzero(text.p, text.size);
 }
 
@@ -342,12 +391,16 @@ void cbx_redact_add_forms(struct cbx_redact_index indexes[CBX_REDACT_VIEWS], str
 #define CBX_FIVES(name, view, alphabet)
 #define CBX_BYTES(name, view, prefix, base, digits)
 #define CBX_NUMBER(name, view, alphabet)
+#define CBX_COUNTED(name, view, first)
+#define CBX_SHIFTED(name, view)
 #include "gateway/executor/redact_forms.def"
 #undef CBX_BEFORE
 #undef CBX_RADIX
 #undef CBX_FIVES
 #undef CBX_BYTES
 #undef CBX_NUMBER
+#undef CBX_COUNTED
+#undef CBX_SHIFTED
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         if (value.len > LONG_BYTES && all[i].short_only) {

@@ -284,6 +284,12 @@ static const struct cbx_redact_piece *piece_at(const struct cbx_redact_index *in
     return &index->pieces[lo];
 }
 
+const struct cbx_redact_piece *cbx_redact_first(const struct cbx_redact_index *index,
+                                                const struct cbx_redact_range *range)
+{
+    return piece_at(index, index->order[range->lo]);
+}
+
 const struct cbx_redact_piece *cbx_redact_met(const struct cbx_redact_index *index,
                                               const struct cbx_redact_range *range)
 {

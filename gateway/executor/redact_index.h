@@ -58,6 +58,10 @@ bool cbx_redact_narrow(const struct cbx_redact_index *index, struct cbx_redact_r
 bool cbx_redact_is_complete(const struct cbx_redact_index *index,
                             const struct cbx_redact_range *range);
 
+/* The text at the first place of the range. */
+const struct cbx_redact_piece *cbx_redact_first(const struct cbx_redact_index *index,
+                                                const struct cbx_redact_range *range);
+
 /* The text at the first place of the range whose need is met, else NULL. */
 const struct cbx_redact_piece *cbx_redact_met(const struct cbx_redact_index *index,
                                               const struct cbx_redact_range *range);
