@@ -118,6 +118,13 @@ quoted() { execute "$shell" 'echo "<$STAGE>"; exit 3' | shows "<it's \$HOME>"; e
 ok 'a shell has them as they are, also after it was ended' quoted
 
 # --- restarts
+killed() {
+    kill -9 "$(pgrep -P "$server" -x cbx-executor)"
+    execute "$session" $'print(os.environ["API_TOKEN"])' | tee "$work/a" | shows '[secret API_TOKEN]'
+    once python $'import os\nprint(os.environ["REGION"], os.environ["API_TOKEN"])' | tee "$work/b" | shows 'eu-north-7 [secret API_TOKEN]'
+    cat "$work/a" "$work/b" | has_no_value
+}
+ok 'the executor that takes the place of a killed one has the values, and redacts them' killed
 restart() { # TOKEN
     stop_server
     export REGION=eu-north-7 API_TOKEN=$1
