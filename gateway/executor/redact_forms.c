@@ -409,7 +409,8 @@ void cbx_redact_add_forms(struct cbx_redact_index indexes[CBX_REDACT_VIEWS], str
         CBX_AUTO_DONE(buf) changed;
         cbx_buf_init(&changed, FORM_MAX);
         all[i].change(value, &changed);
-        add_forms(indexes, cbx_buf_str(&changed), value.len, secret, all[i].change == before_plain);
+        add_forms(indexes, cbx_buf_str(&changed), value.len, secret,
+                  all[i].change == before_plain && value.len <= LONG_BYTES);
         explicit_bzero(changed.p, changed.size);
     }
 }
