@@ -3,6 +3,7 @@
 #include "analyzer/conditions.h"
 
 #include "analyzer/fold.h"
+#include "policies/environment.h"
 
 #include <stdlib.h>
 
@@ -196,8 +197,8 @@ static bool any_value_holds(struct cbx_arena *arena, const struct cbx_where *w,
     return !hosts_known && w->unknown_holds;
 }
 
-static bool condition_holds(struct cbx_arena *arena, const struct cbx_fact *fact,
-                            const struct cbx_where *w)
+static bool condition_holds(const struct cbx_policy *policy, struct cbx_arena *arena,
+                            const struct cbx_fact *fact, const struct cbx_where *w)
 {
     const struct cbx_arg *arg = find_argument(fact, &w->arg);
     if (arg == NULL && fact->spread) {
@@ -211,6 +212,10 @@ static bool condition_holds(struct cbx_arena *arena, const struct cbx_fact *fact
     }
     if ((w->constant == CBX_PRESENT && !arg->constant) ||
         (w->constant == CBX_ABSENT && arg->constant)) {
+        return false;
+    }
+    bool granted = arg->known && arg->constant && cbx_variable_is_granted(policy, arg->value);
+    if ((w->granted == CBX_PRESENT && !granted) || (w->granted == CBX_ABSENT && granted)) {
         return false;
     }
     bool tests = w->matches.count > 0 || w->not_matches.count > 0 || w->outside.count > 0 ||
@@ -243,14 +248,14 @@ bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_fact *fa
     return false;
 }
 
-bool cbx_call_holds(const struct cbx_call *call, const struct cbx_fact *fact,
-                    struct cbx_arena *arena)
+bool cbx_call_holds(const struct cbx_policy *policy, const struct cbx_call *call,
+                    const struct cbx_fact *fact, struct cbx_arena *arena)
 {
     if (fact->kind != CBX_IS_CALL) {
         return call->where_count == 0; /* passed on: its arguments are unknown */
     }
     for (size_t i = 0; i < call->where_count; i++) {
-        if (!condition_holds(arena, fact, &call->where[i])) {
+        if (!condition_holds(policy, arena, fact, &call->where[i])) {
             return false;
         }
     }

@@ -7,8 +7,8 @@
 
 /* True when all conditions of `call` hold for this fact. A reference to a callable that is not
  * called matches only a `call` without conditions. Intermediate texts are allocated in `arena`. */
-bool cbx_call_holds(const struct cbx_call *call, const struct cbx_fact *fact,
-                    struct cbx_arena *arena);
+bool cbx_call_holds(const struct cbx_policy *policy, const struct cbx_call *call,
+                    const struct cbx_fact *fact, struct cbx_arena *arena);
 
 /* True when an argument of the call is a constant path that none of the globs match; relative paths
  * are made absolute in /workspace. *path is the first such path. */

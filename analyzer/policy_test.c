@@ -3,6 +3,7 @@
 #include "analyzer/policy_test.h"
 
 #include "analyzer/analyze.h"
+#include "policies/environment.h"
 #include "policies/mounts.h"
 
 const char *cbx_policy_test_language(const struct cbx_rule *rule)
@@ -67,9 +68,33 @@ static void test_mounts(const struct cbx_policy *policy,
         out->run++;
         if (allowed == refused) {
             out->failed++;
-            tell(context, &(struct cbx_policy_test_failure){ .snippet = text,
+            tell(context, &(struct cbx_policy_test_failure){ .kind = "mount",
+                                                             .snippet = text,
                                                              .language = bad ? err.text : why,
                                                              .should_match = refused });
+        }
+    }
+}
+
+static void test_environment(const struct cbx_policy *policy,
+                             void (*tell)(void *context,
+                                          const struct cbx_policy_test_failure *failure),
+                             void *context, struct cbx_policy_test_report *out)
+{
+    const struct cbx_strs *deny = &policy->environment_test_deny,
+                          *allow = &policy->environment_test_allow;
+    for (size_t i = 0; i < deny->count + allow->count; i++) {
+        bool refused = i < deny->count;
+        struct cbx_str name = refused ? deny->items[i] : allow->items[i - deny->count];
+        struct cbx_err err = { 0 };
+        out->run++;
+        if ((cbx_variable_may_set(policy, name, &err) == 0) == refused) {
+            out->failed++;
+            tell(context, &(struct cbx_policy_test_failure){
+                              .kind = "variable",
+                              .snippet = name,
+                              .language = refused ? "a caller may set it" : err.text,
+                              .should_match = refused });
         }
     }
 }
@@ -105,4 +130,5 @@ void cbx_policy_test(const struct cbx_policy *policy,
     }
     free(rules);
     test_mounts(policy, tell, context, out);
+    test_environment(policy, tell, context, out);
 }

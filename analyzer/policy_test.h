@@ -8,7 +8,9 @@
 
 /* One snippet that failed. */
 struct cbx_policy_test_failure {
-    const struct cbx_rule *rule; /* NULL: the snippet is a mount, and `language` is the reason */
+    const struct cbx_rule
+        *rule;        /* NULL: the snippet is of this kind, and `language` is the reason */
+    const char *kind; /* "mount", "variable" */
     struct cbx_str snippet;
     const char *language; /* of the judgement */
     bool should_match;

@@ -82,7 +82,7 @@ static void take_pattern(struct matcher *m, const struct cbx_pattern *p,
 {
     const struct cbx_rule *rule = &m->policy->rules[p->rule];
     if (applies_to_language(rule, fact) &&
-        (p->call == NULL || cbx_call_holds(p->call, fact, m->arena)) &&
+        (p->call == NULL || cbx_call_holds(m->policy, p->call, fact, m->arena)) &&
         !cbx_index_excludes(m->index, p->rule, p->list, fact->name)) {
         add_hit(m, rule, fact, fact->name);
     }

@@ -34,6 +34,7 @@ enum {
     CBX_FRAME_LATE_MAX = 64 * 1024, /* of late output between two runs, in all */
     CBX_FRAME_INPUT_MAX = 64 * 1024,
     CBX_FRAME_PATH_MAX = 4096,
+    CBX_FRAME_VARIABLES_MAX = 512 * 1024,
     CBX_FRAME_BLOCKED_MAX = 256, /* bytes of what was refused */
     CBX_FRAME_CONTROL_FD = 3,    /* the kernel's end of the channel for frames, */
     CBX_FRAME_GUARD_FD = 4,      /* and of that for listeners (docker/inside/filter.h) */

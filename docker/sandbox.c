@@ -361,13 +361,16 @@ static int add_tag(struct cbx_sandbox *sandbox, struct cbx_buf *frames, struct c
     CBX_AUTO_JSON limits = json_object();
     cbx_limits_write(&sandbox->limits, limits);
     char policy_hex[CBX_SHA256_HEX + 1], ledger_hex[CBX_SHA256_HEX + 1];
+    char environment_hex[CBX_SHA256_HEX + 1], granted_hex[CBX_SHA256_HEX + 1];
+    cbx_sha256_hex(&sandbox->environment, environment_hex);
+    cbx_sha256_hex(&sandbox->granted, granted_hex);
     cbx_sha256_hex(&sandbox->policy_sha256, policy_hex);
     cbx_sha256_hex(&sandbox->ledger, ledger_hex);
-    CBX_AUTO_JSON json =
-        json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:O,s:I}", "session", sandbox->session, "principal",
-                  sandbox->principal, "policy", sandbox->policy, "policy_sha256", policy_hex,
-                  "ledger", ledger_hex, "kernel", sandbox->kernel, "limits", limits, "claimed_ms",
-                  (json_int_t)sandbox->claimed_ms);
+    CBX_AUTO_JSON json = json_pack(
+        "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:O,s:I}", "session", sandbox->session, "principal",
+        sandbox->principal, "policy", sandbox->policy, "policy_sha256", policy_hex, "ledger",
+        ledger_hex, "environment", environment_hex, "granted", granted_hex, "kernel",
+        sandbox->kernel, "limits", limits, "claimed_ms", (json_int_t)sandbox->claimed_ms);
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_FRAME_TAG_MAX - CBX_SHA256_BYTES);
     if (cbx_json_write(&text, json) != 0) {
@@ -386,6 +389,26 @@ static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
     return failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
 }
 
+int cbx_sandbox_give(struct cbx_sandbox *sandbox, struct cbx_str variables,
+                     const struct cbx_sha256 *granted, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) frames;
+    cbx_buf_init(&frames, CBX_FRAME_TAG_MAX + CBX_FRAME_VARIABLES_MAX + 2 * CBX_FRAME_HEAD_BYTES);
+    sandbox->granted = *granted;
+    int failed = add_tag(sandbox, &frames, err);
+    failed = failed
+                 ? failed
+                 : cbx_sandbox_add_frame(&frames, CBX_FRAME_VARIABLES, variables, CBX_STR(""), err);
+    failed = failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
+    explicit_bzero(frames.p, frames.len);
+    return failed;
+}
+
+const struct cbx_sha256 *cbx_sandbox_granted(const struct cbx_sandbox *sandbox)
+{
+    return &sandbox->granted;
+}
+
 int cbx_sandbox_set_ledger(struct cbx_sandbox *sandbox, const struct cbx_sha256 *ledger,
                            struct cbx_buf *frames, struct cbx_err *err)
 {
@@ -401,7 +424,7 @@ int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *
 }
 
 struct tag {
-    struct cbx_str session, principal, policy, policy_sha256, ledger, kernel;
+    struct cbx_str session, principal, policy, policy_sha256, ledger, environment, granted, kernel;
     const json_t *limits;
     int64_t claimed_ms;
 };
@@ -412,6 +435,10 @@ static const struct cbx_json_field tag_fields[] = {
     { "policy_sha256", CBX_JSON_STR, offsetof(struct tag, policy_sha256), true, false,
       CBX_SHA256_HEX, CBX_SHA256_HEX },
     { "ledger", CBX_JSON_STR, offsetof(struct tag, ledger), true, false, CBX_SHA256_HEX,
+      CBX_SHA256_HEX },
+    { "environment", CBX_JSON_STR, offsetof(struct tag, environment), true, false, CBX_SHA256_HEX,
+      CBX_SHA256_HEX },
+    { "granted", CBX_JSON_STR, offsetof(struct tag, granted), true, false, CBX_SHA256_HEX,
       CBX_SHA256_HEX },
     { "kernel", CBX_JSON_STR, offsetof(struct tag, kernel), true, false, 1, 31 },
     { "limits", CBX_JSON_OBJECT, offsetof(struct tag, limits), true, false, 0, 0 },
@@ -442,8 +469,11 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
         return failed;
     }
     if (!cbx_sha256_from_hex(t.policy_sha256, &sandbox->policy_sha256) ||
-        !cbx_sha256_from_hex(t.ledger, &sandbox->ledger)) {
-        return cbx_fail(err, CBX_EPROTO, "the sandbox's tag has no hash of its policy and ledger");
+        !cbx_sha256_from_hex(t.ledger, &sandbox->ledger) ||
+        !cbx_sha256_from_hex(t.environment, &sandbox->environment) ||
+        !cbx_sha256_from_hex(t.granted, &sandbox->granted)) {
+        return cbx_fail(err, CBX_EPROTO,
+                        "the sandbox's tag has no hash of its policy, ledger or variables");
     }
     snprintf(sandbox->session, sizeof(sandbox->session), "%.*s", CBX_STR_ARG(t.session));
     snprintf(sandbox->principal, sizeof(sandbox->principal), "%.*s", CBX_STR_ARG(t.principal));
@@ -493,6 +523,7 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
     memcpy(sandbox->principal, permit->principal, sizeof(sandbox->principal));
     memcpy(sandbox->policy, permit->policy, sizeof(sandbox->policy));
     sandbox->policy_sha256 = permit->policy_sha256;
+    sandbox->environment = permit->environment;
     sandbox->ledger = cbx_ledger_begin(cbx_str_of(permit->session), &permit->policy_sha256);
     return send_tag(sandbox, err);
 }

@@ -49,6 +49,14 @@ int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel,
 int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                       struct cbx_err *err);
 
+/* Gives a sandbox that was claimed, before its first run, the variables of its program: NAME=VALUE, each terminated by NUL. They are
+ * in no configuration of the container. `granted` stands for those whose values the caller of cbx_sandbox_adopt has to have. */
+int cbx_sandbox_give(struct cbx_sandbox *sandbox, struct cbx_str variables,
+                     const struct cbx_sha256 *granted, struct cbx_err *err);
+
+/* What cbx_sandbox_give noted, also by an earlier executor; all zero when it was not called. */
+const struct cbx_sha256 *cbx_sandbox_granted(const struct cbx_sandbox *sandbox);
+
 /* Takes over a sandbox that an earlier executor claimed. CBX_ENOTFOUND when it was never claimed;
  * CBX_EPROTO when the tag's authentication fails or the protocol is broken: the caller removes it
  * then. */

@@ -17,6 +17,8 @@ struct cbx_sandbox {
     uint8_t secret[CBX_SANDBOX_SECRET_BYTES];
     uint32_t lease_ms;
     struct cbx_sha256 policy_sha256; /* of the permit that claimed it */
+    struct cbx_sha256 environment;   /* of the permit that claimed it */
+    struct cbx_sha256 granted;       /* of what cbx_sandbox_give gave it */
     struct cbx_sha256 ledger;        /* over what was sent to it (policies/ledger.h) */
     char kernel[32], session[CBX_NAME_MAX + 1], principal[CBX_NAME_MAX + 1],
         policy[CBX_NAME_MAX + 1];

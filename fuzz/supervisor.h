@@ -294,6 +294,7 @@ int supervisor_main(int argc, char **argv);
 #include "docker/supervisor/accept.c"
 #include "docker/supervisor/base.c"
 #include "docker/supervisor/report.c"
+#include "docker/supervisor/variables.c"
 /* A host that attaches skips everything before its mark. */
 static void world_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
 {

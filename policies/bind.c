@@ -329,7 +329,7 @@ static void set_defaults(const struct cbx_section *section, void *into)
     }
 }
 
-/* A list of sections. A text in a list of calls is the call's name alone. */
+/* A list of sections. A text in a list of calls or secrets is its name alone. */
 static int read_sections(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
                          void *member)
 {
@@ -352,6 +352,8 @@ static int read_sections(struct binder *b, const struct cbx_key *key, const stru
         }
         if (section == &cbx_section_call && item->kind == CBX_YAML_SCALAR) {
             failed = read_text(b, &section->keys[0], item, &((struct cbx_call *)into)->name);
+        } else if (section == &cbx_section_secret && item->kind == CBX_YAML_SCALAR) {
+            failed = read_text(b, &section->keys[0], item, &((struct cbx_secret *)into)->name);
         } else {
             failed = bind_section(b, section, item, into);
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The checks of one policy file that a row of the key table cannot express: required keys, and keys
  * that depend on each other. */
+#include "policies/environment.h"
 #include "policies/keys.h"
 #include "policies/version.h"
 
@@ -26,12 +27,12 @@ static int check_where(const struct cbx_draft_rule *rule, const struct cbx_where
     int tests = (where->matches.count > 0) + (where->not_matches.count > 0) +
                 (where->outside.count > 0) + (where->inside.count > 0) + (where->host.count > 0) +
                 (where->host_outside.count > 0) + (where->presence != CBX_PRESENCE_ANY) +
-                (where->constant != CBX_PRESENCE_ANY);
+                (where->constant != CBX_PRESENCE_ANY) + (where->granted != CBX_PRESENCE_ANY);
     return tests > 0 ? 0
                      : fail_rule(rule, err,
                                  "has a condition that tests nothing; allowed are matches, not, "
                                  "outside, inside, host, host-outside, "
-                                 "present, constant");
+                                 "present, constant, granted");
 }
 
 static int check_rule(const struct cbx_draft *draft, size_t i, struct cbx_err *err)
@@ -103,6 +104,42 @@ static int check_minimums(const struct cbx_draft_packages *packages, bool python
     return 0;
 }
 
+static int check_variable(const struct cbx_draft *draft, struct cbx_str name, struct cbx_err *err)
+{
+    const struct cbx_draft_head *head = &draft->environment.head;
+    struct cbx_err inner = { 0 };
+    int failed = cbx_variable_check(name, &inner);
+    return failed ? cbx_fail_at(err, CBX_EPOLICY, head->line, head->column, "%s", inner.text) : 0;
+}
+
+static int check_environment(const struct cbx_draft *draft, struct cbx_err *err)
+{
+    const struct cbx_draft_environment *e = &draft->environment;
+    int failed = 0;
+    for (size_t i = 0; i < e->pass.count && !failed; i++) {
+        failed = check_variable(draft, e->pass.items[i], err);
+    }
+    for (size_t i = 0; i < e->secret_count && !failed; i++) {
+        struct cbx_str name = e->secrets[i].name, file = e->secrets[i].file;
+        failed = check_variable(draft, name, err);
+        if (!failed && file.len > 0 && file.p[0] != '/') {
+            failed = cbx_fail_at(err, CBX_EPOLICY, e->head.line, e->head.column,
+                                 "the file of the secret '%.*s' is '%.*s', allowed is an absolute "
+                                 "path",
+                                 CBX_STR_ARG(name), CBX_STR_ARG(file));
+        }
+        for (size_t k = 0; k < e->pass.count + i && !failed; k++) {
+            struct cbx_str other =
+                k < e->pass.count ? e->pass.items[k] : e->secrets[k - e->pass.count].name;
+            if (cbx_str_equal(name, other)) {
+                failed = cbx_fail_at(err, CBX_EPOLICY, e->head.line, e->head.column,
+                                     "the variable '%.*s' is passed twice", CBX_STR_ARG(name));
+            }
+        }
+    }
+    return failed;
+}
+
 int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err)
 {
     if (!cbx_draft_has(&cbx_section_policy, &draft->head, "version") || draft->name.len == 0) {
@@ -127,5 +164,6 @@ int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err)
     }
     int failed = check_minimums(&draft->packages.pip, true, err);
     failed = failed ? failed : check_minimums(&draft->packages.npm, false, err);
+    failed = failed ? failed : check_environment(draft, err);
     return failed ? failed : check_exceptions(draft, err);
 }

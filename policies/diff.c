@@ -275,7 +275,8 @@ void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
                   { "mounts", "container", "mounts into:", true },
                   { "network", "egress", "hosts that may be reached:", true },
                   { "environment", "pass", "variables passed in:", true },
-                  { "environment", "secrets", "secrets passed in:", true } };
+                  { "environment", "secrets", "secrets passed in:", true },
+                  { "environment", "set", "variables that callers may set:", true } };
     struct diff d = { .tell = to, .context = context };
     CBX_AUTO_JSON x = cbx_policy_json(a);
     CBX_AUTO_JSON y = cbx_policy_json(b);

@@ -90,6 +90,11 @@ static void add_where(struct cbx_buf *out, const struct cbx_where *w)
     }
     if (constant != NULL) {
         cbx_buf_printf(out, "%s%s", first ? "" : " and", constant);
+        first = false;
+    }
+    if (w->granted != CBX_PRESENCE_ANY) {
+        cbx_buf_printf(out, "%s %s a variable that the policy passes", first ? "" : " and",
+                       w->granted == CBX_PRESENT ? "is" : "is not");
     }
     cbx_buf_add_cstr(out, presence == NULL && !w->unknown_holds ? " (certainly)" : "");
 }
@@ -193,8 +198,25 @@ static void add_limits(struct cbx_buf *out, const struct cbx_policy *p)
     cbx_limits_describe(&p->limits, "\n      ", out);
     cbx_buf_printf(out, "\nNetwork: %s.\n", networks[p->network]);
     add_list(out, "hosts:", &p->egress);
-    add_list(out, "environment passed in:", &p->environment_pass);
-    add_list(out, "secrets passed in:", &p->secrets);
+}
+
+static void add_environment(struct cbx_buf *out, const struct cbx_policy *p)
+{
+    bool any = p->environment_pass.count + p->secret_count > 0;
+    cbx_buf_printf(out, "\nVariables of the gateway that programs get:%s\n", any ? "" : " none.");
+    add_list(out, "as they are:", &p->environment_pass);
+    for (size_t i = 0; i < p->secret_count; i++) {
+        cbx_buf_printf(out, "      secret, redacted from all that leaves a sandbox: %.*s%s",
+                       CBX_STR_ARG(p->secrets[i].name),
+                       p->secrets[i].file.len > 0 ? " from the file " : "");
+        cbx_printable_add(out, p->secrets[i].file, CBX_PRINTABLE_LINE);
+        cbx_buf_add_char(out, '\n');
+    }
+    if (p->environment_set.count > 0) {
+        add_list(out, "callers may set:", &p->environment_set);
+    } else {
+        cbx_buf_add_cstr(out, "      callers may set none\n");
+    }
 }
 
 static void add_mounts(struct cbx_buf *out, const struct cbx_mounts *m)
@@ -263,6 +285,7 @@ void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out)
     add_packages(out, "npm", &policy->npm);
     add_mounts(out, &policy->mounts);
     add_limits(out, policy);
+    add_environment(out, policy);
     for (size_t i = 0; i < policy->exception_count; i++) {
         const struct cbx_exception *e = &policy->exceptions[i];
         char date[CBX_DATE_BYTES];

@@ -46,7 +46,9 @@ struct cbx_draft_network {
 };
 struct cbx_draft_environment {
     struct cbx_draft_head head;
-    struct cbx_strs pass, secrets;
+    struct cbx_strs pass, set, test_deny, test_allow;
+    struct cbx_secret *secrets;
+    size_t secret_count;
 };
 struct cbx_draft_guard {
     struct cbx_draft_head head;

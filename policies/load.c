@@ -303,7 +303,11 @@ static int seal(const struct cbx_image *loaded, struct cbx_policy *policy, struc
     policy->network = draft->network.mode;
     policy->egress = draft->network.egress;
     policy->environment_pass = draft->environment.pass;
+    policy->environment_set = draft->environment.set;
+    policy->environment_test_deny = draft->environment.test_deny;
+    policy->environment_test_allow = draft->environment.test_allow;
     policy->secrets = draft->environment.secrets;
+    policy->secret_count = draft->environment.secret_count;
     policy->guard = draft->guard.v;
     policy->exceptions = draft->exceptions;
     policy->exception_count = draft->exception_count;

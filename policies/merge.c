@@ -414,18 +414,66 @@ static int merge_network(struct merge *m, struct cbx_draft_network *base,
     return failed < 0 ? failed : 0;
 }
 
+static bool has_secret(const struct cbx_draft_environment *in, const struct cbx_secret *secret)
+{
+    bool found = false;
+    for (size_t i = 0; i < in->secret_count; i++) {
+        found |= cbx_str_equal(in->secrets[i].name, secret->name) &&
+                 cbx_str_equal(in->secrets[i].file, secret->file);
+    }
+    return found;
+}
+
+/* As merge_subset. */
+static int merge_secrets(struct merge *m, const struct cbx_draft_head *head, bool base_given,
+                         struct cbx_draft_environment *base,
+                         const struct cbx_draft_environment *child)
+{
+    bool more = false;
+    size_t count = 0;
+    for (size_t i = 0; i < child->secret_count; i++) {
+        more |= base_given && !has_secret(base, &child->secrets[i]);
+    }
+    int laxer = more ? decide_laxer(m, head, "more secrets are passed") : 0;
+    if (laxer == 0) {
+        base->secrets = child->secrets;
+        base->secret_count = child->secret_count;
+        return 0;
+    }
+    struct cbx_secret *items = cbx_arena_array(m->arena, base->secret_count + 1, sizeof(*items));
+    if (laxer < 0 || items == NULL) {
+        return laxer < 0 ? laxer
+                         : cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
+    }
+    for (size_t i = 0; i < base->secret_count; i++) {
+        if (has_secret(child, &base->secrets[i])) {
+            items[count++] = base->secrets[i];
+        }
+    }
+    base->secrets = items;
+    base->secret_count = count;
+    return 0;
+}
+
 static int merge_environment(struct merge *m, struct cbx_draft_environment *base,
                              const struct cbx_draft_environment *child)
 {
     const struct cbx_draft_head *h = &child->head, *b = &base->head;
     int failed = 0;
+    if (h->given != 0) { /* as of mounts */
+        base->test_deny = child->test_deny;
+        base->test_allow = child->test_allow;
+    }
     if (HAS(environment, h, "pass")) {
         failed = merge_subset(m, h, HAS(environment, b, "pass"), &base->pass, &child->pass,
                               "more environment variables are passed");
     }
+    if (!failed && HAS(environment, h, "set")) {
+        failed = merge_subset(m, h, HAS(environment, b, "set"), &base->set, &child->set,
+                              "callers may set more variables");
+    }
     if (!failed && HAS(environment, h, "secrets")) {
-        failed = merge_subset(m, h, HAS(environment, b, "secrets"), &base->secrets, &child->secrets,
-                              "more secrets are passed");
+        failed = merge_secrets(m, h, HAS(environment, b, "secrets"), base, child);
     }
     base->head.given |= h->given;
     return failed;

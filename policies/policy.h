@@ -63,6 +63,8 @@ struct cbx_where {
     struct cbx_strs host, host_outside; /* globs: of a URL, the host matches one, none of them */
     enum cbx_presence presence;         /* present: true | false */
     enum cbx_presence constant;         /* the value is a constant (PRESENT), is not (ABSENT) */
+    enum cbx_presence
+        granted; /* the value is the constant name of a variable that the policy passes (PRESENT), is not (ABSENT) */
     bool unknown_holds; /* the condition's answer when the value is not a constant; default true */
 };
 
@@ -156,6 +158,11 @@ struct cbx_guard_keys {
     bool ends_run; /* the first refusal ends the run */
 };
 
+/* A variable whose value is redacted. */
+struct cbx_secret {
+    struct cbx_str name, file; /* file: where the value is; empty = the gateway's environment */
+};
+
 struct cbx_index;
 struct cbx_draft;
 
@@ -172,7 +179,10 @@ struct cbx_policy {
     struct cbx_limits limits;
     enum cbx_network network;
     struct cbx_strs egress;
-    struct cbx_strs environment_pass, secrets;
+    struct cbx_strs environment_pass, environment_set;
+    struct cbx_strs environment_test_deny, environment_test_allow; /* names */
+    const struct cbx_secret *secrets;
+    size_t secret_count;
     struct cbx_guard_keys guard;
     const struct cbx_exception *exceptions;
     size_t exception_count;

@@ -56,7 +56,7 @@ static json_t *list_schema(const struct cbx_key *key)
 {
     const struct cbx_section *section = key->more;
     json_t *item = reference_to(section);
-    if (section == &cbx_section_call) { /* a call may be given as its name alone */
+    if (section == &cbx_section_call || section == &cbx_section_secret) { /* or its name alone */
         item = json_pack("{s:[o,{s:s}]}", "anyOf", item, "type", "string");
     }
     return json_pack("{s:s,s:o,s:I,s:I}", "type", "array", "items", item, "minItems",

@@ -138,6 +138,18 @@ void cbx_command_end_as(int status)
     _exit(cbx_command_exit_code(status));
 }
 
+void cbx_command_set_variables(char *variables, size_t len)
+{
+    for (char *at = variables; at < variables + len; at += strlen(at) + 1) {
+        char *value = strchr(at, '=');
+        if (value != NULL) {
+            *value = '\0';
+            setenv(at, value + 1, 1);
+            *value = '=';
+        }
+    }
+}
+
 bool cbx_command_write(const char *path, const char *bytes, size_t len)
 {
     mkdir(CBX_COMMAND_FOLDER, 0700);

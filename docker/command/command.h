@@ -29,10 +29,15 @@ struct cbx_command_run {
 struct cbx_command_kernel {
     /* Called before the first run; false ends the kernel. */
     bool (*start)(void);
+    /* The environment of programs has changed; NULL = programs are started with it anyway. */
+    void (*changed)(void);
     /* Runs a source, reports errors in an ERROR frame, returns the exit status. */
     int (*run)(const struct cbx_command_run *run);
 };
 extern const struct cbx_command_kernel cbx_command_shell, cbx_command_program;
+
+/* Sets the variables of a VARIABLES frame, each terminated by NUL, in this process's environment. */
+void cbx_command_set_variables(char *variables, size_t len);
 
 /* Selects the row of languages.def; false when there is none of this name. */
 bool cbx_command_select_program(const char *name);

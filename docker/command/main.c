@@ -82,6 +82,11 @@ static void serve(const struct cbx_command_kernel *kernel)
             cbx_command_send(CBX_FRAME_FINISH, &code, sizeof(code));
         } else if (head[0] == CBX_FRAME_ACCEPT) {
             cbx_command_accept((const uint8_t *)payload, len);
+        } else if (head[0] == CBX_FRAME_VARIABLES) {
+            cbx_command_set_variables(payload, len);
+            if (kernel->changed != NULL) {
+                kernel->changed();
+            }
         } else if (head[0] == CBX_FRAME_WARM) {
             cbx_command_send(CBX_FRAME_READY, NULL, 0); /* no library to import */
         }

@@ -377,4 +377,4 @@ static bool start_nothing(void)
     return true;
 }
 
-const struct cbx_command_kernel cbx_command_program = { start_nothing, run };
+const struct cbx_command_kernel cbx_command_program = { .start = start_nothing, .run = run };

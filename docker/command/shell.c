@@ -479,4 +479,20 @@ static int run(const struct cbx_command_run *run)
     return interrupted ? 130 : cbx_command_exit_code(status);
 }
 
-const struct cbx_command_kernel cbx_command_shell = { start_shell, run };
+/* No cell has run in the shell yet: another one begins with the variables. */
+static void change_variables(void)
+{
+    int status;
+    if (shell.pid > 0) {
+        kill(shell.pid, SIGKILL);
+        waitpid(shell.pid, &status, 0);
+        clear_shell();
+    }
+    if (!start_with(NULL)) {
+        cbx_command_end_as(1 << 8);
+    }
+}
+
+const struct cbx_command_kernel cbx_command_shell = { .start = start_shell,
+                                                      .changed = change_variables,
+                                                      .run = run };

@@ -453,6 +453,14 @@ function readRun(payload) {
   return { isOneShot: payload[ONE_SHOT_OFFSET] === 1, words, code: textOf(payload, end, payload.length) };
 }
 
+// The payload of a VARIABLES frame.
+function setVariables(text) {
+  for (const entry of text.split('\0').slice(0, -1)) {
+    const at = entry.indexOf('=');
+    process.env[entry.slice(0, at)] = entry.slice(at + 1);
+  }
+}
+
 // Defines what node defines for a main program.
 function becomeProgram([name, ...words]) {
   const filename = path.join('/workspace', name || (compiler === null ? 'main.js' : 'main.ts'));
@@ -566,6 +574,7 @@ control.push = (chunk) => {
     inbox = part(inbox, 5 + payload.length);
     // Not in this callback, which may be terminated; and in order.
     if (type === 'h') setImmediate(accept, payload);
+    else if (type === 'V') setImmediate(setVariables, textOf(payload, 0, payload.length));
     else if (type === 'E') setImmediate(take, readRun(payload));
     else if (type === 'I') setImmediate(interrupt);
     else if (type === 'w') sendFrame('Y'); // no library to import

@@ -1226,6 +1226,8 @@ class Kernel:
             if kind == "w":
                 self.warm()
                 self.channel.send("Y")
+            if kind == "V":
+                set_variables(payload)
             if kind != "E":
                 continue
             try:
@@ -1236,6 +1238,13 @@ class Kernel:
                 status = 1
             self.flush()
             self.channel.send("F", status.to_bytes(4, "little"))
+
+
+def set_variables(payload):
+    for entry in bytes(payload).split(b"\0")[:-1]:
+        name, _, value = entry.partition(b"=")
+        os.environ[os.fsdecode(name)] = os.fsdecode(value)
+    time.tzset()
 
 
 def install_loaders(answers, check):

@@ -123,6 +123,7 @@ void cbx_kernel_start(void)
     cbx_kernel.from.len = 0;
     cbx_kernel.ready = false;
     cbx_kernel.accepted = 0;
+    cbx_kernel.has_variables = false;
 }
 
 void cbx_close(int *fd)

@@ -148,6 +148,7 @@ static void begin(const uint8_t *payload, size_t len)
     size_t program = programs + cbx_run.request.programs_bytes;
     /* The kernel is ready: its own start is over. */
     cbx_guard_set(&cbx_run.request, (const char *)payload + programs);
+    cbx_variables_send();
     cbx_accept_send();
     cbx_kernel_send(CBX_FRAME_RUN, payload, CBX_FRAME_KERNEL_HEAD_BYTES, payload + program,
                     len - program);

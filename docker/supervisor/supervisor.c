@@ -134,6 +134,9 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
         memcpy(s.tag, payload, len);
         s.tag_len = len;
         return;
+    case CBX_FRAME_VARIABLES:
+        cbx_variables_set(payload, len);
+        return;
     case CBX_FRAME_RUN:
         cbx_run_submit(payload, len);
         return;

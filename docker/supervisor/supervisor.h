@@ -43,6 +43,7 @@ extern struct cbx_kernel {
     size_t taken;          /* of which so many are sent */
     bool ready;            /* it accepts runs */
     uint32_t accepted;     /* so many values of cbx_accepted were sent to it */
+    bool has_variables;    /* and the variables */
 } cbx_kernel;
 
 /* Selects the row of docker/languages.def that cbx_kernel_start starts; false when there is none.
@@ -107,6 +108,14 @@ extern struct cbx_hash_set cbx_accepted;
 
 /* Queues an ACCEPT with the values that the kernel has not received since its start. */
 void cbx_accept_send(void);
+
+/* --- variables.c: of the program's environment -------------------------------------------------- */
+
+/* Keeps the payload of a VARIABLES frame for this kernel and later ones; an invalid one ends the sandbox. */
+void cbx_variables_set(const uint8_t *payload, size_t len);
+
+/* Queues a VARIABLES frame, unless the kernel has received it. */
+void cbx_variables_send(void);
 
 /* --- run.c: the state of a run ---------------------------------------------------------------- */
 

@@ -68,6 +68,8 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
     return (struct cbx_flow_config){
         .policies = o->policies.count > 0 ? o->policies.items : default_policy,
         .policy_count = o->policies.count > 0 ? o->policies.count : 1,
+        .pass_env = o->pass_env.items,
+        .pass_env_count = o->pass_env.count,
         .workers = (int)o->workers,
         .front_role = CBX_ROLE_FRONT,
         .executor = { .state_dir = o->state_dir,

@@ -5,6 +5,7 @@
 #include "docker/doctor.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/doctor_processes.h"
+#include "gateway/cli/variables.h"
 #include "gateway/executor/audit.h"
 #include "gateway/ipc/state.h"
 
@@ -45,6 +46,16 @@ static void take_check(void *context, const struct cbx_check *check)
 
 /* --- this machine ----------------------------------------------------------------------------- */
 
+static void report_variable(void *context, const struct cbx_variable_state *state)
+{
+    const struct cbx_doctor *doctor = context;
+    if (state->problem[0] != '\0') {
+        cbx_doctor_report(doctor, CBX_HEALTH_WARN, "variable",
+                          "programs do not have it, or the gateway does not start", "'%.*s': %s",
+                          CBX_STR_ARG(state->name), state->problem);
+    }
+}
+
 static void check_policies(const struct cbx_options *options, const struct cbx_doctor *doctor,
                            struct cbx_limits *limits)
 {
@@ -63,6 +74,7 @@ static void check_policies(const struct cbx_options *options, const struct cbx_d
         cbx_limits_describe(&policy->limits, ", ", &text);
         cbx_doctor_report(doctor, CBX_HEALTH_OK, "policy", "", "'%s': %s", flow.policies[i],
                           text.p);
+        cbx_variables_check(policy, report_variable, (void *)(uintptr_t)doctor);
         if (limits->wall_ms == 0) {
             *limits = policy->limits; /* of the first, which is the default */
         }

@@ -4,6 +4,7 @@
 #include "analyzer/policy_test.h"
 #include "analyzer/queries.h"
 #include "gateway/cli/cli.h"
+#include "gateway/cli/variables.h"
 #include "policies/base/json.h"
 #include "policies/base/printable.h"
 #include "policies/diff.h"
@@ -119,8 +120,8 @@ static void print_failure(void *context, const struct cbx_policy_test_failure *f
     cbx_buf_init(&snippet, 65536);
     cbx_printable_add(&snippet, failure->snippet, CBX_PRINTABLE_LINE);
     if (failure->rule == NULL) {
-        printf("%.*s: mount %s should be %s: %s\n", CBX_STR_ARG(policy->name), snippet.p,
-               failure->should_match ? "refused" : "allowed", failure->language);
+        printf("%.*s: %s %s should be %s: %s\n", CBX_STR_ARG(policy->name), failure->kind,
+               snippet.p, failure->should_match ? "refused" : "allowed", failure->language);
         return;
     }
     printf("%.*s: rule %.*s should %s this %s snippet: %s\n", CBX_STR_ARG(policy->name),
@@ -152,6 +153,17 @@ static int test(const char *name, const struct cbx_policy *policy)
     return report.failed > 0 || (report.untested > 0 && tests_are_required());
 }
 
+static void explain_variable(void *context, const struct cbx_variable_state *state)
+{
+    bool *first = context;
+    if (state->problem[0] != '\0') {
+        printf("%s      %.*s: %s\n",
+               *first ? "\nAs this command is started, programs would not have:\n" : "",
+               CBX_STR_ARG(state->name), state->problem);
+        *first = false;
+    }
+}
+
 static int explain(const char *name, const struct cbx_policy *policy)
 {
     (void)name;
@@ -159,6 +171,8 @@ static int explain(const char *name, const struct cbx_policy *policy)
     cbx_buf_init(&text, 8 * 1024 * 1024);
     cbx_policy_explain(policy, &text);
     fwrite(text.p, 1, text.len, stdout);
+    bool first = true;
+    cbx_variables_check(policy, explain_variable, &first);
     return 0;
 }
 

@@ -2,6 +2,7 @@
  * Starts the processes of a gateway. */
 #include "gateway/cli/start.h"
 
+#include "gateway/cli/variables.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/master.h"
 #include "gateway/worker/worker.h"
@@ -61,6 +62,12 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     if (failed) {
         return failed;
     }
+    failed = cbx_variables_collect(&setup.policies, config->pass_env, config->pass_env_count,
+                                   &setup.config.executor.variables_fd, err);
+    if (failed) {
+        cbx_policies_done(&setup.policies);
+        return failed;
+    }
     setup.config.executor.policies = &setup.policies;
     add_profiles(&setup);
     const struct cbx_master_config master = { .zygote = run_zygote,
@@ -68,6 +75,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
                                               .context = &setup,
                                               .respawn_front = config->executor.persistent,
                                               .front_fd = config->front_fd,
+                                              .executor_fd = setup.config.executor.variables_fd,
                                               .front_role = config->front_role,
                                               .front_root = config->front_role == CBX_ROLE_FRONT
                                                                 ? config->front_folder.path

@@ -13,6 +13,8 @@
 struct cbx_flow_config {
     const char *const *policies; /* names or files; the first is the default */
     size_t policy_count;
+    const char *const *pass_env; /* words of --pass-env; NULL = all that the policies pass */
+    size_t pass_env_count;
     int workers;             /* analyzer workers at most; 0 = one per processor */
     int analysis_timeout_ms; /* 0 = 15,000 */
     struct cbx_executor_config executor;

@@ -5,6 +5,7 @@
  * of the log signs the head, and unlocks the file for the next batch and for other processes. */
 #include "gateway/executor/audit_internal.h"
 
+#include "gateway/executor/grants.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 #include "policies/base/log.h"
@@ -219,6 +220,11 @@ int cbx_audit_write_head(struct cbx_audit *audit)
     return write_all(audit->head_fd, cbx_buf_str(&head), 0);
 }
 
+void cbx_audit_set_redactor(struct cbx_audit *audit, const struct cbx_redactor *redactor)
+{
+    audit->redactor = redactor;
+}
+
 static int commit_locked(struct cbx_audit *audit, struct cbx_audit_pending *batch,
                          struct cbx_err *err)
 {
@@ -236,7 +242,10 @@ static int commit_locked(struct cbx_audit *audit, struct cbx_audit_pending *batc
                     "the audit log: what a crash left cannot be recorded, so nothing runs");
     }
     for (struct cbx_audit_pending *p = batch; p != NULL; p = p->next) {
-        p->too_large = cbx_chain_add(&chain, p->type, p->body, now, &text) != 0;
+        CBX_AUTO_JSON clean =
+            audit->redactor != NULL ? cbx_redact_json(audit->redactor, p->body) : NULL;
+        p->too_large =
+            cbx_chain_add(&chain, p->type, clean != NULL ? clean : p->body, now, &text) != 0;
         p->seq = chain.seq;
     }
     if (write_all(audit->fd, cbx_buf_str(&text), audit->size) < 0 || fdatasync(audit->fd) < 0) {

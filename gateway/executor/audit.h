@@ -30,6 +30,10 @@ int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err
 void cbx_audit_free(struct cbx_audit *audit);
 CBX_DEFINE_AUTO(audit)
 
+/* Replaces secrets in what is recorded from now on. Borrowed; call it before there are other threads. */
+struct cbx_redactor;
+void cbx_audit_set_redactor(struct cbx_audit *audit, const struct cbx_redactor *redactor);
+
 /* Appends a record {seq, time, type, prev, hash, body} and returns when it is on disk. `body` is
  * borrowed. *seq may be NULL. CBX_EAUDIT when it could not be made durable; the log is then as it
  * was before. When only its head could not be written, the record stands and the next append fails.

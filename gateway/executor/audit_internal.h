@@ -14,7 +14,8 @@ struct cbx_audit {
     int fd, head_fd;
     EVP_PKEY *key;
     char path[PATH_MAX];
-    struct cbx_chain chain; /* as of `size` */
+    const struct cbx_redactor *redactor; /* of what is recorded; NULL = none */
+    struct cbx_chain chain;              /* as of `size` */
     off_t size;
     pthread_mutex_t lock;
     pthread_cond_t done;

@@ -3,6 +3,7 @@
 #include "gateway/executor/internal.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/log.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -18,7 +19,11 @@ int64_t cbx_executor_lease_ms(const struct cbx_executor *e)
 int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cbx_err *err)
 {
     pthread_mutex_lock(&e->lock);
-    int failed = e->audit == NULL ? cbx_audit_open(e->config.state_dir, &e->audit, err) : 0;
+    bool opens = e->audit == NULL;
+    int failed = opens ? cbx_audit_open(e->config.state_dir, &e->audit, err) : 0;
+    if (opens && !failed) {
+        cbx_audit_set_redactor(e->audit, e->grants.redactor);
+    }
     *out = e->audit;
     pthread_mutex_unlock(&e->lock);
     return failed;
@@ -28,6 +33,23 @@ bool cbx_executor_has(void *context, const char *id)
 {
     struct cbx_executor *e = context;
     return cbx_sessions_has(e->sessions, id) || (e->pool != NULL && cbx_pool_has(e->pool, id));
+}
+
+struct cbx_str cbx_executor_key(const struct cbx_executor *e)
+{
+    return (struct cbx_str){ .p = (const char *)e->instance.secret,
+                             .len = sizeof(e->instance.secret) };
+}
+
+bool cbx_executor_withholds(const struct cbx_executor *e, const char *run)
+{
+    size_t count = e->withheld_count;
+    for (size_t i = 0; i < count && i < CBX_WITHHELD_MAX; i++) {
+        if (strcmp(e->withheld[i], run) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* --- adopting sandboxes of an executor before this one ---------------------------------------- */
@@ -44,6 +66,21 @@ static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *c
 {
     struct cbx_sandbox *sandbox = NULL;
     if (cbx_sandbox_adopt(e->engine, config, id, &sandbox, NULL) != 0) {
+        return;
+    }
+    const struct cbx_policy *policy =
+        cbx_policies_find(e->config.policies, cbx_str_of(cbx_sandbox_policy(sandbox)));
+    if (!cbx_grants_match(&e->grants, policy, cbx_executor_key(e), sandbox)) {
+        cbx_log(CBX_LOG_WARNING,
+                "the sandbox of session '%s' is removed: its program got other values of variables "
+                "than this gateway has, which could not be redacted from its output",
+                cbx_sandbox_session(sandbox));
+        size_t at = atomic_fetch_add(&e->withheld_count, 1);
+        if (at < CBX_WITHHELD_MAX) {
+            snprintf(e->withheld[at], sizeof(e->withheld[at]), "%s", cbx_sandbox_run_id(sandbox));
+        }
+        cbx_sandbox_end(sandbox);
+        cbx_sandbox_detach(sandbox);
         return;
     }
     if (cbx_sessions_adopt(e->sessions, sandbox)) {

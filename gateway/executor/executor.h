@@ -15,6 +15,7 @@
 
 struct cbx_executor_config {
     const struct cbx_policies *policies; /* of the gateway; borrowed */
+    int variables_fd;                    /* gateway/ipc/variables.h; 0 = none */
     const char *state_dir;
     const char *docker_host;    /* NULL = DOCKER_HOST, else the usual sockets */
     const char *runtime;        /* NULL = the engine's default */

@@ -6,8 +6,10 @@
 #include "docker/engine.h"
 #include "gateway/executor/audit.h"
 #include "gateway/executor/executor.h"
+#include "gateway/executor/grants.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/imports.h"
+#include "gateway/executor/outlet.h"
 #include "gateway/executor/sessions.h"
 #include "gateway/ipc/executor_calls.h"
 #include "gateway/ipc/wire.h"
@@ -15,10 +17,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+enum { CBX_WITHHELD_MAX = 1024 };
+
 struct cbx_executor {
     struct cbx_executor_config config;
     struct cbx_executor_secrets secrets;
-    pthread_mutex_t lock; /* of everything below but sessions and health */
+    struct cbx_grants grants; /* unchanged once requests are served */
+    pthread_mutex_t lock;     /* of everything below but sessions and health */
     struct cbx_audit *audit;
     struct cbx_engine *engine;
     struct cbx_pool *pool;
@@ -31,6 +36,9 @@ struct cbx_executor {
     bool stopping;
     struct cbx_sessions *sessions;
     struct cbx_health health;
+    /* Runs whose sandbox was not adopted, as this executor could not redact their output. Written while the pool is opened. */
+    char withheld[CBX_WITHHELD_MAX][CBX_NAME_MAX + 1];
+    atomic_size_t withheld_count;
     atomic_uint_fast64_t refusals[CBX_REFUSALS]; /* of the guard, since this executor started */
 };
 
@@ -51,6 +59,7 @@ struct cbx_executor_request {
     struct cbx_ticket ticket;     /* queued from admission until the run begins or fails */
     struct cbx_sha256 ledger;     /* of the session, when the call failed with CBX_ESTALE */
     struct cbx_sandbox *one_shot; /* while a run is in it: cancelling the run ends the sandbox */
+    struct cbx_outlet outlet;     /* of its events */
     /* The run whose events are sent, for the audit log. A run that an earlier executor began has no
      * permit here, and its events are replayed from the first one: a refusal may be recorded twice. */
     struct {
@@ -64,6 +73,12 @@ struct cbx_executor_request {
  * it, later ones return what is there. CBX_ESTATE when the executor is stopping. */
 int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cbx_err *err);
 int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err);
+
+/* The key of digests that are kept in sandboxes. There must be a pool. */
+struct cbx_str cbx_executor_key(const struct cbx_executor *e);
+
+/* True when the result of this run is withheld: its program had other values of variables than this executor. There must be a pool. */
+bool cbx_executor_withholds(const struct cbx_executor *e, const char *run);
 
 /* Takes one of the max_runs slots, waiting for one; and gives it back. CBX_EBUSY when too many
  * wait, CBX_ESTATE when the sink cancels meanwhile. */
@@ -85,6 +100,19 @@ void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox);
 
 /* Serves the call that comes through the connection, in the calling thread, and closes it. */
 void cbx_executor_serve(struct cbx_executor *e, int fd);
+
+/* --- run_events.c ----------------------------------------------------------------------------- */
+
+/* The sink of a run's events: names the rules of refusals, records them, and sends everything to the client without
+ * secrets. Borrows the request. */
+struct cbx_sink cbx_executor_sink(struct cbx_executor_request *r);
+
+/* The run is over: sends what was held back, and replaces secrets in the result's error. */
+void cbx_executor_end_output(struct cbx_executor_request *r, struct cbx_result *result);
+
+/* What a failure to send means: a detached run continues after its client disconnects; an attached one fails with
+ * its sink. Returns what the run is told. */
+int cbx_executor_note_failure(struct cbx_executor_request *r, int failed);
 
 /* The calls with several answers. `text` is what may run. */
 int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,

@@ -68,6 +68,27 @@ static bool entry_is(const struct cbx_permit *fields, struct cbx_str text)
     return fields->action != CBX_ACTION_FILE || cbx_sha256_equal(&hash, &fields->entry);
 }
 
+/* As describe_environment of gateway/ipc/seal.c has it. */
+static bool environment_is(const struct cbx_policies *policies, const struct cbx_policy *policy,
+                           const struct cbx_sealed *sealed)
+{
+    const json_t *granted = cbx_policies_granted(policies, policy);
+    const json_t *environment = json_object_get(sealed->json, "environment");
+    enum cbx_action action = sealed->fields.action;
+    if (action != CBX_ACTION_RUN && action != CBX_ACTION_OPEN) {
+        return environment == NULL;
+    }
+    static const char *const lists[] = { "pass", "secrets" };
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        const json_t *is = json_object_get(environment, lists[i]),
+                     *should = json_object_get(granted, lists[i]);
+        if ((is == NULL) != (should == NULL) || (is != NULL && !json_equal(is, should))) {
+            return false;
+        }
+    }
+    return cbx_environment_check(policy, json_object_get(environment, "set"), NULL) == 0;
+}
+
 int cbx_executor_check_policy(const struct cbx_policies *policies, const struct cbx_sealed *sealed,
                               struct cbx_str text, struct cbx_err *err)
 {
@@ -84,6 +105,7 @@ int cbx_executor_check_policy(const struct cbx_policies *policies, const struct 
     return !limits_are_within(&fields->limits, &policy->limits) ? refuse(fields, "a limit", err)
            : fields->network != policy->network                 ? refuse(fields, "a network", err)
            : !guard_is(policy, row, sealed)                     ? refuse(fields, "a guard", err)
+           : !environment_is(policies, policy, sealed)          ? refuse(fields, "a variable", err)
            : !programs_are_listed(policy, fields->programs)     ? refuse(fields, "a program", err)
            : entry_is(fields, text)
                ? 0

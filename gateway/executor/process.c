@@ -191,6 +191,17 @@ static bool await_work(int control, const struct cbx_executor_config *config)
     return n > 0 && ready[1].revents == 0;
 }
 
+/* Of this process's log. */
+static const struct cbx_redactor *log_redactor;
+
+static void clean_line(char *line, size_t size)
+{
+    CBX_AUTO_DONE(buf) clean;
+    cbx_buf_init(&clean, 2 * size);
+    cbx_redact_text(log_redactor, cbx_str_of(line), &clean);
+    snprintf(line, size, "%s", clean.overflow ? "" : clean.p);
+}
+
 _Noreturn void cbx_executor_main(int control, int secrets_fd,
                                  const struct cbx_executor_config *config)
 {
@@ -210,6 +221,12 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd,
     struct sigaction stop = { .sa_handler = on_stop };
     sigaction(SIGTERM, &stop, NULL);
     struct cbx_err err = { 0 };
+    if (cbx_grants_init(&e.grants, config->variables_fd, &err) != 0) {
+        cbx_log(CBX_LOG_ERROR, "executor: %s", err.text);
+        _exit(1);
+    }
+    log_redactor = e.grants.redactor;
+    cbx_log_set_filter(log_redactor != NULL ? clean_line : NULL);
     if (!await_work(control, config)) {
         _exit(0);
     }

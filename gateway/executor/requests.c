@@ -31,10 +31,12 @@ static void answer_error(struct cbx_executor_request *r, int code, const struct 
         cbx_log(CBX_LOG_WARNING, "%s: %s", err->text, err->detail);
     }
     json_t *header = cbx_reply_json(CBX_REPLY_ERROR);
+    CBX_AUTO_MEM char *text = cbx_grants_clean(&r->executor->grants, err->text);
+    CBX_AUTO_MEM char *detail = cbx_grants_clean(&r->executor->grants, err->detail);
     json_object_set_new(header, "code", json_integer(code));
     /* A text that was cut to fit may end in half a character. */
-    json_object_set_new(header, "text", cbx_json_text(cbx_str_of(err->text)));
-    json_object_set_new(header, "detail", cbx_json_text(cbx_str_of(err->detail)));
+    json_object_set_new(header, "text", cbx_json_text(cbx_str_of(text)));
+    json_object_set_new(header, "detail", cbx_json_text(cbx_str_of(detail)));
     if (code == CBX_ESTALE) {
         char ledger[CBX_SHA256_HEX + 1];
         cbx_sha256_hex(&r->ledger, ledger);
@@ -251,7 +253,15 @@ static int serve_get_file(struct cbx_executor_request *r, struct cbx_sandbox *sa
     CBX_AUTO_DONE(buf) content;
     cbx_buf_init(&content, CBX_WIRE_BYTES_MAX);
     int failed = cbx_sandbox_get(sandbox, args->path, &content, err);
-    return failed ? failed : answer(r, cbx_reply_json(CBX_REPLY_DONE), cbx_buf_str(&content), err);
+    CBX_AUTO_DONE(buf) clean;
+    cbx_buf_init(&clean, CBX_WIRE_BYTES_MAX);
+    if (!failed && r->executor->grants.redactor != NULL) {
+        cbx_redact_text(r->executor->grants.redactor, cbx_buf_str(&content), &clean);
+        failed = clean.overflow ? cbx_fail(err, CBX_ETOOBIG, "the file is too large") : 0;
+    }
+    struct cbx_str bytes_out =
+        cbx_buf_str(r->executor->grants.redactor != NULL ? &clean : &content);
+    return failed ? failed : answer(r, cbx_reply_json(CBX_REPLY_DONE), bytes_out, err);
 }
 
 static int serve_list_files(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
@@ -266,6 +276,11 @@ static int serve_list_files(struct cbx_executor_request *r, struct cbx_sandbox *
         return failed;
     }
     json_t *header = cbx_reply_json(CBX_REPLY_DONE);
+    if (r->executor->grants.redactor != NULL) {
+        json_t *clean = cbx_redact_json(r->executor->grants.redactor, list);
+        json_decref(list);
+        list = clean;
+    }
     json_object_set_new(header, "files", list);
     json_object_set_new(header, "complete", json_boolean(complete));
     return answer(r, header, CBX_STR(""), err);

@@ -12,88 +12,7 @@
  * and on behalf of the session's next run. */
 enum { ACK_TIMEOUT_MS = 30000, UNACKNOWLEDGED_MS = 30000 };
 
-/* --- the client's event sink ------------------------------------------------------------------ */
-
-/* The client of an attached run has disconnected. An interrupt gives a session's program the chance
- * to end and keeps the session's state; a one-shot has none, and its program may ignore SIGINT. */
-static void end_one_shot(struct cbx_executor_request *r)
-{
-    if (r->one_shot != NULL) {
-        cbx_sandbox_end(r->one_shot);
-    }
-}
-
-/* A detached run continues after its client disconnects; an attached one fails with its sink. */
-static int note_send_failure(struct cbx_executor_request *r, int failed)
-{
-    if (failed && r->client == CBX_CLIENT_DETACHED) {
-        r->client = CBX_CLIENT_GONE;
-    } else if (failed && r->client == CBX_CLIENT_ATTACHED) {
-        end_one_shot(r);
-    }
-    return r->client == CBX_CLIENT_GONE ? 0 : failed;
-}
-
-/* For a security officer each one is a program that the analyzer let through. */
-static void record_blocked(struct cbx_executor_request *r, const struct cbx_event *event)
-{
-    struct cbx_audit *audit;
-    struct cbx_err err;
-    CBX_AUTO_JSON body = json_object();
-    /* The first attempt is reported at once, all that were like it at the end of the run. */
-    r->executor->refusals[event->refusal] += event->count > 1 ? event->count - 1 : 1;
-    json_object_set_new(body, "decision", json_string(r->run.decision));
-    json_object_set_new(body, "session", json_string(r->run.session));
-    json_object_set_new(body, "principal", json_string(r->run.principal));
-    json_object_set_new(body, "capability",
-                        json_string(cbx_refusal_row((enum cbx_refusal)event->refusal)->name));
-    json_object_set_new(body, "rule", cbx_json_text(event->rule));
-    json_object_set_new(body, "what", cbx_json_text(event->text));
-    json_object_set_new(body, "count", json_integer((json_int_t)event->count));
-    cbx_claim_copy(r->run.claims, body);
-    if (cbx_executor_audit(r->executor, &audit, &err) != 0 ||
-        cbx_audit_append(audit, "blocked", body, NULL, &err) != 0) {
-        cbx_log(CBX_LOG_ERROR, "a refusal of the guard is not recorded: %s", err.text);
-    }
-}
-
-static struct cbx_str rule_of(const struct cbx_executor_request *r, const struct cbx_event *event)
-{
-    const struct cbx_permit *permit = r->run.permit;
-    return permit == NULL ? CBX_STR("")
-           : event->refusal == CBX_REFUSE_IMPORT
-               ? cbx_import_rule(r->executor->config.policies, permit, event->text,
-                                 cbx_time_ms() / 1000)
-               : cbx_str_of(permit->refused_by[event->refusal]);
-}
-
-static int send_event(void *context, const struct cbx_event *given)
-{
-    struct cbx_executor_request *r = context;
-    struct cbx_event named = *given, *event = &named;
-    if (event->kind == CBX_EVENT_BLOCKED && r->run.decision != NULL) {
-        event->rule = rule_of(r, event);
-        record_blocked(r, event);
-    }
-    struct cbx_sink sink = cbx_relay_sink(&r->fd);
-    return r->client == CBX_CLIENT_GONE ? 0 : note_send_failure(r, sink.event(sink.context, event));
-}
-
-static bool is_cancelled(void *context)
-{
-    struct cbx_executor_request *r = context;
-    struct cbx_sink sink = cbx_relay_sink(&r->fd);
-    bool cancelled = r->client == CBX_CLIENT_ATTACHED && sink.cancelled(sink.context);
-    if (cancelled) {
-        end_one_shot(r);
-    }
-    return cancelled;
-}
-
-static struct cbx_sink sink_of(struct cbx_executor_request *r)
-{
-    return (struct cbx_sink){ .event = send_event, .cancelled = is_cancelled, .context = r };
-}
+/* --- what the client gets --------------------------------------------------------------------- */
 
 static int send_reply(struct cbx_executor_request *r, enum cbx_reply reply)
 {
@@ -105,24 +24,50 @@ static int send_reply(struct cbx_executor_request *r, enum cbx_reply reply)
 static void note_begun(void *context)
 {
     struct cbx_executor_request *r = context;
-    note_send_failure(r, send_reply(r, CBX_REPLY_BEGUN));
+    cbx_executor_note_failure(r, send_reply(r, CBX_REPLY_BEGUN));
     cbx_sessions_dequeue(r->executor->sessions, &r->ticket);
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-static int take_sandbox(struct cbx_executor *e, const struct cbx_permit *permit,
-                        const struct cbx_sink *sink, struct cbx_sandbox **out, struct cbx_err *err)
+/* One permitted run. */
+struct execution {
+    struct cbx_executor_request *request;
+    const struct cbx_permit *permit;
+    struct cbx_str text;       /* what runs */
+    const json_t *environment; /* what the caller sets (grants.h), or NULL */
+    bool interactive;
+    struct cbx_sink sink;
+    struct cbx_result result; /* owned */
+};
+
+/* A sandbox that is claimed, with the variables of its program. */
+static int take_sandbox(const struct execution *x, struct cbx_sandbox **out, struct cbx_err *err)
 {
+    struct cbx_executor *e = x->request->executor;
+    const struct cbx_policy *policy =
+        cbx_policies_find(e->config.policies, cbx_str_of(x->permit->policy));
+    struct cbx_sandbox *sandbox = NULL;
     struct cbx_pool *pool;
     int failed = cbx_executor_pool(e, &pool, err);
-    return failed ? failed : cbx_pool_take(pool, permit, sink, out, err);
+    failed = failed ? failed : cbx_pool_take(pool, x->permit, &x->sink, &sandbox, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_grants_give(&e->grants, policy, x->environment, cbx_executor_key(e), sandbox, err);
+    if (failed) {
+        cbx_executor_discard(e, sandbox);
+        return failed;
+    }
+    *out = sandbox;
+    return 0;
 }
 
 /* Reserves a slot and makes its sandbox. */
-static int open_slot(struct cbx_executor *e, const struct cbx_permit *permit,
-                     const struct cbx_sink *sink, struct cbx_err *err)
+static int open_slot(const struct execution *x, struct cbx_err *err)
 {
+    struct cbx_executor *e = x->request->executor;
+    const struct cbx_permit *permit = x->permit;
     const char *id = permit->session[0] != '\0' ? permit->session : permit->decision;
     if (permit->action == CBX_ACTION_OPEN && cbx_sessions_is_fresh(e->sessions, permit)) {
         return 0; /* opened by an executor that was killed before it answered */
@@ -132,7 +77,7 @@ static int open_slot(struct cbx_executor *e, const struct cbx_permit *permit,
         return failed;
     }
     struct cbx_sandbox *sandbox = NULL;
-    failed = take_sandbox(e, permit, sink, &sandbox, err);
+    failed = take_sandbox(x, &sandbox, err);
     if (!failed && permit->action == CBX_ACTION_OPEN) {
         cbx_sandbox_warm(sandbox);
     }
@@ -142,16 +87,6 @@ static int open_slot(struct cbx_executor *e, const struct cbx_permit *permit,
     }
     return failed;
 }
-
-/* One permitted run. */
-struct execution {
-    struct cbx_executor_request *request;
-    const struct cbx_permit *permit;
-    struct cbx_str text; /* what runs */
-    bool interactive;
-    struct cbx_sink sink;
-    struct cbx_result result; /* owned */
-};
 
 /* With the session entered and a run slot acquired. */
 static int run_entered(struct execution *x, struct cbx_session *session, struct cbx_err *err)
@@ -163,7 +98,7 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
         /* The container ended since the last run: the session continues in a new one, without its
          * state, and the result reports that. */
         const struct cbx_sandbox *ended = sandbox;
-        int failed = take_sandbox(e, x->permit, &x->sink, &sandbox, err);
+        int failed = take_sandbox(x, &sandbox, err);
         if (failed) {
             return failed;
         }
@@ -184,6 +119,7 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
     x->request->one_shot = x->permit->session[0] == '\0' ? sandbox : NULL;
     int failed = cbx_sandbox_run(sandbox, x->permit, x->text, &options, &x->result, err);
     x->request->one_shot = NULL;
+    cbx_executor_end_output(x->request, &x->result);
     x->request->ledger = *cbx_sandbox_ledger(sandbox);
     x->result.session_restarted = restarted;
     return failed;
@@ -246,7 +182,7 @@ static int run_fresh(struct execution *x, struct cbx_err *err)
     struct cbx_executor *e = x->request->executor;
     const struct cbx_permit *permit = x->permit;
     struct cbx_session *session;
-    int failed = open_slot(e, permit, &x->sink, err);
+    int failed = open_slot(x, err);
     if (failed) {
         return failed;
     }
@@ -277,7 +213,7 @@ static int execute(struct execution *x, struct cbx_err *err)
 {
     switch (x->permit->action) {
     case CBX_ACTION_OPEN:
-        return open_slot(x->request->executor, x->permit, &x->sink, err);
+        return open_slot(x, err);
     case CBX_ACTION_FILE:
         return put_in_session(x, err);
     default:
@@ -457,8 +393,13 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     CBX_AUTO_JSON approval = NULL;
     CBX_AUTO_DONE(buf) imports = { 0 };
     uint64_t seq = 0;
+    CBX_AUTO_JSON environment = NULL;
     failed = failed ? failed : check(e, args, &sealed, text, &approval, err);
     failed = failed ? failed : complete(e, &sealed, &imports, err);
+    failed =
+        failed ? failed
+               : cbx_grants_read_set(args->environment, json_object_get(sealed.json, "environment"),
+                                     &environment, err);
     failed = failed ? failed : cbx_executor_audit(e, &audit, err);
     failed = failed ? failed : cbx_audit_admit(audit, &sealed, approval, &permit, &seq, err);
     if (failed) {
@@ -474,8 +415,9 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     struct execution x = { .request = r,
                            .permit = permit,
                            .text = text,
+                           .environment = environment,
                            .interactive = args->interactive,
-                           .sink = sink_of(r) };
+                           .sink = cbx_executor_sink(r) };
     r->run.decision = permit->decision;
     r->run.session = permit->session;
     r->run.principal = permit->principal;
@@ -508,6 +450,11 @@ static int enter_begun_run(struct cbx_executor_request *r, const char *run,
     if (failed) {
         return failed;
     }
+    if (cbx_executor_withholds(e, run)) {
+        return cbx_fail(err, CBX_ESTATE,
+                        "its result is withheld: the gateway was started again with other values "
+                        "of the policy's variables, and cannot redact those that this program had");
+    }
     await_begin(r, run);
     uint64_t seq = 0;
     failed = cbx_sessions_find_run(e->sessions, run, slot, &seq, err);
@@ -525,7 +472,7 @@ static int enter_begun_run(struct cbx_executor_request *r, const char *run,
 static int follow_run(struct cbx_executor_request *r, struct cbx_session *session, const char *run,
                       struct cbx_result *result, struct cbx_err *err)
 {
-    struct cbx_sink sink = sink_of(r), client = cbx_relay_sink(&r->fd);
+    struct cbx_sink sink = cbx_executor_sink(r), client = cbx_relay_sink(&r->fd);
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
     if (sandbox == NULL) {
         return cbx_fail(err, CBX_ENOTFOUND, "its sandbox is gone");
@@ -536,7 +483,9 @@ static int follow_run(struct cbx_executor_request *r, struct cbx_session *sessio
     r->run.decision = run;
     r->run.session = cbx_sandbox_session(sandbox);
     r->run.principal = cbx_sandbox_principal(sandbox);
-    return cbx_sandbox_resume(sandbox, run, &sink, result, err);
+    int failed = cbx_sandbox_resume(sandbox, run, &sink, result, err);
+    cbx_executor_end_output(r, result);
+    return failed;
 }
 
 /* New reference. */

@@ -269,6 +269,10 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
 #include "gateway/ipc/approval.def"
 #undef CBX_APPROVAL
     };
+    CBX_AUTO_MEM char *environment = request->subject.environment != NULL
+                                         ? json_dumps(request->subject.environment, JSON_COMPACT)
+                                         : NULL;
+    args.environment = cbx_str_of(environment != NULL ? environment : "");
     CBX_AUTO_JSON header = cbx_submit_args_json(&args);
     struct following f = { .options = &request->options, .sink = sink, .out = out };
     struct call call = { .header = header,

@@ -179,6 +179,10 @@ static json_t *make_request(const struct cbx_policy *policy, const struct cbx_su
     json_object_set_new(request, "policy", cbx_json_text(policy->name));
     json_object_set_new(request, "action", json_string(cbx_action_name(subject->action)));
     cbx_subject_write(subject, request);
+    json_t *environment = cbx_environment_hashes(subject->environment);
+    if (environment != NULL) {
+        json_object_set_new(request, "environment", environment);
+    }
     if (subject->limits != NULL) {
         cbx_limits_write(subject->limits, request);
     }

@@ -21,7 +21,10 @@ int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
     if (policy == NULL) {
         return cbx_policies_fail(&flow->policies, request->policy, err);
     }
-    return cbx_judge_decide(flow->judge, policy, &request->subject, request->source, out, err);
+    int failed = cbx_environment_check(policy, request->subject.environment, err);
+    return failed ? failed
+                  : cbx_judge_decide(flow->judge, policy, &request->subject, request->source, out,
+                                     err);
 }
 
 static void note_decision(const struct cbx_submit_options *options,

@@ -105,6 +105,14 @@ static void close_front_fd(const struct master *m)
     }
 }
 
+/* First of all: what it leads to is for the executor alone. */
+static void close_executor_fd(const struct master *m)
+{
+    if (m->config.executor_fd > 0) {
+        close(m->config.executor_fd);
+    }
+}
+
 static pid_t fork_zygote(struct master *m)
 {
     pid_t master = getpid();
@@ -112,6 +120,7 @@ static pid_t fork_zygote(struct master *m)
     CBX_AUTO_FD secrets = pass_secrets(&m->secrets->zygote, sizeof(m->secrets->zygote));
     pid_t pid = secrets < 0 ? -1 : fork();
     if (pid == 0) {
+        close_executor_fd(m);
         drop_privileges(CBX_ROLE_ANALYZER, NULL);
         follow_master(master, SIGKILL);
         leave_terminal();
@@ -153,6 +162,7 @@ static bool fork_front(struct master *m)
     if (m->front_pid != 0) {
         return false;
     }
+    close_executor_fd(m);
     drop_privileges(m->config.front_role, m->config.front_root);
     follow_master(master, SIGTERM);
     unblock_signals();

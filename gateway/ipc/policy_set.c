@@ -9,8 +9,10 @@ void cbx_policies_done(struct cbx_policies *policies)
 {
     for (size_t i = 0; i < policies->count; i++) {
         cbx_policy_free(policies->items[i]);
+        json_decref(policies->granted != NULL ? policies->granted[i] : NULL);
     }
     free(policies->items);
+    free(policies->granted);
     *policies = (struct cbx_policies){ 0 };
 }
 
@@ -19,6 +21,17 @@ const struct cbx_policy *cbx_policies_find(const struct cbx_policies *policies, 
     for (size_t i = 0; i < policies->count; i++) {
         if (name.len == 0 || cbx_str_equal(policies->items[i]->name, name)) {
             return policies->items[i];
+        }
+    }
+    return NULL;
+}
+
+const json_t *cbx_policies_granted(const struct cbx_policies *policies,
+                                   const struct cbx_policy *policy)
+{
+    for (size_t i = 0; i < policies->count && policies->granted != NULL; i++) {
+        if (policies->items[i] == policy) {
+            return policies->granted[i];
         }
     }
     return NULL;
@@ -62,8 +75,9 @@ static int check_policy(const struct cbx_policies *loaded, const struct cbx_poli
 int cbx_policies_load(const char *const *names, size_t count, struct cbx_policies *out,
                       struct cbx_err *err)
 {
-    struct cbx_policies loaded = { .items = calloc(count, sizeof(loaded.items[0])) };
-    if (loaded.items == NULL) {
+    struct cbx_policies loaded = { .items = calloc(count, sizeof(loaded.items[0])),
+                                   .granted = calloc(count, sizeof(loaded.granted[0])) };
+    if (loaded.items == NULL || loaded.granted == NULL) {
         abort();
     }
     int failed = 0;

@@ -4,12 +4,15 @@
 #ifndef CBX_GATEWAY_IPC_POLICY_SET_H
 #define CBX_GATEWAY_IPC_POLICY_SET_H
 
+#include "policies/base/json.h"
 #include "policies/policy.h"
 
 /* The first policy is the default. Owned by the caller: cbx_policies_done. */
 struct cbx_policies {
     struct cbx_policy **items;
     size_t count;
+    /* Of each policy the names of the variables that programs get: {pass: [...], secrets: [...]}; NULL = none. */
+    json_t **granted;
 };
 
 /* Loads `count` presets or files, in order, into *out. CBX_EINVAL, besides the errors of
@@ -22,6 +25,10 @@ void cbx_policies_done(struct cbx_policies *policies);
 /* The policy of this name (borrowed); the default for an empty name; NULL when there is none. */
 const struct cbx_policy *cbx_policies_find(const struct cbx_policies *policies,
                                            struct cbx_str name);
+
+/* What it grants (borrowed), or NULL. */
+const json_t *cbx_policies_granted(const struct cbx_policies *policies,
+                                   const struct cbx_policy *policy);
 
 /* CBX_ENOTFOUND "no policy is called 'x'; this gateway has a, b". */
 int cbx_policies_fail(const struct cbx_policies *policies, struct cbx_str name,

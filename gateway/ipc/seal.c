@@ -110,6 +110,23 @@ static void describe_guard(const struct cbx_policy *policy, const struct cbx_sub
     }
 }
 
+/* "environment": {pass: [NAME], secrets: [NAME], set: {NAME: SHA-256}}; left out when a program gets none. No value is sealed. */
+static void describe_environment(const struct cbx_judged *judged, json_t *json)
+{
+    enum cbx_action action = judged->subject->action;
+    bool any = judged->granted != NULL || json_object_size(judged->subject->environment) > 0;
+    if (!any || (action != CBX_ACTION_RUN && action != CBX_ACTION_OPEN)) {
+        return;
+    }
+    json_t *environment = json_object();
+    json_object_set(environment, "pass", json_object_get(judged->granted, "pass"));
+    json_object_set(environment, "secrets", json_object_get(judged->granted, "secrets"));
+    if (json_object_size(judged->subject->environment) > 0) {
+        json_object_set(environment, "set", (json_t *)(uintptr_t)judged->subject->environment);
+    }
+    json_object_set_new(json, "environment", environment);
+}
+
 int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err)
 {
@@ -144,6 +161,7 @@ int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *j
     json_object_set_new(json, "network", json_integer(policy->network));
     int64_t issued_ms = cbx_time_ms(); /* the executor derives the guard for the same moment */
     describe_guard(policy, subject, decision, issued_ms / 1000, json);
+    describe_environment(judged, json);
     json_object_set_new(json, "issued_ms", json_integer(issued_ms));
     json_object_set_new(json, "source_bytes", json_integer((json_int_t)decision->text.len));
     json_object_set_new(json, "findings", list_findings(decision));
@@ -226,7 +244,7 @@ struct fields {
     struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, ledger, entry,
         files;
     struct cbx_subject subject;
-    const json_t *limits, *guard, *programs, *findings;
+    const json_t *limits, *guard, *programs, *findings, *environment;
     bool refusal_ends;
     int64_t worker, network, issued_ms, source_bytes, finding_count;
 };
@@ -257,6 +275,7 @@ static const struct cbx_json_field field_table[] = {
     FIELD(limits, OBJECT, 0, 0),
     FIELD(guard, OBJECT, 0, 0),
     { "programs", CBX_JSON_ARRAY, offsetof(struct fields, programs), false, false, 0, INT32_MAX },
+    { "environment", CBX_JSON_OBJECT, offsetof(struct fields, environment), false, false, 0, 0 },
     { "refusal_ends", CBX_JSON_BOOL, offsetof(struct fields, refusal_ends), false, false, 0, 0 },
     FIELD(network, INT, 0, CBX_NETWORK_EGRESS),
     FIELD(issued_ms, INT, 1, INT64_MAX),
@@ -377,6 +396,7 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
         return cbx_fail(err, CBX_ESEAL, "the decision's hashes, limits or guard are malformed");
     }
     p->refusal_ends = f.refusal_ends;
+    p->environment = cbx_environment_digest(json_object_get(f.environment, "set"));
     cbx_buf_init(&out->arguments, CBX_ARGUMENTS_BYTES_MAX);
     failed = cbx_arguments_join(f.subject.arguments, &out->arguments, err);
     p->arguments = cbx_buf_str(&out->arguments);

@@ -7,6 +7,7 @@
 
 #include "analyzer/decide.h"
 #include "gateway/ipc/subject.h"
+#include "policies/environment.h"
 
 enum { CBX_SEAL_MAX_BYTES = 256 * 1024, CBX_SEAL_LIFE_MS = 30000, CBX_SEAL_FINDINGS_MAX = 100 };
 
@@ -37,6 +38,8 @@ struct cbx_judged {
     const struct cbx_policy *policy;
     const struct cbx_subject *subject;
     const struct cbx_decision *decision;
+    const json_t
+        *granted; /* the variables that the policy passes, by name (policy_set.h), or NULL */
     struct cbx_sha256 ledger; /* of the session before it */
     struct cbx_sha256 entry;  /* its own (cbx_entry_hash) */
     struct cbx_str files;     /* SHA-256 values of the files that it may load, 64 digits each */

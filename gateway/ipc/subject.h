@@ -14,6 +14,8 @@ struct cbx_subject {
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
     const json_t *arguments; /* of a file program: argv[1] and on, strings; NULL = none. Borrowed */
+    /* Variables that the caller sets for the program: {NAME: VALUE}; from a worker on {NAME: SHA-256 of the value}. NULL = none. Borrowed */
+    const json_t *environment;
     const struct cbx_limits *limits; /* asked for, members may be unset; NULL = the policy's */
     /* What was admitted to the session before: a past as a worker sealed it (seal.h), or empty; then
      * the entries behind it (cbx_entry_write). */
@@ -32,6 +34,16 @@ void cbx_claim_copy(const json_t *from, json_t *into);
 
 /* Writes the text fields, the claims and the arguments into the JSON object `into`. */
 void cbx_subject_write(const struct cbx_subject *subject, json_t *into);
+
+/* May a caller set these variables ({NAME: TEXT}, NULL = none) under the policy? CBX_EINVAL, with what is allowed, and CBX_ETOOBIG. */
+int cbx_environment_check(const struct cbx_policy *policy, const json_t *environment,
+                          struct cbx_err *err);
+
+/* {NAME: SHA-256 of VALUE} of {NAME: VALUE} (new reference); NULL for NULL or an empty object. */
+json_t *cbx_environment_hashes(const json_t *environment);
+
+/* What stands for such hashes in a permit: the SHA-256 of their canonical JSON; all zero for NULL. */
+struct cbx_sha256 cbx_environment_digest(const json_t *hashes);
 
 /* The arguments as permits have them, each terminated by NUL, appended to `out` (initialised with
  * CBX_ARGUMENTS_BYTES_MAX). CBX_EINVAL for what is not a string or has a NUL, CBX_ETOOBIG. */

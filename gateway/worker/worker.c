@@ -81,6 +81,9 @@ static const struct cbx_json_field request_fields[] = {
       .type = CBX_JSON_ARRAY,
       .offset = offsetof(struct analysis_request, subject.arguments),
       .max = CBX_ARGUMENTS_MAX },
+    { .name = "environment",
+      .type = CBX_JSON_OBJECT,
+      .offset = offsetof(struct analysis_request, subject.environment) },
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) TEXT(member, max_bytes),
 #define CBX_CLAIM(member, max_bytes, meaning)              CLAIM(member, max_bytes),
 #include "gateway/ipc/subject.def"
@@ -285,6 +288,7 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
     cbx_buf_init(&files, CBX_FILES_MAX * CBX_SHA256_HEX);
     struct cbx_judged judged = { .policy = policy,
                                  .subject = subject,
+                                 .granted = cbx_policies_granted(worker->policies, policy),
                                  .decision = &decision,
                                  .ledger = past->ledger,
                                  .entry = cbx_entry_hash(&entry) };
@@ -318,7 +322,8 @@ static int judge(const struct cbx_worker *worker, const struct cbx_message *mess
         return cbx_policies_fail(worker->policies, request.policy, err);
     }
     CBX_AUTO_DONE(past) past = { 0 };
-    failed = read_past(worker, policy, &request.subject, arena, &past, err);
+    failed = cbx_environment_check(policy, request.subject.environment, err);
+    failed = failed ? failed : read_past(worker, policy, &request.subject, arena, &past, err);
     return failed ? failed : judge_with(worker, &request, policy, &past, arena, answer, bytes, err);
 }
 

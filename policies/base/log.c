@@ -14,6 +14,7 @@ enum { LINE_MAX_BYTES = 2048 };
 
 static enum cbx_log_level least = CBX_LOG_WARNING;
 static bool with_times;
+static void (*filter_of)(char *text, size_t size);
 
 static const char *const names[] = { [CBX_LOG_ERROR] = "error",
                                      [CBX_LOG_WARNING] = "warning",
@@ -24,6 +25,11 @@ void cbx_log_set(enum cbx_log_level level, bool times)
 {
     least = level;
     with_times = times;
+}
+
+void cbx_log_set_filter(void (*filter)(char *text, size_t size))
+{
+    filter_of = filter;
 }
 
 bool cbx_log_level_of(const char *name, enum cbx_log_level *out)
@@ -64,6 +70,9 @@ void cbx_log(enum cbx_log_level level, const char *format, ...)
     va_start(args, format);
     vsnprintf(line + used, sizeof(line) - used - 1, format, args);
     va_end(args);
+    if (filter_of != NULL) {
+        filter_of(line + used, sizeof(line) - used - 1);
+    }
     cbx_printable_mask(line);
     size_t len = strlen(line);
     line[len] = '\n';

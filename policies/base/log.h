@@ -5,6 +5,7 @@
 #define CBX_POLICIES_BASE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum cbx_log_level {
     CBX_LOG_ERROR = 0, /* something that the gateway promises does not hold; an operator must act */
@@ -17,6 +18,10 @@ enum cbx_log_level {
  * begins with the time and the level, as a server's log has it; else with "codebox: ", as a
  * command's messages have. Call it before there are threads; forked processes inherit it. */
 void cbx_log_set(enum cbx_log_level level, bool times);
+
+/* A function that changes the text of each line before it is written, in a buffer of this size; NULL = none. Call it before there are
+ * threads. */
+void cbx_log_set_filter(void (*filter)(char *text, size_t size));
 
 /* By its name, "error" to "debug"; false for any other. */
 bool cbx_log_level_of(const char *name, enum cbx_log_level *out);

@@ -14,7 +14,7 @@ enum { CODE_MAX = 8 * 1024 * 1024 };
 
 struct body {
     struct cbx_str code, session, language, policy;
-    const json_t *disable, *limits;
+    const json_t *disable, *limits, *environment;
     double timeout_s;
     bool async, stream, interactive;
 };
@@ -32,6 +32,7 @@ static const struct cbx_json_field fields[] = {
     { "language", CBX_JSON_STR, offsetof(struct body, language), false, true, 1, 32 },
     { "policy", CBX_JSON_STR, offsetof(struct body, policy), false, true, 1, 64 },
     { "limits", CBX_JSON_OBJECT, offsetof(struct body, limits), false, true, 0, 0 },
+    { "environment", CBX_JSON_OBJECT, offsetof(struct body, environment), false, true, 0, 0 },
     { "timeout_seconds", CBX_JSON_NUMBER, offsetof(struct body, timeout_s), false, true, 0, 86400 },
     { "async", CBX_JSON_BOOL, offsetof(struct body, async), false, false, 0, 0 },
     { "stream", CBX_JSON_BOOL, offsetof(struct body, stream), false, false, 0, 0 },
@@ -98,6 +99,15 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
     }
     struct cbx_limits requested = job->limits; /* joining a session sets those of the job */
     cbx_buf_add(&job->source, body->code);
+    if (body->session.len > 0 && json_object_size(body->environment) > 0) {
+        cbx_fail(&err, CBX_EINVAL,
+                 "'environment' is set when a session is opened, not for one of its runs");
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    if (json_object_size(body->environment) > 0) {
+        job->environment = json_incref((json_t *)(uintptr_t)body->environment);
+    }
     if (body->session.len == 0) {
         cbx_buf_add(&job->policy, body->policy);
         snprintf(job->language, sizeof(job->language), "%s", language);

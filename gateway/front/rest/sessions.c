@@ -96,8 +96,9 @@ static int64_t parse_cpu(struct cbx_str text)
     return end != copy && *end == '\0' && cpus >= 0.01 && cpus <= 1024 ? (int64_t)(cpus * 1000) : 0;
 }
 
-static int read_options(const json_t *json, struct cbx_limits *limits, struct cbx_err *err)
+static int read_options(const json_t *json, struct cbx_opening *opening, struct cbx_err *err)
 {
+    struct cbx_limits *limits = &opening->limits;
     struct options o = { .timeout = 300, .memory = CBX_STR("2G"), .cpu = CBX_STR("1") };
     int failed = json != NULL
                      ? cbx_json_read(json, option_fields,
@@ -121,11 +122,7 @@ static int read_options(const json_t *json, struct cbx_limits *limits, struct cb
                         "cpu_limit is '%.*s', allowed is a number of processors such as 0.5 or 2",
                         CBX_STR_ARG(o.cpu));
     }
-    if (json_object_size(o.environment) > 0) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "environment_variables cannot be set yet; put values into the code or into "
-                        "the policy's 'environment'");
-    }
+    opening->environment = o.environment;
     if (json_array_size(o.mounts) > 0) {
         return cbx_fail(err, CBX_EINVAL,
                         "mount_points cannot be used yet; nothing of the host is mounted");
@@ -219,7 +216,7 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
     if (!cbx_rest_body(call, body_fields, sizeof(body_fields) / sizeof(body_fields[0]), &body)) {
         return;
     }
-    if (read_options(body.options, &opening.limits, &err) != 0) {
+    if (read_options(body.options, &opening, &err) != 0) {
         cbx_rest_fail(call, 400, &err);
         return;
     }
@@ -233,12 +230,13 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
 
 struct v1_body {
     struct cbx_str policy, language;
-    const json_t *limits;
+    const json_t *limits, *environment;
 };
 static const struct cbx_json_field v1_fields[] = {
     { "language", CBX_JSON_STR, offsetof(struct v1_body, language), false, true, 1, 32 },
     { "policy", CBX_JSON_STR, offsetof(struct v1_body, policy), false, true, 1, 64 },
     { "limits", CBX_JSON_OBJECT, offsetof(struct v1_body, limits), false, true, 0, 0 },
+    { "environment", CBX_JSON_OBJECT, offsetof(struct v1_body, environment), false, true, 0, 0 },
 };
 
 void cbx_rest_open_session(struct cbx_rest_call *call)
@@ -257,6 +255,7 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
         return;
     }
     opening.policy = body.policy;
+    opening.environment = body.environment;
     if (open_session(call, &opening)) {
         cbx_rest_answer(call, 201,
                         json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "language",

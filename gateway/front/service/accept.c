@@ -18,6 +18,8 @@ static int copy_session(struct cbx_job *job, struct cbx_err *err)
     snprintf(job->language, sizeof(job->language), "%s",
              language != NULL ? language : cbx_dialect_default());
     cbx_limits_read(options, &job->limits);
+    json_decref(job->environment);
+    job->environment = json_incref(json_object_get(options, "environment"));
     return cbx_job_copy_past(job, err);
 }
 

@@ -47,6 +47,7 @@ void cbx_job_free(struct cbx_job *job)
     cbx_buf_done(&job->past);
     cbx_buf_done(&job->entries);
     cbx_judgement_done(&job->judgement);
+    json_decref(job->environment);
     free(job);
 }
 
@@ -184,6 +185,7 @@ struct cbx_request cbx_job_request(const struct cbx_job *job)
         is_file ? CBX_ACTION_FILE : CBX_ACTION_RUN, job->language, cbx_buf_str(&job->policy),
         cbx_str_of(job->session), cbx_buf_str(&job->source), &job->limits, cbx_str_of(job->origin));
     cbx_claims_lend(&job->claims, &request.subject);
+    request.subject.environment = job->environment;
     request.subject.path = cbx_buf_str(&job->path);
     request.subject.past = cbx_buf_str(&job->past);
     request.subject.entries = cbx_buf_str(&job->entries);
@@ -475,6 +477,9 @@ static json_t *describe_request(const struct cbx_job *job)
         json_object_set_new(request, "approved_version", json_string(job->approval.client_version));
     }
     cbx_limits_write(&job->limits, request);
+    if (job->environment != NULL) {
+        json_object_set(request, "environment", job->environment);
+    }
     json_object_set_new(request, "origin", json_string(job->origin));
     cbx_claims_write(&job->claims, request);
     return request;

@@ -149,6 +149,7 @@ static int open_sandbox(struct cbx_service *service, const struct cbx_opening *o
         cbx_service_request(CBX_ACTION_OPEN, o->language, o->policy, cbx_str_of(o->id), CBX_STR(""),
                             &o->limits, o->origin);
     cbx_claims_lend(o->claims, &request.subject);
+    request.subject.environment = o->environment;
     CBX_AUTO_DONE(judgement) judgement = { 0 };
     int failed = cbx_review_judge(service->flow, &request, &judgement, err);
     if (failed) {
@@ -170,6 +171,9 @@ static int store_session(struct cbx_service *service, const struct cbx_opening *
     CBX_AUTO_JSON options = json_object();
     cbx_limits_write(&o->limits, options);
     json_object_set_new(options, "language", json_string(o->language));
+    if (json_object_size(o->environment) > 0) {
+        json_object_set(options, "environment", (json_t *)(uintptr_t)o->environment);
+    }
     return cbx_store_add_session(service->store, o->id, o->now, name, options, err);
 }
 

@@ -13,7 +13,8 @@ struct cbx_opening {
     struct cbx_str origin;           /* the API */
     const struct cbx_claims *claims; /* of the client; NULL = none */
     struct cbx_limits limits;
-    char id[37], now[32]; /* set when it is opened: its id, and `created_at` */
+    const json_t *environment; /* variables for its programs: {NAME: VALUE}; NULL = none */
+    char id[37], now[32];      /* set when it is opened: its id, and `created_at` */
 };
 
 /* Judges the opening, makes the sandbox and stores the session. Returns 0 also when the policy denies

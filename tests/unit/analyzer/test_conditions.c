@@ -18,6 +18,12 @@ static const struct cbx_str writing[] = { LITERAL("*w*"), LITERAL("*a*") };
         .items = (struct cbx_str *)(uintptr_t)(array), .count = sizeof(array) / sizeof((array)[0]) \
     }
 
+static struct cbx_str passed[] = { LITERAL("REGION") };
+static const struct cbx_secret secrets[] = { { .name = LITERAL("API_TOKEN") } };
+static const struct cbx_policy policy = { .environment_pass = STRS(passed),
+                                          .secrets = secrets,
+                                          .secret_count = 1 };
+
 static struct cbx_arg constant(const char *value)
 {
     return (struct cbx_arg){ .known = true, .constant = true, .value = cbx_str_of(value) };
@@ -32,7 +38,7 @@ static bool holds(const struct cbx_where *where, const struct cbx_arg *args, uin
     struct cbx_fact fact = {
         .kind = CBX_IS_CALL, .args = args, .arg_count = count, .spread = spread
     };
-    return cbx_call_holds(&call, &fact, &arena);
+    return cbx_call_holds(&policy, &call, &fact, &arena);
 }
 
 static bool holds_for(const struct cbx_where *where, const char *value)
@@ -61,6 +67,21 @@ static void a_glob_of_matches_holds(void **state)
     struct cbx_where not_where = { .arg = STRS(first), .not_matches = STRS(writing) };
     assert_false(holds_for(&not_where, "wb"));
     assert_true(holds_for(&not_where, "rb"));
+}
+
+static void names_of_variables_that_the_policy_passes_are_distinguished(void **state)
+{
+    (void)state;
+    struct cbx_where others = { .arg = STRS(first), .granted = CBX_ABSENT };
+    struct cbx_where granted = { .arg = STRS(first), .granted = CBX_PRESENT };
+    assert_false(holds_for(&others, "API_TOKEN"));
+    assert_false(holds_for(&others, "REGION"));
+    assert_true(holds_for(&others, "OTHER_TOKEN"));
+    assert_true(holds_for(&granted, "API_TOKEN"));
+    assert_false(holds_for(&granted, "OTHER_TOKEN"));
+    struct cbx_arg computed = { .known = false };
+    assert_true(holds(&others, &computed, 1, false));
+    assert_false(holds(&granted, &computed, 1, false));
 }
 
 static void an_argument_is_found_by_position_or_keyword(void **state)
@@ -138,9 +159,9 @@ static void a_callable_passed_on_matches_only_calls_without_conditions(void **st
     struct cbx_where where = { .arg = STRS(first), .matches = STRS(writing) };
     struct cbx_call call = { .name = CBX_STR("f"), .where = &where, .where_count = 1 };
     struct cbx_fact fact = { .kind = CBX_IS_REFERENCE };
-    assert_false(cbx_call_holds(&call, &fact, &arena));
+    assert_false(cbx_call_holds(&policy, &call, &fact, &arena));
     call.where_count = 0;
-    assert_true(cbx_call_holds(&call, &fact, &arena));
+    assert_true(cbx_call_holds(&policy, &call, &fact, &arena));
 }
 
 static void every_condition_must_hold(void **state)
@@ -155,12 +176,12 @@ static void every_condition_must_hold(void **state)
     struct cbx_arg args[] = { constant("/etc/x"), constant("w") };
     args[1].position = 1;
     struct cbx_fact fact = { .kind = CBX_IS_CALL, .args = args, .arg_count = 2 };
-    assert_true(cbx_call_holds(&call, &fact, &arena));
+    assert_true(cbx_call_holds(&policy, &call, &fact, &arena));
     args[1].value = CBX_STR("r");
-    assert_false(cbx_call_holds(&call, &fact, &arena));
+    assert_false(cbx_call_holds(&policy, &call, &fact, &arena));
     args[1].value = CBX_STR("w");
     args[0].value = CBX_STR("/tmp/x");
-    assert_false(cbx_call_holds(&call, &fact, &arena));
+    assert_false(cbx_call_holds(&policy, &call, &fact, &arena));
 }
 
 static void paths_are_made_absolute(void **state)
@@ -298,6 +319,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_glob_of_matches_holds),
+        cmocka_unit_test(names_of_variables_that_the_policy_passes_are_distinguished),
         cmocka_unit_test(an_argument_is_found_by_position_or_keyword),
         cmocka_unit_test(an_argument_that_is_not_given),
         cmocka_unit_test(what_may_be_among_a_spread_is_unknown),

@@ -127,7 +127,7 @@ static void loads_the_normative_example(void **state)
     assert_int_equal(p->limits.source_bytes, 1 << 20);
     assert_int_equal(p->network, CBX_NETWORK_NONE);
     assert_true(cbx_str_is(p->environment_pass.items[0], "TZ"));
-    assert_true(cbx_str_is(p->secrets.items[0], "OPENAI_API_KEY"));
+    assert_true(cbx_str_is(p->secrets[0].name, "OPENAI_API_KEY"));
     assert_int_equal(p->exception_count, 1);
 }
 
@@ -346,8 +346,8 @@ static const struct {
       "mounts: {override: true, allow: [{host: /srv, mode: rw}]}\n", "more mounts" },
     { "mounts: {container: [/data]}\n", "mounts: {container: [/etc]}\n",
       "mounts: {override: true, container: [/etc]}\n", "more places" },
-    { "environment: {pass: [TZ]}\n", "environment: {pass: [HOME]}\n",
-      "environment: {pass: [HOME], override: true}\n", "environment variables" },
+    { "environment: {pass: [TZ]}\n", "environment: {pass: [LANGUAGE]}\n",
+      "environment: {pass: [LANGUAGE], override: true}\n", "environment variables" },
     { "environment: {secrets: [A]}\n", "environment: {secrets: [B]}\n",
       "environment: {secrets: [B], override: true}\n", "more secrets" },
     { "suppressions: {inline: false}\n", "suppressions: {inline: true}\n",

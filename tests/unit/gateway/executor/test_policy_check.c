@@ -155,6 +155,40 @@ static void refuses_a_weaker_guard(void **state)
     assert_refuses(CBX_ACTION_RUN, "programs", json_pack("[s]", "l"), "a program");
 }
 
+static void refuses_variables_that_the_policy_does_not_give(void **state)
+{
+    (void)state;
+    static const char *const hash =
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    struct cbx_err err = { 0 };
+    assert_refuses(CBX_ACTION_RUN, "environment", json_pack("{s:[s]}", "pass", "REGION"),
+                   "a variable");
+    assert_refuses(CBX_ACTION_OPEN, "environment", json_pack("{s:[s]}", "secrets", "TOKEN"),
+                   "a variable");
+    assert_refuses(CBX_ACTION_RUN, "environment", json_pack("{s:{s:s}}", "set", "LD_PRELOAD", hash),
+                   "a variable");
+    assert_refuses(CBX_ACTION_FILE, "environment", json_pack("{s:{s:s}}", "set", "STAGE", hash),
+                   "a variable");
+    struct sealing s = seal_as(fixture->policies.items[0], CBX_ACTION_RUN, "python", false);
+    sealing_set(&s, "environment", json_pack("{s:{s:s}}", "set", "STAGE", hash));
+    assert_int_equal(check(&s, &err), 0);
+}
+
+static void refuses_a_decision_without_the_variables_that_are_passed(void **state)
+{
+    (void)state;
+    struct cbx_err err = { 0 };
+    fixture->policies.granted[0] = json_pack("{s:[s],s:[s]}", "pass", "REGION", "secrets", "TOKEN");
+    struct sealing s = seal_as(fixture->policies.items[0], CBX_ACTION_RUN, "python", false);
+    assert_int_equal(check(&s, &err), CBX_ESEAL); /* the audit record would not name them */
+    assert_non_null(strstr(err.text, "a variable"));
+    s = seal_as(fixture->policies.items[0], CBX_ACTION_RUN, "python", false);
+    sealing_set(&s, "environment", json_copy(fixture->policies.granted[0]));
+    assert_int_equal(check(&s, &err), 0);
+    json_decref(fixture->policies.granted[0]);
+    fixture->policies.granted[0] = NULL;
+}
+
 static void refuses_a_file_whose_entry_is_of_other_bytes(void **state)
 {
     (void)state;
@@ -173,6 +207,8 @@ int main(void)
         cmocka_unit_test(refuses_a_language_that_the_policy_has_not),
         cmocka_unit_test(refuses_each_limit_above_that_of_the_policy),
         cmocka_unit_test(refuses_a_weaker_guard),
+        cmocka_unit_test(refuses_variables_that_the_policy_does_not_give),
+        cmocka_unit_test(refuses_a_decision_without_the_variables_that_are_passed),
         cmocka_unit_test(refuses_a_file_whose_entry_is_of_other_bytes),
     };
     return cmocka_run_group_tests(tests, load, unload);

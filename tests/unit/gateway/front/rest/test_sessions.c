@@ -140,7 +140,9 @@ static void a_legacy_option_that_cannot_be_had_is_refused(void **state)
         { "'memory_limit':'nan'", "memory_limit" },
         { "'cpu_limit':'many'", "cpu_limit is 'many'" },
         { "'cpu_limit':'0'", "cpu_limit is '0'" },
-        { "'environment_variables':{'A':'b'}", "environment_variables" },
+        { "'environment_variables':{'LD_PRELOAD':'b'}", "the dynamic loader obeys it" },
+        { "'environment_variables':{'1A':'b'}", "no name of a variable" },
+        { "'environment_variables':{'A':1}", "no text" },
         { "'mount_points':['/etc']", "mount_points" },
         { "'network':true", "'network'" },
     };
