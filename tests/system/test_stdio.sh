@@ -38,12 +38,15 @@ ok 'SIGINT ends it with status 130' interrupted
 terminated() { start_mcp; ping 1; wait_until is_answered 1; kill -TERM "$server"; ends_in_time 143; }
 ok 'SIGTERM ends it with status 143' terminated
 
-late_call() {
+in_session() { # ID SESSION CODE
+    tell "$(jq -nc --argjson id "$1" --arg session "$2" --arg code "$3" \
+        '{jsonrpc: "2.0", id: $id, method: "tools/call", params: {name: "execute_code", arguments: {language: "python", session: $session, code: $code}}}')"
+}
+late_call() { # in a session, whose sandbox is there
     start_mcp
-    python 1 'print(1)' # from here on a sandbox is kept ready
+    in_session 1 new 'x = 6'
     wait_until is_answered 1
-    sleep 1
-    python 2 'print(6 * 7)'
+    in_session 2 "$(answer 1 | jq -er .session)" 'print(x * 7)'
     exec 7>&-
     ends_in_time 0
     answer 2 | expect '.stdout == "42\n"'
