@@ -158,7 +158,7 @@ async function checkEra(era, connect) {
   await check(`${era}: a client that did not declare elicitation is told what that takes`, async () => {
     for (const capabilities of overHttp ? [{}] : [{}, { elicitation: { url: {} } }]) {
       const other = await connect(() => must(false, 'asked'), capabilities);
-      refused(await other.call({ code: asking }), 'the MCP capability elicitation');
+      refused(await other.call({ code: asking }), 'it does not offer MCP elicitation');
       await other.client.close();
     }
   });
