@@ -92,7 +92,8 @@ static struct cbx_resolved_package *add(struct reader *r, struct cbx_resolved_pa
     }
     int failed = !is_name(kind, package.name)         ? refuse(r, "name", package.name)
                  : !is_version(kind, package.version) ? refuse(r, "version", package.version)
-                 : !is_url(package.url)               ? refuse(r, "URL", package.url)
+                 : (kind != CBX_SPEC_NPM || package.url.len > 0) && !is_url(package.url)
+                     ? refuse(r, "URL", package.url)
                  : package.hash.len > 0 && !is_hash(kind, package.hash)
                      ? refuse(r, "hash", package.hash)
                      : 0;
@@ -212,18 +213,19 @@ static int add_npm_edges(struct reader *r, size_t from, const json_t *package)
     return 0;
 }
 
+/* Without "resolved" it is of the registry (npm's option omit-lockfile-registry-resolved); "name" is that of the package behind an alias. */
 static int read_npm_package(struct reader *r, const char *key, const json_t *item)
 {
     struct cbx_str name = name_of_key(cbx_str_of(key)),
+                   real = cbx_json_str(json_object_get(item, "name")),
                    url = cbx_json_str(json_object_get(item, "resolved"));
-    bool is_git = !cbx_str_starts(url, CBX_STR("http")); /* git+ssh:, file: */
-    if (name.len == 0 || json_is_true(json_object_get(item, "link")) || is_git ||
-        json_object_get(item, "name") != NULL) {
+    bool elsewhere = url.len > 0 && !cbx_str_starts(url, CBX_STR("http")); /* git+ssh:, file: */
+    if (!is_name(CBX_SPEC_NPM, name) || json_is_true(json_object_get(item, "link")) || elsewhere) {
         return refuse(r, "a package that is of no registry", cbx_str_of(key));
     }
     if (add(r,
             (struct cbx_resolved_package){
-                .name = name,
+                .name = real.len > 0 ? real : name,
                 .version = cbx_json_str(json_object_get(item, "version")),
                 .url = url,
                 .hash = cbx_json_str(json_object_get(item, "integrity")),
@@ -263,7 +265,7 @@ static size_t find_npm(const struct reader *r, const struct edge *edge)
             struct cbx_str key = cbx_str_of(r->keys[i]), rest = cbx_str_sub(key, base.len, key.len);
             rest = base.len > 0 && rest.len > 0 && rest.p[0] == '/' ? cbx_str_sub(rest, 1, rest.len)
                                                                     : rest;
-            if (cbx_str_starts(key, base) && cbx_str_equal(r->out->items[i].name, edge->name) &&
+            if (cbx_str_starts(key, base) && cbx_str_equal(name_of_key(key), edge->name) &&
                 rest.len == sizeof(folder) - 1 + edge->name.len) {
                 return i;
             }

@@ -18,7 +18,7 @@ struct cbx_resolved_package {
     struct cbx_str name,
         version; /* as the manager says them; valid by PEP 503 and 440, or npm's rules */
     struct cbx_str url,
-        hash;  /* hash: 64 hexadecimal digits, or "sha512-BASE64"; empty: there is none */
+        hash; /* url: of npm empty for the registry's own; hash: 64 hexadecimal digits, or "sha512-BASE64"; empty: there is none */
     size_t by; /* the package that pulled it in, by number; CBX_RESOLVED_ASKED: the caller did */
     bool is_source; /* no wheel: its own code would run when it is installed */
     bool is_direct; /* from a URL instead of the index */

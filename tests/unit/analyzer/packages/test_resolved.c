@@ -152,6 +152,24 @@ static void lock_files_of_npm_are_read_with_nested_versions(void **state)
         "@s/b 1.0.0: @s/b has no hash in the index\n");
 }
 
+static void aliases_of_npm_are_judged_by_the_package_behind_them(void **state)
+{
+    (void)state;
+    static const char lock[] =
+        "{\"lockfileVersion\": 3, \"packages\": {\"\": {\"dependencies\": {\"good\": "
+        "\"npm:bad@1\"}},"
+        "\"node_modules/good\": {\"name\": \"bad\", \"version\": \"1.0.0\", \"integrity\": "
+        "\"" SHA512
+        "\", \"dependencies\": {\"more\": \"1\"}}, \"node_modules/more\": {\"version\": \"1.0.0\", "
+        "\"integrity\": \"" SHA512 "\"}}}";
+    CBX_AUTO_DONE(resolved) set;
+    read_as(CBX_SPEC_NPM, lock, &set);
+    assert_findings(
+        &set, POLICY("mode: blocklist, block: [bad, more], sources: [index], transitive: true"),
+        "bad 1.0.0: bad is blocked by the policy\n"
+        "bad 1.0.0 -> more 1.0.0: more is blocked by the policy\n");
+}
+
 static void reports_that_no_manager_writes_are_refused(void **state)
 {
     (void)state;
@@ -200,6 +218,7 @@ int main(void)
         cmocka_unit_test(what_would_run_code_and_what_is_not_certain_is_refused),
         cmocka_unit_test(the_canonical_set_depends_on_what_is_installed_alone),
         cmocka_unit_test(lock_files_of_npm_are_read_with_nested_versions),
+        cmocka_unit_test(aliases_of_npm_are_judged_by_the_package_behind_them),
         cmocka_unit_test(reports_that_no_manager_writes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
