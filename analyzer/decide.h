@@ -40,4 +40,20 @@ struct cbx_decision {
     bool truncated; /* there were more findings than the cap; the verdict covers all of them */
 };
 
+/* What a decision is made with. All borrowed. */
+struct cbx_hits;
+struct cbx_source;
+struct cbx_deciding {
+    const struct cbx_policy *policy;
+    struct cbx_str principal; /* for exceptions, */
+    int64_t now;              /* at this moment: Unix seconds */
+    const struct cbx_source *source;
+    struct cbx_arena *arena;
+};
+
+/* Makes findings of hits (rules.h) and sets verdict, findings and truncated of *out. The verdict is the strictest of all hits, those beyond
+ * CBX_FINDINGS_MAX included. *findings is out->findings, for hints to be filled in. CBX_ETOOBIG when the arena is exhausted. */
+int cbx_decide(const struct cbx_deciding *deciding, const struct cbx_hits *hits,
+               struct cbx_decision *out, struct cbx_finding **findings);
+
 #endif

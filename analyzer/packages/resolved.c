@@ -25,7 +25,6 @@ struct edge {
 
 struct reader {
     struct cbx_resolved *out;
-    const char **keys; /* npm: of each package, its place in "packages" */
     struct edge *edges;
     size_t edge_count;
     struct cbx_err *err;
@@ -92,8 +91,7 @@ static struct cbx_resolved_package *add(struct reader *r, struct cbx_resolved_pa
     }
     int failed = !is_name(kind, package.name)         ? refuse(r, "name", package.name)
                  : !is_version(kind, package.version) ? refuse(r, "version", package.version)
-                 : (kind != CBX_SPEC_NPM || package.url.len > 0) && !is_url(package.url)
-                     ? refuse(r, "URL", package.url)
+                 : package.url.len > 0 && !is_url(package.url) ? refuse(r, "URL", package.url)
                  : package.hash.len > 0 && !is_hash(kind, package.hash)
                      ? refuse(r, "hash", package.hash)
                      : 0;
@@ -129,6 +127,10 @@ static int read_pip_package(struct reader *r, const json_t *item)
     size_t i;
     path.len = query != NULL ? (size_t)(query - url.p) : url.len;
     bool asked = json_is_true(json_object_get(item, "requested"));
+    if (url.len == 0) {
+        return refuse(r, "a package without a URL",
+                      cbx_json_str(json_object_get(metadata, "name")));
+    }
     if (add(r,
             (struct cbx_resolved_package){
                 .name = cbx_json_str(json_object_get(metadata, "name")),
@@ -183,17 +185,38 @@ static size_t find_pip(const struct reader *r, const struct edge *edge)
 /* --- npm -------------------------------------------------------------------------------------- */
 
 static const char folder[] = "node_modules/";
+enum { FOLDER_LEN = sizeof(folder) - 1, PATH_MAX_BYTES = 1024 };
 
-/* "node_modules/a/node_modules/@b/c" is "@b/c". Empty for another key, as that of a workspace. */
-static struct cbx_str name_of_key(struct cbx_str key)
+/* "node_modules/a/node_modules/@b/c" is "@b/c". Empty for what does not end so. */
+static struct cbx_str name_of_path(struct cbx_str path)
 {
-    const char *last = NULL;
-    for (const char *at = key.p; (at = strstr(at, folder)) != NULL; at += sizeof(folder) - 1) {
-        last = at;
+    for (size_t at = path.len; at-- > 0;) {
+        struct cbx_str rest = cbx_str_sub(path, at, path.len);
+        if (cbx_str_starts(rest, CBX_STR(folder)) && (at == 0 || path.p[at - 1] == '/')) {
+            return cbx_str_sub(rest, FOLDER_LEN, rest.len);
+        }
     }
-    return last == NULL || (last != key.p && last[-1] != '/')
-               ? CBX_STR("")
-               : cbx_str_sub(key, (size_t)(last - key.p) + sizeof(folder) - 1, key.len);
+    return CBX_STR("");
+}
+
+/* The path without its last package: "node_modules/a"; empty for one of the first level. */
+static struct cbx_str outer_path(struct cbx_str path)
+{
+    struct cbx_str name = name_of_path(path);
+    size_t cut = name.len + FOLDER_LEN;
+    return cut < path.len ? cbx_str_sub(path, 0, path.len - cut - 1) : CBX_STR("");
+}
+
+static bool is_path(struct cbx_str path)
+{
+    bool good = path.len > 0 && path.len <= PATH_MAX_BYTES;
+    while (path.len > 0 && good) {
+        struct cbx_str name = name_of_path(path), outer = outer_path(path);
+        size_t whole = outer.len + (outer.len > 0) + FOLDER_LEN + name.len;
+        good = is_name(CBX_SPEC_NPM, name) && whole == path.len;
+        path = outer;
+    }
+    return good;
 }
 
 static int add_npm_edges(struct reader *r, size_t from, const json_t *package)
@@ -216,11 +239,11 @@ static int add_npm_edges(struct reader *r, size_t from, const json_t *package)
 /* Without "resolved" it is of the registry (npm's option omit-lockfile-registry-resolved); "name" is that of the package behind an alias. */
 static int read_npm_package(struct reader *r, const char *key, const json_t *item)
 {
-    struct cbx_str name = name_of_key(cbx_str_of(key)),
+    struct cbx_str path = cbx_str_of(key), name = name_of_path(path),
                    real = cbx_json_str(json_object_get(item, "name")),
                    url = cbx_json_str(json_object_get(item, "resolved"));
     bool elsewhere = url.len > 0 && !cbx_str_starts(url, CBX_STR("http")); /* git+ssh:, file: */
-    if (!is_name(CBX_SPEC_NPM, name) || json_is_true(json_object_get(item, "link")) || elsewhere) {
+    if (!is_path(path) || json_is_true(json_object_get(item, "link")) || elsewhere) {
         return refuse(r, "a package that is of no registry", cbx_str_of(key));
     }
     if (add(r,
@@ -228,11 +251,11 @@ static int read_npm_package(struct reader *r, const char *key, const json_t *ite
                 .name = real.len > 0 ? real : name,
                 .version = cbx_json_str(json_object_get(item, "version")),
                 .url = url,
+                .path = path,
                 .hash = cbx_json_str(json_object_get(item, "integrity")),
                 .has_scripts = json_is_true(json_object_get(item, "hasInstallScript")) }) == NULL) {
         return CBX_EINVAL;
     }
-    r->keys[r->out->count - 1] = key;
     return add_npm_edges(r, r->out->count - 1, item);
 }
 
@@ -259,23 +282,18 @@ static int read_npm(struct reader *r)
 static size_t find_npm(const struct reader *r, const struct edge *edge)
 {
     struct cbx_str base =
-        edge->from == CBX_RESOLVED_ASKED ? CBX_STR("") : cbx_str_of(r->keys[edge->from]);
-    for (;;) {
+        edge->from == CBX_RESOLVED_ASKED ? CBX_STR("") : r->out->items[edge->from].path;
+    for (;; base = outer_path(base)) {
         for (size_t i = 0; i < r->out->count; i++) {
-            struct cbx_str key = cbx_str_of(r->keys[i]), rest = cbx_str_sub(key, base.len, key.len);
-            rest = base.len > 0 && rest.len > 0 && rest.p[0] == '/' ? cbx_str_sub(rest, 1, rest.len)
-                                                                    : rest;
-            if (cbx_str_starts(key, base) && cbx_str_equal(name_of_key(key), edge->name) &&
-                rest.len == sizeof(folder) - 1 + edge->name.len) {
+            struct cbx_str path = r->out->items[i].path;
+            if (cbx_str_equal(name_of_path(path), edge->name) &&
+                cbx_str_equal(outer_path(path), base)) {
                 return i;
             }
         }
-        struct cbx_str name = name_of_key(base);
-        if (base.len == 0 || name.len == 0) {
+        if (base.len == 0) {
             return CBX_RESOLVED_ASKED;
         }
-        base.len -= name.len + sizeof(folder) - 1;
-        base.len -= base.len > 0; /* the slash */
     }
 }
 
@@ -340,9 +358,8 @@ int cbx_resolved_read(enum cbx_spec_kind kind, struct cbx_str report, struct cbx
     }
     struct reader r = { .out = &read, .err = err };
     read.items = calloc(CBX_RESOLVED_PACKAGES_MAX, sizeof(*read.items));
-    r.keys = calloc(CBX_RESOLVED_PACKAGES_MAX, sizeof(*r.keys));
     r.edges = calloc(EDGES_MAX, sizeof(*r.edges));
-    if (read.items == NULL || r.keys == NULL || r.edges == NULL) {
+    if (read.items == NULL || r.edges == NULL) {
         abort();
     }
     failed = kind == CBX_SPEC_NPM ? read_npm(&r) : read_pip(&r);
@@ -351,7 +368,74 @@ int cbx_resolved_read(enum cbx_spec_kind kind, struct cbx_str report, struct cbx
         *out = read;
         read = (struct cbx_resolved){ 0 };
     }
-    free(r.keys);
     free(r.edges);
     return failed;
+}
+
+/* --- the text of a set ------------------------------------------------------------------------ */
+
+/* The next of the fields of a line, which one blank separates. */
+static struct cbx_str next_field(struct cbx_str *rest)
+{
+    const char *blank = memchr(rest->p, ' ', rest->len);
+    size_t len = blank != NULL ? (size_t)(blank - rest->p) : rest->len;
+    struct cbx_str field = cbx_str_sub(*rest, 0, len);
+    *rest = cbx_str_sub(*rest, len + 1, rest->len);
+    return field;
+}
+
+static int read_line(struct reader *r, struct cbx_str line)
+{
+    bool npm = r->out->kind == CBX_SPEC_NPM;
+    struct cbx_str rest = line;
+    struct cbx_resolved_package p = { .by = CBX_RESOLVED_ASKED };
+    p.path = npm ? next_field(&rest) : p.path;
+    p.name = next_field(&rest);
+    p.version = next_field(&rest);
+    p.hash = next_field(&rest);
+    p.url = npm ? next_field(&rest) : p.url;
+    p.url = cbx_str_is(p.url, "-") ? CBX_STR("") : p.url;
+    if (!npm) {
+        p.hash = cbx_str_starts(p.hash, CBX_STR("sha256:")) ? cbx_str_sub(p.hash, 7, p.hash.len)
+                                                            : CBX_STR("");
+    }
+    bool good = rest.len == 0 && is_hash(r->out->kind, p.hash) && (!npm || is_path(p.path));
+    if (!good) {
+        return refuse(r, "a line of the set is malformed:", line);
+    }
+    return add(r, p) != NULL ? 0 : CBX_EINVAL;
+}
+
+int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct cbx_resolved *out,
+                          struct cbx_err *err)
+{
+    CBX_AUTO_DONE(resolved) read = { .kind = kind };
+    CBX_AUTO_DONE(buf) again;
+    struct reader r = { .out = &read, .err = err };
+    *out = (struct cbx_resolved){ .kind = kind };
+    read.items = calloc(CBX_RESOLVED_PACKAGES_MAX, sizeof(*read.items));
+    if (read.items == NULL) {
+        abort();
+    }
+    struct cbx_str rest = text;
+    while (rest.len > 0) {
+        const char *end = memchr(rest.p, '\n', rest.len);
+        if (end == NULL) {
+            return refuse(&r, "the set does not end with a line feed:", rest);
+        }
+        size_t len = (size_t)(end - rest.p);
+        int failed = read_line(&r, cbx_str_sub(rest, 0, len));
+        if (failed) {
+            return failed;
+        }
+        rest = cbx_str_sub(rest, len + 1, rest.len);
+    }
+    cbx_buf_init(&again, text.len + 1);
+    cbx_resolved_write(&read, &again);
+    if (!cbx_str_equal(cbx_buf_str(&again), text)) {
+        return refuse(&r, "the set is not in its canonical form:", text);
+    }
+    *out = read;
+    read = (struct cbx_resolved){ 0 };
+    return 0;
 }

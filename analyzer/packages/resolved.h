@@ -11,7 +11,11 @@
 #include "policies/base/json.h"
 #include "policies/policy.h"
 
-enum { CBX_RESOLVED_BYTES_MAX = 4 * 1024 * 1024, CBX_RESOLVED_PACKAGES_MAX = 1000 };
+enum {
+    CBX_RESOLVED_BYTES_MAX = 4 * 1024 * 1024,
+    CBX_RESOLVED_PACKAGES_MAX = 1000,
+    CBX_PACKAGE_SPEC_MAX = 200
+};
 
 /* One package. Texts are borrowed from `json`, and have no control characters, quotes or blanks. */
 struct cbx_resolved_package {
@@ -19,6 +23,7 @@ struct cbx_resolved_package {
         version; /* as the manager says them; valid by PEP 503 and 440, or npm's rules */
     struct cbx_str url,
         hash; /* url: of npm empty for the registry's own; hash: 64 hexadecimal digits, or "sha512-BASE64"; empty: there is none */
+    struct cbx_str path; /* npm: where it goes, "node_modules/a/node_modules/b" */
     size_t by; /* the package that pulled it in, by number; CBX_RESOLVED_ASKED: the caller did */
     bool is_source; /* no wheel: its own code would run when it is installed */
     bool is_direct; /* from a URL instead of the index */
@@ -29,8 +34,8 @@ struct cbx_resolved_package {
 
 /* Zeroed memory is an empty set. */
 struct cbx_resolved {
-    enum cbx_spec_kind kind; /* CBX_SPEC_PIP or CBX_SPEC_NPM */
-    json_t *json;
+    enum cbx_spec_kind kind;            /* CBX_SPEC_PIP or CBX_SPEC_NPM */
+    json_t *json;                       /* NULL for one that was read by cbx_resolved_read_set */
     struct cbx_resolved_package *items; /* in the order of the report */
     size_t count;
 };
@@ -74,8 +79,14 @@ void cbx_resolved_add_chain(const struct cbx_resolved *resolved, size_t package,
 void cbx_resolved_add_finding(const struct cbx_resolved *resolved,
                               const struct cbx_resolved_finding *finding, struct cbx_buf *out);
 
-/* Appends the canonical form of the set: for each package "name==version hash\n", names as PEP 503 has them. Its SHA-256 is the identity of
- * what is installed. */
+/* Appends the text of the set: sorted lines with what is installed and nothing else, "NAME VERSION sha256:HEX" of pip, names as PEP 503
+ * normalises them, and "PATH NAME VERSION sha512-BASE64 URL" of npm, "-" for the registry's own URL. Its SHA-256 is the identity of the
+ * set. A package without a hash has "-". */
 void cbx_resolved_write(const struct cbx_resolved *resolved, struct cbx_buf *out);
+
+/* Reads such a text back, which *out borrows: each package as one that the caller asked for, since the text does not say. CBX_EINVAL for any
+ * text that cbx_resolved_write does not write, CBX_ETOOBIG. */
+int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct cbx_resolved *out,
+                          struct cbx_err *err);
 
 #endif

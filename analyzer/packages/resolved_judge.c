@@ -154,6 +154,8 @@ void cbx_resolved_add_finding(const struct cbx_resolved *resolved,
     cbx_buf_add_cstr(out, texts[finding->problem].after);
 }
 
+/* --- the text of a set ------------------------------------------------------------------------ */
+
 struct line {
     char name[NAME_BYTES];
     const struct cbx_resolved_package *package;
@@ -162,21 +164,29 @@ struct line {
 static int compare_lines(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
+    int order = cbx_str_compare(x->package->path, y->package->path);
+    order = order != 0 ? order : strcmp(x->name, y->name);
     order = order != 0 ? order : cbx_str_compare(x->package->version, y->package->version);
     return order != 0 ? order : cbx_str_compare(x->package->hash, y->package->hash);
+}
+
+static void add_field(struct cbx_buf *out, const char *before, struct cbx_str field)
+{
+    cbx_buf_add_cstr(out, before);
+    cbx_buf_add(out, field.len > 0 ? field : CBX_STR("-"));
 }
 
 void cbx_resolved_write(const struct cbx_resolved *resolved, struct cbx_buf *out)
 {
     struct line *lines = calloc(resolved->count + 1, sizeof(*lines));
+    bool npm = resolved->kind == CBX_SPEC_NPM;
     if (lines == NULL) {
         abort();
     }
     for (size_t i = 0; i < resolved->count; i++) {
         const struct cbx_resolved_package *p = &resolved->items[i];
         lines[i].package = p;
-        if (resolved->kind == CBX_SPEC_NPM) {
+        if (npm) {
             snprintf(lines[i].name, NAME_BYTES, "%.*s", (int)p->name.len, p->name.p);
         } else {
             cbx_package_normalise(p->name, lines[i].name, NAME_BYTES);
@@ -184,11 +194,16 @@ void cbx_resolved_write(const struct cbx_resolved *resolved, struct cbx_buf *out
     }
     cbx_sort_heap(lines, resolved->count, sizeof(*lines), compare_lines);
     for (size_t i = 0; i < resolved->count; i++) {
-        cbx_buf_add_cstr(out, lines[i].name);
-        cbx_buf_add_cstr(out, "==");
-        cbx_buf_add(out, lines[i].package->version);
-        cbx_buf_add_char(out, ' ');
-        cbx_buf_add(out, lines[i].package->hash);
+        const struct cbx_resolved_package *p = lines[i].package;
+        if (npm) {
+            add_field(out, "", p->path);
+        }
+        add_field(out, npm ? " " : "", cbx_str_of(lines[i].name));
+        add_field(out, " ", p->version);
+        add_field(out, npm || p->hash.len == 0 ? " " : " sha256:", p->hash);
+        if (npm) {
+            add_field(out, " ", p->url);
+        }
         cbx_buf_add_char(out, '\n');
     }
     free(lines);
