@@ -411,6 +411,7 @@ int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct c
 {
     CBX_AUTO_DONE(resolved) read = { .kind = kind };
     CBX_AUTO_DONE(buf) again;
+    cbx_buf_init(&again, text.len + 1);
     struct reader r = { .out = &read, .err = err };
     *out = (struct cbx_resolved){ .kind = kind };
     read.items = calloc(CBX_RESOLVED_PACKAGES_MAX, sizeof(*read.items));
@@ -430,7 +431,6 @@ int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct c
         }
         rest = cbx_str_sub(rest, len + 1, rest.len);
     }
-    cbx_buf_init(&again, text.len + 1);
     cbx_resolved_write(&read, &again);
     if (!cbx_str_equal(cbx_buf_str(&again), text)) {
         return refuse(&r, "the set is not in its canonical form:", text);

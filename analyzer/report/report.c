@@ -20,8 +20,7 @@ const struct cbx_rule cbx_rule_suppression = {
 };
 
 static const struct cbx_rule *const built_in[] = { &cbx_rule_unreadable, &cbx_rule_too_large,
-                                                   &cbx_rule_language, &cbx_rule_suppression,
-                                                   &cbx_rule_package };
+                                                   &cbx_rule_language, &cbx_rule_suppression };
 enum { BUILT_IN = sizeof(built_in) / sizeof(built_in[0]) };
 
 const struct cbx_rule *cbx_report_rule(const struct cbx_policy *policy, size_t index)

@@ -92,7 +92,7 @@ static void a_requirement_is_no_option_no_url_and_no_shell(void **state)
         "./a",
         "/tmp/a.whl",
         "a; python_version > '3'",
-        "a --hash=sha256:" A64,
+        "a --hash=sha256:aaaa",
         "a b",
         "a,b",
         "$(id)",
@@ -195,13 +195,13 @@ static void the_text_of_a_set_is_what_may_be_installed_and_reads_back(void **sta
     assert_int_equal(again.count, 2);
     cbx_resolved_done(&again);
     static const char *const bad[] = {
-        "alpha 1.0 sha256:" A64,                               /* no line feed */
-        "zeta 1.0 sha256:" A64 "\nalpha 1.0 sha256:" A64 "\n", /* not sorted */
-        "Alpha 1.0 sha256:" A64 "\n",                          /* not normal */
-        "alpha 1.0 -\n",                                       /* no hash */
-        "alpha 1.0 sha256:" A64 " x\n",                        /* a field too many */
-        "--pre 1.0 sha256:" A64 "\n",
-        "alpha latest sha256:" A64 "\n",
+        ("alpha 1.0 sha256:" A64),                               /* no line feed */
+        ("zeta 1.0 sha256:" A64 "\nalpha 1.0 sha256:" A64 "\n"), /* not sorted */
+        ("Alpha 1.0 sha256:" A64 "\n"),                          /* not normal */
+        "alpha 1.0 -\n",                                         /* no hash */
+        ("alpha 1.0 sha256:" A64 " x\n"),                        /* a field too many */
+        ("--pre 1.0 sha256:" A64 "\n"),
+        ("alpha latest sha256:" A64 "\n"),
         "\n",
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
