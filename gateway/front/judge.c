@@ -183,6 +183,9 @@ static json_t *make_request(const struct cbx_policy *policy, const struct cbx_su
     if (environment != NULL) {
         json_object_set_new(request, "environment", environment);
     }
+    if (subject->packages.len > 0) {
+        json_object_set_new(request, "packages", cbx_json_text(subject->packages));
+    }
     if (subject->limits != NULL) {
         cbx_limits_write(subject->limits, request);
     }

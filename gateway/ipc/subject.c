@@ -11,6 +11,8 @@ static const char *const action_names[] = {
     [CBX_ACTION_OPEN] = "open",
     [CBX_ACTION_RUN] = "run",
     [CBX_ACTION_FILE] = "file",
+    [CBX_ACTION_RESOLVE] = "resolve",
+    [CBX_ACTION_INSTALL] = "install",
 };
 enum { ACTIONS = sizeof(action_names) / sizeof(action_names[0]) };
 
