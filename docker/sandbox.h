@@ -29,14 +29,21 @@ struct cbx_sandbox_config {
     const char *apparmor; /* NULL = the engine's default; a profile that the host has loaded */
 };
 
-/* Creates and starts a container for a kernel ("python", ...) within these limits and waits until
- * the supervisor answers. No program of a caller runs in it. No container is left behind on
+/* The packages that are installed in a sandbox (packages.h). Zeroed memory is none. */
+struct cbx_sandbox_layer {
+    struct cbx_sha256 set;              /* SHA-256 of the text of the set */
+    char image[CBX_IMAGE_ID_CHARS + 1]; /* the image with them; empty = the kernel's own */
+};
+
+/* Creates and starts a container for a kernel ("python", ...) within these limits, with the packages of a layer (NULL =
+ * none), and waits until the supervisor answers. No program of a caller runs in it. No container is left behind on
  * failure. CBX_EENGINE when the engine is absent, too old or refuses, when the image is missing, or when
  * the limits ask for gVisor and there is no runtime for it: an operator's failure, whose text is fit for
  * a caller. */
 int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                         const char *kernel, const struct cbx_limits *limits,
-                        struct cbx_sandbox **out, struct cbx_err *err);
+                        const struct cbx_sandbox_layer *layer, struct cbx_sandbox **out,
+                        struct cbx_err *err);
 
 /* Checks that a permit allows a sandbox; *kernel is the name of its kernel, static. CBX_EINVAL for
  * a language that no kernel runs and for a network, CBX_ESEAL when it is no OPEN or RUN permit. */
@@ -44,7 +51,7 @@ int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel,
                           struct cbx_err *err);
 
 /* Claims the sandbox for a permit. Succeeds once, with an OPEN or RUN permit whose language the
- * kernel runs and whose limits fit the container. Errors as
+ * kernel runs, and whose limits and packages are those of the container. Errors as
  * cbx_sandbox_permitted; CBX_ESEAL when it does not fit or is claimed. */
 int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                       struct cbx_err *err);

@@ -23,6 +23,7 @@ struct cbx_sandbox {
     char kernel[32], session[CBX_NAME_MAX + 1], principal[CBX_NAME_MAX + 1],
         policy[CBX_NAME_MAX + 1];
     struct cbx_limits limits;
+    struct cbx_sandbox_layer layer;
     int64_t claimed_ms; /* wall clock */
     bool claimed, alive, warm;
     char run_id[CBX_FRAME_ID_BYTES];

@@ -115,7 +115,8 @@ int cbx_executor_check_policy(const struct cbx_policies *policies, const struct 
            : !guard_is(policy, row, sealed)                     ? refuse(fields, "a guard", err)
            : !environment_is(policies, policy, sealed)          ? refuse(fields, "a variable", err)
            : !programs_are_listed(policy, fields->programs)     ? refuse(fields, "a program", err)
-           : !packages_are(fields, packages) ? cbx_fail(err, CBX_ESEAL, "the decision is for other packages than these")
+           : !packages_are(fields, packages)
+               ? cbx_fail(err, CBX_ESEAL, "the decision is for other packages than these")
            : entry_is(fields, text)
                ? 0
                : cbx_fail(err, CBX_ESEAL, "the decision's entry is of another file than this");

@@ -13,6 +13,9 @@
 
 struct cbx_store;
 
+/* Bytes of the JSON that a session or an execution was asked for with. */
+enum { CBX_STORED_OPTIONS_MAX = 4 << 20 };
+
 /* store_limits.def; zero is the default. */
 struct cbx_store_limits {
 #define CBX_STORE_LIMIT(name, standard, meaning) int64_t name;

@@ -136,7 +136,8 @@ static void describe_packages(const struct cbx_judged *judged, json_t *json)
     bool sandbox = action == CBX_ACTION_OPEN || action == CBX_ACTION_RUN;
     struct cbx_str rest = sandbox ? judged->subject->packages : judged->decision->text;
     size_t listed = 0, count = 0;
-    if ((!sandbox && action != CBX_ACTION_RESOLVE && action != CBX_ACTION_INSTALL) || rest.len == 0) {
+    if ((!sandbox && action != CBX_ACTION_RESOLVE && action != CBX_ACTION_INSTALL) ||
+        rest.len == 0) {
         return;
     }
     if (sandbox) {
@@ -424,7 +425,8 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
     if (!cbx_sha256_from_hex(f.sha256, &p->source_sha256) ||
         !cbx_sha256_from_hex(f.policy_sha256, &p->policy_sha256) ||
         !cbx_sha256_from_hex(f.ledger, &p->ledger) || !cbx_sha256_from_hex(f.entry, &p->entry) ||
-        (f.layer.len > 0 && !cbx_sha256_from_hex(f.layer, &p->layer)) || !read_limits(f.limits, &p->limits) || !read_guard(f.guard, p) ||
+        (f.layer.len > 0 && !cbx_sha256_from_hex(f.layer, &p->layer)) ||
+        !read_limits(f.limits, &p->limits) || !read_guard(f.guard, p) ||
         !read_programs(f.programs, out)) {
         return cbx_fail(err, CBX_ESEAL, "the decision's hashes, limits or guard are malformed");
     }

@@ -14,9 +14,9 @@
 #include "gateway/ipc/master.h"
 #include "gateway/ipc/wire.h"
 #include "gateway/worker/trim.h"
-#include "policies/language.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/language.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -304,7 +304,9 @@ static int judge_packages(const struct analysis_request *request, const struct c
     failed = failed ? failed : cbx_packages_judge(policy, &packages, arena, decision, err);
     if (!failed) {
         decision->language = subject->language;
-        decision->verdict = decision->verdict == CBX_ALLOW ? CBX_ALLOW : CBX_DENY; /* nobody is asked about packages */
+        decision->verdict = decision->verdict == CBX_ALLOW
+                                ? CBX_ALLOW
+                                : CBX_DENY; /* nobody is asked about packages */
     }
     return failed;
 }

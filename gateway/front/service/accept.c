@@ -20,6 +20,8 @@ static int copy_session(struct cbx_job *job, struct cbx_err *err)
     cbx_limits_read(options, &job->limits);
     json_decref(job->environment);
     job->environment = json_incref(json_object_get(options, "environment"));
+    cbx_buf_reset(&job->packages);
+    cbx_buf_add(&job->packages, cbx_json_str(json_object_get(options, "packages")));
     return cbx_job_copy_past(job, err);
 }
 

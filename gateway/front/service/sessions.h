@@ -14,6 +14,7 @@ struct cbx_opening {
     const struct cbx_claims *claims; /* of the client; NULL = none */
     struct cbx_limits limits;
     const json_t *environment; /* variables for its programs: {NAME: VALUE}; NULL = none */
+    struct cbx_str packages;   /* installed for it (packages.h); empty = none */
     char id[37], now[32];      /* set when it is opened: its id, and `created_at` */
 };
 
