@@ -158,6 +158,26 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
     return 0;
 }
 
+/* The packages that a cell installs. */
+static int list_installs(struct stages *s)
+{
+    size_t n = 0;
+    struct cbx_str *installs = cbx_arena_array(s->arena, CBX_INSTALLS_MAX, sizeof(*installs));
+    if (installs == NULL) {
+        return CBX_ETOOBIG;
+    }
+    for (size_t i = 0; i < s->facts.count && n < CBX_INSTALLS_MAX; i++) {
+        const struct cbx_fact *fact = &s->facts.items[i];
+        if (fact->kind == CBX_IS_SPECIAL && fact->special == CBX_FACT_PACKAGE_REQUESTED &&
+            !fact->earlier) {
+            installs[n++] = fact->name;
+        }
+    }
+    s->out->installs = installs;
+    s->out->install_count = n;
+    return 0;
+}
+
 static int analyze_readable(struct stages *s)
 {
     struct cbx_notebook notebook = { .text = s->source.text };
@@ -176,6 +196,7 @@ static int analyze_readable(struct stages *s)
         failed = cbx_rules_match(s->policy, &evidence, s->arena, &hits);
     }
     failed = failed ? failed : decide(s, &hits);
+    failed = failed ? failed : list_installs(s);
     if (tree != NULL) {
         cbx_tree_delete(tree);
     }

@@ -26,6 +26,8 @@ struct cbx_finding {
     struct cbx_span span;
 };
 
+enum { CBX_INSTALLS_MAX = 100 };
+
 struct cbx_decision {
     enum cbx_verdict verdict;
     struct cbx_str language; /* as requested: "python", "ipython", ... */
@@ -35,6 +37,9 @@ struct cbx_decision {
     struct cbx_sha256 sha256;           /* of text */
     const struct cbx_finding *findings; /* in source order */
     size_t finding_count;
+    /* Packages of the index that it installs by itself, `%pip install NAME`: the words, in source order. */
+    const struct cbx_str *installs;
+    size_t install_count;
     bool runs_lines;        /* it has notebook lines or cells of shell */
     struct cbx_str summary; /* of a cell that has a past; empty when it cannot be summarised */
     bool truncated; /* there were more findings than the cap; the verdict covers all of them */

@@ -415,6 +415,16 @@ int cbx_sandbox_give(struct cbx_sandbox *sandbox, struct cbx_str variables,
     return failed;
 }
 
+bool cbx_sandbox_is_untouched(const struct cbx_sandbox *sandbox)
+{
+    return sandbox->claimed && !sandbox->touched;
+}
+
+const struct cbx_sha256 *cbx_sandbox_layer(const struct cbx_sandbox *sandbox)
+{
+    return &sandbox->layer.set;
+}
+
 const struct cbx_sha256 *cbx_sandbox_granted(const struct cbx_sandbox *sandbox)
 {
     return &sandbox->granted;
@@ -508,10 +518,10 @@ int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel, 
     if (*kernel == NULL) {
         return cbx_fail(err, CBX_EINVAL, "no sandbox runs '%s'", permit->language);
     }
-    if (permit->network != CBX_NETWORK_NONE) {
+    if (permit->network == CBX_NETWORK_EGRESS) {
         return cbx_fail(
             err, CBX_EINVAL,
-            "policy '%s' grants a network, which sandboxes do not have yet; use 'network: none'",
+            "policy '%s' grants a network, which sandboxes do not have yet; use 'network: packages-only' or 'none'",
             permit->policy);
     }
     if (permit->action != CBX_ACTION_OPEN && permit->action != CBX_ACTION_RUN) {
@@ -557,7 +567,7 @@ int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config
         cbx_sandbox_detach(sandbox);
         return failed;
     }
-    sandbox->claimed = sandbox->alive = true;
+    sandbox->claimed = sandbox->alive = sandbox->touched = true;
     *out = sandbox;
     return 0;
 }

@@ -64,6 +64,13 @@ int cbx_sandbox_give(struct cbx_sandbox *sandbox, struct cbx_str variables,
 /* What cbx_sandbox_give noted, also by an earlier executor; all zero when it was not called. */
 const struct cbx_sha256 *cbx_sandbox_granted(const struct cbx_sandbox *sandbox);
 
+/* True while nothing ran in it and no file was put into it: another sandbox can take its place unnoticed. False for one that was
+ * adopted. */
+bool cbx_sandbox_is_untouched(const struct cbx_sandbox *sandbox);
+
+/* SHA-256 of the text of its packages; all zero when there are none. Borrowed. */
+const struct cbx_sha256 *cbx_sandbox_layer(const struct cbx_sandbox *sandbox);
+
 /* Takes over a sandbox that an earlier executor claimed. CBX_ENOTFOUND when it was never claimed;
  * CBX_EPROTO when the tag's authentication fails or the protocol is broken: the caller removes it
  * then. */

@@ -24,8 +24,8 @@ struct cbx_sandbox {
         policy[CBX_NAME_MAX + 1];
     struct cbx_limits limits;
     struct cbx_sandbox_layer layer;
-    int64_t claimed_ms; /* wall clock */
-    bool claimed, alive, warm;
+    int64_t claimed_ms;                 /* wall clock */
+    bool claimed, alive, warm, touched; /* touched: more than the claim may have reached it */
     char run_id[CBX_FRAME_ID_BYTES];
     char *chunk;
 };

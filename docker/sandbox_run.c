@@ -263,6 +263,7 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
                     struct cbx_str source, const struct cbx_run_options *options,
                     struct cbx_result *out, struct cbx_err *err)
 {
+    sandbox->touched = true;
     int failed = cbx_sandbox_check_permit(sandbox, permit, CBX_ACTION_RUN, source, err);
     if (failed) {
         return failed;

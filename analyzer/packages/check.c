@@ -151,6 +151,9 @@ void cbx_packages_check_text(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
     if (!source) {
         cbx_packages_add(parsed, CBX_FACT_PACKAGE_SOURCE, word);
     }
+    if (spec.name.len > 0 && spec.origin == CBX_FROM_INDEX && kind == CBX_SPEC_PIP) {
+        add_named(parsed->facts, CBX_FACT_PACKAGE_REQUESTED, text, word->start, word->end);
+    }
     if (spec.name.len > 0) {
         check_name(parsed, kind, &spec, word);
     } else if (source && packages->mode != CBX_PACKAGES_BLOCKLIST && !spec.malformed) {

@@ -159,7 +159,8 @@ static void refuse_unmatched(struct judging *j, const struct cbx_hits *hits)
 {
     for (size_t i = 0; i < j->facts.count; i++) {
         const struct cbx_fact *fact = &j->facts.items[i];
-        bool matched = fact->special == CBX_FACT_PACKAGE_LOOK_ALIKE;
+        bool matched = fact->special == CBX_FACT_PACKAGE_LOOK_ALIKE ||
+                       fact->special == CBX_FACT_PACKAGE_REQUESTED;
         for (size_t k = 0; k < hits->count && !matched; k++) {
             matched = hits->items[k].start == fact->start &&
                       (hits->items[k].rule->match.facts >> fact->special & 1) != 0;
@@ -237,6 +238,13 @@ int cbx_packages_judge(const struct cbx_policy *policy, const struct cbx_package
         read_resolved(j);
     } else if (!failed) {
         read_specs(j);
+    }
+    if (policy->network == CBX_NETWORK_NONE && j->source.line_count > 0) {
+        refuse_package(
+            j, &(struct cbx_hit){
+                   .symbol = CBX_STR("network: none"),
+                   .detail = CBX_STR(
+                       "the policy gives installs no network, 'network: packages-only' does") });
     }
     failed = failed ? failed : decide_packages(j);
     return failed || arena->exhausted ? cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory")

@@ -21,7 +21,7 @@ struct cbx_str cbx_package_language(enum cbx_spec_kind kind);
 
 /* Judges packages by the rules of the policy, as an install of them in code. What a rule of the policy should decide and none does is denied,
  * as is what no policy can allow: a specification that is more than name, extras and versions; a package that would run code when it is
- * installed, was withdrawn, or has no hash. The decision's text is `specs`, or the text of the set (cbx_resolved_write); a finding's detail
+ * installed, was withdrawn, or has no hash; any package under `network: none`. The decision's text is `specs`, or the text of the set (cbx_resolved_write); a finding's detail
  * says who pulled the package in and what would be allowed, and its place is in a text of a package in each line. Errors: CBX_ETOOBIG. */
 int cbx_packages_judge(const struct cbx_policy *policy, const struct cbx_package_request *request,
                        struct cbx_arena *arena, struct cbx_decision *out, struct cbx_err *err);

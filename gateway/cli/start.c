@@ -35,7 +35,7 @@ static void add_profiles(struct setup *setup)
 {
     const struct cbx_policy *policy = setup->policies.items[0];
     struct cbx_executor_config *executor = &setup->config.executor;
-    if (executor->pool.min == 0 || policy->network != CBX_NETWORK_NONE) {
+    if (executor->pool.min == 0 || policy->network == CBX_NETWORK_EGRESS) {
         return;
     }
     for (size_t i = 0; i < setup->config.prewarm_count; i++) {

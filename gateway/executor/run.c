@@ -92,13 +92,20 @@ static int open_slot(const struct execution *x, struct cbx_err *err)
     return failed;
 }
 
+/* The first cell of a session installs packages: a sandbox with them takes the place of the one that waits. */
+static bool lacks_packages(const struct execution *x, const struct cbx_sandbox *sandbox)
+{
+    return x->packages.len > 0 && cbx_sandbox_is_untouched(sandbox) &&
+           !cbx_sha256_equal(cbx_sandbox_layer(sandbox), &x->permit->layer);
+}
+
 /* With the session entered and a run slot acquired. */
 static int run_entered(struct execution *x, struct cbx_session *session, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
     bool restarted = sandbox == NULL || !cbx_sandbox_poll(sandbox);
-    if (restarted) {
+    if (restarted || lacks_packages(x, sandbox)) {
         /* The container ended since the last run: the session continues in a new one, without its
          * state, and the result reports that. */
         const struct cbx_sandbox *ended = sandbox;

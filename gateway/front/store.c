@@ -124,6 +124,17 @@ int cbx_store_add_session(struct cbx_store *store, const char *id, const char *c
                                       NULL, err);
 }
 
+int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t *options,
+                          struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_STORED_OPTIONS_MAX);
+    cbx_json_write(&text, options);
+    const char *const values[] = { text.p, id };
+    return cbx_store_execute(store, "UPDATE sessions SET options=? WHERE id=?", values, 2, NULL,
+                             err);
+}
+
 int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options,
                           struct cbx_err *err)
 {

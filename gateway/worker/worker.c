@@ -331,6 +331,16 @@ static int judge_installed(const struct analysis_request *request, const struct 
     return failed;
 }
 
+/* {installs}: the packages that the cell installs. */
+static void list_installs(const struct cbx_decision *decision, json_t *answer)
+{
+    json_t *installs = json_array();
+    for (size_t i = 0; i < decision->install_count; i++) {
+        json_array_append_new(installs, cbx_json_text(decision->installs[i]));
+    }
+    json_object_set_new(answer, "installs", installs);
+}
+
 static int judge_with(const struct cbx_worker *worker, const struct analysis_request *request,
                       const struct cbx_policy *policy, struct cbx_past *past,
                       struct cbx_arena *arena, json_t *answer, struct cbx_buf *bytes,
@@ -375,6 +385,7 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
         return failed;
     }
     json_object_set_new(answer, "files", json_stringn(files.p, files.len));
+    list_installs(&decision, answer);
     return answer_bytes(worker, subject, &decision, past, answer, bytes, err);
 }
 

@@ -15,6 +15,8 @@ struct cbx_job_client {
     void (*event)(void *context, const struct cbx_event *event);
     /* The events so far are void: the run begins once more. May be NULL. */
     void (*restart)(void *context);
+    /* Each line of progress of an install before the run; may be NULL. */
+    void (*progress)(void *context, struct cbx_str line);
     /* Called once, at the end: with the execution as /v1 answers it (borrowed), or the error when
      * err->code is set. */
     void (*done)(void *context, const json_t *execution, const struct cbx_err *err);

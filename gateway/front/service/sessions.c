@@ -105,6 +105,26 @@ int cbx_service_page_sessions(struct cbx_service *service, const struct cbx_stor
     return failed;
 }
 
+bool cbx_service_session_is_untouched(struct cbx_service *service, const char *id)
+{
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    struct cbx_list_sessions_args args;
+    memset(&args, 0, sizeof(args));
+    size_t i;
+    const json_t *session;
+    if (cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, NULL) != 0) {
+        return false;
+    }
+    json_array_foreach(json_object_get(answer.header, "sessions"), i, session)
+    {
+        if (cbx_str_is(cbx_json_str(json_object_get(session, "session")), id)) {
+            return json_is_true(json_object_get(session, "untouched"));
+        }
+    }
+    return false;
+}
+
 int cbx_service_describe_session(struct cbx_service *service, const char *id, json_t **out,
                                  struct cbx_err *err)
 {

@@ -38,6 +38,9 @@ int cbx_service_list_sessions(struct cbx_service *service, json_t **out, json_t 
 int cbx_service_page_sessions(struct cbx_service *service, const struct cbx_store_position *after,
                               size_t wanted, json_t **out, struct cbx_err *err);
 
+/* True when nothing ran in the session and nothing was put into it: another sandbox can take the place of its own. */
+bool cbx_service_session_is_untouched(struct cbx_service *service, const char *id);
+
 /* One of them (new reference). CBX_ENOTFOUND. */
 int cbx_service_describe_session(struct cbx_service *service, const char *id, json_t **out,
                                  struct cbx_err *err);

@@ -137,13 +137,21 @@ static void a_requirement_is_no_option_no_url_and_no_shell(void **state)
 static void a_policy_that_allows_no_installs_allows_none_without_a_rule_too(void **state)
 {
     (void)state;
-    static const char none[] = "version: 1\nname: t\npackages: {pip: {mode: none}}\n";
+    static const char none[] =
+        "version: 1\nname: t\nnetwork: packages-only\npackages: {pip: {mode: none}}\n";
     assert_specs(none, CBX_SPEC_PIP, "attrs", CBX_DENY, "package.refused");
-    static const char list[] =
-        "version: 1\nname: t\npackages: {pip: {mode: allowlist, allow: [attrs], sources: "
-        "[index]}}\n";
+    static const char list[] = "version: 1\nname: t\nnetwork: packages-only\npackages: {pip: "
+                               "{mode: allowlist, allow: [attrs], sources: "
+                               "[index]}}\n";
     assert_specs(list, CBX_SPEC_PIP, "attrs", CBX_ALLOW, NULL);
     assert_specs(list, CBX_SPEC_PIP, "requests", CBX_DENY, "package.refused");
+}
+
+static void without_a_network_nothing_is_installed(void **state)
+{
+    (void)state;
+    static const char none[] = "version: 1\nname: t\nextends: [default]\nnetwork: none\n";
+    assert_specs(none, CBX_SPEC_PIP, "attrs", CBX_DENY, "package.refused");
 }
 
 static void what_others_pull_in_is_judged_and_the_chain_is_told(void **state)
@@ -173,7 +181,8 @@ static void what_was_withdrawn_is_refused_whatever_the_policy_says(void **state)
     (void)state;
     struct judged j;
     judge(&j,
-          "version: 1\nname: t\nmode: log-only\npackages: {pip: {mode: blocklist, sources: "
+          "version: 1\nname: t\nnetwork: packages-only\nmode: log-only\npackages: {pip: {mode: "
+          "blocklist, sources: "
           "[index]}}\n",
           CBX_SPEC_PIP, NULL, REPORT(WHEEL("alpha", "1.0", "true", "\"is_yanked\": true, ", "")));
     assert_int_equal(j.decision.verdict, CBX_DENY);
@@ -218,6 +227,7 @@ int main(void)
         cmocka_unit_test(requirements_are_judged_by_the_rules_for_installs),
         cmocka_unit_test(a_requirement_is_no_option_no_url_and_no_shell),
         cmocka_unit_test(a_policy_that_allows_no_installs_allows_none_without_a_rule_too),
+        cmocka_unit_test(without_a_network_nothing_is_installed),
         cmocka_unit_test(what_others_pull_in_is_judged_and_the_chain_is_told),
         cmocka_unit_test(what_was_withdrawn_is_refused_whatever_the_policy_says),
         cmocka_unit_test(the_text_of_a_set_is_what_may_be_installed_and_reads_back),
