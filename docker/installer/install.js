@@ -54,7 +54,7 @@ async function resolve(job) {
   const seen = new Set();
   const take = (line) => {
     reportProgress(line, seen);
-    if (!line.startsWith('npm http ')) {
+    if (!/^npm (http|error Log files) |^npm error$/.test(line)) {
       lines.push(line);
       lines.splice(0, lines.length - LINES_KEPT);
     }
@@ -98,7 +98,8 @@ class Caps {
 
 // The bytes of a package, whose hash pacote has compared.
 async function download(pacote, job, caps, { name, version, hash, url }) {
-  const options = { integrity: hash, cache: '/tmp/npm', preferOnline: true, fetchRetries: 1, fetchTimeout: job.answer_timeout_s * 1000 };
+  const options = { integrity: hash, cache: '/tmp/npm', preferOnline: true, fetchTimeout: job.answer_timeout_s * 1000,
+    fetchRetries: 1, fetchRetryFactor: 10, fetchRetryMintimeout: 500, fetchRetryMaxtimeout: 5000 };
   if (job.index) {
     options.registry = job.index;
     options.replaceRegistryHost = 'never';

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""An index of packages that are made here, for tests/live/docker/packages. Usage: python3 -I - PORT OTHER-PORT; both ports serve the same."""
+"""An index of packages that are made here, for test_packages.c. Arguments: two ports, which serve the same. Prints its address when it is ready."""
 import base64
 import hashlib
 import io
+import socket
 import sys
 import threading
 import zipfile
@@ -89,4 +90,4 @@ class Index(BaseHTTPRequestHandler):
 for port in (PORT, OTHER):
     server = ThreadingHTTPServer(("", port), Index)
     threading.Thread(target=server.serve_forever).start()
-print("ready", flush=True)
+print(f"ready {socket.gethostbyname(socket.gethostname())}", flush=True)
