@@ -9,7 +9,8 @@
 /* Labels of every container that the gateway creates. */
 #define CBX_LABEL_OWNED     "codebox.sandbox"
 #define CBX_LABEL_INSTANCE  "codebox.instance"
-#define CBX_LABEL_CREATED   "codebox.created"   /* seconds since 1970 */
+#define CBX_LABEL_CREATED   "codebox.created" /* seconds since 1970 */
+#define CBX_LABEL_LEASE     "codebox.lease" /* of an installer: seconds in which no reaper removes it */
 #define CBX_LABEL_ISOLATION "codebox.isolation" /* of cbx_isolation_names */
 
 /* The kernel (and image) for a language; NULL when there is none. "ipython" and "python" have the

@@ -17,7 +17,7 @@ static bool is_word(struct cbx_str text, size_t max)
     for (size_t i = 0; good && i < text.len; i++) {
         char c = text.p[i], low = (char)(c | 32);
         good = (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') ||
-               (c != '\0' && strchr(".-_+~@/", c) != NULL);
+               (c != '\0' && strchr(".-_+~@/!", c) != NULL);
     }
     return good;
 }

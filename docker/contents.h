@@ -13,7 +13,7 @@
 
 enum { CBX_CONTENTS_MAX_BYTES = 64 * 1024, CBX_CONTENTS_PACKAGES_MAX = 2000 };
 
-/* A package. Names and versions have letters, digits and ".-_+~@/" alone. */
+/* A package. Names and versions have letters, digits and ".-_+~@/!" alone. */
 struct cbx_image_package {
     struct cbx_str name, version;
     const json_t *modules; /* the names that programs import, strings; may be empty */

@@ -191,27 +191,38 @@ int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const
     return CBX_EENGINE;
 }
 
-int cbx_engine_call(struct cbx_engine *engine, const struct cbx_engine_request *request,
-                    long *status, json_t **answer, struct cbx_err *err)
+/* The body of a POST: bytes as they are, or JSON that is written to `json`. */
+static struct cbx_str body_of(const struct cbx_engine_request *request, struct cbx_buf *json)
 {
-    char url[1024];
-    cbx_engine_url(engine, request->path, url, sizeof(url));
-    CBX_AUTO_DONE(buf) body;
-    CBX_AUTO_DONE(buf) reply;
-    cbx_buf_init(&body, ANSWER_MAX);
-    cbx_buf_init(&reply, ANSWER_MAX);
-    if (request->body != NULL) {
-        cbx_json_write(&body, request->body);
+    if (request->type != NULL) {
+        return request->bytes;
     }
+    if (request->body != NULL) {
+        cbx_json_write(json, request->body);
+    }
+    return cbx_buf_str(json);
+}
+
+int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_request *request,
+                        long *status, struct cbx_buf *reply, struct cbx_err *err)
+{
+    char url[1024], type[64];
+    cbx_engine_url(engine, request->path, url, sizeof(url));
+    CBX_AUTO_DONE(buf) json;
+    cbx_buf_init(&json, ANSWER_MAX);
+    struct cbx_str body = body_of(request, &json);
     CURL *curl = cbx_engine_handle(engine);
-    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
+    snprintf(type, sizeof(type), "Content-Type: %.40s",
+             request->type != NULL ? request->type : "application/json");
+    struct curl_slist *headers = curl_slist_append(NULL, type);
     headers = curl_slist_append(headers, "Expect:");
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)CALL_TIMEOUT_S);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT,
+                     request->timeout_s > 0 ? request->timeout_s : (long)CALL_TIMEOUT_S);
     char detail[CURL_ERROR_SIZE] = ""; /* libcurl's words: which certificate, which name */
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
     if (strcmp(request->method, "POST") == 0) {
@@ -223,9 +234,20 @@ int cbx_engine_call(struct cbx_engine *engine, const struct cbx_engine_request *
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
     curl_slist_free_all(headers);
     return_handle(engine, curl);
-    if (code != CURLE_OK) {
-        return cbx_engine_unreachable(engine, code,
-                                      reply.overflow ? "its answer is too large" : detail, err);
+    return code == CURLE_OK
+               ? 0
+               : cbx_engine_unreachable(engine, code,
+                                        reply->overflow ? "its answer is too large" : detail, err);
+}
+
+int cbx_engine_call(struct cbx_engine *engine, const struct cbx_engine_request *request,
+                    long *status, json_t **answer, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) reply;
+    cbx_buf_init(&reply, ANSWER_MAX);
+    int failed = cbx_engine_transfer(engine, request, status, &reply, err);
+    if (failed) {
+        return failed;
     }
     *answer = NULL;
     struct cbx_err inner;

@@ -90,9 +90,33 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
 int cbx_engine_container_running(struct cbx_engine *engine, const char *label, json_t **out,
                                  struct cbx_err *err);
 
-/* The same, of all containers that were created at least age_s seconds ago. */
+/* The same, of all containers that were created at least age_s seconds ago, and whose lease (CBX_LABEL_LEASE) is over; with age 0 of all. */
 int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64_t age_s,
                              json_t **out, struct cbx_err *err);
+
+/* Waits until a container has ended, at most timeout_s (CBX_EENGINE then). *exit_code is that of its first process. */
+int cbx_engine_container_wait(struct cbx_engine *engine, const char *id, int timeout_s,
+                              int *exit_code, struct cbx_err *err);
+
+/* Makes an image without a name of a container's files; it has the labels of the container. */
+int cbx_engine_container_commit(struct cbx_engine *engine, const char *id,
+                                char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err);
+
+/* Builds an image from a Dockerfile that needs no other file, and then gives it this name; the image exists completely or not at all.
+ * The engine unpacks an archive with this one file, and starts no container for the instructions FROM, COPY and LABEL; those are the
+ * ones to use. What COPY takes from is an image, so nothing runs that could change it meanwhile, which is what the archive calls
+ * were attacked by. CBX_EENGINE; the engine's words are the detail. */
+int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct cbx_str dockerfile,
+                           struct cbx_err *err);
+
+/* The images with this label ("key" or "key=value"), as the engine lists them: [{Id, Created, RepoTags, Labels, Size}] (new reference).
+ * Id was checked to be one. */
+int cbx_engine_image_list(struct cbx_engine *engine, const char *label, json_t **out,
+                          struct cbx_err *err);
+
+/* Removes an image, and unnamed ones that it is made from. Success when it is gone already; CBX_EBUSY when it is in use, or has several
+ * names. */
+int cbx_engine_image_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
 /* The attached streams of a container: one connection in both directions. Used by one thread,
  * except cbx_attach_send, which may be called from another. */

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * One function for each call of the Engine API that the gateway uses. */
+#include "docker/container.h"
 #include "docker/contents.h"
 #include "docker/engine_http.h"
 #include "policies/base/json.h"
 #include "policies/base/str.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { LEASE_MAX_S = 24 * 3600 };
 
 static bool is_hex(struct cbx_str text, size_t len)
 {
@@ -232,9 +236,20 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
     return 0;
 }
 
-/* Containers in `state` (NULL = any) that were created up to that second. */
+/* Is a container at least this old, and its lease over? With age 0 every container is. */
+static bool is_older(const json_t *entry, int64_t age_s)
+{
+    const char *text =
+        json_string_value(json_object_get(json_object_get(entry, "Labels"), CBX_LABEL_LEASE));
+    int64_t lease_s = text != NULL ? strtol(text, NULL, 10) : 0;
+    lease_s = lease_s < 0 || lease_s > LEASE_MAX_S ? LEASE_MAX_S : lease_s;
+    int64_t created = json_integer_value(json_object_get(entry, "Created"));
+    return age_s == 0 || created <= (int64_t)time(NULL) - (age_s > lease_s ? age_s : lease_s);
+}
+
+/* Containers in `state` (NULL = any) that are at least age_s seconds old, and not within their lease; age 0 = all. */
 static int list_containers(struct cbx_engine *engine, const char *label, const char *state,
-                           int64_t before, json_t **out, struct cbx_err *err)
+                           int64_t age_s, json_t **out, struct cbx_err *err)
 {
     char path[512];
     /* {"label":["key=value"]}, percent-encoded; labels of ours hold no character that would need
@@ -259,8 +274,7 @@ static int list_containers(struct cbx_engine *engine, const char *label, const c
     {
         struct cbx_str is = cbx_json_str(json_object_get(entry, "State"));
         if (is_hex(cbx_json_str(json_object_get(entry, "Id")), CBX_CONTAINER_ID_CHARS) &&
-            (state == NULL || cbx_str_is(is, state)) &&
-            json_integer_value(json_object_get(entry, "Created")) <= before) {
+            (state == NULL || cbx_str_is(is, state)) && is_older(entry, age_s)) {
             json_array_append(ids, json_object_get(entry, "Id"));
         }
     }
@@ -271,11 +285,11 @@ static int list_containers(struct cbx_engine *engine, const char *label, const c
 int cbx_engine_container_running(struct cbx_engine *engine, const char *label, json_t **out,
                                  struct cbx_err *err)
 {
-    return list_containers(engine, label, "running", INT64_MAX, out, err);
+    return list_containers(engine, label, "running", 0, out, err);
 }
 
 int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64_t age_s,
                              json_t **out, struct cbx_err *err)
 {
-    return list_containers(engine, label, NULL, (int64_t)time(NULL) - age_s, out, err);
+    return list_containers(engine, label, NULL, age_s, out, err);
 }

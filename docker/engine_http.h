@@ -4,6 +4,7 @@
 #define CBX_DOCKER_ENGINE_HTTP_H
 
 #include "docker/engine.h"
+#include "policies/base/buf.h"
 
 #include <curl/curl.h>
 
@@ -35,12 +36,20 @@ void cbx_engine_url(const struct cbx_engine *engine, const char *path, char *out
 int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const char *words,
                            struct cbx_err *err);
 
-/* A request to the engine. `path` is an API path without the version ("/containers/json"); `body`
- * is sent with POST alone, NULL = an empty body. */
+/* A request to the engine. `path` is an API path without the version ("/containers/json"). With POST alone something is sent: `body`
+ * (NULL = an empty one), or `bytes` of the media type `type` when that is not NULL. `timeout_s` 0 = 120 s. */
 struct cbx_engine_request {
     const char *method, *path;
     const json_t *body;
+    struct cbx_str bytes;
+    const char *type;
+    long timeout_s;
 };
+
+/* Sends a request and appends the answer's body to *reply. CBX_EENGINE when nothing answers, or more than fits; an HTTP error status is
+ * not an error here. */
+int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_request *request,
+                        long *status, struct cbx_buf *reply, struct cbx_err *err);
 
 /* Sends a request and waits for the answer. *answer is a new reference, or NULL when the answer's
  * body is empty or no JSON. CBX_EENGINE when nothing answers; an HTTP error status is not an error

@@ -10,6 +10,7 @@
 #ifndef CBX_DOCKER_PACKAGES_H
 #define CBX_DOCKER_PACKAGES_H
 
+#include "docker/container.h"
 #include "docker/engine.h"
 #include "docker/sandbox.h"
 #include "policies/base/buf.h"
@@ -53,6 +54,11 @@ struct cbx_packages_progress {
 /* The manager that installs for a kernel; false when packages cannot be installed for it. */
 bool cbx_packages_manager(const char *kernel, enum cbx_manager *out);
 
+/* The installer image of a kernel: "codebox-installer-python:latest", made from the sandbox image of `*base` ("python"; may be NULL). One
+ * installer may be for several kernels. False when packages cannot be installed for it. `prefix` may be NULL. */
+bool cbx_installer_image(const char *prefix, const char *kernel, bool small,
+                         char out[CBX_IMAGE_NAME_BYTES], const char **base);
+
 /* Checks the lines of `requirements`, one each: for pip "NAME[EXTRA,...] SPECIFIERS" ("pandas>=2,<3"), for npm "NAME" or "NAME@RANGE"
  * ("@types/node@^20"). No option, URL, path, alias, marker or comment: CBX_EINVAL names the line; CBX_ETOOBIG. Pure. */
 int cbx_requirements_check(enum cbx_manager manager, struct cbx_str requirements,
@@ -72,7 +78,7 @@ int cbx_package_set_check(enum cbx_manager manager, struct cbx_str set, size_t *
  * Errors whose text is fit for a caller:
  * CBX_EINVAL: the requirements cannot be resolved (no such package, no version, no wheel, a conflict, malformed), or the kernel has no
  *   packages; CBX_ETOOBIG; CBX_ETIMEDOUT: over timeout_ms, or an index that does not answer; CBX_EIO: the index cannot be reached, or its
- *   certificate is not trusted; CBX_ESEAL: bytes do not have the hash they should have, or a redirect to another host; CBX_ESTATE:
+ *   certificate is not trusted; CBX_EPROTO: bytes do not have the hash they should have, or a redirect to another host; CBX_ESTATE:
  *   cancelled; CBX_EENGINE: the operator's failure. */
 int cbx_packages_resolve(struct cbx_engine *engine, const struct cbx_packages_config *config,
                          const char *kernel, struct cbx_str requirements, const char *index,

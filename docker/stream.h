@@ -9,11 +9,21 @@
 #include "policies/base/buf.h"
 #include "policies/base/err.h"
 
-struct cbx_stream {
-    uint8_t head[8]; /* header of the engine's current chunk */
+/* The engine's layer. Zeroed memory is the beginning of a stream. */
+struct cbx_chunks {
+    uint8_t head[8]; /* of the current chunk */
     size_t head_len;
-    uint64_t chunk_left;             /* bytes of it that have not arrived yet */
-    uint8_t chunk_kind;              /* 1 = stdout, 2 = stderr */
+    uint64_t left; /* bytes of it that have not arrived yet */
+    uint8_t kind;  /* 1 = stdout, 2 = stderr */
+};
+
+/* Takes the next part of a chunk from *bytes: 1 and *part, whose kind is chunks->kind, or 0 when *bytes is used up. CBX_EPROTO when they are
+ * not what an engine sends. */
+int cbx_chunks_next(struct cbx_chunks *chunks, struct cbx_str *bytes, struct cbx_str *part,
+                    struct cbx_err *err);
+
+struct cbx_stream {
+    struct cbx_chunks chunks;
     struct cbx_buf frames;           /* bytes of incomplete frames */
     size_t used;                     /* bytes of `frames` that were returned */
     char mark[CBX_FRAME_MARK_BYTES]; /* to seek */

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: MIT
+"""Resolves and installs Python packages in an installer container. The host is docker/packages.c.
+
+Standard input has one line of JSON, the job, and stays open until the host goes: then this program ends. Standard output has pip's report
+of what it would install. Standard error has lines: "progress TEXT", and of a call that fails words of pip, or of this file where they
+begin with "codebox: ". The exit status is 0 when all is done.
+
+pip is Debian's, pinned by the image. It runs in a process of its own, with four functions replaced: a redirect to another host and an
+index that does not answer end it, links that are no wheel for this Python are noted, and the report says what was yanked. No code of a package is executed.
+"""
+import collections
+import glob
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+import zipfile
+
+LIBRARY = "/codebox/installer/lib"
+TARGET = "/packages/python"
+SCRATCH = "/packages/.scratch"  # on the file system of TARGET: pip moves what it unpacked
+CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+LINE_MAX, LINES_KEPT = 4096, 200
+
+
+class Failure(Exception):
+    pass
+
+
+def tell(text):
+    line = "".join(c if " " <= c <= "~" else "?" for c in text[:LINE_MAX])
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+# --- pip, in a process of its own ------------------------------------------------------------------------------------------
+
+
+def origin(url):
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
+    return f"{parts.scheme}://{parts.hostname}:{port}"
+
+
+def stop(text):
+    """Ends pip at once: it would go on without the page or the file, and say that there is no such package."""
+    print(f"codebox: {text}", flush=True)
+    os._exit(3)
+
+
+def explain(reason):
+    text = str(reason)
+    if "timed out" in text or "Timeout" in text:
+        return "timed-out"
+    if "ssl" in text.lower():
+        return "not-trusted"
+    return "unreachable"
+
+
+def run_pip(arguments):
+    sys.path.insert(0, LIBRARY)
+    from urllib.parse import urljoin
+
+    from pip._internal.cli.main import main
+    from pip._internal.index import collector
+    from pip._internal.index.package_finder import LinkEvaluator, LinkType
+    from pip._internal.exceptions import NetworkConnectionError
+    from pip._internal.models.installation_report import InstallationReport
+    from pip._vendor.requests.sessions import SessionRedirectMixin
+
+    redirect_of, evaluate = SessionRedirectMixin.get_redirect_target, LinkEvaluator.evaluate_link
+    describe = InstallationReport._install_req_to_dict
+
+    def get_redirect_target(self, response):
+        target = redirect_of(self, response)
+        if target:
+            there = urljoin(response.url, target)
+            if origin(there) != origin(response.url):
+                stop(f"redirect {origin(response.url)} {origin(there)}")
+        return target
+
+    def handle_get_simple_fail(link, reason, meth=None):
+        if isinstance(reason, NetworkConnectionError) and reason.response is not None:
+            status = reason.response.status_code
+            if status not in (404, 410):
+                stop(f"index-status {origin(link.url)} {status}")
+        else:
+            stop(f"index-{explain(reason)} {origin(link.url)}")
+
+    def evaluate_link(self, link):
+        result = evaluate(self, link)
+        if result[0] is LinkType.platform_mismatch or str(result[1]).startswith("No sources permitted"):
+            print(f"codebox: no-wheel {self.project_name}", flush=True)
+        return result
+
+    def describe_requirement(requirement):
+        """Version 1 of the report has this as of pip 23.1."""
+        return {**describe(requirement), "is_yanked": requirement.link.is_yanked}
+
+    assert collector._handle_get_simple_fail
+    InstallationReport._install_req_to_dict = staticmethod(describe_requirement)
+    SessionRedirectMixin.get_redirect_target = get_redirect_target
+    LinkEvaluator.evaluate_link = evaluate_link
+    collector._handle_get_simple_fail = handle_get_simple_fail
+    return main(arguments)
+
+
+# --- the job ---------------------------------------------------------------------------------------------------------------
+
+
+def report_progress(line, seen):
+    if found := re.match(r"Collecting ([A-Za-z0-9._-]+)", line):
+        text = f"collecting {found[1]}"
+    elif found := re.match(r"\s+Downloading \S*?([A-Za-z0-9._]+)-[^-/\s]+-\S+\.whl \(([0-9.]+ (?:bytes|[kMG]?B))\)", line):
+        text = f"downloading {found[1]} {found[2]}"
+    else:
+        return
+    if text not in seen:
+        seen.add(text)
+        tell(f"progress {text}")
+
+
+def pip(job, command, *arguments, environment=None):
+    options = ["--isolated", "--no-input", "--disable-pip-version-check", "--no-cache-dir", "--no-color", "--retries", "1"]
+    options += ["--timeout", str(job["answer_timeout_s"]), "--cert", job["certificates"]]
+    words = [sys.executable, "-I", __file__, "pip", command, *options, "--progress-bar", "off", "--only-binary", ":all:", *arguments]
+    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})})
+    lines, no_wheel, seen = collections.deque(maxlen=LINES_KEPT), set(), set()
+    while data := child.stdout.readline(LINE_MAX):
+        line = data.decode("utf-8", "replace").rstrip()
+        report_progress(line, seen)
+        if line.startswith("codebox: no-wheel "):
+            no_wheel.add(line.split()[2])
+        elif line:
+            lines.append(line)
+    if child.wait() == 0:
+        return
+    for line in lines:
+        found = re.match(r"ERROR: Could not find a version that satisfies the requirement ([A-Za-z0-9._-]+).*\(from versions: none\)", line)
+        if found and re.sub(r"[-_.]+", "-", found[1]).lower() in no_wheel:
+            tell(f"codebox: no-wheel {found[1]}")
+        mismatch = re.match(r"\s+([A-Za-z0-9._-]+)(?:==\S+)? from ", line)
+        if mismatch and any("DO NOT MATCH THE HASHES" in each for each in lines):
+            tell(f"codebox: hash {mismatch[1]}")
+    for line in lines:
+        tell(line)
+    raise Failure
+
+
+def index_options(job):
+    from urllib.parse import urlsplit
+
+    if not job["index"]:
+        return []
+    parts = urlsplit(job["index"])
+    options = ["--index-url", job["index"]]
+    # pip ignores an index without TLS unless its host is named; named with TLS, it would not be verified.
+    return options + ["--trusted-host", parts.netloc.rpartition("@")[2]] if parts.scheme == "http" else options
+
+
+def write_lines(path, lines):
+    with open(path, "w", encoding="ascii") as file:
+        file.writelines(f"{line}\n" for line in lines)
+    return path
+
+
+def resolve(job):
+    asked = write_lines("/tmp/requirements.txt", job["requirements"])
+    pip(job, "install", "--dry-run", "--report", "/tmp/report.json", *index_options(job), "--requirement", asked)
+    with open("/tmp/report.json", "rb") as file:
+        shutil.copyfileobj(file, sys.stdout.buffer)
+    sys.stdout.flush()
+
+
+def check_wheels(job, folder):
+    """A wheel's directory has the sizes; what unpacks to more than it has is an error of zipfile."""
+    size = number = 0
+    for path in glob.glob(f"{folder}/*"):
+        with zipfile.ZipFile(path) as wheel:
+            for entry in wheel.infolist():
+                size, number = size + entry.file_size, number + 1
+                check_caps(job, size, number)
+
+
+def check_caps(job, size, number):
+    if size > job["unpacked_bytes"]:
+        raise Failure(f"codebox: too-large {job['unpacked_bytes'] >> 20}")
+    if number > job["files"]:
+        raise Failure(f"codebox: too-many {job['files']}")
+
+
+def make_harmless(job):
+    """Regular files and folders alone, without special bits, readable for all and writable for nobody."""
+    size = number = 0
+    for folder, folders, files in os.walk(TARGET, topdown=False):
+        for name in files + folders:
+            path = os.path.join(folder, name)
+            status = os.lstat(path)
+            if stat.S_ISDIR(status.st_mode):
+                os.chmod(path, 0o755)
+            elif stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+                size, number = size + status.st_size, number + 1
+                os.chmod(path, 0o755 if status.st_mode & 0o100 else 0o644)
+            else:
+                raise Failure(f"codebox: no-file {os.path.basename(path)}")
+            check_caps(job, size, number)
+    os.chmod(TARGET, 0o755)
+
+
+def compile_modules():
+    """For the kernel, which reads a compiled file beside its source. Compiling executes nothing; a file that breaks the compiler is left out."""
+    words = [sys.executable, "-I", "-m", "compileall", "-q", "--invalidation-mode", "timestamp", TARGET]
+    subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
+def install(job):
+    wanted = write_lines("/tmp/wanted.txt", (f"{name}=={version} --hash={hash}" for name, version, hash in job["packages"]))
+    wheels = "/tmp/wheels"
+    exact = ["--no-deps", "--require-hashes", "--requirement", wanted]
+    pip(job, "download", "--dest", wheels, *index_options(job), *exact)
+    check_wheels(job, wheels)
+    tell(f"progress installing {len(job['packages'])} packages")
+    os.mkdir(SCRATCH)
+    pip(job, "install", "--no-index", "--find-links", wheels, "--no-compile", "--target", TARGET, *exact, environment={"TMPDIR": SCRATCH})
+    shutil.rmtree(SCRATCH)
+    shutil.rmtree(f"{TARGET}/bin", ignore_errors=True)
+    make_harmless(job)
+    compile_modules()
+    make_harmless(job)
+
+
+def watch_host():
+    """The host holds standard input open. Without a host nobody would remove this container."""
+    while os.read(0, 4096):
+        pass
+    os._exit(4)
+
+
+def read_job():
+    data = b""
+    while not data.endswith(b"\n"):
+        part = os.read(0, 1 << 16)
+        if not part:
+            os._exit(4)
+        data += part
+    job = json.loads(data)
+    job["certificates"] = CERTIFICATES
+    if job["ca"]:
+        job["certificates"] = "/tmp/certificates.pem"
+        with open(job["certificates"], "w", encoding="utf-8") as file:
+            if os.path.exists(CERTIFICATES):
+                with open(CERTIFICATES, encoding="utf-8") as own:
+                    file.write(own.read() + "\n")
+            file.write(job["ca"])
+    return job
+
+
+def main():
+    if sys.argv[1:2] == ["pip"]:
+        return run_pip(sys.argv[2:])
+    job = read_job()
+    threading.Thread(target=watch_host, daemon=True).start()
+    try:
+        {"resolve": resolve, "install": install}[job["task"]](job)
+    except (Failure, OSError, ValueError, zipfile.BadZipFile) as error:
+        if str(error):
+            tell(str(error))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    status = main()
+    sys.stdout.flush()
+    os._exit(status)

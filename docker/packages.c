@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ * Which manager and images a kernel has, and what a manager would install. */
+#include "docker/packages.h"
+
+#include "docker/container.h"
+#include "docker/packages_internal.h"
+#include "policies/base/json.h"
+
+/* An installer is made from the image of `base`; for npm it is any image with Node. */
+static const struct kernel {
+    const char *name, *base;
+    enum cbx_manager manager;
+} kernels[] = {
+    { "python", "python", CBX_MANAGER_PIP },
+    { "javascript", "javascript", CBX_MANAGER_NPM },
+    { "typescript", "javascript", CBX_MANAGER_NPM },
+};
+
+static const struct kernel *find_kernel(const char *name)
+{
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        if (strcmp(kernels[i].name, name) == 0) {
+            return &kernels[i];
+        }
+    }
+    return NULL;
+}
+
+bool cbx_packages_manager(const char *kernel, enum cbx_manager *out)
+{
+    const struct kernel *found = find_kernel(kernel);
+    if (found != NULL) {
+        *out = found->manager;
+    }
+    return found != NULL;
+}
+
+bool cbx_installer_image(const char *prefix, const char *kernel, bool small,
+                         char out[CBX_IMAGE_NAME_BYTES], const char **base)
+{
+    const struct kernel *found = find_kernel(kernel);
+    if (found == NULL) {
+        return false;
+    }
+    char variant[CBX_IMAGE_NAME_BYTES];
+    cbx_image_variant(found->base, small, variant);
+    snprintf(out, CBX_IMAGE_NAME_BYTES, "%.64s-installer-%.64s:latest",
+             prefix != NULL ? prefix : "codebox", variant);
+    if (base != NULL) {
+        *base = found->base;
+    }
+    return true;
+}
+
+/* A missing image is the operator's failure here: no caller named it. */
+static int image_id(struct cbx_engine *engine, const char *name, char out[CBX_IMAGE_ID_CHARS + 1],
+                    struct cbx_err *err)
+{
+    int failed = cbx_engine_image_id(engine, name, out, err);
+    if (failed == CBX_ENOTFOUND && err != NULL) {
+        err->code = CBX_EENGINE;
+    }
+    return failed == CBX_ENOTFOUND ? CBX_EENGINE : failed;
+}
+
+int cbx_packages_base(struct cbx_engine *engine, const struct cbx_packages_config *config,
+                      const char *kernel, struct cbx_package_images *out, struct cbx_err *err)
+{
+    char name[CBX_IMAGE_NAME_BYTES];
+    if (!cbx_packages_manager(kernel, &out->manager)) {
+        return cbx_fail(err, CBX_EINVAL, "packages cannot be installed for the kernel '%s'",
+                        kernel);
+    }
+    cbx_image_name(config->sandbox->image_prefix, kernel, config->sandbox->small_images, name);
+    return image_id(engine, name, out->base, err);
+}
+
+int cbx_packages_images(struct cbx_engine *engine, const struct cbx_packages_config *config,
+                        const char *kernel, struct cbx_package_images *out, struct cbx_err *err)
+{
+    const char *prefix = config->sandbox->image_prefix, *made_from = NULL;
+    bool small = config->sandbox->small_images;
+    char name[CBX_IMAGE_NAME_BYTES], base[CBX_IMAGE_NAME_BYTES];
+    char want[CBX_IMAGE_ID_CHARS + 1], have[CBX_IMAGE_ID_CHARS + 1];
+    int failed = cbx_packages_base(engine, config, kernel, out, err);
+    if (failed || !cbx_installer_image(prefix, kernel, small, name, &made_from)) {
+        return failed;
+    }
+    cbx_image_name(prefix, made_from, small, base);
+    failed = image_id(engine, base, want, err);
+    failed = failed ? failed : image_id(engine, name, out->installer, err);
+    failed = failed ? failed
+                    : cbx_engine_image_label(engine, out->installer, CBX_LABEL_BASE, have,
+                                             sizeof(have), err);
+    if (!failed && strcmp(want, have) != 0) {
+        failed = cbx_fail(err, CBX_EENGINE,
+                          "image '%s' was made for another image than '%s'; 'codebox image build' "
+                          "renews it",
+                          name, base);
+    }
+    return failed;
+}
+
+int cbx_packages_resolve(struct cbx_engine *engine, const struct cbx_packages_config *config,
+                         const char *kernel, struct cbx_str requirements, const char *index,
+                         const struct cbx_packages_progress *progress, struct cbx_buf *report,
+                         struct cbx_err *err)
+{
+    enum cbx_manager manager;
+    if (!cbx_packages_manager(kernel, &manager)) {
+        return cbx_fail(err, CBX_EINVAL, "packages cannot be installed for the kernel '%s'",
+                        kernel);
+    }
+    int failed = cbx_requirements_check(manager, requirements, err);
+    struct cbx_package_images images;
+    failed = failed ? failed : cbx_packages_images(engine, config, kernel, &images, err);
+    if (failed) {
+        return failed;
+    }
+    json_t *lines = json_array();
+    while (requirements.len > 0) {
+        json_array_append_new(lines, cbx_json_text(cbx_package_take_until(&requirements, '\n')));
+    }
+    CBX_AUTO_JSON job = json_pack("{s:s,s:o}", "task", "resolve", "requirements", lines);
+    struct cbx_installer_run run = {
+        .kernel = kernel, .images = &images, .job = job, .index = index, .progress = progress
+    };
+    return cbx_installer_run(engine, config, &run, report, NULL, err);
+}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""An index of packages that are made here, for test_packages.c. Arguments: two ports, which serve the same. Prints its address when it is ready."""
+import base64
+import hashlib
+import io
+import socket
+import sys
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+PORT, OTHER = int(sys.argv[1]), int(sys.argv[2])
+
+
+def wheel(name, version, requires=(), tag="py3-none-any", extra=()):
+    """A wheel with one module NAME, whose import prints nothing and whose VALUE is its version."""
+    info = f"{name}-{version}.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n" + "".join(f"Requires-Dist: {each}\n" for each in requires)
+    files = {
+        f"{name}/__init__.py": f"VALUE = {version!r}\n".encode(),
+        f"{info}/METADATA": metadata.encode(),
+        f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n".encode(),
+        **dict(extra),
+    }
+    records = [f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}" for path, data in files.items()]
+    files[f"{info}/RECORD"] = "\n".join([*records, f"{info}/RECORD,,"]).encode()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in files.items():
+            entry = zipfile.ZipInfo(path, (2024, 1, 1, 0, 0, 0))
+            entry.external_attr = (0o104755 if path.endswith("setuid") else 0o100644) << 16
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+    return f"{name}-{version}-{tag}.whl", out.getvalue()
+
+
+WHEELS = [
+    wheel("good", "1.0", ["good-part>=1"], extra={"good/setuid": b"#!/bin/sh\n", "good-1.0.data/scripts/tool": b"#!python\n"}.items()),
+    wheel("good_part", "2.0"),
+    wheel("good_part", "0.9"),
+    wheel("left", "1.0", ["good-part<1"]),
+    wheel("right", "1.0", ["good-part>=2"]),
+    wheel("retracted", "1.0"),
+    wheel("foreign", "1.0", tag="cp27-cp27m-win32"),
+    wheel("altered", "1.0"),
+    wheel("large", "1.0", extra={"large/data": bytes(8 << 20)}.items()),
+    wheel("moved_file", "1.0"),
+]
+FILES = dict(WHEELS)
+FILES["only_source-1.0.tar.gz"] = b"no archive"
+
+
+def link(file):
+    wrong = "0" * 64 if file.startswith("altered") else hashlib.sha256(FILES[file]).hexdigest()
+    yanked = ' data-yanked="it is broken"' if file.startswith("retracted") else ""
+    return f'<a href="/files/{file}#sha256={wrong}"{yanked}>{file}</a>'
+
+
+class Index(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def answer(self, status, body=b"", **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        folder, _, name = self.path.strip("/").partition("/")
+        elsewhere = f"http://{self.headers['Host'].partition(':')[0]}:{OTHER}{self.path}"
+        moves = self.server.server_port == PORT and (name == "moved" or name.startswith("moved_file"))
+        if name == "hangs":
+            threading.Event().wait()
+        elif name == "fails":
+            self.answer(500)
+        elif moves:
+            self.answer(302, Location=elsewhere)
+        elif folder == "files" and name in FILES:
+            self.answer(200, FILES[name], Content_Type="application/octet-stream")
+        elif found := [file for file in FILES if file.partition("-")[0].replace("_", "-") == name]:
+            self.answer(200, f"<!DOCTYPE html><html><body>{''.join(map(link, found))}</body></html>".encode(), Content_Type="text/html")
+        else:
+            self.answer(404)
+
+    def log_message(self, *words):
+        pass
+
+
+for port in (PORT, OTHER):
+    server = ThreadingHTTPServer(("", port), Index)
+    threading.Thread(target=server.serve_forever).start()
+print(f"ready {socket.gethostbyname(socket.gethostname())}", flush=True)
