@@ -937,6 +937,8 @@ class Kernel:
         manager.token_transformers = []
         shell.system = checked(shell.system_raw if os.environ.get("CODEBOX_RAW_SYSTEM") else shell.system_piped)
         shell.getoutput = checked(shell.getoutput)
+        # IPython's would add that a kernel has to be restarted.
+        shell.register_magic_function(lambda line: shell.system(f"pip {line}"), "line", "pip")
         shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
         shell.builtin_trap.activate()
         builtins.input = self.stdin.input

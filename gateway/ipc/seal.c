@@ -277,9 +277,9 @@ struct fields {
     struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, ledger, entry,
         files, layer;
     struct cbx_subject subject;
-    const json_t *limits, *guard, *programs, *findings, *environment;
+    const json_t *limits, *guard, *programs, *findings, *environment, *packages;
     bool refusal_ends;
-    int64_t worker, network, issued_ms, source_bytes, finding_count;
+    int64_t worker, network, issued_ms, source_bytes, finding_count, package_count;
 };
 #define FIELD(name, type, lo, hi)                                                                  \
     {                                                                                              \
@@ -296,6 +296,9 @@ static const struct cbx_json_field field_table[] = {
     FIELD(ledger, STR, 64, 64),
     FIELD(entry, STR, 64, 64),
     { "files", CBX_JSON_STR, offsetof(struct fields, files), false, false, 64, 64 },
+    { "packages", CBX_JSON_ARRAY, offsetof(struct fields, packages), false, false, 0, INT32_MAX },
+    { "package_count", CBX_JSON_INT, offsetof(struct fields, package_count), false, false, 0,
+      INT32_MAX },
     { "layer", CBX_JSON_STR, offsetof(struct fields, layer), false, false, 64, 64 },
     FIELD(analyzer, STR, 1, 64),
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \

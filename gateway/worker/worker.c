@@ -404,6 +404,7 @@ static int judge_install(const struct cbx_worker *worker, const struct analysis_
     if (!failed) {
         cbx_buf_add(bytes, decision.text);
         json_object_set_new(answer, "past_bytes", json_integer(0));
+        json_object_set_new(json_object_get(answer, "decision"), "packages", json_true());
     }
     return failed;
 }
