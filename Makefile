@@ -339,7 +339,7 @@ install: all ## PREFIX=/usr/local, DESTDIR
 	    $B/$$p --completion zsh >$(DESTDIR)$(ZSHDIR)/_$$p; \
 	    $B/$$p --completion fish >$(DESTDIR)$(FISHDIR)/$$p.fish; done
 	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-shell-loader.so $B/codebox-python-guard.so $(DESTDIR)$(DATADIR)
-	cp -r docker/images docker/kernels docker/apparmor docker/languages.def $(DESTDIR)$(DATADIR)/docker
+	cp -r docker/images docker/installer docker/kernels docker/apparmor docker/languages.def $(DESTDIR)$(DATADIR)/docker
 
 clean: ## remove build/
 	rm -rf build compile_commands.json

@@ -74,8 +74,8 @@ static json_t *make_command(enum cbx_manager manager)
     return command;
 }
 
-static json_t *make_body(const struct cbx_packages_config *config,
-                         const struct cbx_installer_run *run)
+json_t *cbx_installer_body(const struct cbx_packages_config *config,
+                           const struct cbx_installer_run *run)
 {
     /* The index is reached from gVisor as well, but what is written in it may not be in the container's file system. */
     struct cbx_limits limits = { .memory_bytes = 1024 * mib + download_bytes_of(config),
@@ -283,7 +283,7 @@ int cbx_installer_run(struct cbx_engine *engine, const struct cbx_packages_confi
         return cbx_fail(err, CBX_EINVAL, "the index is no http or https URL");
     }
     char id[CBX_CONTAINER_ID_CHARS + 1];
-    CBX_AUTO_JSON body = make_body(config, run);
+    CBX_AUTO_JSON body = cbx_installer_body(config, run);
     int failed = cbx_engine_container_create(engine, body, id, err);
     if (failed) {
         return failed;

@@ -219,7 +219,7 @@ static void write_dockerfile(const struct wanted *wanted, const char *from, cons
                              struct cbx_str contents, struct cbx_buf *out)
 {
     cbx_buf_printf(out,
-                   "FROM %s\nCOPY --from=%s /packages/%s\n"
+                   "FROM %s\nCOPY --from=%s --chown=0:0 /packages/%s\n"
                    "LABEL " CBX_LABEL_LAYER "=%s " CBX_LABEL_BASE "=%s " CBX_LABEL_CONTENTS "='",
                    wanted->images.base, from, place, wanted->set_hex, wanted->images.base);
     for (const char *end; (end = memmem(contents.p, contents.len, "},{", 3)) != NULL;) {

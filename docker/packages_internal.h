@@ -35,6 +35,10 @@ struct cbx_installer_run {
     const struct cbx_packages_progress *progress; /* may be NULL */
 };
 
+/* The body (new reference) of "create a container": a sandbox's, but for a network and a root that is not read-only. */
+json_t *cbx_installer_body(const struct cbx_packages_config *config,
+                           const struct cbx_installer_run *run);
+
 /* Creates the container, gives it the job, and waits until it has ended. What it writes is appended to *out (at most
  * CBX_REPORT_BYTES_MAX). With `container` not NULL the container still exists after success, and the caller removes it. Errors as
  * cbx_packages_resolve. */

@@ -4,6 +4,7 @@
 #include "docker/container.h"
 #include "docker/contents.h"
 #include "docker/engine.h"
+#include "docker/packages.h"
 #include "gateway/cli/cli.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ struct row {
     const char *kernel;
     char name[CBX_IMAGE_NAME_BYTES];
     bool missing, needed; /* needed: sandboxes of a gateway with these options are made from it */
+    bool installer;       /* installs packages for sandboxes; has no list of its own */
     struct cbx_image image;
     struct cbx_contents contents;
 };
@@ -32,15 +34,18 @@ static void print_package(const struct cbx_image_package *package)
 static void print_row(const struct cbx_options *options, const struct row *row)
 {
     if (row->missing) {
-        printf("%-28s missing; 'codebox image build%s' makes it\n", row->name,
-               row->needed && !cbx_options_small(options) ? "" : " --images small");
+        printf("%-38s missing; 'codebox image build%s' makes it\n", row->name,
+               strstr(row->name, "-small:") != NULL ? " --images small" : "");
         return;
     }
-    printf("%-28s %5lld MB  %s\n", row->name, (long long)(row->image.size_bytes + 500000) / 1000000,
+    printf("%-38s %5lld MB  %s\n", row->name, (long long)(row->image.size_bytes + 500000) / 1000000,
            row->image.id);
-    if (options->contents && row->contents.json == NULL) {
+    if (!options->contents || row->installer) {
+        return;
+    }
+    if (row->contents.json == NULL) {
         printf("    was built without a list; 'codebox image build' renews it\n");
-    } else if (options->contents) {
+    } else {
         printf("    %.*s %.*s\n", CBX_STR_ARG(row->contents.runtime),
                CBX_STR_ARG(row->contents.runtime_version));
         for (size_t i = 0; i < row->contents.count; i++) {
@@ -51,8 +56,9 @@ static void print_row(const struct cbx_options *options, const struct row *row)
 
 static json_t *row_json(const struct cbx_options *options, const struct row *row)
 {
-    json_t *json = json_pack("{s:s,s:s,s:b,s:b}", "kernel", row->kernel, "name", row->name,
-                             "missing", row->missing, "used", row->needed);
+    json_t *json =
+        json_pack("{s:s,s:s,s:b,s:b,s:b}", "kernel", row->kernel, "name", row->name, "missing",
+                  row->missing, "used", row->needed, "installer", row->installer);
     if (!row->missing) {
         json_object_set_new(json, "id", json_string(row->image.id));
         json_object_set_new(json, "size_bytes", json_integer(row->image.size_bytes));
@@ -72,31 +78,43 @@ static int read_row(struct cbx_engine *engine, struct row *row, struct cbx_err *
     if (failed) {
         return row->missing ? 0 : failed;
     }
-    failed = row->image.contents != NULL
+    failed = row->image.contents != NULL && !row->installer
                  ? cbx_contents_read(cbx_str_of(row->image.contents), &row->contents, err)
                  : 0;
     return failed ? cbx_wrap(err, "%s", row->name) : 0;
 }
 
 /* Adds the row of an image to `all`, or prints it when that is NULL; *status is 1 when an image that sandboxes need is missing. */
-static void list_image(struct cbx_engine *engine, const struct cbx_options *options,
-                       const char *kernel, bool small, json_t *all, int *status)
+static void list_row(struct cbx_engine *engine, const struct cbx_options *options, struct row *row,
+                     json_t *all, int *status)
 {
     struct cbx_err err = { 0 };
-    struct row row = { .kernel = kernel };
-    row.needed = !cbx_kernel_has_small(kernel) || small == cbx_options_small(options);
-    cbx_image_name(NULL, kernel, small, row.name);
-    int failed = read_row(engine, &row, &err);
+    int failed = read_row(engine, row, &err);
     if (failed) {
         cbx_cli_fail(&err);
     } else if (all != NULL) {
-        json_array_append_new(all, row_json(options, &row));
+        json_array_append_new(all, row_json(options, row));
     } else {
-        print_row(options, &row);
+        print_row(options, row);
     }
-    *status = failed || (row.missing && row.needed) ? 1 : *status;
-    free(row.image.contents);
-    cbx_contents_done(&row.contents);
+    *status = failed || (row->missing && row->needed) ? 1 : *status;
+    free(row->image.contents);
+    cbx_contents_done(&row->contents);
+}
+
+/* The image of a kernel, and the installer that is made from it. */
+static void list_image(struct cbx_engine *engine, const struct cbx_options *options,
+                       const char *kernel, bool small, json_t *all, int *status)
+{
+    struct row row = { .kernel = kernel }, installer = { .kernel = kernel, .installer = true };
+    const char *base;
+    row.needed = !cbx_kernel_has_small(kernel) || small == cbx_options_small(options);
+    cbx_image_name(NULL, kernel, small, row.name);
+    list_row(engine, options, &row, all, status);
+    if (cbx_installer_image(NULL, kernel, small, installer.name, &base) &&
+        strcmp(base, kernel) == 0) {
+        list_row(engine, options, &installer, all, status);
+    }
 }
 
 static int list(const struct cbx_options *options)

@@ -30,6 +30,7 @@ static struct cbx_attach *start_container(const char *image, json_t *command, co
     json_object_set_new(body, "Cmd", json_array());
     json_object_set_new(body, "NetworkDisabled", json_boolean(strcmp(network, "none") == 0));
     json_object_set_new(host, "NetworkMode", json_string(network));
+    json_object_set_new(host, "AutoRemove", json_false());
     struct cbx_attach *attach = NULL;
     if (cbx_engine_container_create(engine, body, id, &err) != 0 ||
         cbx_engine_container_attach(engine, id, &attach, &err) != 0 ||
@@ -65,7 +66,9 @@ static void start_index(void)
     cbx_image_name(config.image_prefix, "python", false, image);
     json_t *command = json_pack("[s,s,s,s,o,o]", "/usr/bin/python3", "-I", "-c", index_program,
                                 json_sprintf("%d", PORT), json_sprintf("%d", OTHER_PORT));
-    CBX_AUTO(attach) attach = start_container(image, command, "default", index_container);
+    CBX_AUTO(attach)
+    attach = start_container(
+        image, command, packages.network != NULL ? packages.network : "default", index_container);
     CBX_AUTO_DONE(buf) out;
     cbx_buf_init(&out, TEXT_MAX);
     read_output(attach, "\n", &out);
@@ -83,6 +86,7 @@ static void assert_prints(const char *image, json_t *command, const char *want)
     CBX_AUTO_DONE(buf) out;
     cbx_buf_init(&out, TEXT_MAX);
     read_output(attach, NULL, &out);
+    assert_int_equal(cbx_engine_container_remove(engine, id, NULL), 0);
     assert_string_equal(out.p, want);
 }
 
@@ -160,6 +164,16 @@ static void take_progress(void *context, struct cbx_str text)
     cbx_buf_printf(lines, "%.*s\n", CBX_STR_ARG(text));
 }
 
+/* A layer of an earlier run of these tests. */
+static void forget_layer(const char *kernel, const struct cbx_buf *set)
+{
+    struct cbx_layer layer;
+    struct cbx_err err;
+    if (cbx_layer_find(engine, &packages, kernel, cbx_buf_str(set), &layer, &err) == 0) {
+        assert_int_equal(cbx_layer_remove(engine, layer.id, &err), 0);
+    }
+}
+
 static void assert_installs(const char *kernel, const struct cbx_buf *set, struct cbx_layer *out)
 {
     struct cbx_err err = { 0 };
@@ -193,10 +207,11 @@ static size_t count_containers(void)
 /* --- tests -------------------------------------------------------------------------------------- */
 
 #define SHOW_GOOD                                                                                  \
-    "import sys; sys.path.insert(0, '/packages/python'); import good, good_part, os; "             \
+    "import good, good_part, os; "                                                                 \
     "print(good.VALUE, good_part.VALUE, oct(os.stat(good.__path__[0] + '/setuid').st_mode), "      \
-    "os.stat('/packages/python').st_uid, os.access('/packages/python', os.W_OK), "                 \
-    "os.path.exists('/packages/python/bin'))"
+    "os.stat('/usr/local/lib/python3.11/dist-packages').st_uid, "                                  \
+    "os.access('/usr/local/lib/python3.11/dist-packages', os.W_OK), "                              \
+    "os.path.exists('/usr/local/lib/python3.11/dist-packages/bin'))"
 
 static void a_set_becomes_a_layer_that_sandboxes_import_from(void **state)
 {
@@ -205,6 +220,7 @@ static void a_set_becomes_a_layer_that_sandboxes_import_from(void **state)
     CBX_AUTO_DONE(buf) progress;
     cbx_buf_init(&progress, TEXT_MAX);
     resolve_set("good", &set);
+    forget_layer("python", &set);
     struct cbx_packages_progress listener = { .line = take_progress, .context = &progress };
     struct cbx_layer layer, again;
     struct cbx_err err = { 0 };
@@ -361,6 +377,7 @@ static void a_gateway_that_is_killed_in_the_middle_leaves_nothing_for_long(void 
     struct cbx_err err;
     char own[64], label[128];
     resolve_set("good", &set);
+    forget_layer("python", &set);
     const char *instance = config.instance;
     snprintf(own, sizeof(own), "%s-killed", instance);
     snprintf(label, sizeof(label), CBX_LABEL_INSTANCE "=%s", own);
@@ -409,11 +426,12 @@ static void npm_packages_become_a_layer(void **state)
     CBX_AUTO_DONE(buf) set;
     cbx_buf_init(&set, TEXT_MAX);
     add_npm_set(report, &set);
+    forget_layer("javascript", &set);
     struct cbx_layer layer;
     assert_installs("javascript", &set, &layer);
     assert_prints(layer.id,
                   json_pack("[s,s,s]", "/codebox/node", "-p",
-                            "const odd = require('/packages/node_modules/is-odd');"
+                            "const odd = require('is-odd');"
                             "`${odd(3)} ${odd(4)} ${process.getuid()}`"),
                   "true false 65532\n");
     assert_int_equal(cbx_layer_remove(engine, layer.id, &err), 0);
@@ -464,6 +482,7 @@ int main(int argc, char **argv)
     certificates = read_text("/etc/ssl/certs/ca-certificates.crt", CBX_CA_BUNDLE_BYTES_MAX);
     packages.ca_bundle =
         certificates; /* of this machine: its registry may have a certificate of its own */
+    packages.network = getenv("CODEBOX_NETWORK"); /* in place of the engine's default */
     start_index();
     LIVE_RUN(argc, argv, tests);
 }
