@@ -3,6 +3,7 @@
  * tell: the verdict, the text of a rewritten cell, the files that the session may load. */
 #include "gateway/executor/policy_check.h"
 
+#include "gateway/ipc/mounts.h"
 #include "policies/guard.h"
 #include "policies/language.h"
 
@@ -89,6 +90,11 @@ static bool environment_is(const struct cbx_policies *policies, const struct cbx
     return cbx_environment_check(policy, json_object_get(environment, "set"), NULL) == 0;
 }
 
+static bool mounts_are_allowed(const struct cbx_policy *policy, const struct cbx_sealed *sealed)
+{
+    return cbx_mounts_check(policy, json_object_get(sealed->json, "mounts"), NULL) == 0;
+}
+
 int cbx_executor_check_policy(const struct cbx_policies *policies, const struct cbx_sealed *sealed,
                               struct cbx_str text, struct cbx_err *err)
 {
@@ -106,6 +112,7 @@ int cbx_executor_check_policy(const struct cbx_policies *policies, const struct 
            : fields->network != policy->network                 ? refuse(fields, "a network", err)
            : !guard_is(policy, row, sealed)                     ? refuse(fields, "a guard", err)
            : !environment_is(policies, policy, sealed)          ? refuse(fields, "a variable", err)
+           : !mounts_are_allowed(policy, sealed)                ? refuse(fields, "a mount", err)
            : !programs_are_listed(policy, fields->programs)     ? refuse(fields, "a program", err)
            : entry_is(fields, text)
                ? 0

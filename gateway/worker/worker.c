@@ -11,6 +11,7 @@
 #include "gateway/ipc/files.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/master.h"
+#include "gateway/ipc/mounts.h"
 #include "gateway/ipc/wire.h"
 #include "gateway/worker/trim.h"
 #include "policies/base/clock.h"
@@ -81,6 +82,11 @@ static const struct cbx_json_field request_fields[] = {
       .type = CBX_JSON_ARRAY,
       .offset = offsetof(struct analysis_request, subject.arguments),
       .max = CBX_ARGUMENTS_MAX },
+    { .name = "mounts",
+      .type = CBX_JSON_ARRAY,
+      .offset = offsetof(struct analysis_request, subject.mounts),
+      .min = 1,
+      .max = CBX_MOUNTS_MAX },
     { .name = "environment",
       .type = CBX_JSON_OBJECT,
       .offset = offsetof(struct analysis_request, subject.environment) },
@@ -323,6 +329,7 @@ static int judge(const struct cbx_worker *worker, const struct cbx_message *mess
     }
     CBX_AUTO_DONE(past) past = { 0 };
     failed = cbx_environment_check(policy, request.subject.environment, err);
+    failed = failed ? failed : cbx_mounts_check(policy, request.subject.mounts, err);
     failed = failed ? failed : read_past(worker, policy, &request.subject, arena, &past, err);
     return failed ? failed : judge_with(worker, &request, policy, &past, arena, answer, bytes, err);
 }

@@ -20,6 +20,8 @@ static int copy_session(struct cbx_job *job, struct cbx_err *err)
     cbx_limits_read(options, &job->limits);
     json_decref(job->environment);
     job->environment = json_incref(json_object_get(options, "environment"));
+    json_decref(job->mounts);
+    job->mounts = json_incref(json_object_get(options, "mounts"));
     return cbx_job_copy_past(job, err);
 }
 

@@ -48,6 +48,7 @@ void cbx_job_free(struct cbx_job *job)
     cbx_buf_done(&job->entries);
     cbx_judgement_done(&job->judgement);
     json_decref(job->environment);
+    json_decref(job->mounts);
     free(job);
 }
 
@@ -186,6 +187,7 @@ struct cbx_request cbx_job_request(const struct cbx_job *job)
         cbx_str_of(job->session), cbx_buf_str(&job->source), &job->limits, cbx_str_of(job->origin));
     cbx_claims_lend(&job->claims, &request.subject);
     request.subject.environment = job->environment;
+    request.subject.mounts = job->mounts;
     request.subject.path = cbx_buf_str(&job->path);
     request.subject.past = cbx_buf_str(&job->past);
     request.subject.entries = cbx_buf_str(&job->entries);
@@ -479,6 +481,9 @@ static json_t *describe_request(const struct cbx_job *job)
     cbx_limits_write(&job->limits, request);
     if (job->environment != NULL) {
         json_object_set(request, "environment", job->environment);
+    }
+    if (job->mounts != NULL) {
+        json_object_set(request, "mounts", job->mounts);
     }
     json_object_set_new(request, "origin", json_string(job->origin));
     cbx_claims_write(&job->claims, request);

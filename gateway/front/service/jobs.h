@@ -35,6 +35,8 @@ struct cbx_job {
     uint64_t past_state;          /* of the session's past, when it was copied */
     int64_t turn;                 /* its place in the order of acceptance; 0 = not accepted */
     struct cbx_limits limits;
+    json_t *
+        mounts; /* folders of the host, as the caller asked (gateway/ipc/mounts.h), or NULL; owned */
     json_t *environment; /* variables that the caller sets: {NAME: VALUE}, or NULL; owned */
     bool interactive;
     /* Of a decision that asks (approvals.h). Of a job that an earlier gateway accepted only who accepted it: what
