@@ -64,6 +64,9 @@ int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx
         !cbx_sha256_equal(&permit->environment, &sandbox->environment)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is for other variables than the session's");
     }
+    if (!cbx_sha256_equal(&permit->mounts, &sandbox->mounts)) {
+        return cbx_fail(err, CBX_ESEAL, "the permit is for other mounts than the session's");
+    }
     return cbx_sha256_equal(&permit->ledger, &sandbox->ledger)
                ? 0
                : cbx_fail(err, CBX_ESTALE,

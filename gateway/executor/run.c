@@ -34,15 +34,28 @@ static void note_begun(void *context)
 struct execution {
     struct cbx_executor_request *request;
     const struct cbx_permit *permit;
-    struct cbx_str text;       /* what runs */
-    const json_t *environment; /* what the caller sets (grants.h), or NULL */
+    struct cbx_str text;           /* what runs */
+    const json_t *environment;     /* what the caller sets (grants.h), or NULL */
+    const json_t *sealed;          /* the decision */
+    struct cbx_host_mounts mounts; /* opened for its sandbox; owned */
+    struct cbx_err refusal;        /* why they could not be opened; code 0 = they could */
     bool interactive;
     struct cbx_sink sink;
     struct cbx_result result; /* owned */
 };
 
+/* A sandbox with folders of the host is made for its permit, and never one of the pool. */
+static int take_mounted(struct execution *x, struct cbx_pool *pool, struct cbx_sandbox **out,
+                        struct cbx_err *err)
+{
+    int failed = x->mounts.mounts.count == 0
+                     ? cbx_executor_open_mounts(x->request->executor, x->sealed, &x->mounts, err)
+                     : 0;
+    return failed ? failed : cbx_pool_make(pool, x->permit, &x->mounts.mounts, out, err);
+}
+
 /* A sandbox that is claimed, with the variables of its program. */
-static int take_sandbox(const struct execution *x, struct cbx_sandbox **out, struct cbx_err *err)
+static int take_sandbox(struct execution *x, struct cbx_sandbox **out, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
     const struct cbx_policy *policy =
@@ -50,7 +63,10 @@ static int take_sandbox(const struct execution *x, struct cbx_sandbox **out, str
     struct cbx_sandbox *sandbox = NULL;
     struct cbx_pool *pool;
     int failed = cbx_executor_pool(e, &pool, err);
-    failed = failed ? failed : cbx_pool_take(pool, x->permit, &x->sink, &sandbox, err);
+    bool mounted = json_array_size(json_object_get(x->sealed, "mounts")) > 0;
+    failed = failed    ? failed
+             : mounted ? take_mounted(x, pool, &sandbox, err)
+                       : cbx_pool_take(pool, x->permit, &x->sink, &sandbox, err);
     if (failed) {
         return failed;
     }
@@ -64,7 +80,7 @@ static int take_sandbox(const struct execution *x, struct cbx_sandbox **out, str
 }
 
 /* Reserves a slot and makes its sandbox. */
-static int open_slot(const struct execution *x, struct cbx_err *err)
+static int open_slot(struct execution *x, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
     const struct cbx_permit *permit = x->permit;
@@ -88,6 +104,20 @@ static int open_slot(const struct execution *x, struct cbx_err *err)
     return failed;
 }
 
+/* What the record of the run says is mounted has to be true. */
+static int continue_session(struct cbx_sandbox *sandbox, const struct cbx_sandbox *ended,
+                            struct cbx_err *err)
+{
+    const json_t *now = cbx_sandbox_mounted(sandbox), *before = cbx_sandbox_mounted(ended);
+    if (now != before && !json_equal(now, before)) {
+        return cbx_fail(
+            err, CBX_ESTATE,
+            "the session's sandbox has ended, and the paths of its mounts lead to other "
+            "folders now; open a new session");
+    }
+    return cbx_sandbox_continue(sandbox, ended, err);
+}
+
 /* With the session entered and a run slot acquired. */
 static int run_entered(struct execution *x, struct cbx_session *session, struct cbx_err *err)
 {
@@ -102,7 +132,7 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
         if (failed) {
             return failed;
         }
-        failed = ended != NULL ? cbx_sandbox_continue(sandbox, ended, err) : 0;
+        failed = ended != NULL ? continue_session(sandbox, ended, err) : 0;
         if (failed) {
             cbx_executor_discard(e, sandbox);
             return failed;
@@ -211,6 +241,10 @@ static int run_one_shot(struct execution *x, struct cbx_err *err)
 
 static int execute(struct execution *x, struct cbx_err *err)
 {
+    if (x->refusal.code != 0) {
+        *err = x->refusal;
+        return x->refusal.code;
+    }
     switch (x->permit->action) {
     case CBX_ACTION_OPEN:
         return open_slot(x, err);
@@ -401,7 +435,19 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
                : cbx_grants_read_set(args->environment, json_object_get(sealed.json, "environment"),
                                      &environment, err);
     failed = failed ? failed : cbx_executor_audit(e, &audit, err);
-    failed = failed ? failed : cbx_audit_admit(audit, &sealed, approval, &permit, &seq, err);
+    struct execution x = { .request = r,
+                           .text = text,
+                           .environment = environment,
+                           .sealed = sealed.json,
+                           .interactive = args->interactive,
+                           .sink = cbx_executor_sink(r) };
+    if (!failed) { /* a failure is the outcome of the decision, behind its record */
+        cbx_executor_prepare_mounts(e, &sealed, &x.mounts, &x.refusal);
+        failed = cbx_audit_admit(audit, &sealed, approval, &permit, &seq, err);
+    }
+    if (failed || permit == NULL) {
+        cbx_host_mounts_done(&x.mounts);
+    }
     if (failed) {
         return failed;
     }
@@ -412,12 +458,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
                          permit->decision, &r->ticket);
     failed = send_admission(r, permit->decision, seq, true, err);
     r->client = args->detach ? CBX_CLIENT_DETACHED : CBX_CLIENT_ATTACHED;
-    struct execution x = { .request = r,
-                           .permit = permit,
-                           .text = text,
-                           .environment = environment,
-                           .interactive = args->interactive,
-                           .sink = cbx_executor_sink(r) };
+    x.permit = permit;
     r->run.decision = permit->decision;
     r->run.session = permit->session;
     r->run.principal = permit->principal;
@@ -426,6 +467,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     failed = failed ? failed : run_permitted(&x, audit, err);
     cbx_sessions_dequeue(e->sessions, &r->ticket);
     cbx_result_done(&x.result);
+    cbx_host_mounts_done(&x.mounts);
     return failed;
 }
 
