@@ -15,6 +15,8 @@ struct cbx_flow_config {
     size_t policy_count;
     const char *const *pass_env; /* words of --pass-env; NULL = all that the policies pass */
     size_t pass_env_count;
+    const json_t *
+        mounts; /* of --mount; NULL = none. cbx_flow_start refuses what the first policy does not mount */
     int workers;             /* analyzer workers at most; 0 = one per processor */
     int analysis_timeout_ms; /* 0 = 15,000 */
     struct cbx_executor_config executor;
