@@ -148,6 +148,26 @@ int cbx_mounts_check(const struct cbx_policy *policy, const json_t *mounts, stru
     return failed;
 }
 
+struct cbx_strs cbx_mounts_writable(const json_t *mounts, struct cbx_arena *arena)
+{
+    struct cbx_strs out = { .items = cbx_arena_array(arena, CBX_MOUNTS_MAX, sizeof(*out.items)) };
+    size_t i;
+    const json_t *item;
+    json_array_foreach((json_t *)(uintptr_t)mounts, i, item)
+    {
+        struct cbx_mount_request request;
+        bool writable = out.items != NULL && out.count < CBX_MOUNTS_MAX &&
+                        cbx_mount_parse(cbx_json_str(item), &request, NULL) == 0 &&
+                        request.writable;
+        struct cbx_str path =
+            writable ? cbx_arena_copy(arena, cbx_str_of(request.container)) : (struct cbx_str){ 0 };
+        if (path.len > 0) {
+            ((struct cbx_str *)(uintptr_t)out.items)[out.count++] = path;
+        }
+    }
+    return out;
+}
+
 struct cbx_sha256 cbx_mounts_digest(const json_t *mounts)
 {
     if (json_array_size(mounts) == 0) {

@@ -20,6 +20,9 @@ int cbx_mounts_add_option(const char *text, json_t **list, struct cbx_err *err);
  * names the entry of the policy that decides, and what would have to be added to it; CBX_ETOOBIG. */
 int cbx_mounts_check(const struct cbx_policy *policy, const json_t *mounts, struct cbx_err *err);
 
+/* The folders of the sandbox that a list lets programs write to, at most CBX_MOUNTS_MAX, in `arena`. */
+struct cbx_strs cbx_mounts_writable(const json_t *mounts, struct cbx_arena *arena);
+
 /* What stands for a list in a permit: the SHA-256 of its canonical JSON; all zero for NULL and an empty one. */
 struct cbx_sha256 cbx_mounts_digest(const json_t *mounts);
 

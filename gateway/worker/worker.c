@@ -170,10 +170,13 @@ static bool may_run(enum cbx_verdict verdict)
 
 /* Adds an entry of the store. A cell is judged again, for its summary, while there is time: the
  * judgements of a long session's next cells are the faster for it. */
-static void replay(const struct cbx_policy *policy, const struct cbx_entry *entry,
-                   int64_t deadline_ms, struct cbx_arena *arena, struct cbx_past *past)
+static void replay(const struct cbx_policy *policy, const json_t *mounts,
+                   const struct cbx_entry *entry, int64_t deadline_ms, struct cbx_arena *arena,
+                   struct cbx_past *past)
 {
+    struct cbx_strs folders = cbx_mounts_writable(mounts, arena);
     struct cbx_analysis analysis = { .source = entry->text,
+                                     .folders = &folders,
                                      .past = past,
                                      .language = entry->language,
                                      .now = cbx_time_ms() / 1000 };
@@ -209,7 +212,7 @@ static int read_past(const struct cbx_worker *worker, const struct cbx_policy *p
         }
     }
     for (int64_t deadline = cbx_clock_ms() + REPLAY_MS; cbx_entry_next(&rest, &entry);) {
-        replay(policy, &entry, deadline, arena, out);
+        replay(policy, subject->mounts, &entry, deadline, arena, out);
     }
     return rest.len == 0 ? 0 : cbx_fail(err, CBX_EPROTO, "an entry of the past is malformed");
 }
@@ -275,8 +278,10 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
 {
     const struct cbx_subject *subject = &request->subject;
     bool is_file = subject->action == CBX_ACTION_FILE;
+    struct cbx_strs folders = cbx_mounts_writable(subject->mounts, arena);
     struct cbx_analysis analysis = { .source = request->source,
                                      .past = subject->session.len > 0 ? past : NULL,
+                                     .folders = &folders,
                                      .language = subject->language,
                                      .path = subject->path,
                                      .principal = subject->principal,

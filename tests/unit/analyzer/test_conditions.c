@@ -38,7 +38,7 @@ static bool holds(const struct cbx_where *where, const struct cbx_arg *args, uin
     struct cbx_fact fact = {
         .kind = CBX_IS_CALL, .args = args, .arg_count = count, .spread = spread
     };
-    return cbx_call_holds(&policy, &call, &fact, &arena);
+    return cbx_call_holds(&policy, NULL, &call, &fact, &arena);
 }
 
 static bool holds_for(const struct cbx_where *where, const char *value)
@@ -54,7 +54,7 @@ static bool is_outside(const struct cbx_arg *args, uint32_t count)
     struct cbx_fact fact = { .kind = CBX_IS_CALL, .args = args, .arg_count = count };
     struct cbx_strs globs = STRS(workspace);
     struct cbx_str path;
-    return cbx_call_is_outside(&globs, &fact, &arena, &path);
+    return cbx_call_is_outside(&globs, NULL, &fact, &arena, &path);
 }
 
 static void a_glob_of_matches_holds(void **state)
@@ -159,9 +159,9 @@ static void a_callable_passed_on_matches_only_calls_without_conditions(void **st
     struct cbx_where where = { .arg = STRS(first), .matches = STRS(writing) };
     struct cbx_call call = { .name = CBX_STR("f"), .where = &where, .where_count = 1 };
     struct cbx_fact fact = { .kind = CBX_IS_REFERENCE };
-    assert_false(cbx_call_holds(&policy, &call, &fact, &arena));
+    assert_false(cbx_call_holds(&policy, NULL, &call, &fact, &arena));
     call.where_count = 0;
-    assert_true(cbx_call_holds(&policy, &call, &fact, &arena));
+    assert_true(cbx_call_holds(&policy, NULL, &call, &fact, &arena));
 }
 
 static void every_condition_must_hold(void **state)
@@ -176,12 +176,12 @@ static void every_condition_must_hold(void **state)
     struct cbx_arg args[] = { constant("/etc/x"), constant("w") };
     args[1].position = 1;
     struct cbx_fact fact = { .kind = CBX_IS_CALL, .args = args, .arg_count = 2 };
-    assert_true(cbx_call_holds(&policy, &call, &fact, &arena));
+    assert_true(cbx_call_holds(&policy, NULL, &call, &fact, &arena));
     args[1].value = CBX_STR("r");
-    assert_false(cbx_call_holds(&policy, &call, &fact, &arena));
+    assert_false(cbx_call_holds(&policy, NULL, &call, &fact, &arena));
     args[1].value = CBX_STR("w");
     args[0].value = CBX_STR("/tmp/x");
-    assert_false(cbx_call_holds(&policy, &call, &fact, &arena));
+    assert_false(cbx_call_holds(&policy, NULL, &call, &fact, &arena));
 }
 
 static void paths_are_made_absolute(void **state)
