@@ -144,8 +144,8 @@ bool cbx_mount_allowed(const struct cbx_mounts *mounts, const struct cbx_mount_r
                        char why[CBX_MOUNT_WHY_MAX])
 {
     struct cbx_str host = cbx_str_of(request->host), container = cbx_str_of(request->container);
-    if (is_denied(mounts, host, why) || is_own(container, why) ||
-        !fits_container(mounts, container, why)) {
+    if (is_denied(mounts, host, why) || !fits_container(mounts, container, why) ||
+        is_own(container, why)) {
         return false;
     }
     const struct cbx_mount_rule *read_only = NULL;

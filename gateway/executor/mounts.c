@@ -4,6 +4,7 @@
 #include "gateway/executor/mounts.h"
 
 #include "gateway/ipc/mounts.h"
+#include "policies/base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -167,8 +168,11 @@ static int resolve(const struct cbx_policy *policy, struct cbx_mount_request *re
     }
     snprintf(target.host, sizeof(target.host), "%s", real);
     if (!cbx_mount_allowed(&policy->mounts, &target, why)) {
-        return cbx_fail(err, CBX_EINVAL, "the host's path '%.80s' is a link that leads out: %s",
-                        request->host, why);
+        cbx_fail(err, CBX_EINVAL,
+                 "the host's path '%.160s' is a link that leads out of what the policy mounts",
+                 request->host);
+        cbx_err_detail(err, "%s", why); /* where it leads is not for callers */
+        return CBX_EINVAL;
     }
     *request = target;
     return 0;
@@ -188,6 +192,21 @@ static int open_one(const struct cbx_policy *policy, const struct cbx_host_rules
     }
     return *out < 0 ? fail_walk(request->host, err)
                     : check_place(request->host, *out, policy, rules, err);
+}
+
+/* Programs have the user id 65532, or one that the engine maps it to. The folder may have a list of access rights that says more, so
+ * this is no error. */
+static void note_unwritable(const struct cbx_mount_request *request, int fd)
+{
+    enum { USER = 65532 };
+    struct stat status;
+    if (request->writable && fstat(fd, &status) == 0 && (status.st_mode & S_IWOTH) == 0 &&
+        status.st_uid != USER && (status.st_gid != USER || (status.st_mode & S_IWGRP) == 0)) {
+        cbx_log(CBX_LOG_WARNING,
+                "'%.160s' is mounted for writing, and its mode lets no program of a sandbox write "
+                "to it: they run as user %d (chown or chmod decide)",
+                request->host, USER);
+    }
 }
 
 static json_t *describe(const struct cbx_mount_request *request, const char *asked)
@@ -226,6 +245,7 @@ int cbx_host_mounts_open(const struct cbx_policy *policy, const struct cbx_host_
                 .fd = fd, .container = request->container, .writable = request->writable
             };
             json_array_append_new(opened.description, describe(request, asked));
+            note_unwritable(request, fd);
         }
     }
     if (!failed) {

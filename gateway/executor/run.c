@@ -268,6 +268,9 @@ static json_t *describe_outcome(const struct cbx_executor_request *r, const char
     cbx_claim_copy(r->run.claims, body);
     if (failed) {
         json_object_set_new(body, "error", cbx_json_text(cbx_str_of(err->text)));
+        if (err->detail[0] != '\0') { /* for operators, as the log is */
+            json_object_set_new(body, "detail", cbx_json_text(cbx_str_of(err->detail)));
+        }
     } else if (result->status == CBX_RUN_LOST) {
         char loss[CBX_RESULT_LOSS_BYTES];
         json_object_set_new(body, "error", json_string(cbx_result_loss(result, loss)));

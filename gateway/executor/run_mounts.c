@@ -2,6 +2,30 @@
  * The folders of the host that a run's sandbox has. */
 #include "gateway/executor/internal.h"
 
+/* SELinux: the engine would give the files of the host another label. Rootless: the engine cannot open what the executor's
+ * descriptors are open on. */
+static int check_engine(const json_t *info, struct cbx_err *err)
+{
+    static const struct {
+        const char *option, *why;
+    } kinds[] = {
+        { "name=selinux", "labels what it mounts (SELinux), and would label files of the host" },
+        { "name=rootless", "runs without root, in a mount namespace of its own" },
+    };
+    size_t i;
+    const json_t *option;
+    json_array_foreach(json_object_get(info, "SecurityOptions"), i, option)
+    {
+        for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+            if (cbx_str_starts(cbx_json_str(option), cbx_str_of(kinds[k].option))) {
+                return cbx_fail(err, CBX_EINVAL, "no folder of the host is mounted: the engine %s",
+                                kinds[k].why);
+            }
+        }
+    }
+    return 0;
+}
+
 int cbx_executor_open_mounts(struct cbx_executor *e, const json_t *sealed,
                              struct cbx_host_mounts *out, struct cbx_err *err)
 {
@@ -9,6 +33,7 @@ int cbx_executor_open_mounts(struct cbx_executor *e, const json_t *sealed,
     CBX_AUTO_JSON info = NULL;
     int failed = cbx_executor_pool(e, &pool, err);
     failed = failed ? failed : cbx_engine_info(e->engine, &info, err);
+    failed = failed ? failed : check_engine(info, err);
     const struct cbx_policy *policy =
         cbx_policies_find(e->config.policies, cbx_json_str(json_object_get(sealed, "policy")));
     if (failed || policy == NULL) {

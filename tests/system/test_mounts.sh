@@ -26,7 +26,7 @@ extends: [default]
 mounts:
   override: true
   allow: [{host: $host/data}, {host: $host/out, mode: rw}, {host: $host/alias}, {host: $host/escape}, {host: $host/swap}]
-  container: [/data, /out, /mnt]
+  container: [/data, /out, /mnt, /workspace]
   tests: {allow: ["$host/data/sub:/data:ro"], deny: ["$host/other:/data", "$host/data:/data:rw"]}
 END
 start_server --policy "$work/policy.yaml"
@@ -59,7 +59,7 @@ analyzer() { once python 'open("/data/new", "w")' | shows py.open-outside; once 
 ok_later 'the analyzer denies writing to a constant path there, and to one that is mounted in another sandbox' analyzer
 link_out() { once python "$(hidden /data/leak/file)"$'\nprint(os.path.exists(p))\nprint(open(p).read())' >"$work/b"; shows FileNotFoundError <"$work/b"; lacks_secret <"$work/b"; }
 ok_later 'a link in it that leads out of it leads nowhere' link_out
-no_special() { once python "$(hidden /out/link)"$'\nfor f in (lambda: os.symlink("/etc/passwd", p), lambda: os.mkfifo(p)):\n    try: f()\n    except PermissionError: print("refused")' | shows 'refused\nrefused'; [ ! -L "$host/out/link" ] && [ ! -e "$host/out/link" ]; }
+no_special() { once python "$(hidden /out/link)"$'\nfor f in (lambda: os.symlink("file", p), lambda: os.mkfifo(p)):\n    try: f()\n    except PermissionError: print("refused")' | shows 'refused\nrefused'; [ ! -L "$host/out/link" ] && [ ! -e "$host/out/link" ]; }
 ok_later 'a program leaves no link and no pipe there' no_special
 no_import() { once python $'import sys\nsys.path.insert(0, "/data")\nimport unjudged' | shows 'was not judged'; }
 ok_later 'Python does not import code of it' no_import
