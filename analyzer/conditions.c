@@ -88,6 +88,12 @@ static bool is_in_folder(const struct cbx_strs *folders, struct cbx_str path)
     return false;
 }
 
+bool cbx_path_is_in(const struct cbx_strs *folders, struct cbx_str path, struct cbx_arena *arena)
+{
+    return folders != NULL && folders->count > 0 &&
+           is_in_folder(folders, cbx_path_resolve(arena, path));
+}
+
 /* True when no glob matches the path, made absolute, and no folder has it. */
 static bool is_outside(struct cbx_arena *arena, const struct cbx_strs *globs,
                        const struct cbx_strs *folders, struct cbx_str text)

@@ -18,6 +18,9 @@ bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_strs *fo
                          const struct cbx_fact *fact, struct cbx_arena *arena,
                          struct cbx_str *path);
 
+/* Is the path, made absolute, one of the folders (NULL = none), or in one? */
+bool cbx_path_is_in(const struct cbx_strs *folders, struct cbx_str path, struct cbx_arena *arena);
+
 /* A path without "//", "/./" and "/../"; absolute in /workspace, or below "~". */
 struct cbx_str cbx_path_resolve(struct cbx_arena *arena, struct cbx_str path);
 

@@ -184,6 +184,10 @@ static void match_special(struct matcher *m, const struct cbx_fact *fact)
     uint32_t languages = 1u << fact->language | 1u << m->source;
     const struct cbx_index_rules *rules = &m->index->by_fact[fact->special];
     bool matched = false;
+    if (fact->special == CBX_FACT_SHELL_REDIRECT &&
+        cbx_path_is_in(m->folders, fact->name, m->arena)) {
+        return; /* the extractor knows no folders but the workspace */
+    }
     for (size_t i = 0; i < rules->count; i++) {
         const struct cbx_rule *rule = &m->policy->rules[rules->items[i]];
         if ((rule->languages & languages) != 0) {

@@ -51,11 +51,15 @@ part() { once python 'print(open("/mnt/file").read())' "[\"$host/data/sub:/mnt\"
 ok_later 'a folder below a granted one can be mounted by itself' part
 writes() { once python $'import os\nos.mkdir("/out/made")\nopen("/out/made/file", "w").write("from inside")' | expect '.status == "completed"'; [ "$(cat "$host/out/made/file")" = 'from inside' ]; }
 ok_later 'a folder that is granted for writing can be written to' writes
+writes_in() { once "$1" "$2" >"$work/w-$1"; expect '.status == "completed"' "$work/w-$1"; [ "$(cat "$host/out/$1")" = "$1" ]; }
+ok_later 'in JavaScript' writes_in javascript 'require("fs").writeFileSync("/out/javascript", "javascript")'
+ok_later 'in the shell, also by redirection' writes_in shell 'echo shell > /out/shell'
+ok_later 'in C' writes_in c $'#include <stdio.h>\nint main(void) { FILE *f = fopen("/out/c", "w"); return f == NULL || fputs("c", f) < 0 || fclose(f); }'
 finish_later
 
 cannot_write() { once python "$(hidden /data/new)"$'\nopen(p, os.environ.get("NONE", "w"))' >"$work/a"; shows PermissionError <"$work/a"; shows write-outside <"$work/a"; [ ! -e "$host/data/new" ]; }
 ok_later 'what is granted for reading cannot be written to, and the attempt is reported' cannot_write
-analyzer() { once python 'open("/data/new", "w")' | shows py.open-outside; once python 'open("/out/new", "w")' '[]' | shows py.open-outside; }
+analyzer() { once python 'open("/data/new", "w")' | shows py.open-outside; once python 'open("/out/new", "w")' '[]' | shows py.open-outside; once shell 'echo x > /data/new' | shows sh.command; once shell 'echo x > /out/../etc/new' | shows sh.command; }
 ok_later 'the analyzer denies writing to a constant path there, and to one that is mounted in another sandbox' analyzer
 link_out() { once python "$(hidden /data/leak/file)"$'\nprint(os.path.exists(p))\nprint(open(p).read())' >"$work/b"; shows FileNotFoundError <"$work/b"; lacks_secret <"$work/b"; }
 ok_later 'a link in it that leads out of it leads nowhere' link_out
