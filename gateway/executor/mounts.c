@@ -15,6 +15,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+_Static_assert(sizeof(((struct cbx_sandbox_mounts *)0)->items) / sizeof(struct cbx_sandbox_mount) >=
+                   CBX_MOUNTS_MAX,
+               "a sandbox takes as many mounts as a decision has");
+
 void cbx_host_mounts_done(struct cbx_host_mounts *mounts)
 {
     for (size_t i = 0; i < mounts->mounts.count; i++) {

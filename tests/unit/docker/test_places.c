@@ -2,6 +2,7 @@
  * What programs of a sandbox may open: the rows of places.def, and the folders of the host. */
 #include "docker/inside/places.c"
 
+#include "policies/mounts.h"
 #include "tests/unit/unit.h"
 
 static bool reads(const char *text)
@@ -59,6 +60,28 @@ static void only_the_first_text_counts(void **state)
     assert_false(cbx_place_is_inside("/etc/shadow", false));
 }
 
+/* A mount there would be read, executed and changed by the rights of the row. */
+static void no_mount_lies_where_a_row_grants_something(void **state)
+{
+    (void)state;
+    static const struct cbx_mount_rule rule = { .host = { "/srv", 4 }, .writable = true };
+    size_t count;
+    assert_true(reads(NULL));
+    const struct cbx_place *rows = cbx_places(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct cbx_str container = cbx_str_of(rows[i].path);
+        const struct cbx_mounts mounts = { .allow = &rule,
+                                           .allow_count = 1,
+                                           .container = { .items = &container, .count = 1 } };
+        struct cbx_mount_request request = { .host = "/srv" };
+        char why[CBX_MOUNT_WHY_MAX];
+        snprintf(request.container, sizeof(request.container), "%s", rows[i].path);
+        if (cbx_mount_allowed(&mounts, &request, why)) {
+            fail_msg("%s", rows[i].path);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -66,6 +89,7 @@ int main(void)
         cmocka_unit_test(without_mounts_nothing_is_added),
         cmocka_unit_test(a_malformed_text_adds_nothing),
         cmocka_unit_test(only_the_first_text_counts),
+        cmocka_unit_test(no_mount_lies_where_a_row_grants_something),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
