@@ -52,7 +52,7 @@ int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_conf
                         struct cbx_sandbox **out, struct cbx_err *err);
 
 /* The same with folders of the host (NULL = none). Before it returns, the supervisor has reported which folder is mounted
- * at each place, and with which flags: CBX_ESEAL when one is another folder than its descriptor's, is not a mount, or has not the
+ * at each place, and with which flags: CBX_EENGINE when one is another folder than its descriptor's, is not a mount, or has not the
  * flags that it needs (README.md, Mounts). CBX_EINVAL when the engine is on another host, and with the isolation
  * gvisor. */
 int cbx_sandbox_prepare_with(struct cbx_engine *engine, const struct cbx_sandbox_config *config,

@@ -41,7 +41,7 @@ int cbx_sandbox_check_wishes(const struct cbx_sandbox *sandbox,
 int cbx_sandbox_ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str *out,
                     struct cbx_err *err);
 
-/* Compares what the supervisor reports of the mounts with what is to be mounted; CBX_ESEAL. Adds the flags to the
+/* Compares what the supervisor reports of the mounts with what is to be mounted; CBX_EENGINE. Adds the flags to the
  * sandbox's description of them. */
 int cbx_sandbox_verify_mounts(struct cbx_sandbox *sandbox, const struct cbx_sandbox_mounts *mounts,
                               struct cbx_err *err);

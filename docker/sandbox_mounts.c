@@ -71,18 +71,18 @@ static int verify_mount(const struct cbx_sandbox_mount *mount, const struct cbx_
     struct stat want;
     if (fstat(mount->fd, &want) != 0 || have->inode == 0 || have->device != want.st_dev ||
         have->inode != want.st_ino) {
-        return cbx_fail(err, CBX_ESEAL,
+        return cbx_fail(err, CBX_EENGINE,
                         "the engine mounted another folder at '%.100s' than the one that was "
                         "judged, so nothing ran; is it on this host, and in its mount namespace?",
                         mount->container);
     }
     if (mount->writable && (have->flags & ST_RDONLY) != 0) {
-        return cbx_fail(err, CBX_ESEAL, "'%.100s' is mounted from a file system that is read-only",
+        return cbx_fail(err, CBX_EENGINE, "'%.100s' is mounted from a file system that is read-only",
                         mount->container);
     }
     for (size_t i = 0; i < sizeof(mount_flags) / sizeof(mount_flags[0]) && !mount->writable; i++) {
         if ((have->flags & mount_flags[i].bit) == 0) {
-            return cbx_fail(err, CBX_ESEAL,
+            return cbx_fail(err, CBX_EENGINE,
                             "the engine mounted '%.100s' without the flag %s, so nothing ran",
                             mount->container, mount_flags[i].name);
         }

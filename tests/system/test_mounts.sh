@@ -111,12 +111,22 @@ later_run() { post /v1/executions "$(jq -n --arg s "$session" --argjson m "$both
 ok 'a run of a session cannot bring others' later_run
 reset() { post "/v1/sessions/$session/reset" '{}' >/dev/null; execute "$session" 'print(open("/data/file").read(), open("/out/x", "w").write("y"))' | shows granted; [ -e "$host/data/file" ] && [ -e "$host/out/made/file" ]; }
 ok 'a reset leaves the folders as they are' reset
+upload() {
+    curl -sS -X PUT --data-binary 'def read(): return open("/data/file").read()' "$base/v1/sessions/$session/files/helper.py" >/dev/null
+    execute "$session" $'import helper\nprint(helper.read())' | shows granted
+}
+ok 'a file that is uploaded is judged with the mounts of its session, and its code reads them' upload
 killed() {
     execute "$session" 'kept = 41' >/dev/null
     kill -9 "$(pgrep -P "$server" -x cbx-executor)"
     execute "$session" 'print(kept + 1, open("/data/file").read())' | shows '42 granted'
 }
 ok 'the executor that takes the place of a killed one has the session, its sandbox and its mounts' killed
+kill -9 "$server"
+wait "$server" 2>/dev/null || true
+start_server --policy "$work/policy.yaml"
+again() { execute "$session" 'print(kept + 2, open("/data/file").read())' | shows '43 granted'; }
+ok 'so has the gateway that takes the place of a killed one' again
 records() {
     "$codebox" audit verify --state "$state" >/dev/null
     grep -F "\"session\":\"$session\"" "$state/audit.jsonl" | jq -se --arg h "$host" 'map(select(.type == "decision")) | length >= 4 and

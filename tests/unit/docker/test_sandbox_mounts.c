@@ -107,7 +107,7 @@ static void another_folder_is_not_used_and_its_container_is_removed(void **state
     reports[3].flags &= ~(uint64_t)ST_NOEXEC;
     for (size_t i = 0; i < 4; i++) {
         struct cbx_sandbox *sandbox = NULL;
-        assert_int_equal(prepare_reported(&reports[i], false, &sandbox), CBX_ESEAL);
+        assert_int_equal(prepare_reported(&reports[i], false, &sandbox), CBX_EENGINE);
         assert_non_null(strstr(err.text, "nothing ran"));
         assert_null(sandbox);
     }
@@ -132,7 +132,7 @@ static void for_writing_it_must_not_be_read_only(void **state)
     (void)state;
     struct cbx_sandbox *sandbox = NULL;
     struct cbx_frame_mount report = good_report();
-    assert_int_equal(prepare_reported(&report, true, &sandbox), CBX_ESEAL);
+    assert_int_equal(prepare_reported(&report, true, &sandbox), CBX_EENGINE);
     report.flags = 0; /* the engine sets none there */
     assert_int_equal(prepare_reported(&report, true, &sandbox), 0);
     cbx_sandbox_free(sandbox);
