@@ -109,7 +109,7 @@ int cbx_executor_open_mounts(struct cbx_executor *e, const json_t *sealed,
                              struct cbx_host_mounts *out, struct cbx_err *err);
 
 /* Before the decision is recorded: opens the folders of a sandbox that is to be made, and adds what is, or will be, mounted to the
- * decision's JSON as "mounted": of a run in a session, what is mounted there. Nothing where there are no mounts and where nothing will
+ * decision's JSON as "mounted": of a run in a session, or a file for it, what is mounted there. Nothing where there are no mounts and where nothing will
  * run. */
 int cbx_executor_prepare_mounts(struct cbx_executor *e, struct cbx_sealed *sealed,
                                 struct cbx_host_mounts *out, struct cbx_err *err);
