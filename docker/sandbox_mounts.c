@@ -77,7 +77,8 @@ static int verify_mount(const struct cbx_sandbox_mount *mount, const struct cbx_
                         mount->container);
     }
     if (mount->writable && (have->flags & ST_RDONLY) != 0) {
-        return cbx_fail(err, CBX_EENGINE, "'%.100s' is mounted from a file system that is read-only",
+        return cbx_fail(err, CBX_EENGINE,
+                        "'%.100s' is mounted from a file system that is read-only",
                         mount->container);
     }
     for (size_t i = 0; i < sizeof(mount_flags) / sizeof(mount_flags[0]) && !mount->writable; i++) {
