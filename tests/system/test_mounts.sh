@@ -95,6 +95,8 @@ ok_later 'what does not exist is refused' refused 'does not exist' "$host/swap:/
 finish_later
 overlap() { open_session "[\"$host/data:/data\", \"$host/out:/data/out:rw\"]" | shows overlap; }
 ok 'a mount in a mount is refused' overlap
+check() { post /v1/check "$(jq -n --argjson m "$both" '{language: "python", code: "open(\"/out/x\", \"w\")", mounts: $m}')" | expect '.verdict == "allow"'; post /v1/check '{"language": "python", "code": "open(\"/out/x\", \"w\")"}' | expect '.verdict == "deny"'; }
+ok 'a check judges code as in a sandbox with mounts' check
 alias() { once python 'print(open("/mnt/file").read())' "[\"$host/alias:/mnt\"]" | shows granted; tail -n 6 "$state/audit.jsonl" | jq -se --arg h "$host" 'any(.[]; .body.mounted[0] == {host: "\($h)/data", asked: "\($h)/alias", container: "/mnt", mode: "ro"})'; }
 ok 'a granted link into what is granted is followed, and the record has both paths' alias
 
