@@ -3,6 +3,7 @@
  * tell: the verdict, the text of a rewritten cell, the files that the session may load. */
 #include "gateway/executor/policy_check.h"
 
+#include "gateway/ipc/mounts.h"
 #include "policies/guard.h"
 #include "policies/language.h"
 
@@ -108,6 +109,11 @@ static bool installs_are_given(const struct cbx_policy *policy, const struct cbx
            (policy->network != CBX_NETWORK_NONE && packages->mode != CBX_PACKAGES_NONE);
 }
 
+static bool mounts_are_allowed(const struct cbx_policy *policy, const struct cbx_sealed *sealed)
+{
+    return cbx_mounts_check(policy, json_object_get(sealed->json, "mounts"), NULL) == 0;
+}
+
 int cbx_executor_check_policy(const struct cbx_policies *policies, const struct cbx_sealed *sealed,
                               struct cbx_str text, struct cbx_str packages, struct cbx_err *err)
 {
@@ -125,6 +131,7 @@ int cbx_executor_check_policy(const struct cbx_policies *policies, const struct 
            : fields->network != policy->network                  ? refuse(fields, "a network", err)
            : !guard_is(policy, row, sealed)                      ? refuse(fields, "a guard", err)
            : !environment_is(policies, policy, sealed)           ? refuse(fields, "a variable", err)
+           : !mounts_are_allowed(policy, sealed)                 ? refuse(fields, "a mount", err)
            : !programs_are_listed(policy, fields->programs)      ? refuse(fields, "a program", err)
            : may_run && !installs_are_given(policy, row, fields) ? refuse(fields, "an install", err)
            : !packages_are(fields, packages)

@@ -194,6 +194,14 @@ static void refuses_a_decision_without_the_variables_that_are_passed(void **stat
     fixture->policies.granted[0] = NULL;
 }
 
+static void refuses_mounts_that_the_policy_does_not_grant(void **state)
+{
+    (void)state;
+    assert_refuses(CBX_ACTION_OPEN, "mounts", json_pack("[s]", "/srv:/data:ro"), "a mount");
+    assert_refuses(CBX_ACTION_RUN, "mounts", json_pack("[s]", "/etc:/data:ro"), "a mount");
+    assert_refuses(CBX_ACTION_FILE, "mounts", json_pack("[s]", "/srv:/data"), "a mount");
+}
+
 static void refuses_a_file_whose_entry_is_of_other_bytes(void **state)
 {
     (void)state;
@@ -249,6 +257,7 @@ int main(void)
         cmocka_unit_test(refuses_a_decision_without_the_variables_that_are_passed),
         cmocka_unit_test(refuses_other_packages_than_were_judged),
         cmocka_unit_test(refuses_installs_that_the_policy_does_not_give),
+        cmocka_unit_test(refuses_mounts_that_the_policy_does_not_grant),
         cmocka_unit_test(refuses_a_file_whose_entry_is_of_other_bytes),
     };
     return cmocka_run_group_tests(tests, load, unload);
