@@ -12,17 +12,6 @@
 #include "analyzer/syntax_error.h"
 #include "analyzer/tree_memory.h"
 
-static struct cbx_span make_span(const struct cbx_source *source, uint32_t start, uint32_t end)
-{
-    struct cbx_span span = { .start_byte = start, .end_byte = end > start ? end : start };
-    if (source->line_count == 0) {
-        return (struct cbx_span){ .line = 1, .column = 1, .end_line = 1, .end_column = 1 };
-    }
-    cbx_source_place(source, start, &span.line, &span.column);
-    cbx_source_place(source, span.end_byte, &span.end_line, &span.end_column);
-    return span;
-}
-
 /* The state of one analysis. */
 struct stages {
     const struct cbx_policy *policy;
@@ -36,52 +25,15 @@ struct stages {
     struct cbx_decision *out;
 };
 
-/* The effect of a rule after exceptions and log-only. */
-static enum cbx_effect effect_of(const struct stages *s, const struct cbx_rule *rule,
-                                 struct cbx_str *exception)
-{
-    const struct cbx_exception *e =
-        cbx_policy_exception(s->policy, rule->id, s->request->principal, s->request->now);
-    if (e != NULL && rule->effect < CBX_EFFECT_WARN) {
-        *exception = e->reason;
-        return CBX_EFFECT_WARN;
-    }
-    return s->policy->log_only && rule->effect < CBX_EFFECT_WARN ? CBX_EFFECT_WARN : rule->effect;
-}
-
-static enum cbx_verdict verdict_of(enum cbx_effect effect)
-{
-    return effect == CBX_EFFECT_DENY ? CBX_DENY : effect == CBX_EFFECT_ASK ? CBX_ASK : CBX_ALLOW;
-}
-
 /* Hits to findings; the verdict is the strictest of all, including the findings beyond the cap. */
 static int decide(struct stages *s, const struct cbx_hits *hits)
 {
-    size_t shown = hits->count > CBX_FINDINGS_MAX ? CBX_FINDINGS_MAX : hits->count, n = 0;
-    struct cbx_finding *findings = cbx_arena_array(s->arena, shown + 1, sizeof(*findings));
-    if (findings == NULL) {
-        return CBX_ETOOBIG;
-    }
-    enum cbx_verdict verdict = CBX_ALLOW;
-    for (size_t i = 0; i < hits->count; i++) {
-        const struct cbx_hit *hit = &hits->items[i];
-        struct cbx_finding f = {
-            .rule = hit->rule, .symbol = hit->symbol, .detail = hit->detail, .hint = hit->rule->hint
-        };
-        f.effect = effect_of(s, f.rule, &f.exception);
-        verdict = verdict_of(f.effect) < verdict ? verdict_of(f.effect) : verdict;
-        if (f.effect != CBX_EFFECT_ALLOW && n < shown) {
-            f.span = make_span(&s->source, hit->start, hit->end);
-            findings[n++] = f;
-        }
-    }
-    /* hits that were not kept may have been denials */
-    s->out->verdict = hits->truncated ? CBX_DENY : verdict;
-    s->findings = findings;
-    s->out->findings = findings;
-    s->out->finding_count = n;
-    s->out->truncated = hits->truncated || hits->count > CBX_FINDINGS_MAX;
-    return 0;
+    const struct cbx_deciding deciding = { .policy = s->policy,
+                                           .principal = s->request->principal,
+                                           .now = s->request->now,
+                                           .source = &s->source,
+                                           .arena = s->arena };
+    return cbx_decide(&deciding, hits, s->out, &s->findings);
 }
 
 /* A denial for the whole source by a built-in rule. */
@@ -206,6 +158,26 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
     return 0;
 }
 
+/* The packages that a cell installs. */
+static int list_installs(struct stages *s)
+{
+    size_t n = 0;
+    struct cbx_str *installs = cbx_arena_array(s->arena, CBX_INSTALLS_MAX, sizeof(*installs));
+    if (installs == NULL) {
+        return CBX_ETOOBIG;
+    }
+    for (size_t i = 0; i < s->facts.count && n < CBX_INSTALLS_MAX; i++) {
+        const struct cbx_fact *fact = &s->facts.items[i];
+        if (fact->kind == CBX_IS_SPECIAL && fact->special == CBX_FACT_PACKAGE_REQUESTED &&
+            !fact->earlier) {
+            installs[n++] = fact->name;
+        }
+    }
+    s->out->installs = installs;
+    s->out->install_count = n;
+    return 0;
+}
+
 static int analyze_readable(struct stages *s)
 {
     struct cbx_notebook notebook = { .text = s->source.text };
@@ -224,6 +196,7 @@ static int analyze_readable(struct stages *s)
         failed = cbx_rules_match(s->policy, &evidence, s->arena, &hits);
     }
     failed = failed ? failed : decide(s, &hits);
+    failed = failed ? failed : list_installs(s);
     if (tree != NULL) {
         cbx_tree_delete(tree);
     }

@@ -26,6 +26,8 @@ struct cbx_finding {
     struct cbx_span span;
 };
 
+enum { CBX_INSTALLS_MAX = 100 };
+
 struct cbx_decision {
     enum cbx_verdict verdict;
     struct cbx_str language; /* as requested: "python", "ipython", ... */
@@ -35,9 +37,28 @@ struct cbx_decision {
     struct cbx_sha256 sha256;           /* of text */
     const struct cbx_finding *findings; /* in source order */
     size_t finding_count;
+    /* Packages of the index that it installs by itself, `%pip install NAME`: the words, in source order. */
+    const struct cbx_str *installs;
+    size_t install_count;
     bool runs_lines;        /* it has notebook lines or cells of shell */
     struct cbx_str summary; /* of a cell that has a past; empty when it cannot be summarised */
     bool truncated; /* there were more findings than the cap; the verdict covers all of them */
 };
+
+/* What a decision is made with. All borrowed. */
+struct cbx_hits;
+struct cbx_source;
+struct cbx_deciding {
+    const struct cbx_policy *policy;
+    struct cbx_str principal; /* for exceptions, */
+    int64_t now;              /* at this moment: Unix seconds */
+    const struct cbx_source *source;
+    struct cbx_arena *arena;
+};
+
+/* Makes findings of hits (rules.h) and sets verdict, findings and truncated of *out. The verdict is the strictest of all hits, those beyond
+ * CBX_FINDINGS_MAX included. *findings is out->findings, for hints to be filled in. CBX_ETOOBIG when the arena is exhausted. */
+int cbx_decide(const struct cbx_deciding *deciding, const struct cbx_hits *hits,
+               struct cbx_decision *out, struct cbx_finding **findings);
 
 #endif

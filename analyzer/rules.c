@@ -35,6 +35,10 @@ const struct cbx_rule cbx_rule_past =
              "it.",
              "Reset the session, or open a new one; put long data into a file and read it.");
 
+const struct cbx_rule cbx_rule_package =
+    BUILT_IN("package.refused", "This package cannot be installed.",
+             "Ask for another version, or for another package.");
+
 const uint64_t cbx_rules_always = 1ull << CBX_FACT_SYNTAX | 1ull << CBX_FACT_ENCODING |
                                   1ull << CBX_FACT_BIDI | 1ull << CBX_FACT_TOO_COMPLEX;
 

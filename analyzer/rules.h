@@ -34,9 +34,9 @@ struct cbx_evidence {
 int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_evidence *evidence,
                     struct cbx_arena *arena, struct cbx_hits *out);
 
-/* The built-in rules, for sources that no policy can allow. */
+/* The built-in rules, for sources and packages that no policy can allow. */
 extern const struct cbx_rule cbx_rule_language, cbx_rule_too_large, cbx_rule_unreadable,
-    cbx_rule_past;
+    cbx_rule_past, cbx_rule_package;
 
 /* Facts (bit 1 << enum cbx_fact_id) that deny even when no rule matches them. */
 extern const uint64_t cbx_rules_always;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Layers: images that are a kernel's sandbox image and a folder /packages. An installer writes the folder, its container is committed as a
- * temporary image, and the engine copies the folder from there onto the sandbox image. Nothing of the layer is executed on the way. */
+ * Layers: images that are a kernel's sandbox image and a folder of packages. An installer writes the folder, its container is committed as a
+ * temporary image, and the engine copies the folder from there into the sandbox image. Nothing of the layer is executed on the way. */
 #include "docker/container.h"
 #include "docker/contents.h"
 #include "docker/packages_internal.h"
@@ -189,14 +189,39 @@ static json_t *make_job(const struct wanted *wanted)
     return json_pack("{s:s,s:o}", "task", "install", "packages", packages);
 }
 
+/* Where the modules of a layer go: folders that Python and Node search before those of the image. */
+static int place_packages(const struct wanted *wanted, struct cbx_str label, char out[64],
+                          struct cbx_err *err)
+{
+    CBX_AUTO_DONE(contents) contents = { 0 };
+    struct cbx_pep440 version;
+    if (wanted->images.manager == CBX_MANAGER_NPM) {
+        snprintf(out, 64, "node_modules /usr/local/lib/node_modules");
+        return 0;
+    }
+    int failed = cbx_contents_read(label, &contents, err);
+    const char *minor =
+        failed ? NULL : memchr(contents.runtime_version.p, '.', contents.runtime_version.len);
+    if (!failed && (minor == NULL || !cbx_pep440_parse(contents.runtime_version, &version))) {
+        failed = cbx_fail(err, CBX_EENGINE, "the sandbox image does not say which Python it has");
+    }
+    if (!failed) {
+        size_t digits = strspn(minor + 1, "0123456789");
+        int len = (int)(minor + 1 + digits - contents.runtime_version.p);
+        snprintf(out, 64, "python /usr/local/lib/python%.*s/dist-packages", len,
+                 contents.runtime_version.p);
+    }
+    return failed;
+}
+
 /* The list has no quote, backslash or dollar (contents.h), so it stands in single quotes. A line of a Dockerfile has at most 64 KiB. */
-static void write_dockerfile(const struct wanted *wanted, const char *from, struct cbx_str contents,
-                             struct cbx_buf *out)
+static void write_dockerfile(const struct wanted *wanted, const char *from, const char *place,
+                             struct cbx_str contents, struct cbx_buf *out)
 {
     cbx_buf_printf(out,
-                   "FROM %s\nCOPY --from=%s --chown=0:0 /packages /packages\n"
+                   "FROM %s\nCOPY --from=%s --chown=0:0 /packages/%s\n"
                    "LABEL " CBX_LABEL_LAYER "=%s " CBX_LABEL_BASE "=%s " CBX_LABEL_CONTENTS "='",
-                   wanted->images.base, from, wanted->set_hex, wanted->images.base);
+                   wanted->images.base, from, place, wanted->set_hex, wanted->images.base);
     for (const char *end; (end = memmem(contents.p, contents.len, "},{", 3)) != NULL;) {
         size_t len = (size_t)(end - contents.p) + 2;
         cbx_buf_add(out, cbx_str_sub(contents, 0, len));
@@ -211,12 +236,17 @@ static int build(struct cbx_engine *engine, const struct wanted *wanted, const c
                  struct cbx_str contents, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) dockerfile;
+    char place[64];
     cbx_buf_init(&dockerfile, DOCKERFILE_MAX);
-    write_dockerfile(wanted, from, contents, &dockerfile);
+    int failed = place_packages(wanted, contents, place, err);
+    if (failed) {
+        return failed;
+    }
+    write_dockerfile(wanted, from, place, contents, &dockerfile);
     if (dockerfile.overflow) {
         return cbx_fail(err, CBX_ETOOBIG, "the list of the packages is too long for a layer");
     }
-    int failed = cbx_engine_image_build(engine, wanted->name, cbx_buf_str(&dockerfile), err);
+    failed = cbx_engine_image_build(engine, wanted->name, cbx_buf_str(&dockerfile), err);
     if (failed && cbx_engine_is_podman(engine)) {
         char detail[CBX_ERR_DETAIL_BYTES];
         snprintf(detail, sizeof(detail), "%s", err != NULL ? err->detail : "");

@@ -2,7 +2,7 @@
  * Packages of a session. An installer container, which alone has a network, first resolves what was asked for: pip or npm reports what it
  * would install. The caller judges the report, and writes the set of packages that may be installed. A second installer container
  * installs exactly this set, by hash, and runs no code of it. The result is a layer: an image of the engine that is the kernel's sandbox
- * image and a folder /packages (Python's modules in /packages/python, npm's in /packages/node_modules). Sandboxes without a network start
+ * image with the packages in a folder that Python, or Node, searches before those of the image. Sandboxes without a network start
  * from it. Layers are shared: the same set gives the same layer.
  *
  * Nothing of a package passes through this process but the report, which is hostile. All calls block, up to the configured time; they

@@ -14,31 +14,66 @@ enum {
     REFILL_DEFAULT_MS = 50,
 };
 
+static const struct cbx_sandbox_layer no_layer;
+
 static bool is_profile(const struct cbx_pool_profile *p, const char *kernel,
-                       const struct cbx_limits *limits)
+                       const struct cbx_limits *limits, const struct cbx_sandbox_layer *layer)
 {
-    return strcmp(p->kernel, kernel) == 0 && cbx_limits_same_container(&p->limits, limits);
+    return strcmp(p->kernel, kernel) == 0 && cbx_limits_same_container(&p->limits, limits) &&
+           cbx_sha256_equal(&p->layer.set, &layer->set) &&
+           strcmp(p->layer.image, layer->image) == 0;
 }
 
-/* The profile, or a new one in an unused slot; NULL when all slots are in use. */
-static struct cbx_pool_profile *get_profile(struct cbx_pool *pool, const char *kernel,
-                                            const struct cbx_limits *limits)
+static bool has_waiter(const struct cbx_pool *pool, const struct cbx_pool_profile *p)
 {
-    struct cbx_pool_profile *slot = NULL;
+    const struct cbx_pool_waiter *w = pool->waiters;
+    while (w != NULL && w->profile != p) {
+        w = w->next;
+    }
+    return w != NULL;
+}
+
+static void end_ready(struct cbx_pool *pool, struct cbx_pool_profile *p)
+{
+    while (p->count > 0) {
+        struct cbx_sandbox *sandbox = p->ready[--p->count].sandbox;
+        cbx_sandbox_end(sandbox);
+        cbx_pool_await_removal(pool, sandbox);
+    }
+}
+
+/* A slot without use, or else that of the profile whose last use is longest ago, without its ready sandboxes. */
+static struct cbx_pool_profile *free_slot(struct cbx_pool *pool)
+{
+    struct cbx_pool_profile *oldest = NULL;
     for (int i = 0; i < CBX_POOL_PROFILES; i++) {
         struct cbx_pool_profile *p = &pool->profiles[i];
-        if (is_profile(p, kernel, limits)) {
+        bool busy = p->prewarmed || p->making > 0 || has_waiter(pool, p);
+        if (p->kernel[0] == '\0' || (!busy && p->count == 0 && p->want == 0)) {
             return p;
         }
-        bool idle = p->kernel[0] == '\0' ||
-                    (!p->prewarmed && p->count == 0 && p->making == 0 && p->want == 0);
-        for (struct cbx_pool_waiter *w = pool->waiters; w != NULL && idle; w = w->next) {
-            idle = w->profile != p;
-        }
-        slot = idle && slot == NULL ? p : slot;
+        oldest = !busy && (oldest == NULL || p->used_ms < oldest->used_ms) ? p : oldest;
     }
+    if (oldest != NULL) {
+        end_ready(pool, oldest);
+    }
+    return oldest;
+}
+
+/* The profile, or a new one; NULL when sandboxes of all profiles are being made. */
+static struct cbx_pool_profile *get_profile(struct cbx_pool *pool, const char *kernel,
+                                            const struct cbx_limits *limits,
+                                            const struct cbx_sandbox_layer *layer)
+{
+    for (int i = 0; i < CBX_POOL_PROFILES; i++) {
+        struct cbx_pool_profile *p = &pool->profiles[i];
+        if (is_profile(p, kernel, limits, layer)) {
+            return p;
+        }
+    }
+    struct cbx_pool_profile *slot = free_slot(pool);
     if (slot != NULL) {
-        *slot = (struct cbx_pool_profile){ .limits = *limits };
+        *slot = (struct cbx_pool_profile){ .limits = *limits, .layer = *layer };
         snprintf(slot->kernel, sizeof(slot->kernel), "%s", kernel);
     }
     return slot;
@@ -77,12 +112,7 @@ void cbx_pool_end(struct cbx_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     for (int i = 0; i < CBX_POOL_PROFILES; i++) {
-        struct cbx_pool_profile *p = &pool->profiles[i];
-        while (p->count > 0) {
-            struct cbx_sandbox *sandbox = p->ready[--p->count].sandbox;
-            cbx_sandbox_end(sandbox);
-            cbx_pool_await_removal(pool, sandbox);
-        }
+        end_ready(pool, &pool->profiles[i]);
     }
     pool->ending = true;
     pthread_cond_broadcast(&pool->work);
@@ -105,7 +135,7 @@ void cbx_pool_stop(struct cbx_pool *pool)
 void cbx_pool_prewarm(struct cbx_pool *pool, const char *kernel, const struct cbx_limits *limits)
 {
     pthread_mutex_lock(&pool->lock);
-    struct cbx_pool_profile *p = get_profile(pool, kernel, limits);
+    struct cbx_pool_profile *p = get_profile(pool, kernel, limits, &no_layer);
     if (p != NULL) {
         p->prewarmed = true;
         p->want = pool->config.min;
@@ -182,7 +212,8 @@ static int await(struct cbx_pool *pool, struct cbx_pool_profile *p, const struct
 }
 
 int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
-                  const struct cbx_sink *sink, struct cbx_sandbox **out, struct cbx_err *err)
+                  const struct cbx_sandbox_layer *layer, const struct cbx_sink *sink,
+                  struct cbx_sandbox **out, struct cbx_err *err)
 {
     const char *kernel;
     int failed = cbx_sandbox_permitted(permit, &kernel, err);
@@ -191,11 +222,13 @@ int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
     }
     struct cbx_sandbox *sandbox = NULL;
     pthread_mutex_lock(&pool->lock);
-    struct cbx_pool_profile *p = get_profile(pool, kernel, &permit->limits);
+    struct cbx_pool_profile *p =
+        get_profile(pool, kernel, &permit->limits, layer != NULL ? layer : &no_layer);
     if (pool->ending) {
         failed = cbx_fail(err, CBX_ESTATE, "the gateway is shutting down");
     } else if (p == NULL) {
-        failed = cbx_fail(err, CBX_EBUSY, "sandboxes of %d different limits are in use already",
+        failed = cbx_fail(err, CBX_EBUSY,
+                          "sandboxes of %d different limits or packages are being made already",
                           CBX_POOL_PROFILES);
     } else {
         pool->stats.taken++;
@@ -235,6 +268,11 @@ void cbx_pool_discard(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
     pool->in_use--;
     pthread_cond_signal(&pool->work);
     pthread_mutex_unlock(&pool->lock);
+}
+
+const struct cbx_sandbox_config *cbx_pool_sandboxes(const struct cbx_pool *pool)
+{
+    return &pool->sandboxes;
 }
 
 void cbx_pool_count(struct cbx_pool *pool)

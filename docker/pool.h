@@ -44,15 +44,19 @@ void cbx_pool_stop(struct cbx_pool *pool);
 /* Keeps `min` sandboxes of this kernel and these limits ready from now on, also without use. */
 void cbx_pool_prewarm(struct cbx_pool *pool, const char *kernel, const struct cbx_limits *limits);
 
-/* Takes a sandbox and claims it for the permit; the caller owns it until cbx_pool_discard.
+/* Takes a sandbox with the packages of a layer (NULL = none) and claims it for the permit; the caller owns it until cbx_pool_discard.
  * CBX_EBUSY when none is ready and the configuration does not allow to wait or grow; errors of
  * cbx_sandbox_prepare and cbx_sandbox_claim; CBX_ESTATE when the pool stops or sink->cancelled
  * (sink may be NULL) returned true. */
 int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
-                  const struct cbx_sink *sink, struct cbx_sandbox **out, struct cbx_err *err);
+                  const struct cbx_sandbox_layer *layer, const struct cbx_sink *sink,
+                  struct cbx_sandbox **out, struct cbx_err *err);
 
 /* Ends a sandbox without waiting; the pool removes it. NULL is fine. */
 void cbx_pool_discard(struct cbx_pool *pool, struct cbx_sandbox *sandbox);
+
+/* How it makes sandboxes, borrowed. */
+const struct cbx_sandbox_config *cbx_pool_sandboxes(const struct cbx_pool *pool);
 
 /* Counts an adopted sandbox as in use. */
 void cbx_pool_count(struct cbx_pool *pool);

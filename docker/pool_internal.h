@@ -23,6 +23,7 @@ struct cbx_pool_ready {
 struct cbx_pool_profile {
     char kernel[32]; /* empty = free slot */
     struct cbx_limits limits;
+    struct cbx_sandbox_layer layer;
     bool prewarmed;
     int64_t used_ms, refill_ms; /* when it was last used; no replacement is made before */
     int want, making;           /* how many to keep ready; how many are being created or checked */

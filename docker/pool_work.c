@@ -179,14 +179,15 @@ static void fail_waiter(struct cbx_pool *pool, struct cbx_pool_profile *p, int f
 static void make_one(struct cbx_pool *pool, struct cbx_pool_profile *p)
 {
     struct cbx_limits limits = p->limits;
+    struct cbx_sandbox_layer layer = p->layer;
     char kernel[sizeof(p->kernel)];
     memcpy(kernel, p->kernel, sizeof(kernel));
     p->making++;
     pthread_mutex_unlock(&pool->lock);
     struct cbx_sandbox *sandbox = NULL;
     struct cbx_err err = { 0 };
-    int failed =
-        cbx_sandbox_prepare(pool->engine, &pool->sandboxes, kernel, &limits, &sandbox, &err);
+    int failed = cbx_sandbox_prepare(pool->engine, &pool->sandboxes, kernel, &limits, &layer,
+                                     &sandbox, &err);
     pthread_mutex_lock(&pool->lock);
     p->making--;
     if (failed) {

@@ -309,8 +309,13 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
             "shell does not run with the isolation gvisor: its bash can be executed and not "
             "read, and gVisor runs only what can be read");
     }
-    cbx_image_name(config->image_prefix, sandbox->kernel, config->small_images, image);
-    int failed = cbx_engine_image_id(sandbox->engine, image, image_id, err);
+    int failed = 0;
+    if (sandbox->layer.image[0] != '\0') {
+        memcpy(image_id, sandbox->layer.image, sizeof(image_id));
+    } else {
+        cbx_image_name(config->image_prefix, sandbox->kernel, config->small_images, image);
+        failed = cbx_engine_image_id(sandbox->engine, image, image_id, err);
+    }
     if (failed) {
         return failed;
     }
@@ -326,11 +331,15 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
 
 int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                         const char *kernel, const struct cbx_limits *limits,
-                        struct cbx_sandbox **out, struct cbx_err *err)
+                        const struct cbx_sandbox_layer *layer, struct cbx_sandbox **out,
+                        struct cbx_err *err)
 {
     CBX_AUTO(sandbox) sandbox = new_sandbox(engine, config);
     snprintf(sandbox->kernel, sizeof(sandbox->kernel), "%s", kernel);
     sandbox->limits = *limits;
+    if (layer != NULL) {
+        sandbox->layer = *layer;
+    }
     int failed = start(sandbox, config, err);
     if (failed == CBX_ENOTFOUND) { /* an image or a container, which no caller named */
         failed = CBX_EENGINE;
@@ -361,16 +370,18 @@ static int add_tag(struct cbx_sandbox *sandbox, struct cbx_buf *frames, struct c
     CBX_AUTO_JSON limits = json_object();
     cbx_limits_write(&sandbox->limits, limits);
     char policy_hex[CBX_SHA256_HEX + 1], ledger_hex[CBX_SHA256_HEX + 1];
-    char environment_hex[CBX_SHA256_HEX + 1], granted_hex[CBX_SHA256_HEX + 1];
+    char environment_hex[CBX_SHA256_HEX + 1], granted_hex[CBX_SHA256_HEX + 1],
+        layer_hex[CBX_SHA256_HEX + 1];
+    cbx_sha256_hex(&sandbox->layer.set, layer_hex);
     cbx_sha256_hex(&sandbox->environment, environment_hex);
     cbx_sha256_hex(&sandbox->granted, granted_hex);
     cbx_sha256_hex(&sandbox->policy_sha256, policy_hex);
     cbx_sha256_hex(&sandbox->ledger, ledger_hex);
     CBX_AUTO_JSON json = json_pack(
-        "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:O,s:I}", "session", sandbox->session, "principal",
+        "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:O,s:I}", "session", sandbox->session, "principal",
         sandbox->principal, "policy", sandbox->policy, "policy_sha256", policy_hex, "ledger",
-        ledger_hex, "environment", environment_hex, "granted", granted_hex, "kernel",
-        sandbox->kernel, "limits", limits, "claimed_ms", (json_int_t)sandbox->claimed_ms);
+        ledger_hex, "environment", environment_hex, "granted", granted_hex, "layer", layer_hex,
+        "kernel", sandbox->kernel, "limits", limits, "claimed_ms", (json_int_t)sandbox->claimed_ms);
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_FRAME_TAG_MAX - CBX_SHA256_BYTES);
     if (cbx_json_write(&text, json) != 0) {
@@ -404,6 +415,16 @@ int cbx_sandbox_give(struct cbx_sandbox *sandbox, struct cbx_str variables,
     return failed;
 }
 
+bool cbx_sandbox_is_untouched(const struct cbx_sandbox *sandbox)
+{
+    return sandbox->claimed && !sandbox->touched;
+}
+
+const struct cbx_sha256 *cbx_sandbox_layer(const struct cbx_sandbox *sandbox)
+{
+    return &sandbox->layer.set;
+}
+
 const struct cbx_sha256 *cbx_sandbox_granted(const struct cbx_sandbox *sandbox)
 {
     return &sandbox->granted;
@@ -424,7 +445,8 @@ int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *
 }
 
 struct tag {
-    struct cbx_str session, principal, policy, policy_sha256, ledger, environment, granted, kernel;
+    struct cbx_str session, principal, policy, policy_sha256, ledger, environment, granted, layer,
+        kernel;
     const json_t *limits;
     int64_t claimed_ms;
 };
@@ -439,6 +461,8 @@ static const struct cbx_json_field tag_fields[] = {
     { "environment", CBX_JSON_STR, offsetof(struct tag, environment), true, false, CBX_SHA256_HEX,
       CBX_SHA256_HEX },
     { "granted", CBX_JSON_STR, offsetof(struct tag, granted), true, false, CBX_SHA256_HEX,
+      CBX_SHA256_HEX },
+    { "layer", CBX_JSON_STR, offsetof(struct tag, layer), true, false, CBX_SHA256_HEX,
       CBX_SHA256_HEX },
     { "kernel", CBX_JSON_STR, offsetof(struct tag, kernel), true, false, 1, 31 },
     { "limits", CBX_JSON_OBJECT, offsetof(struct tag, limits), true, false, 0, 0 },
@@ -471,7 +495,8 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     if (!cbx_sha256_from_hex(t.policy_sha256, &sandbox->policy_sha256) ||
         !cbx_sha256_from_hex(t.ledger, &sandbox->ledger) ||
         !cbx_sha256_from_hex(t.environment, &sandbox->environment) ||
-        !cbx_sha256_from_hex(t.granted, &sandbox->granted)) {
+        !cbx_sha256_from_hex(t.granted, &sandbox->granted) ||
+        !cbx_sha256_from_hex(t.layer, &sandbox->layer.set)) {
         return cbx_fail(err, CBX_EPROTO,
                         "the sandbox's tag has no hash of its policy, ledger or variables");
     }
@@ -493,10 +518,10 @@ int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel, 
     if (*kernel == NULL) {
         return cbx_fail(err, CBX_EINVAL, "no sandbox runs '%s'", permit->language);
     }
-    if (permit->network != CBX_NETWORK_NONE) {
+    if (permit->network == CBX_NETWORK_EGRESS) {
         return cbx_fail(
             err, CBX_EINVAL,
-            "policy '%s' grants a network, which sandboxes do not have yet; use 'network: none'",
+            "policy '%s' grants a network, which sandboxes do not have yet; use 'network: packages-only' or 'none'",
             permit->policy);
     }
     if (permit->action != CBX_ACTION_OPEN && permit->action != CBX_ACTION_RUN) {
@@ -513,7 +538,8 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
     if (failed) {
         return failed;
     }
-    if (sandbox->claimed || !fits(sandbox, kernel, &permit->limits)) {
+    if (sandbox->claimed || !fits(sandbox, kernel, &permit->limits) ||
+        !cbx_sha256_equal(&sandbox->layer.set, &permit->layer)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is not for this sandbox");
     }
     sandbox->claimed = true;
@@ -541,7 +567,7 @@ int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config
         cbx_sandbox_detach(sandbox);
         return failed;
     }
-    sandbox->claimed = sandbox->alive = true;
+    sandbox->claimed = sandbox->alive = sandbox->touched = true;
     *out = sandbox;
     return 0;
 }

@@ -29,14 +29,21 @@ struct cbx_sandbox_config {
     const char *apparmor; /* NULL = the engine's default; a profile that the host has loaded */
 };
 
-/* Creates and starts a container for a kernel ("python", ...) within these limits and waits until
- * the supervisor answers. No program of a caller runs in it. No container is left behind on
+/* The packages that are installed in a sandbox (packages.h). Zeroed memory is none. */
+struct cbx_sandbox_layer {
+    struct cbx_sha256 set;              /* SHA-256 of the text of the set */
+    char image[CBX_IMAGE_ID_CHARS + 1]; /* the image with them; empty = the kernel's own */
+};
+
+/* Creates and starts a container for a kernel ("python", ...) within these limits, with the packages of a layer (NULL =
+ * none), and waits until the supervisor answers. No program of a caller runs in it. No container is left behind on
  * failure. CBX_EENGINE when the engine is absent, too old or refuses, when the image is missing, or when
  * the limits ask for gVisor and there is no runtime for it: an operator's failure, whose text is fit for
  * a caller. */
 int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                         const char *kernel, const struct cbx_limits *limits,
-                        struct cbx_sandbox **out, struct cbx_err *err);
+                        const struct cbx_sandbox_layer *layer, struct cbx_sandbox **out,
+                        struct cbx_err *err);
 
 /* Checks that a permit allows a sandbox; *kernel is the name of its kernel, static. CBX_EINVAL for
  * a language that no kernel runs and for a network, CBX_ESEAL when it is no OPEN or RUN permit. */
@@ -44,7 +51,7 @@ int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel,
                           struct cbx_err *err);
 
 /* Claims the sandbox for a permit. Succeeds once, with an OPEN or RUN permit whose language the
- * kernel runs and whose limits fit the container. Errors as
+ * kernel runs, and whose limits and packages are those of the container. Errors as
  * cbx_sandbox_permitted; CBX_ESEAL when it does not fit or is claimed. */
 int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                       struct cbx_err *err);
@@ -56,6 +63,13 @@ int cbx_sandbox_give(struct cbx_sandbox *sandbox, struct cbx_str variables,
 
 /* What cbx_sandbox_give noted, also by an earlier executor; all zero when it was not called. */
 const struct cbx_sha256 *cbx_sandbox_granted(const struct cbx_sandbox *sandbox);
+
+/* True while nothing ran in it and no file was put into it: another sandbox can take its place unnoticed. False for one that was
+ * adopted. */
+bool cbx_sandbox_is_untouched(const struct cbx_sandbox *sandbox);
+
+/* SHA-256 of the text of its packages; all zero when there are none. Borrowed. */
+const struct cbx_sha256 *cbx_sandbox_layer(const struct cbx_sandbox *sandbox);
 
 /* Takes over a sandbox that an earlier executor claimed. CBX_ENOTFOUND when it was never claimed;
  * CBX_EPROTO when the tag's authentication fails or the protocol is broken: the caller removes it

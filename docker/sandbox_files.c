@@ -91,6 +91,7 @@ static int check_path(struct cbx_str path, bool may_be_empty, struct cbx_err *er
 int cbx_sandbox_put(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_str bytes,
                     struct cbx_err *err)
 {
+    sandbox->touched = true;
     int failed = check_path(path, false, err);
     if (failed) {
         return failed;
@@ -134,6 +135,7 @@ int cbx_sandbox_get(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx
 
 int cbx_sandbox_delete(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_err *err)
 {
+    sandbox->touched = true;
     struct request request = { .type = CBX_FRAME_DELETE, .data = path };
     struct answer answer;
     int failed = check_path(path, false, err);
@@ -155,6 +157,7 @@ static int add_to_ledger(struct cbx_sandbox *sandbox, const struct cbx_sha256 *e
 int cbx_sandbox_put_judged(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                            struct cbx_str bytes, struct cbx_err *err)
 {
+    sandbox->touched = true;
     int failed = cbx_sandbox_check_permit(sandbox, permit, CBX_ACTION_FILE, bytes, err);
     failed = failed ? failed : cbx_sandbox_put(sandbox, cbx_str_of(permit->path), bytes, err);
     return failed ? failed : add_to_ledger(sandbox, &permit->entry, err);
@@ -163,6 +166,7 @@ int cbx_sandbox_put_judged(struct cbx_sandbox *sandbox, const struct cbx_permit 
 int cbx_sandbox_reset(struct cbx_sandbox *sandbox, const struct cbx_sha256 *ledger,
                       struct cbx_err *err)
 {
+    sandbox->touched = true;
     const struct cbx_entry reset = { .kind = CBX_ENTRY_RESET };
     struct cbx_sha256 entry = cbx_entry_hash(&reset), after = cbx_ledger_add(ledger, &entry);
     bool done = cbx_sha256_equal(&after, &sandbox->ledger);

@@ -23,8 +23,9 @@ struct cbx_sandbox {
     char kernel[32], session[CBX_NAME_MAX + 1], principal[CBX_NAME_MAX + 1],
         policy[CBX_NAME_MAX + 1];
     struct cbx_limits limits;
-    int64_t claimed_ms; /* wall clock */
-    bool claimed, alive, warm;
+    struct cbx_sandbox_layer layer;
+    int64_t claimed_ms;                 /* wall clock */
+    bool claimed, alive, warm, touched; /* touched: more than the claim may have reached it */
     char run_id[CBX_FRAME_ID_BYTES];
     char *chunk;
 };

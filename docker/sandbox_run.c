@@ -64,6 +64,9 @@ int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx
         !cbx_sha256_equal(&permit->environment, &sandbox->environment)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is for other variables than the session's");
     }
+    if (action == CBX_ACTION_RUN && !cbx_sha256_equal(&permit->layer, &sandbox->layer.set)) {
+        return cbx_fail(err, CBX_ESEAL, "the permit is for other packages than the session's");
+    }
     return cbx_sha256_equal(&permit->ledger, &sandbox->ledger)
                ? 0
                : cbx_fail(err, CBX_ESTALE,
@@ -260,6 +263,7 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
                     struct cbx_str source, const struct cbx_run_options *options,
                     struct cbx_result *out, struct cbx_err *err)
 {
+    sandbox->touched = true;
     int failed = cbx_sandbox_check_permit(sandbox, permit, CBX_ACTION_RUN, source, err);
     if (failed) {
         return failed;

@@ -193,7 +193,10 @@ static void add_packages(struct cbx_buf *out, const char *name, const struct cbx
 
 static void add_limits(struct cbx_buf *out, const struct cbx_policy *p)
 {
-    static const char *const networks[] = { "none", "packages only", "the hosts below" };
+    static const char *const networks[] = {
+        "none, and no packages are installed",
+        "none for programs; installers reach the package indexes", "the hosts below"
+    };
     cbx_buf_add_cstr(out, "\nLimits of a run and of a session:\n      ");
     cbx_limits_describe(&p->limits, "\n      ", out);
     cbx_buf_printf(out, "\nNetwork: %s.\n", networks[p->network]);

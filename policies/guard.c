@@ -60,7 +60,7 @@ static const struct cbx_rule *denial_of_all(const struct cbx_policy *policy,
                                             int64_t now)
 {
     const uint64_t socket = (uint64_t)1 << CBX_CAN_SOCKET, client = (uint64_t)1 << CBX_CAN_HTTP;
-    bool wide = (row->capabilities & socket) != 0 && policy->network != CBX_NETWORK_NONE;
+    bool wide = (row->capabilities & socket) != 0 && policy->network == CBX_NETWORK_EGRESS;
     uint64_t wanted = row->capabilities | (wide ? client : 0);
     const struct cbx_rule *first = NULL;
     if (row->any) {

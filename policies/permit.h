@@ -17,6 +17,7 @@ enum {
     CBX_FILES_MAX = 1000,               /* files of code of a session */
     CBX_ARGUMENTS_MAX = 256,            /* arguments of a program, */
     CBX_ARGUMENTS_BYTES_MAX = 64 << 10, /* and their bytes in all, each with its NUL */
+    CBX_PACKAGES_BYTES_MAX = 1 << 20,   /* the text of a set of packages */
     CBX_PROGRAMS_BYTES_MAX = 16 << 10 /* of the programs that shell may start, each with its NUL */
 };
 
@@ -26,6 +27,8 @@ enum cbx_action {
     CBX_ACTION_OPEN,      /* create a session's sandbox */
     CBX_ACTION_RUN,       /* run code, in a session or in a fresh sandbox */
     CBX_ACTION_FILE,      /* put a file into a session's workspace from which code may be loaded */
+    CBX_ACTION_RESOLVE,   /* ask a package manager what an install of these packages would bring */
+    CBX_ACTION_INSTALL,   /* install exactly these packages, for sandboxes to start with */
 };
 
 /* What runs it: `python` is a plain file, `ipython` a notebook cell that was rewritten to plain
@@ -55,6 +58,9 @@ struct cbx_permit {
     struct cbx_str programs;
     /* RUN, where imports are refused: the modules (analyzer/imports.h). */
     struct cbx_str imports;
+    /* OPEN and RUN: the SHA-256 of the text of the packages that are installed for the sandbox; zero =
+     * none. RESOLVE, INSTALL: zero, the source is what is resolved or installed. */
+    struct cbx_sha256 layer;
     struct cbx_sha256
         environment;    /* of the variables that the caller sets, by name and hash; zero = none */
     uint64_t audit_seq; /* the record that allows it */

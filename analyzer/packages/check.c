@@ -57,8 +57,7 @@ static bool may_cover(struct cbx_str item, struct cbx_str name)
     return !letters || (item.p[0] | 32) == (name.p[0] | 32);
 }
 
-/* Names of Python packages are compared in normal form (PEP 503), other names byte by byte. */
-static bool is_listed(const struct cbx_strs *list, struct cbx_str name, bool python)
+bool cbx_packages_lists(const struct cbx_strs *list, struct cbx_str name, bool python)
 {
     for (size_t i = 0; i < list->count; i++) {
         struct cbx_str item = list->items[i];
@@ -106,8 +105,8 @@ static void check_name(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
 {
     const struct cbx_packages *packages = cbx_packages_of(parsed->policy, kind);
     bool python = kind != CBX_SPEC_NPM;
-    bool blocked = is_listed(&packages->block, spec->name, python);
-    bool allowed = is_listed(&packages->allow, spec->name, python);
+    bool blocked = cbx_packages_lists(&packages->block, spec->name, python);
+    bool allowed = cbx_packages_lists(&packages->allow, spec->name, python);
     if (blocked) {
         cbx_packages_add(parsed, CBX_FACT_PACKAGE_BLOCKED, word);
     }
@@ -152,6 +151,9 @@ void cbx_packages_check_text(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
     if (!source) {
         cbx_packages_add(parsed, CBX_FACT_PACKAGE_SOURCE, word);
     }
+    if (spec.name.len > 0 && spec.origin == CBX_FROM_INDEX && kind == CBX_SPEC_PIP) {
+        add_named(parsed->facts, CBX_FACT_PACKAGE_REQUESTED, text, word->start, word->end);
+    }
     if (spec.name.len > 0) {
         check_name(parsed, kind, &spec, word);
     } else if (source && packages->mode != CBX_PACKAGES_BLOCKLIST && !spec.malformed) {
@@ -181,7 +183,7 @@ static bool is_import_blocked(const struct cbx_strs *block, struct cbx_str impor
         const char *space = memchr(rest.p, ' ', rest.len);
         size_t end = space != NULL ? (size_t)(space - rest.p) : rest.len;
         struct cbx_str one = cbx_str_sub(rest, 0, end);
-        if (!is_listed(block, one, python)) {
+        if (!cbx_packages_lists(block, one, python)) {
             return false;
         }
         *name = name->len > 0 ? *name : one;

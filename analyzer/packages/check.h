@@ -21,6 +21,10 @@ void cbx_packages_add(struct cbx_parsed *parsed, enum cbx_fact_id id, const stru
 const struct cbx_packages *cbx_packages_of(const struct cbx_policy *policy,
                                            enum cbx_spec_kind kind);
 
+/* True when an entry of the list, a name or a glob, covers the name. Names of Python packages are compared in normal form (PEP 503), other
+ * names byte by byte. */
+bool cbx_packages_lists(const struct cbx_strs *list, struct cbx_str name, bool python);
+
 /* True when "requirements", "path", ... is one of the policy's sources. */
 bool cbx_packages_source(const struct cbx_packages *packages, const char *source);
 

@@ -471,11 +471,66 @@ def missing_installer(command):
     return None
 
 
+def pip_arguments(command):
+    """The words behind `pip install` in a command line that is one; else None."""
+    import shlex
+
+    try:
+        words = shlex.split(str(command))
+    except ValueError:
+        return None
+    program = words[0].rsplit("/", 1)[-1] if words else ""
+    if program.startswith("python") and words[1:3] == ["-m", "pip"]:
+        words = words[2:]
+    elif program not in ("pip", "pip3"):
+        return None
+    return words[2:] if words[1:2] == ["install"] else None
+
+
+def installed(requirement):
+    """The distribution that fulfils a requirement, as "six 1.16.0"; None when there is none."""
+    from importlib import metadata
+
+    name = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", requirement)
+    try:
+        version = metadata.version(name[0]) if name else None
+    except metadata.PackageNotFoundError:
+        version = None
+    if version is None:
+        return None
+    try:
+        from packaging.requirements import Requirement
+
+        fits = Requirement(requirement).specifier.contains(version, prereleases=True)
+    except ImportError:
+        fits = requirement == name[0]
+    except Exception:  # no requirement: a path, a URL
+        fits = False
+    return f"{name[0]} {version}" if fits else None
+
+
+def install(words):
+    """`pip install` in a cell. The gateway read the line before the program started, and installed what it names if the sandbox was new."""
+    named = [word for word in words if not word.startswith("-")]
+    there = [installed(word) for word in named]
+    missing = [word for word, found in zip(named, there) if found is None]
+    if missing or not named or any(word[:2] in ("-r", "-e", "-c") or word.startswith(("--requirement", "--editable")) for word in words):
+        raise RuntimeError(
+            f"not installed: {', '.join(missing) or ' '.join(words)}; packages are installed before the first program of a sandbox starts: "
+            "give them as `dependencies` of a new session, or install them in its first cell"
+        )
+    for found in there:
+        print(f"Installed: {found}")
+
+
 def checked(run):
     """Runs a command line of a cell. One whose installer is missing fails: otherwise an install that did nothing would be `ok`."""
 
     @functools.wraps(run)
     def first(command, *arguments, **options):
+        words = pip_arguments(command)
+        if words is not None:
+            return install(words)
         program = missing_installer(command)
         if program is not None:
             raise RuntimeError(
@@ -882,6 +937,8 @@ class Kernel:
         manager.token_transformers = []
         shell.system = checked(shell.system_raw if os.environ.get("CODEBOX_RAW_SYSTEM") else shell.system_piped)
         shell.getoutput = checked(shell.getoutput)
+        # IPython's would add that a kernel has to be restarted.
+        shell.register_magic_function(lambda line: shell.system(f"pip {line}"), "line", "pip")
         shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
         shell.builtin_trap.activate()
         builtins.input = self.stdin.input

@@ -7,6 +7,9 @@
 #include "gateway/ipc/master.h"
 #include "gateway/worker/worker.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The configuration of the forked processes. The master borrows it for its whole life. */
@@ -32,7 +35,7 @@ static void add_profiles(struct setup *setup)
 {
     const struct cbx_policy *policy = setup->policies.items[0];
     struct cbx_executor_config *executor = &setup->config.executor;
-    if (executor->pool.min == 0 || policy->network != CBX_NETWORK_NONE) {
+    if (executor->pool.min == 0 || policy->network == CBX_NETWORK_EGRESS) {
         return;
     }
     for (size_t i = 0; i < setup->config.prewarm_count; i++) {
@@ -52,13 +55,42 @@ static int confine_front(const struct cbx_flow_config *config, struct cbx_err *e
     return failed ? failed : cbx_jail_front(err);
 }
 
+/* Reads the certificates for installers, which stay for the life of the process. */
+static int read_package_ca(const char *path, struct cbx_executor_config *executor,
+                           struct cbx_err *err)
+{
+    static char text[CBX_PACKAGE_CA_MAX + 1];
+    if (path == NULL) {
+        return 0;
+    }
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return cbx_fail(err, CBX_EINVAL, "--package-ca: '%s' cannot be opened: %s", path,
+                        strerror(errno));
+    }
+    size_t len = fread(text, 1, sizeof(text), file);
+    fclose(file);
+    if (len > CBX_PACKAGE_CA_MAX || memchr(text, '\0', len) != NULL ||
+        strstr(text, "-----BEGIN CERTIFICATE-----") == NULL) {
+        return cbx_fail(
+            err, CBX_EINVAL,
+            "--package-ca: '%s' has no certificates, allowed is a PEM file of at most %d bytes",
+            path, CBX_PACKAGE_CA_MAX);
+    }
+    executor->package_ca = text;
+    return 0;
+}
+
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err)
 {
     enum { ANALYSIS_TIMEOUT_MS = 15000 };
     static struct setup setup;
     setup = (struct setup){ .config = *config };
     struct cbx_master_sockets sockets;
-    int failed = cbx_policies_load(config->policies, config->policy_count, &setup.policies, err);
+    int failed = read_package_ca(config->package_ca_file, &setup.config.executor, err);
+    failed = failed
+                 ? failed
+                 : cbx_policies_load(config->policies, config->policy_count, &setup.policies, err);
     if (failed) {
         return failed;
     }

@@ -13,15 +13,20 @@
 
 #include <stdint.h>
 
+enum { CBX_PACKAGE_CA_MAX = 256 * 1024 };
+
 struct cbx_executor_config {
     const struct cbx_policies *policies; /* of the gateway; borrowed */
     int variables_fd;                    /* gateway/ipc/variables.h; 0 = none */
     const char *state_dir;
-    const char *docker_host;    /* NULL = DOCKER_HOST, else the usual sockets */
-    const char *runtime;        /* NULL = the engine's default */
-    const char *gvisor_runtime; /* NULL = none: what asks for gVisor fails */
-    const char *apparmor;       /* NULL = the engine's default */
-    bool small_images;          /* of kernels that have one */
+    const char *docker_host;              /* NULL = DOCKER_HOST, else the usual sockets */
+    const char *runtime;                  /* NULL = the engine's default */
+    const char *gvisor_runtime;           /* NULL = none: what asks for gVisor fails */
+    const char *apparmor;                 /* NULL = the engine's default */
+    bool small_images;                    /* of kernels that have one */
+    const char *package_network;          /* of installers; NULL = the engine's default network */
+    const char *pip_index, *npm_registry; /* http(s) URLs; NULL = the managers' own */
+    const char *package_ca;               /* PEM text that installers trust too; NULL = none */
     int max_sessions;
     int max_runs;     /* at the same time; more wait their turn */
     int64_t idle_ms;  /* a session without a run for this long is closed */

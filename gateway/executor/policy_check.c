@@ -89,8 +89,16 @@ static bool environment_is(const struct cbx_policies *policies, const struct cbx
     return cbx_environment_check(policy, json_object_get(environment, "set"), NULL) == 0;
 }
 
+/* The seal has the hash of what is installed for a sandbox. */
+static bool packages_are(const struct cbx_permit *fields, struct cbx_str packages)
+{
+    const struct cbx_sha256 none = { 0 }, hash = cbx_sha256_of(packages);
+    return packages.len == 0 ? cbx_sha256_equal(&fields->layer, &none)
+                             : cbx_sha256_equal(&fields->layer, &hash);
+}
+
 int cbx_executor_check_policy(const struct cbx_policies *policies, const struct cbx_sealed *sealed,
-                              struct cbx_str text, struct cbx_err *err)
+                              struct cbx_str text, struct cbx_str packages, struct cbx_err *err)
 {
     const struct cbx_permit *fields = &sealed->fields;
     const struct cbx_policy *policy = cbx_policies_find(policies, cbx_str_of(fields->policy));
@@ -107,6 +115,8 @@ int cbx_executor_check_policy(const struct cbx_policies *policies, const struct 
            : !guard_is(policy, row, sealed)                     ? refuse(fields, "a guard", err)
            : !environment_is(policies, policy, sealed)          ? refuse(fields, "a variable", err)
            : !programs_are_listed(policy, fields->programs)     ? refuse(fields, "a program", err)
+           : !packages_are(fields, packages)
+               ? cbx_fail(err, CBX_ESEAL, "the decision is for other packages than these")
            : entry_is(fields, text)
                ? 0
                : cbx_fail(err, CBX_ESEAL, "the decision's entry is of another file than this");

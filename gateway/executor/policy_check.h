@@ -11,8 +11,8 @@
  * each limit is within the policy's; the network is the policy's; the guard is the one that the policy
  * gives for the language and the principal; the variables
  * are those that it passes, and a caller may set the others; programs that may be started nevertheless are on the
- * policy's list; for a file, `text` is what the ledger has of it. */
+ * policy's list; for a file, `text` is what the ledger has of it; `packages` is what the seal has the hash of. */
 int cbx_executor_check_policy(const struct cbx_policies *policies, const struct cbx_sealed *sealed,
-                              struct cbx_str text, struct cbx_err *err);
+                              struct cbx_str text, struct cbx_str packages, struct cbx_err *err);
 
 #endif

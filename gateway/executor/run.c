@@ -3,6 +3,7 @@
 #include "analyzer/imports.h"
 #include "gateway/executor/approval.h"
 #include "gateway/executor/internal.h"
+#include "gateway/executor/packages.h"
 #include "gateway/executor/policy_check.h"
 #include "gateway/ipc/relay.h"
 #include "policies/base/clock.h"
@@ -36,6 +37,7 @@ struct execution {
     const struct cbx_permit *permit;
     struct cbx_str text;       /* what runs */
     const json_t *environment; /* what the caller sets (grants.h), or NULL */
+    struct cbx_str packages;   /* the set that is installed for its sandbox */
     bool interactive;
     struct cbx_sink sink;
     struct cbx_result result; /* owned */
@@ -48,9 +50,11 @@ static int take_sandbox(const struct execution *x, struct cbx_sandbox **out, str
     const struct cbx_policy *policy =
         cbx_policies_find(e->config.policies, cbx_str_of(x->permit->policy));
     struct cbx_sandbox *sandbox = NULL;
+    struct cbx_sandbox_layer layer;
     struct cbx_pool *pool;
     int failed = cbx_executor_pool(e, &pool, err);
-    failed = failed ? failed : cbx_pool_take(pool, x->permit, &x->sink, &sandbox, err);
+    failed = failed ? failed : cbx_executor_layer(e, x->permit, x->packages, &layer, err);
+    failed = failed ? failed : cbx_pool_take(pool, x->permit, &layer, &x->sink, &sandbox, err);
     if (failed) {
         return failed;
     }
@@ -88,13 +92,20 @@ static int open_slot(const struct execution *x, struct cbx_err *err)
     return failed;
 }
 
+/* The first cell of a session installs packages: a sandbox with them takes the place of the one that waits. */
+static bool lacks_packages(const struct execution *x, const struct cbx_sandbox *sandbox)
+{
+    return x->packages.len > 0 && cbx_sandbox_is_untouched(sandbox) &&
+           !cbx_sha256_equal(cbx_sandbox_layer(sandbox), &x->permit->layer);
+}
+
 /* With the session entered and a run slot acquired. */
 static int run_entered(struct execution *x, struct cbx_session *session, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
     bool restarted = sandbox == NULL || !cbx_sandbox_poll(sandbox);
-    if (restarted) {
+    if (restarted || lacks_packages(x, sandbox)) {
         /* The container ended since the last run: the session continues in a new one, without its
          * state, and the result reports that. */
         const struct cbx_sandbox *ended = sandbox;
@@ -209,6 +220,14 @@ static int run_one_shot(struct execution *x, struct cbx_err *err)
     return failed;
 }
 
+/* Packages; no sandbox. */
+static int install(struct execution *x, struct cbx_err *err)
+{
+    int failed = cbx_executor_packages(x->request->executor, x->permit, x->text, &x->sink, err);
+    cbx_executor_end_output(x->request, &x->result);
+    return failed;
+}
+
 static int execute(struct execution *x, struct cbx_err *err)
 {
     switch (x->permit->action) {
@@ -216,6 +235,9 @@ static int execute(struct execution *x, struct cbx_err *err)
         return open_slot(x, err);
     case CBX_ACTION_FILE:
         return put_in_session(x, err);
+    case CBX_ACTION_RESOLVE:
+    case CBX_ACTION_INSTALL:
+        return install(x, err);
     default:
         return x->permit->session[0] != '\0' ? run_in_session(x, err) : run_one_shot(x, err);
     }
@@ -345,7 +367,7 @@ static int check(const struct cbx_executor *e, const struct cbx_submit_args *arg
                  struct cbx_err *err)
 {
     struct cbx_err why = { 0 };
-    int failed = cbx_executor_check_policy(e->config.policies, sealed, text, &why);
+    int failed = cbx_executor_check_policy(e->config.policies, sealed, text, args->packages, &why);
     failed = failed ? failed : cbx_executor_read_approval(args, sealed, approval, &why);
     if (failed) {
         cbx_log(CBX_LOG_ERROR, "decision %s is refused: %s", sealed->fields.decision, why.text);
@@ -416,6 +438,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
                            .permit = permit,
                            .text = text,
                            .environment = environment,
+                           .packages = args->packages,
                            .interactive = args->interactive,
                            .sink = cbx_executor_sink(r) };
     r->run.decision = permit->decision;

@@ -194,6 +194,7 @@ static json_t *describe(const struct cbx_session *s, int64_t now_ms)
         char ledger[CBX_SHA256_HEX + 1];
         cbx_sha256_hex(cbx_sandbox_ledger(s->sandbox), ledger);
         json_object_set_new(json, "ledger", json_string(ledger));
+        json_object_set_new(json, "untouched", json_boolean(cbx_sandbox_is_untouched(s->sandbox)));
     }
     return json;
 }

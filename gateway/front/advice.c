@@ -170,6 +170,14 @@ static void add_field(const struct cbx_advice *advice, const char *kernel, struc
         static const struct cbx_contents none = { 0 };
         add_instead(advice->contents != NULL ? advice->contents : &none,
                     cbx_str_sub(word, 0, WORD_BYTES), out);
+    } else if (cbx_str_is(field, "install")) {
+        cbx_buf_add_cstr(out, !advice->installs ? "the policy lets no package be installed"
+                              : strcmp(kernel, "python") == 0
+                                  ? "packages are installed before a program starts: name them in "
+                                    "'dependencies' of a new session or of a run without one, or "
+                                    "in '%pip install' in the first cell"
+                                  : "packages are installed before a program starts: name them in "
+                                    "'dependencies' of a new session or of a run without one");
     } else if (cbx_str_is(field, "disk")) {
         add_bytes(out, advice->limits->disk_bytes);
     } else if (cbx_str_is(field, "memory")) {

@@ -10,6 +10,7 @@ enum {
     PLACES_MAX = 8,     /* further places that an entry lists */
     ENTRY_BYTES = 8192, /* a text before it is cut */
     SYMBOL_BYTES = 120,
+    DETAIL_BYTES = 300,
     MESSAGE_BYTES = 300,
     HINT_BYTES = 500,
     WINDOW_CHARS = 96, /* of the source line */
@@ -257,11 +258,13 @@ static void add_entry(struct cbx_buf *out, const struct entries *entries, size_t
 {
     const struct entry *entry = &entries->items[index];
     const json_t *f = entry->finding;
-    cbx_buf_printf(out, "line %lld, column %lld: found ", number_of(f, "line"),
-                   number_of(f, "column"));
-    add_short(out, "", text_of(f, "symbol"), SYMBOL_BYTES);
+    if (source.len > 0) { /* packages that are to be installed stand in no source */
+        cbx_buf_printf(out, "line %lld, column %lld: ", number_of(f, "line"),
+                       number_of(f, "column"));
+    }
+    add_short(out, "found ", text_of(f, "symbol"), SYMBOL_BYTES);
     if (text_of(f, "detail").len > 0) {
-        add_short(out, " (", text_of(f, "detail"), SYMBOL_BYTES);
+        add_short(out, " (", text_of(f, "detail"), DETAIL_BYTES);
         cbx_buf_add_char(out, ')');
     }
     if (index > 0) {

@@ -273,6 +273,7 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
                                          ? json_dumps(request->subject.environment, JSON_COMPACT)
                                          : NULL;
     args.environment = cbx_str_of(environment != NULL ? environment : "");
+    args.packages = request->subject.packages;
     CBX_AUTO_JSON header = cbx_submit_args_json(&args);
     struct following f = { .options = &request->options, .sink = sink, .out = out };
     struct call call = { .header = header,

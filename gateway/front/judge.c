@@ -57,6 +57,7 @@ void cbx_judge_free(struct cbx_judge *judge)
 void cbx_judgement_done(struct cbx_judgement *judgement)
 {
     json_decref(judgement->decision);
+    json_decref(judgement->installs);
     cbx_buf_done(&judgement->sealed);
     cbx_buf_done(&judgement->text);
     cbx_buf_done(&judgement->past);
@@ -183,6 +184,9 @@ static json_t *make_request(const struct cbx_policy *policy, const struct cbx_su
     if (environment != NULL) {
         json_object_set_new(request, "environment", environment);
     }
+    if (subject->packages.len > 0) {
+        json_object_set_new(request, "packages", cbx_json_text(subject->packages));
+    }
     if (subject->limits != NULL) {
         cbx_limits_write(subject->limits, request);
     }
@@ -229,6 +233,8 @@ static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, st
     cbx_buf_init(&out->files, CBX_FILES_MAX * CBX_SHA256_HEX);
     cbx_buf_add(&out->files, cbx_json_str(json_object_get(answer->header, "files")));
     out->decision = json_incref(decision);
+    json_t *installs = json_object_get(answer->header, "installs");
+    out->installs = json_array_size(installs) > 0 ? json_incref(installs) : NULL;
     cbx_verdict_parse(verdict, &out->verdict); /* an unknown one denies */
     out->analysed = true;
     take_bytes(answer, (size_t)past, out);

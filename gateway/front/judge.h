@@ -30,6 +30,7 @@ struct cbx_judgement {
     struct cbx_sha256 mac;
     struct cbx_buf text;  /* what may run */
     struct cbx_buf files; /* SHA-256 values of the files that it may load (seal.h) */
+    json_t *installs;     /* packages that the cell installs, as texts; NULL = none */
     struct cbx_buf
         past; /* of its session with it, sealed; empty for one that is not of a session, and
                             for one that is denied */

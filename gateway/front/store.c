@@ -115,13 +115,24 @@ int cbx_store_add_session(struct cbx_store *store, const char *id, const char *c
                           const char *policy, const json_t *options, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, 1024 * 1024);
+    cbx_buf_init(&text, CBX_STORED_OPTIONS_MAX);
     cbx_json_write(&text, options);
     const char *const values[] = { id, created_at, policy, text.p };
     int failed = cbx_store_check_space(store, CBX_EBUSY, err);
     return failed ? failed
                   : cbx_store_execute(store, "INSERT INTO sessions VALUES(?,?,?,?)", values, 4,
                                       NULL, err);
+}
+
+int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t *options,
+                          struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_STORED_OPTIONS_MAX);
+    cbx_json_write(&text, options);
+    const char *const values[] = { text.p, id };
+    return cbx_store_execute(store, "UPDATE sessions SET options=? WHERE id=?", values, 2, NULL,
+                             err);
 }
 
 int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options,
@@ -131,7 +142,7 @@ int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy
     int failed =
         fetch(store, "SELECT policy, options FROM sessions WHERE id=?", id, columns, 2, err);
     if (!failed && options != NULL) {
-        failed = cbx_json_parse(cbx_str_of(columns[1]), 1024 * 1024, options, err);
+        failed = cbx_json_parse(cbx_str_of(columns[1]), CBX_STORED_OPTIONS_MAX, options, err);
     }
     free(columns[1]);
     if (failed || policy == NULL) {
@@ -155,7 +166,7 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
                             struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) request;
-    cbx_buf_init(&request, 64 * 1024);
+    cbx_buf_init(&request, CBX_STORED_OPTIONS_MAX);
     if (e->request == NULL || cbx_json_write(&request, e->request) != 0) {
         cbx_buf_reset(&request);
         cbx_buf_add_cstr(&request, "{}");

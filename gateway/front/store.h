@@ -13,6 +13,9 @@
 
 struct cbx_store;
 
+/* Bytes of the JSON that a session or an execution was asked for with. */
+enum { CBX_STORED_OPTIONS_MAX = 4 << 20 };
+
 /* store_limits.def; zero is the default. */
 struct cbx_store_limits {
 #define CBX_STORE_LIMIT(name, standard, meaning) int64_t name;
@@ -34,6 +37,9 @@ CBX_DEFINE_AUTO(store)
  * of the file system is left to the audit log. */
 int cbx_store_add_session(struct cbx_store *store, const char *id, const char *created_at,
                           const char *policy, const json_t *options, struct cbx_err *err);
+/* Puts other options in the place of those of a session. */
+int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t *options,
+                          struct cbx_err *err);
 /* CBX_ENOTFOUND when there is none. *policy and *options are new, the caller's (free, json_decref);
  * either may be NULL. */
 int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options,

@@ -127,6 +127,38 @@ static void describe_environment(const struct cbx_judged *judged, json_t *json)
     json_object_set_new(json, "environment", environment);
 }
 
+/* "packages": the lines of what is resolved, installed, or there for the sandbox, as many as fit; "package_count"; of a sandbox "layer", the
+ * SHA-256 of all lines. */
+static void describe_packages(const struct cbx_judged *judged, json_t *json)
+{
+    enum { LISTED_BYTES = 64 * 1024 };
+    enum cbx_action action = judged->subject->action;
+    bool sandbox = action == CBX_ACTION_OPEN || action == CBX_ACTION_RUN;
+    struct cbx_str rest = sandbox ? judged->subject->packages : judged->decision->text;
+    size_t listed = 0, count = 0;
+    if ((!sandbox && action != CBX_ACTION_RESOLVE && action != CBX_ACTION_INSTALL) ||
+        rest.len == 0) {
+        return;
+    }
+    if (sandbox) {
+        struct cbx_sha256 layer = cbx_sha256_of(rest);
+        json_object_set_new(json, "layer", hex(&layer));
+    }
+    json_t *lines = json_array();
+    while (rest.len > 0) {
+        const char *end = memchr(rest.p, '\n', rest.len);
+        size_t len = end != NULL ? (size_t)(end - rest.p) : rest.len;
+        listed += len + 3;
+        if (listed <= LISTED_BYTES) {
+            json_array_append_new(lines, cbx_json_text(cbx_str_sub(rest, 0, len)));
+        }
+        rest = cbx_str_sub(rest, len + 1, rest.len);
+        count++;
+    }
+    json_object_set_new(json, "packages", lines);
+    json_object_set_new(json, "package_count", json_integer((json_int_t)count));
+}
+
 int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err)
 {
@@ -162,6 +194,7 @@ int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *j
     int64_t issued_ms = cbx_time_ms(); /* the executor derives the guard for the same moment */
     describe_guard(policy, subject, decision, issued_ms / 1000, json);
     describe_environment(judged, json);
+    describe_packages(judged, json);
     json_object_set_new(json, "issued_ms", json_integer(issued_ms));
     json_object_set_new(json, "source_bytes", json_integer((json_int_t)decision->text.len));
     json_object_set_new(json, "findings", list_findings(decision));
@@ -242,11 +275,11 @@ static bool use_number(struct cbx_replay_guard *guard, uint64_t number)
  * are checked. */
 struct fields {
     struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, ledger, entry,
-        files;
+        files, layer;
     struct cbx_subject subject;
-    const json_t *limits, *guard, *programs, *findings, *environment;
+    const json_t *limits, *guard, *programs, *findings, *environment, *packages;
     bool refusal_ends;
-    int64_t worker, network, issued_ms, source_bytes, finding_count;
+    int64_t worker, network, issued_ms, source_bytes, finding_count, package_count;
 };
 #define FIELD(name, type, lo, hi)                                                                  \
     {                                                                                              \
@@ -263,6 +296,10 @@ static const struct cbx_json_field field_table[] = {
     FIELD(ledger, STR, 64, 64),
     FIELD(entry, STR, 64, 64),
     { "files", CBX_JSON_STR, offsetof(struct fields, files), false, false, 64, 64 },
+    { "packages", CBX_JSON_ARRAY, offsetof(struct fields, packages), false, false, 0, INT32_MAX },
+    { "package_count", CBX_JSON_INT, offsetof(struct fields, package_count), false, false, 0,
+      INT32_MAX },
+    { "layer", CBX_JSON_STR, offsetof(struct fields, layer), false, false, 64, 64 },
     FIELD(analyzer, STR, 1, 64),
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \
     { #member, CBX_JSON_STR, offsetof(struct fields, subject.member), true, false, 0, max_bytes },
@@ -391,6 +428,7 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
     if (!cbx_sha256_from_hex(f.sha256, &p->source_sha256) ||
         !cbx_sha256_from_hex(f.policy_sha256, &p->policy_sha256) ||
         !cbx_sha256_from_hex(f.ledger, &p->ledger) || !cbx_sha256_from_hex(f.entry, &p->entry) ||
+        (f.layer.len > 0 && !cbx_sha256_from_hex(f.layer, &p->layer)) ||
         !read_limits(f.limits, &p->limits) || !read_guard(f.guard, p) ||
         !read_programs(f.programs, out)) {
         return cbx_fail(err, CBX_ESEAL, "the decision's hashes, limits or guard are malformed");

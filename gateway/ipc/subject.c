@@ -7,10 +7,9 @@
 #include <string.h>
 
 static const char *const action_names[] = {
-    [CBX_ACTION_CHECK] = "check",
-    [CBX_ACTION_OPEN] = "open",
-    [CBX_ACTION_RUN] = "run",
-    [CBX_ACTION_FILE] = "file",
+    [CBX_ACTION_CHECK] = "check",     [CBX_ACTION_OPEN] = "open",
+    [CBX_ACTION_RUN] = "run",         [CBX_ACTION_FILE] = "file",
+    [CBX_ACTION_RESOLVE] = "resolve", [CBX_ACTION_INSTALL] = "install",
 };
 enum { ACTIONS = sizeof(action_names) / sizeof(action_names[0]) };
 

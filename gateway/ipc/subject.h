@@ -16,13 +16,15 @@ struct cbx_subject {
     const json_t *arguments; /* of a file program: argv[1] and on, strings; NULL = none. Borrowed */
     /* Variables that the caller sets for the program: {NAME: VALUE}; from a worker on {NAME: SHA-256 of the value}. NULL = none. Borrowed */
     const json_t *environment;
+    /* OPEN and RUN: the packages that are installed for the sandbox, the text of a set (analyzer/packages/resolved.h); empty = none */
+    struct cbx_str packages;
     const struct cbx_limits *limits; /* asked for, members may be unset; NULL = the policy's */
     /* What was admitted to the session before: a past as a worker sealed it (seal.h), or empty; then
      * the entries behind it (cbx_entry_write). */
     struct cbx_str past, entries;
 };
 
-/* "check", "open", "run", "file"; and back: CBX_ACTION_CHECK for an unknown name, for it allows nothing. */
+/* "check", "open", "run", "file", "resolve", "install"; and back: CBX_ACTION_CHECK for an unknown name, for it allows nothing. */
 const char *cbx_action_name(enum cbx_action action);
 enum cbx_action cbx_action_of(struct cbx_str name);
 

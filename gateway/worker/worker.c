@@ -6,6 +6,7 @@
 #include "gateway/worker/worker.h"
 
 #include "analyzer/analyze.h"
+#include "analyzer/packages/judge.h"
 #include "analyzer/past.h"
 #include "analyzer/report/report.h"
 #include "gateway/ipc/files.h"
@@ -15,6 +16,7 @@
 #include "gateway/worker/trim.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/language.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -84,6 +86,10 @@ static const struct cbx_json_field request_fields[] = {
     { .name = "environment",
       .type = CBX_JSON_OBJECT,
       .offset = offsetof(struct analysis_request, subject.environment) },
+    { .name = "packages",
+      .type = CBX_JSON_STR,
+      .offset = offsetof(struct analysis_request, subject.packages),
+      .max = CBX_PACKAGES_BYTES_MAX },
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) TEXT(member, max_bytes),
 #define CBX_CLAIM(member, max_bytes, meaning)              CLAIM(member, max_bytes),
 #include "gateway/ipc/subject.def"
@@ -262,6 +268,79 @@ static int answer_bytes(const struct cbx_worker *worker, const struct cbx_subjec
                            : 0;
 }
 
+/* The manager whose packages programs of the language load. */
+static int kind_of(struct cbx_str language, enum cbx_spec_kind *out, struct cbx_err *err)
+{
+    const struct cbx_language_row *row = cbx_language_find(language);
+    if (row != NULL && row->language == CBX_PYTHON) {
+        *out = CBX_SPEC_PIP;
+    } else if (row != NULL &&
+               (row->language == CBX_JAVASCRIPT || row->language == CBX_TYPESCRIPT)) {
+        *out = CBX_SPEC_NPM;
+    } else {
+        return cbx_fail(err, CBX_EINVAL,
+                        "packages are for '%.*s', allowed are python, javascript and typescript",
+                        CBX_STR_ARG(language));
+    }
+    return 0;
+}
+
+/* The judgement of packages, that are to be resolved or installed, or were installed for the sandbox. */
+static int judge_packages(const struct analysis_request *request, const struct cbx_policy *policy,
+                          struct cbx_arena *arena, struct cbx_resolved *resolved,
+                          struct cbx_decision *decision, struct cbx_err *err)
+{
+    const struct cbx_subject *subject = &request->subject;
+    struct cbx_package_request packages = { .specs = request->source,
+                                            .principal = subject->principal,
+                                            .now = cbx_time_ms() / 1000 };
+    int failed = kind_of(subject->language, &packages.kind, err);
+    if (!failed && subject->action != CBX_ACTION_RESOLVE) {
+        packages.resolved = resolved;
+        failed = subject->action == CBX_ACTION_INSTALL
+                     ? cbx_resolved_read(packages.kind, request->source, resolved, err)
+                     : cbx_resolved_read_set(packages.kind, subject->packages, resolved, err);
+    }
+    failed = failed ? failed : cbx_packages_judge(policy, &packages, arena, decision, err);
+    if (!failed) {
+        decision->language = subject->language;
+        decision->verdict = decision->verdict == CBX_ALLOW
+                                ? CBX_ALLOW
+                                : CBX_DENY; /* nobody is asked about packages */
+    }
+    return failed;
+}
+
+/* What is installed for a sandbox is judged with every program: the policy may be another one than that of the install. */
+static int judge_installed(const struct analysis_request *request, const struct cbx_policy *policy,
+                           struct cbx_arena *arena, struct cbx_decision *decision,
+                           struct cbx_err *err)
+{
+    CBX_AUTO_DONE(resolved) resolved = { 0 };
+    struct cbx_decision packages = { 0 };
+    if (request->subject.packages.len == 0) {
+        return 0;
+    }
+    int failed = judge_packages(request, policy, arena, &resolved, &packages, err);
+    if (!failed && packages.verdict != CBX_ALLOW) {
+        decision->verdict = CBX_DENY;
+        decision->findings = packages.findings;
+        decision->finding_count = packages.finding_count;
+        decision->truncated = packages.truncated;
+    }
+    return failed;
+}
+
+/* {installs}: the packages that the cell installs. */
+static void list_installs(const struct cbx_decision *decision, json_t *answer)
+{
+    json_t *installs = json_array();
+    for (size_t i = 0; i < decision->install_count; i++) {
+        json_array_append_new(installs, cbx_json_text(decision->installs[i]));
+    }
+    json_object_set_new(answer, "installs", installs);
+}
+
 static int judge_with(const struct cbx_worker *worker, const struct analysis_request *request,
                       const struct cbx_policy *policy, struct cbx_past *past,
                       struct cbx_arena *arena, json_t *answer, struct cbx_buf *bytes,
@@ -277,6 +356,7 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
                                      .now = cbx_time_ms() / 1000 };
     struct cbx_decision decision = { 0 };
     int failed = cbx_analyze(policy, &analysis, arena, &decision, err);
+    failed = failed ? failed : judge_installed(request, policy, arena, &decision, err);
     if (failed) {
         return failed;
     }
@@ -305,7 +385,28 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
         return failed;
     }
     json_object_set_new(answer, "files", json_stringn(files.p, files.len));
+    list_installs(&decision, answer);
     return answer_bytes(worker, subject, &decision, past, answer, bytes, err);
+}
+
+/* Resolving and installing are of no session. */
+static int judge_install(const struct cbx_worker *worker, const struct analysis_request *request,
+                         const struct cbx_policy *policy, struct cbx_arena *arena, json_t *answer,
+                         struct cbx_buf *bytes, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(resolved) resolved = { 0 };
+    struct cbx_decision decision = { 0 };
+    int failed = judge_packages(request, policy, arena, &resolved, &decision, err);
+    const struct cbx_judged judged = { .policy = policy,
+                                       .subject = &request->subject,
+                                       .decision = &decision };
+    failed = failed ? failed : seal_decision(&worker->secrets->token, &judged, answer, err);
+    if (!failed) {
+        cbx_buf_add(bytes, decision.text);
+        json_object_set_new(answer, "past_bytes", json_integer(0));
+        json_object_set_new(json_object_get(answer, "decision"), "packages", json_true());
+    }
+    return failed;
 }
 
 static int judge(const struct cbx_worker *worker, const struct cbx_message *message,
@@ -320,6 +421,10 @@ static int judge(const struct cbx_worker *worker, const struct cbx_message *mess
     const struct cbx_policy *policy = cbx_policies_find(worker->policies, request.policy);
     if (policy == NULL) {
         return cbx_policies_fail(worker->policies, request.policy, err);
+    }
+    if (request.subject.action == CBX_ACTION_RESOLVE ||
+        request.subject.action == CBX_ACTION_INSTALL) {
+        return judge_install(worker, &request, policy, arena, answer, bytes, err);
     }
     CBX_AUTO_DONE(past) past = { 0 };
     failed = cbx_environment_check(policy, request.subject.environment, err);

@@ -169,11 +169,49 @@ static json_t *run_job(const struct cbx_tool_call *call, struct cbx_job *job)
 
 /* --- the tool --------------------------------------------------------------------------------- */
 
-/* Opens the session that a call asks for. NULL, or the result that says why not. */
-static json_t *open_session(const struct cbx_tool_call *call, const char *language,
-                            struct cbx_job *job)
+static void report_line(void *context, struct cbx_str line)
 {
-    struct cbx_opening opening = { .language = language,
+    const struct cbx_tool_call *call = context;
+    char text[200];
+    snprintf(text, sizeof(text), "%.*s", (int)line.len, line.p);
+    cbx_tool_report(call, text);
+}
+
+/* Installs what the sandbox of the call needs; `set` gets the text of it. `installed` is what the session of the call has, when `exists`.
+ * NULL, or the result that says what cannot be had. */
+static json_t *have_libraries(const struct cbx_tool_call *call,
+                              const struct cbx_tool_arguments *arguments, const struct cbx_job *job,
+                              bool exists, struct cbx_buf *set)
+{
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(outcome) denial = { 0 };
+    const struct cbx_dependencies d = { .list = arguments->libraries,
+                                        .language = job->language,
+                                        .policy = cbx_buf_str(&job->policy),
+                                        .origin = CBX_STR("mcp"),
+                                        .claims = call->claims,
+                                        .exists = exists,
+                                        .installed = cbx_buf_str(&job->packages),
+                                        .progress = report_line,
+                                        .context = (void *)(uintptr_t)call };
+    int failed = cbx_service_have_dependencies(call->mcp->service, &d, set, &denial, &err);
+    return failed                        ? cbx_content_of_error(&err, NULL)
+           : denial.verdict != CBX_ALLOW ? cbx_content_of_denial(&denial, CBX_STR(""), NULL)
+                                         : NULL;
+}
+
+/* Opens the session that a call asks for. NULL, or the result that says why not. */
+static json_t *open_session(const struct cbx_tool_call *call,
+                            const struct cbx_tool_arguments *arguments, struct cbx_job *job)
+{
+    CBX_AUTO_DONE(buf) set;
+    cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
+    json_t *refusal = have_libraries(call, arguments, job, false, &set);
+    if (refusal != NULL) {
+        return refusal;
+    }
+    struct cbx_opening opening = { .language = job->language,
+                                   .packages = cbx_buf_str(&set),
                                    .origin = CBX_STR("mcp"),
                                    .claims = call->claims };
     struct cbx_err err = { 0 };
@@ -200,12 +238,11 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
     if (language == NULL) {
         return cbx_content_of_error(&err, NULL);
     }
-    if (cbx_str_is(arguments->session, "new")) {
-        return open_session(call, language, job);
-    }
-    if (arguments->session.len == 0) {
+    if (cbx_str_is(arguments->session, "new") || arguments->session.len == 0) {
         snprintf(job->language, sizeof(job->language), "%s", language);
-        return NULL;
+        return arguments->session.len > 0
+                   ? open_session(call, arguments, job)
+                   : have_libraries(call, arguments, job, false, &job->packages);
     }
     int failed = cbx_job_join(job, arguments->session, &err);
     if (failed == CBX_ENOTFOUND) {
@@ -218,23 +255,8 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
         failed = cbx_fail(&err, CBX_EINVAL, "the session runs %s; leave 'language' out",
                           cbx_dialect_shown(job->language));
     }
-    return failed ? cbx_content_of_error(&err, NULL) : NULL;
-}
-
-/* NULL, or the result that says what cannot be had. */
-static json_t *check_libraries(const struct cbx_tool_call *call,
-                               const struct cbx_tool_arguments *arguments)
-{
-    struct cbx_err err = { 0 };
-    char language[32];
-    CBX_AUTO_DONE(outcome) denial = { 0 };
-    snprintf(language, sizeof(language), "%.*s", CBX_STR_ARG(arguments->language));
-    int failed =
-        cbx_service_check_dependencies(call->mcp->service, CBX_STR(""), language,
-                                       arguments->libraries, CBX_STR("mcp"), &denial, &err);
-    return failed                        ? cbx_content_of_error(&err, NULL)
-           : denial.verdict != CBX_ALLOW ? cbx_content_of_denial(&denial, CBX_STR(""), NULL)
-                                         : NULL;
+    return failed ? cbx_content_of_error(&err, NULL)
+                  : have_libraries(call, arguments, job, true, &job->packages);
 }
 
 /* Takes the limits and claims of the call over. */
@@ -297,12 +319,8 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
     bool asks = false, opens = cbx_str_is(arguments->session, "new");
     struct cbx_err err;
     struct cbx_tool_arguments joined = *arguments;
-    json_t *refusal = check_libraries(call, arguments);
-    if (refusal != NULL) {
-        return refusal;
-    }
     struct cbx_job *job = make_job(call, arguments);
-    refusal = cbx_mcp_take_retry(call, &job->approval, session);
+    json_t *refusal = cbx_mcp_take_retry(call, &job->approval, session);
     /* The one that was opened before the client was asked; if it is closed by now, another one, and the client is asked
      * anew. */
     if (opens && cbx_store_get_session(call->mcp->service->store, session, NULL, NULL, &err) == 0) {

@@ -25,7 +25,7 @@ static json_t *describe_hints(const struct cbx_tool *tool, const struct cbx_poli
 {
     bool reads = tool->effect == CBX_TOOL_READS, runs = tool->effect == CBX_TOOL_RUNS;
     bool mounts = policy != NULL && policy->mounts.allow_count > 0;
-    bool network = policy != NULL && policy->network != CBX_NETWORK_NONE;
+    bool network = policy != NULL && policy->network == CBX_NETWORK_EGRESS;
     return json_pack("{s:b,s:b,s:b,s:b}", "readOnlyHint", reads, "destructiveHint",
                      !reads && (!runs || mounts), "idempotentHint", !runs, "openWorldHint",
                      runs && network);

@@ -132,13 +132,22 @@ void cbx_rest_gone(struct cbx_rest_call *call, const char *text)
     set_problem(call, problem(410, "urn:codebox:problem:gone", text), text);
 }
 
-/* One sentence per finding: what, where, why, what instead. */
-static void add_finding(struct cbx_buf *out, const json_t *finding)
+/* One sentence per finding: what, where, why, what instead. Packages that are to be installed stand in no source; who pulled one in is told. */
+static void add_finding(struct cbx_buf *out, const json_t *finding, bool packages)
 {
-    struct cbx_str hint = cbx_json_str(json_object_get(finding, "hint"));
-    cbx_buf_printf(out, "%sline %lld: ", out->len > 0 ? " " : "",
-                   (long long)json_integer_value(json_object_get(finding, "line")));
+    struct cbx_str hint = cbx_json_str(json_object_get(finding, "hint")),
+                   detail = cbx_json_str(json_object_get(finding, "detail"));
+    cbx_buf_add_cstr(out, out->len > 0 ? " " : "");
+    if (!packages) {
+        cbx_buf_printf(
+            out, "line %lld: ", (long long)json_integer_value(json_object_get(finding, "line")));
+    }
     cbx_printable_add(out, cbx_json_str(json_object_get(finding, "symbol")), CBX_PRINTABLE_LINE);
+    if (packages && detail.len > 0) {
+        cbx_buf_add_cstr(out, " (");
+        cbx_printable_add(out, detail, CBX_PRINTABLE_LINE);
+        cbx_buf_add_char(out, ')');
+    }
     cbx_buf_printf(out, " is denied by rule %.*s: ",
                    CBX_STR_ARG(cbx_json_str(json_object_get(finding, "rule"))));
     cbx_printable_add(out, cbx_json_str(json_object_get(finding, "message")), CBX_PRINTABLE_LINE);
@@ -156,12 +165,13 @@ void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome
     size_t i;
     json_t *finding;
     CBX_AUTO_JSON findings = json_array();
+    bool packages = json_is_true(json_object_get(outcome->decision, "packages"));
     json_array_foreach(json_object_get(outcome->decision, "findings"), i, finding)
     {
         const char *effect = json_string_value(json_object_get(finding, "effect"));
         bool stops = effect == NULL || strcmp(effect, "deny") == 0 || strcmp(effect, "ask") == 0;
         if (stops && json_array_size(findings) < FINDINGS_IN_TEXT) {
-            add_finding(&text, finding);
+            add_finding(&text, finding, packages);
         }
         if (stops) {
             json_array_append(findings, finding);

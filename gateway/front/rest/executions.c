@@ -5,6 +5,7 @@
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/client.h"
+#include "gateway/front/service/dependencies.h"
 
 #include "analyzer/analyze.h"
 
@@ -14,7 +15,7 @@ enum { CODE_MAX = 8 * 1024 * 1024 };
 
 struct body {
     struct cbx_str code, session, language, policy;
-    const json_t *disable, *limits, *environment;
+    const json_t *disable, *limits, *environment, *dependencies;
     double timeout_s;
     bool async, stream, interactive;
 };
@@ -33,6 +34,7 @@ static const struct cbx_json_field fields[] = {
     { "policy", CBX_JSON_STR, offsetof(struct body, policy), false, true, 1, 64 },
     { "limits", CBX_JSON_OBJECT, offsetof(struct body, limits), false, true, 0, 0 },
     { "environment", CBX_JSON_OBJECT, offsetof(struct body, environment), false, true, 0, 0 },
+    { "dependencies", CBX_JSON_ARRAY, offsetof(struct body, dependencies), false, true, 0, 64 },
     { "timeout_seconds", CBX_JSON_NUMBER, offsetof(struct body, timeout_s), false, true, 0, 86400 },
     { "async", CBX_JSON_BOOL, offsetof(struct body, async), false, false, 0, 0 },
     { "stream", CBX_JSON_BOOL, offsetof(struct body, stream), false, false, 0, 0 },
@@ -88,6 +90,25 @@ void cbx_rest_execute(struct cbx_rest_call *call)
         json_pack("{s:s,s:s,s:s}", "request_id", id, "status", "created", "created_at", now));
 }
 
+/* Of a one-shot; a session has what it was opened with. False when the answer is made. */
+static bool have_dependencies(struct cbx_rest_call *call, const struct body *body,
+                              struct cbx_job *job)
+{
+    CBX_AUTO_DONE(buf) set;
+    cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
+    const struct cbx_dependencies d = { .list = body->dependencies,
+                                        .policy = cbx_buf_str(&job->policy),
+                                        .language = job->language,
+                                        .origin = CBX_STR("rest"),
+                                        .exists = job->session[0] != '\0',
+                                        .installed = cbx_buf_str(&job->packages) };
+    if (!cbx_rest_have_dependencies(call, &d, &set)) {
+        return false;
+    }
+    cbx_buf_add(&job->packages, cbx_buf_str(&set));
+    return true;
+}
+
 static bool read_job(struct cbx_rest_call *call, const struct body *body, struct cbx_job *job)
 {
     struct cbx_err err = { 0 };
@@ -117,6 +138,9 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
         cbx_fail(&err, CBX_EINVAL, "language is '%.*s', this session runs %s",
                  CBX_STR_ARG(body->language), job->language);
         cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    if (!have_dependencies(call, body, job)) {
         return false;
     }
     cbx_limits_tighten(&job->limits, &requested);

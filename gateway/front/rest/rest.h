@@ -64,4 +64,9 @@ bool cbx_rest_query(struct cbx_rest_call *call, const struct cbx_json_field *fie
  * CBX_EINVAL. */
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err);
 
+/* Installs what a sandbox needs (dependencies.h). False when the answer is made. */
+struct cbx_dependencies;
+bool cbx_rest_have_dependencies(struct cbx_rest_call *call,
+                                const struct cbx_dependencies *dependencies, struct cbx_buf *set);
+
 #endif

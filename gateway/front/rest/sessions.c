@@ -191,21 +191,35 @@ static bool open_session(struct cbx_rest_call *call, struct cbx_opening *opening
     return !failed && outcome.verdict == CBX_ALLOW;
 }
 
-/* True when the session can have all of them; false when the answer is made. */
-static bool check_dependencies(struct cbx_rest_call *call, const struct body *body,
-                               const struct cbx_opening *opening)
+bool cbx_rest_have_dependencies(struct cbx_rest_call *call,
+                                const struct cbx_dependencies *dependencies, struct cbx_buf *set)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) denial = { 0 };
-    int failed = cbx_service_check_dependencies(call->service, body->policy,
-                                                cbx_dialect_shown(opening->language),
-                                                body->dependencies, CBX_STR("rest"), &denial, &err);
+    int failed = cbx_service_have_dependencies(call->service, dependencies, set, &denial, &err);
     if (failed) {
         cbx_rest_fail(call, 0, &err);
     } else if (denial.verdict != CBX_ALLOW) {
         cbx_rest_deny(call, &denial);
     }
     return !failed && denial.verdict == CBX_ALLOW;
+}
+
+/* Installs what the session needs, then opens it. False when the answer is made. */
+static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
+                      struct cbx_opening *opening)
+{
+    CBX_AUTO_DONE(buf) set;
+    cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
+    const struct cbx_dependencies d = { .list = dependencies,
+                                        .policy = opening->policy,
+                                        .language = opening->language,
+                                        .origin = CBX_STR("rest") };
+    if (!cbx_rest_have_dependencies(call, &d, &set)) {
+        return false;
+    }
+    opening->packages = cbx_buf_str(&set);
+    return open_session(call, opening);
 }
 
 void cbx_rest_create_session(struct cbx_rest_call *call)
@@ -221,7 +235,7 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
         return;
     }
     opening.policy = body.policy;
-    if (check_dependencies(call, &body, &opening) && open_session(call, &opening)) {
+    if (open_with(call, body.dependencies, &opening)) {
         cbx_rest_answer(call, 200,
                         json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "status", "created",
                                   "created_at", opening.now));
@@ -230,9 +244,10 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
 
 struct v1_body {
     struct cbx_str policy, language;
-    const json_t *limits, *environment;
+    const json_t *limits, *environment, *dependencies;
 };
 static const struct cbx_json_field v1_fields[] = {
+    { "dependencies", CBX_JSON_ARRAY, offsetof(struct v1_body, dependencies), false, true, 0, 64 },
     { "language", CBX_JSON_STR, offsetof(struct v1_body, language), false, true, 1, 32 },
     { "policy", CBX_JSON_STR, offsetof(struct v1_body, policy), false, true, 1, 64 },
     { "limits", CBX_JSON_OBJECT, offsetof(struct v1_body, limits), false, true, 0, 0 },
@@ -256,7 +271,7 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     }
     opening.policy = body.policy;
     opening.environment = body.environment;
-    if (open_session(call, &opening)) {
+    if (open_with(call, body.dependencies, &opening)) {
         cbx_rest_answer(call, 201,
                         json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "language",
                                   cbx_dialect_shown(opening.language), "created_at", opening.now));

@@ -3,7 +3,9 @@
 #include "gateway/front/service/accept.h"
 
 #include "gateway/front/dialect.h"
+#include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/queue.h"
+#include "gateway/front/service/sessions.h"
 
 static int copy_session(struct cbx_job *job, struct cbx_err *err)
 {
@@ -20,6 +22,8 @@ static int copy_session(struct cbx_job *job, struct cbx_err *err)
     cbx_limits_read(options, &job->limits);
     json_decref(job->environment);
     job->environment = json_incref(json_object_get(options, "environment"));
+    cbx_buf_reset(&job->packages);
+    cbx_buf_add(&job->packages, cbx_json_str(json_object_get(options, "packages")));
     return cbx_job_copy_past(job, err);
 }
 
@@ -53,14 +57,72 @@ static int judge(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err
     return failed;
 }
 
+/* --- cells that install ----------------------------------------------------------------------- */
+
+/* `%pip install NAME` in a one-shot, or in the first cell of a session, has effect before the program starts. Sets *changed when the job has
+ * to be judged again, with the packages. In a sandbox that was used the kernel explains. */
+static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denial,
+                   struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) set;
+    cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
+    const struct cbx_dependencies d = { .list = job->judgement.installs,
+                                        .policy = cbx_buf_str(&job->policy),
+                                        .language = job->language,
+                                        .origin = cbx_str_of(job->origin),
+                                        .claims = &job->claims,
+                                        .installed = cbx_buf_str(&job->packages),
+                                        .progress = job->client.progress,
+                                        .context = job->client.context };
+    *changed = false;
+    bool may =
+        job->packages.len == 0 &&
+        (job->session[0] == '\0' || cbx_service_session_is_untouched(job->service, job->session));
+    int failed = may ? cbx_service_have_dependencies(job->service, &d, &set, denial, err) : 0;
+    *changed = !failed && denial->verdict == CBX_ALLOW && set.len > 0;
+    if (*changed) {
+        cbx_buf_add(&job->packages, cbx_buf_str(&set));
+    }
+    return failed;
+}
+
+/* The cells behind the first one run in the sandbox with its packages. */
+static int keep_packages(struct cbx_job *job, struct cbx_err *err)
+{
+    CBX_AUTO_JSON options = NULL;
+    int failed = cbx_store_get_session(job->service->store, job->session, NULL, &options, err);
+    if (!failed) {
+        json_object_set_new(options, "packages", cbx_json_text(cbx_buf_str(&job->packages)));
+        failed = cbx_store_set_options(job->service->store, job->session, options, err);
+    }
+    return failed;
+}
+
+/* Judges; a cell that installs once more, with what was installed. */
+static int judge_all(struct cbx_job *job, struct cbx_outcome *denial, bool *installed,
+                     struct cbx_err *err)
+{
+    bool changed = false;
+    int failed = judge(job, denial, err);
+    if (!failed && denial->verdict == CBX_ALLOW && job->judgement.installs != NULL) {
+        failed = install(job, &changed, denial, err);
+    }
+    *installed = *installed || changed;
+    return changed ? judge(job, denial, err) : failed;
+}
+
 int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err *err)
 {
     enum { TRIES = 20 };
+    bool installed = false;
     denial->verdict = CBX_ALLOW;
     for (int i = 0; i < TRIES; i++) {
-        int failed = job->kind != CBX_ENTRY_RESET ? judge(job, denial, err) : 0;
-        if (failed || denial->verdict != CBX_ALLOW || cbx_job_enqueue_judged(job)) {
+        int failed = job->kind != CBX_ENTRY_RESET ? judge_all(job, denial, &installed, err) : 0;
+        if (failed || denial->verdict != CBX_ALLOW) {
             return failed;
+        }
+        if (cbx_job_enqueue_judged(job)) {
+            return installed && job->session[0] != '\0' ? keep_packages(job, err) : 0;
         }
         failed = cbx_job_copy_past(job, err);
         if (failed) {

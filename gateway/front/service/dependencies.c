@@ -6,6 +6,8 @@
 #include "analyzer/packages/spec.h"
 #include "gateway/front/contents.h"
 #include "gateway/front/dialect.h"
+#include "gateway/front/service/packages.h"
+#include "policies/base/sort.h"
 #include "policies/language.h"
 #include "policies/version.h"
 
@@ -117,131 +119,183 @@ static bool holds(const struct asked *asked, const struct cbx_image_package *pac
                        : cbx_pep440_matches(asked->specifiers, package->version)) == CBX_MATCH_YES;
 }
 
-static void add_what_is_there(const struct asked *asked, const struct cbx_contents *contents,
-                              bool small, struct cbx_buf *out)
-{
-    size_t named = 0;
-    while (cbx_highlight_at(asked->language, small, named) != NULL) {
-        named++;
-    }
-    if (named == 0) {
-        cbx_buf_add_cstr(out, "; the image has no packages but those of the system");
-        return;
-    }
-    cbx_buf_add_cstr(out, "; the image has ");
-    cbx_highlights_add(asked->language, small, out);
-    if (contents->count > named) {
-        cbx_buf_printf(out, " and %zu more", contents->count - named);
-    }
-}
-
-static int fail_missing(const struct asked *asked, const struct cbx_contents *contents, bool small,
-                        struct cbx_err *err)
-{
-    CBX_AUTO_DONE(buf) text;
-    CBX_AUTO_DONE(buf) nearest;
-    cbx_buf_init(&text, 4096);
-    cbx_buf_init(&nearest, 1024);
-    const struct cbx_image_package *provider = cbx_contents_provider(contents, asked->name);
-    if (provider != NULL) {
-        return cbx_fail(
-            err, CBX_EINVAL,
-            "'%.*s' is a module, not a package: it is in '%.*s' %.*s, which the sandbox "
-            "image has; ask for '%.*s'",
-            CBX_STR_ARG(asked->name), CBX_STR_ARG(provider->name), CBX_STR_ARG(provider->version),
-            CBX_STR_ARG(provider->name));
-    }
-    cbx_buf_printf(&text,
-                   "'%.*s' is not in the sandbox image, and packages cannot be installed yet",
-                   CBX_STR_ARG(cbx_str_sub(asked->name, 0, 100)));
-    if (cbx_contents_add_nearest(contents, asked->name, &nearest)) {
-        cbx_buf_printf(&text, "; did you mean %s?", nearest.p);
-    }
-    add_what_is_there(asked, contents, small, &text);
-    return cbx_fail(err, CBX_EINVAL, "%s", text.p);
-}
-
-static int fail_version(const struct asked *asked, const struct cbx_image_package *package,
-                        struct cbx_err *err)
+/* A name that only a module of the image has: the package is there under another name. */
+static int fail_module(const struct asked *asked, const struct cbx_image_package *provider,
+                       struct cbx_err *err)
 {
     return cbx_fail(err, CBX_EINVAL,
-                    "'%.*s' is in the sandbox image in version %.*s without extras, and nothing "
-                    "else can be installed yet",
-                    CBX_STR_ARG(asked->name), CBX_STR_ARG(package->version));
+                    "'%.*s' is a module, not a package: it is in '%.*s' %.*s, which the sandbox "
+                    "image has; ask for '%.*s'",
+                    CBX_STR_ARG(asked->name), CBX_STR_ARG(provider->name),
+                    CBX_STR_ARG(provider->version), CBX_STR_ARG(provider->name));
+}
+
+/* --- what is installed ------------------------------------------------------------------------ */
+
+/* True when a line of the set is a package that was asked for: "NAME VERSION HASH", or "PATH NAME VERSION HASH URL" of npm. */
+static bool is_installed(const struct asked *asked, struct cbx_str set)
+{
+    while (set.len > 0) {
+        struct cbx_str field[5] = { { 0 } };
+        const char *end = memchr(set.p, '\n', set.len);
+        struct cbx_str line = cbx_str_sub(set, 0, end != NULL ? (size_t)(end - set.p) : set.len);
+        set = cbx_str_sub(set, line.len + 1, set.len);
+        for (size_t i = 0; i < 5 && line.len > 0; i++) {
+            const char *blank = memchr(line.p, ' ', line.len);
+            size_t len = blank != NULL ? (size_t)(blank - line.p) : line.len;
+            field[i] = cbx_str_sub(line, 0, len);
+            line = cbx_str_sub(line, len + 1, line.len);
+        }
+        const struct cbx_image_package package = { .name = field[asked->npm ? 1 : 0],
+                                                   .version = field[asked->npm ? 2 : 1] };
+        bool same = asked->npm ? cbx_str_equal(package.name, asked->name)
+                               : cbx_package_same(package.name, asked->name);
+        if (same && holds(asked, &package)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* --- the policy ------------------------------------------------------------------------------- */
 
-/* Judged as the line of a notebook that would install it. */
-static int judge(struct cbx_service *service, struct cbx_str policy, struct cbx_str requirement,
-                 struct cbx_str origin, struct cbx_outcome *denial, struct cbx_err *err)
+/* Judged as the line of a notebook that would install it. What the image has is not installed, so the policy is asked for the name alone: a
+ * version that it would not install may be there, with Debian's fixes. */
+static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
+                 const struct asked *asked, struct cbx_outcome *denial, struct cbx_err *err)
 {
     char line[REQUIREMENT_MAX + 32];
     snprintf(line, sizeof(line), "%%pip install '%.*s'",
-             CBX_STR_ARG(requirement)); /* a requirement has no quote */
+             CBX_STR_ARG(asked->name)); /* a name has no quote */
     struct cbx_request request =
-        cbx_service_request(CBX_ACTION_CHECK, cbx_dialect_default(), policy, CBX_STR(""),
-                            cbx_str_of(line), NULL, origin);
-    return cbx_review(service->flow, &request, NULL, denial, err);
+        cbx_service_request(CBX_ACTION_CHECK, cbx_dialect_default(), d->policy, CBX_STR(""),
+                            cbx_str_of(line), NULL, d->origin);
+    return asked->npm ? 0 : cbx_review(service->flow, &request, NULL, denial, err);
 }
 
-/* What the image has is not installed, so the policy is asked for the name alone: a version that it would not install may be there, with
- * Debian's fixes. */
-static int check(struct cbx_service *service, struct cbx_str policy, const struct asked *asked,
-                 const struct cbx_contents *contents, struct cbx_str origin,
-                 struct cbx_outcome *denial, struct cbx_err *err)
+/* --- all of them ------------------------------------------------------------------------------ */
+
+enum { WANTED_MAX = 100 };
+
+/* What has to be installed. */
+struct wanted {
+    struct cbx_str items[WANTED_MAX];
+    size_t count;
+};
+
+static int read_asked(const struct cbx_dependencies *d, size_t i, struct asked *out,
+                      struct cbx_err *err)
 {
-    const struct cbx_image_package *package = cbx_contents_find(contents, asked->name);
-    bool there = package != NULL && holds(asked, package);
-    bool judged = strcmp(asked->language, cbx_dialect_shown(cbx_dialect_default())) == 0;
-    int failed =
-        judged ? judge(service, policy, there ? asked->name : asked->text, origin, denial, err) : 0;
-    if (failed || denial->verdict != CBX_ALLOW || there) {
+    const json_t *item = json_array_get(d->list, i);
+    const char *shown = cbx_dialect_shown(d->language);
+    const struct cbx_runtime *runtime = cbx_runtime_of(shown);
+    *out = (struct asked){ .language = shown,
+                           .npm = runtime != NULL && strcmp(runtime->program, "Node.js") == 0,
+                           .text = cbx_json_str(item) };
+    if (!json_is_string(item)) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "dependencies[%zu] is no string, allowed is a package name such as 'numpy'",
+                        i);
+    }
+    return parse(out) ? 0
+                      : cbx_fail(err, CBX_EINVAL,
+                                 "dependencies[%zu] is '%.*s', allowed is a package name with "
+                                 "optional extras and versions",
+                                 i, CBX_STR_ARG(cbx_str_sub(out->text, 0, REQUIREMENT_MAX)));
+}
+
+/* Adds to `wanted` what neither the image nor the sandbox has. */
+static int sort_out(struct cbx_service *service, const struct cbx_dependencies *d, size_t i,
+                    const struct cbx_contents *contents, struct wanted *wanted,
+                    struct cbx_outcome *denial, struct cbx_err *err)
+{
+    struct asked asked;
+    int failed = read_asked(d, i, &asked, err);
+    if (failed) {
         return failed;
     }
-    return package != NULL ? fail_version(asked, package, err)
-                           : fail_missing(asked, contents, service->flow->small_images, err);
+    const struct cbx_image_package *package = cbx_contents_find(contents, asked.name),
+                                   *provider = cbx_contents_provider(contents, asked.name);
+    if ((package != NULL && holds(&asked, package)) || is_installed(&asked, d->installed)) {
+        return judge(service, d, &asked, denial, err);
+    }
+    if (package == NULL && provider != NULL) {
+        return fail_module(&asked, provider, err);
+    }
+    if (d->exists) {
+        return cbx_fail(err, CBX_ESTATE,
+                        "this session does not have '%.*s', and what a session has is installed "
+                        "when it is opened; open a new one with these dependencies",
+                        CBX_STR_ARG(asked.text));
+    }
+    if (wanted->count == WANTED_MAX) {
+        return cbx_fail(err, CBX_ETOOBIG, "more than %d packages are to be installed", WANTED_MAX);
+    }
+    wanted->items[wanted->count++] = asked.text;
+    return 0;
 }
 
-int cbx_service_check_dependencies(struct cbx_service *service, struct cbx_str policy,
-                                   const char *language, const json_t *dependencies,
-                                   struct cbx_str origin, struct cbx_outcome *denial,
-                                   struct cbx_err *err)
+static int compare_texts(const void *a, const void *b)
 {
-    size_t i;
-    const json_t *item;
+    return cbx_str_compare(*(const struct cbx_str *)a, *(const struct cbx_str *)b);
+}
+
+/* What the image has that the name may have meant. */
+static int explain(int failed, const struct cbx_contents *contents, const struct wanted *wanted,
+                   struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) nearest;
+    cbx_buf_init(&nearest, 1024);
+    if (failed == CBX_EINVAL && wanted->count == 1 &&
+        cbx_contents_add_nearest(contents, wanted->items[0], &nearest)) {
+        const struct cbx_err before = *err;
+        cbx_fail(err, failed, "%s; the sandbox image has %s", before.text, nearest.p);
+    }
+    return failed;
+}
+
+static int install(struct cbx_service *service, const struct cbx_dependencies *d,
+                   const struct cbx_contents *contents, struct wanted *wanted, struct cbx_buf *set,
+                   struct cbx_outcome *denial, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) requirements;
+    cbx_buf_init(&requirements, (size_t)WANTED_MAX * (REQUIREMENT_MAX + 1));
+    cbx_sort_heap(wanted->items, wanted->count, sizeof(wanted->items[0]), compare_texts);
+    for (size_t i = 0; i < wanted->count; i++) {
+        cbx_buf_add(&requirements, wanted->items[i]);
+        cbx_buf_add_char(&requirements, '\n');
+    }
+    const struct cbx_package_order order = { .policy = d->policy,
+                                             .language = d->language,
+                                             .requirements = cbx_buf_str(&requirements),
+                                             .origin = d->origin,
+                                             .claims = d->claims,
+                                             .progress = d->progress,
+                                             .context = d->context };
+    return explain(cbx_service_install(service, &order, set, denial, err), contents, wanted, err);
+}
+
+int cbx_service_have_dependencies(struct cbx_service *service, const struct cbx_dependencies *d,
+                                  struct cbx_buf *set, struct cbx_outcome *denial,
+                                  struct cbx_err *err)
+{
     CBX_AUTO_DONE(contents) contents = { 0 };
-    const struct cbx_runtime *runtime = cbx_runtime_of(language);
+    struct wanted wanted = { .count = 0 };
+    size_t count = json_array_size(d->list);
     denial->verdict = CBX_ALLOW;
-    json_array_foreach(dependencies, i, item)
-    {
-        struct asked asked = { .language = language,
-                               .npm = runtime != NULL && strcmp(runtime->program, "Node.js") == 0,
-                               .text = cbx_json_str(item) };
+    int failed = count > 0
+                     ? cbx_contents_ask(service->flow, cbx_str_of(cbx_dialect_shown(d->language)),
+                                        &contents, err)
+                     : 0;
+    for (size_t i = 0; i < count && !failed && denial->verdict == CBX_ALLOW; i++) {
         CBX_AUTO_DONE(outcome) outcome = { .verdict = CBX_ALLOW };
-        if (!json_is_string(item)) {
-            return cbx_fail(
-                err, CBX_EINVAL,
-                "dependencies[%zu] is no string, allowed is a package name such as 'numpy'", i);
-        }
-        if (!parse(&asked)) {
-            return cbx_fail(err, CBX_EINVAL,
-                            "dependencies[%zu] is '%.*s', allowed is a package name with optional "
-                            "extras and versions",
-                            i, CBX_STR_ARG(cbx_str_sub(asked.text, 0, REQUIREMENT_MAX)));
-        }
-        int failed = contents.json == NULL
-                         ? cbx_contents_ask(service->flow, cbx_str_of(language), &contents, err)
-                         : 0;
-        failed = failed ? failed : check(service, policy, &asked, &contents, origin, &outcome, err);
-        if (failed) {
-            return failed;
-        }
-        if (outcome.verdict != CBX_ALLOW) {
+        failed = sort_out(service, d, i, &contents, &wanted, &outcome, err);
+        if (!failed && outcome.verdict != CBX_ALLOW) {
             *denial = outcome;
             outcome = (struct cbx_outcome){ 0 };
-            return 0;
         }
     }
-    return 0;
+    return failed || denial->verdict != CBX_ALLOW || wanted.count == 0
+               ? failed
+               : install(service, d, &contents, &wanted, set, denial, err);
 }

@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: MIT
- * What callers ask a sandbox to have. Nothing can be installed yet: each dependency must be a requirement
- * (PEP 508: name, extras, versions; no URL, no marker; of npm for JavaScript and TypeScript: name, name@range) that the policy allows and
- * that the sandbox image fulfils. */
+ * What callers ask a sandbox to have: requirements (PEP 508: name, extras, versions; no URL, no marker; of npm for JavaScript and TypeScript:
+ * name, name@range). What the sandbox image has counts as there; the rest is installed (packages.h). */
 #ifndef CBX_GATEWAY_FRONT_SERVICE_DEPENDENCIES_H
 #define CBX_GATEWAY_FRONT_SERVICE_DEPENDENCIES_H
 
+#include "gateway/front/claims.h"
 #include "gateway/front/service/service.h"
 
-/* Judges the dependencies (a list of texts; NULL is none) of a sandbox for this language, by the name that
- * clients use. Returns 0 when it can have all of them, and when the policy denies one: denial->verdict says
- * so, and the denial is in the audit log. CBX_EINVAL says which cannot be had and why; errors of the flow.
- * `denial` is the caller's (cbx_outcome_done). */
-int cbx_service_check_dependencies(struct cbx_service *service, struct cbx_str policy,
-                                   const char *language, const json_t *dependencies,
-                                   struct cbx_str origin, struct cbx_outcome *denial,
-                                   struct cbx_err *err);
+/* All borrowed. */
+struct cbx_dependencies {
+    const json_t *list;              /* texts; NULL is none */
+    struct cbx_str policy;           /* empty = the default */
+    const char *language;            /* as the flow names it (dialect.h) */
+    struct cbx_str origin;           /* the API */
+    const struct cbx_claims *claims; /* of the client; NULL = none */
+    /* Of a sandbox that exists already: what was installed for it. Nothing can be added to it. */
+    bool exists;
+    struct cbx_str installed;
+    void (*progress)(void *context, struct cbx_str line); /* packages.h */
+    void *context;
+};
+
+/* Judges the dependencies of a sandbox and installs what its image lacks; the text of what is installed is added to *set (initialised with
+ * CBX_PACKAGES_BYTES_MAX), which stays empty when nothing is. Returns 0 when the sandbox can have all of them, and when the policy denies
+ * one: denial->verdict says so, and the denial is in the audit log. CBX_EINVAL says which cannot be had and why; CBX_ESTATE for what a
+ * sandbox that exists lacks; errors of cbx_service_install. `denial` is the caller's (cbx_outcome_done). */
+int cbx_service_have_dependencies(struct cbx_service *service,
+                                  const struct cbx_dependencies *dependencies, struct cbx_buf *set,
+                                  struct cbx_outcome *denial, struct cbx_err *err);
 
 /* The rows of highlights.def: what runs a language, by the name that clients use (static); NULL when there is
  * no row. */

@@ -33,6 +33,7 @@ struct cbx_job *cbx_job_new(struct cbx_service *service)
     cbx_buf_init(&job->path, CBX_PATH_MAX);
     cbx_buf_init(&job->past, CBX_WIRE_BYTES_MAX);
     cbx_buf_init(&job->entries, CBX_WIRE_BYTES_MAX);
+    cbx_buf_init(&job->packages, CBX_PACKAGES_BYTES_MAX);
     job->kind = CBX_ENTRY_CELL;
     cbx_uuid_make(job->id);
     return job;
@@ -46,6 +47,7 @@ void cbx_job_free(struct cbx_job *job)
     cbx_buf_done(&job->path);
     cbx_buf_done(&job->past);
     cbx_buf_done(&job->entries);
+    cbx_buf_done(&job->packages);
     cbx_judgement_done(&job->judgement);
     json_decref(job->environment);
     free(job);
@@ -186,6 +188,7 @@ struct cbx_request cbx_job_request(const struct cbx_job *job)
         cbx_str_of(job->session), cbx_buf_str(&job->source), &job->limits, cbx_str_of(job->origin));
     cbx_claims_lend(&job->claims, &request.subject);
     request.subject.environment = job->environment;
+    request.subject.packages = is_file ? CBX_STR("") : cbx_buf_str(&job->packages);
     request.subject.path = cbx_buf_str(&job->path);
     request.subject.past = cbx_buf_str(&job->past);
     request.subject.entries = cbx_buf_str(&job->entries);
@@ -479,6 +482,9 @@ static json_t *describe_request(const struct cbx_job *job)
     cbx_limits_write(&job->limits, request);
     if (job->environment != NULL) {
         json_object_set(request, "environment", job->environment);
+    }
+    if (job->packages.len > 0) {
+        json_object_set_new(request, "packages", cbx_json_text(cbx_buf_str(&job->packages)));
     }
     json_object_set_new(request, "origin", json_string(job->origin));
     cbx_claims_write(&job->claims, request);

@@ -15,6 +15,8 @@ struct cbx_job_client {
     void (*event)(void *context, const struct cbx_event *event);
     /* The events so far are void: the run begins once more. May be NULL. */
     void (*restart)(void *context);
+    /* Each line of progress of an install before the run; may be NULL. */
+    void (*progress)(void *context, struct cbx_str line);
     /* Called once, at the end: with the execution as /v1 answers it (borrowed), or the error when
      * err->code is set. */
     void (*done)(void *context, const json_t *execution, const struct cbx_err *err);
@@ -35,7 +37,8 @@ struct cbx_job {
     uint64_t past_state;          /* of the session's past, when it was copied */
     int64_t turn;                 /* its place in the order of acceptance; 0 = not accepted */
     struct cbx_limits limits;
-    json_t *environment; /* variables that the caller sets: {NAME: VALUE}, or NULL; owned */
+    struct cbx_buf packages; /* installed for its sandbox: the text of a set */
+    json_t *environment;     /* variables that the caller sets: {NAME: VALUE}, or NULL; owned */
     bool interactive;
     /* Of a decision that asks (approvals.h). Of a job that an earlier gateway accepted only who accepted it: what
      * did not begin has to be approved again. */

@@ -18,7 +18,7 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
     const char *decision = text_of(row, "decision");
     struct cbx_err err;
     CBX_AUTO_JSON request = NULL;
-    cbx_json_parse(cbx_str_of(text_of(row, "request")), 1024 * 1024, &request, &err);
+    cbx_json_parse(cbx_str_of(text_of(row, "request")), CBX_STORED_OPTIONS_MAX, &request, &err);
     snprintf(job->id, sizeof(job->id), "%s", text_of(row, "id"));
     snprintf(job->session, sizeof(job->session), "%s", text_of(row, "session"));
     snprintf(job->language, sizeof(job->language), "%s", text_of(row, "language"));
@@ -33,6 +33,7 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
     cbx_limits_read(request, &job->limits);
     cbx_claims_read(request, &job->claims);
     job->environment = json_incref(json_object_get(request, "environment"));
+    cbx_buf_add(&job->packages, cbx_json_str(json_object_get(request, "packages")));
     job->origin = strcmp(text_of(request, "origin"), "mcp") == 0 ? "mcp" : "rest";
     job->begun = strcmp(text_of(row, "begun"), "0") != 0;
     job->audit_seq = strtoull(text_of(row, "audit_seq"), NULL, 10);

@@ -3,6 +3,7 @@
 #include "gateway/front/service/service.h"
 
 #include "gateway/front/service/jobs.h"
+#include "gateway/front/service/packages.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -40,6 +41,7 @@ void cbx_service_done(struct cbx_service *service)
     cbx_threads_free(service->jobs);
     cbx_service_drop_backlog(service);
     cbx_service_pasts_done(service);
+    cbx_service_forget_packages(service);
     pthread_cond_destroy(&service->queue_changed);
     pthread_mutex_destroy(&service->lock);
 }

@@ -15,7 +15,7 @@
 /* The principal of every caller, until callers have identities. */
 #define CBX_SERVICE_PRINCIPAL CBX_STR("local")
 
-enum { CBX_SERVICE_PASTS = 128, CBX_SERVICE_APPROVALS = 4096 };
+enum { CBX_SERVICE_PASTS = 128, CBX_SERVICE_APPROVALS = 4096, CBX_SERVICE_SETS = 64 };
 
 struct cbx_job;
 
@@ -31,6 +31,13 @@ struct cbx_session_past {
 struct cbx_used_approval {
     char asked[CBX_ID_CHARS + 1];
     int64_t expires_ms; /* then it is forgotten; of cbx_clock_ms, 0 = free */
+};
+
+/* What packages requirements were resolved to (packages.h). */
+struct cbx_resolved_set {
+    struct cbx_sha256 key; /* of the requirements */
+    int64_t until_ms;      /* of cbx_clock_ms */
+    char *text;            /* of the set; NULL = free */
 };
 
 /* Everything behind an API. Flow and store are borrowed. */
@@ -51,6 +58,7 @@ struct cbx_service {
     struct cbx_session_past pasts[CBX_SERVICE_PASTS];
     uint64_t past_uses, past_states;
     struct cbx_used_approval approvals[CBX_SERVICE_APPROVALS];
+    struct cbx_resolved_set sets[CBX_SERVICE_SETS];
     int64_t turns; /* of all jobs, in the order of acceptance */
     atomic_int sessions_opened;
 };

@@ -14,7 +14,8 @@ static json_t *describe(const json_t *row, const json_t *live)
 {
     CBX_AUTO_JSON options = NULL;
     struct cbx_err err;
-    cbx_json_parse(cbx_json_str(json_object_get(row, "options")), 1024 * 1024, &options, &err);
+    cbx_json_parse(cbx_json_str(json_object_get(row, "options")), CBX_STORED_OPTIONS_MAX, &options,
+                   &err);
     const char *language = json_string_value(json_object_get(options, "language"));
     json_t *json =
         json_pack("{s:O,s:O,s:s,s:O}", "session_id", json_object_get(row, "id"), "created_at",
@@ -104,6 +105,26 @@ int cbx_service_page_sessions(struct cbx_service *service, const struct cbx_stor
     return failed;
 }
 
+bool cbx_service_session_is_untouched(struct cbx_service *service, const char *id)
+{
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    struct cbx_list_sessions_args args;
+    memset(&args, 0, sizeof(args));
+    size_t i;
+    const json_t *session;
+    if (cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, NULL) != 0) {
+        return false;
+    }
+    json_array_foreach(json_object_get(answer.header, "sessions"), i, session)
+    {
+        if (cbx_str_is(cbx_json_str(json_object_get(session, "session")), id)) {
+            return json_is_true(json_object_get(session, "untouched"));
+        }
+    }
+    return false;
+}
+
 int cbx_service_describe_session(struct cbx_service *service, const char *id, json_t **out,
                                  struct cbx_err *err)
 {
@@ -150,6 +171,7 @@ static int open_sandbox(struct cbx_service *service, const struct cbx_opening *o
                             &o->limits, o->origin);
     cbx_claims_lend(o->claims, &request.subject);
     request.subject.environment = o->environment;
+    request.subject.packages = o->packages;
     CBX_AUTO_DONE(judgement) judgement = { 0 };
     int failed = cbx_review_judge(service->flow, &request, &judgement, err);
     if (failed) {
@@ -173,6 +195,9 @@ static int store_session(struct cbx_service *service, const struct cbx_opening *
     json_object_set_new(options, "language", json_string(o->language));
     if (json_object_size(o->environment) > 0) {
         json_object_set(options, "environment", (json_t *)(uintptr_t)o->environment);
+    }
+    if (o->packages.len > 0) {
+        json_object_set_new(options, "packages", cbx_json_text(o->packages));
     }
     return cbx_store_add_session(service->store, o->id, o->now, name, options, err);
 }

@@ -14,6 +14,7 @@ struct cbx_opening {
     const struct cbx_claims *claims; /* of the client; NULL = none */
     struct cbx_limits limits;
     const json_t *environment; /* variables for its programs: {NAME: VALUE}; NULL = none */
+    struct cbx_str packages;   /* installed for it (packages.h); empty = none */
     char id[37], now[32];      /* set when it is opened: its id, and `created_at` */
 };
 
@@ -36,6 +37,9 @@ int cbx_service_list_sessions(struct cbx_service *service, json_t **out, json_t 
  * so that fewer mean that there are no more. */
 int cbx_service_page_sessions(struct cbx_service *service, const struct cbx_store_position *after,
                               size_t wanted, json_t **out, struct cbx_err *err);
+
+/* True when nothing ran in the session and nothing was put into it: another sandbox can take the place of its own. */
+bool cbx_service_session_is_untouched(struct cbx_service *service, const char *id);
 
 /* One of them (new reference). CBX_ENOTFOUND. */
 int cbx_service_describe_session(struct cbx_service *service, const char *id, json_t **out,

@@ -15,7 +15,7 @@ static inline int open_with(struct cbx_engine *engine, const struct cbx_sandbox_
     CBX_AUTO(sandbox) sandbox = NULL;
     int failed = cbx_sandbox_permitted(permit, &kernel, err);
     failed = failed ? failed
-                    : cbx_sandbox_prepare(engine, config, kernel, &permit->limits, &sandbox, err);
+                    : cbx_sandbox_prepare(engine, config, kernel, &permit->limits, NULL, &sandbox, err);
     failed = failed ? failed : cbx_sandbox_claim(sandbox, permit, err);
     if (!failed) {
         *out = cbx_steal(&sandbox);

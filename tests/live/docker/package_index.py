@@ -44,6 +44,10 @@ WHEELS = [
     wheel("altered", "1.0"),
     wheel("large", "1.0", extra={"large/data": bytes(8 << 20)}.items()),
     wheel("moved_file", "1.0"),
+    wheel("pulls_blocked", "1.0", ["paramiko"]),
+    wheel("paramiko", "3.0"),
+    wheel("pulls_old", "1.0", ["urllib3<1.26"]),
+    wheel("urllib3", "1.25.0"),
 ]
 FILES = dict(WHEELS)
 FILES["only_source-1.0.tar.gz"] = b"no archive"

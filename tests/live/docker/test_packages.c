@@ -206,11 +206,11 @@ static size_t count_containers(void)
 
 /* --- tests -------------------------------------------------------------------------------------- */
 
+/* Found without a path: where Python looks before the packages of the image. */
 #define SHOW_GOOD                                                                                  \
-    "import sys; sys.path.insert(0, '/packages/python'); import good, good_part, os; "             \
-    "print(good.VALUE, good_part.VALUE, oct(os.stat(good.__path__[0] + '/setuid').st_mode), "      \
-    "os.stat('/packages/python').st_uid, os.access('/packages/python', os.W_OK), "                 \
-    "os.path.exists('/packages/python/bin'))"
+    "import good, good_part, os; at = os.path.dirname(good.__path__[0]); "                         \
+    "print(good.VALUE, good_part.VALUE, oct(os.stat(at + '/good/setuid').st_mode), "               \
+    "os.stat(at).st_uid, os.access(at, os.W_OK), os.path.exists(at + '/bin'))"
 
 static void a_set_becomes_a_layer_that_sandboxes_import_from(void **state)
 {
@@ -430,7 +430,7 @@ static void npm_packages_become_a_layer(void **state)
     assert_installs("javascript", &set, &layer);
     assert_prints(layer.id,
                   json_pack("[s,s,s]", "/codebox/node", "-p",
-                            "const odd = require('/packages/node_modules/is-odd');"
+                            "const odd = require('is-odd');"
                             "`${odd(3)} ${odd(4)} ${process.getuid()}`"),
                   "true false 65532\n");
     assert_int_equal(cbx_layer_remove(engine, layer.id, &err), 0);

@@ -71,7 +71,7 @@ static inline struct cbx_permit permit_for(const char *session)
 static inline int take(const char *session, struct cbx_sandbox **out, struct cbx_err *err)
 {
     struct cbx_permit p = permit_for(session);
-    return cbx_pool_take(pool, &p, NULL, out, err);
+    return cbx_pool_take(pool, &p, NULL, NULL, out, err);
 }
 
 static inline struct cbx_pool_stats stats(void)
@@ -116,7 +116,7 @@ static inline void *take_in_thread(void *context)
 {
     struct taker *t = context;
     struct cbx_permit p = permit_for(t->session);
-    t->failed = cbx_pool_take(pool, &p, t->sink, &t->sandbox, &t->err);
+    t->failed = cbx_pool_take(pool, &p, NULL, t->sink, &t->sandbox, &t->err);
     return NULL;
 }
 

@@ -55,7 +55,7 @@ static inline struct cbx_sandbox *open_for(const struct cbx_permit *permit)
     const char *kernel;
     struct cbx_sandbox *sandbox = NULL;
     assert_int_equal(cbx_sandbox_permitted(permit, &kernel, &err), 0);
-    assert_int_equal(cbx_sandbox_prepare(engine, &config, kernel, &permit->limits, &sandbox, &err),
+    assert_int_equal(cbx_sandbox_prepare(engine, &config, kernel, &permit->limits, NULL, &sandbox, &err),
                      0);
     assert_int_equal(cbx_sandbox_claim(sandbox, permit, &err), 0);
     return sandbox;
@@ -69,7 +69,7 @@ static inline struct cbx_sandbox *open_sandbox(void)
 
 static inline int prepare(struct cbx_sandbox **out)
 {
-    return cbx_sandbox_prepare(engine, &config, "python", &limits, out, &err);
+    return cbx_sandbox_prepare(engine, &config, "python", &limits, NULL, out, &err);
 }
 
 /* Each container that was made has been removed. */

@@ -81,7 +81,7 @@ static void gives_only_sandboxes_of_the_permits_limits(void **state)
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
         p.limits = limits;
         ++*fixed[i];
-        assert_int_equal(cbx_pool_take(pool, &p, NULL, &sandbox, NULL), 0);
+        assert_int_equal(cbx_pool_take(pool, &p, NULL, NULL, &sandbox, NULL), 0);
         assert_int_not_equal(index_of(sandbox), 0);
         cbx_pool_discard(pool, sandbox);
     }
@@ -116,7 +116,7 @@ static void refuses_permits_that_allow_no_sandbox(void **state)
     make_pool(&(struct cbx_pool_config){ 0 });
     struct cbx_permit p = permit_for("s");
     p.action = CBX_ACTION_CHECK;
-    assert_int_equal(cbx_pool_take(pool, &p, NULL, &sandbox, NULL), CBX_ESEAL);
+    assert_int_equal(cbx_pool_take(pool, &p, NULL, NULL, &sandbox, NULL), CBX_ESEAL);
     assert_int_equal(fake.count, 0);
 }
 

@@ -58,7 +58,7 @@ static void a_sandbox_under_gvisor_needs_a_runtime_for_it_and_a_kernel_that_runs
     assert_int_equal(prepare(&sandbox), CBX_EENGINE);
     assert_non_null(strstr(err.text, "--gvisor-runtime"));
     config.gvisor_runtime = "runsc";
-    assert_int_equal(cbx_sandbox_prepare(engine, &config, "bash", &limits, &sandbox, &err),
+    assert_int_equal(cbx_sandbox_prepare(engine, &config, "bash", &limits, NULL, &sandbox, &err),
                      CBX_EENGINE);
     assert_non_null(strstr(err.text, "shell does not run with the isolation gvisor"));
     assert_int_equal(fake.count, 0);

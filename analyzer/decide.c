@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ * Hits of rules to a decision. */
+#include "analyzer/decide.h"
+
+#include "analyzer/analyze.h"
+#include "analyzer/rules.h"
+#include "analyzer/source.h"
+
+static struct cbx_span make_span(const struct cbx_source *source, uint32_t start, uint32_t end)
+{
+    struct cbx_span span = { .start_byte = start, .end_byte = end > start ? end : start };
+    if (source->line_count == 0) {
+        return (struct cbx_span){ .line = 1, .column = 1, .end_line = 1, .end_column = 1 };
+    }
+    cbx_source_place(source, start, &span.line, &span.column);
+    cbx_source_place(source, span.end_byte, &span.end_line, &span.end_column);
+    return span;
+}
+
+/* The effect of a rule after exceptions and log-only. */
+static enum cbx_effect effect_of(const struct cbx_deciding *d, const struct cbx_rule *rule,
+                                 struct cbx_str *exception)
+{
+    const struct cbx_exception *e = cbx_policy_exception(d->policy, rule->id, d->principal, d->now);
+    if (e != NULL && rule->effect < CBX_EFFECT_WARN) {
+        *exception = e->reason;
+        return CBX_EFFECT_WARN;
+    }
+    return d->policy->log_only && rule->effect < CBX_EFFECT_WARN ? CBX_EFFECT_WARN : rule->effect;
+}
+
+static enum cbx_verdict verdict_of(enum cbx_effect effect)
+{
+    return effect == CBX_EFFECT_DENY ? CBX_DENY : effect == CBX_EFFECT_ASK ? CBX_ASK : CBX_ALLOW;
+}
+
+int cbx_decide(const struct cbx_deciding *d, const struct cbx_hits *hits, struct cbx_decision *out,
+               struct cbx_finding **out_findings)
+{
+    size_t shown = hits->count > CBX_FINDINGS_MAX ? CBX_FINDINGS_MAX : hits->count, n = 0;
+    struct cbx_finding *findings = cbx_arena_array(d->arena, shown + 1, sizeof(*findings));
+    if (findings == NULL) {
+        return CBX_ETOOBIG;
+    }
+    enum cbx_verdict verdict = CBX_ALLOW;
+    for (size_t i = 0; i < hits->count; i++) {
+        const struct cbx_hit *hit = &hits->items[i];
+        struct cbx_finding f = {
+            .rule = hit->rule, .symbol = hit->symbol, .detail = hit->detail, .hint = hit->rule->hint
+        };
+        f.effect = effect_of(d, f.rule, &f.exception);
+        verdict = verdict_of(f.effect) < verdict ? verdict_of(f.effect) : verdict;
+        if (f.effect != CBX_EFFECT_ALLOW && n < shown) {
+            f.span = make_span(d->source, hit->start, hit->end);
+            findings[n++] = f;
+        }
+    }
+    /* hits that were not kept may have been denials */
+    out->verdict = hits->truncated ? CBX_DENY : verdict;
+    *out_findings = findings;
+    out->findings = findings;
+    out->finding_count = n;
+    out->truncated = hits->truncated || hits->count > CBX_FINDINGS_MAX;
+    return 0;
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT
+ * Reads what pip and npm resolved. */
+#include "analyzer/packages/resolved.h"
+
+#include "analyzer/packages/requirement.h"
+#include "policies/base/sort.h"
+#include "policies/version.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NAME_MAX_BYTES = 214,
+    VERSION_MAX = 128,
+    URL_MAX = 2048,
+    EDGES_MAX = 20000,
+    SHA256_DIGITS = 64
+};
+
+/* Edges while a report is read: `from` pulls in the package of this name. */
+struct edge {
+    size_t from;
+    struct cbx_str name; /* borrowed; of npm the key in "packages" is found by it */
+};
+
+struct reader {
+    struct cbx_resolved *out;
+    struct edge *edges;
+    size_t edge_count;
+    struct cbx_err *err;
+};
+
+static int refuse(struct reader *r, const char *what, struct cbx_str text)
+{
+    return cbx_fail(r->err, CBX_EINVAL, "the report of the package manager is refused: %s '%.*s'",
+                    what, CBX_STR_ARG(cbx_str_sub(text, 0, text.len < 80 ? text.len : 80)));
+}
+
+static bool is_of(struct cbx_str text, size_t max, const char *also)
+{
+    bool good = text.len > 0 && text.len <= max;
+    for (size_t i = 0; i < text.len && good; i++) {
+        char c = text.p[i];
+        good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               (c != '\0' && strchr(also, c) != NULL);
+    }
+    return good;
+}
+
+static bool is_name(enum cbx_spec_kind kind, struct cbx_str name)
+{
+    struct cbx_spec spec;
+    cbx_spec_read(kind, name, &spec);
+    return is_of(name, NAME_MAX_BYTES, kind == CBX_SPEC_NPM ? "-_.@/~" : "-_.") &&
+           !spec.malformed && spec.origin == CBX_FROM_INDEX && cbx_str_equal(spec.name, name);
+}
+
+static bool is_version(enum cbx_spec_kind kind, struct cbx_str version)
+{
+    struct cbx_pep440 pep;
+    struct cbx_semver semver;
+    return is_of(version, VERSION_MAX, ".-_+!") &&
+           (kind == CBX_SPEC_NPM ? cbx_semver_parse(version, &semver)
+                                 : cbx_pep440_parse(version, &pep));
+}
+
+/* A URL as RFC 3986 writes it: what a shell or a terminal could read otherwise is percent-encoded there. */
+static bool is_url(struct cbx_str url)
+{
+    bool secure =
+        cbx_str_starts(url, CBX_STR("https://")) || cbx_str_starts(url, CBX_STR("http://"));
+    return secure && is_of(url, URL_MAX, "-._~:/?#[]@!$&()*+,;=%");
+}
+
+static bool is_hash(enum cbx_spec_kind kind, struct cbx_str hash)
+{
+    return kind == CBX_SPEC_NPM
+               ? cbx_str_starts(hash, CBX_STR("sha512-")) && is_of(hash, 7 + 88, "+/=-") &&
+                     hash.len == 7 + 88
+               : hash.len == SHA256_DIGITS && strspn(hash.p, "0123456789abcdef") >= SHA256_DIGITS;
+}
+
+/* A package whose texts are valid; NULL with an error. */
+static struct cbx_resolved_package *add(struct reader *r, struct cbx_resolved_package package)
+{
+    enum cbx_spec_kind kind = r->out->kind;
+    if (r->out->count == CBX_RESOLVED_PACKAGES_MAX) {
+        cbx_fail(r->err, CBX_ETOOBIG, "more than %d packages would be installed",
+                 CBX_RESOLVED_PACKAGES_MAX);
+        return NULL;
+    }
+    int failed = !is_name(kind, package.name)         ? refuse(r, "name", package.name)
+                 : !is_version(kind, package.version) ? refuse(r, "version", package.version)
+                 : package.url.len > 0 && !is_url(package.url) ? refuse(r, "URL", package.url)
+                 : package.hash.len > 0 && !is_hash(kind, package.hash)
+                     ? refuse(r, "hash", package.hash)
+                     : 0;
+    if (failed) {
+        return NULL;
+    }
+    struct cbx_resolved_package *added = &r->out->items[r->out->count++];
+    *added = package;
+    return added;
+}
+
+static bool add_edge(struct reader *r, size_t from, struct cbx_str name)
+{
+    if (r->edge_count == EDGES_MAX) {
+        cbx_fail(r->err, CBX_ETOOBIG, "the packages need more than %d others in all", EDGES_MAX);
+        return false;
+    }
+    r->edges[r->edge_count++] = (struct edge){ from, name };
+    return true;
+}
+
+/* --- pip -------------------------------------------------------------------------------------- */
+
+static int read_pip_package(struct reader *r, const json_t *item)
+{
+    const json_t *metadata = json_object_get(item, "metadata"), *one,
+                 *download = json_object_get(item, "download_info"),
+                 *archive = json_object_get(download, "archive_info"),
+                 *requires = json_object_get(metadata, "requires_dist");
+    struct cbx_str url = cbx_json_str(json_object_get(download, "url"));
+    struct cbx_str path = url;
+    const char *query = url.len > 0 ? strpbrk(url.p, "?#") : NULL;
+    size_t i;
+    path.len = query != NULL ? (size_t)(query - url.p) : url.len;
+    bool asked = json_is_true(json_object_get(item, "requested"));
+    if (url.len == 0) {
+        return refuse(r, "a package without a URL",
+                      cbx_json_str(json_object_get(metadata, "name")));
+    }
+    if (add(r,
+            (struct cbx_resolved_package){
+                .name = cbx_json_str(json_object_get(metadata, "name")),
+                .version = cbx_json_str(json_object_get(metadata, "version")),
+                .url = url,
+                .hash = cbx_json_str(json_object_get(json_object_get(archive, "hashes"), "sha256")),
+                .by = asked ? CBX_RESOLVED_ASKED : 0,
+                .is_source = archive == NULL || !cbx_str_ends(path, CBX_STR(".whl")),
+                .is_direct = !json_is_false(json_object_get(item, "is_direct")),
+                .is_yanked = json_is_true(json_object_get(item, "is_yanked")) }) == NULL) {
+        return CBX_EINVAL;
+    }
+    json_array_foreach(requires, i, one)
+    {
+        struct cbx_requirement requirement;
+        bool good = cbx_requirement_parse(cbx_json_str(one), &requirement);
+        if (good && !requirement.never && !add_edge(r, r->out->count - 1, requirement.name)) {
+            return CBX_ETOOBIG;
+        }
+    }
+    return 0;
+}
+
+static int read_pip(struct reader *r)
+{
+    const json_t *install = json_object_get(r->out->json, "install"), *item;
+    size_t i;
+    if (!cbx_str_is(cbx_json_str(json_object_get(r->out->json, "version")), "1") ||
+        !json_is_array(install)) {
+        return refuse(r, "it is no installation report of version", CBX_STR("1"));
+    }
+    json_array_foreach(install, i, item)
+    {
+        int failed = read_pip_package(r, item);
+        if (failed) {
+            return failed;
+        }
+    }
+    return 0;
+}
+
+static size_t find_pip(const struct reader *r, const struct edge *edge)
+{
+    for (size_t i = 0; i < r->out->count; i++) {
+        if (cbx_package_same(r->out->items[i].name, edge->name)) {
+            return i;
+        }
+    }
+    return CBX_RESOLVED_ASKED;
+}
+
+/* --- npm -------------------------------------------------------------------------------------- */
+
+static const char folder[] = "node_modules/";
+enum { FOLDER_LEN = sizeof(folder) - 1, PATH_MAX_BYTES = 1024 };
+
+/* "node_modules/a/node_modules/@b/c" is "@b/c". Empty for what does not end so. */
+static struct cbx_str name_of_path(struct cbx_str path)
+{
+    for (size_t at = path.len; at-- > 0;) {
+        struct cbx_str rest = cbx_str_sub(path, at, path.len);
+        if (cbx_str_starts(rest, CBX_STR(folder)) && (at == 0 || path.p[at - 1] == '/')) {
+            return cbx_str_sub(rest, FOLDER_LEN, rest.len);
+        }
+    }
+    return CBX_STR("");
+}
+
+/* The path without its last package: "node_modules/a"; empty for one of the first level. */
+static struct cbx_str outer_path(struct cbx_str path)
+{
+    struct cbx_str name = name_of_path(path);
+    size_t cut = name.len + FOLDER_LEN;
+    return cut < path.len ? cbx_str_sub(path, 0, path.len - cut - 1) : CBX_STR("");
+}
+
+static bool is_path(struct cbx_str path)
+{
+    bool good = path.len > 0 && path.len <= PATH_MAX_BYTES;
+    while (path.len > 0 && good) {
+        struct cbx_str name = name_of_path(path), outer = outer_path(path);
+        size_t whole = outer.len + (outer.len > 0) + FOLDER_LEN + name.len;
+        good = is_name(CBX_SPEC_NPM, name) && whole == path.len;
+        path = outer;
+    }
+    return good;
+}
+
+static int add_npm_edges(struct reader *r, size_t from, const json_t *package)
+{
+    static const char *const lists[] = { "dependencies", "optionalDependencies",
+                                         "peerDependencies" };
+    for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++) {
+        const char *name;
+        json_t *range;
+        json_object_foreach(json_object_get(package, lists[l]), name, range)
+        {
+            if (!add_edge(r, from, cbx_str_of(name))) {
+                return CBX_ETOOBIG;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Without "resolved" it is of the registry (npm's option omit-lockfile-registry-resolved); "name" is that of the package behind an alias. */
+static int read_npm_package(struct reader *r, const char *key, const json_t *item)
+{
+    struct cbx_str path = cbx_str_of(key), name = name_of_path(path),
+                   real = cbx_json_str(json_object_get(item, "name")),
+                   url = cbx_json_str(json_object_get(item, "resolved"));
+    bool elsewhere = url.len > 0 && !cbx_str_starts(url, CBX_STR("http")); /* git+ssh:, file: */
+    if (!is_path(path) || json_is_true(json_object_get(item, "link")) || elsewhere) {
+        return refuse(r, "a package that is of no registry", cbx_str_of(key));
+    }
+    if (add(r,
+            (struct cbx_resolved_package){
+                .name = real.len > 0 ? real : name,
+                .version = cbx_json_str(json_object_get(item, "version")),
+                .url = url,
+                .path = path,
+                .hash = cbx_json_str(json_object_get(item, "integrity")),
+                .has_scripts = json_is_true(json_object_get(item, "hasInstallScript")) }) == NULL) {
+        return CBX_EINVAL;
+    }
+    return add_npm_edges(r, r->out->count - 1, item);
+}
+
+static int read_npm(struct reader *r)
+{
+    const json_t *packages = json_object_get(r->out->json, "packages"),
+                 *version = json_object_get(r->out->json, "lockfileVersion");
+    const char *key;
+    json_t *item;
+    if (json_integer_value(version) != 3 || !json_is_object(packages)) {
+        return refuse(r, "it is no lock file of version", CBX_STR("3"));
+    }
+    json_object_foreach((json_t *)(uintptr_t)packages, key, item)
+    {
+        int failed = key[0] != '\0' ? read_npm_package(r, key, item) : 0;
+        if (failed) {
+            return failed;
+        }
+    }
+    return add_npm_edges(r, CBX_RESOLVED_ASKED, json_object_get(packages, ""));
+}
+
+/* As Node finds a module: in the package's own folder, then in those around it. */
+static size_t find_npm(const struct reader *r, const struct edge *edge)
+{
+    struct cbx_str base =
+        edge->from == CBX_RESOLVED_ASKED ? CBX_STR("") : r->out->items[edge->from].path;
+    for (;; base = outer_path(base)) {
+        for (size_t i = 0; i < r->out->count; i++) {
+            struct cbx_str path = r->out->items[i].path;
+            if (cbx_str_equal(name_of_path(path), edge->name) &&
+                cbx_str_equal(outer_path(path), base)) {
+                return i;
+            }
+        }
+        if (base.len == 0) {
+            return CBX_RESOLVED_ASKED;
+        }
+    }
+}
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+/* Breadth first from what the caller asked for, so each package is named with a shortest chain. A package that nothing pulls in was asked
+ * for. */
+static void connect(struct reader *r)
+{
+    struct cbx_resolved *out = r->out;
+    size_t queue[CBX_RESOLVED_PACKAGES_MAX], head = 0, tail = 0;
+    bool seen[CBX_RESOLVED_PACKAGES_MAX] = { false };
+    bool npm = out->kind == CBX_SPEC_NPM;
+    for (size_t e = 0; e < r->edge_count && npm; e++) {
+        size_t to =
+            r->edges[e].from == CBX_RESOLVED_ASKED ? find_npm(r, &r->edges[e]) : CBX_RESOLVED_ASKED;
+        if (to != CBX_RESOLVED_ASKED && !seen[to]) {
+            seen[to] = true;
+            out->items[to].by = CBX_RESOLVED_ASKED;
+            queue[tail++] = to;
+        }
+    }
+    for (size_t i = 0; i < out->count && !npm; i++) {
+        if (out->items[i].by == CBX_RESOLVED_ASKED) {
+            seen[i] = true;
+            queue[tail++] = i;
+        }
+    }
+    while (head < tail) {
+        size_t from = queue[head++];
+        for (size_t e = 0; e < r->edge_count; e++) {
+            size_t to = r->edges[e].from != from ? CBX_RESOLVED_ASKED
+                        : npm                    ? find_npm(r, &r->edges[e])
+                                                 : find_pip(r, &r->edges[e]);
+            if (to != CBX_RESOLVED_ASKED && !seen[to]) {
+                seen[to] = true;
+                out->items[to].by = from;
+                queue[tail++] = to;
+            }
+        }
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        out->items[i].by = seen[i] ? out->items[i].by : CBX_RESOLVED_ASKED;
+    }
+}
+
+void cbx_resolved_done(struct cbx_resolved *resolved)
+{
+    json_decref(resolved->json);
+    free(resolved->items);
+    *resolved = (struct cbx_resolved){ 0 };
+}
+
+int cbx_resolved_read(enum cbx_spec_kind kind, struct cbx_str report, struct cbx_resolved *out,
+                      struct cbx_err *err)
+{
+    CBX_AUTO_DONE(resolved) read = { .kind = kind };
+    *out = (struct cbx_resolved){ .kind = kind };
+    int failed = cbx_json_parse(report, CBX_RESOLVED_BYTES_MAX, &read.json, err);
+    if (failed) {
+        return failed;
+    }
+    struct reader r = { .out = &read, .err = err };
+    read.items = calloc(CBX_RESOLVED_PACKAGES_MAX, sizeof(*read.items));
+    r.edges = calloc(EDGES_MAX, sizeof(*r.edges));
+    if (read.items == NULL || r.edges == NULL) {
+        abort();
+    }
+    failed = kind == CBX_SPEC_NPM ? read_npm(&r) : read_pip(&r);
+    if (!failed) {
+        connect(&r);
+        *out = read;
+        read = (struct cbx_resolved){ 0 };
+    }
+    free(r.edges);
+    return failed;
+}
+
+/* --- the text of a set ------------------------------------------------------------------------ */
+
+/* The next of the fields of a line, which one blank separates. */
+static struct cbx_str next_field(struct cbx_str *rest)
+{
+    const char *blank = memchr(rest->p, ' ', rest->len);
+    size_t len = blank != NULL ? (size_t)(blank - rest->p) : rest->len;
+    struct cbx_str field = cbx_str_sub(*rest, 0, len);
+    *rest = cbx_str_sub(*rest, len + 1, rest->len);
+    return field;
+}
+
+static int read_line(struct reader *r, struct cbx_str line)
+{
+    bool npm = r->out->kind == CBX_SPEC_NPM;
+    struct cbx_str rest = line;
+    struct cbx_resolved_package p = { .by = CBX_RESOLVED_ASKED };
+    p.path = npm ? next_field(&rest) : p.path;
+    p.name = next_field(&rest);
+    p.version = next_field(&rest);
+    p.hash = next_field(&rest);
+    p.url = npm ? next_field(&rest) : p.url;
+    p.url = cbx_str_is(p.url, "-") ? CBX_STR("") : p.url;
+    if (!npm) {
+        p.hash = cbx_str_starts(p.hash, CBX_STR("sha256:")) ? cbx_str_sub(p.hash, 7, p.hash.len)
+                                                            : CBX_STR("");
+    }
+    bool good = rest.len == 0 && is_hash(r->out->kind, p.hash) && (!npm || is_path(p.path));
+    if (!good) {
+        return refuse(r, "a line of the set is malformed:", line);
+    }
+    return add(r, p) != NULL ? 0 : CBX_EINVAL;
+}
+
+int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct cbx_resolved *out,
+                          struct cbx_err *err)
+{
+    CBX_AUTO_DONE(resolved) read = { .kind = kind };
+    CBX_AUTO_DONE(buf) again;
+    cbx_buf_init(&again, text.len + 1);
+    struct reader r = { .out = &read, .err = err };
+    *out = (struct cbx_resolved){ .kind = kind };
+    read.items = calloc(CBX_RESOLVED_PACKAGES_MAX, sizeof(*read.items));
+    if (read.items == NULL) {
+        abort();
+    }
+    struct cbx_str rest = text;
+    while (rest.len > 0) {
+        const char *end = memchr(rest.p, '\n', rest.len);
+        if (end == NULL) {
+            return refuse(&r, "the set does not end with a line feed:", rest);
+        }
+        size_t len = (size_t)(end - rest.p);
+        int failed = read_line(&r, cbx_str_sub(rest, 0, len));
+        if (failed) {
+            return failed;
+        }
+        rest = cbx_str_sub(rest, len + 1, rest.len);
+    }
+    cbx_resolved_write(&read, &again);
+    if (!cbx_str_equal(cbx_buf_str(&again), text)) {
+        return refuse(&r, "the set is not in its canonical form:", text);
+    }
+    *out = read;
+    read = (struct cbx_resolved){ 0 };
+    return 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * Packages in the executor. */
+#include "gateway/executor/packages.h"
+
+#include "docker/container.h"
+#include "docker/packages.h"
+
+/* Of one call: docker/ reports lines, the front gets events. */
+struct progress {
+    const struct cbx_sink *sink;
+    bool stopped; /* the sink cancelled */
+};
+
+static void send_line(void *context, struct cbx_str text)
+{
+    struct progress *p = context;
+    char line[CBX_PROGRESS_BYTES_MAX + 2];
+    int len = snprintf(line, sizeof(line), "%.*s\n", (int)text.len, text.p);
+    const struct cbx_event event = { .kind = CBX_EVENT_STDERR,
+                                     .text = { .p = line, .len = (size_t)len } };
+    p->stopped = p->stopped || p->sink->event(p->sink->context, &event) != 0;
+}
+
+static bool is_cancelled(void *context)
+{
+    const struct progress *p = context;
+    return p->stopped || (p->sink->cancelled != NULL && p->sink->cancelled(p->sink->context));
+}
+
+static int send_report(const struct cbx_sink *sink, struct cbx_str report, struct cbx_err *err)
+{
+    enum { CHUNK = 64 * 1024 };
+    for (size_t at = 0; at < report.len; at += CHUNK) {
+        const struct cbx_event event = { .kind = CBX_EVENT_STDOUT,
+                                         .text = cbx_str_sub(report, at, at + CHUNK) };
+        if (sink->event(sink->context, &event) != 0) {
+            return cbx_fail(err, CBX_ESTATE, "cancelled while packages were resolved");
+        }
+    }
+    return 0;
+}
+
+/* The engine is there once the pool is. */
+static int configure(struct cbx_executor *e, struct cbx_packages_config *out, struct cbx_err *err)
+{
+    struct cbx_pool *pool;
+    int failed = cbx_executor_pool(e, &pool, err);
+    if (failed) {
+        return failed;
+    }
+    const struct cbx_executor_config *c = &e->config;
+    *out = (struct cbx_packages_config){
+        .sandbox = cbx_pool_sandboxes(pool),
+        .network = c->package_network,
+        .index = { [CBX_MANAGER_PIP] = c->pip_index, [CBX_MANAGER_NPM] = c->npm_registry },
+        .ca_bundle = c->package_ca
+    };
+    return 0;
+}
+
+int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permit,
+                          struct cbx_str text, const struct cbx_sink *sink, struct cbx_err *err)
+{
+    struct progress state = { .sink = sink };
+    const struct cbx_packages_progress progress = { send_line, is_cancelled, &state };
+    struct cbx_packages_config config;
+    struct cbx_layer layer;
+    const char *kernel = cbx_kernel_of(permit->language);
+    int failed = configure(e, &config, err);
+    if (failed || permit->action == CBX_ACTION_INSTALL) {
+        return failed ? failed
+                      : cbx_layer_install(e->engine, &config, kernel, text, NULL, &progress, &layer,
+                                          err);
+    }
+    CBX_AUTO_DONE(buf) report;
+    cbx_buf_init(&report, CBX_REPORT_BYTES_MAX);
+    failed = cbx_packages_resolve(e->engine, &config, kernel, text, NULL, &progress, &report, err);
+    return failed ? failed : send_report(sink, cbx_buf_str(&report), err);
+}
+
+int cbx_executor_layer(struct cbx_executor *e, const struct cbx_permit *permit, struct cbx_str set,
+                       struct cbx_sandbox_layer *out, struct cbx_err *err)
+{
+    struct cbx_packages_config config;
+    struct cbx_layer layer;
+    *out = (struct cbx_sandbox_layer){ 0 };
+    int failed = set.len > 0 ? configure(e, &config, err) : 0;
+    if (failed || set.len == 0) {
+        return failed;
+    }
+    failed = cbx_layer_find(e->engine, &config, cbx_kernel_of(permit->language), set, &layer, err);
+    if (failed == CBX_ENOTFOUND) {
+        return cbx_fail(err, CBX_EENGINE,
+                        "the packages of this sandbox are not installed any more, as its image was "
+                        "built anew or they were removed; ask for them again in a new session");
+    }
+    out->set = permit->layer;
+    memcpy(out->image, layer.id, sizeof(out->image));
+    return failed;
+}

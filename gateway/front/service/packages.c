@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ * Installs. */
+#include "gateway/front/service/packages.h"
+
+#include "policies/base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REMEMBERED_MS = 10 * 60 * 1000, REPORT_MAX = 4 * 1024 * 1024 };
+
+/* --- what was resolved ------------------------------------------------------------------------ */
+
+static struct cbx_sha256 key_of(const struct cbx_service *service,
+                                const struct cbx_package_order *order)
+{
+    CBX_AUTO_DONE(buf) text;
+    const struct cbx_policy *policy = cbx_policies_find(&service->flow->policies, order->policy);
+    cbx_buf_init(&text, CBX_PACKAGES_BYTES_MAX);
+    if (policy != NULL) {
+        cbx_buf_add_bytes(&text, policy->sha256.bytes, sizeof(policy->sha256.bytes));
+    }
+    cbx_buf_add_cstr(&text, order->language);
+    cbx_buf_add_char(&text, '\n');
+    cbx_buf_add(&text, order->requirements);
+    return cbx_sha256_of(cbx_buf_str(&text));
+}
+
+/* False when it is not remembered. */
+static bool recall(struct cbx_service *service, const struct cbx_sha256 *key, struct cbx_buf *set)
+{
+    bool found = false;
+    int64_t now = cbx_clock_ms();
+    pthread_mutex_lock(&service->lock);
+    for (size_t i = 0; i < CBX_SERVICE_SETS && !found; i++) {
+        const struct cbx_resolved_set *r = &service->sets[i];
+        found = r->text != NULL && now < r->until_ms && cbx_sha256_equal(&r->key, key);
+        if (found) {
+            cbx_buf_add_cstr(set, r->text);
+        }
+    }
+    pthread_mutex_unlock(&service->lock);
+    return found;
+}
+
+/* In the place of the one that is forgotten next. */
+static void remember(struct cbx_service *service, const struct cbx_sha256 *key, struct cbx_str set)
+{
+    pthread_mutex_lock(&service->lock);
+    struct cbx_resolved_set *at = &service->sets[0];
+    for (size_t i = 1; i < CBX_SERVICE_SETS; i++) {
+        at = service->sets[i].until_ms < at->until_ms ? &service->sets[i] : at;
+    }
+    free(at->text);
+    *at = (struct cbx_resolved_set){ .key = *key,
+                                     .until_ms = cbx_clock_ms() + REMEMBERED_MS,
+                                     .text = strndup(set.p, set.len) };
+    pthread_mutex_unlock(&service->lock);
+}
+
+void cbx_service_forget_packages(struct cbx_service *service)
+{
+    pthread_mutex_lock(&service->lock);
+    for (size_t i = 0; i < CBX_SERVICE_SETS; i++) {
+        free(service->sets[i].text);
+        service->sets[i] = (struct cbx_resolved_set){ 0 };
+    }
+    pthread_mutex_unlock(&service->lock);
+}
+
+/* --- the two steps ---------------------------------------------------------------------------- */
+
+/* What a step prints: its report is stdout, its progress stderr. */
+struct output {
+    const struct cbx_package_order *order;
+    struct cbx_buf report;
+    struct cbx_buf line;
+};
+
+static void add_progress(struct output *o, struct cbx_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.p[i] != '\n') {
+            cbx_buf_add_char(&o->line, text.p[i]);
+            continue;
+        }
+        if (o->order->progress != NULL) {
+            o->order->progress(o->order->context, cbx_buf_str(&o->line));
+        }
+        cbx_buf_reset(&o->line);
+    }
+}
+
+static int take_event(void *context, const struct cbx_event *event)
+{
+    struct output *o = context;
+    if (event->kind == CBX_EVENT_STDERR) {
+        add_progress(o, event->text);
+    }
+    return event->kind == CBX_EVENT_STDOUT ? cbx_buf_add(&o->report, event->text) : 0;
+}
+
+/* Judges and carries out one step. */
+static int step(struct cbx_service *service, enum cbx_action action, struct cbx_str source,
+                struct output *o, struct cbx_judgement *judgement, struct cbx_outcome *outcome,
+                struct cbx_err *err)
+{
+    const struct cbx_package_order *order = o->order;
+    const struct cbx_sink sink = { .event = take_event, .context = o };
+    struct cbx_request request = cbx_service_request(action, order->language, order->policy,
+                                                     CBX_STR(""), source, NULL, order->origin);
+    cbx_claims_lend(order->claims, &request.subject);
+    int failed = cbx_review_judge(service->flow, &request, judgement, err);
+    bool nothing = !failed && judgement->verdict == CBX_ALLOW && judgement->text.len == 0;
+    if (failed || nothing) { /* the image has all of it */
+        outcome->verdict = CBX_ALLOW;
+        return failed;
+    }
+    failed = cbx_review_submit(service->flow, &request, judgement, &sink, outcome, err);
+    if (!failed && outcome->verdict == CBX_ALLOW) {
+        cbx_outcome_acknowledge(service->flow, outcome);
+    }
+    return failed;
+}
+
+static int install(struct cbx_service *service, struct output *o, struct cbx_buf *set,
+                   struct cbx_outcome *denial, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(judgement) asked = { 0 };
+    CBX_AUTO_DONE(judgement) all = { 0 };
+    CBX_AUTO_DONE(outcome) resolved = { 0 };
+    int failed =
+        step(service, CBX_ACTION_RESOLVE, o->order->requirements, o, &asked, &resolved, err);
+    if (failed || resolved.verdict != CBX_ALLOW) {
+        *denial = resolved;
+        resolved = (struct cbx_outcome){ 0 };
+        return failed;
+    }
+    CBX_AUTO_DONE(buf) report = o->report;
+    cbx_buf_init(&o->report, REPORT_MAX);
+    failed = step(service, CBX_ACTION_INSTALL, cbx_buf_str(&report), o, &all, denial, err);
+    return failed || denial->verdict != CBX_ALLOW ? failed
+                                                  : cbx_buf_add(set, cbx_buf_str(&all.text));
+}
+
+int cbx_service_install(struct cbx_service *service, const struct cbx_package_order *order,
+                        struct cbx_buf *set, struct cbx_outcome *denial, struct cbx_err *err)
+{
+    struct cbx_sha256 key = key_of(service, order);
+    struct output o = { .order = order };
+    denial->verdict = CBX_ALLOW;
+    if (recall(service, &key, set)) {
+        return 0;
+    }
+    cbx_buf_init(&o.report, REPORT_MAX);
+    cbx_buf_init(&o.line, 1024);
+    int failed = install(service, &o, set, denial, err);
+    cbx_buf_done(&o.report);
+    cbx_buf_done(&o.line);
+    if (!failed && denial->verdict == CBX_ALLOW) {
+        remember(service, &key, cbx_buf_str(set));
+    }
+    return failed;
+}

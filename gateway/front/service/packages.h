@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * Packages beyond those of an image: resolved, judged, installed, and remembered. */
+#ifndef CBX_GATEWAY_FRONT_SERVICE_PACKAGES_H
+#define CBX_GATEWAY_FRONT_SERVICE_PACKAGES_H
+
+#include "gateway/front/claims.h"
+#include "gateway/front/service/service.h"
+
+/* What a client asks for. All borrowed. */
+struct cbx_package_order {
+    struct cbx_str policy;           /* empty = the default */
+    const char *language;            /* as the flow names it (dialect.h) */
+    struct cbx_str requirements;     /* one per line, sorted */
+    struct cbx_str origin;           /* the API */
+    const struct cbx_claims *claims; /* of the client; NULL = none */
+    /* Called with each line of progress, "downloading numpy 12.3 MB"; NULL = nobody listens. */
+    void (*progress)(void *context, struct cbx_str line);
+    void *context;
+};
+
+/* Resolves, judges and installs. *set (initialised with CBX_PACKAGES_BYTES_MAX) gets the text of the set, for the subject of a sandbox's
+ * decisions. What was resolved for the same requirements within the last ten minutes is not resolved again. Returns 0 also when the policy
+ * denies a package: denial->verdict says so, and nothing was installed then. Errors of docker/packages.h, fit for the client, and of the
+ * flow. `denial` is the caller's (cbx_outcome_done). */
+int cbx_service_install(struct cbx_service *service, const struct cbx_package_order *order,
+                        struct cbx_buf *set, struct cbx_outcome *denial, struct cbx_err *err);
+
+/* Forgets what was resolved: a sandbox with a remembered set could not be made. */
+void cbx_service_forget_packages(struct cbx_service *service);
+
+#endif

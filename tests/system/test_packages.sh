@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `dependencies` and installs in cells: resolved, judged and installed before a program starts, from an index that a container serves.
+source "$(dirname "$0")/lib.sh"
+index=$(docker run --detach --interactive --rm --entrypoint python3 --label codebox.test=packages codebox-python:latest -I -c "$(cat tests/live/docker/package_index.py)" 8080 8081)
+trap 'docker rm -f "$index" >/dev/null 2>&1; kill -9 $server 2>/dev/null || true; rm -rf "$work"' EXIT
+wait_until sh -c "docker logs '$index' 2>&1 | grep -q '^ready '"
+address=$(docker logs "$index" 2>&1 | sed -n 's/^ready //p')
+cat >"$work/closed.yaml" <<'END'
+version: 1
+name: closed
+extends: [default]
+network: none
+END
+start_server --pip-index "http://$address:8080/simple/" --policy default --policy "$work/closed.yaml"
+
+open_with() { post /v1/sessions "$(jq -n --args '{language: "python", dependencies: $ARGS.positional}' -- "$@")"; }
+session_with() { open_with "$@" | jq -er '.session_id // halt_error'; }
+execute() { post /v1/executions "$(jq -n --arg s "$1" --arg c "$2" '{code: $c, session_id: $s}')"; }
+once() { post /v1/executions "$(jq -n --arg c "$1" '{code: $c, language: "python"}')"; }
+text_of() { jq -r '[.output[]?.text // empty] | join("")'; }
+shows() { # FRAGMENT: in the standard input
+    local text
+    text=$(cat)
+    echo "$text"
+    [[ $text == *"$1"* ]] || { echo "not there: $1"; return 1; }
+}
+refused() { # FRAGMENT DEPENDENCY ...
+    local fragment=$1
+    shift
+    open_with "$@" | shows "$fragment" | lacks '"session_id":'
+}
+
+# --- what works
+installs() {
+    local session
+    session=$(session_with good)
+    execute "$session" $'import good, good_part\nprint(good.VALUE, good_part.VALUE, good.__file__)' | text_of | shows '1.0 2.0 /usr/local/lib/python3'
+    echo "$session" >"$work/session"
+}
+ok 'a session has its dependencies, and what they need' installs
+isolated() { execute "$(cat "$work/session")" $'import urllib.request\ntry:\n    urllib.request.urlopen("http://'"$address"$':8080/", timeout=2)\nexcept Exception as e:\n    print("failed", type(e).__name__)' | shows failed; }
+ok 'its programs have no network' isolated
+read_only() { execute "$(cat "$work/session")" $'import good\ntry:\n    open(good.__file__, "w")\nexcept OSError as e:\n    print("refused", e.errno)' | text_of | shows 'refused'; }
+ok 'and cannot change what was installed' read_only
+recorded() {
+    "$codebox" audit tail --state "$state" --lines 30 >"$work/audit" || true
+    shows 'good 1.0 sha256:' <"$state/audit.log" || grep -rF 'good 1.0 sha256:' "$state" >/dev/null
+}
+ok 'the audit log has packages, versions and hashes' recorded
+shared() {
+    local before after
+    before=$(docker events --since 0 --until "$(date +%s)" --filter label=codebox.installer 2>/dev/null | wc -l)
+    session_with good >/dev/null
+    after=$(docker events --since 0 --until "$(date +%s)" --filter label=codebox.installer 2>/dev/null | wc -l)
+    [ "$before" = "$after" ]
+    [ "$(docker images -q codebox-python-layer | sort -u | wc -l)" -ge 1 ]
+}
+ok 'a second session with the same packages installs nothing' shared
+of_the_image() { execute "$(session_with 'numpy>=1.20' good)" $'import numpy, good\nprint(numpy.__file__, good.VALUE)' | text_of | shows '/usr/lib/python3/dist-packages/numpy'; }
+ok 'what the image has is not installed again' of_the_image
+in_a_cell() { once $'%pip install good\nimport good\nprint("have", good.VALUE)' | tee "$work/a" | text_of | shows 'have 1.0'; shows 'Installed: good 1.0' <"$work/a"; }
+ok '%pip in a program of its own installs before it starts' in_a_cell
+with_bang() { once $'!pip install -q "good>=1"\nimport good\nprint("have", good.VALUE)' | text_of | shows 'have 1.0'; }
+ok '!pip as well' with_bang
+in_a_first_cell() {
+    local session
+    session=$(session_with)
+    execute "$session" $'%pip install good\nimport good\nx = good.VALUE' | expect '.status == "completed" or .status == "ok"' || true
+    execute "$session" 'print("still", x)' | text_of | shows 'still 1.0'
+    execute "$session" $'import good_part\nprint(good_part.VALUE)' | text_of | shows 2.0
+}
+ok 'the first cell of a session installs for all of them' in_a_first_cell
+in_a_later_cell() {
+    local session
+    session=$(session_with)
+    execute "$session" 'x = 1' >/dev/null
+    execute "$session" $'%pip install good' | shows 'before the first program of a sandbox starts'
+    execute "$session" 'print("still", x)' | text_of | shows 'still 1'
+}
+ok 'in a later cell it says how to, and the session keeps its state' in_a_later_cell
+restart() {
+    local session
+    session=$(session_with good)
+    docker kill "$(container_of "$session")" >/dev/null
+    execute "$session" $'import good\nprint("again", good.VALUE)' | text_of | shows 'again 1.0'
+}
+ok 'a session whose sandbox died has its packages in the next one' restart
+
+# --- what does not
+ok_later 'a package that another one pulls in is judged, and the chain is told' refused 'pulls_blocked 1.0 -> paramiko 3.0: paramiko is blocked by the policy' pulls_blocked
+ok_later 'so is its version' refused 'urllib3 is older than the policy allows; ask for version 1.26.5 or newer' pulls_old
+ok_later 'a package that has only a source archive is refused' refused 'only-source' only-source
+ok_later 'a withdrawn release is refused' refused 'withdrawn' retracted==1.0
+ok_later 'a file whose hash changed is refused' refused 'altered' altered
+ok_later 'versions that exclude each other are told' refused 'good-part' left right
+ok_later 'a package that does not exist is told' refused 'nowhere' nowhere-at-all
+ok_later 'a redirect to another host is refused' refused 'redirect' moved
+ok_later 'a blocked package is refused before anything is asked for' refused 'pkg.blocked' paramiko
+finish_later
+for spec in '--index-url=http://evil.example/' 'good @ http://evil.example/x.whl' 'git+https://evil.example/x' './good' '-r x.txt' $'good\n--pre' '$(id)' "good'; import os"; do
+    ok_later "'$(head -n 1 <<<"$spec")' is no requirement" refused 'allowed is a package name' "$spec"
+done
+finish_later
+closed() { post /v1/sessions '{"policy": "closed", "dependencies": ["good"]}' | shows 'network: packages-only'; }
+ok 'a policy without a network installs nothing' closed
+clean() { wait_until sh -c '[ -z "$(docker ps -aq --filter label=codebox.installer)" ]'; }
+ok 'no installer is left behind' clean
+ok 'the audit log is in order' audit_is_whole
+finish
