@@ -44,6 +44,8 @@ WHEELS = [
     wheel("altered", "1.0"),
     wheel("large", "1.0", extra={"large/data": bytes(8 << 20)}.items()),
     wheel("moved_file", "1.0"),
+    wheel("squatter", "1.0", extra={"IPython/__init__.py": b""}.items()),
+    wheel("starter", "1.0", extra={"starter.pth": b"import sys; sys.stdout.write('start')\n", "sitecustomize.py": b"print('start')\n"}.items()),
     wheel("pulls_blocked", "1.0", ["paramiko"]),
     wheel("paramiko", "3.0"),
     wheel("pulls_old", "1.0", ["urllib3<1.26"]),

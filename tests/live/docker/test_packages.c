@@ -329,6 +329,27 @@ static void what_unpacks_to_more_than_allowed_makes_no_layer(void **state)
     packages.unpacked_bytes = 0;
 }
 
+static void no_code_of_a_package_runs_when_python_starts(void **state)
+{
+    (void)state;
+    struct cbx_err err;
+    struct cbx_layer layer;
+    CBX_AUTO_DONE(buf) set;
+    CBX_AUTO_DONE(buf) squatter;
+    resolve_set("starter", &set);
+    forget_layer("python", &set);
+    assert_installs("python", &set, &layer);
+    assert_prints(layer.id,
+                  json_pack("[s,s,s,s]", "/usr/bin/python3", "-I", "-c",
+                            "import starter; print(starter.VALUE)"),
+                  "1.0\n");
+    assert_int_equal(cbx_layer_remove(engine, layer.id, &err), 0);
+    /* Nor does the kernel import it in place of what the image has. */
+    resolve_set("squatter", &squatter);
+    assert_not_installed("python", cbx_buf_str(&squatter), CBX_EINVAL,
+                         "'IPython', which belongs to 'ipython'");
+}
+
 static bool cancel(void *context)
 {
     (void)context;
@@ -469,6 +490,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_requirement_that_is_an_option_reaches_no_engine),
         cmocka_unit_test(a_wheel_with_another_hash_makes_no_layer),
         cmocka_unit_test(what_unpacks_to_more_than_allowed_makes_no_layer),
+        cmocka_unit_test(no_code_of_a_package_runs_when_python_starts),
         cmocka_unit_test(a_cancelled_call_leaves_no_container),
         cmocka_unit_test(a_gateway_that_is_killed_in_the_middle_leaves_nothing_for_long),
         cmocka_unit_test(npm_packages_become_a_layer),
