@@ -74,6 +74,7 @@ class Index(BaseHTTPRequestHandler):
 
     def do_GET(self):
         folder, _, name = self.path.strip("/").partition("/")
+        name = name or folder  # npm asks for /NAME
         elsewhere = f"http://{self.headers['Host'].partition(':')[0]}:{OTHER}{self.path}"
         moves = self.server.server_port == PORT and (name == "moved" or name.startswith("moved_file"))
         if name == "hangs":

@@ -15,6 +15,7 @@ enum { PORT = 8000, OTHER_PORT = 8001, ANSWER_MS = 20000, TEXT_MAX = 64 * 1024 }
 
 static struct cbx_packages_config packages = { .sandbox = &config, .answer_timeout_ms = 1000 };
 static char index_url[64], index_container[CBX_CONTAINER_ID_CHARS + 1];
+static char npm_url[64]; /* the index of this test for npm, which knows what does not end well */
 static char *index_program, *certificates;
 
 /* --- containers of this test -------------------------------------------------------------------- */
@@ -75,6 +76,7 @@ static void start_index(void)
     char address[40];
     assert_int_equal(sscanf(out.p, "ready %39[0-9.]\n", address), 1);
     snprintf(index_url, sizeof(index_url), "http://%s:%d/simple/", address, PORT);
+    snprintf(npm_url, sizeof(npm_url), "http://%s:%d/", address, PORT);
     packages.index[CBX_MANAGER_PIP] = index_url;
 }
 
@@ -92,12 +94,12 @@ static void assert_prints(const char *image, json_t *command, const char *want)
 
 /* --- reports and sets --------------------------------------------------------------------------- */
 
-static int resolve(const char *kernel, const char *requirements, json_t **report,
-                   struct cbx_err *err)
+static int resolve_at(const char *kernel, const char *index, const char *requirements,
+                      json_t **report, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_REPORT_BYTES_MAX);
-    int failed = cbx_packages_resolve(engine, &packages, kernel, cbx_str_of(requirements), NULL,
+    int failed = cbx_packages_resolve(engine, &packages, kernel, cbx_str_of(requirements), index,
                                       NULL, &text, err);
     if (!failed) {
         assert_int_equal(cbx_json_parse(cbx_buf_str(&text), CBX_REPORT_BYTES_MAX, report, err), 0);
@@ -105,14 +107,28 @@ static int resolve(const char *kernel, const char *requirements, json_t **report
     return failed;
 }
 
-static void assert_not_resolved(const char *requirements, int code, const char *words)
+static int resolve(const char *kernel, const char *requirements, json_t **report,
+                   struct cbx_err *err)
+{
+    return resolve_at(kernel, NULL, requirements, report, err);
+}
+
+/* `index` NULL: by pip, from the index of this test. */
+static void assert_not_resolved_at(const char *index, const char *requirements, int code,
+                                   const char *words)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_JSON report = NULL;
-    int failed = resolve("python", requirements, &report, &err);
+    int failed =
+        resolve_at(index != NULL ? "javascript" : "python", index, requirements, &report, &err);
     if (failed != code || strstr(err.text, words) == NULL) {
         fail_msg("%s: %d '%s' (%s)", requirements, failed, err.text, err.detail);
     }
+}
+
+static void assert_not_resolved(const char *requirements, int code, const char *words)
+{
+    assert_not_resolved_at(NULL, requirements, code, words);
 }
 
 /* The set of all that pip reports. */
@@ -288,6 +304,7 @@ static void an_index_that_does_not_answer_ends_the_call(void **state)
 {
     (void)state;
     assert_not_resolved("hangs", CBX_ETIMEDOUT, "did not answer in time");
+    assert_not_resolved_at(npm_url, "hangs", CBX_ETIMEDOUT, "did not answer in time");
 }
 
 static void redirects_to_another_host_are_refused(void **state)
@@ -295,6 +312,7 @@ static void redirects_to_another_host_are_refused(void **state)
     (void)state;
     assert_not_resolved("moved", CBX_EPROTO, ":8001, which is another host");
     assert_not_resolved("moved-file", CBX_EPROTO, ":8001, which is another host");
+    assert_not_resolved_at(npm_url, "moved", CBX_EPROTO, ":8001, which is another host");
 }
 
 static void a_requirement_that_is_an_option_reaches_no_engine(void **state)
