@@ -245,6 +245,7 @@ static void a_set_becomes_a_layer_that_sandboxes_import_from(void **state)
     }
     assert_non_null(strstr(progress.p, "collecting good\n"));
     assert_non_null(strstr(progress.p, "installing 2 packages\n"));
+    /* What its wheel has for the start of Python, and its setuid bit, are not there. */
     assert_prints(layer.id, json_pack("[s,s,s,s]", "/usr/bin/python3", "-I", "-c", SHOW_GOOD),
                   "1.0 2.0 0o100755 0 False False\n");
     struct cbx_image image;
@@ -292,12 +293,10 @@ static void what_cannot_be_resolved_is_explained(void **state)
 {
     (void)state;
     assert_not_resolved("nosuch", CBX_EINVAL, "no package for 'nosuch'");
-    assert_not_resolved("good==7", CBX_EINVAL, "no version for 'good==7'");
     assert_not_resolved("only-source", CBX_EINVAL, "'only-source' has no wheel");
     assert_not_resolved("foreign", CBX_EINVAL, "'foreign' has no wheel");
     assert_not_resolved("left\nright", CBX_EINVAL, "contradict each other");
     assert_not_resolved("altered", CBX_EPROTO, "'altered' do not have the hash");
-    assert_not_resolved("fails", CBX_EIO, "cannot be reached");
 }
 
 static void an_index_that_does_not_answer_ends_the_call(void **state)
@@ -347,24 +346,12 @@ static void what_unpacks_to_more_than_allowed_makes_no_layer(void **state)
     packages.unpacked_bytes = 0;
 }
 
-static void no_code_of_a_package_runs_when_python_starts(void **state)
+static void a_package_does_not_take_over_what_the_kernel_imports(void **state)
 {
     (void)state;
-    struct cbx_err err;
-    struct cbx_layer layer;
     CBX_AUTO_DONE(buf) set;
-    CBX_AUTO_DONE(buf) squatter;
-    resolve_set("starter", &set);
-    forget_layer("python", &set);
-    assert_installs("python", &set, &layer);
-    assert_prints(layer.id,
-                  json_pack("[s,s,s,s]", "/usr/bin/python3", "-I", "-c",
-                            "import starter; print(starter.VALUE)"),
-                  "1.0\n");
-    assert_int_equal(cbx_layer_remove(engine, layer.id, &err), 0);
-    /* Nor does the kernel import it in place of what the image has. */
-    resolve_set("squatter", &squatter);
-    assert_not_installed("python", cbx_buf_str(&squatter), CBX_EINVAL,
+    resolve_set("squatter", &set);
+    assert_not_installed("python", cbx_buf_str(&set), CBX_EINVAL,
                          "'IPython', which belongs to 'ipython'");
 }
 
@@ -508,7 +495,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_requirement_that_is_an_option_reaches_no_engine),
         cmocka_unit_test(a_wheel_with_another_hash_makes_no_layer),
         cmocka_unit_test(what_unpacks_to_more_than_allowed_makes_no_layer),
-        cmocka_unit_test(no_code_of_a_package_runs_when_python_starts),
+        cmocka_unit_test(a_package_does_not_take_over_what_the_kernel_imports),
         cmocka_unit_test(a_cancelled_call_leaves_no_container),
         cmocka_unit_test(a_gateway_that_is_killed_in_the_middle_leaves_nothing_for_long),
         cmocka_unit_test(npm_packages_become_a_layer),
