@@ -192,7 +192,9 @@ static int analyze_readable(struct stages *s)
     }
     if (!failed) {
         s->out->sha256 = cbx_sha256_of(s->out->text);
-        struct cbx_evidence evidence = { .facts = &s->facts, .tree = tree, .text = notebook.text };
+        struct cbx_evidence evidence = {
+            .facts = &s->facts, .tree = tree, .text = notebook.text, .folders = s->request->folders
+        };
         failed = cbx_rules_match(s->policy, &evidence, s->arena, &hits);
     }
     failed = failed ? failed : decide(s, &hits);

@@ -76,12 +76,32 @@ static bool is_system(struct cbx_str path)
     return false;
 }
 
-/* True when no glob matches the path, made absolute. */
-static bool is_outside(struct cbx_arena *arena, const struct cbx_strs *globs, struct cbx_str text)
+/* Is the path one of these folders, or in one? */
+static bool is_in_folder(const struct cbx_strs *folders, struct cbx_str path)
+{
+    for (size_t i = 0; folders != NULL && i < folders->count; i++) {
+        struct cbx_str folder = folders->items[i];
+        if (cbx_str_starts(path, folder) && (path.len == folder.len || path.p[folder.len] == '/')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cbx_path_is_in(const struct cbx_strs *folders, struct cbx_str path, struct cbx_arena *arena)
+{
+    return folders != NULL && folders->count > 0 &&
+           is_in_folder(folders, cbx_path_resolve(arena, path));
+}
+
+/* True when no glob matches the path, made absolute, and no folder has it. */
+static bool is_outside(struct cbx_arena *arena, const struct cbx_strs *globs,
+                       const struct cbx_strs *folders, struct cbx_str text)
 {
     struct cbx_str path = cbx_path_resolve(arena, text);
     bool relative = text.len == 0 || (text.p[0] != '/' && text.p[0] != '~');
-    return !any_glob(globs, path, true) && (!relative || is_system(path));
+    return !any_glob(globs, path, true) && !is_in_folder(folders, path) &&
+           (!relative || is_system(path));
 }
 
 /* True when a glob matches the path, made absolute. The result of ".." above the workspace depends
@@ -96,7 +116,7 @@ static bool is_within(struct cbx_arena *arena, const struct cbx_strs *globs, str
 /* True when a path of which only the beginning is known, up to a '*', is outside for every possible
  * rest. */
 static bool begins_outside(struct cbx_arena *arena, const struct cbx_strs *globs,
-                           struct cbx_str partial)
+                           const struct cbx_strs *folders, struct cbx_str partial)
 {
     const char *gap = memchr(partial.p, '*', partial.len);
     size_t end = gap != NULL ? (size_t)(gap - partial.p) : partial.len;
@@ -112,7 +132,12 @@ static bool begins_outside(struct cbx_arena *arena, const struct cbx_strs *globs
             return false; /* the rest may lead inside */
         }
     }
-    return !any_glob(globs, folder, true);
+    for (size_t i = 0; folders != NULL && i < folders->count; i++) {
+        if (cbx_str_starts(folders->items[i], folder)) {
+            return false;
+        }
+    }
+    return !any_glob(globs, folder, true) && !is_in_folder(folders, folder);
 }
 
 /* The host of a URL (RFC 3986): "" when it has none, or when a gap leaves it open. */
@@ -151,8 +176,8 @@ static bool host_holds(struct cbx_arena *arena, const struct cbx_where *w, struc
                      !(w->host_outside.count > 0 && any_glob(&w->host_outside, host, false));
 }
 
-static bool value_holds(struct cbx_arena *arena, const struct cbx_where *w, struct cbx_str value,
-                        bool constant)
+static bool value_holds(struct cbx_arena *arena, const struct cbx_strs *folders,
+                        const struct cbx_where *w, struct cbx_str value, bool constant)
 {
     bool path = w->outside.count > 0 || w->inside.count > 0;
     if ((w->matches.count > 0 && !any_glob(&w->matches, value, false)) ||
@@ -162,34 +187,35 @@ static bool value_holds(struct cbx_arena *arena, const struct cbx_where *w, stru
     if ((path || tests_host(w)) && !constant) {
         return w->unknown_holds;
     }
-    return !(w->outside.count > 0 && !is_outside(arena, &w->outside, value)) &&
+    return !(w->outside.count > 0 && !is_outside(arena, &w->outside, folders, value)) &&
            !(w->inside.count > 0 && !is_within(arena, &w->inside, value)) &&
            (!tests_host(w) || host_holds(arena, w, value));
 }
 
 /* The text is known in part: decides by the known parts of its path or host. */
-static bool partial_holds(struct cbx_arena *arena, const struct cbx_where *w,
-                          struct cbx_str partial)
+static bool partial_holds(struct cbx_arena *arena, const struct cbx_strs *folders,
+                          const struct cbx_where *w, struct cbx_str partial)
 {
     bool more = w->matches.count + w->not_matches.count + w->inside.count > 0;
-    bool path = w->outside.count > 0 && begins_outside(arena, &w->outside, partial),
+    bool path = w->outside.count > 0 && begins_outside(arena, &w->outside, folders, partial),
          host = tests_host(w) && host_of(partial).len > 0 && host_holds(arena, w, partial);
     return !more && (w->outside.count == 0 || path) && (!tests_host(w) || host);
 }
 
 /* The value is not certain: the condition holds when it holds for one of the possible constants, or
  * for any value. */
-static bool any_value_holds(struct cbx_arena *arena, const struct cbx_where *w,
-                            const struct cbx_arg *arg)
+static bool any_value_holds(struct cbx_arena *arena, const struct cbx_strs *folders,
+                            const struct cbx_where *w, const struct cbx_arg *arg)
 {
     for (uint32_t i = 0; i < arg->text_count; i++) {
-        if (value_holds(arena, w, arg->texts[i], true)) {
+        if (value_holds(arena, folders, w, arg->texts[i], true)) {
             return true;
         }
     }
     bool hosts_known = tests_host(w) && arg->partial_count > 0;
     for (uint32_t i = 0; i < arg->partial_count; i++) {
-        if ((w->outside.count > 0 || tests_host(w)) && partial_holds(arena, w, arg->partials[i])) {
+        if ((w->outside.count > 0 || tests_host(w)) &&
+            partial_holds(arena, folders, w, arg->partials[i])) {
             return true;
         }
         hosts_known &= host_of(arg->partials[i]).len > 0;
@@ -197,8 +223,9 @@ static bool any_value_holds(struct cbx_arena *arena, const struct cbx_where *w,
     return !hosts_known && w->unknown_holds;
 }
 
-static bool condition_holds(const struct cbx_policy *policy, struct cbx_arena *arena,
-                            const struct cbx_fact *fact, const struct cbx_where *w)
+static bool condition_holds(const struct cbx_policy *policy, const struct cbx_strs *folders,
+                            struct cbx_arena *arena, const struct cbx_fact *fact,
+                            const struct cbx_where *w)
 {
     const struct cbx_arg *arg = find_argument(fact, &w->arg);
     if (arg == NULL && fact->spread) {
@@ -221,25 +248,25 @@ static bool condition_holds(const struct cbx_policy *policy, struct cbx_arena *a
     bool tests = w->matches.count > 0 || w->not_matches.count > 0 || w->outside.count > 0 ||
                  w->inside.count > 0 || tests_host(w);
     return !tests       ? true
-           : arg->known ? value_holds(arena, w, arg->value, arg->constant)
-                        : any_value_holds(arena, w, arg);
+           : arg->known ? value_holds(arena, folders, w, arg->value, arg->constant)
+                        : any_value_holds(arena, folders, w, arg);
 }
 
-bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_fact *fact,
-                         struct cbx_arena *arena, struct cbx_str *path)
+bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_strs *folders,
+                         const struct cbx_fact *fact, struct cbx_arena *arena, struct cbx_str *path)
 {
     for (uint32_t i = 0; i < fact->arg_count; i++) {
         const struct cbx_arg *arg = &fact->args[i];
         const struct cbx_str *texts = arg->known ? &arg->value : arg->texts;
         uint32_t count = arg->known ? arg->constant : arg->text_count;
         for (uint32_t k = 0; k < count; k++) {
-            if (is_outside(arena, globs, texts[k])) {
+            if (is_outside(arena, globs, folders, texts[k])) {
                 *path = texts[k];
                 return true;
             }
         }
         for (uint32_t k = 0; k < arg->partial_count; k++) {
-            if (begins_outside(arena, globs, arg->partials[k])) {
+            if (begins_outside(arena, globs, folders, arg->partials[k])) {
                 *path = arg->partials[k];
                 return true;
             }
@@ -248,14 +275,15 @@ bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_fact *fa
     return false;
 }
 
-bool cbx_call_holds(const struct cbx_policy *policy, const struct cbx_call *call,
-                    const struct cbx_fact *fact, struct cbx_arena *arena)
+bool cbx_call_holds(const struct cbx_policy *policy, const struct cbx_strs *folders,
+                    const struct cbx_call *call, const struct cbx_fact *fact,
+                    struct cbx_arena *arena)
 {
     if (fact->kind != CBX_IS_CALL) {
         return call->where_count == 0; /* passed on: its arguments are unknown */
     }
     for (size_t i = 0; i < call->where_count; i++) {
-        if (!condition_holds(policy, arena, fact, &call->where[i])) {
+        if (!condition_holds(policy, folders, arena, fact, &call->where[i])) {
             return false;
         }
     }

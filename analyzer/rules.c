@@ -48,6 +48,7 @@ struct matcher {
     const struct cbx_policy *policy;
     const struct cbx_index *index;
     enum cbx_language source;
+    const struct cbx_strs *folders; /* as the workspace */
     struct cbx_arena *arena;
     uint32_t *tried; /* by number of the pattern: the text on which it was last tried */
     uint32_t text;   /* number of texts on which globs were tried */
@@ -86,7 +87,7 @@ static void take_pattern(struct matcher *m, const struct cbx_pattern *p,
 {
     const struct cbx_rule *rule = &m->policy->rules[p->rule];
     if (applies_to_language(rule, fact) &&
-        (p->call == NULL || cbx_call_holds(m->policy, p->call, fact, m->arena)) &&
+        (p->call == NULL || cbx_call_holds(m->policy, m->folders, p->call, fact, m->arena)) &&
         !cbx_index_excludes(m->index, p->rule, p->list, fact->name)) {
         add_hit(m, rule, fact, fact->name);
     }
@@ -171,7 +172,8 @@ static void match_capabilities(struct matcher *m, const struct cbx_fact *fact)
             struct cbx_str symbol = fact->name;
             const struct cbx_strs *outside = &rule->match.outside;
             if (applies_to_language(rule, fact) &&
-                (outside->count == 0 || cbx_call_is_outside(outside, fact, m->arena, &symbol)) &&
+                (outside->count == 0 ||
+                 cbx_call_is_outside(outside, m->folders, fact, m->arena, &symbol)) &&
                 !cbx_index_excludes(m->index, rules->items[i], CBX_IN_NAMES, fact->name) &&
                 !is_covered_by_import(m, rule, fact->name)) {
                 add_hit(m, rule, fact, symbol);
@@ -186,6 +188,10 @@ static void match_special(struct matcher *m, const struct cbx_fact *fact)
     uint32_t languages = 1u << fact->language | 1u << m->source;
     const struct cbx_index_rules *rules = &m->index->by_fact[fact->special];
     bool matched = false;
+    if (fact->special == CBX_FACT_SHELL_REDIRECT &&
+        cbx_path_is_in(m->folders, fact->name, m->arena)) {
+        return; /* the extractor knows no folders but the workspace */
+    }
     for (size_t i = 0; i < rules->count; i++) {
         const struct cbx_rule *rule = &m->policy->rules[rules->items[i]];
         if ((rule->languages & languages) != 0) {
@@ -334,9 +340,11 @@ int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_evidence *
                     struct cbx_arena *arena, struct cbx_hits *out)
 {
     const struct cbx_facts *facts = evidence->facts;
-    struct matcher m = {
-        .policy = policy, .index = cbx_index_of(policy), .source = facts->source, .arena = arena
-    };
+    struct matcher m = { .policy = policy,
+                         .index = cbx_index_of(policy),
+                         .source = facts->source,
+                         .folders = evidence->folders,
+                         .arena = arena };
     if (m.index == NULL) {
         return CBX_EINVAL;
     }

@@ -26,6 +26,8 @@ struct cbx_evidence {
     const struct cbx_facts *facts;
     const TSTree *tree;  /* for rules with a query; NULL: there is none */
     struct cbx_str text; /* that the tree was made from */
+    const struct cbx_strs
+        *folders; /* of the sandbox, in which paths are not `outside`; NULL = none */
 };
 
 /* Finds every rule that matches, each place once. Facts that always deny (unreadable source) get a

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Our own seccomp profile, compiled in and sent along with every container. */
 __asm__(".pushsection .rodata\n"
@@ -264,6 +265,40 @@ static json_t *make_labels(const struct cbx_sandbox_config *config, const char *
                      CBX_LABEL_INSTANCE, config->instance, "codebox.kernel", kernel,
                      CBX_LABEL_CREATED, created, CBX_LABEL_ISOLATION,
                      cbx_isolation_names[isolation - CBX_ISOLATION_GVISOR]);
+}
+
+/* One of HostConfig.Mounts. It is a volume, which the engine itself mounts and removes with the container, because the
+ * engine's bind mounts take a path, which others may change, and no flags. The path here leads to what the descriptor is open on.
+ * A bind mount without its submounts: `bind`, and not `rbind`. The engine copies nothing of the image into it. */
+static json_t *make_mount(const struct cbx_sandbox_mount *mount)
+{
+    char device[64];
+    snprintf(device, sizeof(device), "/proc/%d/fd/%d", (int)getpid(), mount->fd);
+    const char *options =
+        mount->writable ? "bind,nosuid,nodev,noexec" : "bind,ro,nosuid,nodev,noexec";
+    json_t *driver = json_pack("{s:s,s:{s:s,s:s,s:s}}", "Name", "local", "Options", "type", "none",
+                               "o", options, "device", device);
+    return json_pack("{s:s,s:s,s:{s:b,s:o}}", "Type", "volume", "Target", mount->container,
+                     "VolumeOptions", "NoCopy", 1, "DriverConfig", driver);
+}
+
+void cbx_container_add_mounts(json_t *body, const struct cbx_sandbox_mounts *mounts)
+{
+    if (mounts == NULL || mounts->count == 0) {
+        return;
+    }
+    CBX_AUTO_DONE(buf) text; /* for the supervisor (docker/inside/places.h) */
+    cbx_buf_init(&text, 64 * 1024);
+    cbx_buf_add_cstr(&text, "CODEBOX_MOUNTS=");
+    json_t *list = json_array();
+    for (size_t i = 0; i < mounts->count; i++) {
+        const struct cbx_sandbox_mount *mount = &mounts->items[i];
+        cbx_buf_printf(&text, "%s%s:%s", i > 0 ? ":" : "", mount->container,
+                       mount->writable ? "rw" : "ro");
+        json_array_append_new(list, make_mount(mount));
+    }
+    json_array_append_new(json_object_get(body, "Env"), cbx_json_text(cbx_buf_str(&text)));
+    json_object_set_new(json_object_get(body, "HostConfig"), "Mounts", list);
 }
 
 json_t *cbx_container_body(const struct cbx_sandbox_config *config, const char *kernel,

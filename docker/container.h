@@ -41,4 +41,7 @@ bool cbx_container_uses_gvisor(const struct cbx_limits *limits);
 json_t *cbx_container_body(const struct cbx_sandbox_config *config, const char *kernel,
                            const struct cbx_limits *limits, const char *image_id);
 
+/* Adds folders of the host (NULL = none) to such a body. */
+void cbx_container_add_mounts(json_t *body, const struct cbx_sandbox_mounts *mounts);
+
 #endif

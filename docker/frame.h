@@ -20,7 +20,7 @@ enum {
     CBX_FRAME_NONCE_BYTES = 16,
     CBX_FRAME_MARK_BYTES = CBX_FRAME_KEY_BYTES + CBX_FRAME_NONCE_BYTES,
     CBX_FRAME_ID_BYTES = 32, /* of a run: terminated text */
-    CBX_FRAME_TAG_MAX = 4096,
+    CBX_FRAME_TAG_MAX = 96 * 1024,
     CBX_FRAME_ARGUMENTS_MAX = 64 * 1024 + 256, /* with the file name, each with its NUL */
     CBX_FRAME_HASH_BYTES = 32,
     CBX_FRAME_ACCEPT_MAX = 4096,        /* files that one run adds to those that may be loaded */
@@ -50,7 +50,7 @@ struct cbx_frame_limits {
 
 /* The thousands are raised when the frames change. The rest is the number of limits: a limit that is
  * added makes images without it another version. */
-enum { CBX_FRAME_VERSION = 8000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
+enum { CBX_FRAME_VERSION = 9000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
 
 /* The head of RUN. The hashes, the programs, the imports, the arguments and the source follow. The kernel receives the
  * new hashes in an ACCEPT, then a RUN: the first CBX_FRAME_KERNEL_HEAD_BYTES of the head, the imports, the
@@ -96,6 +96,12 @@ struct cbx_frame_entry {
     int64_t modified_s;
     uint16_t name_len;
     uint8_t is_folder, spare[5];
+};
+
+/* What is mounted in one folder: what fstat(2) says of it, and bits of f_flag of statvfs(3). A folder that cannot be
+ * opened, or in which nothing is mounted, has inode 0. */
+struct cbx_frame_mount {
+    uint64_t device, inode, flags;
 };
 
 /* What the guard refused; a text follows: the program, the family of addresses. */

@@ -257,6 +257,50 @@ int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
     return 0;
 }
 
+/* Counts a sandbox that a caller makes itself. */
+static int count_one(struct cbx_pool *pool, struct cbx_err *err)
+{
+    int failed = 0;
+    pthread_mutex_lock(&pool->lock);
+    if (pool->ending) {
+        failed = cbx_fail(err, CBX_ESTATE, "the gateway is shutting down");
+    } else if (!cbx_pool_may_make(pool)) {
+        failed = cbx_fail(err, CBX_EBUSY, "all %d sandboxes are in use", pool->config.max);
+    } else {
+        pool->in_use++;
+        pool->stats.taken++;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return failed;
+}
+
+int cbx_pool_make(struct cbx_pool *pool, const struct cbx_permit *permit,
+                  const struct cbx_sandbox_layer *layer, const struct cbx_sandbox_mounts *mounts,
+                  struct cbx_sandbox **out, struct cbx_err *err)
+{
+    const char *kernel;
+    struct cbx_sandbox *sandbox = NULL;
+    int failed = cbx_sandbox_permitted(permit, &kernel, err);
+    failed = failed ? failed : count_one(pool, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_sandbox_prepare_with(pool->engine, &pool->sandboxes, kernel, &permit->limits,
+                                      layer, mounts, &sandbox, err);
+    pthread_mutex_lock(&pool->lock);
+    pool->stats.made += !failed;
+    pool->stats.failed += failed != 0;
+    pool->in_use -= failed != 0;
+    pthread_mutex_unlock(&pool->lock);
+    failed = failed ? failed : cbx_sandbox_claim(sandbox, permit, err);
+    if (failed) {
+        cbx_pool_discard(pool, sandbox);
+        return failed;
+    }
+    *out = sandbox;
+    return 0;
+}
+
 void cbx_pool_discard(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
 {
     if (sandbox == NULL) {

@@ -52,6 +52,12 @@ int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
                   const struct cbx_sandbox_layer *layer, const struct cbx_sink *sink,
                   struct cbx_sandbox **out, struct cbx_err *err);
 
+/* As cbx_pool_take, for a permit with mounts: makes a sandbox with these folders in the calling thread, outside of what is prewarmed.
+ * Errors of cbx_sandbox_prepare_with too. It counts as the others do. */
+int cbx_pool_make(struct cbx_pool *pool, const struct cbx_permit *permit,
+                  const struct cbx_sandbox_layer *layer, const struct cbx_sandbox_mounts *mounts,
+                  struct cbx_sandbox **out, struct cbx_err *err);
+
 /* Ends a sandbox without waiting; the pool removes it. NULL is fine. */
 void cbx_pool_discard(struct cbx_pool *pool, struct cbx_sandbox *sandbox);
 

@@ -67,6 +67,9 @@ struct cbx_pool {
     struct cbx_pool_stats stats;
 };
 
+/* Whether one more may be made, by the configuration. With the lock held. */
+bool cbx_pool_may_make(const struct cbx_pool *pool);
+
 /* Waits for the condition, or a tick, with the lock held. */
 void cbx_pool_wait(struct cbx_pool *pool, pthread_cond_t *condition);
 

@@ -32,7 +32,7 @@ static int count_all(const struct cbx_pool *pool)
     return all;
 }
 
-static bool may_make(const struct cbx_pool *pool)
+bool cbx_pool_may_make(const struct cbx_pool *pool)
 {
     return pool->config.max == 0 || pool->config.when_empty == CBX_POOL_GROW ||
            count_all(pool) < pool->config.max;
@@ -264,7 +264,7 @@ static bool work_once(struct cbx_pool *pool)
     struct cbx_pool_removal *d;
     struct cbx_pool_ready stale, *cold;
     bool check;
-    if (p != NULL && may_make(pool)) {
+    if (p != NULL && cbx_pool_may_make(pool)) {
         pool->calm_ms = now + CALM_MS;
         make_one(pool, p);
     } else if ((d = due_removal(pool, now)) != NULL) {

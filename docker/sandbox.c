@@ -61,6 +61,11 @@ const struct cbx_limits *cbx_sandbox_limits(const struct cbx_sandbox *sandbox)
     return &sandbox->limits;
 }
 
+const json_t *cbx_sandbox_mounted(const struct cbx_sandbox *sandbox)
+{
+    return sandbox->mounted;
+}
+
 const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox)
 {
     return sandbox->run_id;
@@ -89,6 +94,7 @@ void cbx_sandbox_detach(struct cbx_sandbox *sandbox)
     cbx_attach_free(sandbox->attach);
     cbx_stream_done(&sandbox->stream);
     pthread_mutex_destroy(&sandbox->send_lock);
+    json_decref(sandbox->mounted);
     free(sandbox->chunk);
     free(sandbox);
 }
@@ -294,25 +300,13 @@ static int greet(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_str *ta
 }
 
 static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *config,
-                 struct cbx_err *err)
+                 const struct cbx_sandbox_mounts *mounts, struct cbx_err *err)
 {
     char image[CBX_IMAGE_NAME_BYTES], image_id[CBX_IMAGE_ID_CHARS + 1];
-    if (cbx_container_uses_gvisor(&sandbox->limits) && config->gvisor_runtime == NULL) {
-        return cbx_fail(
-            err, CBX_EENGINE,
-            "the policy or the request asks for the isolation gvisor, and this gateway has "
-            "no runtime for it; the operator names one with --gvisor-runtime");
-    }
-    if (cbx_container_uses_gvisor(&sandbox->limits) && strcmp(sandbox->kernel, "bash") == 0) {
-        return cbx_fail(
-            err, CBX_EENGINE,
-            "shell does not run with the isolation gvisor: its bash can be executed and not "
-            "read, and gVisor runs only what can be read");
-    }
-    int failed = 0;
-    if (sandbox->layer.image[0] != '\0') {
+    int failed = cbx_sandbox_check_wishes(sandbox, config, mounts, err);
+    if (!failed && sandbox->layer.image[0] != '\0') {
         memcpy(image_id, sandbox->layer.image, sizeof(image_id));
-    } else {
+    } else if (!failed) {
         cbx_image_name(config->image_prefix, sandbox->kernel, config->small_images, image);
         failed = cbx_engine_image_id(sandbox->engine, image, image_id, err);
     }
@@ -320,13 +314,16 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
         return failed;
     }
     CBX_AUTO_JSON body = cbx_container_body(config, sandbox->kernel, &sandbox->limits, image_id);
+    cbx_container_add_mounts(body, mounts);
     failed = cbx_engine_container_create(sandbox->engine, body, sandbox->id, err);
     failed = failed
                  ? failed
                  : cbx_engine_container_attach(sandbox->engine, sandbox->id, &sandbox->attach, err);
     failed = failed ? failed : cbx_engine_container_start(sandbox->engine, sandbox->id, err);
     struct cbx_str tag;
-    return failed ? failed : greet(sandbox, HELLO_TIMEOUT_MS, &tag, err);
+    failed = failed ? failed : greet(sandbox, HELLO_TIMEOUT_MS, &tag, err);
+    sandbox->alive = !failed;
+    return failed || mounts == NULL ? failed : cbx_sandbox_verify_mounts(sandbox, mounts, err);
 }
 
 int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
@@ -334,13 +331,23 @@ int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_conf
                         const struct cbx_sandbox_layer *layer, struct cbx_sandbox **out,
                         struct cbx_err *err)
 {
+    return cbx_sandbox_prepare_with(engine, config, kernel, limits, layer, NULL, out, err);
+}
+
+int cbx_sandbox_prepare_with(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
+                             const char *kernel, const struct cbx_limits *limits,
+                             const struct cbx_sandbox_layer *layer,
+                             const struct cbx_sandbox_mounts *mounts, struct cbx_sandbox **out,
+                             struct cbx_err *err)
+{
+    mounts = mounts != NULL && mounts->count > 0 ? mounts : NULL;
     CBX_AUTO(sandbox) sandbox = new_sandbox(engine, config);
     snprintf(sandbox->kernel, sizeof(sandbox->kernel), "%s", kernel);
     sandbox->limits = *limits;
     if (layer != NULL) {
         sandbox->layer = *layer;
     }
-    int failed = start(sandbox, config, err);
+    int failed = start(sandbox, config, mounts, err);
     if (failed == CBX_ENOTFOUND) { /* an image or a container, which no caller named */
         failed = CBX_EENGINE;
         if (err != NULL) {
@@ -348,7 +355,6 @@ int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_conf
         }
     }
     if (!failed) {
-        sandbox->alive = true;
         *out = cbx_steal(&sandbox);
     }
     return failed;
@@ -382,6 +388,12 @@ static int add_tag(struct cbx_sandbox *sandbox, struct cbx_buf *frames, struct c
         sandbox->principal, "policy", sandbox->policy, "policy_sha256", policy_hex, "ledger",
         ledger_hex, "environment", environment_hex, "granted", granted_hex, "layer", layer_hex,
         "kernel", sandbox->kernel, "limits", limits, "claimed_ms", (json_int_t)sandbox->claimed_ms);
+    if (sandbox->mounted != NULL) {
+        char mounts_hex[CBX_SHA256_HEX + 1];
+        cbx_sha256_hex(&sandbox->mounts, mounts_hex);
+        json_object_set_new(json, "mounts", json_string(mounts_hex));
+        json_object_set(json, "mounted", sandbox->mounted);
+    }
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_FRAME_TAG_MAX - CBX_SHA256_BYTES);
     if (cbx_json_write(&text, json) != 0) {
@@ -446,8 +458,8 @@ int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *
 
 struct tag {
     struct cbx_str session, principal, policy, policy_sha256, ledger, environment, granted, layer,
-        kernel;
-    const json_t *limits;
+        kernel, mounts;
+    const json_t *limits, *mounted;
     int64_t claimed_ms;
 };
 static const struct cbx_json_field tag_fields[] = {
@@ -464,6 +476,9 @@ static const struct cbx_json_field tag_fields[] = {
       CBX_SHA256_HEX },
     { "layer", CBX_JSON_STR, offsetof(struct tag, layer), true, false, CBX_SHA256_HEX,
       CBX_SHA256_HEX },
+    { "mounts", CBX_JSON_STR, offsetof(struct tag, mounts), false, false, CBX_SHA256_HEX,
+      CBX_SHA256_HEX },
+    { "mounted", CBX_JSON_ARRAY, offsetof(struct tag, mounted), false, false, 1, 16 },
     { "kernel", CBX_JSON_STR, offsetof(struct tag, kernel), true, false, 1, 31 },
     { "limits", CBX_JSON_OBJECT, offsetof(struct tag, limits), true, false, 0, 0 },
     { "claimed_ms", CBX_JSON_INT, offsetof(struct tag, claimed_ms), true, false, 0, INT64_MAX },
@@ -496,15 +511,18 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
         !cbx_sha256_from_hex(t.ledger, &sandbox->ledger) ||
         !cbx_sha256_from_hex(t.environment, &sandbox->environment) ||
         !cbx_sha256_from_hex(t.granted, &sandbox->granted) ||
-        !cbx_sha256_from_hex(t.layer, &sandbox->layer.set)) {
+        !cbx_sha256_from_hex(t.layer, &sandbox->layer.set) ||
+        (t.mounted != NULL && !cbx_sha256_from_hex(t.mounts, &sandbox->mounts))) {
         return cbx_fail(err, CBX_EPROTO,
-                        "the sandbox's tag has no hash of its policy, ledger or variables");
+                        "the sandbox's tag has no hash of its policy, ledger, variables or "
+                        "mounts");
     }
     snprintf(sandbox->session, sizeof(sandbox->session), "%.*s", CBX_STR_ARG(t.session));
     snprintf(sandbox->principal, sizeof(sandbox->principal), "%.*s", CBX_STR_ARG(t.principal));
     snprintf(sandbox->policy, sizeof(sandbox->policy), "%.*s", CBX_STR_ARG(t.policy));
     snprintf(sandbox->kernel, sizeof(sandbox->kernel), "%.*s", CBX_STR_ARG(t.kernel));
     sandbox->claimed_ms = t.claimed_ms;
+    sandbox->mounted = t.mounted != NULL ? json_deep_copy(t.mounted) : NULL;
     cbx_limits_read(t.limits, &sandbox->limits);
     if (sandbox->limits.isolation == CBX_LIMIT_UNSET) { /* of a gateway before there was a choice */
         sandbox->limits.isolation = CBX_ISOLATION_CONTAINER;
@@ -519,10 +537,10 @@ int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel, 
         return cbx_fail(err, CBX_EINVAL, "no sandbox runs '%s'", permit->language);
     }
     if (permit->network == CBX_NETWORK_EGRESS) {
-        return cbx_fail(
-            err, CBX_EINVAL,
-            "policy '%s' grants a network, which sandboxes do not have yet; use 'network: packages-only' or 'none'",
-            permit->policy);
+        return cbx_fail(err, CBX_EINVAL,
+                        "policy '%s' grants a network, which sandboxes do not have yet; use "
+                        "'network: packages-only' or 'none'",
+                        permit->policy);
     }
     if (permit->action != CBX_ACTION_OPEN && permit->action != CBX_ACTION_RUN) {
         return cbx_fail(err, CBX_ESEAL, "this decision does not allow a sandbox");
@@ -539,7 +557,8 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
         return failed;
     }
     if (sandbox->claimed || !fits(sandbox, kernel, &permit->limits) ||
-        !cbx_sha256_equal(&sandbox->layer.set, &permit->layer)) {
+        !cbx_sha256_equal(&sandbox->layer.set, &permit->layer) ||
+        !cbx_sha256_equal(&permit->mounts, &sandbox->mounts)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is not for this sandbox");
     }
     sandbox->claimed = true;

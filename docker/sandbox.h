@@ -15,6 +15,19 @@
 
 struct cbx_sandbox;
 
+/* A folder of the host for a sandbox: what the engine mounts is what the descriptor is open on, whatever its path has become. */
+struct cbx_sandbox_mount {
+    int fd; /* O_PATH, on a folder; of the process that calls */
+    const char *container;
+    bool writable;
+};
+struct cbx_sandbox_mounts {
+    struct cbx_sandbox_mount items[16];
+    size_t count;
+    struct cbx_sha256 digest;  /* as permits have it */
+    const json_t *description; /* for records: kept with the sandbox, and found again by adoption */
+};
+
 enum { CBX_SANDBOX_SECRET_BYTES = 32, CBX_SANDBOX_LEASE_MS = 60000 };
 
 /* How this gateway creates sandboxes; from configuration, never from a caller. */
@@ -45,13 +58,27 @@ int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_conf
                         const struct cbx_sandbox_layer *layer, struct cbx_sandbox **out,
                         struct cbx_err *err);
 
+/* The same with folders of the host (NULL = none). Before it returns, the supervisor has reported which folder is mounted
+ * at each place, and with which flags: CBX_EENGINE when one is another folder than its descriptor's, is not a mount, or has not the
+ * flags that it needs (README.md, Mounts). CBX_EINVAL when the engine is on another host, and with the isolation
+ * gvisor. */
+int cbx_sandbox_prepare_with(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
+                             const char *kernel, const struct cbx_limits *limits,
+                             const struct cbx_sandbox_layer *layer,
+                             const struct cbx_sandbox_mounts *mounts, struct cbx_sandbox **out,
+                             struct cbx_err *err);
+
+/* What is mounted, as given by `description`, borrowed; NULL = nothing. Each entry has what the supervisor reported in "flags". Also of
+ * a sandbox that was adopted. */
+const json_t *cbx_sandbox_mounted(const struct cbx_sandbox *sandbox);
+
 /* Checks that a permit allows a sandbox; *kernel is the name of its kernel, static. CBX_EINVAL for
  * a language that no kernel runs and for a network, CBX_ESEAL when it is no OPEN or RUN permit. */
 int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel,
                           struct cbx_err *err);
 
 /* Claims the sandbox for a permit. Succeeds once, with an OPEN or RUN permit whose language the
- * kernel runs, and whose limits and packages are those of the container. Errors as
+ * kernel runs, and whose limits, packages and mounts are those of the container. Errors as
  * cbx_sandbox_permitted; CBX_ESEAL when it does not fit or is claimed. */
 int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                       struct cbx_err *err);

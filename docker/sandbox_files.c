@@ -47,6 +47,21 @@ static int ask(struct cbx_sandbox *sandbox, struct request request, struct answe
     return 0;
 }
 
+int cbx_sandbox_ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str *out,
+                    struct cbx_err *err)
+{
+    struct request request = { type, CBX_STR(""), CBX_STR("") };
+    struct answer answer;
+    int failed = ask(sandbox, request, &answer, err);
+    if (!failed && answer.code != 0) {
+        failed = cbx_fail(err, CBX_EPROTO, "error %u in the sandbox", answer.code);
+    }
+    if (!failed) {
+        *out = answer.data;
+    }
+    return failed;
+}
+
 static const struct {
     int number, code;
     const char *text;

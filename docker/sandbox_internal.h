@@ -18,6 +18,8 @@ struct cbx_sandbox {
     uint32_t lease_ms;
     struct cbx_sha256 policy_sha256; /* of the permit that claimed it */
     struct cbx_sha256 environment;   /* of the permit that claimed it */
+    struct cbx_sha256 mounts;        /* of the permit's list; zero = none */
+    json_t *mounted;                 /* what is mounted; NULL = nothing */
     struct cbx_sha256 granted;       /* of what cbx_sandbox_give gave it */
     struct cbx_sha256 ledger;        /* over what was sent to it (policies/ledger.h) */
     char kernel[32], session[CBX_NAME_MAX + 1], principal[CBX_NAME_MAX + 1],
@@ -29,6 +31,21 @@ struct cbx_sandbox {
     char run_id[CBX_FRAME_ID_BYTES];
     char *chunk;
 };
+
+/* CBX_EENGINE and CBX_EINVAL, with a text for callers, where these limits, kernel and mounts (NULL = none) do not go together with the
+ * engine and its runtimes. */
+int cbx_sandbox_check_wishes(const struct cbx_sandbox *sandbox,
+                             const struct cbx_sandbox_config *config,
+                             const struct cbx_sandbox_mounts *mounts, struct cbx_err *err);
+
+/* Sends a request without payload and waits for its answer, borrowed until the next request. */
+int cbx_sandbox_ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str *out,
+                    struct cbx_err *err);
+
+/* Compares what the supervisor reports of the mounts with what is to be mounted; CBX_EENGINE. Adds the flags to the
+ * sandbox's description of them. */
+int cbx_sandbox_verify_mounts(struct cbx_sandbox *sandbox, const struct cbx_sandbox_mounts *mounts,
+                              struct cbx_err *err);
 
 /* Sends one frame whose payload is a followed by b. From any thread. */
 int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,

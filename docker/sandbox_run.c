@@ -67,6 +67,9 @@ int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx
     if (action == CBX_ACTION_RUN && !cbx_sha256_equal(&permit->layer, &sandbox->layer.set)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is for other packages than the session's");
     }
+    if (!cbx_sha256_equal(&permit->mounts, &sandbox->mounts)) {
+        return cbx_fail(err, CBX_ESEAL, "the permit is for other mounts than the session's");
+    }
     return cbx_sha256_equal(&permit->ledger, &sandbox->ledger)
                ? 0
                : cbx_fail(err, CBX_ESTALE,

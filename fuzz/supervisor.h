@@ -203,6 +203,16 @@ bool cbx_process_is_running(pid_t pid)
     return pid % 2 != 0;
 }
 
+void cbx_folders_read(void)
+{
+}
+
+void cbx_folders_report(void)
+{
+    uint32_t code = 0;
+    cbx_reply(CBX_FRAME_ANSWER, &code, sizeof(code), NULL, 0);
+}
+
 static void answer_nothing(const uint8_t *payload, size_t len)
 {
     uint32_t code = payload == NULL || len > CBX_FRAME_DATA_MAX ? EINVAL : 0;

@@ -246,6 +246,30 @@ static const json_t *at(const json_t *policy, const char *section, const char *k
     return json_object_get(json_object_get(policy, section), key);
 }
 
+/* New reference: ["/srv/data", "/srv/out", "/srv/out for writing"]. */
+static json_t *mounts_of(const json_t *policy)
+{
+    json_t *texts = json_array();
+    size_t i;
+    const json_t *mount;
+    json_array_foreach(at(policy, "mounts", "allow"), i, mount)
+    {
+        const json_t *host = json_object_get(mount, "host");
+        json_array_append(texts, (json_t *)(uintptr_t)host);
+        if (cbx_str_is(cbx_json_str(json_object_get(mount, "mode")), "rw")) {
+            json_array_append_new(texts, json_sprintf("%s for writing", json_string_value(host)));
+        }
+    }
+    return texts;
+}
+
+static void compare_mounts(struct diff *d, const json_t *a, const json_t *b)
+{
+    CBX_AUTO_JSON x = mounts_of(a);
+    CBX_AUTO_JSON y = mounts_of(b);
+    compare_lists(d, "mounts of:", x, y, true);
+}
+
 static void compare_limits(struct diff *d, const json_t *a, const json_t *b)
 {
     const struct cbx_limit_row *row;
@@ -270,7 +294,6 @@ void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
         const char *section, *key, *text;
         bool allows;
     } lists[] = { { "shell", "allow", "shell commands:", true },
-                  { "mounts", "allow", "mounts of:", true },
                   { "mounts", "deny", "never mounted:", false },
                   { "mounts", "container", "mounts into:", true },
                   { "network", "egress", "hosts that may be reached:", true },
@@ -288,6 +311,7 @@ void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
     compare_packages(&d, "pip", at(x, "packages", "pip"), at(y, "packages", "pip"));
     compare_packages(&d, "npm", at(x, "packages", "npm"), at(y, "packages", "npm"));
     compare_names(&d, "network", at(x, "network", "mode"), at(y, "network", "mode"), networks);
+    compare_mounts(&d, x, y);
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         compare_lists(&d, lists[i].text, at(x, lists[i].section, lists[i].key),
                       at(y, lists[i].section, lists[i].key), lists[i].allows);

@@ -229,6 +229,9 @@ static void add_mounts(struct cbx_buf *out, const struct cbx_mounts *m)
         cbx_buf_printf(out, "      %.*s, %s\n", CBX_STR_ARG(m->allow[i].host),
                        m->allow[i].writable ? "read and write" : "read only");
     }
+    if (m->allow_count > 0) {
+        add_list(out, "in these folders of the sandbox:", &m->container);
+    }
     add_list(out, "never:", &m->deny);
 }
 

@@ -55,6 +55,12 @@ int cbx_mount_parse(struct cbx_str text, struct cbx_mount_request *out, struct c
     return failed ? failed : straighten(parts[1], "container's path", out->container, err);
 }
 
+void cbx_mount_write(const struct cbx_mount_request *request, struct cbx_buf *out)
+{
+    cbx_buf_printf(out, "%s:%s:%s", request->host, request->container,
+                   request->writable ? "rw" : "ro");
+}
+
 /* Is `path` the folder, or something in it? "/" is only itself here. */
 static bool lies_in(struct cbx_str path, struct cbx_str folder)
 {
@@ -63,6 +69,11 @@ static bool lies_in(struct cbx_str path, struct cbx_str folder)
     }
     folder.len -= folder.p[folder.len - 1] == '/';
     return cbx_str_starts(path, folder) && (path.len == folder.len || path.p[folder.len] == '/');
+}
+
+bool cbx_mount_lies_in(const char *path, const char *folder)
+{
+    return lies_in(cbx_str_of(path), cbx_str_of(folder));
 }
 
 /* Does the glob match the path, or a folder that it lies in? */
@@ -97,6 +108,25 @@ static bool is_denied(const struct cbx_mounts *mounts, struct cbx_str host, char
     return false;
 }
 
+static bool is_own(struct cbx_str container, char *why)
+{
+    static const char *const own[] = {
+#define CBX_OWN_FOLDER(path) path,
+#include "policies/mounts.def"
+    };
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        struct cbx_str folder = cbx_str_of(own[i]);
+        if (lies_in(container, folder) || lies_in(folder, container) || container.len <= 1) {
+            snprintf(why, CBX_MOUNT_WHY_MAX,
+                     "the container's path '%.*s' is, holds or lies in a folder that the sandbox "
+                     "has itself: '%s'",
+                     CBX_STR_ARG(container), own[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool fits_container(const struct cbx_mounts *mounts, struct cbx_str container, char *why)
 {
     for (size_t i = 0; i < mounts->container.count; i++) {
@@ -114,7 +144,8 @@ bool cbx_mount_allowed(const struct cbx_mounts *mounts, const struct cbx_mount_r
                        char why[CBX_MOUNT_WHY_MAX])
 {
     struct cbx_str host = cbx_str_of(request->host), container = cbx_str_of(request->container);
-    if (is_denied(mounts, host, why) || !fits_container(mounts, container, why)) {
+    if (is_denied(mounts, host, why) || !fits_container(mounts, container, why) ||
+        is_own(container, why)) {
         return false;
     }
     const struct cbx_mount_rule *read_only = NULL;

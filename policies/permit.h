@@ -62,7 +62,9 @@ struct cbx_permit {
      * none. RESOLVE, INSTALL: zero, the source is what is resolved or installed. */
     struct cbx_sha256 layer;
     struct cbx_sha256
-        environment;    /* of the variables that the caller sets, by name and hash; zero = none */
+        environment; /* of the variables that the caller sets, by name and hash; zero = none */
+    struct cbx_sha256
+        mounts;         /* of the list of what is mounted (gateway/ipc/mounts.h); zero = none */
     uint64_t audit_seq; /* the record that allows it */
     /* RUN of a file program: what argv is. Empty = the language's default name, no arguments. */
     char file_name[CBX_FILE_NAME_MAX + 1]; /* without folders; argv[0], __file__, __filename, $0 */

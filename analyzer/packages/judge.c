@@ -22,7 +22,6 @@ static const struct {
     [CBX_RESOLVED_DIRECT] = { true, CBX_FACT_PACKAGE_SOURCE },
     [CBX_RESOLVED_SOURCE] = { false },
     [CBX_RESOLVED_YANKED] = { false },
-    [CBX_RESOLVED_SCRIPTS] = { false },
     [CBX_RESOLVED_NO_HASH] = { false },
 };
 

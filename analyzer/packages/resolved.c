@@ -246,17 +246,48 @@ static int read_npm_package(struct reader *r, const char *key, const json_t *ite
     if (!is_path(path) || json_is_true(json_object_get(item, "link")) || elsewhere) {
         return refuse(r, "a package that is of no registry", cbx_str_of(key));
     }
-    if (add(r,
-            (struct cbx_resolved_package){
-                .name = real.len > 0 ? real : name,
-                .version = cbx_json_str(json_object_get(item, "version")),
-                .url = url,
-                .path = path,
-                .hash = cbx_json_str(json_object_get(item, "integrity")),
-                .has_scripts = json_is_true(json_object_get(item, "hasInstallScript")) }) == NULL) {
+    if (add(r, (struct cbx_resolved_package){
+                   .name = real.len > 0 ? real : name,
+                   .version = cbx_json_str(json_object_get(item, "version")),
+                   .url = url,
+                   .path = path,
+                   .hash = cbx_json_str(json_object_get(item, "integrity")) }) == NULL) {
         return CBX_EINVAL;
     }
     return add_npm_edges(r, r->out->count - 1, item);
+}
+
+/* As npm reads "os", "cpu" and "libc" of package.json: a list of names, or of names that are excluded by '!'. */
+static bool lists_platform(const json_t *list, const char *name)
+{
+    size_t i;
+    const json_t *item;
+    bool any = false, named = false;
+    json_array_foreach(list, i, item)
+    {
+        struct cbx_str text = cbx_json_str(item);
+        bool excludes = text.len > 0 && text.p[0] == '!';
+        if (excludes && cbx_str_is(cbx_str_sub(text, 1, text.len), name)) {
+            return false;
+        }
+        any = any || !excludes;
+        named = named || cbx_str_is(text, name);
+    }
+    return named || !any;
+}
+
+/* An optional package for another platform, which npm lists and does not install. */
+static bool is_elsewhere(const json_t *item)
+{
+#if defined(__aarch64__)
+    const char *cpu = "arm64";
+#else
+    const char *cpu = "x64";
+#endif
+    return json_is_true(json_object_get(item, "optional")) &&
+           !(lists_platform(json_object_get(item, "os"), "linux") &&
+             lists_platform(json_object_get(item, "cpu"), cpu) &&
+             lists_platform(json_object_get(item, "libc"), "glibc"));
 }
 
 static int read_npm(struct reader *r)
@@ -270,7 +301,8 @@ static int read_npm(struct reader *r)
     }
     json_object_foreach((json_t *)(uintptr_t)packages, key, item)
     {
-        int failed = key[0] != '\0' ? read_npm_package(r, key, item) : 0;
+        bool skipped = key[0] == '\0' || is_elsewhere(item);
+        int failed = skipped ? 0 : read_npm_package(r, key, item);
         if (failed) {
             return failed;
         }

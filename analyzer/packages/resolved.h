@@ -28,7 +28,6 @@ struct cbx_resolved_package {
     bool is_source; /* no wheel: its own code would run when it is installed */
     bool is_direct; /* from a URL instead of the index */
     bool is_yanked;
-    bool has_scripts; /* npm would run scripts of it */
 };
 #define CBX_RESOLVED_ASKED ((size_t)-1)
 
@@ -50,12 +49,11 @@ CBX_DEFINE_AUTO_DONE(resolved)
 enum cbx_resolved_problem {
     CBX_RESOLVED_BLOCKED = 1,
     CBX_RESOLVED_NOT_LISTED,
-    CBX_RESOLVED_BELOW,      /* a version below the policy's minimum */
-    CBX_RESOLVED_LOOK_ALIKE, /* its name resembles that of a well-known package */
-    CBX_RESOLVED_DIRECT,     /* not from an index, which the policy does not allow */
+    CBX_RESOLVED_BELOW, /* a version below the policy's minimum */
+    CBX_RESOLVED_LOOK_ALIKE, /* the caller asked for it, and its name resembles that of a well-known package */
+    CBX_RESOLVED_DIRECT, /* not from an index, which the policy does not allow */
     CBX_RESOLVED_SOURCE,
     CBX_RESOLVED_YANKED,
-    CBX_RESOLVED_SCRIPTS,
     CBX_RESOLVED_NO_HASH,
 };
 struct cbx_resolved_finding {
@@ -65,7 +63,7 @@ struct cbx_resolved_finding {
 };
 
 /* Judges each package, also those that others pulled in; without `transitive` in the policy these only by what holds for every install (no
- * source, no scripts, a hash, not yanked). At most CBX_RESOLVED_FINDINGS_MAX findings per package. Returns how many there are, of which the
+ * source, a hash, not yanked). At most CBX_RESOLVED_FINDINGS_MAX findings per package. Returns how many there are, of which the
  * first `max` are in `out`. */
 enum { CBX_RESOLVED_FINDINGS_MAX = 8 };
 size_t cbx_resolved_judge(const struct cbx_resolved *resolved, const struct cbx_policy *policy,

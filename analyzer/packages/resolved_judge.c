@@ -58,7 +58,9 @@ static void judge_name(struct judging *j, size_t i)
     bool python = j->resolved->kind != CBX_SPEC_NPM;
     bool blocked = cbx_packages_lists(&j->packages->block, p->name, python);
     bool allowed = cbx_packages_lists(&j->packages->allow, p->name, python);
-    struct cbx_str meant = blocked || allowed ? CBX_STR("") : cbx_known_meant(python, p->name);
+    bool chosen = p->by == CBX_RESOLVED_ASKED && j->resolved->json != NULL; /* by the caller, now */
+    struct cbx_str meant =
+        blocked || allowed || !chosen ? CBX_STR("") : cbx_known_meant(python, p->name);
     if (blocked) {
         note(j, i, CBX_RESOLVED_BLOCKED, CBX_STR(""));
     } else if (j->packages->mode == CBX_PACKAGES_NONE ||
@@ -81,7 +83,6 @@ static void judge_file(struct judging *j, size_t i)
         { p->is_direct && !cbx_packages_source(j->packages, "url"), CBX_RESOLVED_DIRECT },
         { p->is_source, CBX_RESOLVED_SOURCE },
         { p->is_yanked, CBX_RESOLVED_YANKED },
-        { p->has_scripts, CBX_RESOLVED_SCRIPTS },
         { p->hash.len == 0, CBX_RESOLVED_NO_HASH },
     };
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
@@ -142,8 +143,6 @@ void cbx_resolved_add_finding(const struct cbx_resolved *resolved,
         [CBX_RESOLVED_SOURCE] = { "is no wheel: code of its own would run when it is installed", "",
                                   "" },
         [CBX_RESOLVED_YANKED] = { "was withdrawn by its authors", "", "; ask for another version" },
-        [CBX_RESOLVED_SCRIPTS] = { "runs scripts when it is installed, which is not done here", "",
-                                   "" },
         [CBX_RESOLVED_NO_HASH] = { "has no hash in the index", "", "" },
     };
     const struct cbx_resolved_package *p = &resolved->items[finding->package];

@@ -19,6 +19,12 @@ struct ruleset {
 static const uint64_t reads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE,
                       uses = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
 
+/* Of folders of the host: what programs leave there is files and folders. A link, a socket or a pipe would
+ * be followed or opened by programs of the host. */
+static const uint64_t special = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_SYM |
+                                LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+                                LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
+
 static int landlock_abi(void)
 {
     return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -61,6 +67,23 @@ static bool allow(int ruleset, const char *path, uint64_t rights)
     return allowed;
 }
 
+static uint64_t rights_of(enum cbx_place_rights rights, int abi)
+{
+    switch (rights) {
+    case CBX_PLACE_READ:
+        return reads;
+    case CBX_PLACE_USE:
+        return uses;
+    case CBX_PLACE_DATA:
+        return LANDLOCK_ACCESS_FS_READ_FILE;
+    case CBX_PLACE_CHANGE_DATA:
+        return all_rights(abi) & ~special;
+    case CBX_PLACE_CHANGE:
+        return all_rights(abi);
+    }
+    return 0;
+}
+
 int cbx_confine_new(const struct cbx_place *rows, size_t count)
 {
     int abi = landlock_abi();
@@ -69,10 +92,7 @@ int cbx_confine_new(const struct cbx_place *rows, size_t count)
     int ruleset = create(&attributes);
     bool complete = ruleset >= 0;
     for (size_t i = 0; complete && i < count; i++) {
-        uint64_t rights = rows[i].rights == CBX_PLACE_READ  ? reads
-                          : rows[i].rights == CBX_PLACE_USE ? uses
-                                                            : all_rights(abi);
-        complete = allow(ruleset, rows[i].path, rights);
+        complete = allow(ruleset, rows[i].path, rights_of(rows[i].rights, abi));
     }
     if (!complete && ruleset >= 0) {
         close(ruleset);

@@ -704,6 +704,7 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit_python_guard(void);
 PyMODINIT_FUNC PyInit_python_guard(void)
 {
+    cbx_places_add_mounts(getenv(CBX_PLACES_MOUNTS)); /* no program has run yet */
     PyObject *module = PyModule_Create(&definition);
     if (module != NULL &&
         (PyModule_AddIntConstant(module, "START_PROCESS", 1 << CBX_GUARD_START) != 0 ||

@@ -137,6 +137,9 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
     case CBX_FRAME_VARIABLES:
         cbx_variables_set(payload, len);
         return;
+    case CBX_FRAME_MOUNTS:
+        cbx_folders_report();
+        return;
     case CBX_FRAME_RUN:
         cbx_run_submit(payload, len);
         return;
@@ -395,6 +398,7 @@ int main(int argc, char **argv)
     fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
     fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
     s.lease_ms = cbx_now_ms() + FIRST_LEASE_MS;
+    cbx_folders_read();
     cbx_kernel_start();
     serve();
     return 0;

@@ -117,6 +117,14 @@ void cbx_variables_set(const uint8_t *payload, size_t len);
 /* Queues a VARIABLES frame, unless the kernel has received it. */
 void cbx_variables_send(void);
 
+/* --- mounts.c: folders of the host -------------------------------------------------------------- */
+
+/* Reads CODEBOX_MOUNTS, before the first kernel starts; an invalid one ends the sandbox. */
+void cbx_folders_read(void);
+
+/* Answers a MOUNTS frame. */
+void cbx_folders_report(void);
+
 /* --- run.c: the state of a run ---------------------------------------------------------------- */
 
 /* STARTING: the run waits until the kernel is READY. STOPPING: the program was told to end.

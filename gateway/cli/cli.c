@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Functions that several commands use. */
 #include "gateway/cli/cli.h"
+#include "gateway/ipc/mounts.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -60,6 +61,19 @@ void cbx_options_log(const struct cbx_options *options, enum cbx_log_level level
 bool cbx_options_small(const struct cbx_options *options)
 {
     return options->images != NULL && strcmp(options->images, "small") == 0;
+}
+
+int cbx_options_mounts(const struct cbx_options *options, json_t **out, struct cbx_err *err)
+{
+    CBX_AUTO_JSON list = NULL;
+    for (size_t i = 0; i < options->mounts.count; i++) {
+        int failed = cbx_mounts_add_option(options->mounts.items[i], &list, err);
+        if (failed) {
+            return failed;
+        }
+    }
+    *out = cbx_steal(&list);
+    return 0;
 }
 
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)

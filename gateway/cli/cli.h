@@ -15,6 +15,9 @@ int cbx_options_check(const struct cbx_options *options, struct cbx_err *err);
 void cbx_options_log(const struct cbx_options *options, enum cbx_log_level level, bool times);
 
 /* A flow's configuration from the options, with the defaults. */
+/* The mounts of --mount as a list (gateway/ipc/mounts.h; new reference), NULL without any. CBX_EINVAL, CBX_ETOOBIG. */
+int cbx_options_mounts(const struct cbx_options *options, json_t **out, struct cbx_err *err);
+
 /* Whether the sandboxes have small images. */
 bool cbx_options_small(const struct cbx_options *options);
 

@@ -315,7 +315,8 @@ static int run_program(const struct cbx_options *options, const struct program *
                      .session = CBX_STR(""),
                      .origin = CBX_STR("run"),
                      .file_name = cbx_str_of(program->name),
-                     .arguments = program->arguments },
+                     .arguments = program->arguments,
+                     .mounts = flow->mounts },
         .source = program->source,
         .options = { .interactive = true },
     };
@@ -394,6 +395,10 @@ int cbx_run_command(const struct cbx_options *options)
     program.source = cbx_buf_str(&source);
     struct cbx_flow flow;
     struct cbx_flow_config config = cbx_options_flow(options);
+    CBX_AUTO_JSON mounts = NULL;
+    if (cbx_options_mounts(options, &mounts, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
     cbx_options_log(options, CBX_LOG_WARNING, false);
     /* Made here: the front may make files in the folder only. */
     mode_t ours = umask(options->umask); /* the folder is the caller's; what follows is not */
@@ -405,6 +410,7 @@ int cbx_run_command(const struct cbx_options *options)
         cbx_fail(&err, CBX_EIO, "--output '%s': %s", options->output, strerror(errno));
         return cbx_cli_fail(&err);
     }
+    config.mounts = mounts;
     config.front_role = CBX_ROLE_CALLER;
     config.front_folder.path = options->output != NULL ? options->output : ".";
     config.front_folder.writes = true;

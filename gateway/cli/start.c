@@ -5,11 +5,13 @@
 #include "gateway/cli/variables.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/master.h"
+#include "gateway/ipc/mounts.h"
 #include "gateway/worker/worker.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The configuration of the forked processes. The master borrows it for its whole life. */
@@ -81,6 +83,33 @@ static int read_package_ca(const char *path, struct cbx_executor_config *executo
     return 0;
 }
 
+/* A mistake in the option is better seen now than in the answer to a call. */
+static int check_mounts(const struct setup *setup, struct cbx_err *err)
+{
+    const struct cbx_policy *policy = setup->policies.items[0];
+    const json_t *mounts = setup->config.mounts;
+    int failed = cbx_mounts_check(policy, mounts, err);
+    if (failed) {
+        cbx_wrap(err, "--mount");
+        cbx_err_detail(err,
+                       "policy '%.*s' decides; a policy that extends it can have 'mounts: {allow: "
+                       "[{host: DIR, mode: ro}], container: [DIR]}'; 'codebox policy check-mount "
+                       "HOST:CONTAINER:MODE' tries it",
+                       CBX_STR_ARG(policy->name));
+        return failed;
+    }
+    for (size_t i = 0; i < json_array_size(mounts) && !failed; i++) {
+        struct cbx_mount_request request;
+        struct stat status;
+        failed = cbx_mount_parse(cbx_json_str(json_array_get(mounts, i)), &request, err);
+        if (!failed && (stat(request.host, &status) < 0 || !S_ISDIR(status.st_mode))) {
+            failed = cbx_fail(err, CBX_EINVAL, "--mount: '%.200s' is no folder of this host",
+                              request.host);
+        }
+    }
+    return failed;
+}
+
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err)
 {
     enum { ANALYSIS_TIMEOUT_MS = 15000 };
@@ -94,8 +123,11 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     if (failed) {
         return failed;
     }
-    failed = cbx_variables_collect(&setup.policies, config->pass_env, config->pass_env_count,
-                                   &setup.config.executor.variables_fd, err);
+    failed = check_mounts(&setup, err);
+    failed = failed
+                 ? failed
+                 : cbx_variables_collect(&setup.policies, config->pass_env, config->pass_env_count,
+                                         &setup.config.executor.variables_fd, err);
     if (failed) {
         cbx_policies_done(&setup.policies);
         return failed;
@@ -126,6 +158,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .policies = setup.policies,
         .executor = sockets.executor,
         .small_images = config->executor.small_images,
+        .mounts = config->mounts,
         .judge = cbx_judge_new(sockets.zygote, workers, timeout_ms),
     };
     return 0;

@@ -16,8 +16,10 @@ struct cbx_flow_config {
     const char *const *pass_env; /* words of --pass-env; NULL = all that the policies pass */
     size_t pass_env_count;
     const char *package_ca_file; /* PEM, for installers; NULL = none */
-    int workers;                 /* analyzer workers at most; 0 = one per processor */
-    int analysis_timeout_ms;     /* 0 = 15,000 */
+    const json_t *
+        mounts; /* of --mount; NULL = none. cbx_flow_start refuses what the first policy does not mount */
+    int workers;             /* analyzer workers at most; 0 = one per processor */
+    int analysis_timeout_ms; /* 0 = 15,000 */
     struct cbx_executor_config executor;
     const char *prewarm[4]; /* kernels whose sandboxes are made at start-up, with the limits of the
                                first policy */

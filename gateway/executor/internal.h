@@ -9,6 +9,7 @@
 #include "gateway/executor/grants.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/imports.h"
+#include "gateway/executor/mounts.h"
 #include "gateway/executor/outlet.h"
 #include "gateway/executor/sessions.h"
 #include "gateway/ipc/executor_calls.h"
@@ -100,6 +101,18 @@ void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox);
 
 /* Serves the call that comes through the connection, in the calling thread, and closes it. */
 void cbx_executor_serve(struct cbx_executor *e, int fd);
+
+/* --- run_mounts.c ----------------------------------------------------------------------------- */
+
+/* Opens the folders of the host that a decision has in "mounts", under its policy. Errors as cbx_host_mounts_open, and of the engine. */
+int cbx_executor_open_mounts(struct cbx_executor *e, const json_t *sealed,
+                             struct cbx_host_mounts *out, struct cbx_err *err);
+
+/* Before the decision is recorded: opens the folders of a sandbox that is to be made, and adds what is, or will be, mounted to the
+ * decision's JSON as "mounted": of a run in a session, or a file for it, what is mounted there. Nothing where there are no mounts and where nothing will
+ * run. */
+int cbx_executor_prepare_mounts(struct cbx_executor *e, struct cbx_sealed *sealed,
+                                struct cbx_host_mounts *out, struct cbx_err *err);
 
 /* --- run_events.c ----------------------------------------------------------------------------- */
 

@@ -35,16 +35,30 @@ static void note_begun(void *context)
 struct execution {
     struct cbx_executor_request *request;
     const struct cbx_permit *permit;
-    struct cbx_str text;       /* what runs */
-    const json_t *environment; /* what the caller sets (grants.h), or NULL */
-    struct cbx_str packages;   /* the set that is installed for its sandbox */
+    struct cbx_str text;           /* what runs */
+    const json_t *environment;     /* what the caller sets (grants.h), or NULL */
+    struct cbx_str packages;       /* the set that is installed for its sandbox */
+    const json_t *sealed;          /* the decision */
+    struct cbx_host_mounts mounts; /* opened for its sandbox; owned */
+    struct cbx_err refusal;        /* why they could not be opened; code 0 = they could */
     bool interactive;
     struct cbx_sink sink;
     struct cbx_result result; /* owned */
 };
 
+/* A sandbox with folders of the host is made for its permit, and never one of the pool. */
+static int take_mounted(struct execution *x, struct cbx_pool *pool,
+                        const struct cbx_sandbox_layer *layer, struct cbx_sandbox **out,
+                        struct cbx_err *err)
+{
+    int failed = x->mounts.mounts.count == 0
+                     ? cbx_executor_open_mounts(x->request->executor, x->sealed, &x->mounts, err)
+                     : 0;
+    return failed ? failed : cbx_pool_make(pool, x->permit, layer, &x->mounts.mounts, out, err);
+}
+
 /* A sandbox that is claimed, with the variables of its program. */
-static int take_sandbox(const struct execution *x, struct cbx_sandbox **out, struct cbx_err *err)
+static int take_sandbox(struct execution *x, struct cbx_sandbox **out, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
     const struct cbx_policy *policy =
@@ -53,8 +67,11 @@ static int take_sandbox(const struct execution *x, struct cbx_sandbox **out, str
     struct cbx_sandbox_layer layer;
     struct cbx_pool *pool;
     int failed = cbx_executor_pool(e, &pool, err);
+    bool mounted = json_array_size(json_object_get(x->sealed, "mounts")) > 0;
     failed = failed ? failed : cbx_executor_layer(e, x->permit, x->packages, &layer, err);
-    failed = failed ? failed : cbx_pool_take(pool, x->permit, &layer, &x->sink, &sandbox, err);
+    failed = failed    ? failed
+             : mounted ? take_mounted(x, pool, &layer, &sandbox, err)
+                       : cbx_pool_take(pool, x->permit, &layer, &x->sink, &sandbox, err);
     if (failed) {
         return failed;
     }
@@ -68,7 +85,7 @@ static int take_sandbox(const struct execution *x, struct cbx_sandbox **out, str
 }
 
 /* Reserves a slot and makes its sandbox. */
-static int open_slot(const struct execution *x, struct cbx_err *err)
+static int open_slot(struct execution *x, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
     const struct cbx_permit *permit = x->permit;
@@ -99,6 +116,20 @@ static bool lacks_packages(const struct execution *x, const struct cbx_sandbox *
            !cbx_sha256_equal(cbx_sandbox_layer(sandbox), &x->permit->layer);
 }
 
+/* What the record of the run says is mounted has to be true. */
+static int continue_session(struct cbx_sandbox *sandbox, const struct cbx_sandbox *ended,
+                            struct cbx_err *err)
+{
+    const json_t *now = cbx_sandbox_mounted(sandbox), *before = cbx_sandbox_mounted(ended);
+    if (now != before && !json_equal(now, before)) {
+        return cbx_fail(
+            err, CBX_ESTATE,
+            "the session's sandbox has ended, and the paths of its mounts lead to other "
+            "folders now; open a new session");
+    }
+    return cbx_sandbox_continue(sandbox, ended, err);
+}
+
 /* With the session entered and a run slot acquired. */
 static int run_entered(struct execution *x, struct cbx_session *session, struct cbx_err *err)
 {
@@ -113,7 +144,7 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
         if (failed) {
             return failed;
         }
-        failed = ended != NULL ? cbx_sandbox_continue(sandbox, ended, err) : 0;
+        failed = ended != NULL ? continue_session(sandbox, ended, err) : 0;
         if (failed) {
             cbx_executor_discard(e, sandbox);
             return failed;
@@ -230,6 +261,10 @@ static int install(struct execution *x, struct cbx_err *err)
 
 static int execute(struct execution *x, struct cbx_err *err)
 {
+    if (x->refusal.code != 0) {
+        *err = x->refusal;
+        return x->refusal.code;
+    }
     switch (x->permit->action) {
     case CBX_ACTION_OPEN:
         return open_slot(x, err);
@@ -256,6 +291,9 @@ static json_t *describe_outcome(const struct cbx_executor_request *r, const char
     cbx_claim_copy(r->run.claims, body);
     if (failed) {
         json_object_set_new(body, "error", cbx_json_text(cbx_str_of(err->text)));
+        if (err->detail[0] != '\0') { /* for operators, as the log is */
+            json_object_set_new(body, "detail", cbx_json_text(cbx_str_of(err->detail)));
+        }
     } else if (result->status == CBX_RUN_LOST) {
         char loss[CBX_RESULT_LOSS_BYTES];
         json_object_set_new(body, "error", json_string(cbx_result_loss(result, loss)));
@@ -423,7 +461,20 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
                : cbx_grants_read_set(args->environment, json_object_get(sealed.json, "environment"),
                                      &environment, err);
     failed = failed ? failed : cbx_executor_audit(e, &audit, err);
-    failed = failed ? failed : cbx_audit_admit(audit, &sealed, approval, &permit, &seq, err);
+    struct execution x = { .request = r,
+                           .text = text,
+                           .environment = environment,
+                           .packages = args->packages,
+                           .sealed = sealed.json,
+                           .interactive = args->interactive,
+                           .sink = cbx_executor_sink(r) };
+    if (!failed) { /* a failure is the outcome of the decision, behind its record */
+        cbx_executor_prepare_mounts(e, &sealed, &x.mounts, &x.refusal);
+        failed = cbx_audit_admit(audit, &sealed, approval, &permit, &seq, err);
+    }
+    if (failed || permit == NULL) {
+        cbx_host_mounts_done(&x.mounts);
+    }
     if (failed) {
         return failed;
     }
@@ -434,13 +485,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
                          permit->decision, &r->ticket);
     failed = send_admission(r, permit->decision, seq, true, err);
     r->client = args->detach ? CBX_CLIENT_DETACHED : CBX_CLIENT_ATTACHED;
-    struct execution x = { .request = r,
-                           .permit = permit,
-                           .text = text,
-                           .environment = environment,
-                           .packages = args->packages,
-                           .interactive = args->interactive,
-                           .sink = cbx_executor_sink(r) };
+    x.permit = permit;
     r->run.decision = permit->decision;
     r->run.session = permit->session;
     r->run.principal = permit->principal;
@@ -449,6 +494,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     failed = failed ? failed : run_permitted(&x, audit, err);
     cbx_sessions_dequeue(e->sessions, &r->ticket);
     cbx_result_done(&x.result);
+    cbx_host_mounts_done(&x.mounts);
     return failed;
 }
 

@@ -116,6 +116,17 @@ bool cbx_sessions_is_fresh(struct cbx_sessions *sessions, const struct cbx_permi
     return fresh;
 }
 
+json_t *cbx_sessions_mounted(struct cbx_sessions *sessions, const char *id)
+{
+    pthread_mutex_lock(&sessions->lock);
+    const struct cbx_session *s = cbx_sessions_find_slot(sessions, id);
+    const json_t *mounted =
+        s != NULL && s->sandbox != NULL ? cbx_sandbox_mounted(s->sandbox) : NULL;
+    json_t *copy = mounted != NULL ? json_deep_copy(mounted) : NULL;
+    pthread_mutex_unlock(&sessions->lock);
+    return copy;
+}
+
 /* --- the queue -------------------------------------------------------------------------------- */
 
 void cbx_sessions_enqueue(struct cbx_sessions *sessions, const char *session, const char *run,

@@ -42,6 +42,9 @@ bool cbx_sessions_adopt(struct cbx_sessions *sessions, struct cbx_sandbox *sandb
  * executor that was killed opened it and could not answer. */
 bool cbx_sessions_is_fresh(struct cbx_sessions *sessions, const struct cbx_permit *permit);
 
+/* What is mounted in the session's sandbox (new reference); NULL = nothing, or no sandbox. */
+json_t *cbx_sessions_mounted(struct cbx_sessions *sessions, const char *id);
+
 /* --- the order of runs ------------------------------------------------------------------------ */
 
 /* A run that is admitted and has not begun; the caller's, zeroed, and in one place while it is

@@ -4,6 +4,7 @@
 #include "gateway/front/review.h"
 
 #include "gateway/front/executor_client.h"
+#include "gateway/ipc/mounts.h"
 #include "policies/language.h"
 
 int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,
@@ -23,6 +24,7 @@ int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
         return cbx_policies_fail(&flow->policies, request->policy, err);
     }
     int failed = cbx_environment_check(policy, request->subject.environment, err);
+    failed = failed ? failed : cbx_mounts_check(policy, request->subject.mounts, err);
     return failed ? failed
                   : cbx_judge_decide(flow->judge, policy, &request->subject, request->source, out,
                                      err);

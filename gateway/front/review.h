@@ -13,6 +13,8 @@ struct cbx_flow {
     struct cbx_judge *judge;
     int executor;      /* control socket */
     bool small_images; /* of kernels that have one */
+    const json_t
+        *mounts; /* folders of the host in the sandboxes of MCP over stdio; NULL = none. Borrowed */
 };
 
 /* Closes the sockets, so that the other processes end, and frees the policies. */

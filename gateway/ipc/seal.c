@@ -3,6 +3,7 @@
 #include "gateway/ipc/seal.h"
 
 #include "analyzer/analyze.h"
+#include "gateway/ipc/mounts.h"
 #include "gateway/ipc/wire.h"
 
 #include <inttypes.h>
@@ -309,6 +310,8 @@ static const struct cbx_json_field field_table[] = {
 #undef CBX_SUBJECT
     { "arguments", CBX_JSON_ARRAY, offsetof(struct fields, subject.arguments), false, false, 0,
       CBX_ARGUMENTS_MAX },
+    { "mounts", CBX_JSON_ARRAY, offsetof(struct fields, subject.mounts), false, false, 1,
+      CBX_MOUNTS_MAX },
     FIELD(limits, OBJECT, 0, 0),
     FIELD(guard, OBJECT, 0, 0),
     { "programs", CBX_JSON_ARRAY, offsetof(struct fields, programs), false, false, 0, INT32_MAX },
@@ -435,6 +438,7 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
     }
     p->refusal_ends = f.refusal_ends;
     p->environment = cbx_environment_digest(json_object_get(f.environment, "set"));
+    p->mounts = cbx_mounts_digest(f.subject.mounts);
     cbx_buf_init(&out->arguments, CBX_ARGUMENTS_BYTES_MAX);
     failed = cbx_arguments_join(f.subject.arguments, &out->arguments, err);
     p->arguments = cbx_buf_str(&out->arguments);

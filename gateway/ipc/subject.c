@@ -54,6 +54,9 @@ void cbx_subject_write(const struct cbx_subject *subject, json_t *into)
     if (json_array_size(subject->arguments) > 0) {
         json_object_set(into, "arguments", (json_t *)(uintptr_t)subject->arguments);
     }
+    if (json_array_size(subject->mounts) > 0) {
+        json_object_set(into, "mounts", (json_t *)(uintptr_t)subject->mounts);
+    }
 }
 
 int cbx_environment_check(const struct cbx_policy *policy, const json_t *environment,

@@ -18,6 +18,7 @@ struct cbx_subject {
     const json_t *environment;
     /* OPEN and RUN: the packages that are installed for the sandbox, the text of a set (analyzer/packages/resolved.h); empty = none */
     struct cbx_str packages;
+    const json_t *mounts; /* folders of the host in the sandbox (mounts.h); NULL = none. Borrowed */
     const struct cbx_limits *limits; /* asked for, members may be unset; NULL = the policy's */
     /* What was admitted to the session before: a past as a worker sealed it (seal.h), or empty; then
      * the entries behind it (cbx_entry_write). */
@@ -34,7 +35,7 @@ void cbx_claim_write(const char *name, struct cbx_str claim, json_t *into);
 /* Copies the claims that the JSON object `from` has (NULL = none) into the JSON object `into`. */
 void cbx_claim_copy(const json_t *from, json_t *into);
 
-/* Writes the text fields, the claims and the arguments into the JSON object `into`. */
+/* Writes the text fields, the claims, the arguments and the mounts into the JSON object `into`. */
 void cbx_subject_write(const struct cbx_subject *subject, json_t *into);
 
 /* May a caller set these variables ({NAME: TEXT}, NULL = none) under the policy? CBX_EINVAL, with what is allowed, and CBX_ETOOBIG. */

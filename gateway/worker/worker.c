@@ -12,6 +12,7 @@
 #include "gateway/ipc/files.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/master.h"
+#include "gateway/ipc/mounts.h"
 #include "gateway/ipc/wire.h"
 #include "gateway/worker/trim.h"
 #include "policies/base/clock.h"
@@ -83,6 +84,11 @@ static const struct cbx_json_field request_fields[] = {
       .type = CBX_JSON_ARRAY,
       .offset = offsetof(struct analysis_request, subject.arguments),
       .max = CBX_ARGUMENTS_MAX },
+    { .name = "mounts",
+      .type = CBX_JSON_ARRAY,
+      .offset = offsetof(struct analysis_request, subject.mounts),
+      .min = 1,
+      .max = CBX_MOUNTS_MAX },
     { .name = "environment",
       .type = CBX_JSON_OBJECT,
       .offset = offsetof(struct analysis_request, subject.environment) },
@@ -170,10 +176,13 @@ static bool may_run(enum cbx_verdict verdict)
 
 /* Adds an entry of the store. A cell is judged again, for its summary, while there is time: the
  * judgements of a long session's next cells are the faster for it. */
-static void replay(const struct cbx_policy *policy, const struct cbx_entry *entry,
-                   int64_t deadline_ms, struct cbx_arena *arena, struct cbx_past *past)
+static void replay(const struct cbx_policy *policy, const json_t *mounts,
+                   const struct cbx_entry *entry, int64_t deadline_ms, struct cbx_arena *arena,
+                   struct cbx_past *past)
 {
+    struct cbx_strs folders = cbx_mounts_writable(mounts, arena);
     struct cbx_analysis analysis = { .source = entry->text,
+                                     .folders = &folders,
                                      .past = past,
                                      .language = entry->language,
                                      .now = cbx_time_ms() / 1000 };
@@ -209,7 +218,7 @@ static int read_past(const struct cbx_worker *worker, const struct cbx_policy *p
         }
     }
     for (int64_t deadline = cbx_clock_ms() + REPLAY_MS; cbx_entry_next(&rest, &entry);) {
-        replay(policy, &entry, deadline, arena, out);
+        replay(policy, subject->mounts, &entry, deadline, arena, out);
     }
     return rest.len == 0 ? 0 : cbx_fail(err, CBX_EPROTO, "an entry of the past is malformed");
 }
@@ -348,8 +357,10 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
 {
     const struct cbx_subject *subject = &request->subject;
     bool is_file = subject->action == CBX_ACTION_FILE;
+    struct cbx_strs folders = cbx_mounts_writable(subject->mounts, arena);
     struct cbx_analysis analysis = { .source = request->source,
                                      .past = subject->session.len > 0 ? past : NULL,
+                                     .folders = &folders,
                                      .language = subject->language,
                                      .path = subject->path,
                                      .principal = subject->principal,
@@ -428,6 +439,7 @@ static int judge(const struct cbx_worker *worker, const struct cbx_message *mess
     }
     CBX_AUTO_DONE(past) past = { 0 };
     failed = cbx_environment_check(policy, request.subject.environment, err);
+    failed = failed ? failed : cbx_mounts_check(policy, request.subject.mounts, err);
     failed = failed ? failed : read_past(worker, policy, &request.subject, arena, &past, err);
     return failed ? failed : judge_with(worker, &request, policy, &past, arena, answer, bytes, err);
 }

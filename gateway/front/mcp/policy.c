@@ -8,6 +8,7 @@
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/sessions.h"
 #include "policies/language.h"
+#include "policies/mounts.h"
 
 #define ASKS                                                                                       \
     "Some code needs approval: your client is asked before it runs, if it can be asked (MCP "      \
@@ -99,12 +100,34 @@ void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *langua
     }
 }
 
-json_t *cbx_mcp_instructions(const struct cbx_policies *policies, bool small)
+/* "Folders of the host: /data (for reading), /out." */
+static void add_mounts(const json_t *mounts, struct cbx_buf *out)
 {
+    size_t i;
+    const json_t *item;
+    json_array_foreach((json_t *)(uintptr_t)mounts, i, item)
+    {
+        struct cbx_mount_request request = { 0 };
+        cbx_mount_parse(cbx_json_str(item), &request, NULL);
+        cbx_buf_add_cstr(out,
+                         i == 0 ? "Folders of the user, besides the working directory: " : ", ");
+        cbx_buf_printf(out, "%s (%s)", request.container,
+                       request.writable ? "read and write" : "read only");
+    }
+    cbx_buf_add_cstr(out, json_array_size(mounts) > 0 ? ". " : "");
+}
+
+json_t *cbx_mcp_instructions(const struct cbx_flow *flow)
+{
+    const struct cbx_policies *policies = &flow->policies;
+    bool small = flow->small_images;
+    CBX_AUTO_DONE(buf) mounts;
     CBX_AUTO_DONE(buf) languages;
     CBX_AUTO_DONE(buf) limits;
     CBX_AUTO_DONE(buf) python;
     CBX_AUTO_DONE(buf) node;
+    cbx_buf_init(&mounts, 64 * 1024);
+    add_mounts(flow->mounts, &mounts);
     cbx_buf_init(&languages, 1024);
     cbx_buf_init(&limits, 1024);
     cbx_buf_init(&python, 1024);
@@ -125,7 +148,7 @@ json_t *cbx_mcp_instructions(const struct cbx_policies *policies, bool small)
         "code first; a denial says which rule matched, where, and what to do "
         "instead; get_policy tells what "
         "is allowed. %sPython has %s and more, Node.js %s and more: read_file " CBX_LIBRARIES_URI
-        " lists all. %s %s Without a session every call starts afresh. "
+        " lists all. %s %s %sWithout a session every call starts afresh. "
         "session \"new\" opens one "
         "that keeps variables and files: give its id to execute_code, read_file, "
         "write_file, close_session. A "
@@ -135,7 +158,7 @@ json_t *cbx_mcp_instructions(const struct cbx_policies *policies, bool small)
         languages.p, asks ? ASKS " " : "", python.p, node.p,
         installs ? "Other packages are installed when 'dependencies' of a call names them."
                  : "Nothing else can be installed.",
-        limits.len > 0 ? limits.p : "", CBX_TOOL_WAIT_S);
+        limits.len > 0 ? limits.p : "", mounts.len > 0 ? mounts.p : "", CBX_TOOL_WAIT_S);
 }
 
 json_t *cbx_tool_get_policy(const struct cbx_tool_call *call,
@@ -151,6 +174,7 @@ json_t *cbx_tool_get_policy(const struct cbx_tool_call *call,
     }
     cbx_mcp_describe_policy(policies->items[0], language, call->mcp->service->flow->small_images,
                             &text);
+    add_mounts(call->mcp->service->flow->mounts, &text);
     return cbx_content_of_text("text", cbx_buf_str(&text));
 }
 
@@ -165,6 +189,7 @@ json_t *cbx_tool_check(const struct cbx_tool_call *call, const struct cbx_tool_a
         cbx_service_request(CBX_ACTION_CHECK, language != NULL ? language : "", CBX_STR(""),
                             CBX_STR(""), arguments->code, NULL, CBX_STR("mcp"));
     cbx_claims_lend(call->claims, &request.subject);
+    request.subject.mounts = call->mcp->service->flow->mounts;
     int failed = language == NULL
                      ? CBX_EINVAL
                      : cbx_review(call->mcp->service->flow, &request, NULL, &outcome, &err);

@@ -54,7 +54,7 @@ bool cbx_mcp_policy_asks(const struct cbx_policy *policy);
 
 /* The server's description of itself for models (new reference). Clients show it in full, also those that name
  * tools only. */
-json_t *cbx_mcp_instructions(const struct cbx_policies *policies, bool small);
+json_t *cbx_mcp_instructions(const struct cbx_flow *flow);
 
 /* Its limits and its network, as one sentence each. */
 void cbx_mcp_describe_limits(const struct cbx_policy *policy, struct cbx_buf *out);

@@ -213,7 +213,8 @@ static json_t *open_session(const struct cbx_tool_call *call,
     struct cbx_opening opening = { .language = job->language,
                                    .packages = cbx_buf_str(&set),
                                    .origin = CBX_STR("mcp"),
-                                   .claims = call->claims };
+                                   .claims = call->claims,
+                                   .mounts = call->mcp->service->flow->mounts };
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     cbx_limits_unset(&opening.limits);
@@ -265,6 +266,7 @@ static struct cbx_job *make_job(const struct cbx_tool_call *call,
 {
     struct cbx_job *job = cbx_job_new(call->mcp->service);
     job->origin = "mcp";
+    job->mounts = json_incref((json_t *)(uintptr_t)call->mcp->service->flow->mounts);
     if (call->claims != NULL) {
         job->claims = *call->claims;
     }

@@ -145,7 +145,7 @@ static int answer_initialize(struct exchange *x, json_t **result, struct cbx_err
     }
     *result = json_pack("{s:s,s:o,s:o,s:o}", "protocolVersion", version, "capabilities",
                         make_capabilities(x), "serverInfo", make_server_info(), "instructions",
-                        cbx_mcp_instructions(policies_of(x), x->mcp->service->flow->small_images));
+                        cbx_mcp_instructions(x->mcp->service->flow));
     return 0;
 }
 
@@ -177,7 +177,7 @@ static int answer_discover(struct exchange *x, json_t **result, struct cbx_err *
     }
     *result = json_pack("{s:[s],s:o,s:o}", "supportedVersions", STATELESS_VERSION, "capabilities",
                         make_capabilities(x), "instructions",
-                        cbx_mcp_instructions(policies_of(x), x->mcp->service->flow->small_images));
+                        cbx_mcp_instructions(x->mcp->service->flow));
     return 0;
 }
 

@@ -3,10 +3,12 @@
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
+#include "gateway/ipc/mounts.h"
 #include "policies/release.h"
 
 struct body {
     struct cbx_str code, language, policy;
+    const json_t *mounts;
 };
 
 static const struct cbx_json_field fields[] = {
@@ -22,6 +24,10 @@ static const struct cbx_json_field fields[] = {
       .required = true,
       .min = 1,
       .max = 32 },
+    { .name = "mounts",
+      .type = CBX_JSON_ARRAY,
+      .offset = offsetof(struct body, mounts),
+      .nullable = true },
     { .name = "policy",
       .type = CBX_JSON_STR,
       .offset = offsetof(struct body, policy),
@@ -38,12 +44,14 @@ void cbx_rest_check(struct cbx_rest_call *call)
         return;
     }
     const char *language = cbx_dialect_of(body.language, &err);
-    if (language == NULL) {
+    CBX_AUTO_JSON mounts = NULL;
+    if (language == NULL || cbx_mounts_read(body.mounts, &mounts, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
     struct cbx_request request = cbx_service_request(CBX_ACTION_CHECK, language, body.policy,
                                                      CBX_STR(""), body.code, NULL, CBX_STR("rest"));
+    request.subject.mounts = mounts;
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     int failed = cbx_review(call->service->flow, &request, NULL, &outcome, &err);
     if (failed) {

@@ -6,6 +6,7 @@
 #include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/client.h"
 #include "gateway/front/service/dependencies.h"
+#include "gateway/ipc/mounts.h"
 
 #include "analyzer/analyze.h"
 
@@ -15,7 +16,7 @@ enum { CODE_MAX = 8 * 1024 * 1024 };
 
 struct body {
     struct cbx_str code, session, language, policy;
-    const json_t *disable, *limits, *environment, *dependencies;
+    const json_t *disable, *limits, *environment, *dependencies, *mounts;
     double timeout_s;
     bool async, stream, interactive;
 };
@@ -35,6 +36,7 @@ static const struct cbx_json_field fields[] = {
     { "limits", CBX_JSON_OBJECT, offsetof(struct body, limits), false, true, 0, 0 },
     { "environment", CBX_JSON_OBJECT, offsetof(struct body, environment), false, true, 0, 0 },
     { "dependencies", CBX_JSON_ARRAY, offsetof(struct body, dependencies), false, true, 0, 64 },
+    { "mounts", CBX_JSON_ARRAY, offsetof(struct body, mounts), false, true, 0, 0 },
     { "timeout_seconds", CBX_JSON_NUMBER, offsetof(struct body, timeout_s), false, true, 0, 86400 },
     { "async", CBX_JSON_BOOL, offsetof(struct body, async), false, false, 0, 0 },
     { "stream", CBX_JSON_BOOL, offsetof(struct body, stream), false, false, 0, 0 },
@@ -114,15 +116,16 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
     struct cbx_err err = { 0 };
     const char *language = cbx_dialect_of(body->language, &err);
     if (language == NULL ||
-        (body->limits != NULL && cbx_rest_read_limits(body->limits, &job->limits, &err) != 0)) {
+        (body->limits != NULL && cbx_rest_read_limits(body->limits, &job->limits, &err) != 0) ||
+        cbx_mounts_read(body->mounts, &job->mounts, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return false;
     }
     struct cbx_limits requested = job->limits; /* joining a session sets those of the job */
     cbx_buf_add(&job->source, body->code);
-    if (body->session.len > 0 && json_object_size(body->environment) > 0) {
-        cbx_fail(&err, CBX_EINVAL,
-                 "'environment' is set when a session is opened, not for one of its runs");
+    if (body->session.len > 0 && (json_object_size(body->environment) > 0 || job->mounts != NULL)) {
+        cbx_fail(&err, CBX_EINVAL, "'%s' is set when a session is opened, not for one of its runs",
+                 job->mounts != NULL ? "mounts" : "environment");
         cbx_rest_fail(call, 0, &err);
         return false;
     }

@@ -6,6 +6,7 @@
 #include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/listing.h"
 #include "gateway/front/service/dependencies.h"
+#include "gateway/ipc/mounts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +97,9 @@ static int64_t parse_cpu(struct cbx_str text)
     return end != copy && *end == '\0' && cpus >= 0.01 && cpus <= 1024 ? (int64_t)(cpus * 1000) : 0;
 }
 
-static int read_options(const json_t *json, struct cbx_opening *opening, struct cbx_err *err)
+/* *mounts is a new reference, or NULL. */
+static int read_options(const json_t *json, struct cbx_opening *opening, json_t **mounts,
+                        struct cbx_err *err)
 {
     struct cbx_limits *limits = &opening->limits;
     struct options o = { .timeout = 300, .memory = CBX_STR("2G"), .cpu = CBX_STR("1") };
@@ -123,11 +126,7 @@ static int read_options(const json_t *json, struct cbx_opening *opening, struct 
                         CBX_STR_ARG(o.cpu));
     }
     opening->environment = o.environment;
-    if (json_array_size(o.mounts) > 0) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "mount_points cannot be used yet; nothing of the host is mounted");
-    }
-    return 0;
+    return cbx_mounts_read(o.mounts, mounts, err);
 }
 
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err)
@@ -230,10 +229,12 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
     if (!cbx_rest_body(call, body_fields, sizeof(body_fields) / sizeof(body_fields[0]), &body)) {
         return;
     }
-    if (read_options(body.options, &opening, &err) != 0) {
+    CBX_AUTO_JSON mounts = NULL;
+    if (read_options(body.options, &opening, &mounts, &err) != 0) {
         cbx_rest_fail(call, 400, &err);
         return;
     }
+    opening.mounts = mounts;
     opening.policy = body.policy;
     if (open_with(call, body.dependencies, &opening)) {
         cbx_rest_answer(call, 200,
@@ -244,7 +245,7 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
 
 struct v1_body {
     struct cbx_str policy, language;
-    const json_t *limits, *environment, *dependencies;
+    const json_t *limits, *environment, *dependencies, *mounts;
 };
 static const struct cbx_json_field v1_fields[] = {
     { "dependencies", CBX_JSON_ARRAY, offsetof(struct v1_body, dependencies), false, true, 0, 64 },
@@ -252,6 +253,7 @@ static const struct cbx_json_field v1_fields[] = {
     { "policy", CBX_JSON_STR, offsetof(struct v1_body, policy), false, true, 1, 64 },
     { "limits", CBX_JSON_OBJECT, offsetof(struct v1_body, limits), false, true, 0, 0 },
     { "environment", CBX_JSON_OBJECT, offsetof(struct v1_body, environment), false, true, 0, 0 },
+    { "mounts", CBX_JSON_ARRAY, offsetof(struct v1_body, mounts), false, true, 0, 0 },
 };
 
 void cbx_rest_open_session(struct cbx_rest_call *call)
@@ -259,16 +261,19 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     struct v1_body body = { 0 };
     struct cbx_opening opening = { 0 };
     struct cbx_err err = { 0 };
+    CBX_AUTO_JSON mounts = NULL;
     cbx_limits_unset(&opening.limits);
     if (!cbx_rest_body(call, v1_fields, sizeof(v1_fields) / sizeof(v1_fields[0]), &body)) {
         return;
     }
     opening.language = cbx_dialect_of(body.language, &err);
     if (opening.language == NULL ||
-        (body.limits != NULL && cbx_rest_read_limits(body.limits, &opening.limits, &err) != 0)) {
+        (body.limits != NULL && cbx_rest_read_limits(body.limits, &opening.limits, &err) != 0) ||
+        cbx_mounts_read(body.mounts, &mounts, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
+    opening.mounts = mounts;
     opening.policy = body.policy;
     opening.environment = body.environment;
     if (open_with(call, body.dependencies, &opening)) {

@@ -24,6 +24,8 @@ static int copy_session(struct cbx_job *job, struct cbx_err *err)
     job->environment = json_incref(json_object_get(options, "environment"));
     cbx_buf_reset(&job->packages);
     cbx_buf_add(&job->packages, cbx_json_str(json_object_get(options, "packages")));
+    json_decref(job->mounts);
+    job->mounts = json_incref(json_object_get(options, "mounts"));
     return cbx_job_copy_past(job, err);
 }
 

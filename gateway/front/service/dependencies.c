@@ -283,10 +283,16 @@ int cbx_service_have_dependencies(struct cbx_service *service, const struct cbx_
     struct wanted wanted = { .count = 0 };
     size_t count = json_array_size(d->list);
     denial->verdict = CBX_ALLOW;
-    int failed = count > 0
-                     ? cbx_contents_ask(service->flow, cbx_str_of(cbx_dialect_shown(d->language)),
-                                        &contents, err)
-                     : 0;
+    struct asked asked;
+    int failed = 0;
+    for (size_t i = 0; i < count && !failed;
+         i++) { /* before anything is asked of another process */
+        failed = read_asked(d, i, &asked, err);
+    }
+    if (!failed && count > 0) {
+        failed = cbx_contents_ask(service->flow, cbx_str_of(cbx_dialect_shown(d->language)),
+                                  &contents, err);
+    }
     for (size_t i = 0; i < count && !failed && denial->verdict == CBX_ALLOW; i++) {
         CBX_AUTO_DONE(outcome) outcome = { .verdict = CBX_ALLOW };
         failed = sort_out(service, d, i, &contents, &wanted, &outcome, err);

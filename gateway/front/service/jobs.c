@@ -50,6 +50,7 @@ void cbx_job_free(struct cbx_job *job)
     cbx_buf_done(&job->packages);
     cbx_judgement_done(&job->judgement);
     json_decref(job->environment);
+    json_decref(job->mounts);
     free(job);
 }
 
@@ -189,6 +190,7 @@ struct cbx_request cbx_job_request(const struct cbx_job *job)
     cbx_claims_lend(&job->claims, &request.subject);
     request.subject.environment = job->environment;
     request.subject.packages = is_file ? CBX_STR("") : cbx_buf_str(&job->packages);
+    request.subject.mounts = job->mounts;
     request.subject.path = cbx_buf_str(&job->path);
     request.subject.past = cbx_buf_str(&job->past);
     request.subject.entries = cbx_buf_str(&job->entries);
@@ -485,6 +487,9 @@ static json_t *describe_request(const struct cbx_job *job)
     }
     if (job->packages.len > 0) {
         json_object_set_new(request, "packages", cbx_json_text(cbx_buf_str(&job->packages)));
+    }
+    if (job->mounts != NULL) {
+        json_object_set(request, "mounts", job->mounts);
     }
     json_object_set_new(request, "origin", json_string(job->origin));
     cbx_claims_write(&job->claims, request);

@@ -38,7 +38,9 @@ struct cbx_job {
     int64_t turn;                 /* its place in the order of acceptance; 0 = not accepted */
     struct cbx_limits limits;
     struct cbx_buf packages; /* installed for its sandbox: the text of a set */
-    json_t *environment;     /* variables that the caller sets: {NAME: VALUE}, or NULL; owned */
+    json_t *
+        mounts; /* folders of the host, as the caller asked (gateway/ipc/mounts.h), or NULL; owned */
+    json_t *environment; /* variables that the caller sets: {NAME: VALUE}, or NULL; owned */
     bool interactive;
     /* Of a decision that asks (approvals.h). Of a job that an earlier gateway accepted only who accepted it: what
      * did not begin has to be approved again. */

@@ -34,6 +34,7 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
     cbx_claims_read(request, &job->claims);
     job->environment = json_incref(json_object_get(request, "environment"));
     cbx_buf_add(&job->packages, cbx_json_str(json_object_get(request, "packages")));
+    job->mounts = json_incref(json_object_get(request, "mounts"));
     job->origin = strcmp(text_of(request, "origin"), "mcp") == 0 ? "mcp" : "rest";
     job->begun = strcmp(text_of(row, "begun"), "0") != 0;
     job->audit_seq = strtoull(text_of(row, "audit_seq"), NULL, 10);

@@ -26,6 +26,7 @@ static json_t *describe(const json_t *row, const json_t *live)
     json_object_set(json, "idle_ms", json_object_get(live, "idle_ms"));
     json_object_set(json, "age_ms", json_object_get(live, "age_ms"));
     json_object_set(json, "container", json_object_get(live, "container"));
+    json_object_set(json, "mounts", json_object_get(options, "mounts"));
     return json;
 }
 
@@ -172,6 +173,7 @@ static int open_sandbox(struct cbx_service *service, const struct cbx_opening *o
     cbx_claims_lend(o->claims, &request.subject);
     request.subject.environment = o->environment;
     request.subject.packages = o->packages;
+    request.subject.mounts = o->mounts;
     CBX_AUTO_DONE(judgement) judgement = { 0 };
     int failed = cbx_review_judge(service->flow, &request, &judgement, err);
     if (failed) {
@@ -198,6 +200,9 @@ static int store_session(struct cbx_service *service, const struct cbx_opening *
     }
     if (o->packages.len > 0) {
         json_object_set_new(options, "packages", cbx_json_text(o->packages));
+    }
+    if (json_array_size(o->mounts) > 0) {
+        json_object_set(options, "mounts", (json_t *)(uintptr_t)o->mounts);
     }
     return cbx_store_add_session(service->store, o->id, o->now, name, options, err);
 }

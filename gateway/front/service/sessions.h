@@ -15,6 +15,7 @@ struct cbx_opening {
     struct cbx_limits limits;
     const json_t *environment; /* variables for its programs: {NAME: VALUE}; NULL = none */
     struct cbx_str packages;   /* installed for it (packages.h); empty = none */
+    const json_t *mounts;      /* folders of the host (gateway/ipc/mounts.h); NULL = none */
     char id[37], now[32];      /* set when it is opened: its id, and `created_at` */
 };
 

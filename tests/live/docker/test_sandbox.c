@@ -157,7 +157,8 @@ static void a_prewarmed_sandbox_is_claimed_by_one_permit_once(void **state)
     __attribute__((cleanup(drop))) struct seen seen = { 0 };
     struct cbx_sink sink = { .event = take_event, .context = &seen };
     clear(&seen);
-    assert_int_equal(cbx_sandbox_prepare(engine, &config, "python", &p.limits, NULL, &sandbox, &err), 0);
+    assert_int_equal(
+        cbx_sandbox_prepare(engine, &config, "python", &p.limits, NULL, &sandbox, &err), 0);
     assert_int_equal(cbx_sandbox_run(sandbox, &p, CBX_STR("print(1)"),
                                      &(struct cbx_run_options){ .sink = &sink }, &seen.result,
                                      &err),

@@ -38,7 +38,7 @@ static bool holds(const struct cbx_where *where, const struct cbx_arg *args, uin
     struct cbx_fact fact = {
         .kind = CBX_IS_CALL, .args = args, .arg_count = count, .spread = spread
     };
-    return cbx_call_holds(&policy, &call, &fact, &arena);
+    return cbx_call_holds(&policy, NULL, &call, &fact, &arena);
 }
 
 static bool holds_for(const struct cbx_where *where, const char *value)
@@ -54,7 +54,35 @@ static bool is_outside(const struct cbx_arg *args, uint32_t count)
     struct cbx_fact fact = { .kind = CBX_IS_CALL, .args = args, .arg_count = count };
     struct cbx_strs globs = STRS(workspace);
     struct cbx_str path;
-    return cbx_call_is_outside(&globs, &fact, &arena, &path);
+    return cbx_call_is_outside(&globs, NULL, &fact, &arena, &path);
+}
+
+static void paths_in_folders_of_the_sandbox_are_not_outside(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, 1 << 20);
+    static const struct {
+        const char *path;
+        bool outside;
+    } cases[] = {
+        { "/out", false },         { "/out/a/b", false },      { "/out/../etc/x", true },
+        { "/outer/x", true },      { "../out/x", false },      { "/data/x", true },
+        { "/workspace/x", false }, { "/etc/../out/x", false },
+    };
+    const struct cbx_str out = CBX_STR("/out");
+    const struct cbx_strs folders = { .items = &out, .count = 1 }, globs = STRS(workspace);
+    const struct cbx_where where = { .arg = STRS(first), .outside = STRS(workspace) };
+    const struct cbx_call call = { .name = CBX_STR("f"), .where = &where, .where_count = 1 };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cbx_arg arg = constant(cases[i].path);
+        struct cbx_fact fact = { .kind = CBX_IS_CALL, .args = &arg, .arg_count = 1 };
+        struct cbx_str path;
+        if (cbx_call_is_outside(&globs, &folders, &fact, &arena, &path) != cases[i].outside ||
+            cbx_call_holds(&policy, &folders, &call, &fact, &arena) != cases[i].outside) {
+            fail_msg("%s", cases[i].path);
+        }
+    }
 }
 
 static void a_glob_of_matches_holds(void **state)
@@ -159,9 +187,9 @@ static void a_callable_passed_on_matches_only_calls_without_conditions(void **st
     struct cbx_where where = { .arg = STRS(first), .matches = STRS(writing) };
     struct cbx_call call = { .name = CBX_STR("f"), .where = &where, .where_count = 1 };
     struct cbx_fact fact = { .kind = CBX_IS_REFERENCE };
-    assert_false(cbx_call_holds(&policy, &call, &fact, &arena));
+    assert_false(cbx_call_holds(&policy, NULL, &call, &fact, &arena));
     call.where_count = 0;
-    assert_true(cbx_call_holds(&policy, &call, &fact, &arena));
+    assert_true(cbx_call_holds(&policy, NULL, &call, &fact, &arena));
 }
 
 static void every_condition_must_hold(void **state)
@@ -176,12 +204,12 @@ static void every_condition_must_hold(void **state)
     struct cbx_arg args[] = { constant("/etc/x"), constant("w") };
     args[1].position = 1;
     struct cbx_fact fact = { .kind = CBX_IS_CALL, .args = args, .arg_count = 2 };
-    assert_true(cbx_call_holds(&policy, &call, &fact, &arena));
+    assert_true(cbx_call_holds(&policy, NULL, &call, &fact, &arena));
     args[1].value = CBX_STR("r");
-    assert_false(cbx_call_holds(&policy, &call, &fact, &arena));
+    assert_false(cbx_call_holds(&policy, NULL, &call, &fact, &arena));
     args[1].value = CBX_STR("w");
     args[0].value = CBX_STR("/tmp/x");
-    assert_false(cbx_call_holds(&policy, &call, &fact, &arena));
+    assert_false(cbx_call_holds(&policy, NULL, &call, &fact, &arena));
 }
 
 static void paths_are_made_absolute(void **state)
@@ -318,6 +346,7 @@ static void inside_holds_for_constants_below_the_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paths_in_folders_of_the_sandbox_are_not_outside),
         cmocka_unit_test(a_glob_of_matches_holds),
         cmocka_unit_test(names_of_variables_that_the_policy_passes_are_distinguished),
         cmocka_unit_test(an_argument_is_found_by_position_or_keyword),

@@ -55,8 +55,8 @@ static inline struct cbx_sandbox *open_for(const struct cbx_permit *permit)
     const char *kernel;
     struct cbx_sandbox *sandbox = NULL;
     assert_int_equal(cbx_sandbox_permitted(permit, &kernel, &err), 0);
-    assert_int_equal(cbx_sandbox_prepare(engine, &config, kernel, &permit->limits, NULL, &sandbox, &err),
-                     0);
+    assert_int_equal(
+        cbx_sandbox_prepare(engine, &config, kernel, &permit->limits, NULL, &sandbox, &err), 0);
     assert_int_equal(cbx_sandbox_claim(sandbox, permit, &err), 0);
     return sandbox;
 }

@@ -176,7 +176,7 @@ static void is_claimed_with_a_permit_for_a_sandbox_like_it(void **state)
     snprintf(p.language, sizeof(p.language), "cobol");
     assert_int_equal(cbx_sandbox_claim(sandbox, &p, &err), CBX_EINVAL);
     p = good;
-    p.network = CBX_NETWORK_NONE + 1;
+    p.network = CBX_NETWORK_EGRESS;
     assert_int_equal(cbx_sandbox_claim(sandbox, &p, &err), CBX_EINVAL);
     int64_t *const fixed[] = { &p.limits.memory_bytes, &p.limits.cpu_milli, &p.limits.pids,
                                &p.limits.disk_bytes };

@@ -101,6 +101,38 @@ static void one_rule_decides(void **state)
     }
 }
 
+static void no_mount_replaces_what_a_sandbox_has_itself(void **state)
+{
+    (void)state;
+    static const char yaml[] = "version: 1\nname: x\nmounts: {allow: [{host: /srv}], container: "
+                               "[/, /usr, /workspace, /tmp, /opt, /home]}\n";
+    static const char *const places[] = { "/usr/lib/python3", "/usr", "/workspace", "/workspace/a",
+                                          "/tmp/x",           "/opt", "/" };
+    CBX_AUTO(policy) policy = NULL;
+    struct cbx_mount_request request = { .host = "/srv" };
+    struct cbx_err err = { 0 };
+    char why[CBX_MOUNT_WHY_MAX] = "";
+    assert_int_equal(cbx_policy_parse(cbx_str_of(yaml), "x", &policy, &err), 0);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        snprintf(request.container, sizeof(request.container), "%s", places[i]);
+        assert_false(cbx_mount_allowed(&policy->mounts, &request, why));
+        assert_non_null(strstr(why, "the sandbox has itself"));
+    }
+    snprintf(request.container, sizeof(request.container), "/home/ann");
+    assert_true(cbx_mount_allowed(&policy->mounts, &request, why));
+}
+
+static void a_request_has_one_text(void **state)
+{
+    (void)state;
+    struct cbx_mount_request request;
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_MOUNT_TEXT_MAX);
+    assert_int_equal(cbx_mount_parse(CBX_STR("/srv//x/../a:/data/"), &request, NULL), 0);
+    cbx_mount_write(&request, &text);
+    assert_string_equal(text.p, "/srv/a:/data:ro");
+}
+
 static void nothing_is_mounted_by_default(void **state)
 {
     (void)state;
@@ -117,6 +149,8 @@ int main(void)
         cmocka_unit_test(reads_what_docker_reads),
         cmocka_unit_test(refuses_what_is_no_mount),
         cmocka_unit_test(one_rule_decides),
+        cmocka_unit_test(no_mount_replaces_what_a_sandbox_has_itself),
+        cmocka_unit_test(a_request_has_one_text),
         cmocka_unit_test(nothing_is_mounted_by_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ static void requirements_are_judged_by_the_rules_for_installs(void **state)
                  NULL);
     assert_specs(NULL, CBX_SPEC_PIP, "attrs\nParamiko\n", CBX_DENY, "pkg.blocked");
     assert_specs(NULL, CBX_SPEC_PIP, "numpy<1.20", CBX_DENY, "pkg.version");
-    assert_specs(NULL, CBX_SPEC_PIP, "reqeusts", CBX_ALLOW, "pkg.look-alike");
+    assert_specs(NULL, CBX_SPEC_PIP, "reqeusts", CBX_DENY, "pkg.look-alike");
     assert_specs(NULL, CBX_SPEC_NPM, "lodash@^4\n@types/node\n", CBX_ALLOW, NULL);
     assert_specs(NULL, CBX_SPEC_NPM, "shelljs@0.8", CBX_DENY, "pkg.blocked");
     assert_specs(NULL, CBX_SPEC_NPM, "x@npm:execa@9", CBX_DENY, "pkg.blocked");

@@ -60,8 +60,8 @@ static struct sealing seal_as(const struct cbx_policy *policy, enum cbx_action a
     return s;
 }
 
-/* Opens the seal and checks it. Frees it. */
-static int check(struct sealing *s, struct cbx_err *err)
+/* Opens the seal and checks it, with the text of what is installed for the sandbox. Frees it. */
+static int check_with(struct sealing *s, struct cbx_str packages, struct cbx_err *err)
 {
     static struct cbx_replay_guard guard;
     CBX_AUTO_DONE(sealed) sealed = { 0 };
@@ -72,7 +72,12 @@ static int check(struct sealing *s, struct cbx_err *err)
         fail_msg("%s", err->text);
     }
     sealing_done(s);
-    return cbx_executor_check_policy(&fixture->policies, &sealed, SOURCE, err);
+    return cbx_executor_check_policy(&fixture->policies, &sealed, SOURCE, packages, err);
+}
+
+static int check(struct sealing *s, struct cbx_err *err)
+{
+    return check_with(s, CBX_STR(""), err);
 }
 
 static void accepts_what_workers_seal_in_every_language_under_every_policy(void **state)
@@ -189,6 +194,14 @@ static void refuses_a_decision_without_the_variables_that_are_passed(void **stat
     fixture->policies.granted[0] = NULL;
 }
 
+static void refuses_mounts_that_the_policy_does_not_grant(void **state)
+{
+    (void)state;
+    assert_refuses(CBX_ACTION_OPEN, "mounts", json_pack("[s]", "/srv:/data:ro"), "a mount");
+    assert_refuses(CBX_ACTION_RUN, "mounts", json_pack("[s]", "/etc:/data:ro"), "a mount");
+    assert_refuses(CBX_ACTION_FILE, "mounts", json_pack("[s]", "/srv:/data"), "a mount");
+}
+
 static void refuses_a_file_whose_entry_is_of_other_bytes(void **state)
 {
     (void)state;
@@ -197,6 +210,39 @@ static void refuses_a_file_whose_entry_is_of_other_bytes(void **state)
     cbx_sha256_hex(&other, hex);
     assert_refuses(CBX_ACTION_FILE, "entry", json_string(hex), "entry is of another file");
     assert_refuses(CBX_ACTION_FILE, "path", json_string("b.py"), "entry is of another file");
+}
+
+static void refuses_other_packages_than_were_judged(void **state)
+{
+    (void)state;
+    struct cbx_err err = { 0 };
+    const struct cbx_str set = CBX_STR("alpha 1.0 sha256:00\n");
+    const struct cbx_sha256 hash = cbx_sha256_of(set);
+    char hex[CBX_SHA256_HEX + 1];
+    cbx_sha256_hex(&hash, hex);
+    struct sealing s = seal_as(fixture->policies.items[0], CBX_ACTION_RUN, "python", false);
+    assert_int_equal(check_with(&s, set, &err), CBX_ESEAL);
+    assert_non_null(strstr(err.text, "other packages"));
+    s = seal_as(fixture->policies.items[0], CBX_ACTION_RUN, "python", false);
+    sealing_set(&s, "layer", json_string(hex));
+    assert_int_equal(check_with(&s, CBX_STR(""), &err), CBX_ESEAL);
+    s = seal_as(fixture->policies.items[0], CBX_ACTION_RUN, "python", false);
+    sealing_set(&s, "layer", json_string(hex));
+    assert_int_equal(check_with(&s, CBX_STR("alpha 2.0 sha256:00\n"), &err), CBX_ESEAL);
+    s = seal_as(fixture->policies.items[0], CBX_ACTION_RUN, "python", false);
+    sealing_set(&s, "layer", json_string(hex));
+    assert_int_equal(check_with(&s, set, &err), 0);
+}
+
+static void refuses_installs_that_the_policy_does_not_give(void **state)
+{
+    (void)state;
+    struct cbx_err err = { 0 };
+    struct sealing s = seal_as(fixture->policies.items[0], CBX_ACTION_INSTALL, "python", false);
+    assert_int_equal(check(&s, &err), 0);
+    s = seal_as(fixture->policies.items[0], CBX_ACTION_RESOLVE, "javascript", false);
+    assert_int_equal(check(&s, &err), CBX_ESEAL); /* strict: npm none */
+    assert_non_null(strstr(err.text, "an install"));
 }
 
 int main(void)
@@ -209,6 +255,9 @@ int main(void)
         cmocka_unit_test(refuses_a_weaker_guard),
         cmocka_unit_test(refuses_variables_that_the_policy_does_not_give),
         cmocka_unit_test(refuses_a_decision_without_the_variables_that_are_passed),
+        cmocka_unit_test(refuses_other_packages_than_were_judged),
+        cmocka_unit_test(refuses_installs_that_the_policy_does_not_give),
+        cmocka_unit_test(refuses_mounts_that_the_policy_does_not_grant),
         cmocka_unit_test(refuses_a_file_whose_entry_is_of_other_bytes),
     };
     return cmocka_run_group_tests(tests, load, unload);

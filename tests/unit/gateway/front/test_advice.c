@@ -41,9 +41,10 @@ static void assert_advice(const char *language, const char *errors, const char *
 static void says_which_modules_there_are(void **state)
 {
     (void)state;
-    assert_advice("ipython", "ModuleNotFoundError: No module named 'torch'\n",
-                  "the module 'torch' is not in the sandbox; the policy lets no package be installed; "
-                  "Python has the standard library, numpy, pandas, matplotlib, scipy");
+    assert_advice(
+        "ipython", "ModuleNotFoundError: No module named 'torch'\n",
+        "the module 'torch' is not in the sandbox; the policy lets no package be installed; "
+        "Python has the standard library, numpy, pandas, matplotlib, scipy");
     assert_advice("python", "/usr/bin/python3: No module named 'pip'", "pip is not in the sandbox");
     assert_advice("javascript", "Error: Cannot find module 'lodash'\n", "the module 'lodash'");
     assert_advice("typescript", "Error: Cannot find package 'axios' imported", "package 'axios'");

@@ -143,7 +143,12 @@ static void a_legacy_option_that_cannot_be_had_is_refused(void **state)
         { "'environment_variables':{'LD_PRELOAD':'b'}", "the dynamic loader obeys it" },
         { "'environment_variables':{'1A':'b'}", "no name of a variable" },
         { "'environment_variables':{'A':1}", "no text" },
-        { "'mount_points':['/etc']", "mount_points" },
+        { "'mount_points':['/etc']", "HOST:CONTAINER" },
+        { "'mount_points':[{'host_path':'/srv/x'}]", "container_path" },
+        { "'mount_points':[{'host_path':'/etc','container_path':'/data'}]",
+          "mounts.deny has '/etc'" },
+        { "'mount_points':[{'host_path':'/srv/x','container_path':'/data'}]",
+          "no entry of mounts.allow covers the host's path '/srv/x'" },
         { "'network':true", "'network'" },
     };
     struct rig *rig = *state;
