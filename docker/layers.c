@@ -116,35 +116,33 @@ static bool read_package(enum cbx_manager manager, struct cbx_str line, struct c
     return memmem(name->p, name->len, "/node_modules/", 14) == NULL;
 }
 
-/* Removes the image's package of the same name, which a package of the set takes the place of. */
-static void drop_package(json_t *packages, enum cbx_manager manager, struct cbx_str name)
+/* Removes the image's package of the same name, which a package of the set takes the place of, and returns its modules (new reference). */
+static json_t *take_package(json_t *packages, enum cbx_manager manager, struct cbx_str name)
 {
     for (size_t i = json_array_size(packages); i-- > 0;) {
-        struct cbx_str each = cbx_json_str(json_object_get(json_array_get(packages, i), "name"));
-        if (manager == CBX_MANAGER_PIP ? cbx_package_same(name, each) : cbx_str_equal(name, each)) {
+        const json_t *each = json_array_get(packages, i);
+        struct cbx_str has = cbx_json_str(json_object_get(each, "name"));
+        if (manager == CBX_MANAGER_PIP ? cbx_package_same(name, has) : cbx_str_equal(name, has)) {
+            json_t *modules = json_deep_copy(json_object_get(each, "modules"));
             json_array_remove(packages, i);
+            return modules;
         }
     }
+    return json_array();
 }
 
 /* The label of what the layer has: that of the sandbox image, and the packages of the set. Which modules a package of Python has is not
- * known before it is installed; npm's have their own name. */
-static int add_contents(const struct cbx_image *base, const struct wanted *wanted,
+ * known before it is installed, but for those of the image's; npm's have their own name. */
+static int add_contents(const struct cbx_contents *contents, const struct wanted *wanted,
                         struct cbx_buf *out, struct cbx_err *err)
 {
-    CBX_AUTO_DONE(contents) contents = { 0 };
-    int failed =
-        cbx_contents_read(cbx_str_of(base->contents != NULL ? base->contents : ""), &contents, err);
-    if (failed) {
-        return failed;
-    }
-    json_t *packages = json_object_get(contents.json, "packages");
+    json_t *packages = json_object_get(contents->json, "packages");
     for (struct cbx_str rest = wanted->set, name, version; rest.len > 0;) {
         enum cbx_manager manager = wanted->images.manager;
         if (read_package(manager, cbx_package_take_until(&rest, '\n'), &name, &version)) {
-            drop_package(packages, manager, name);
-            json_t *modules = json_array();
+            json_t *modules = take_package(packages, manager, name);
             if (manager == CBX_MANAGER_NPM) {
+                json_array_clear(modules);
                 json_array_append_new(modules, cbx_json_text(name));
             }
             json_array_append_new(packages,
@@ -153,27 +151,41 @@ static int add_contents(const struct cbx_image *base, const struct wanted *wante
         }
     }
     CBX_AUTO_DONE(contents) checked = { 0 };
-    if (cbx_json_write(out, contents.json) != 0) {
+    if (cbx_json_write(out, contents->json) != 0) {
         return cbx_fail(err, CBX_ETOOBIG, "the list of the packages has more than %d bytes",
                         CBX_CONTENTS_MAX_BYTES);
     }
     return cbx_contents_read(cbx_buf_str(out), &checked, err);
 }
 
+/* *image is the list of the sandbox image's packages (new reference). */
 static int list_contents(struct cbx_engine *engine, const struct wanted *wanted,
-                         struct cbx_buf *out, struct cbx_err *err)
+                         struct cbx_buf *out, json_t **image, struct cbx_err *err)
 {
     struct cbx_image base;
+    CBX_AUTO_DONE(contents) contents = { 0 };
     int failed = cbx_engine_image(engine, wanted->images.base, &base, err);
-    failed = failed ? failed : add_contents(&base, wanted, out, err);
+    failed = failed ? failed
+                    : cbx_contents_read(cbx_str_of(base.contents != NULL ? base.contents : ""),
+                                        &contents, err);
     free(base.contents);
+    if (failed) {
+        return failed;
+    }
+    json_t *packages = json_deep_copy(json_object_get(contents.json, "packages"));
+    failed = add_contents(&contents, wanted, out, err);
+    if (failed) {
+        json_decref(packages);
+    } else {
+        *image = packages;
+    }
     return failed;
 }
 
 /* --- install ------------------------------------------------------------------------------------ */
 
-/* [[NAME, VERSION, HASH], ...], or the five fields of npm. */
-static json_t *make_job(const struct wanted *wanted)
+/* "packages": [[NAME, VERSION, HASH], ...], or the five fields of npm. "image": what the sandbox image has. */
+static json_t *make_job(const struct wanted *wanted, json_t *image)
 {
     size_t fields = wanted->images.manager == CBX_MANAGER_PIP ? 3 : FIELDS;
     json_t *packages = json_array();
@@ -186,7 +198,7 @@ static json_t *make_job(const struct wanted *wanted)
         }
         json_array_append_new(packages, package);
     }
-    return json_pack("{s:s,s:o}", "task", "install", "packages", packages);
+    return json_pack("{s:s,s:o,s:O}", "task", "install", "packages", packages, "image", image);
 }
 
 /* Where the modules of a layer go: folders that Python and Node search before those of the image. */
@@ -280,13 +292,14 @@ static int install(struct cbx_engine *engine, const struct cbx_packages_config *
     CBX_AUTO_DONE(buf) report;
     cbx_buf_init(&contents, CBX_CONTENTS_MAX_BYTES);
     cbx_buf_init(&report, CBX_REPORT_BYTES_MAX);
-    int failed = list_contents(engine, wanted, &contents, err);
+    CBX_AUTO_JSON image = NULL;
+    int failed = list_contents(engine, wanted, &contents, &image, err);
     if (failed) {
         return failed == CBX_ENOTFOUND
                    ? cbx_fail(err, CBX_EENGINE, "the sandbox image was replaced meanwhile")
                    : failed;
     }
-    CBX_AUTO_JSON job = make_job(wanted);
+    CBX_AUTO_JSON job = make_job(wanted, image);
     struct cbx_installer_run run = { .kernel = kernel,
                                      .images = &wanted->images,
                                      .job = job,

@@ -143,7 +143,7 @@ def pip(job, command, *arguments, environment=None):
         return
     for line in lines:
         found = re.match(r"ERROR: Could not find a version that satisfies the requirement ([A-Za-z0-9._-]+).*\(from versions: none\)", line)
-        if found and re.sub(r"[-_.]+", "-", found[1]).lower() in no_wheel:
+        if found and canonical(found[1]) in no_wheel:
             tell(f"codebox: no-wheel {found[1]}")
         mismatch = re.match(r"\s+([A-Za-z0-9._-]+)(?:==\S+)? from ", line)
         if mismatch and any("DO NOT MATCH THE HASHES" in each for each in lines):
@@ -195,6 +195,28 @@ def check_caps(job, size, number):
         raise Failure(f"codebox: too-many {job['files']}")
 
 
+def canonical(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def drop_start_up_code():
+    """What Python would run when it starts, before the guard of a sandbox holds: the folder is one of those that `site` reads."""
+    for name in os.listdir(TARGET):
+        if name.endswith(".pth") or name.partition(".")[0] in ("sitecustomize", "usercustomize"):
+            path = os.path.join(TARGET, name)
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+
+
+def check_modules(job):
+    """A module of the image is replaced by the package of the same name alone: the kernel itself imports some of them."""
+    wanted = {canonical(name) for name, _, _ in job["packages"]}
+    owners = {module: package["name"] for package in job["image"] for module in package["modules"]}
+    for name in sorted(os.listdir(TARGET)):
+        module = name.partition(".")[0]
+        if not name.endswith(".dist-info") and module in owners and canonical(owners[module]) not in wanted:
+            raise Failure(f"codebox: takes-over {module} {owners[module]}")
+
+
 def make_harmless(job):
     """Regular files and folders alone, without special bits, readable for all and writable for nobody."""
     size = number = 0
@@ -230,6 +252,8 @@ def install(job):
     pip(job, "install", "--no-index", "--find-links", wheels, "--no-compile", "--target", TARGET, *exact, environment={"TMPDIR": SCRATCH})
     shutil.rmtree(SCRATCH)
     shutil.rmtree(f"{TARGET}/bin", ignore_errors=True)
+    drop_start_up_code()
+    check_modules(job)
     make_harmless(job)
     compile_modules()
     make_harmless(job)

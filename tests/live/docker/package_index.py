@@ -33,8 +33,14 @@ def wheel(name, version, requires=(), tag="py3-none-any", extra=()):
     return f"{name}-{version}-{tag}.whl", out.getvalue()
 
 
+GOOD = {
+    "good/setuid": b"#!/bin/sh\n",
+    "good-1.0.data/scripts/tool": b"#!python\n",
+    "good.pth": b"import sys; sys.stdout.write('start')\n",
+    "sitecustomize.py": b"print('start')\n",
+}
 WHEELS = [
-    wheel("good", "1.0", ["good-part>=1"], extra={"good/setuid": b"#!/bin/sh\n", "good-1.0.data/scripts/tool": b"#!python\n"}.items()),
+    wheel("good", "1.0", ["good-part>=1"], extra=GOOD.items()),
     wheel("good_part", "2.0"),
     wheel("good_part", "0.9"),
     wheel("left", "1.0", ["good-part<1"]),
@@ -44,6 +50,7 @@ WHEELS = [
     wheel("altered", "1.0"),
     wheel("large", "1.0", extra={"large/data": bytes(8 << 20)}.items()),
     wheel("moved_file", "1.0"),
+    wheel("squatter", "1.0", extra={"IPython/__init__.py": b""}.items()),
     wheel("pulls_blocked", "1.0", ["paramiko"]),
     wheel("paramiko", "3.0"),
     wheel("pulls_old", "1.0", ["urllib3<1.26"]),
@@ -72,12 +79,11 @@ class Index(BaseHTTPRequestHandler):
 
     def do_GET(self):
         folder, _, name = self.path.strip("/").partition("/")
+        name = name or folder  # npm asks for /NAME
         elsewhere = f"http://{self.headers['Host'].partition(':')[0]}:{OTHER}{self.path}"
         moves = self.server.server_port == PORT and (name == "moved" or name.startswith("moved_file"))
         if name == "hangs":
             threading.Event().wait()
-        elif name == "fails":
-            self.answer(500)
         elif moves:
             self.answer(302, Location=elsewhere)
         elif folder == "files" and name in FILES:
