@@ -510,7 +510,7 @@ def installed(requirement):
 
 
 def install(words):
-    """`pip install` in a cell. The gateway read the line before the program started, and installed what it names if the sandbox was new."""
+    """What `pip install` of a cell prints. The gateway read the line before the program started, and installed what it names if the sandbox was new."""
     named = [word for word in words if not word.startswith("-")]
     there = [installed(word) for word in named]
     missing = [word for word, found in zip(named, there) if found is None]
@@ -519,18 +519,21 @@ def install(words):
             f"not installed: {', '.join(missing) or ' '.join(words)}; packages are installed before the first program of a sandbox starts: "
             "give them as `dependencies` of a new session, or install them in its first cell"
         )
-    for found in there:
-        print(f"Installed: {found}")
+    return [f"Installed: {found}" for found in there]
 
 
-def checked(run):
+def checked(run, keeps=False):
     """Runs a command line of a cell. One whose installer is missing fails: otherwise an install that did nothing would be `ok`."""
 
     @functools.wraps(run)
     def first(command, *arguments, **options):
         words = pip_arguments(command)
+        if words is not None and keeps:
+            from IPython.utils.text import SList
+
+            return SList(install(words))
         if words is not None:
-            return install(words)
+            return print("\n".join(install(words)))
         program = missing_installer(command)
         if program is not None:
             raise RuntimeError(
@@ -936,7 +939,7 @@ class Kernel:
         manager.line_transforms = []
         manager.token_transformers = []
         shell.system = checked(shell.system_raw if os.environ.get("CODEBOX_RAW_SYSTEM") else shell.system_piped)
-        shell.getoutput = checked(shell.getoutput)
+        shell.getoutput = checked(shell.getoutput, keeps=True)
         # IPython's would add that a kernel has to be restarted.
         shell.register_magic_function(lambda line: shell.system(f"pip {line}"), "line", "pip")
         shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit

@@ -93,7 +93,7 @@ ok_later 'so is its version' refused 'urllib3 is older than the policy allows; a
 ok_later 'a package that has only a source archive is refused' refused 'only-source' only-source
 ok_later 'a withdrawn release is refused' refused 'withdrawn' retracted==1.0
 ok_later 'a file whose hash changed is refused' refused 'altered' altered
-ok_later 'versions that exclude each other are told' refused 'good-part' left right
+ok_later 'versions that exclude each other are told' refused 'good-part' needs-first needs-second
 ok_later 'a package that does not exist is told' refused 'nowhere' nowhere-at-all
 ok_later 'a redirect to another host is refused' refused 'redirect' moved
 ok_later 'a blocked package is refused before anything is asked for' refused 'pkg.blocked' paramiko

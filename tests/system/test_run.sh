@@ -31,10 +31,12 @@ stdin() { echo 'print(6 * 7)' | run --language python - | grep -qx 42; }
 ok 'a program may come from standard input' stdin
 program cell.ipy $'x = 20\n%time y = x + 1\ny * 2'
 ok 'a notebook cell gives its last value' gives 0 42 run cell.ipy
-program install.ipy $'%pip install numpy\nprint("after")'
-ok 'an install by a pip that the sandbox does not have is an error' gives 1 'pip is not in this sandbox' run install.ipy
-program install2.ipy $'x = !pip install numpy'
-ok '  also when its output is taken' gives 1 'pip is not in this sandbox' run install2.ipy
+program install.ipy $'%pip install numpy\nx = !pip install pandas\nprint("after", x[0][:17])'
+ok 'an install of what the image has says so' gives 0 'after Installed: pandas' run install.ipy
+program install2.ipy $'!pip install -r requirements.txt\nprint("after")'
+ok 'an install that the policy does not allow is denied' gives 1 'pkg.source' run install2.ipy
+program install3.ipy $'%pip list'
+ok 'pip itself is not there' gives 1 'pip is not in this sandbox' run install3.ipy
 program loop.py 'while True: pass'
 printf 'version: 1\nname: quick\nextends: [default]\nlanguages: [python]\nlimits: {wall: 1s}\n' >quick.yaml
 ok 'a program over its time is stopped: 124' gives 124 'time limit' run --policy ./quick.yaml loop.py

@@ -241,14 +241,24 @@ static int compare_texts(const void *a, const void *b)
     return cbx_str_compare(*(const struct cbx_str *)a, *(const struct cbx_str *)b);
 }
 
-/* What the image has that the name may have meant. */
+/* What the image has of it, or that the name may have meant. */
 static int explain(int failed, const struct cbx_contents *contents, const struct wanted *wanted,
                    struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) nearest;
     cbx_buf_init(&nearest, 1024);
-    if (failed == CBX_EINVAL && wanted->count == 1 &&
-        cbx_contents_add_nearest(contents, wanted->items[0], &nearest)) {
+    struct cbx_requirement requirement;
+    const struct cbx_image_package *package = NULL;
+    if (!failed || wanted->count != 1) {
+        return failed;
+    }
+    if (cbx_requirement_parse(wanted->items[0], &requirement)) {
+        package = cbx_contents_find(contents, requirement.name);
+    }
+    if (package != NULL) {
+        cbx_image_package_add(package, &nearest);
+    }
+    if (package != NULL || cbx_contents_add_nearest(contents, wanted->items[0], &nearest)) {
         const struct cbx_err before = *err;
         cbx_fail(err, failed, "%s; the sandbox image has %s", before.text, nearest.p);
     }

@@ -295,7 +295,7 @@ static void what_cannot_be_resolved_is_explained(void **state)
     assert_not_resolved("nosuch", CBX_EINVAL, "no package for 'nosuch'");
     assert_not_resolved("only-source", CBX_EINVAL, "'only-source' has no wheel");
     assert_not_resolved("foreign", CBX_EINVAL, "'foreign' has no wheel");
-    assert_not_resolved("left\nright", CBX_EINVAL, "contradict each other");
+    assert_not_resolved("needs-first\nneeds-second", CBX_EINVAL, "contradict each other");
     assert_not_resolved("altered", CBX_EPROTO, "'altered' do not have the hash");
 }
 
