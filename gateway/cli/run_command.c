@@ -7,6 +7,7 @@
 #include "gateway/cli/cli.h"
 #include "gateway/cli/run_files.h"
 #include "gateway/cli/run_input.h"
+#include "gateway/cli/run_packages.h"
 #include "gateway/cli/terminal.h"
 #include "gateway/front/advice.h"
 #include "gateway/front/contents.h"
@@ -273,9 +274,10 @@ static int report_outcome(const struct program *program, struct output *output,
         bool kept = cbx_run_files_keep(&output->files, flow, outcome->id, principal);
         return status == 0 && !kept ? 1 : status;
     }
+    bool about_packages = json_is_true(json_object_get(outcome->decision, "packages"));
     struct cbx_denial denial = { .decision = outcome->decision,
                                  .ask = outcome->verdict == CBX_ASK,
-                                 .source = program->source };
+                                 .source = about_packages ? CBX_STR("") : program->source };
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, 2 * CBX_DENIAL_BYTES_MAX);
     cbx_denial_add(&denial, &text);
@@ -320,7 +322,13 @@ static int run_program(const struct cbx_options *options, const struct program *
         .source = program->source,
         .options = { .interactive = true },
     };
-    int failed = cbx_review(flow, &request, &sink, &outcome, &err);
+    CBX_AUTO_DONE(buf) set;
+    CBX_AUTO_DONE(judgement) judgement = { 0 };
+    cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
+    int failed = cbx_run_packages(flow, &options->with, &request, &set, &judgement, &outcome, &err);
+    if (!failed && outcome.verdict == CBX_ALLOW) {
+        failed = cbx_review_submit(flow, &request, &judgement, &sink, &outcome, &err);
+    }
     int status =
         failed ? cbx_cli_fail(&err) : report_outcome(program, &output, flow, cbx_str_of(principal));
     cbx_run_files_done(&output.files);

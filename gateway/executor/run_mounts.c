@@ -51,9 +51,11 @@ int cbx_executor_prepare_mounts(struct cbx_executor *e, struct cbx_sealed *seale
                                 struct cbx_host_mounts *out, struct cbx_err *err)
 {
     const struct cbx_permit *fields = &sealed->fields;
-    bool opens = fields->action == CBX_ACTION_OPEN || fields->session[0] == '\0';
-    if (json_array_size(json_object_get(sealed->json, "mounts")) == 0 ||
-        fields->action == CBX_ACTION_CHECK || sealed->verdict == CBX_DENY) {
+    bool own = fields->session[0] == '\0', run = fields->action == CBX_ACTION_RUN;
+    bool opens = fields->action == CBX_ACTION_OPEN || (run && own);
+    bool joins = !own && (run || fields->action == CBX_ACTION_FILE);
+    if (json_array_size(json_object_get(sealed->json, "mounts")) == 0 || (!opens && !joins) ||
+        sealed->verdict == CBX_DENY) {
         return 0;
     }
     struct cbx_pool *pool; /* opening it adopts the session's sandbox */

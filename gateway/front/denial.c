@@ -309,10 +309,14 @@ static void add_last_lines(struct cbx_buf *out, const struct cbx_denial *denial,
                           ? denial->approval
                           : "This code needs approval, and this client cannot be asked for it. "
                             "Change the code, or ask the operator of this gateway.";
+    bool packages = json_is_true(json_object_get(denial->decision, "packages"));
     cbx_buf_add_cstr(out, denial->ask ? ask
-                          : hinted    ? "Change the code as the hints say and send all of it again."
-                                      : "Change the code, or ask the operator of this gateway for "
-                                        "another policy.");
+                          : packages
+                              ? "Nothing was installed. Ask for other packages or versions, or "
+                                "the operator of this gateway for another policy."
+                          : hinted ? "Change the code as the hints say and send all of it again."
+                                   : "Change the code, or ask the operator of this gateway for "
+                                     "another policy.");
     cbx_buf_add_char(out, '\n');
     add_short(out, "audit id ", cbx_str_of(denial->audit_id), SYMBOL_BYTES);
     cbx_buf_add_cstr(out, denial->audit_id != NULL && denial->audit_id[0] != '\0' ? "\n" : "");

@@ -170,6 +170,7 @@ static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
     struct cbx_request request =
         cbx_service_request(CBX_ACTION_CHECK, cbx_dialect_default(), d->policy, CBX_STR(""),
                             cbx_str_of(line), NULL, d->origin);
+    request.subject.principal = d->principal.len > 0 ? d->principal : request.subject.principal;
     return asked->npm ? 0 : cbx_review(service->flow, &request, NULL, denial, err);
 }
 
@@ -269,6 +270,7 @@ static int install(struct cbx_service *service, const struct cbx_dependencies *d
                                              .language = d->language,
                                              .requirements = cbx_buf_str(&requirements),
                                              .origin = d->origin,
+                                             .principal = d->principal,
                                              .claims = d->claims,
                                              .progress = d->progress,
                                              .context = d->context };

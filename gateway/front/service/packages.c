@@ -58,6 +58,12 @@ static void remember(struct cbx_service *service, const struct cbx_sha256 *key, 
     pthread_mutex_unlock(&service->lock);
 }
 
+void cbx_service_init_packages(struct cbx_service *service, struct cbx_flow *flow)
+{
+    *service = (struct cbx_service){ .flow = flow };
+    pthread_mutex_init(&service->lock, NULL);
+}
+
 void cbx_service_forget_packages(struct cbx_service *service)
 {
     pthread_mutex_lock(&service->lock);
@@ -110,6 +116,8 @@ static int step(struct cbx_service *service, enum cbx_action action, struct cbx_
     struct cbx_request request = cbx_service_request(action, order->language, order->policy,
                                                      CBX_STR(""), source, NULL, order->origin);
     cbx_claims_lend(order->claims, &request.subject);
+    request.subject.principal =
+        order->principal.len > 0 ? order->principal : request.subject.principal;
     int failed = cbx_review_judge(service->flow, &request, judgement, err);
     bool nothing = !failed && judgement->verdict == CBX_ALLOW && judgement->text.len == 0;
     if (failed || nothing) { /* the image has all of it */

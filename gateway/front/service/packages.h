@@ -12,6 +12,7 @@ struct cbx_package_order {
     const char *language;            /* as the flow names it (dialect.h) */
     struct cbx_str requirements;     /* one per line, sorted */
     struct cbx_str origin;           /* the API */
+    struct cbx_str principal;        /* empty = CBX_SERVICE_PRINCIPAL */
     const struct cbx_claims *claims; /* of the client; NULL = none */
     /* Called with each line of progress, "downloading numpy 12.3 MB"; NULL = nobody listens. */
     void (*progress)(void *context, struct cbx_str line);
@@ -24,6 +25,9 @@ struct cbx_package_order {
  * flow. `denial` is the caller's (cbx_outcome_done). */
 int cbx_service_install(struct cbx_service *service, const struct cbx_package_order *order,
                         struct cbx_buf *set, struct cbx_outcome *denial, struct cbx_err *err);
+
+/* Makes a service over a flow that does nothing but this. End it with cbx_service_forget_packages. */
+void cbx_service_init_packages(struct cbx_service *service, struct cbx_flow *flow);
 
 /* Forgets what was resolved: a sandbox with a remembered set could not be made. */
 void cbx_service_forget_packages(struct cbx_service *service);
