@@ -5,6 +5,8 @@
 #include "docker/container.h"
 #include "docker/packages.h"
 
+enum { INDEX_BYTES = 1024 };
+
 /* Of one call: docker/ reports lines, the front gets events. */
 struct progress {
     const struct cbx_sink *sink;
@@ -58,6 +60,34 @@ static int configure(struct cbx_executor *e, struct cbx_packages_config *out, st
     return 0;
 }
 
+/* The index that the policy names first, where it does not name the configured one: "" then. */
+static int choose_index(const struct cbx_executor *e, const struct cbx_permit *permit,
+                        const char *kernel, char out[INDEX_BYTES], struct cbx_err *err)
+{
+    const struct cbx_policy *policy =
+        cbx_policies_find(e->config.policies, cbx_str_of(permit->policy));
+    enum cbx_manager manager;
+    out[0] = '\0';
+    if (policy == NULL || !cbx_packages_manager(kernel, &manager)) {
+        return cbx_fail(err, CBX_EINVAL, "packages cannot be installed for '%s'", permit->language);
+    }
+    const struct cbx_strs *indexes =
+        manager == CBX_MANAGER_PIP ? &policy->pip.indexes : &policy->npm.indexes;
+    for (size_t i = 0; i < indexes->count; i++) {
+        if (cbx_str_is(indexes->items[i], "default")) {
+            return 0;
+        }
+    }
+    if (indexes->count == 0 || indexes->items[0].len >= INDEX_BYTES) {
+        return cbx_fail(
+            err, CBX_EINVAL,
+            "policy '%s' names no index to install from: list 'default' or a URL under `indexes`",
+            permit->policy);
+    }
+    snprintf(out, INDEX_BYTES, "%.*s", (int)indexes->items[0].len, indexes->items[0].p);
+    return 0;
+}
+
 int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permit,
                           struct cbx_str text, const struct cbx_sink *sink, struct cbx_err *err)
 {
@@ -66,15 +96,18 @@ int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permi
     struct cbx_packages_config config;
     struct cbx_layer layer;
     const char *kernel = cbx_kernel_of(permit->language);
+    char url[INDEX_BYTES];
     int failed = configure(e, &config, err);
+    failed = failed ? failed : choose_index(e, permit, kernel, url, err);
+    const char *index = !failed && url[0] != '\0' ? url : NULL;
     if (failed || permit->action == CBX_ACTION_INSTALL) {
         return failed ? failed
-                      : cbx_layer_install(e->engine, &config, kernel, text, NULL, &progress, &layer,
-                                          err);
+                      : cbx_layer_install(e->engine, &config, kernel, text, index, &progress,
+                                          &layer, err);
     }
     CBX_AUTO_DONE(buf) report;
     cbx_buf_init(&report, CBX_REPORT_BYTES_MAX);
-    failed = cbx_packages_resolve(e->engine, &config, kernel, text, NULL, &progress, &report, err);
+    failed = cbx_packages_resolve(e->engine, &config, kernel, text, index, &progress, &report, err);
     return failed ? failed : send_report(sink, cbx_buf_str(&report), err);
 }
 

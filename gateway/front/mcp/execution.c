@@ -261,6 +261,32 @@ static void add_approval(struct shown *s)
     }
 }
 
+static void add_installed(struct shown *s)
+{
+    enum { NAMED = 20 };
+    const json_t *installed = json_object_get(s->execution, "installed"),
+                 *packages = json_object_get(installed, "packages");
+    size_t i, count = json_array_size(packages);
+    const json_t *name;
+    CBX_AUTO_DONE(buf) note;
+    cbx_buf_init(&note, 16 * 1024);
+    if (count == 0) {
+        return;
+    }
+    cbx_buf_add_cstr(&note, "installed ");
+    json_array_foreach(packages, i, name)
+    {
+        if (i < NAMED) {
+            cbx_buf_printf(&note, "%s%s", i > 0 ? ", " : "", json_string_value(name));
+        }
+    }
+    if (count > NAMED) {
+        cbx_buf_printf(&note, " and %zu more", count - NAMED);
+    }
+    cbx_buf_printf(&note, " in %.1f s", (double)number_of(installed, "duration_ms") / 1000);
+    add_note(s, note.p);
+}
+
 static void add_notes(struct shown *s)
 {
     static const struct {
@@ -280,6 +306,7 @@ static void add_notes(struct shown *s)
         }
     }
     add_approval(s);
+    add_installed(s);
     size_t i;
     json_t *note;
     json_array_foreach(s->notes, i, note)

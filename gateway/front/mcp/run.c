@@ -177,11 +177,12 @@ static void report_line(void *context, struct cbx_str line)
     cbx_tool_report(call, text);
 }
 
-/* Installs what the sandbox of the call needs; `set` gets the text of it. `installed` is what the session of the call has, when `exists`.
+/* Installs what the sandbox of the call needs; `set` gets the text of it. `installed` is what the session of the call has, when `exists`. *took_ms is how long
+ * that took, 0 when nothing was installed.
  * NULL, or the result that says what cannot be had. */
 static json_t *have_libraries(const struct cbx_tool_call *call,
                               const struct cbx_tool_arguments *arguments, const struct cbx_job *job,
-                              bool exists, struct cbx_buf *set)
+                              bool exists, struct cbx_buf *set, int64_t *took_ms)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) denial = { 0 };
@@ -194,7 +195,9 @@ static json_t *have_libraries(const struct cbx_tool_call *call,
                                         .installed = cbx_buf_str(&job->packages),
                                         .progress = report_line,
                                         .context = (void *)(uintptr_t)call };
+    int64_t began = cbx_clock_ms();
     int failed = cbx_service_have_dependencies(call->mcp->service, &d, set, &denial, &err);
+    *took_ms = set->len > 0 ? cbx_clock_ms() - began + 1 : 0;
     return failed                        ? cbx_content_of_error(&err, NULL)
            : denial.verdict != CBX_ALLOW ? cbx_content_of_denial(&denial, CBX_STR(""), NULL)
                                          : NULL;
@@ -205,8 +208,9 @@ static json_t *open_session(const struct cbx_tool_call *call,
                             const struct cbx_tool_arguments *arguments, struct cbx_job *job)
 {
     CBX_AUTO_DONE(buf) set;
+    int64_t took_ms;
     cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
-    json_t *refusal = have_libraries(call, arguments, job, false, &set);
+    json_t *refusal = have_libraries(call, arguments, job, false, &set, &took_ms);
     if (refusal != NULL) {
         return refusal;
     }
@@ -226,6 +230,7 @@ static json_t *open_session(const struct cbx_tool_call *call,
         return cbx_content_of_denial(&outcome, CBX_STR(""), NULL);
     }
     failed = cbx_job_join(job, cbx_str_of(opening.id), &err);
+    job->installed_ms = took_ms;
     return failed ? cbx_content_of_error(&err, NULL) : NULL;
 }
 
@@ -241,9 +246,9 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
     }
     if (cbx_str_is(arguments->session, "new") || arguments->session.len == 0) {
         snprintf(job->language, sizeof(job->language), "%s", language);
-        return arguments->session.len > 0
-                   ? open_session(call, arguments, job)
-                   : have_libraries(call, arguments, job, false, &job->packages);
+        return arguments->session.len > 0 ? open_session(call, arguments, job)
+                                          : have_libraries(call, arguments, job, false,
+                                                           &job->packages, &job->installed_ms);
     }
     int failed = cbx_job_join(job, arguments->session, &err);
     if (failed == CBX_ENOTFOUND) {
@@ -257,7 +262,7 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
                           cbx_dialect_shown(job->language));
     }
     return failed ? cbx_content_of_error(&err, NULL)
-                  : have_libraries(call, arguments, job, true, &job->packages);
+                  : have_libraries(call, arguments, job, true, &job->packages, &job->installed_ms);
 }
 
 /* Takes the limits and claims of the call over. */

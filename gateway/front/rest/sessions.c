@@ -6,6 +6,7 @@
 #include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/listing.h"
 #include "gateway/front/service/dependencies.h"
+#include "gateway/front/service/packages.h"
 #include "gateway/ipc/mounts.h"
 
 #include <stdio.h>
@@ -204,9 +205,9 @@ bool cbx_rest_have_dependencies(struct cbx_rest_call *call,
     return !failed && denial.verdict == CBX_ALLOW;
 }
 
-/* Installs what the session needs, then opens it. False when the answer is made. */
+/* Installs what the session needs, then opens it; *installed (new reference) is what was installed. False when the answer is made. */
 static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
-                      struct cbx_opening *opening)
+                      struct cbx_opening *opening, json_t **installed)
 {
     CBX_AUTO_DONE(buf) set;
     cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
@@ -218,6 +219,7 @@ static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
         return false;
     }
     opening->packages = cbx_buf_str(&set);
+    *installed = cbx_package_names(opening->language, opening->packages);
     return open_session(call, opening);
 }
 
@@ -236,7 +238,8 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
     }
     opening.mounts = mounts;
     opening.policy = body.policy;
-    if (open_with(call, body.dependencies, &opening)) {
+    CBX_AUTO_JSON installed = NULL;
+    if (open_with(call, body.dependencies, &opening, &installed)) {
         cbx_rest_answer(call, 200,
                         json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "status", "created",
                                   "created_at", opening.now));
@@ -276,10 +279,12 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     opening.mounts = mounts;
     opening.policy = body.policy;
     opening.environment = body.environment;
-    if (open_with(call, body.dependencies, &opening)) {
+    CBX_AUTO_JSON installed = NULL;
+    if (open_with(call, body.dependencies, &opening, &installed)) {
         cbx_rest_answer(call, 201,
-                        json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "language",
-                                  cbx_dialect_shown(opening.language), "created_at", opening.now));
+                        json_pack("{s:s,s:s,s:s,s:O}", "session_id", opening.id, "language",
+                                  cbx_dialect_shown(opening.language), "created_at", opening.now,
+                                  "installed", installed));
     }
 }
 

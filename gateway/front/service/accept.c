@@ -6,6 +6,7 @@
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/queue.h"
 #include "gateway/front/service/sessions.h"
+#include "policies/base/clock.h"
 
 static int copy_session(struct cbx_job *job, struct cbx_err *err)
 {
@@ -80,10 +81,12 @@ static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denia
     bool may =
         job->packages.len == 0 &&
         (job->session[0] == '\0' || cbx_service_session_is_untouched(job->service, job->session));
+    int64_t began = cbx_clock_ms();
     int failed = may ? cbx_service_have_dependencies(job->service, &d, &set, denial, err) : 0;
     *changed = !failed && denial->verdict == CBX_ALLOW && set.len > 0;
     if (*changed) {
         cbx_buf_add(&job->packages, cbx_buf_str(&set));
+        job->installed_ms = cbx_clock_ms() - began + 1;
     }
     return failed;
 }

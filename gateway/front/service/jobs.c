@@ -7,6 +7,7 @@
 #include "gateway/front/collect.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/service/packages.h"
 #include "gateway/front/service/queue.h"
 #include "gateway/front/service/results.h"
 #include "gateway/ipc/relay.h"
@@ -276,18 +277,6 @@ static int store_results(struct cbx_job *job, const char *status, const char *no
     return failed;
 }
 
-/* In the results: the run began because a client accepted it. */
-static void note_approval(const struct cbx_job *job, const struct cbx_outcome *outcome,
-                          json_t *results)
-{
-    const struct cbx_approval *by = &job->approval;
-    if (outcome->ran && outcome->verdict != CBX_ALLOW && by->client[0] != '\0') {
-        json_object_set_new(
-            results, "approved_by",
-            json_pack("{s:s,s:s}", "client", by->client, "version", by->client_version));
-    }
-}
-
 /* Stores the outcome; only then the sandbox may drop the result. */
 static void finish(struct run *run, struct cbx_outcome *outcome, int failed, struct cbx_err *err)
 {
@@ -298,7 +287,8 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     outcome->result.output_truncated |= run->collected.omitted > 0;
     outcome->result.files_truncated |= run->collected.incomplete;
     CBX_AUTO_JSON results = cbx_results(run->collected.items, outcome, job->service->flow, err);
-    note_approval(job, outcome, results);
+    cbx_package_report(job->language, cbx_buf_str(&job->packages), job->installed_ms, results);
+    cbx_results_approved(results, outcome, &job->approval);
     bool good = !failed && outcome->ran && outcome->result.status == CBX_RUN_OK;
     const char *status = good ? "completed" : "error";
     struct cbx_err store_err;

@@ -38,6 +38,7 @@ struct cbx_job {
     int64_t turn;                 /* its place in the order of acceptance; 0 = not accepted */
     struct cbx_limits limits;
     struct cbx_buf packages; /* installed for its sandbox: the text of a set */
+    int64_t installed_ms;    /* how long that took for this job; 0 = it was there */
     json_t *
         mounts; /* folders of the host, as the caller asked (gateway/ipc/mounts.h), or NULL; owned */
     json_t *environment; /* variables that the caller sets: {NAME: VALUE}, or NULL; owned */

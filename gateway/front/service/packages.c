@@ -2,7 +2,9 @@
  * Installs. */
 #include "gateway/front/service/packages.h"
 
+#include "analyzer/packages/resolved.h"
 #include "policies/base/clock.h"
+#include "policies/language.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +74,39 @@ void cbx_service_forget_packages(struct cbx_service *service)
         service->sets[i] = (struct cbx_resolved_set){ 0 };
     }
     pthread_mutex_unlock(&service->lock);
+}
+
+json_t *cbx_package_names(const char *language, struct cbx_str set)
+{
+    json_t *names = json_array();
+    const struct cbx_language_row *row = cbx_language_find(cbx_str_of(language));
+    enum cbx_spec_kind kind =
+        row != NULL && row->language == CBX_PYTHON ? CBX_SPEC_PIP : CBX_SPEC_NPM;
+    CBX_AUTO_DONE(resolved) resolved = { 0 };
+    if (cbx_resolved_read_set(kind, set, &resolved, NULL) != 0) {
+        return names;
+    }
+    for (size_t i = 0; i < resolved.count; i++) {
+        const struct cbx_resolved_package *p = &resolved.items[i];
+        struct cbx_str inner = cbx_str_sub(p->path, sizeof("node_modules/") - 1, p->path.len);
+        bool nested = memmem(inner.p, inner.len, "/node_modules/", 14) != NULL;
+        char text[400];
+        if (inner.len == 0 || !nested) {
+            snprintf(text, sizeof(text), "%.*s %.*s", CBX_STR_ARG(p->name),
+                     CBX_STR_ARG(p->version));
+            json_array_append_new(names, json_string(text));
+        }
+    }
+    return names;
+}
+
+void cbx_package_report(const char *language, struct cbx_str set, int64_t took_ms, json_t *results)
+{
+    if (took_ms > 0) {
+        json_object_set_new(results, "installed",
+                            json_pack("{s:o,s:I}", "packages", cbx_package_names(language, set),
+                                      "duration_ms", (json_int_t)took_ms));
+    }
 }
 
 /* --- the two steps ---------------------------------------------------------------------------- */

@@ -26,6 +26,12 @@ struct cbx_package_order {
 int cbx_service_install(struct cbx_service *service, const struct cbx_package_order *order,
                         struct cbx_buf *set, struct cbx_outcome *denial, struct cbx_err *err);
 
+/* "good 1.0" for each package of a set that programs can load, as JSON texts (new reference). */
+json_t *cbx_package_names(const char *language, struct cbx_str set);
+
+/* Adds {installed: {packages, duration_ms}} to the results of a run that packages were installed for; took_ms 0 = none were. */
+void cbx_package_report(const char *language, struct cbx_str set, int64_t took_ms, json_t *results);
+
 /* Makes a service over a flow that does nothing but this. End it with cbx_service_forget_packages. */
 void cbx_service_init_packages(struct cbx_service *service, struct cbx_flow *flow);
 

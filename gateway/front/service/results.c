@@ -183,6 +183,16 @@ json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx
     return results;
 }
 
+void cbx_results_approved(json_t *results, const struct cbx_outcome *outcome,
+                          const struct cbx_approval *by)
+{
+    if (outcome->ran && outcome->verdict != CBX_ALLOW && by->client[0] != '\0') {
+        json_object_set_new(
+            results, "approved_by",
+            json_pack("{s:s,s:s}", "client", by->client, "version", by->client_version));
+    }
+}
+
 static size_t size_of(const json_t *json)
 {
     return json_dumpb(json, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);

@@ -11,6 +11,10 @@
 json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx_flow *flow,
                     const struct cbx_err *err);
 
+/* Adds {approved_by: {client, version}} when the run began because a client accepted it. */
+void cbx_results_approved(json_t *results, const struct cbx_outcome *outcome,
+                          const struct cbx_approval *by);
+
 /* Leaves output, and then files, out of results that have more than `max` bytes of JSON, from their
  * ends. They say so: `truncated` or `files_truncated` is true, an item 'cut' has the size of the output,
  * and `left_out` is {bytes, reason}. */
