@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * `codebox image build|list|host`. The script docker/images/build builds; it is installed with the
+ * `codebox image build|list|prune|host`. The script docker/images/build builds; it is installed with the
  * program. */
 #include "docker/container.h"
 #include "docker/contents.h"
 #include "docker/engine.h"
 #include "docker/packages.h"
 #include "gateway/cli/cli.h"
+#include "gateway/cli/image_layers.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -133,6 +134,9 @@ static int list(const struct cbx_options *options)
             list_image(engine, options, kernel, true, all, &status);
         }
     }
+    if (cbx_image_layers_list(engine, all, &err) != 0) {
+        status = cbx_cli_fail(&err);
+    }
     if (all != NULL) {
         CBX_AUTO_JSON json = json_pack("{s:O}", "images", all);
         json_dumpf(json, stdout, JSON_INDENT(2));
@@ -153,6 +157,21 @@ static int print_host(const struct cbx_options *options)
     }
     puts(cbx_engine_host(engine));
     return 0;
+}
+
+static int prune(const struct cbx_options *options)
+{
+    CBX_AUTO(engine) engine = NULL;
+    struct cbx_err err = { 0 };
+    const char *what = options->arguments.count > 1 ? options->arguments.items[1] : "";
+    bool all = strcmp(what, "all") == 0;
+    if (options->arguments.count > 2 || (what[0] != '\0' && !all)) {
+        fprintf(stderr, "codebox: image prune takes nothing, or 'all'\n");
+        return 2;
+    }
+    return cbx_engine_new(options->docker_host, &engine, &err) != 0
+               ? cbx_cli_fail(&err)
+               : cbx_image_layers_prune(engine, all);
 }
 
 /* In the source tree (build/release/codebox) and where it is installed (bin/codebox,
@@ -223,6 +242,11 @@ int cbx_image_command(const struct cbx_options *options)
     if (strcmp(verb, "build") == 0) {
         return build(options);
     }
-    fprintf(stderr, "codebox: image takes 'list', 'host' or 'build [IMAGE ...]', not '%s'\n", verb);
+    if (strcmp(verb, "prune") == 0) {
+        return prune(options);
+    }
+    fprintf(stderr,
+            "codebox: image takes 'list', 'host', 'prune [all]' or 'build [IMAGE ...]', not '%s'\n",
+            verb);
     return 2;
 }

@@ -23,7 +23,7 @@ static const struct command {
       "check|test|explain|diff|check-mount|list|reference|schema ...",
       "check, test, explain and compare policies" },
     { "audit", 'a', cbx_audit_command, "verify|tail|acknowledge", "verify and show the audit log" },
-    { "image", 'i', cbx_image_command, "build [IMAGE ...]|list|host",
+    { "image", 'i', cbx_image_command, "build [IMAGE ...]|list|prune [all]|host",
       "build and list the sandbox images; print the engine's address" },
     { "doctor", 'd', cbx_doctor_command, "",
       "check whether this machine and its engine keep what the gateway promises" },

@@ -104,6 +104,11 @@ done
 finish_later
 closed() { post /v1/sessions '{"policy": "closed", "dependencies": ["good"]}' | shows 'network: packages-only'; }
 ok 'a policy without a network installs nothing' closed
+layers() {
+    "$codebox" image list | shows ' with packages, '
+    "$codebox" image list --json | expect '[.images[] | select(.layer)] | length > 0 and all(.[]; .id and (.kernel == "python" or .kernel == "javascript" or .kernel == "typescript"))'
+}
+ok 'image list counts the layers' layers
 clean() { wait_until sh -c '[ -z "$(docker ps -aq --filter label=codebox.installer)" ]'; }
 ok 'no installer is left behind' clean
 ok 'the audit log is in order' audit_is_whole
