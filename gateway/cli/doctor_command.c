@@ -3,6 +3,7 @@
  * to do. Changes nothing; the containers that it makes run our own probe and are removed. */
 #include "docker/container.h"
 #include "docker/doctor.h"
+#include "docker/packages.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/doctor_processes.h"
 #include "gateway/cli/variables.h"
@@ -217,6 +218,30 @@ static bool check_image(struct cbx_engine *engine, const char *kernel, bool smal
     return true;
 }
 
+/* Without it sandboxes run, and no package can be installed for them. */
+static void check_installer(struct cbx_engine *engine, const char *kernel, bool small,
+                            const struct cbx_doctor *doctor)
+{
+    char name[CBX_IMAGE_NAME_BYTES], image[CBX_IMAGE_NAME_BYTES], id[CBX_IMAGE_ID_CHARS + 1],
+        base[CBX_IMAGE_ID_CHARS + 1];
+    const char *build = small ? "codebox image build --images small" : "codebox image build",
+               *made_from;
+    if (!cbx_installer_image(NULL, kernel, small, name, &made_from) ||
+        strcmp(made_from, kernel) != 0) {
+        return;
+    }
+    cbx_image_name(NULL, kernel, small, image);
+    bool there =
+        cbx_engine_image_label(engine, name, CBX_LABEL_BASE, base, sizeof(base), NULL) == 0;
+    bool current =
+        there && cbx_engine_image_id(engine, image, id, NULL) == 0 && strcmp(id, base) == 0;
+    cbx_doctor_report(doctor, current ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "image",
+                      current ? "" : build, "%s: %s", name,
+                      current ? "installs packages"
+                      : there ? "made for another image, so no package can be installed"
+                              : "missing, so no package can be installed");
+}
+
 static void check_engine(const struct cbx_options *options, const struct cbx_limits *limits,
                          const struct cbx_doctor *doctor)
 {
@@ -241,6 +266,7 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
     const char *kernel;
     for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
         if (check_image(engine, kernel, config.small_images, doctor)) {
+            check_installer(engine, kernel, config.small_images, doctor);
             cbx_doctor_probe(engine, &config, kernel, &in_container, doctor, NULL);
             if (gvisor) { /* of any image: the runtime's arguments are the same for all */
                 cbx_doctor_gvisor(engine, &config, kernel, limits, doctor);
