@@ -104,6 +104,24 @@ done
 finish_later
 closed() { post /v1/sessions '{"policy": "closed", "dependencies": ["good"]}' | shows 'network: packages-only'; }
 ok 'a policy without a network installs nothing' closed
+pruned() { # layers that are removed behind the gateway's back
+    "$codebox" image prune all >/dev/null
+    open_with good >/dev/null
+    execute "$(session_with good)" 'import good; print("anew", good.VALUE)' | text_of | shows 'anew 1.0'
+}
+ok 'a layer that was removed is made anew' pruned
+at_once() {
+    "$codebox" image prune all >/dev/null
+    open_with retracted >/dev/null
+    local each pids=()
+    for each in 1 2 3; do
+        session_with good >"$work/at-once-$each" &
+        pids+=($!)
+    done
+    wait "${pids[@]}"
+    [ "$(sort -u "$work"/at-once-* | wc -l)" = 3 ]
+}
+ok 'sessions that ask for the same at the same time get it' at_once
 layers() {
     "$codebox" image list | shows ' with packages, '
     "$codebox" image list --json | expect '[.images[] | select(.layer)] | length > 0 and all(.[]; .id and (.kernel == "python" or .kernel == "javascript" or .kernel == "typescript"))'

@@ -28,35 +28,61 @@ static struct cbx_sha256 key_of(const struct cbx_service *service,
     return cbx_sha256_of(cbx_buf_str(&text));
 }
 
-/* False when it is not remembered. */
+/* With the lock held: the entry of a key that is in use, or NULL. */
+static struct cbx_resolved_set *find(struct cbx_service *service, const struct cbx_sha256 *key)
+{
+    for (size_t i = 0; i < CBX_SERVICE_SETS; i++) {
+        struct cbx_resolved_set *r = &service->sets[i];
+        bool used = r->busy || (r->text != NULL && cbx_clock_ms() < r->until_ms);
+        if (used && cbx_sha256_equal(&r->key, key)) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+/* With the lock held: the entry that is forgotten next; NULL when all are being installed. */
+static struct cbx_resolved_set *oldest(struct cbx_service *service)
+{
+    struct cbx_resolved_set *at = NULL;
+    for (size_t i = 0; i < CBX_SERVICE_SETS; i++) {
+        struct cbx_resolved_set *r = &service->sets[i];
+        at = !r->busy && (at == NULL || r->until_ms < at->until_ms) ? r : at;
+    }
+    return at;
+}
+
+/* True when the set is remembered; waits for a call that installs it. Otherwise the caller installs it, and says so by conclude(). */
 static bool recall(struct cbx_service *service, const struct cbx_sha256 *key, struct cbx_buf *set)
 {
-    bool found = false;
-    int64_t now = cbx_clock_ms();
     pthread_mutex_lock(&service->lock);
-    for (size_t i = 0; i < CBX_SERVICE_SETS && !found; i++) {
-        const struct cbx_resolved_set *r = &service->sets[i];
-        found = r->text != NULL && now < r->until_ms && cbx_sha256_equal(&r->key, key);
-        if (found) {
-            cbx_buf_add_cstr(set, r->text);
-        }
+    struct cbx_resolved_set *r;
+    while ((r = find(service, key)) != NULL && r->busy) {
+        pthread_cond_wait(&service->sets_changed, &service->lock);
+    }
+    bool found = r != NULL;
+    r = found ? r : oldest(service);
+    if (found) {
+        cbx_buf_add_cstr(set, r->text);
+    } else if (r != NULL) {
+        free(r->text);
+        *r = (struct cbx_resolved_set){ .key = *key, .busy = true };
     }
     pthread_mutex_unlock(&service->lock);
     return found;
 }
 
-/* In the place of the one that is forgotten next. */
-static void remember(struct cbx_service *service, const struct cbx_sha256 *key, struct cbx_str set)
+/* The install has ended; `set` is empty when it failed. */
+static void conclude(struct cbx_service *service, const struct cbx_sha256 *key, struct cbx_str set)
 {
     pthread_mutex_lock(&service->lock);
-    struct cbx_resolved_set *at = &service->sets[0];
-    for (size_t i = 1; i < CBX_SERVICE_SETS; i++) {
-        at = service->sets[i].until_ms < at->until_ms ? &service->sets[i] : at;
+    struct cbx_resolved_set *r = find(service, key);
+    if (r != NULL && r->busy) {
+        r->busy = false;
+        r->until_ms = cbx_clock_ms() + REMEMBERED_MS;
+        r->text = set.len > 0 ? strndup(set.p, set.len) : NULL;
     }
-    free(at->text);
-    *at = (struct cbx_resolved_set){ .key = *key,
-                                     .until_ms = cbx_clock_ms() + REMEMBERED_MS,
-                                     .text = strndup(set.p, set.len) };
+    pthread_cond_broadcast(&service->sets_changed);
     pthread_mutex_unlock(&service->lock);
 }
 
@@ -64,14 +90,17 @@ void cbx_service_init_packages(struct cbx_service *service, struct cbx_flow *flo
 {
     *service = (struct cbx_service){ .flow = flow };
     pthread_mutex_init(&service->lock, NULL);
+    pthread_cond_init(&service->sets_changed, NULL);
 }
 
 void cbx_service_forget_packages(struct cbx_service *service)
 {
     pthread_mutex_lock(&service->lock);
     for (size_t i = 0; i < CBX_SERVICE_SETS; i++) {
-        free(service->sets[i].text);
-        service->sets[i] = (struct cbx_resolved_set){ 0 };
+        if (!service->sets[i].busy) {
+            free(service->sets[i].text);
+            service->sets[i] = (struct cbx_resolved_set){ 0 };
+        }
     }
     pthread_mutex_unlock(&service->lock);
 }
@@ -200,8 +229,7 @@ int cbx_service_install(struct cbx_service *service, const struct cbx_package_or
     int failed = install(service, &o, set, denial, err);
     cbx_buf_done(&o.report);
     cbx_buf_done(&o.line);
-    if (!failed && denial->verdict == CBX_ALLOW) {
-        remember(service, &key, cbx_buf_str(set));
-    }
+    bool good = !failed && denial->verdict == CBX_ALLOW;
+    conclude(service, &key, good ? cbx_buf_str(set) : CBX_STR(""));
     return failed;
 }

@@ -16,6 +16,7 @@ void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct
     };
     pthread_mutex_init(&service->lock, NULL);
     pthread_cond_init(&service->queue_changed, NULL);
+    pthread_cond_init(&service->sets_changed, NULL);
     service->turns = cbx_store_last_turn(store);
     service->jobs = cbx_threads_new(jobs_max);
 }
@@ -43,6 +44,7 @@ void cbx_service_done(struct cbx_service *service)
     cbx_service_pasts_done(service);
     cbx_service_forget_packages(service);
     pthread_cond_destroy(&service->queue_changed);
+    pthread_cond_destroy(&service->sets_changed);
     pthread_mutex_destroy(&service->lock);
 }
 

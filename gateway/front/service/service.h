@@ -37,7 +37,8 @@ struct cbx_used_approval {
 struct cbx_resolved_set {
     struct cbx_sha256 key; /* of the requirements */
     int64_t until_ms;      /* of cbx_clock_ms */
-    char *text;            /* of the set; NULL = free */
+    char *text;            /* of the set; NULL = free, or not known yet */
+    bool busy;             /* it is being installed: who asks for the same waits */
 };
 
 /* Everything behind an API. Flow and store are borrowed. */
@@ -59,6 +60,7 @@ struct cbx_service {
     uint64_t past_uses, past_states;
     struct cbx_used_approval approvals[CBX_SERVICE_APPROVALS];
     struct cbx_resolved_set sets[CBX_SERVICE_SETS];
+    pthread_cond_t sets_changed;
     int64_t turns; /* of all jobs, in the order of acceptance */
     atomic_int sessions_opened;
 };

@@ -4,6 +4,7 @@
 
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/service/packages.h"
 
 #include <stdio.h>
 
@@ -213,6 +214,9 @@ int cbx_service_open_session(struct cbx_service *service, struct cbx_opening *op
     cbx_uuid_make(opening->id);
     cbx_service_now(opening->now);
     int failed = open_sandbox(service, opening, outcome, err);
+    if (failed && opening->packages.len > 0) {
+        cbx_service_forget_packages(service);
+    }
     if (failed || outcome->verdict != CBX_ALLOW) {
         return failed;
     }
