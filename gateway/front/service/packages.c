@@ -117,10 +117,11 @@ json_t *cbx_package_names(const char *language, struct cbx_str set)
     }
     for (size_t i = 0; i < resolved.count; i++) {
         const struct cbx_resolved_package *p = &resolved.items[i];
-        struct cbx_str inner = cbx_str_sub(p->path, sizeof("node_modules/") - 1, p->path.len);
-        bool nested = memmem(inner.p, inner.len, "/node_modules/", 14) != NULL;
+        /* Of npm only the packages of the first level; the others are loaded by those. */
+        bool nested =
+            p->path.len > 0 && memmem(p->path.p + 1, p->path.len - 1, "/node_modules/", 14) != NULL;
         char text[400];
-        if (inner.len == 0 || !nested) {
+        if (!nested) {
             snprintf(text, sizeof(text), "%.*s %.*s", CBX_STR_ARG(p->name),
                      CBX_STR_ARG(p->version));
             json_array_append_new(names, json_string(text));
