@@ -150,7 +150,7 @@ async function checkRefusals(call) {
     const cases = [
       [{}, "'code' is missing"], [{ code: 7 }, 'allowed is a string'], [{ code: '1', language: 'cobol' }, 'python, '],
       [{ code: '1', timeout_seconds: 0 }, 'allowed 1..3600'], [{ code: '1', langauge: 'python' }, "did you mean 'language'"],
-      [{ code: '1', libraries: ['torch'] }, 'torch'],
+      [{ code: '1', libraries: ['torch @ http://127.0.0.1/x.whl'] }, 'allowed is a package name'],
     ];
     for (const [args, part] of cases) {
       const result = await call('execute_code', args);
