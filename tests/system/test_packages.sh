@@ -79,6 +79,24 @@ in_a_later_cell() {
     execute "$session" 'print("still", x)' | text_of | shows 'still 1'
 }
 ok 'in a later cell it says how to, and the session keeps its state' in_a_later_cell
+in_two_cells() { # the cell that installs comes first, and is overtaken
+    local session
+    session=$(session_with)
+    execute "$session" $'%pip install needs-first' >"$work/overtaken" &
+    sleep 0.5
+    execute "$session" 'x = 7' >/dev/null
+    wait $!
+    shows 'before the first program of a sandbox starts' <"$work/overtaken"
+    execute "$session" 'print("still", x)' | text_of | shows 'still 7'
+}
+ok 'a cell that overtakes an install does not end the session' in_two_cells
+early() {
+    local session
+    session=$(session_with unguarded)
+    sleep 5 # what a sandbox imports while it waits
+    execute "$session" $'import sys\nprint("early", hasattr(sys, "early"))' | text_of | shows 'early False'
+}
+ok 'no code of a package runs before the guard holds' early
 restart() {
     local session
     session=$(session_with good)
