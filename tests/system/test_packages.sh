@@ -122,6 +122,17 @@ done
 finish_later
 closed() { post /v1/sessions '{"policy": "closed", "dependencies": ["good"]}' | shows 'network: packages-only'; }
 ok 'a policy without a network installs nothing' closed
+# The temporary image of an install whose gateway was killed.
+stop_server
+left=$(docker create --label "codebox.instance=$(ls "$state/instances")" --entrypoint true codebox-python:latest)
+image=$(docker commit "$left")
+docker rm "$left" >/dev/null
+start_server --policy default
+forgotten() {
+    session_with >/dev/null
+    wait_until sh -c "! docker image inspect '$image'"
+}
+ok 'a gateway that starts removes what an install left' forgotten
 clean() { wait_until sh -c '[ -z "$(docker ps -aq --filter label=codebox.installer)" ]'; }
 ok 'no installer is left behind' clean
 ok 'the audit log is in order' audit_is_whole
