@@ -211,6 +211,12 @@ static int await(struct cbx_pool *pool, struct cbx_pool_profile *p, const struct
     return 0;
 }
 
+/* There are as many layers as sets of packages that somebody asked for, so one of each is kept ready. */
+static int min_of(const struct cbx_pool *pool, const struct cbx_pool_profile *p)
+{
+    return p->layer.image[0] != '\0' && pool->config.min > 1 ? 1 : pool->config.min;
+}
+
 int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
                   const struct cbx_sandbox_layer *layer, const struct cbx_sink *sink,
                   struct cbx_sandbox **out, struct cbx_err *err)
@@ -241,7 +247,8 @@ int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
                      : await(pool, p, sink, &sandbox, err);
     }
     if (p != NULL) {
-        p->want = p->want > pool->config.min ? p->want : pool->config.min;
+        int keep = min_of(pool, p);
+        p->want = p->want > keep ? p->want : keep;
         pthread_cond_signal(&pool->work);
     }
     pthread_mutex_unlock(&pool->lock);

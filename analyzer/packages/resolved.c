@@ -21,6 +21,7 @@ enum {
 struct edge {
     size_t from;
     struct cbx_str name; /* borrowed; of npm the key in "packages" is found by it */
+    bool is_url;         /* it is asked for by a URL, not by versions */
 };
 
 struct reader {
@@ -103,13 +104,13 @@ static struct cbx_resolved_package *add(struct reader *r, struct cbx_resolved_pa
     return added;
 }
 
-static bool add_edge(struct reader *r, size_t from, struct cbx_str name)
+static bool add_edge(struct reader *r, size_t from, struct cbx_str name, bool is_url)
 {
     if (r->edge_count == EDGES_MAX) {
         cbx_fail(r->err, CBX_ETOOBIG, "the packages need more than %d others in all", EDGES_MAX);
         return false;
     }
-    r->edges[r->edge_count++] = (struct edge){ from, name };
+    r->edges[r->edge_count++] = (struct edge){ from, name, is_url };
     return true;
 }
 
@@ -147,7 +148,8 @@ static int read_pip_package(struct reader *r, const json_t *item)
     {
         struct cbx_requirement requirement;
         bool good = cbx_requirement_parse(cbx_json_str(one), &requirement);
-        if (good && !requirement.never && !add_edge(r, r->out->count - 1, requirement.name)) {
+        if (good && !requirement.never &&
+            !add_edge(r, r->out->count - 1, requirement.name, false)) {
             return CBX_ETOOBIG;
         }
     }
@@ -219,6 +221,13 @@ static bool is_path(struct cbx_str path)
     return good;
 }
 
+/* No range of versions and no tag has a colon; of a name it is an alias. */
+static bool is_url_range(struct cbx_str range)
+{
+    return !cbx_str_starts(range, CBX_STR("npm:")) && range.len > 0 &&
+           memchr(range.p, ':', range.len) != NULL;
+}
+
 static int add_npm_edges(struct reader *r, size_t from, const json_t *package)
 {
     static const char *const lists[] = { "dependencies", "optionalDependencies",
@@ -228,7 +237,7 @@ static int add_npm_edges(struct reader *r, size_t from, const json_t *package)
         json_t *range;
         json_object_foreach(json_object_get(package, lists[l]), name, range)
         {
-            if (!add_edge(r, from, cbx_str_of(name))) {
+            if (!add_edge(r, from, cbx_str_of(name), is_url_range(cbx_json_str(range)))) {
                 return CBX_ETOOBIG;
             }
         }
@@ -329,6 +338,17 @@ static size_t find_npm(const struct reader *r, const struct edge *edge)
     }
 }
 
+/* Its "resolved" is like that of the registry's own packages, so who asks for it tells that it comes from elsewhere. */
+static void mark_direct(struct reader *r)
+{
+    for (size_t e = 0; e < r->edge_count; e++) {
+        size_t to = r->edges[e].is_url ? find_npm(r, &r->edges[e]) : CBX_RESOLVED_ASKED;
+        if (to != CBX_RESOLVED_ASKED) {
+            r->out->items[to].is_direct = true;
+        }
+    }
+}
+
 /* --- both ------------------------------------------------------------------------------------- */
 
 /* Breadth first from what the caller asked for, so each package is named with a shortest chain. A package that nothing pulls in was asked
@@ -396,6 +416,7 @@ int cbx_resolved_read(enum cbx_spec_kind kind, struct cbx_str report, struct cbx
     }
     failed = kind == CBX_SPEC_NPM ? read_npm(&r) : read_pip(&r);
     if (!failed) {
+        mark_direct(&r);
         connect(&r);
         *out = read;
         read = (struct cbx_resolved){ 0 };

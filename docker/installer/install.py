@@ -9,9 +9,12 @@ pip is Debian's, pinned by the image. It runs in a process of its own, with four
 index that does not answer end it, links that are no wheel for this Python are noted, and the report says what was yanked. No code of a package is executed.
 """
 import collections
+import csv
 import glob
+import importlib.metadata
 import json
 import os
+import pathlib
 import re
 import shutil
 import stat
@@ -22,6 +25,7 @@ import zipfile
 
 LIBRARY = "/codebox/installer/lib"
 TARGET = "/packages/python"
+IMAGE = "/usr/lib/python3/dist-packages"  # the modules of the sandbox image
 SCRATCH = "/packages/.scratch"  # on the file system of TARGET: pip moves what it unpacked
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 LINE_MAX, LINES_KEPT = 4096, 200
@@ -200,21 +204,51 @@ def canonical(name):
 
 
 def drop_start_up_code():
-    """What Python would run when it starts, before the guard of a sandbox holds: the folder is one of those that `site` reads."""
+    """What Python would run when it starts, before the guard of a sandbox holds: `site` reads the folder, and Debian's sitecustomize imports
+    apport_python_hook where there is one."""
     for name in os.listdir(TARGET):
-        if name.endswith(".pth") or name.partition(".")[0] in ("sitecustomize", "usercustomize"):
+        if name.endswith(".pth") or name.partition(".")[0] in ("sitecustomize", "usercustomize", "apport_python_hook"):
             path = os.path.join(TARGET, name)
             shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 
 
+def owners_of_modules(job):
+    """module -> the packages of the image that have it. The image's list has only what programs import; the rest is in metadata alone."""
+    owners = {name.partition(".")[0]: set() for name in os.listdir(IMAGE)}
+    listed = [(package["name"], package["modules"]) for package in job["image"]]
+    for distribution in importlib.metadata.distributions(path=[IMAGE]):
+        listed.append((distribution.metadata["Name"], (distribution.read_text("top_level.txt") or "").split()))
+    for package, modules in listed:
+        for module in modules:
+            owners.setdefault(module, set()).add(package)
+    return owners
+
+
+def written_names():
+    """(package, its folder of metadata, name in TARGET) of what pip wrote, by the records that it made: they may have more, never less."""
+    for record in glob.glob(f"{TARGET}/*.dist-info/RECORD"):
+        folder = pathlib.Path(record).parent
+        package = importlib.metadata.PathDistribution(folder).metadata["Name"]
+        with open(record, encoding="utf-8", newline="") as file:
+            for row in filter(None, csv.reader(file)):
+                inside = [part for part in os.path.normpath(row[0]).split("/") if part != ".."]
+                yield canonical(package), folder.name, inside[0] if inside else ""
+
+
 def check_modules(job):
-    """A module of the image is replaced by the package of the same name alone: the kernel itself imports some of them."""
-    wanted = {canonical(name) for name, _, _ in job["packages"]}
-    owners = {module: package["name"] for package in job["image"] for module in package["modules"]}
+    """A module of the image is replaced by the package of the same name alone, also where that one is in the set: the kernel itself imports
+    some of them, and Python imports one when it starts."""
+    owners = owners_of_modules(job)
+    writers = collections.defaultdict(set)
+    for package, metadata, name in written_names():
+        if name.endswith(".dist-info") and name != metadata:
+            raise Failure(f"codebox: takes-over {name} {name.partition('-')[0]}")
+        writers[name].add(package)
     for name in sorted(os.listdir(TARGET)):
         module = name.partition(".")[0]
-        if not name.endswith(".dist-info") and module in owners and canonical(owners[module]) not in wanted:
-            raise Failure(f"codebox: takes-over {module} {owners[module]}")
+        allowed = {canonical(owner) for owner in owners.get(module, ())}
+        if module in owners and not name.endswith(".dist-info") and not (writers[name] and writers[name] <= allowed):
+            raise Failure(f"codebox: takes-over {module} {min(owners[module], default='the-image')}")
 
 
 def make_harmless(job):

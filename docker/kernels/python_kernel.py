@@ -44,6 +44,7 @@ import weakref
 CONTROL = 3
 LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, REFUSED_OFFSET, ARGUMENTS_OFFSET, IMPORTS_OFFSET, RUN_HEAD = 0, 16, 17, 18, 20, 24, 32  # struct cbx_frame_run
 WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
+LAYER = f"/usr/local/lib/python{sys.version_info.major}.{sys.version_info.minor}/dist-packages"  # where docker/layers.c puts packages
 FONT_LISTS = "/codebox/matplotlib", "/tmp/matplotlib"
 IPYTHON_FOLDER = "/codebox/ipython"  # empty: IPython reads no configuration
 IMAGE_PATH = tuple(sys.path)
@@ -1146,7 +1147,10 @@ class Kernel:
             self.call_exit_handler(function, *arguments, **options)
 
     def warm(self):
-        """Imports what programs usually need and draws one figure, until a frame arrives."""
+        """Imports what programs usually need and draws one figure, until a frame arrives. Not with packages of a layer: these libraries import
+        others where they are there, and whatever is imported here runs before anything is refused."""
+        if os.path.isdir(LAYER) and os.listdir(LAYER):
+            return
         for step in (self.need_shell, *(functools.partial(__import__, name) for name in WARM), self.draw_figure):
             if self.channel.has_more():
                 return

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What the executor holds: the audit log, the engine, the pool, the slots of runs. */
+#include "docker/packages.h"
 #include "gateway/executor/internal.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
@@ -131,6 +132,7 @@ static void adopt(struct cbx_executor *e, const struct cbx_sandbox_config *confi
                              .keeps = cbx_executor_has,
                              .context = e };
     cbx_sandbox_reap(e->engine, &reap, &removed, NULL);
+    cbx_packages_reap(e->engine, e->instance.name, 0, &removed, NULL);
 }
 
 /* The executor of a gateway whose master was killed may not have ended yet. */

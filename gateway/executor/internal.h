@@ -33,6 +33,7 @@ struct cbx_executor {
     struct cbx_import_cache imports;
     pthread_cond_t run_slot_free;
     int running, waiting; /* runs that hold one of config.max_runs slots; that wait for one */
+    int installing;       /* installers that run */
     int unrecorded;       /* actions whose outcome is not in the audit log yet */
     bool stopping;
     struct cbx_sessions *sessions;

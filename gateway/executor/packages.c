@@ -4,6 +4,7 @@
 
 #include "docker/container.h"
 #include "docker/packages.h"
+#include "policies/base/deadline.h"
 
 enum { INDEX_BYTES = 1024 };
 
@@ -88,11 +89,36 @@ static int choose_index(const struct cbx_executor *e, const struct cbx_permit *p
     return 0;
 }
 
-int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permit,
-                          struct cbx_str text, const struct cbx_sink *sink, struct cbx_err *err)
+/* Each installer may use a gigabyte of memory: a few at a time, the others wait. */
+static int acquire_installer(struct cbx_executor *e, struct progress *progress, struct cbx_err *err)
 {
-    struct progress state = { .sink = sink };
-    const struct cbx_packages_progress progress = { send_line, is_cancelled, &state };
+    enum { INSTALLERS_MAX = 4, TICK_MS = 200 };
+    int failed = 0;
+    pthread_mutex_lock(&e->lock);
+    while (!failed && e->installing >= INSTALLERS_MAX) {
+        cbx_cond_wait_ms(&e->run_slot_free, &e->lock, TICK_MS);
+        if (is_cancelled(progress)) {
+            failed = cbx_fail(err, CBX_ESTATE, "cancelled before packages were installed");
+        }
+    }
+    e->installing += failed ? 0 : 1;
+    pthread_mutex_unlock(&e->lock);
+    return failed;
+}
+
+static void release_installer(struct cbx_executor *e)
+{
+    pthread_mutex_lock(&e->lock);
+    e->installing--;
+    pthread_cond_broadcast(&e->run_slot_free);
+    pthread_mutex_unlock(&e->lock);
+}
+
+/* With an installer acquired. */
+static int install(struct cbx_executor *e, const struct cbx_permit *permit, struct cbx_str text,
+                   struct progress *state, struct cbx_err *err)
+{
+    const struct cbx_packages_progress progress = { send_line, is_cancelled, state };
     struct cbx_packages_config config;
     struct cbx_layer layer;
     const char *kernel = cbx_kernel_of(permit->language);
@@ -108,7 +134,19 @@ int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permi
     CBX_AUTO_DONE(buf) report;
     cbx_buf_init(&report, CBX_REPORT_BYTES_MAX);
     failed = cbx_packages_resolve(e->engine, &config, kernel, text, index, &progress, &report, err);
-    return failed ? failed : send_report(sink, cbx_buf_str(&report), err);
+    return failed ? failed : send_report(state->sink, cbx_buf_str(&report), err);
+}
+
+int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permit,
+                          struct cbx_str text, const struct cbx_sink *sink, struct cbx_err *err)
+{
+    struct progress state = { .sink = sink };
+    int failed = acquire_installer(e, &state, err);
+    if (!failed) {
+        failed = install(e, permit, text, &state, err);
+        release_installer(e);
+    }
+    return failed;
 }
 
 int cbx_executor_layer(struct cbx_executor *e, const struct cbx_permit *permit, struct cbx_str set,

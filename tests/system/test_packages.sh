@@ -12,6 +12,7 @@ name: closed
 extends: [default]
 network: none
 END
+began=$(date +%s)
 start_server --pip-index "http://$address:8080/simple/" --policy default --policy "$work/closed.yaml"
 
 open_with() { post /v1/sessions "$(jq -n --args '{language: "python", dependencies: $ARGS.positional}' -- "$@")"; }
@@ -48,13 +49,14 @@ recorded() {
     shows 'good 1.0 sha256:' <"$state/audit.log" || grep -rF 'good 1.0 sha256:' "$state" >/dev/null
 }
 ok 'the audit log has packages, versions and hashes' recorded
+installers() { # the containers that installed for this gateway
+    docker events --since "$began" --until "$(date +%s)" --filter event=create --filter "label=codebox.instance=$(ls "$state/instances")" --format '{{index .Actor.Attributes "codebox.lease"}} {{.ID}}' | grep '^[0-9]'
+}
 shared() {
-    local before after
-    before=$(docker events --since 0 --until "$(date +%s)" --filter label=codebox.installer 2>/dev/null | wc -l)
+    installers >"$work/before"
+    [ -s "$work/before" ]
     session_with good >/dev/null
-    after=$(docker events --since 0 --until "$(date +%s)" --filter label=codebox.installer 2>/dev/null | wc -l)
-    [ "$before" = "$after" ]
-    [ "$(docker images -q codebox-python-layer | sort -u | wc -l)" -ge 1 ]
+    installers | cmp - "$work/before"
 }
 ok 'a second session with the same packages installs nothing' shared
 of_the_image() { execute "$(session_with 'numpy>=1.20' good)" $'import numpy, good\nprint(numpy.__file__, good.VALUE)' | text_of | shows '/usr/lib/python3/dist-packages/numpy'; }
@@ -79,6 +81,24 @@ in_a_later_cell() {
     execute "$session" 'print("still", x)' | text_of | shows 'still 1'
 }
 ok 'in a later cell it says how to, and the session keeps its state' in_a_later_cell
+in_two_cells() { # the cell that installs comes first, and is overtaken
+    local session
+    session=$(session_with)
+    execute "$session" $'%pip install needs-first' >"$work/overtaken" &
+    sleep 0.5
+    execute "$session" 'x = 7' >/dev/null
+    wait $!
+    shows 'before the first program of a sandbox starts' <"$work/overtaken"
+    execute "$session" 'print("still", x)' | text_of | shows 'still 7'
+}
+ok 'a cell that overtakes an install does not end the session' in_two_cells
+early() {
+    local session
+    session=$(session_with unguarded)
+    sleep 5 # what a sandbox imports while it waits
+    execute "$session" $'import sys\nprint("early", hasattr(sys, "early"))' | text_of | shows 'early False'
+}
+ok 'no code of a package runs before the guard holds' early
 restart() {
     local session
     session=$(session_with good)
@@ -127,7 +147,18 @@ layers() {
     "$codebox" image list --json | expect '[.images[] | select(.layer)] | length > 0 and all(.[]; .id and (.kernel == "python" or .kernel == "javascript" or .kernel == "typescript"))'
 }
 ok 'image list counts the layers' layers
-clean() { wait_until sh -c '[ -z "$(docker ps -aq --filter label=codebox.installer)" ]'; }
+# The temporary image of an install whose gateway was killed.
+stop_server
+left=$(docker create --label "codebox.instance=$(ls "$state/instances")" --entrypoint true codebox-python:latest)
+image=$(docker commit "$left")
+docker rm "$left" >/dev/null
+start_server --policy default
+forgotten() {
+    session_with >/dev/null
+    wait_until sh -c "! docker image inspect '$image'"
+}
+ok 'a gateway that starts removes what an install left' forgotten
+clean() { wait_until sh -c '[ -z "$(docker ps -aq --filter label=codebox.lease)" ]'; }
 ok 'no installer is left behind' clean
 ok 'the audit log is in order' audit_is_whole
 finish

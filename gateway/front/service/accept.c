@@ -80,7 +80,8 @@ static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denia
     *changed = false;
     bool may =
         job->packages.len == 0 &&
-        (job->session[0] == '\0' || cbx_service_session_is_untouched(job->service, job->session));
+        (job->session[0] == '\0' ||
+         (cbx_job_is_alone(job) && cbx_service_session_is_untouched(job->service, job->session)));
     int64_t began = cbx_clock_ms();
     int failed = may ? cbx_service_have_dependencies(job->service, &d, &set, denial, err) : 0;
     *changed = !failed && denial->verdict == CBX_ALLOW && set.len > 0;
@@ -103,13 +104,27 @@ static int keep_packages(struct cbx_job *job, struct cbx_err *err)
     return failed;
 }
 
-/* Judges; a cell that installs once more, with what was installed. */
-static int judge_all(struct cbx_job *job, struct cbx_outcome *denial, bool *installed,
-                     struct cbx_err *err)
+/* Another entry was accepted meanwhile, so this cell is not the first one: it runs with what the session has. */
+static int renew_past(struct cbx_job *job, bool *installed, struct cbx_err *err)
+{
+    CBX_AUTO_JSON options = NULL;
+    int failed = 0;
+    if (job->session[0] != '\0') {
+        failed = cbx_store_get_session(job->service->store, job->session, NULL, &options, err);
+        cbx_buf_reset(&job->packages);
+        cbx_buf_add(&job->packages, cbx_json_str(json_object_get(options, "packages")));
+        *installed = false;
+    }
+    return failed ? failed : cbx_job_copy_past(job, err);
+}
+
+/* Judges; a first cell that installs once more, with what was installed. */
+static int judge_all(struct cbx_job *job, bool is_first, struct cbx_outcome *denial,
+                     bool *installed, struct cbx_err *err)
 {
     bool changed = false;
     int failed = judge(job, denial, err);
-    if (!failed && denial->verdict == CBX_ALLOW && job->judgement.installs != NULL) {
+    if (!failed && denial->verdict == CBX_ALLOW && is_first && job->judgement.installs != NULL) {
         failed = install(job, &changed, denial, err);
     }
     *installed = *installed || changed;
@@ -122,14 +137,15 @@ int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_e
     bool installed = false;
     denial->verdict = CBX_ALLOW;
     for (int i = 0; i < TRIES; i++) {
-        int failed = job->kind != CBX_ENTRY_RESET ? judge_all(job, denial, &installed, err) : 0;
+        int failed =
+            job->kind != CBX_ENTRY_RESET ? judge_all(job, i == 0, denial, &installed, err) : 0;
         if (failed || denial->verdict != CBX_ALLOW) {
             return failed;
         }
         if (cbx_job_enqueue_judged(job)) {
             return installed && job->session[0] != '\0' ? keep_packages(job, err) : 0;
         }
-        failed = cbx_job_copy_past(job, err);
+        failed = renew_past(job, &installed, err);
         if (failed) {
             return failed;
         }

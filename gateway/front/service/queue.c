@@ -40,7 +40,7 @@ bool cbx_job_enqueue_judged(struct cbx_job *job)
     return current;
 }
 
-/* With the lock: does a job of the same session stand before it? `passes` those that the executor
+/* With the lock: does a job of the same session stand before it (all, when it is not queued)? `passes` those that the executor
  * has admitted. */
 static bool must_wait(const struct cbx_job *job, bool passes)
 {
@@ -83,6 +83,14 @@ void cbx_job_set_admitted(struct cbx_job *job, bool admitted)
     job->admitted = admitted;
     pthread_cond_broadcast(&job->service->queue_changed);
     pthread_mutex_unlock(&job->service->lock);
+}
+
+bool cbx_job_is_alone(const struct cbx_job *job)
+{
+    pthread_mutex_lock(&job->service->lock);
+    bool alone = !must_wait(job, false);
+    pthread_mutex_unlock(&job->service->lock);
+    return alone;
 }
 
 void cbx_job_dequeue(struct cbx_job *job)

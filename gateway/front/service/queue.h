@@ -27,6 +27,9 @@ bool cbx_job_await_first(struct cbx_job *job);
  * was killed (false). */
 void cbx_job_set_admitted(struct cbx_job *job, bool admitted);
 
+/* Does no job of its session wait to begin? For a job that is not queued. */
+bool cbx_job_is_alone(const struct cbx_job *job);
+
 /* Removes the job: it began or failed. No effect on a job that is not queued. */
 void cbx_job_dequeue(struct cbx_job *job);
 

@@ -39,6 +39,7 @@ GOOD = {
     "good.pth": b"import sys; sys.stdout.write('start')\n",
     "sitecustomize.py": b"print('start')\n",
 }
+STARTS = b"import os, sys\ntry:\n    pid = os.fork()\n    pid or os._exit(0)\n    sys.early = os.waitpid(pid, 0)\nexcept OSError:\n    pass\n"
 WHEELS = [
     wheel("good", "1.0", ["good-part>=1"], extra=GOOD.items()),
     wheel("good_part", "2.0"),
@@ -51,6 +52,11 @@ WHEELS = [
     wheel("large", "1.0", extra={"large/data": bytes(8 << 20)}.items()),
     wheel("moved_file", "1.0"),
     wheel("squatter", "1.0", extra={"IPython/__init__.py": b""}.items()),
+    wheel("start_up", "1.0", extra={"_distutils_hack/__init__.py": b""}.items()),
+    wheel("within", "1.0", ["six"], extra={"within-1.0.data/data/lib/python/six.py": b""}.items()),
+    wheel("six", "9.0"),
+    wheel("disguised", "1.0", extra={"disguised-1.0.data/purelib/good_part-2.0.dist-info/RECORD": b""}.items()),
+    wheel("unguarded", "1.0", extra={"bottleneck/__init__.py": STARTS, "apport_python_hook.py": STARTS}.items()),
     wheel("pulls_blocked", "1.0", ["paramiko"]),
     wheel("paramiko", "3.0"),
     wheel("pulls_old", "1.0", ["urllib3<1.26"]),

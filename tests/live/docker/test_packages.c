@@ -346,13 +346,20 @@ static void what_unpacks_to_more_than_allowed_makes_no_layer(void **state)
     packages.unpacked_bytes = 0;
 }
 
+static void assert_takes_over(const char *requirements, const char *text)
+{
+    CBX_AUTO_DONE(buf) set;
+    resolve_set(requirements, &set);
+    assert_not_installed("python", cbx_buf_str(&set), CBX_EINVAL, text);
+}
+
 static void a_package_does_not_take_over_what_the_kernel_imports(void **state)
 {
     (void)state;
-    CBX_AUTO_DONE(buf) set;
-    resolve_set("squatter", &set);
-    assert_not_installed("python", cbx_buf_str(&set), CBX_EINVAL,
-                         "'IPython', which belongs to 'ipython'");
+    assert_takes_over("squatter", "'IPython', which belongs to 'ipython'");
+    assert_takes_over("start-up", "'_distutils_hack', which belongs to 'setuptools'");
+    assert_takes_over("within\nsix>1.16", "'six', which belongs to 'six'");
+    assert_takes_over("disguised", "'good_part-2.0.dist-info'");
 }
 
 static bool cancel(void *context)

@@ -190,6 +190,22 @@ static void aliases_of_npm_are_judged_by_the_package_behind_them(void **state)
         "bad 1.0.0 -> more 1.0.0: more is blocked by the policy\n");
 }
 
+static void packages_of_npm_that_others_ask_for_by_url_are_not_of_the_index(void **state)
+{
+    (void)state;
+    static const char lock[] =
+        "{\"lockfileVersion\": 3, \"packages\": {\"\": {\"dependencies\": {\"good\": \"^1\"}},"
+        "\"node_modules/good\": {\"version\": \"1.0.0\", \"integrity\": \"" SHA512
+        "\", \"dependencies\": {\"more\": \"https://a.example/more.tgz\"}}, "
+        "\"node_modules/more\": {\"version\": \"1.0.0\", \"resolved\": "
+        "\"https://a.example/more.tgz\", \"integrity\": \"" SHA512 "\"}}}";
+    CBX_AUTO_DONE(resolved) set;
+    read_as(CBX_SPEC_NPM, lock, &set);
+    assert_findings(&set,
+                    POLICY("mode: blocklist, block: [bad], sources: [index], transitive: true"),
+                    "good 1.0.0 -> more 1.0.0: more comes from a URL, not from the index\n");
+}
+
 static void reports_that_no_manager_writes_are_refused(void **state)
 {
     (void)state;
@@ -240,6 +256,7 @@ int main(void)
         cmocka_unit_test(lock_files_of_npm_are_read_with_nested_versions),
         cmocka_unit_test(optional_packages_for_other_platforms_are_left_out),
         cmocka_unit_test(aliases_of_npm_are_judged_by_the_package_behind_them),
+        cmocka_unit_test(packages_of_npm_that_others_ask_for_by_url_are_not_of_the_index),
         cmocka_unit_test(reports_that_no_manager_writes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
