@@ -170,7 +170,7 @@ static int resolve(const struct cbx_policy *policy, struct cbx_mount_request *re
                         "the host's folder '%.160s' leads to a path that cannot be mounted",
                         request->host);
     }
-    snprintf(target.host, sizeof(target.host), "%s", real);
+    memcpy(target.host, real, strlen(real) + 1);
     if (!cbx_mount_allowed(&policy->mounts, &target, why)) {
         cbx_fail(err, CBX_EINVAL,
                  "the host's path '%.160s' is a link that leads out of what the policy mounts",
