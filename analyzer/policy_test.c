@@ -3,6 +3,7 @@
 #include "analyzer/policy_test.h"
 
 #include "analyzer/analyze.h"
+#include "policies/egress.h"
 #include "policies/environment.h"
 #include "policies/mounts.h"
 
@@ -99,6 +100,28 @@ static void test_environment(const struct cbx_policy *policy,
     }
 }
 
+static void test_network(const struct cbx_policy *policy,
+                         void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
+                         void *context, struct cbx_policy_test_report *out)
+{
+    const struct cbx_strs *deny = &policy->network_test_deny, *allow = &policy->network_test_allow;
+    for (size_t i = 0; i < deny->count + allow->count; i++) {
+        bool refused = i < deny->count;
+        struct cbx_str target = refused ? deny->items[i] : allow->items[i - deny->count];
+        out->run++;
+        if (refused ? !cbx_egress_grants_none(&policy->egress, target)
+                    : !cbx_egress_grants_all(&policy->egress, target)) {
+            out->failed++;
+            tell(context, &(struct cbx_policy_test_failure){
+                              .kind = "host",
+                              .snippet = target,
+                              .language = refused ? "network.egress has an entry that covers it"
+                                                  : "no entry of network.egress covers it",
+                              .should_match = refused });
+        }
+    }
+}
+
 void cbx_policy_test(const struct cbx_policy *policy,
                      void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
                      void *context, struct cbx_policy_test_report *out)
@@ -130,5 +153,6 @@ void cbx_policy_test(const struct cbx_policy *policy,
     }
     free(rules);
     test_mounts(policy, tell, context, out);
+    test_network(policy, tell, context, out);
     test_environment(policy, tell, context, out);
 }

@@ -10,7 +10,7 @@
 struct cbx_policy_test_failure {
     const struct cbx_rule
         *rule;        /* NULL: the snippet is of this kind, and `language` is the reason */
-    const char *kind; /* "mount", "variable" */
+    const char *kind; /* "mount", "host", "variable" */
     struct cbx_str snippet;
     const char *language; /* of the judgement */
     bool should_match;

@@ -4,6 +4,7 @@
 #include "policies/keys.h"
 
 #include "policies/base/date.h"
+#include "policies/egress.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -366,6 +367,22 @@ static int read_sections(struct binder *b, const struct cbx_key *key, const stru
     return 0;
 }
 
+/* Every pattern, so that an error has its place. */
+static int check_hosts(struct binder *b, const struct cbx_yaml *hosts)
+{
+    bool one = hosts->kind == CBX_YAML_SCALAR;
+    int failed = 0;
+    for (const struct cbx_yaml *item = one ? hosts : hosts->first; item != NULL && !failed;
+         item = one ? NULL : item->next) {
+        struct cbx_egress_host host;
+        struct cbx_err inner = { 0 };
+        if (cbx_egress_parse(item->text, &host, &inner) != 0) {
+            failed = cbx_fail_at(b->err, CBX_EPOLICY, item->line, item->column, "%s", inner.text);
+        }
+    }
+    return failed;
+}
+
 static int read_network(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
                         struct cbx_draft_network *out)
 {
@@ -379,6 +396,16 @@ static int read_network(struct binder *b, const struct cbx_key *key, const struc
         return failed;
     }
     int failed = bind_section(b, key->more, node, out);
+    for (const struct cbx_yaml *entry = node->first; entry != NULL && !failed;
+         entry = entry->next) {
+        failed = cbx_str_is(entry->key, "egress") ? check_hosts(b, entry) : 0;
+    }
+    if (!failed && out->egress.count > 0 && out->mode != CBX_NETWORK_EGRESS &&
+        cbx_draft_has(key->more, &out->head, "mode")) {
+        failed = cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
+                             "network mode %s grants no hosts; leave 'mode' or 'egress' out",
+                             cbx_network_names[out->mode]);
+    }
     if (!failed && out->egress.count > 0) {
         out->mode = CBX_NETWORK_EGRESS;
     }

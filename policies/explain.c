@@ -4,6 +4,7 @@
 
 #include "policies/base/date.h"
 #include "policies/base/printable.h"
+#include "policies/egress.h"
 #include "policies/guard.h"
 
 #include <stdlib.h>
@@ -191,16 +192,32 @@ static void add_packages(struct cbx_buf *out, const char *name, const struct cbx
     cbx_buf_add_cstr(out, p->minimum_count > 0 ? "\n" : "");
 }
 
+static void add_host(struct cbx_buf *out, struct cbx_str pattern)
+{
+    struct cbx_egress_host host;
+    if (cbx_egress_parse(pattern, &host, NULL) == 0) {
+        cbx_buf_printf(out, "      %s", host.subdomains ? "every name below " : "");
+        cbx_buf_add(out, host.name);
+        cbx_buf_add_cstr(out, host.port == 0 ? ", ports 80 and 443\n" : "");
+        if (host.port != 0) {
+            cbx_buf_printf(out, ", port %u\n", host.port);
+        }
+    }
+}
+
 static void add_limits(struct cbx_buf *out, const struct cbx_policy *p)
 {
     static const char *const networks[] = {
         "none, and no packages are installed",
-        "none for programs; installers reach the package indexes", "the hosts below"
+        "none for programs; installers reach the package indexes",
+        "these hosts alone, by a proxy for HTTP and HTTPS; no private addresses"
     };
     cbx_buf_add_cstr(out, "\nLimits of a run and of a session:\n      ");
     cbx_limits_describe(&p->limits, "\n      ", out);
     cbx_buf_printf(out, "\nNetwork: %s.\n", networks[p->network]);
-    add_list(out, "hosts:", &p->egress);
+    for (size_t i = 0; i < p->egress.count; i++) {
+        add_host(out, p->egress.items[i]);
+    }
 }
 
 static void add_environment(struct cbx_buf *out, const struct cbx_policy *p)

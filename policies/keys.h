@@ -42,7 +42,7 @@ struct cbx_draft_limits {
 struct cbx_draft_network {
     struct cbx_draft_head head;
     enum cbx_network mode;
-    struct cbx_strs egress;
+    struct cbx_strs egress, test_deny, test_allow;
 };
 struct cbx_draft_environment {
     struct cbx_draft_head head;

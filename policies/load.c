@@ -302,6 +302,8 @@ static int seal(const struct cbx_image *loaded, struct cbx_policy *policy, struc
     policy->limits = limits.v;
     policy->network = draft->network.mode;
     policy->egress = draft->network.egress;
+    policy->network_test_deny = draft->network.test_deny;
+    policy->network_test_allow = draft->network.test_allow;
     policy->environment_pass = draft->environment.pass;
     policy->environment_set = draft->environment.set;
     policy->environment_test_deny = draft->environment.test_deny;

@@ -4,6 +4,7 @@
  * `override: true` on the rule or section that does it. */
 #include "policies/keys.h"
 
+#include "policies/egress.h"
 #include "policies/guard.h"
 #include "policies/version.h"
 
@@ -399,13 +400,21 @@ static int merge_mounts(struct merge *m, struct cbx_draft_mounts *base,
 static int merge_network(struct merge *m, struct cbx_draft_network *base,
                          const struct cbx_draft_network *child, bool base_given)
 {
-    struct cbx_strs egress = child->mode == base->mode ? base->egress : child->egress;
+    struct cbx_strs egress = child->egress;
+    bool more = false;
     int failed = 0;
+    base->test_deny = child->test_deny; /* as of mounts */
+    base->test_allow = child->test_allow;
     if (base_given && child->mode > base->mode) {
         failed = decide_laxer(m, &child->head, "the network is wider");
-    } else if (child->mode == CBX_NETWORK_EGRESS) {
-        failed = merge_subset(m, &child->head, base_given, &egress, &child->egress,
-                              "more hosts may be reached");
+    } else if (base_given && child->mode == CBX_NETWORK_EGRESS) {
+        for (size_t i = 0; i < child->egress.count; i++) {
+            more |= !cbx_egress_covers(&base->egress, child->egress.items[i]);
+        }
+        failed = more ? decide_laxer(m, &child->head, "more hosts may be reached") : 0;
+        if (failed > 0) {
+            failed = cbx_egress_common(&base->egress, &child->egress, m->arena, &egress, m->err);
+        }
     }
     if (failed == 0) {
         base->mode = child->mode;

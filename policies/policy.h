@@ -178,7 +178,8 @@ struct cbx_policy {
     struct cbx_mounts mounts;
     struct cbx_limits limits;
     enum cbx_network network;
-    struct cbx_strs egress;
+    struct cbx_strs egress;                                /* patterns: egress.h */
+    struct cbx_strs network_test_deny, network_test_allow; /* HOST or HOST:PORT */
     struct cbx_strs environment_pass, environment_set;
     struct cbx_strs environment_test_deny, environment_test_allow; /* names */
     const struct cbx_secret *secrets;

@@ -277,14 +277,15 @@ static void inherits_and_tightens(void **state)
         "languages: [python, shell]\n"
         "rules:\n  - {id: r, match: {import: os}, effect: warn, message: base}\n  - {id: s, match: "
         "{import: re}, effect: ask}\n"
-        "shell: {allow: [ls, cat]}\nlimits: {wall: 60s, pids: 100}\nnetwork: {egress: [a.org, "
+        "shell: {allow: [ls, cat]}\nlimits: {wall: 60s, pids: 100}\nnetwork: {egress: "
+        "[\"*.a.org\", "
         "b.org]}\n"
         "packages: {pip: {mode: blocklist, block: [x], minimum: {numpy: 1.20}, sources: [index, "
         "url]}}\n"
         "mounts: {allow: [{host: /srv, mode: rw}], deny: [/etc]}\nenvironment: {pass: [TZ, "
         "LANG]}\n",
         "languages: [python]\nrules:\n  - {id: r, effect: deny}\n  - {id: t, match: {import: io}}\n"
-        "shell: {allow: [ls]}\nlimits: {wall: 10s}\nnetwork: {egress: [a.org]}\n"
+        "shell: {allow: [ls]}\nlimits: {wall: 10s}\nnetwork: {egress: [\"x.a.org:443\"]}\n"
         "packages: {pip: {mode: allowlist, block: [y], minimum: {numpy: 1.22, pillow: 9}, sources: "
         "[index]}}\n"
         "mounts: {allow: [{host: /srv, mode: ro}], deny: [/root]}\nenvironment: {pass: [TZ]}\n");
@@ -329,6 +330,8 @@ static const struct {
       "network: {mode: packages-only, override: true}\n", "network is wider" },
     { "network: {egress: [a.org]}\n", "network: {egress: [b.org]}\n",
       "network: {egress: [b.org], override: true}\n", "more hosts" },
+    { "network: {egress: [\"*.a.org:443\"]}\n", "network: {egress: [x.a.org]}\n",
+      "network: {egress: [x.a.org], override: true}\n", "more hosts" },
     { "packages: {pip: {mode: allowlist}}\n", "packages: {pip: {mode: blocklist}}\n",
       "packages: {pip: {mode: blocklist, override: true}}\n", "mode of package installs" },
     { "packages: {npm: {allow: [a]}}\n", "packages: {npm: {allow: [b]}}\n",
@@ -395,13 +398,14 @@ static void takes_the_stricter_of_two_parents(void **state)
         "languages: [python, shell]\nrules: [{id: r, match: {import: os}, effect: warn}]\nshell: "
         "{allow: [ls, cat]}\n"
         "suppressions: {inline: true}\nlimits: {wall: 10s, pids: 100}\nnetwork: {egress: [a.org, "
-        "b.org]}\nmounts: {allow: "
+        "\"*.b.org\"]}\nmounts: {allow: "
         "[{host: /a}, {host: /b}]}\npackages: {pip: {mode: allowlist, block: [x], minimum: {numpy: "
         "1.20, pillow: 9}}}\n";
     static const char second[] =
         "languages: [python, javascript]\nrules: [{id: r, match: {import: os}, effect: "
         "deny}]\nshell: {allow: [ls]}\n"
-        "limits: {wall: 60s, pids: 50}\nnetwork: {egress: [b.org, c.org]}\nmounts: {allow: [{host: "
+        "limits: {wall: 60s, pids: 50}\nnetwork: {egress: [\"x.b.org:443\", c.org]}\nmounts: "
+        "{allow: [{host: "
         "/b}, {host: /c}]}\npackages: {pip: {mode: blocklist, block: [y], minimum: {numpy: 1.22, "
         "pillow: 8}}}\n";
     write_policy("a.yaml", first);
@@ -419,7 +423,7 @@ static void takes_the_stricter_of_two_parents(void **state)
         assert_int_equal(p->limits.pids, 50);
         assert_int_equal(p->egress.count, 1); /* nothing that one of them refuses */
         assert_false(p->inline_suppressions);
-        assert_true(cbx_str_is(p->egress.items[0], "b.org"));
+        assert_true(cbx_str_is(p->egress.items[0], "x.b.org:443"));
         assert_int_equal(p->mounts.allow_count, 1);
         assert_true(cbx_str_is(p->mounts.allow[0].host, "/b"));
         assert_int_equal(p->pip.mode, CBX_PACKAGES_ALLOWLIST);
