@@ -63,8 +63,8 @@ LIBS.codebox-lint  := analyzer $(USES.analyzer)
 MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p)) policies/compile_presets.c
 TESTS   := $(patsubst %.c,$B/%,$(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/unit/*/*/*/test_*.c tests/unit/*/*/*/*/test_*.c)))
 FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
-# docker/supervisor, docker/command, docker/inside, docker/python_guard and docker/shell_loader run inside sandboxes; they are in no archive.
-sources  = $(filter-out $(MAINS),$(shell find $1 -name '*.c' -not -path 'docker/supervisor/*' -not -path 'docker/command/*' -not -path 'docker/inside/*' -not -path 'docker/python_guard/*' -not -path 'docker/shell_loader/*' | sort))
+# docker/supervisor, docker/command, docker/inside, docker/wire, docker/proxy, docker/python_guard and docker/shell_loader run inside containers; they are in no archive.
+sources  = $(filter-out $(MAINS),$(shell find $1 -name '*.c' -not -path 'docker/supervisor/*' -not -path 'docker/command/*' -not -path 'docker/inside/*' -not -path 'docker/wire/*' -not -path 'docker/proxy/*' -not -path 'docker/python_guard/*' -not -path 'docker/shell_loader/*' | sort))
 objects  = $(1:%.c=$B/%.o)
 lib_pkgs = $(sort $(foreach m,$1,$(PKGS.$m)))
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(call lib_pkgs,$1)) -lpthread
@@ -189,11 +189,11 @@ $(foreach p,$(PROGRAMS),$(eval $(call program_rules,$p)))
 # PID 1 of every sandbox, the kernel that runs other programs, and the probe, which tries to get out and reports what held: static,
 # no sanitiser.
 SOURCES.probe          := $(wildcard docker/supervisor/probe*.c)
-SOURCES.supervisor     := $(filter-out $(SOURCES.probe),$(wildcard docker/supervisor/*.c)) $(wildcard docker/inside/*.c)
+SOURCES.supervisor     := $(filter-out $(SOURCES.probe),$(wildcard docker/supervisor/*.c)) $(wildcard docker/inside/*.c docker/wire/*.c)
 SOURCES.command-kernel := $(wildcard docker/command/*.c docker/inside/*.c)
 LIBS.command-kernel    := -l:libcrypto.a # SHA-256
 define sandbox_program_rules
-$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/inside/*.h docker/inside/*.def docker/*.def docker/frame.h docker/hash_set.h policies/limits.def policies/guard.def) $B/flags
+$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/inside/*.h docker/wire/*.h docker/inside/*.def docker/*.def docker/frame.h docker/hash_set.h policies/limits.def policies/guard.def) $B/flags
 	$$(call say,CC)
 	$$Q$$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $$(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
 	    -fstack-protector-strong -ffile-prefix-map=$$(CURDIR)=. -static -s -Wl,--build-id=none -o $$@ $(SOURCES.$1) $(LIBS.$1)

@@ -36,6 +36,10 @@ enum {
     CBX_FRAME_PATH_MAX = 4096,
     CBX_FRAME_VARIABLES_MAX = 512 * 1024,
     CBX_FRAME_BLOCKED_MAX = 256, /* bytes of what was refused */
+    CBX_FRAME_PART_MAX = 32 * 1024, /* bytes of a connection in one frame */
+    CBX_FRAME_WINDOW = 128 * 1024,  /* of a connection: so many bytes are on their way at most */
+    CBX_FRAME_EVENT_MAX = 16 * 1024,
+    CBX_FRAME_PROXY_PORT = 3128, /* of the proxy, at 127.0.0.1 in a sandbox and in a proxy's container */
     CBX_FRAME_CONTROL_FD = 3,    /* the kernel's end of the channel for frames, */
     CBX_FRAME_GUARD_FD = 4,      /* and of that for listeners (docker/inside/filter.h) */
 };
@@ -50,7 +54,7 @@ struct cbx_frame_limits {
 
 /* The thousands are raised when the frames change. The rest is the number of limits: a limit that is
  * added makes images without it another version. */
-enum { CBX_FRAME_VERSION = 9000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
+enum { CBX_FRAME_VERSION = 10000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
 
 /* The head of RUN. The hashes, the programs, the imports, the arguments and the source follow. The kernel receives the
  * new hashes in an ACCEPT, then a RUN: the first CBX_FRAME_KERNEL_HEAD_BYTES of the head, the imports, the
@@ -75,7 +79,8 @@ struct cbx_frame_run {
     /* SHA-256 values of files that were judged as part of the session's program, at most
      * CBX_FRAME_ACCEPT_MAX. From this run on the kernel loads files with these bytes as code. */
     uint16_t accept_count;
-    uint8_t refusal_ends, spare; /* 1 = the first refusal ends the run */
+    uint8_t refusal_ends; /* 1 = the first refusal ends the run */
+    uint8_t network;      /* 1 = connections to the proxy are passed on, from this run on */
     char id[CBX_FRAME_ID_BYTES];
 };
 enum { CBX_FRAME_KERNEL_HEAD_BYTES = 32 };
@@ -108,6 +113,19 @@ struct cbx_frame_mount {
 struct cbx_frame_blocked {
     uint32_t refusal; /* number of the row of policies/guard.def */
     uint32_t count;   /* how often so far */
+};
+
+/* A connection of a program to the proxy. The supervisor numbers them. Either side may send CBX_FRAME_WINDOW bytes, and then as many
+ * as the other side adds (GRANT); more closes the connection. Frames of a number that is not open mean nothing. */
+struct cbx_frame_grant {
+    uint32_t connection, bytes;
+};
+enum {
+    CBX_CLOSE_END = 0, /* no more bytes come from this side */
+    CBX_CLOSE_ALL,     /* the connection is closed at once, in both directions */
+};
+struct cbx_frame_close {
+    uint32_t connection, how;
 };
 
 /* How a run ended. */

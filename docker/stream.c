@@ -4,7 +4,7 @@
 
 void cbx_stream_init(struct cbx_stream *stream, size_t max_frame)
 {
-    *stream = (struct cbx_stream){ 0 };
+    *stream = (struct cbx_stream){ .direction = 's' };
     cbx_buf_init(&stream->frames, max_frame + 256 * 1024);
 }
 
@@ -105,7 +105,7 @@ int cbx_stream_next(struct cbx_stream *stream, struct cbx_frame *out, struct cbx
     }
     uint32_t len;
     memcpy(&len, at + 1, sizeof(len));
-    int64_t limit = cbx_frame_limit((uint8_t)at[0], 's');
+    int64_t limit = cbx_frame_limit((uint8_t)at[0], stream->direction);
     if ((int64_t)len > limit) {
         return cbx_fail(err, CBX_EPROTO,
                         "the sandbox sent a frame of type %02x with %u bytes, allowed are %lld",

@@ -28,6 +28,7 @@ struct cbx_stream {
     size_t used;                     /* bytes of `frames` that were returned */
     char mark[CBX_FRAME_MARK_BYTES]; /* to seek */
     bool seeking;
+    char direction; /* of docker/frame.def: 's', from a supervisor */
 };
 
 /* max_frame caps the payload of one frame below what frame.def allows. */
@@ -46,8 +47,8 @@ struct cbx_frame {
     struct cbx_str payload; /* borrowed until the next feed */
 };
 
-/* The next whole frame: 1 and *out, or 0 when more bytes are needed. CBX_EPROTO for a frame that a
- * supervisor does not send or that is too long; the stream cannot be used any more. */
+/* The next whole frame: 1 and *out, or 0 when more bytes are needed. CBX_EPROTO for a frame that is not
+ * allowed in this direction or that is too long; the stream cannot be used any more. */
 int cbx_stream_next(struct cbx_stream *stream, struct cbx_frame *out, struct cbx_err *err);
 
 #endif

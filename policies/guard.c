@@ -52,22 +52,18 @@ static const struct cbx_rule *denial_of(const struct cbx_policy *policy,
     return NULL;
 }
 
-/* The rule that denies the first of the row's capabilities, when rules deny as many as it takes; else NULL. A sandbox
- * without a network makes nothing of a client, so only a policy that grants one has to deny clients. */
+/* The rule that denies the first of the row's capabilities, when rules deny as many as it takes; else NULL. */
 static const struct cbx_rule *denial_of_all(const struct cbx_policy *policy,
                                             const struct cbx_refusal_row *row,
                                             enum cbx_language language, struct cbx_str principal,
                                             int64_t now)
 {
-    const uint64_t socket = (uint64_t)1 << CBX_CAN_SOCKET, client = (uint64_t)1 << CBX_CAN_HTTP;
-    bool wide = (row->capabilities & socket) != 0 && policy->network == CBX_NETWORK_EGRESS;
-    uint64_t wanted = row->capabilities | (wide ? client : 0);
     const struct cbx_rule *first = NULL;
     if (row->any) {
         return denial_of(policy, row, row->capabilities, language, principal, now);
     }
     for (unsigned c = 0; c < CBX_CAPABILITIES; c++) {
-        if ((wanted >> c & 1) != 0) {
+        if ((row->capabilities >> c & 1) != 0) {
             const struct cbx_rule *rule =
                 denial_of(policy, row, (uint64_t)1 << c, language, principal, now);
             if (rule == NULL) {

@@ -165,6 +165,7 @@ void cbx_guard_set(const struct cbx_frame_run *run, const char *programs)
     cbx_guard.opened |= ~(uint32_t)run->refused;
     cbx_guard.refused = run->refused & ~cbx_guard.opened;
     cbx_guard.ends_run = run->refusal_ends != 0;
+    cbx_guard.proxy = run->network != 0;
     if (run->programs_bytes > 0) {
         free(cbx_guard.programs);
         cbx_guard.programs = malloc(run->programs_bytes);

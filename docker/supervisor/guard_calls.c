@@ -137,9 +137,21 @@ static int decide_process(struct call *call)
     return is_refused(call) && cbx_guard.programs_len == 0 ? -EACCES : 0;
 }
 
+/* Where the policy grants hosts, a program connects to the proxy at 127.0.0.1. Nothing else can be reached from there but the program's
+ * own processes, as a sandbox has no other network. */
+static bool is_for_proxy(const struct call *call)
+{
+    int type = (int)call->data->args[1] & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
+    return cbx_guard.proxy && (int)call->data->args[0] == AF_INET &&
+           type == SOCK_STREAM;
+}
+
 static int decide_socket(struct call *call)
 {
     int family = (int)call->data->args[0];
+    if (is_for_proxy(call)) {
+        return 0;
+    }
     snprintf(call->what, sizeof(call->what), "%s",
              family == AF_INET    ? "IPv4"
              : family == AF_INET6 ? "IPv6"

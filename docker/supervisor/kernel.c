@@ -126,14 +126,6 @@ void cbx_kernel_start(void)
     cbx_kernel.has_variables = false;
 }
 
-void cbx_close(int *fd)
-{
-    if (*fd >= 0) {
-        close(*fd);
-        *fd = -1;
-    }
-}
-
 void cbx_kernel_clear(void)
 {
     cbx_close(&cbx_kernel.control);

@@ -40,20 +40,10 @@ static size_t frame_bytes(const uint8_t *at)
     return CBX_FRAME_HEAD_BYTES + (size_t)len;
 }
 
-static void add_frame(struct cbx_bytes *to, uint8_t type, const void *a, size_t a_len,
-                      const void *b, size_t b_len)
-{
-    uint32_t len = (uint32_t)(a_len + b_len);
-    cbx_bytes_add(to, &type, 1);
-    cbx_bytes_add(to, &len, sizeof(len));
-    cbx_bytes_add(to, a, a_len);
-    cbx_bytes_add(to, b, b_len);
-}
-
 static void log_frame(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
 {
     r.last = r.log.len;
-    add_frame(&r.log, type, a, a_len, b, b_len);
+    cbx_frame_add(&r.log, type, a, a_len, b, b_len);
 }
 
 /* A program that prints single characters would cost six times its output: output is appended to
@@ -118,7 +108,7 @@ void cbx_report_late(uint8_t type, const uint8_t *bytes, size_t len)
     }
     if (!joins) {
         r.late_last = r.late.len;
-        add_frame(&r.late, CBX_FRAME_LATE, &type, 1, bytes, fits);
+        cbx_frame_add(&r.late, CBX_FRAME_LATE, &type, 1, bytes, fits);
         return;
     }
     memcpy(&have, r.late.p + r.late_last + 1, sizeof(have));
@@ -176,7 +166,7 @@ static void trim_tail(uint64_t most)
             r.omitted += drop;
         }
         if (drop < len || !is_text(frame[0])) {
-            add_frame(&kept, frame[0], payload + drop, len - drop, NULL, 0);
+            cbx_frame_add(&kept, frame[0], payload + drop, len - drop, NULL, 0);
             r.tail_frames += is_text(frame[0]) ? CBX_FRAME_HEAD_BYTES + len - drop : 0;
         }
     }
@@ -192,7 +182,7 @@ static void keep_tail(uint8_t type, const uint8_t *bytes, size_t len)
         len = r.tail_max;
     }
     if (len > 0) {
-        add_frame(&r.tail, type, bytes, len, NULL, 0);
+        cbx_frame_add(&r.tail, type, bytes, len, NULL, 0);
         r.tail_text += len;
         r.tail_frames += CBX_FRAME_HEAD_BYTES + len;
     }
@@ -222,7 +212,7 @@ void cbx_report_output(uint8_t type, const uint8_t *bytes, size_t len)
 void cbx_report_frame(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
 {
     if (r.tail.len > 0) {
-        add_frame(&r.tail, type, a, a_len, b, b_len); /* in its place among the text */
+        cbx_frame_add(&r.tail, type, a, a_len, b, b_len); /* in its place among the text */
     } else {
         log_frame(type, a, a_len, b, b_len);
     }
@@ -273,7 +263,7 @@ uint64_t cbx_report_written(uint8_t type)
 
 void cbx_reply(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
 {
-    add_frame(&r.replies, type, a, a_len, b, b_len);
+    cbx_frame_add(&r.replies, type, a, a_len, b, b_len);
 }
 
 void cbx_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
@@ -297,6 +287,11 @@ void cbx_report_follow(void)
 bool cbx_report_pending(void)
 {
     return r.replied < r.replies.len || (r.following && r.sent < r.log.len);
+}
+
+size_t cbx_reply_waiting(void)
+{
+    return r.replies.len - r.replied;
 }
 
 /* -1 = the host is gone, 0 = it accepts nothing now */

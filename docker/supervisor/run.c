@@ -136,6 +136,10 @@ static void begin(const uint8_t *payload, size_t len)
         refuse_unguarded(cbx_run.request.refused & CBX_GUARD_NEEDED);
         return;
     }
+    if (cbx_run.request.network != 0 && !cbx_network_open()) {
+        refuse("the sandbox cannot listen at the address of the proxy");
+        return;
+    }
     /* What threads of earlier runs wrote is not output of this run. */
     cbx_run_drain(REST_BYTES);
     cbx_run.oom_kills = cbx_count_oom_kills();

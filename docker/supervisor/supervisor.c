@@ -91,6 +91,7 @@ static void send_hello(const uint8_t *nonce)
                                                  : CBX_HELLO_RUNNING,
     };
     memcpy(hello.id, cbx_run.request.id, sizeof(hello.id));
+    cbx_network_reset(); /* frames about its connections may have been lost */
     cbx_reply_mark(mark);
     cbx_reply(CBX_FRAME_HELLO, &hello, sizeof(hello), s.tag, s.tag_len);
 }
@@ -163,6 +164,11 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
     case CBX_FRAME_WARM:
         cbx_run_warm();
         return;
+    case CBX_FRAME_PART:
+    case CBX_FRAME_GRANT:
+    case CBX_FRAME_CLOSE:
+        cbx_network_take(type, payload, len);
+        return;
     case CBX_FRAME_PUT:
         cbx_file_put(payload, len);
         return;
@@ -177,63 +183,16 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
     }
 }
 
-static bool read_more(int fd, struct cbx_inbox *in)
-{
-    if (in->size - in->len < CBX_CHUNK_BYTES) {
-        in->size = in->len + 4 * CBX_CHUNK_BYTES;
-        in->bytes = realloc(in->bytes, in->size);
-        if (in->bytes == NULL) {
-            cbx_die();
-        }
-    }
-    ssize_t n = read(fd, in->bytes + in->len, in->size - in->len);
-    if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
-        return true;
-    }
-    in->len += n > 0 ? (size_t)n : 0;
-    return n > 0;
-}
-
-static void drop_front(struct cbx_inbox *in, size_t n)
-{
-    memmove(in->bytes, in->bytes + n, in->len - n);
-    in->len -= n;
-}
-
-/* Passes on every complete frame in the first `end` bytes. False when the protocol is broken. */
-static bool take_frames(struct cbx_inbox *in, size_t end, char direction,
-                        void (*take)(uint8_t, const uint8_t *, size_t))
-{
-    size_t at = 0;
-    while (end - at >= CBX_FRAME_HEAD_BYTES) {
-        uint32_t len;
-        memcpy(&len, in->bytes + at + 1, 4);
-        if ((int64_t)len > cbx_frame_limit(in->bytes[at], direction)) {
-            return false;
-        }
-        if (end - at - CBX_FRAME_HEAD_BYTES < len) {
-            break;
-        }
-        take(in->bytes[at], in->bytes + at + CBX_FRAME_HEAD_BYTES, len);
-        if (in->len == 0) {
-            return true; /* the kernel ended meanwhile, and its inbox was cleared */
-        }
-        at += CBX_FRAME_HEAD_BYTES + len;
-    }
-    drop_front(in, at);
-    return true;
-}
-
 /* Output that other processes wrote before the kernel sent its frames comes first. */
 static bool read_kernel(void)
 {
     size_t before = cbx_kernel.from.len;
-    if (!read_more(cbx_kernel.control, &cbx_kernel.from)) {
+    if (!cbx_inbox_read(cbx_kernel.control, &cbx_kernel.from)) {
         return false;
     }
     s.received += cbx_kernel.from.len - before;
     s.received += cbx_run_drain(CBX_CHUNK_BYTES);
-    return take_frames(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
+    return cbx_inbox_take(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
 }
 
 /* The first bytes of the stream are the key. Where the key stands again, a new host begins:
@@ -242,7 +201,7 @@ static bool read_host(void)
 {
     struct cbx_inbox *in = &s.host;
     size_t before = in->len;
-    if (!read_more(STDIN_FILENO, in)) {
+    if (!cbx_inbox_read(STDIN_FILENO, in)) {
         return false;
     }
     if (!s.has_key) {
@@ -251,20 +210,20 @@ static bool read_host(void)
         }
         memcpy(s.key, in->bytes, sizeof(s.key));
         s.has_key = true;
-        drop_front(in, sizeof(s.key));
+        cbx_inbox_drop(in, sizeof(s.key));
         before = 0;
     }
     size_t from = before > sizeof(s.key) ? before - sizeof(s.key) : 0;
     for (uint8_t *found; from < in->len && (found = memmem(in->bytes + from, in->len - from, s.key,
                                                            sizeof(s.key))) != NULL;) {
         size_t end = (size_t)(found - in->bytes), behind = in->len - end;
-        if (!take_frames(in, end, 'h', take_host_frame)) {
+        if (!cbx_inbox_take(in, end, 'h', take_host_frame)) {
             return false;
         }
-        drop_front(in, in->len - behind + sizeof(s.key));
+        cbx_inbox_drop(in, in->len - behind + sizeof(s.key));
         from = 0;
     }
-    return take_frames(in, in->len, 'h', take_host_frame);
+    return cbx_inbox_take(in, in->len, 'h', take_host_frame);
 }
 
 static void reap(void)
@@ -353,10 +312,13 @@ static void serve(void)
             { .fd = reads ? cbx_kernel.err : -1, .events = POLLIN },
             { .fd = s.children, .events = POLLIN },
             [GUARD_FDS] = { .fd = -1 },
-            [GUARD_FDS + CBX_LISTENERS_MAX] = { .fd = -1 },
+            [GUARD_FDS + CBX_LISTENERS_MAX + CBX_NETWORK_FDS] = { .fd = -1 },
         };
         int guards = cbx_guard_poll(fds + GUARD_FDS);
-        if (poll(fds, (nfds_t)(GUARD_FDS + guards), time_left()) < 0 && errno != EINTR) {
+        struct pollfd *connections = fds + GUARD_FDS + guards;
+        int connected = cbx_network_poll(connections);
+        if (poll(fds, (nfds_t)(GUARD_FDS + guards + connected), time_left()) < 0 &&
+            errno != EINTR) {
             cbx_die();
         }
         if (check_deadlines()) {
@@ -372,6 +334,7 @@ static void serve(void)
         if (notified) {
             cbx_guard_serve();
         }
+        cbx_network_serve(connections, connected);
         take_output(fds[2].fd == cbx_kernel.control ? fds[2].revents & ~POLLOUT : 0);
         cbx_kernel_flush();
         if (fds[5].revents != 0) {

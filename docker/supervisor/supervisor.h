@@ -3,34 +3,12 @@
 #ifndef CBX_DOCKER_SUPERVISOR_SUPERVISOR_H
 #define CBX_DOCKER_SUPERVISOR_SUPERVISOR_H
 
-#include "docker/frame.h"
 #include "docker/hash_set.h"
+#include "docker/wire/connections.h"
+#include "docker/wire/wire.h"
 
-#include <stdbool.h>
 #include <sys/types.h>
 #include <time.h>
-
-/* --- base.c ----------------------------------------------------------------------------------- */
-
-/* Ends the sandbox and every process in it. */
-_Noreturn void cbx_die(void);
-
-/* A growing byte array. Its users cap it, so running out of memory ends the sandbox. */
-struct cbx_bytes {
-    uint8_t *p;
-    size_t len, size;
-};
-void cbx_bytes_add(struct cbx_bytes *bytes, const void *p, size_t len);
-void cbx_bytes_free(struct cbx_bytes *bytes);
-
-/* Of CLOCK_MONOTONIC. */
-int64_t cbx_now_ms(void);
-
-/* Bytes received from the host or the kernel, up to an incomplete frame. */
-struct cbx_inbox {
-    uint8_t *bytes;
-    size_t len, size;
-};
 
 /* --- kernel.c: the kernel's process ----------------------------------------------------------- */
 
@@ -61,10 +39,6 @@ void cbx_kernel_send(uint8_t type, const void *a, size_t a_len, const void *b, s
 /* Writes what the kernel accepts now. */
 void cbx_kernel_flush(void);
 
-enum { CBX_CHUNK_BYTES = 65536 };
-
-void cbx_close(int *fd);
-
 /* --- guard.c: what programs are refused --------------------------------------------------------- */
 
 enum { CBX_LISTENERS_MAX = 16 };
@@ -73,6 +47,7 @@ extern struct cbx_guard_state {
     int channel;      /* listeners of filters arrive here; -1 = closed */
     bool missing;     /* Linux has no user notification: a filter could not be installed */
     bool ends_run;    /* a refusal ends the run */
+    bool proxy;       /* sockets that can reach the proxy are not refused */
     uint32_t refused; /* bits of policies/guard.def; nothing while the kernel starts */
     uint32_t opened;  /* what an earlier run of this kernel was not refused */
     char *programs;   /* what may be started nevertheless, each terminated by NUL */
@@ -124,6 +99,22 @@ void cbx_folders_read(void);
 
 /* Answers a MOUNTS frame. */
 void cbx_folders_report(void);
+
+/* --- network.c: connections to the proxy --------------------------------------------------------- */
+
+/* A run may use the network: listens at the proxy's address in the sandbox, from now on. False when that fails. */
+bool cbx_network_open(void);
+
+/* Another host has attached, and does not know the connections: closes them. */
+void cbx_network_reset(void);
+
+/* Descriptors to wait for, at most CBX_NETWORK_FDS; returns how many. cbx_network_serve takes them back. */
+enum { CBX_NETWORK_FDS = CBX_CONNECTIONS_MAX + 1 };
+int cbx_network_poll(struct pollfd *fds);
+void cbx_network_serve(const struct pollfd *fds, int count);
+
+/* A frame about a connection. */
+void cbx_network_take(uint8_t type, const uint8_t *payload, size_t len);
 
 /* --- run.c: the state of a run ---------------------------------------------------------------- */
 
@@ -220,6 +211,9 @@ void cbx_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES]);
 
 /* Sends the log of the run from its beginning, and follows it. */
 void cbx_report_follow(void);
+
+/* Bytes of replies that wait for the host. */
+size_t cbx_reply_waiting(void);
 
 /* Whether bytes wait for the host; writes what it accepts now, false when the host is gone. */
 bool cbx_report_pending(void);

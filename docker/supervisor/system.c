@@ -11,6 +11,12 @@
 
 enum { STAT_BYTES = 1024 };
 
+_Noreturn void cbx_die(void)
+{
+    kill(-1, SIGKILL);
+    _exit(1);
+}
+
 /* The fields of proc(5)'s stat after the name, which may hold any character; NULL when the process
  * is gone. */
 static const char *read_stat(pid_t pid, char line[STAT_BYTES])
