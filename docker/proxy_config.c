@@ -120,6 +120,18 @@ static void straighten(struct ranges *ranges)
     ranges->count = count;
 }
 
+int cbx_addresses_may_allow(struct cbx_str cidr, struct cbx_err *err)
+{
+    struct cbx_addresses range;
+    int failed = cbx_addresses_parse(cidr, &range, err);
+    return failed || row_of(range) != NULL
+               ? failed
+               : cbx_fail(err, CBX_EINVAL,
+                          "the range '%.*s' cannot be allowed, only parts of 10.0.0.0/8, "
+                          "100.64.0.0/10, 172.16.0.0/12, 192.168.0.0/16 and 198.18.0.0/15",
+                          CBX_STR_ARG(cidr));
+}
+
 static int read_ranges(const struct cbx_strs *cidrs, bool allow, struct ranges *out,
                        struct cbx_err *err)
 {
@@ -130,16 +142,10 @@ static int read_ranges(const struct cbx_strs *cidrs, bool allow, struct ranges *
     }
     for (size_t i = 0; i < count; i++) {
         struct cbx_addresses range;
-        int failed = cbx_addresses_parse(cidrs->items[i], &range, err);
+        int failed = allow ? cbx_addresses_may_allow(cidrs->items[i], err) : 0;
+        failed = failed ? failed : cbx_addresses_parse(cidrs->items[i], &range, err);
         if (failed) {
             return failed;
-        }
-        if (allow && row_of(range) == NULL) {
-            return cbx_fail(err, CBX_EINVAL,
-                            "the range '%.*s' cannot be allowed, only parts of 10.0.0.0/8, "
-                            "100.64.0.0/10, 172.16.0.0/12, "
-                            "192.168.0.0/16 and 198.18.0.0/15",
-                            CBX_STR_ARG(cidrs->items[i]));
         }
         add_range(out, range.first, range.last);
     }

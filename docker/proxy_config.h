@@ -36,6 +36,9 @@ struct cbx_addresses {
 /* A.B.C.D or A.B.C.D/PREFIX, without leading zeros and with zeros behind the prefix; else CBX_EINVAL. */
 int cbx_addresses_parse(struct cbx_str cidr, struct cbx_addresses *out, struct cbx_err *err);
 
+/* A range that an operator can allow: part of a row of addresses.def that says so, and of no other. CBX_EINVAL. */
+int cbx_addresses_may_allow(struct cbx_str cidr, struct cbx_err *err);
+
 /* Appends squid.conf for these rules. CBX_EINVAL for a host that is no pattern, no host at all, more than CBX_EGRESS_MAX of them,
  * and for a CIDR that is none or that no operator can allow; CBX_ETOOBIG when `out` is full. Nothing that a caller wrote can become
  * another directive. */

@@ -3,6 +3,7 @@
 #include "docker/sandbox.h"
 
 #include "docker/container.h"
+#include "docker/proxy.h"
 #include "docker/sandbox_internal.h"
 #include "policies/base/clock.h"
 
@@ -79,6 +80,7 @@ static struct cbx_sandbox *new_sandbox(struct cbx_engine *engine,
         abort();
     }
     sandbox->engine = engine;
+    sandbox->config = *config;
     sandbox->lease_ms = config->lease_ms != 0 ? config->lease_ms : CBX_SANDBOX_LEASE_MS;
     memcpy(sandbox->secret, config->secret, sizeof(sandbox->secret));
     pthread_mutex_init(&sandbox->send_lock, NULL);
@@ -91,6 +93,7 @@ void cbx_sandbox_detach(struct cbx_sandbox *sandbox)
     if (sandbox == NULL) {
         return;
     }
+    cbx_proxy_free(sandbox->proxy);
     cbx_attach_free(sandbox->attach);
     cbx_stream_done(&sandbox->stream);
     pthread_mutex_destroy(&sandbox->send_lock);
@@ -141,10 +144,21 @@ int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a
     return failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frame), err);
 }
 
-/* As cbx_stream_next. */
+static bool is_of_connection(const struct cbx_frame *frame)
+{
+    return frame->type == CBX_FRAME_CONNECT || frame->type == CBX_FRAME_PART ||
+           frame->type == CBX_FRAME_GRANT || frame->type == CBX_FRAME_CLOSE;
+}
+
+/* As cbx_stream_next. Frames about connections go to the proxy. */
 static int next_frame(struct cbx_sandbox *sandbox, struct cbx_frame *out, struct cbx_err *err)
 {
-    int got = cbx_stream_next(&sandbox->stream, out, err);
+    int got;
+    while ((got = cbx_stream_next(&sandbox->stream, out, err)) > 0 && is_of_connection(out)) {
+        if (sandbox->proxy != NULL) {
+            cbx_proxy_take(sandbox->proxy, out);
+        }
+    }
     sandbox->warm = sandbox->warm || (got > 0 && out->type == CBX_FRAME_READY);
     return got;
 }
@@ -427,6 +441,26 @@ int cbx_sandbox_give(struct cbx_sandbox *sandbox, struct cbx_str variables,
     return failed;
 }
 
+static void send_of_proxy(void *context, uint8_t type, struct cbx_str payload)
+{
+    cbx_sandbox_send(context, type, payload, CBX_STR(""), NULL);
+}
+
+static int note_event(void *context, const char *run, const struct cbx_proxy_event *event)
+{
+    struct cbx_sandbox *sandbox = context;
+    return sandbox->network.event(sandbox->network.context, sandbox, run, event);
+}
+
+void cbx_sandbox_grant_network(struct cbx_sandbox *sandbox, const struct cbx_network_grant *grant)
+{
+    const struct cbx_proxy_owner owner = { .send = send_of_proxy,
+                                           .event = note_event,
+                                           .context = sandbox };
+    sandbox->network = *grant;
+    sandbox->proxy = cbx_proxy_new(sandbox->engine, &sandbox->config, &sandbox->network, &owner);
+}
+
 bool cbx_sandbox_is_untouched(const struct cbx_sandbox *sandbox)
 {
     return sandbox->claimed && !sandbox->touched;
@@ -535,12 +569,6 @@ int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel, 
     *kernel = cbx_kernel_of(permit->language);
     if (*kernel == NULL) {
         return cbx_fail(err, CBX_EINVAL, "no sandbox runs '%s'", permit->language);
-    }
-    if (permit->network == CBX_NETWORK_EGRESS) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "policy '%s' grants a network, which sandboxes do not have yet; use "
-                        "'network: packages-only' or 'none'",
-                        permit->policy);
     }
     if (permit->action != CBX_ACTION_OPEN && permit->action != CBX_ACTION_RUN) {
         return cbx_fail(err, CBX_ESEAL, "this decision does not allow a sandbox");

@@ -13,8 +13,6 @@
 #include "policies/base/buf.h"
 #include "policies/permit.h"
 
-struct cbx_sandbox;
-
 /* A folder of the host for a sandbox: what the engine mounts is what the descriptor is open on, whatever its path has become. */
 struct cbx_sandbox_mount {
     int fd; /* O_PATH, on a folder; of the process that calls */
@@ -48,6 +46,29 @@ struct cbx_sandbox_layer {
     char image[CBX_IMAGE_ID_CHARS + 1]; /* the image with them; empty = the kernel's own */
 };
 
+/* How proxies reach hosts; from configuration. Ranges are in CIDR notation ("10.1.0.0/16"). */
+struct cbx_network_settings {
+    const char *network;     /* the engine's network of proxies; NULL = the engine's default */
+    struct cbx_strs allowed; /* private ranges that granted names may resolve to */
+    struct cbx_strs denied;  /* ranges that are never reached, besides docker/addresses.def: the host's own */
+};
+
+struct cbx_sandbox;
+struct cbx_proxy_event; /* docker/proxy_log.h */
+
+/* What the programs of one sandbox may reach. */
+struct cbx_network_grant {
+    const struct cbx_strs *hosts; /* patterns (policies/egress.h) */
+    const struct cbx_network_settings *settings;
+    int64_t connections_max, bytes_max; /* in the life of the sandbox, with this process */
+    int64_t life_s;                     /* so long no reaper removes the proxy */
+    /* A request to the proxy has ended, which the run of this id made. From a thread of its own. Nonzero: it could not be recorded, and
+     * no other connection is passed on. */
+    int (*event)(void *context, const struct cbx_sandbox *sandbox, const char *run,
+                 const struct cbx_proxy_event *event);
+    void *context;
+};
+
 /* Creates and starts a container for a kernel ("python", ...) within these limits, with the packages of a layer (NULL =
  * none), and waits until the supervisor answers. No program of a caller runs in it. No container is left behind on
  * failure. CBX_EENGINE when the engine is absent, too old or refuses, when the image is missing, or when
@@ -73,7 +94,7 @@ int cbx_sandbox_prepare_with(struct cbx_engine *engine, const struct cbx_sandbox
 const json_t *cbx_sandbox_mounted(const struct cbx_sandbox *sandbox);
 
 /* Checks that a permit allows a sandbox; *kernel is the name of its kernel, static. CBX_EINVAL for
- * a language that no kernel runs and for a network, CBX_ESEAL when it is no OPEN or RUN permit. */
+ * a language that no kernel runs, CBX_ESEAL when it is no OPEN or RUN permit. */
 int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel,
                           struct cbx_err *err);
 
@@ -87,6 +108,10 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
  * in no configuration of the container. `granted` stands for those whose values the caller of cbx_sandbox_adopt has to have. */
 int cbx_sandbox_give(struct cbx_sandbox *sandbox, struct cbx_str variables,
                      const struct cbx_sha256 *granted, struct cbx_err *err);
+
+/* Lets programs of a sandbox that was claimed, or adopted, reach hosts (proxy.h), in runs whose permit says so. Copies the grant; what it
+ * points to, and what the configuration of the sandbox points to, is borrowed for the life of the sandbox. */
+void cbx_sandbox_grant_network(struct cbx_sandbox *sandbox, const struct cbx_network_grant *grant);
 
 /* What cbx_sandbox_give noted, also by an earlier executor; all zero when it was not called. */
 const struct cbx_sha256 *cbx_sandbox_granted(const struct cbx_sandbox *sandbox);
@@ -143,7 +168,7 @@ int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *
 /* Runs `source` in the sandbox's kernel, state stays. Requires a RUN permit whose source_sha256
  * is the SHA-256 of `source` (CBX_ESEAL otherwise, nothing runs) and whose session, principal
  * and policy are those that the sandbox was claimed for, and whose ledger is the sandbox's
- * (CBX_ESTALE), and no stricter isolation than the sandbox has (CBX_ESTATE); the permit's entry is added to the ledger. Returns 0 whenever the program ran, however it
+ * (CBX_ESTALE), and no stricter isolation than the sandbox has (CBX_ESTATE), nor a network that was not granted (CBX_ESEAL); the permit's entry is added to the ledger. Returns 0 whenever the program ran, however it
  * ended; *out then owns the result. Events go to the options' sink while it runs. When the wall
  * clock or the processor time is exceeded the program is interrupted, and its whole process tree
  * killed within a second. The supervisor keeps the events and the result until

@@ -10,6 +10,9 @@
 
 struct cbx_sandbox {
     struct cbx_engine *engine;
+    struct cbx_sandbox_config config;
+    struct cbx_network_grant network; /* of the proxy */
+    struct cbx_proxy *proxy;          /* NULL = no host may be reached */
     struct cbx_attach *attach;
     struct cbx_stream stream;
     pthread_mutex_t send_lock; /* held while a frame is sent */

@@ -3,6 +3,7 @@
  * not start them. */
 #include "docker/container.h"
 #include "docker/events.h"
+#include "docker/proxy.h"
 #include "docker/sandbox_internal.h"
 #include "policies/base/clock.h"
 
@@ -101,6 +102,7 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
         .refusal_ends = permit->refusal_ends,
         .programs_bytes = (uint32_t)permit->programs.len,
         .imports_bytes = (uint32_t)permit->imports.len,
+        .network = permit->network == CBX_NETWORK_EGRESS,
         .interactive = options != NULL && options->interactive,
         .one_shot = permit->session[0] == '\0',
         .accept_count = (uint16_t)accept_count,
@@ -274,6 +276,9 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     if (!sandbox->alive) {
         return cbx_fail(err, CBX_ESTATE, "the sandbox is gone");
     }
+    if (permit->network == CBX_NETWORK_EGRESS && sandbox->proxy == NULL) {
+        return cbx_fail(err, CBX_ESEAL, "the permit is for a network that the sandbox lacks");
+    }
     if (source.len > SOURCE_MAX) {
         return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, a sandbox takes %d",
                         source.len, SOURCE_MAX);
@@ -290,6 +295,9 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     failed = cbx_permit_check_arguments(permit->file_name, permit->arguments, err);
     if (failed) {
         return failed;
+    }
+    if (sandbox->proxy != NULL) {
+        cbx_proxy_set_run(sandbox->proxy, permit->decision);
     }
     if (send_run(sandbox, permit, source, options, NULL) != 0) {
         *out = (struct cbx_result){ 0 };

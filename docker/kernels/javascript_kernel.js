@@ -459,6 +459,8 @@ function setVariables(text) {
     const at = entry.indexOf('=');
     process.env[entry.slice(0, at)] = entry.slice(at + 1);
   }
+  // Node reads these variables when it starts, and the sandbox's Node has started before it had them.
+  if (process.env.HTTP_PROXY !== undefined) require('http').setGlobalProxyFromEnv(process.env);
 }
 
 // Defines what node defines for a main program.

@@ -201,7 +201,7 @@ static void give_advice(const struct cbx_outcome *outcome, struct cbx_flow *flow
         .result = &outcome->result,
         .limits = &outcome->limits,
         .language = cbx_json_str(json_object_get(outcome->decision, "language")),
-        .network = outcome->network,
+        .hosts = outcome->hosts,
         .installs = outcome->installs,
     };
     CBX_AUTO_DONE(contents) contents = { 0 };

@@ -2,6 +2,8 @@
  * Starts the processes of a gateway. */
 #include "gateway/cli/start.h"
 
+#include "gateway/cli/network_options.h"
+
 #include "gateway/cli/variables.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/master.h"
@@ -37,7 +39,7 @@ static void add_profiles(struct setup *setup)
 {
     const struct cbx_policy *policy = setup->policies.items[0];
     struct cbx_executor_config *executor = &setup->config.executor;
-    if (executor->pool.min == 0 || policy->network == CBX_NETWORK_EGRESS) {
+    if (executor->pool.min == 0) {
         return;
     }
     for (size_t i = 0; i < setup->config.prewarm_count; i++) {
@@ -117,6 +119,10 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     setup = (struct setup){ .config = *config };
     struct cbx_master_sockets sockets;
     int failed = read_package_ca(config->package_ca_file, &setup.config.executor, err);
+    failed = failed
+                 ? failed
+                 : cbx_network_ranges(config->egress_ranges, config->egress_range_count,
+                                      &setup.config.executor.network, err);
     failed = failed
                  ? failed
                  : cbx_policies_load(config->policies, config->policy_count, &setup.policies, err);

@@ -16,6 +16,8 @@ struct cbx_flow_config {
     const char *const *pass_env; /* words of --pass-env; NULL = all that the policies pass */
     size_t pass_env_count;
     const char *package_ca_file; /* PEM, for installers; NULL = none */
+    const char *const *egress_ranges; /* words of --egress-range */
+    size_t egress_range_count;
     const json_t *
         mounts; /* of --mount; NULL = none. cbx_flow_start refuses what the first policy does not mount */
     int workers;             /* analyzer workers at most; 0 = one per processor */

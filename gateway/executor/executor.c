@@ -2,6 +2,7 @@
  * What the executor holds: the audit log, the engine, the pool, the slots of runs. */
 #include "docker/packages.h"
 #include "gateway/executor/internal.h"
+#include "gateway/executor/network.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 #include "policies/base/log.h"
@@ -84,6 +85,7 @@ static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *c
         cbx_sandbox_detach(sandbox);
         return;
     }
+    cbx_executor_grant_network(e, policy, sandbox);
     if (cbx_sessions_adopt(e->sessions, sandbox)) {
         cbx_pool_count(e->pool);
     } else {

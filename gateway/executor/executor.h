@@ -27,6 +27,7 @@ struct cbx_executor_config {
     const char *package_network;          /* of installers; NULL = the engine's default network */
     const char *pip_index, *npm_registry; /* http(s) URLs; NULL = the managers' own */
     const char *package_ca;               /* PEM text that installers trust too; NULL = none */
+    struct cbx_network_settings network;  /* of proxies */
     int max_sessions;
     int max_runs;     /* at the same time; more wait their turn */
     int64_t idle_ms;  /* a session without a run for this long is closed */

@@ -2,6 +2,7 @@
  * The values that programs get. */
 #include "gateway/executor/grants.h"
 
+#include "gateway/executor/network.h"
 #include "gateway/ipc/subject.h"
 #include "policies/environment.h"
 
@@ -109,6 +110,7 @@ int cbx_grants_give(const struct cbx_grants *grants, const struct cbx_policy *po
     {
         add(&payload, cbx_str_of(name), cbx_json_str(value));
     }
+    cbx_network_variables(policy, &payload);
     int failed = payload.overflow  ? cbx_fail(err, CBX_ETOOBIG,
                                               "the variables have more than %d bytes", PAYLOAD_MAX)
                  : payload.len > 0 ? cbx_sandbox_give(sandbox, cbx_buf_str(&payload), &granted, err)

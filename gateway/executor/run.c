@@ -3,6 +3,7 @@
 #include "analyzer/imports.h"
 #include "gateway/executor/approval.h"
 #include "gateway/executor/internal.h"
+#include "gateway/executor/network.h"
 #include "gateway/executor/packages.h"
 #include "gateway/executor/policy_check.h"
 #include "gateway/ipc/relay.h"
@@ -80,6 +81,7 @@ static int take_sandbox(struct execution *x, struct cbx_sandbox **out, struct cb
         cbx_executor_discard(e, sandbox);
         return failed;
     }
+    cbx_executor_grant_network(e, policy, sandbox);
     *out = sandbox;
     return 0;
 }

@@ -2,6 +2,7 @@
  * Matches a program's errors against advice.def. */
 #include "gateway/front/advice.h"
 
+#include "gateway/front/hosts.h"
 #include "gateway/front/service/dependencies.h"
 #include "policies/base/printable.h"
 #include "policies/language.h"
@@ -137,6 +138,20 @@ static bool has_module(const struct cbx_image_package *package, struct cbx_str n
     return has;
 }
 
+static void add_network(struct cbx_buf *out, const struct cbx_strs *hosts)
+{
+    if (hosts == NULL) {
+        cbx_buf_add_cstr(out, "programs reach no other machine under this policy: put the data "
+                              "into the program or into a file of the workspace; an operator "
+                              "grants hosts with 'network: {egress: [HOST]}' in the policy");
+        return;
+    }
+    cbx_buf_add_cstr(out, "under this policy programs reach only ");
+    cbx_hosts_add(hosts, out);
+    cbx_buf_add_cstr(out, ", by HTTP and HTTPS through the proxy that HTTP_PROXY and HTTPS_PROXY "
+                          "name");
+}
+
 /* In place of a module that is missing: the one that a package has ("bs4" of "beautifulsoup4"), or packages with names like it. */
 static void add_instead(const struct cbx_contents *contents, struct cbx_str word,
                         struct cbx_buf *out)
@@ -185,11 +200,7 @@ static void add_field(const struct cbx_advice *advice, const char *kernel, struc
     } else if (cbx_str_is(field, "pids")) {
         cbx_buf_printf(out, "%lld", (long long)advice->limits->pids);
     } else if (cbx_str_is(field, "network")) {
-        cbx_buf_add_cstr(out, advice->network
-                                  ? "the policy lets programs reach some hosts only, and this one "
-                                    "did not answer or is not one of them"
-                                  : "the sandbox has no network under this policy: put the data "
-                                    "into the program or into a file of the workspace");
+        add_network(out, advice->hosts);
     }
 }
 

@@ -15,7 +15,7 @@ struct cbx_advice {
     const struct cbx_result *result;
     const struct cbx_limits *limits; /* that it had; a value that is not positive is not known */
     struct cbx_str language;         /* of the decision */
-    bool network;                    /* the policy lets programs reach some host */
+    const struct cbx_strs *hosts;    /* that the policy lets programs reach; NULL = none */
     bool installs;                   /* the policy lets packages of the language be installed */
     struct cbx_str errors;           /* what it wrote to stderr, or the end of it */
     const struct cbx_contents

@@ -3,6 +3,7 @@
 #include "gateway/front/question.h"
 
 #include "gateway/front/denial.h"
+#include "gateway/front/hosts.h"
 #include "policies/base/printable.h"
 
 enum {
@@ -121,8 +122,11 @@ static void add_head(const struct cbx_question *q, struct cbx_buf *out)
     cbx_printable_add(out, cut(cbx_str_of(q->session), NAME_BYTES), CBX_PRINTABLE_LINE);
     cbx_buf_add_cstr(out, q->session[0] == '\0' ? "none, a fresh sandbox"
                                                 : ", with its variables and files");
-    cbx_buf_add_cstr(out, q->outcome->network ? ". Network: what the policy lists."
-                                              : ". Network: none.");
+    cbx_buf_add_cstr(out, ". Network: ");
+    if (q->outcome->hosts != NULL) {
+        cbx_hosts_add(q->outcome->hosts, out);
+    }
+    cbx_buf_add_cstr(out, q->outcome->hosts != NULL ? "." : "none.");
     if (q->outcome->limits.wall_ms > 0) {
         cbx_buf_printf(out, " Time: at most %lld s.",
                        (long long)(q->outcome->limits.wall_ms + 999) / 1000);

@@ -3,6 +3,8 @@
  * (executor.c: submit). */
 #include "gateway/front/review.h"
 
+#include "gateway/front/hosts.h"
+
 #include "gateway/front/executor_client.h"
 #include "gateway/ipc/mounts.h"
 #include "policies/language.h"
@@ -101,7 +103,7 @@ static void note_limits(struct cbx_flow *flow, const struct cbx_request *request
     const struct cbx_policy *policy = cbx_policies_find(&flow->policies, request->policy);
     if (policy != NULL) {
         out->limits = policy->limits;
-        out->network = policy->network == CBX_NETWORK_EGRESS;
+        out->hosts = cbx_hosts_of(policy);
         out->installs = installs(policy, request->subject.language);
         if (request->subject.limits != NULL) {
             cbx_limits_tighten(&out->limits, request->subject.limits);

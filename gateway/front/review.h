@@ -60,7 +60,7 @@ struct cbx_request {
 struct cbx_outcome {
     enum cbx_verdict verdict;
     struct cbx_limits limits;  /* of the run; zero: not known */
-    bool network;              /* the policy lets programs reach some host */
+    const struct cbx_strs *hosts; /* that the policy lets programs reach, borrowed; NULL = none */
     bool installs;             /* the policy lets packages of the language be installed */
     json_t *decision;          /* {verdict, sha256, language, findings} */
     char id[CBX_ID_CHARS + 1]; /* of the decision, as in the audit log */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The policy in words, and the tools that ask it: get_policy, check_code; close_session. */
 #include "gateway/front/dialect.h"
+#include "gateway/front/hosts.h"
 #include "gateway/front/mcp/approval.h"
 #include "gateway/front/mcp/content_internal.h"
 #include "gateway/front/mcp/resources.h"
@@ -36,9 +37,14 @@ void cbx_mcp_describe_limits(const struct cbx_policy *policy, struct cbx_buf *ou
         "%lld KiB. ",
         (long long)l->wall_ms / 1000, (long long)l->memory_bytes >> 20, (double)l->cpu_milli / 1000,
         l->cpu_milli > 1000 ? "s" : "", (long long)l->output_bytes >> 10);
-    cbx_buf_add_cstr(out, policy->network == CBX_NETWORK_EGRESS
-                              ? "The network reaches only what the policy lists."
-                              : "There is no network.");
+    const struct cbx_strs *hosts = cbx_hosts_of(policy);
+    if (hosts == NULL) {
+        cbx_buf_add_cstr(out, "There is no network.");
+        return;
+    }
+    cbx_buf_add_cstr(out, "Programs reach these hosts by HTTP and HTTPS, and nothing else: ");
+    cbx_hosts_add(hosts, out);
+    cbx_buf_add_char(out, '.');
 }
 
 static void add_libraries(const char *language, bool small, struct cbx_buf *out)

@@ -14,14 +14,14 @@ static void take(void *context, struct cbx_str line)
 }
 
 /* The lines of advice for a program of this language that failed with these errors. */
-static char *advise(const char *language, const char *errors, bool network)
+static char *advise(const char *language, const char *errors, const struct cbx_strs *hosts)
 {
     struct cbx_result result = { .status = CBX_RUN_ERROR };
     struct cbx_limits limits = { .memory_bytes = 512 << 20, .disk_bytes = 64 << 20, .pids = 32 };
     struct cbx_advice advice = { .result = &result,
                                  .limits = &limits,
                                  .language = cbx_str_of(language),
-                                 .network = network,
+                                 .hosts = hosts,
                                  .errors = cbx_str_of(errors) };
     struct cbx_buf all;
     cbx_buf_init(&all, 65536);
@@ -31,7 +31,7 @@ static char *advise(const char *language, const char *errors, bool network)
 
 static void assert_advice(const char *language, const char *errors, const char *part)
 {
-    char *lines = advise(language, errors, false);
+    char *lines = advise(language, errors, NULL);
     if (strstr(lines, part) == NULL || strchr(lines, '\n') != strrchr(lines, '\n')) {
         fail_msg("%s: %s", errors, lines);
     }
@@ -102,10 +102,12 @@ static void says_that_there_is_no_network(void **state)
         "HTTPSConnectionPool: Max retries exceeded with url: /",
     };
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-        assert_advice("python", errors[i], "the sandbox has no network under this policy");
+        assert_advice("python", errors[i], "programs reach no other machine under this policy");
     }
-    char *lines = advise("python", errors[0], true);
-    assert_non_null(strstr(lines, "the policy lets programs reach some hosts only"));
+    const struct cbx_str names[] = { CBX_STR("api.example.org"), CBX_STR("*.example.net") };
+    const struct cbx_strs hosts = { .items = names, .count = 2 };
+    char *lines = advise("python", errors[0], &hosts);
+    assert_non_null(strstr(lines, "reach only api.example.org and *.example.net, by HTTP"));
     free(lines);
 }
 
@@ -137,7 +139,7 @@ static void gives_no_advice_for_other_errors_other_languages_and_success(void **
     static const char *const errors[] = { "ZeroDivisionError: division by zero", "",
                                           "No module named '", "fatal error: x" };
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-        char *lines = advise("python", errors[i], false);
+        char *lines = advise("python", errors[i], NULL);
         assert_string_equal(lines, "");
         free(lines);
     }
@@ -159,7 +161,7 @@ static void gives_at_most_three_lines_of_harmless_text(void **state)
                          "No module named 'a\x1b[2J"
                          "b'\nMemoryError\nEOFError\nEROFS\n"
                          "ECONNREFUSED\nNo space left on device",
-                         false);
+                         NULL);
     size_t count = 0;
     for (const char *p = lines; *p != '\0'; p++) {
         count += *p == '\n';
@@ -169,7 +171,7 @@ static void gives_at_most_three_lines_of_harmless_text(void **state)
     free(lines);
     char errors[5000] = "No module named '";
     memset(errors + strlen(errors), 'm', 4000);
-    lines = advise("python", errors, false);
+    lines = advise("python", errors, NULL);
     assert_true(strlen(lines) < 400);
     free(lines);
 }
