@@ -78,7 +78,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .PHONY: all check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-format \
         setup engine demo test live bench install clean help FORCE
 
-all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-shell-loader.so $B/codebox-python-guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
+all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-shell-loader.so $B/codebox-python-guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
 
 .PHONY: links
 links: $(PROGRAMS:%=$B/%)
@@ -186,19 +186,20 @@ $B/$1: $(call objects,$(MAIN.$1)) $(LIBS.$1:%=$B/lib%.a) $(GRAMMAR_LIB)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rules,$p)))
 
-# PID 1 of every sandbox, the kernel that runs other programs, and the probe, which tries to get out and reports what held: static,
-# no sanitiser.
+# PID 1 of every sandbox, the kernel that runs other programs, the probe, which tries to get out and reports what held, and PID 1 of proxy
+# containers: static, no sanitiser.
 SOURCES.probe          := $(wildcard docker/supervisor/probe*.c)
 SOURCES.supervisor     := $(filter-out $(SOURCES.probe),$(wildcard docker/supervisor/*.c)) $(wildcard docker/inside/*.c docker/wire/*.c)
 SOURCES.command-kernel := $(wildcard docker/command/*.c docker/inside/*.c)
 LIBS.command-kernel    := -l:libcrypto.a # SHA-256
+SOURCES.relay          := $(wildcard docker/proxy/*.c docker/wire/*.c)
 define sandbox_program_rules
-$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/inside/*.h docker/wire/*.h docker/inside/*.def docker/*.def docker/frame.h docker/hash_set.h policies/limits.def policies/guard.def) $B/flags
+$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/inside/*.h docker/wire/*.h docker/inside/*.def docker/proxy/*.h docker/*.def docker/frame.h docker/hash_set.h policies/limits.def policies/guard.def) $B/flags
 	$$(call say,CC)
 	$$Q$$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $$(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
 	    -fstack-protector-strong -ffile-prefix-map=$$(CURDIR)=. -static -s -Wl,--build-id=none -o $$@ $(SOURCES.$1) $(LIBS.$1)
 endef
-$(foreach p,supervisor probe command-kernel,$(eval $(call sandbox_program_rules,$p)))
+$(foreach p,supervisor probe command-kernel relay,$(eval $(call sandbox_program_rules,$p)))
 
 # The library in the bash of a session. It runs in the image, whose libc may be older than this machine's: it uses little of it.
 $B/codebox-shell-loader.so: $(wildcard docker/shell_loader/* docker/inside/*.h) docker/frame.h docker/frame.def policies/limits.def $B/flags
@@ -338,7 +339,7 @@ install: all ## PREFIX=/usr/local, DESTDIR
 	    $B/$$p --completion bash >$(DESTDIR)$(BASHDIR)/$$p; \
 	    $B/$$p --completion zsh >$(DESTDIR)$(ZSHDIR)/_$$p; \
 	    $B/$$p --completion fish >$(DESTDIR)$(FISHDIR)/$$p.fish; done
-	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-shell-loader.so $B/codebox-python-guard.so $(DESTDIR)$(DATADIR)
+	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-shell-loader.so $B/codebox-python-guard.so $(DESTDIR)$(DATADIR)
 	cp -r docker/images docker/installer docker/kernels docker/apparmor docker/languages.def $(DESTDIR)$(DATADIR)/docker
 
 clean: ## remove build/

@@ -46,7 +46,7 @@ cat >"$work/bin/apt-get" <<'SH'
 echo "http://deb.example/debian bookworm main"
 SH
 chmod +x "$work"/bin/*
-for program in supervisor probe command-kernel shell-loader.so python-guard.so; do cp /bin/true "$work/codebox-$program"; done
+for program in supervisor probe command-kernel relay shell-loader.so python-guard.so; do cp /bin/true "$work/codebox-$program"; done
 
 # The tools of every machine, and no others.
 mkdir "$work/tools"
