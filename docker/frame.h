@@ -35,13 +35,14 @@ enum {
     CBX_FRAME_INPUT_MAX = 64 * 1024,
     CBX_FRAME_PATH_MAX = 4096,
     CBX_FRAME_VARIABLES_MAX = 512 * 1024,
-    CBX_FRAME_BLOCKED_MAX = 256, /* bytes of what was refused */
+    CBX_FRAME_BLOCKED_MAX = 256,    /* bytes of what was refused */
     CBX_FRAME_PART_MAX = 32 * 1024, /* bytes of a connection in one frame */
     CBX_FRAME_WINDOW = 128 * 1024,  /* of a connection: so many bytes are on their way at most */
     CBX_FRAME_EVENT_MAX = 16 * 1024,
-    CBX_FRAME_PROXY_PORT = 3128, /* of the proxy, at 127.0.0.1 in a sandbox and in a proxy's container */
-    CBX_FRAME_CONTROL_FD = 3,    /* the kernel's end of the channel for frames, */
-    CBX_FRAME_GUARD_FD = 4,      /* and of that for listeners (docker/inside/filter.h) */
+    CBX_FRAME_PROXY_PORT =
+        3128, /* of the proxy, at 127.0.0.1 in a sandbox and in a proxy's container */
+    CBX_FRAME_CONTROL_FD = 3, /* the kernel's end of the channel for frames, */
+    CBX_FRAME_GUARD_FD = 4,   /* and of that for listeners (docker/inside/filter.h) */
 };
 
 /* The limits of a run, which the supervisor enforces: the rows of scope RUN. Each is at least 1, so

@@ -268,17 +268,16 @@ static int pump(struct cbx_proxy *proxy, struct cbx_stream *stream, char *chunk,
             take_of_relay(proxy, &frame);
         }
         size_t n = 0;
-        int failed = got < 0 ? got
-                             : cbx_attach_receive(proxy->attach, chunk, READ_BYTES, POLL_MS, &n, err);
+        int failed =
+            got < 0 ? got : cbx_attach_receive(proxy->attach, chunk, READ_BYTES, POLL_MS, &n, err);
         pthread_mutex_lock(&proxy->lock);
         bool stopping = proxy->stopping;
         pthread_mutex_unlock(&proxy->lock);
         if (!failed && n == 0) {
             failed = cbx_fail(err, CBX_EIO, "the proxy has ended");
         }
-        failed =
-            failed ? failed
-                   : cbx_stream_feed(stream, (struct cbx_str){ .p = chunk, .len = n }, err);
+        failed = failed ? failed
+                        : cbx_stream_feed(stream, (struct cbx_str){ .p = chunk, .len = n }, err);
         if (failed && failed != CBX_ETIMEDOUT) {
             return failed;
         }

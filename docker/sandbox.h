@@ -50,7 +50,8 @@ struct cbx_sandbox_layer {
 struct cbx_network_settings {
     const char *network;     /* the engine's network of proxies; NULL = the engine's default */
     struct cbx_strs allowed; /* private ranges that granted names may resolve to */
-    struct cbx_strs denied;  /* ranges that are never reached, besides docker/addresses.def: the host's own */
+    struct cbx_strs
+        denied; /* ranges that are never reached, besides docker/addresses.def: the host's own */
 };
 
 struct cbx_sandbox;

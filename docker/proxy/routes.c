@@ -104,9 +104,9 @@ static bool add_list(int netlink, const char *list, uint32_t priority, bool proh
             inet_pton(AF_INET, text, &address) != 1) {
             return false;
         }
-        const struct rule rule = { AF_INET,        priority,    prohibits,
-                                   address.s_addr, (int)prefix, 0,
-                                   0 };
+        const struct rule rule = {
+            AF_INET, priority, prohibits, address.s_addr, (int)prefix, 0, 0
+        };
         if (add_rule(netlink, &rule) != 0) {
             return false;
         }

@@ -142,8 +142,7 @@ static int decide_process(struct call *call)
 static bool is_for_proxy(const struct call *call)
 {
     int type = (int)call->data->args[1] & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
-    return cbx_guard.proxy && (int)call->data->args[0] == AF_INET &&
-           type == SOCK_STREAM;
+    return cbx_guard.proxy && (int)call->data->args[0] == AF_INET && type == SOCK_STREAM;
 }
 
 static int decide_socket(struct call *call)

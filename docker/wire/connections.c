@@ -119,9 +119,9 @@ static void read_socket(struct connection *c)
 
 static void write_socket(struct connection *c)
 {
-    ssize_t n = c->written < c->out.len ? send(c->fd, c->out.p + c->written,
-                                               c->out.len - c->written, MSG_NOSIGNAL)
-                                        : 0;
+    ssize_t n = c->written < c->out.len
+                    ? send(c->fd, c->out.p + c->written, c->out.len - c->written, MSG_NOSIGNAL)
+                    : 0;
     if (n < 0) {
         if (!is_for_later(n)) {
             abort_connection(c);

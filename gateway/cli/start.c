@@ -119,10 +119,9 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     setup = (struct setup){ .config = *config };
     struct cbx_master_sockets sockets;
     int failed = read_package_ca(config->package_ca_file, &setup.config.executor, err);
-    failed = failed
-                 ? failed
-                 : cbx_network_ranges(config->egress_ranges, config->egress_range_count,
-                                      &setup.config.executor.network, err);
+    failed = failed ? failed
+                    : cbx_network_ranges(config->egress_ranges, config->egress_range_count,
+                                         &setup.config.executor.network, err);
     failed = failed
                  ? failed
                  : cbx_policies_load(config->policies, config->policy_count, &setup.policies, err);

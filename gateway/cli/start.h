@@ -15,7 +15,7 @@ struct cbx_flow_config {
     size_t policy_count;
     const char *const *pass_env; /* words of --pass-env; NULL = all that the policies pass */
     size_t pass_env_count;
-    const char *package_ca_file; /* PEM, for installers; NULL = none */
+    const char *package_ca_file;      /* PEM, for installers; NULL = none */
     const char *const *egress_ranges; /* words of --egress-range */
     size_t egress_range_count;
     const json_t *

@@ -49,7 +49,8 @@ static int record(void *context, const struct cbx_sandbox *sandbox, const char *
     int failed = cbx_executor_audit(context, &audit, &err);
     failed = failed ? failed : cbx_audit_append(audit, "network", body, NULL, &err);
     if (failed) {
-        cbx_log(CBX_LOG_ERROR, "a sandbox gets no connection any more: its last one is not recorded: %s",
+        cbx_log(CBX_LOG_ERROR,
+                "a sandbox gets no connection any more: its last one is not recorded: %s",
                 err.text);
     }
     return failed;
@@ -77,7 +78,7 @@ void cbx_executor_grant_network(struct cbx_executor *e, const struct cbx_policy 
 void cbx_network_variables(const struct cbx_policy *policy, struct cbx_buf *out)
 {
     static const char *const names[] = { "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy" },
-                            *const none[] = { "NO_PROXY", "no_proxy" };
+                             *const none[] = { "NO_PROXY", "no_proxy" };
     if (policy == NULL || policy->network != CBX_NETWORK_EGRESS) {
         return;
     }

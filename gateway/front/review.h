@@ -59,11 +59,11 @@ struct cbx_request {
 /* Owned by the caller: cbx_outcome_done. Zeroed memory is a denial. */
 struct cbx_outcome {
     enum cbx_verdict verdict;
-    struct cbx_limits limits;  /* of the run; zero: not known */
+    struct cbx_limits limits;     /* of the run; zero: not known */
     const struct cbx_strs *hosts; /* that the policy lets programs reach, borrowed; NULL = none */
-    bool installs;             /* the policy lets packages of the language be installed */
-    json_t *decision;          /* {verdict, sha256, language, findings} */
-    char id[CBX_ID_CHARS + 1]; /* of the decision, as in the audit log */
+    bool installs;                /* the policy lets packages of the language be installed */
+    json_t *decision;             /* {verdict, sha256, language, findings} */
+    char id[CBX_ID_CHARS + 1];    /* of the decision, as in the audit log */
     char digest[CBX_SHA256_HEX +
                 1];           /* of one that asks: what an approval would be for; else empty */
     uint64_t audit_seq;       /* 0 when it is not known: the run was resumed */

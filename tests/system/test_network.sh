@@ -160,7 +160,7 @@ stop_server
 start_server --policy "$work/granted.yaml" --egress-network "$private" --egress-range 10.99.77.0/24
 inside() { get http://inside.example.test:8080/ | text_of | shows 'got hello of inside.example.test:8080'; }
 ok 'an operator lets granted names have private addresses' inside
-wrong_range() { gives 2 "$2" timeout 20 "$codebox" serve --state "$state-x" --listen 127.0.0.1:0 --egress-range "$1"; }
+wrong_range() { cd "$work"; gives 2 "$2" timeout 20 "$codebox" serve --state "$state-x" --listen 127.0.0.1:0 --egress-range "$1"; }
 ok 'a range that is none is refused at the start' wrong_range 10.0.0.1/8 "'10.0.0.1/8'"
 ok 'loopback and metadata addresses are never allowed' wrong_range 169.254.0.0/16 'cannot be allowed'
 ok 'the audit log is whole' audit_is_whole

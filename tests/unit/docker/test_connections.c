@@ -217,8 +217,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_grant_beyond_the_window_closes_the_connection, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(each_direction_ends_by_itself, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_connection_that_the_program_drops_is_closed_on_the_other_side,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_connection_that_the_program_drops_is_closed_on_the_other_side, set_up, tear_down),
         cmocka_unit_test_setup_teardown(frames_of_other_numbers_and_lengths_mean_nothing, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_full_table_and_a_used_number_are_refused, set_up,
