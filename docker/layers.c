@@ -42,7 +42,8 @@ static int read_wanted(const char *kernel, struct cbx_str set, struct wanted *ou
                        struct cbx_err *err)
 {
     out->set = set;
-    if (!cbx_packages_manager(kernel, &out->images.manager)) {
+    out->images.manager = cbx_packages_manager(kernel);
+    if (out->images.manager == CBX_MANAGER_NONE) {
         return cbx_fail(err, CBX_EINVAL, "packages cannot be installed for the kernel '%s'",
                         kernel);
     }
@@ -355,9 +356,8 @@ static bool is_layer_name(const char *prefix, struct cbx_str name, struct cbx_st
     }
     *kernel = cbx_str_sub(name, start.len + 1, (size_t)(end - name.p));
     char text[33];
-    enum cbx_manager manager;
     snprintf(text, sizeof(text), "%.*s", CBX_STR_ARG(*kernel));
-    return cbx_packages_manager(text, &manager);
+    return cbx_packages_manager(text) != CBX_MANAGER_NONE;
 }
 
 static void add_layer(const char *prefix, const json_t *image, json_t *out)

@@ -85,9 +85,9 @@ static bool is_hash(enum cbx_spec_kind kind, struct cbx_str hash)
 static struct cbx_resolved_package *add(struct reader *r, struct cbx_resolved_package package)
 {
     enum cbx_spec_kind kind = r->out->kind;
-    if (r->out->count == CBX_RESOLVED_PACKAGES_MAX) {
+    if (r->out->count == CBX_PACKAGE_SET_MAX) {
         cbx_fail(r->err, CBX_ETOOBIG, "more than %d packages would be installed",
-                 CBX_RESOLVED_PACKAGES_MAX);
+                 CBX_PACKAGE_SET_MAX);
         return NULL;
     }
     int failed = !is_name(kind, package.name)         ? refuse(r, "name", package.name)
@@ -356,8 +356,8 @@ static void mark_direct(struct reader *r)
 static void connect(struct reader *r)
 {
     struct cbx_resolved *out = r->out;
-    size_t queue[CBX_RESOLVED_PACKAGES_MAX], head = 0, tail = 0;
-    bool seen[CBX_RESOLVED_PACKAGES_MAX] = { false };
+    size_t queue[CBX_PACKAGE_SET_MAX], head = 0, tail = 0;
+    bool seen[CBX_PACKAGE_SET_MAX] = { false };
     bool npm = out->kind == CBX_SPEC_NPM;
     for (size_t e = 0; e < r->edge_count && npm; e++) {
         size_t to =
@@ -404,12 +404,12 @@ int cbx_resolved_read(enum cbx_spec_kind kind, struct cbx_str report, struct cbx
 {
     CBX_AUTO_DONE(resolved) read = { .kind = kind };
     *out = (struct cbx_resolved){ .kind = kind };
-    int failed = cbx_json_parse(report, CBX_RESOLVED_BYTES_MAX, &read.json, err);
+    int failed = cbx_json_parse(report, CBX_REPORT_BYTES_MAX, &read.json, err);
     if (failed) {
         return failed;
     }
     struct reader r = { .out = &read, .err = err };
-    read.items = calloc(CBX_RESOLVED_PACKAGES_MAX, sizeof(*read.items));
+    read.items = calloc(CBX_PACKAGE_SET_MAX, sizeof(*read.items));
     r.edges = calloc(EDGES_MAX, sizeof(*r.edges));
     if (read.items == NULL || r.edges == NULL) {
         abort();
@@ -467,7 +467,7 @@ int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct c
     cbx_buf_init(&again, text.len + 1);
     struct reader r = { .out = &read, .err = err };
     *out = (struct cbx_resolved){ .kind = kind };
-    read.items = calloc(CBX_RESOLVED_PACKAGES_MAX, sizeof(*read.items));
+    read.items = calloc(CBX_PACKAGE_SET_MAX, sizeof(*read.items));
     if (read.items == NULL) {
         abort();
     }

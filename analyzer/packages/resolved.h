@@ -9,13 +9,7 @@
 #include "policies/base/auto.h"
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
-#include "policies/policy.h"
-
-enum {
-    CBX_RESOLVED_BYTES_MAX = 4 * 1024 * 1024,
-    CBX_RESOLVED_PACKAGES_MAX = 1000,
-    CBX_PACKAGE_SPEC_MAX = 200
-};
+#include "policies/packages.h"
 
 /* One package. Texts are borrowed from `json`, and have no control characters, quotes or blanks. */
 struct cbx_resolved_package {

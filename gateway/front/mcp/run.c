@@ -11,6 +11,7 @@
 #include "gateway/front/service/sessions.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/packages.h"
 
 enum {
     WAIT_MS = CBX_TOOL_WAIT_S * 1000,
@@ -209,7 +210,7 @@ static json_t *open_session(const struct cbx_tool_call *call,
 {
     CBX_AUTO_DONE(buf) set;
     int64_t took_ms;
-    cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
+    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
     json_t *refusal = have_libraries(call, arguments, job, false, &set, &took_ms);
     if (refusal != NULL) {
         return refusal;

@@ -9,6 +9,7 @@
 #include "gateway/ipc/mounts.h"
 
 #include "analyzer/analyze.h"
+#include "policies/packages.h"
 
 #include <stdlib.h>
 
@@ -97,7 +98,7 @@ static bool have_dependencies(struct cbx_rest_call *call, const struct body *bod
                               struct cbx_job *job)
 {
     CBX_AUTO_DONE(buf) set;
-    cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
+    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
     const struct cbx_dependencies d = { .list = body->dependencies,
                                         .policy = cbx_buf_str(&job->policy),
                                         .language = job->language,

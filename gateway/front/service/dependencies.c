@@ -9,9 +9,8 @@
 #include "gateway/front/service/packages.h"
 #include "policies/base/sort.h"
 #include "policies/language.h"
+#include "policies/packages.h"
 #include "policies/version.h"
-
-enum { REQUIREMENT_MAX = 200 };
 
 const char *cbx_highlight_at(const char *language, bool small, size_t index)
 {
@@ -99,7 +98,7 @@ static bool parse_npm(struct asked *asked)
 static bool parse(struct asked *asked)
 {
     struct cbx_requirement r;
-    if (asked->text.len > REQUIREMENT_MAX) {
+    if (asked->text.len > CBX_REQUIREMENT_BYTES_MAX) {
         return false;
     }
     if (asked->npm) {
@@ -164,7 +163,7 @@ static bool is_installed(const struct asked *asked, struct cbx_str set)
 static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
                  const struct asked *asked, struct cbx_outcome *denial, struct cbx_err *err)
 {
-    char line[REQUIREMENT_MAX + 32];
+    char line[CBX_REQUIREMENT_BYTES_MAX + 32];
     snprintf(line, sizeof(line), "%%pip install '%.*s'",
              CBX_STR_ARG(asked->name)); /* a name has no quote */
     struct cbx_request request =
@@ -176,11 +175,9 @@ static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-enum { WANTED_MAX = 100 };
-
 /* What has to be installed. */
 struct wanted {
-    struct cbx_str items[WANTED_MAX];
+    struct cbx_str items[CBX_REQUIREMENTS_MAX];
     size_t count;
 };
 
@@ -189,20 +186,20 @@ static int read_asked(const struct cbx_dependencies *d, size_t i, struct asked *
 {
     const json_t *item = json_array_get(d->list, i);
     const char *shown = cbx_dialect_shown(d->language);
-    const struct cbx_runtime *runtime = cbx_runtime_of(shown);
     *out = (struct asked){ .language = shown,
-                           .npm = runtime != NULL && strcmp(runtime->program, "Node.js") == 0,
+                           .npm = cbx_language_manager(cbx_str_of(shown)) == CBX_MANAGER_NPM,
                            .text = cbx_json_str(item) };
     if (!json_is_string(item)) {
         return cbx_fail(err, CBX_EINVAL,
                         "dependencies[%zu] is no string, allowed is a package name such as 'numpy'",
                         i);
     }
-    return parse(out) ? 0
-                      : cbx_fail(err, CBX_EINVAL,
-                                 "dependencies[%zu] is '%.*s', allowed is a package name with "
-                                 "optional extras and versions",
-                                 i, CBX_STR_ARG(cbx_str_sub(out->text, 0, REQUIREMENT_MAX)));
+    return parse(out)
+               ? 0
+               : cbx_fail(err, CBX_EINVAL,
+                          "dependencies[%zu] is '%.*s', allowed is a package name with "
+                          "optional extras and versions",
+                          i, CBX_STR_ARG(cbx_str_sub(out->text, 0, CBX_REQUIREMENT_BYTES_MAX)));
 }
 
 /* Adds to `wanted` what neither the image nor the sandbox has. */
@@ -229,8 +226,9 @@ static int sort_out(struct cbx_service *service, const struct cbx_dependencies *
                         "when it is opened; open a new one with these dependencies",
                         CBX_STR_ARG(asked.text));
     }
-    if (wanted->count == WANTED_MAX) {
-        return cbx_fail(err, CBX_ETOOBIG, "more than %d packages are to be installed", WANTED_MAX);
+    if (wanted->count == CBX_REQUIREMENTS_MAX) {
+        return cbx_fail(err, CBX_ETOOBIG, "more than %d packages are to be installed",
+                        CBX_REQUIREMENTS_MAX);
     }
     wanted->items[wanted->count++] = asked.text;
     return 0;
@@ -270,7 +268,7 @@ static int install(struct cbx_service *service, const struct cbx_dependencies *d
                    struct cbx_outcome *denial, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) requirements;
-    cbx_buf_init(&requirements, (size_t)WANTED_MAX * (REQUIREMENT_MAX + 1));
+    cbx_buf_init(&requirements, (size_t)CBX_REQUIREMENTS_MAX * (CBX_REQUIREMENT_BYTES_MAX + 1));
     cbx_sort_heap(wanted->items, wanted->count, sizeof(wanted->items[0]), compare_texts);
     for (size_t i = 0; i < wanted->count; i++) {
         cbx_buf_add(&requirements, wanted->items[i]);
