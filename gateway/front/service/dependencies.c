@@ -3,7 +3,7 @@
 #include "gateway/front/service/dependencies.h"
 
 #include "analyzer/packages/requirement.h"
-#include "analyzer/packages/spec.h"
+#include "analyzer/packages/resolved.h"
 #include "gateway/front/contents.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/service/packages.h"
@@ -131,29 +131,17 @@ static int fail_module(const struct asked *asked, const struct cbx_image_package
 
 /* --- what is installed ------------------------------------------------------------------------ */
 
-/* True when a line of the set is a package that was asked for: "NAME VERSION HASH", or "PATH NAME VERSION HASH URL" of npm. */
-static bool is_installed(const struct asked *asked, struct cbx_str set)
+static bool is_installed(const struct asked *asked, const struct cbx_resolved *installed)
 {
-    while (set.len > 0) {
-        struct cbx_str field[5] = { { 0 } };
-        const char *end = memchr(set.p, '\n', set.len);
-        struct cbx_str line = cbx_str_sub(set, 0, end != NULL ? (size_t)(end - set.p) : set.len);
-        set = cbx_str_sub(set, line.len + 1, set.len);
-        for (size_t i = 0; i < 5 && line.len > 0; i++) {
-            const char *blank = memchr(line.p, ' ', line.len);
-            size_t len = blank != NULL ? (size_t)(blank - line.p) : line.len;
-            field[i] = cbx_str_sub(line, 0, len);
-            line = cbx_str_sub(line, len + 1, line.len);
-        }
-        const struct cbx_image_package package = { .name = field[asked->npm ? 1 : 0],
-                                                   .version = field[asked->npm ? 2 : 1] };
+    bool found = false;
+    for (size_t i = 0; i < installed->count && !found; i++) {
+        const struct cbx_image_package package = { .name = installed->items[i].name,
+                                                   .version = installed->items[i].version };
         bool same = asked->npm ? cbx_str_equal(package.name, asked->name)
                                : cbx_package_same(package.name, asked->name);
-        if (same && holds(asked, &package)) {
-            return true;
-        }
+        found = same && holds(asked, &package);
     }
-    return false;
+    return found;
 }
 
 /* --- the policy ------------------------------------------------------------------------------- */
@@ -174,6 +162,12 @@ static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
+
+/* What the sandbox has. */
+struct sandbox {
+    const struct cbx_contents *image;
+    const struct cbx_resolved *installed;
+};
 
 /* What has to be installed. */
 struct wanted {
@@ -204,7 +198,7 @@ static int read_asked(const struct cbx_dependencies *d, size_t i, struct asked *
 
 /* Adds to `wanted` what neither the image nor the sandbox has. */
 static int sort_out(struct cbx_service *service, const struct cbx_dependencies *d, size_t i,
-                    const struct cbx_contents *contents, struct wanted *wanted,
+                    const struct sandbox *sandbox, struct wanted *wanted,
                     struct cbx_outcome *denial, struct cbx_err *err)
 {
     struct asked asked;
@@ -212,9 +206,9 @@ static int sort_out(struct cbx_service *service, const struct cbx_dependencies *
     if (failed) {
         return failed;
     }
-    const struct cbx_image_package *package = cbx_contents_find(contents, asked.name),
-                                   *provider = cbx_contents_provider(contents, asked.name);
-    if ((package != NULL && holds(&asked, package)) || is_installed(&asked, d->installed)) {
+    const struct cbx_image_package *package = cbx_contents_find(sandbox->image, asked.name),
+                                   *provider = cbx_contents_provider(sandbox->image, asked.name);
+    if ((package != NULL && holds(&asked, package)) || is_installed(&asked, sandbox->installed)) {
         return judge(service, d, &asked, denial, err);
     }
     if (package == NULL && provider != NULL) {
@@ -285,11 +279,23 @@ static int install(struct cbx_service *service, const struct cbx_dependencies *d
     return explain(cbx_service_install(service, &order, set, denial, err), contents, wanted, err);
 }
 
+static int read_sandbox(struct cbx_service *service, const struct cbx_dependencies *d,
+                        struct cbx_contents *image, struct cbx_resolved *installed,
+                        struct cbx_err *err)
+{
+    struct cbx_str language = cbx_str_of(cbx_dialect_shown(d->language));
+    enum cbx_spec_kind kind = cbx_spec_kind_of(cbx_language_manager(language));
+    int failed = cbx_contents_ask(service->flow, language, image, err);
+    return failed ? failed : cbx_resolved_read_set(kind, d->installed, installed, err);
+}
+
 int cbx_service_have_dependencies(struct cbx_service *service, const struct cbx_dependencies *d,
                                   struct cbx_buf *set, struct cbx_outcome *denial,
                                   struct cbx_err *err)
 {
-    CBX_AUTO_DONE(contents) contents = { 0 };
+    CBX_AUTO_DONE(contents) image = { 0 };
+    CBX_AUTO_DONE(resolved) installed = { 0 };
+    const struct sandbox sandbox = { &image, &installed };
     struct wanted wanted = { .count = 0 };
     size_t count = json_array_size(d->list);
     denial->verdict = CBX_ALLOW;
@@ -300,12 +306,11 @@ int cbx_service_have_dependencies(struct cbx_service *service, const struct cbx_
         failed = read_asked(d, i, &asked, err);
     }
     if (!failed && count > 0) {
-        failed = cbx_contents_ask(service->flow, cbx_str_of(cbx_dialect_shown(d->language)),
-                                  &contents, err);
+        failed = read_sandbox(service, d, &image, &installed, err);
     }
     for (size_t i = 0; i < count && !failed && denial->verdict == CBX_ALLOW; i++) {
         CBX_AUTO_DONE(outcome) outcome = { .verdict = CBX_ALLOW };
-        failed = sort_out(service, d, i, &contents, &wanted, &outcome, err);
+        failed = sort_out(service, d, i, &sandbox, &wanted, &outcome, err);
         if (!failed && outcome.verdict != CBX_ALLOW) {
             *denial = outcome;
             outcome = (struct cbx_outcome){ 0 };
@@ -313,5 +318,5 @@ int cbx_service_have_dependencies(struct cbx_service *service, const struct cbx_
     }
     return failed || denial->verdict != CBX_ALLOW || wanted.count == 0
                ? failed
-               : install(service, d, &contents, &wanted, set, denial, err);
+               : install(service, d, &image, &wanted, set, denial, err);
 }
