@@ -492,3 +492,8 @@ int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct c
     read = (struct cbx_resolved){ 0 };
     return 0;
 }
+
+bool cbx_resolved_is_nested(const struct cbx_resolved_package *package)
+{
+    return outer_path(package->path).len > 0;
+}

@@ -81,4 +81,7 @@ void cbx_resolved_write(const struct cbx_resolved *resolved, struct cbx_buf *out
 int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct cbx_resolved *out,
                           struct cbx_err *err);
 
+/* True for a package of npm that lies within another one ("node_modules/a/node_modules/b"): programs cannot load it. */
+bool cbx_resolved_is_nested(const struct cbx_resolved_package *package);
+
 #endif

@@ -135,11 +135,11 @@ static bool is_installed(const struct asked *asked, const struct cbx_resolved *i
 {
     bool found = false;
     for (size_t i = 0; i < installed->count && !found; i++) {
-        const struct cbx_image_package package = { .name = installed->items[i].name,
-                                                   .version = installed->items[i].version };
+        const struct cbx_resolved_package *p = &installed->items[i];
+        const struct cbx_image_package package = { .name = p->name, .version = p->version };
         bool same = asked->npm ? cbx_str_equal(package.name, asked->name)
                                : cbx_package_same(package.name, asked->name);
-        found = same && holds(asked, &package);
+        found = same && !cbx_resolved_is_nested(p) && holds(asked, &package);
     }
     return found;
 }

@@ -115,11 +115,8 @@ json_t *cbx_package_names(const char *language, struct cbx_str set)
     }
     for (size_t i = 0; i < resolved.count; i++) {
         const struct cbx_resolved_package *p = &resolved.items[i];
-        /* Of npm only the packages of the first level; the others are loaded by those. */
-        bool nested =
-            p->path.len > 0 && memmem(p->path.p + 1, p->path.len - 1, "/node_modules/", 14) != NULL;
         char text[400];
-        if (!nested) {
+        if (!cbx_resolved_is_nested(p)) {
             snprintf(text, sizeof(text), "%.*s %.*s", CBX_STR_ARG(p->name),
                      CBX_STR_ARG(p->version));
             json_array_append_new(names, json_string(text));

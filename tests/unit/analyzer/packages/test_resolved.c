@@ -148,6 +148,9 @@ static void lock_files_of_npm_are_read_with_nested_versions(void **state)
     assert_int_equal(set.count, 3);
     assert_findings(&set, POLICY("mode: blocklist, sources: [index], transitive: true"),
                     "@s/b 1.0.0: @s/b has no hash in the index\n");
+    assert_false(cbx_resolved_is_nested(&set.items[0]));
+    assert_true(cbx_resolved_is_nested(&set.items[1]));
+    assert_false(cbx_resolved_is_nested(&set.items[2]));
 }
 
 static void optional_packages_for_other_platforms_are_left_out(void **state)
