@@ -38,8 +38,7 @@ static void name_layer(const char *prefix, const char *kernel, struct wanted *wa
 }
 
 /* Checks the set before the engine is asked for anything. */
-static int read_wanted(const char *kernel, struct cbx_str set, struct wanted *out,
-                       struct cbx_err *err)
+static int read_set(const char *kernel, struct cbx_str set, struct wanted *out, struct cbx_err *err)
 {
     out->set = set;
     out->images.manager = cbx_packages_manager(kernel);
@@ -48,6 +47,19 @@ static int read_wanted(const char *kernel, struct cbx_str set, struct wanted *ou
                         kernel);
     }
     return cbx_package_set_check(out->images.manager, set, &out->count, err);
+}
+
+/* What is wanted, for the kernel's current sandbox image. */
+static int read_wanted(struct cbx_engine *engine, const struct cbx_packages_config *config,
+                       const char *kernel, struct cbx_str set, struct wanted *out,
+                       struct cbx_err *err)
+{
+    int failed = read_set(kernel, set, out, err);
+    failed = failed ? failed : cbx_packages_base(engine, config, kernel, &out->images, err);
+    if (!failed) {
+        name_layer(config->sandbox->image_prefix, kernel, out);
+    }
+    return failed;
 }
 
 /* --- find --------------------------------------------------------------------------------------- */
@@ -82,13 +94,8 @@ int cbx_layer_find(struct cbx_engine *engine, const struct cbx_packages_config *
                    struct cbx_err *err)
 {
     struct wanted wanted;
-    int failed = read_wanted(kernel, set, &wanted, err);
-    failed = failed ? failed : cbx_packages_base(engine, config, kernel, &wanted.images, err);
-    if (failed) {
-        return failed;
-    }
-    name_layer(config->sandbox->image_prefix, kernel, &wanted);
-    return find(engine, &wanted, out, err);
+    int failed = read_wanted(engine, config, kernel, set, &wanted, err);
+    return failed ? failed : find(engine, &wanted, out, err);
 }
 
 /* --- what a layer has --------------------------------------------------------------------------- */
@@ -317,12 +324,10 @@ int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_confi
                       struct cbx_err *err)
 {
     struct wanted wanted;
-    int failed = read_wanted(kernel, set, &wanted, err);
-    failed = failed ? failed : cbx_packages_base(engine, config, kernel, &wanted.images, err);
+    int failed = read_wanted(engine, config, kernel, set, &wanted, err);
     if (failed) {
         return failed;
     }
-    name_layer(config->sandbox->image_prefix, kernel, &wanted);
     struct cbx_err absent;
     failed = find(engine, &wanted, out, &absent);
     if (failed != CBX_ENOTFOUND) {
