@@ -204,7 +204,8 @@ static int decide_packages(struct judging *j)
     return failed;
 }
 
-struct cbx_str cbx_package_language(enum cbx_spec_kind kind)
+/* The language whose programs load the manager's packages. */
+static struct cbx_str language_of(enum cbx_spec_kind kind)
 {
     return kind == CBX_SPEC_NPM ? CBX_STR("javascript") : CBX_STR("python");
 }
@@ -212,10 +213,10 @@ struct cbx_str cbx_package_language(enum cbx_spec_kind kind)
 int cbx_packages_judge(const struct cbx_policy *policy, const struct cbx_package_request *request,
                        struct cbx_arena *arena, struct cbx_decision *out, struct cbx_err *err)
 {
-    const struct cbx_lang *lang = cbx_lang_find(cbx_package_language(request->kind));
+    const struct cbx_lang *lang = cbx_lang_find(language_of(request->kind));
     struct judging *j = cbx_arena_array(arena, 1, sizeof(*j));
     struct cbx_str text = request->specs;
-    *out = (struct cbx_decision){ .language = cbx_package_language(request->kind), .text = text };
+    *out = (struct cbx_decision){ .language = language_of(request->kind), .text = text };
     int failed = j == NULL ? CBX_ETOOBIG : 0;
     if (!failed && request->resolved != NULL) {
         failed = list_resolved(request->resolved, arena, &text);
