@@ -11,6 +11,7 @@
 #include "analyzer/source.h"
 #include "analyzer/syntax_error.h"
 #include "analyzer/tree_memory.h"
+#include "policies/packages.h"
 
 /* The state of one analysis. */
 struct stages {
@@ -162,11 +163,11 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
 static int list_installs(struct stages *s)
 {
     size_t n = 0;
-    struct cbx_str *installs = cbx_arena_array(s->arena, CBX_INSTALLS_MAX, sizeof(*installs));
+    struct cbx_str *installs = cbx_arena_array(s->arena, CBX_REQUIREMENTS_MAX, sizeof(*installs));
     if (installs == NULL) {
         return CBX_ETOOBIG;
     }
-    for (size_t i = 0; i < s->facts.count && n < CBX_INSTALLS_MAX; i++) {
+    for (size_t i = 0; i < s->facts.count && n < CBX_REQUIREMENTS_MAX; i++) {
         const struct cbx_fact *fact = &s->facts.items[i];
         if (fact->kind == CBX_IS_SPECIAL && fact->special == CBX_FACT_PACKAGE_REQUESTED &&
             !fact->earlier) {

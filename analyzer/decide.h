@@ -26,8 +26,6 @@ struct cbx_finding {
     struct cbx_span span;
 };
 
-enum { CBX_INSTALLS_MAX = 100 };
-
 struct cbx_decision {
     enum cbx_verdict verdict;
     struct cbx_str language; /* as requested: "python", "ipython", ... */

@@ -268,6 +268,40 @@ int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_
     return CBX_EENGINE;
 }
 
+int cbx_engine_expect(struct cbx_engine *engine, const struct cbx_engine_request *request,
+                      long good, enum cbx_engine_answer kind, const char *what, json_t **answer,
+                      struct cbx_err *err)
+{
+    CBX_AUTO_JSON got = NULL;
+    long status = 0;
+    int failed = cbx_engine_call(engine, request, &status, &got, err);
+    if (failed) {
+        return failed;
+    }
+    bool right = kind == CBX_ANSWER_OBJECT  ? json_is_object(got)
+                 : kind == CBX_ANSWER_ARRAY ? json_is_array(got)
+                                            : true;
+    if (status != good || !right) {
+        return cbx_engine_refused(engine, status, got, what, err);
+    }
+    *answer = json_incref(got);
+    return 0;
+}
+
+int cbx_engine_remove(struct cbx_engine *engine, const char *path, long good, const char *what,
+                      const char *busy, struct cbx_err *err)
+{
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    struct cbx_engine_request request = { .method = "DELETE", .path = path };
+    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
+    if (!failed && status == 409) {
+        return cbx_fail(err, CBX_EBUSY, "%s", busy);
+    }
+    bool gone = status == good || status == 404;
+    return failed || gone ? failed : cbx_engine_refused(engine, status, answer, what, err);
+}
+
 /* --- discovery ------------------------------------------------------------------------------- */
 
 static bool uses_tls(const char *host)

@@ -28,18 +28,8 @@ static bool is_hex(struct cbx_str text, size_t len)
 static int get_object(struct cbx_engine *engine, const char *path, const char *what, json_t **out,
                       struct cbx_err *err)
 {
-    CBX_AUTO_JSON answer = NULL;
-    long status = 0;
     struct cbx_engine_request request = { .method = "GET", .path = path };
-    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
-    if (failed) {
-        return failed;
-    }
-    if (status != 200 || !json_is_object(answer)) {
-        return cbx_engine_refused(engine, status, answer, what, err);
-    }
-    *out = json_incref(answer);
-    return 0;
+    return cbx_engine_expect(engine, &request, 200, CBX_ANSWER_OBJECT, what, out, err);
 }
 
 int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
@@ -185,30 +175,17 @@ int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct
     char path[128];
     snprintf(path, sizeof(path), "/containers/%.64s/start", id);
     CBX_AUTO_JSON answer = NULL;
-    long status = 0;
     struct cbx_engine_request request = { .method = "POST", .path = path };
-    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
-    return failed          ? failed
-           : status == 204 ? 0
-                           : cbx_engine_refused(engine, status, answer, "start a container", err);
+    return cbx_engine_expect(engine, &request, 204, CBX_ANSWER_ANY, "start a container", &answer,
+                             err);
 }
 
 int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err)
 {
-    char path[128];
+    char path[128], busy[80];
     snprintf(path, sizeof(path), "/containers/%.64s?force=true&v=true", id);
-    CBX_AUTO_JSON answer = NULL;
-    long status = 0;
-    struct cbx_engine_request request = { .method = "DELETE", .path = path };
-    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
-    if (!failed && status == 409) {
-        return cbx_fail(err, CBX_EBUSY, "the sandbox engine is removing container %.12s already",
-                        id);
-    }
-    bool gone = status == 204 || status == 404;
-    return failed ? failed
-           : gone ? 0
-                  : cbx_engine_refused(engine, status, answer, "remove a container", err);
+    snprintf(busy, sizeof(busy), "the sandbox engine is removing container %.12s already", id);
+    return cbx_engine_remove(engine, path, 204, "remove a container", busy, err);
 }
 
 int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
@@ -258,14 +235,11 @@ static int list_containers(struct cbx_engine *engine, const char *label, const c
              "/containers/json?all=true&filters=%%7B%%22label%%22%%3A%%5B%%22%.200s%%22%%5D%%7D",
              label);
     CBX_AUTO_JSON answer = NULL;
-    long status = 0;
     struct cbx_engine_request request = { .method = "GET", .path = path };
-    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
+    int failed =
+        cbx_engine_expect(engine, &request, 200, CBX_ANSWER_ARRAY, "list containers", &answer, err);
     if (failed) {
         return failed;
-    }
-    if (status != 200 || !json_is_array(answer)) {
-        return cbx_engine_refused(engine, status, answer, "list containers", err);
     }
     json_t *ids = json_array();
     size_t i;

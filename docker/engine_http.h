@@ -68,6 +68,18 @@ void cbx_engine_podman_scratch(const char *folder);
 int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static CBX_PODMAN_PATH_MAX],
                            struct cbx_err *err);
 
+/* Sends a request whose answer must have the HTTP status `good` and be JSON of a kind; CBX_EENGINE when it does not, or nothing answers.
+ * *answer is a new reference, or NULL for an empty one. `what` completes "the sandbox engine refused to ": "list images". */
+enum cbx_engine_answer { CBX_ANSWER_ANY = 0, CBX_ANSWER_OBJECT, CBX_ANSWER_ARRAY };
+int cbx_engine_expect(struct cbx_engine *engine, const struct cbx_engine_request *request,
+                      long good, enum cbx_engine_answer kind, const char *what, json_t **answer,
+                      struct cbx_err *err);
+
+/* Sends DELETE. Success for the HTTP status `good`, and for 404: it was removed before. CBX_EBUSY with the text `busy` for 409; CBX_EENGINE
+ * for any other status, and when nothing answers. */
+int cbx_engine_remove(struct cbx_engine *engine, const char *path, long good, const char *what,
+                      const char *busy, struct cbx_err *err);
+
 /* CBX_EENGINE for an HTTP status that is none of the good ones. The engine's words go into the
  * detail. */
 int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_t *answer,

@@ -34,15 +34,15 @@ int cbx_engine_container_wait(struct cbx_engine *engine, const char *id, int tim
     char path[128];
     snprintf(path, sizeof(path), "/containers/%.64s/wait", id);
     CBX_AUTO_JSON answer = NULL;
-    long status = 0;
     struct cbx_engine_request request = { .method = "POST", .path = path, .timeout_s = timeout_s };
-    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
+    int failed = cbx_engine_expect(engine, &request, 200, CBX_ANSWER_OBJECT, "wait for a container",
+                                   &answer, err);
     if (failed) {
         return failed;
     }
     const json_t *code = json_object_get(answer, "StatusCode");
-    if (status != 200 || !json_is_integer(code)) {
-        return cbx_engine_refused(engine, status, answer, "wait for a container", err);
+    if (!json_is_integer(code)) {
+        return cbx_engine_refused(engine, 200, answer, "wait for a container", err);
     }
     *exit_code = (int)json_integer_value(code);
     return 0;
@@ -54,16 +54,12 @@ int cbx_engine_container_commit(struct cbx_engine *engine, const char *id,
     char path[128];
     snprintf(path, sizeof(path), "/commit?container=%.64s&pause=false", id);
     CBX_AUTO_JSON answer = NULL;
-    long status = 0;
     struct cbx_engine_request request = { .method = "POST",
                                           .path = path,
                                           .timeout_s = IMAGE_TIMEOUT_S };
-    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
-    if (failed) {
-        return failed;
-    }
-    return status == 201 ? read_id(answer, "a committed container", out, err)
-                         : cbx_engine_refused(engine, status, answer, "commit a container", err);
+    int failed = cbx_engine_expect(engine, &request, 201, CBX_ANSWER_ANY, "commit a container",
+                                   &answer, err);
+    return failed ? failed : read_id(answer, "a committed container", out, err);
 }
 
 /* The answer is one JSON object per line, also when the build failed. */
@@ -129,14 +125,11 @@ int cbx_engine_image_list(struct cbx_engine *engine, const char *label, json_t *
     snprintf(path, sizeof(path),
              "/images/json?filters=%%7B%%22label%%22%%3A%%5B%%22%.200s%%22%%5D%%7D", label);
     CBX_AUTO_JSON answer = NULL;
-    long status = 0;
     struct cbx_engine_request request = { .method = "GET", .path = path };
-    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
+    int failed =
+        cbx_engine_expect(engine, &request, 200, CBX_ANSWER_ARRAY, "list images", &answer, err);
     if (failed) {
         return failed;
-    }
-    if (status != 200 || !json_is_array(answer)) {
-        return cbx_engine_refused(engine, status, answer, "list images", err);
     }
     *out = json_array();
     size_t i;
@@ -154,17 +147,8 @@ int cbx_engine_image_list(struct cbx_engine *engine, const char *label, json_t *
 
 int cbx_engine_image_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err)
 {
-    char path[128];
+    char path[128], busy[64];
     snprintf(path, sizeof(path), "/images/%.71s", id);
-    CBX_AUTO_JSON answer = NULL;
-    long status = 0;
-    struct cbx_engine_request request = { .method = "DELETE", .path = path };
-    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
-    if (!failed && status == 409) {
-        return cbx_fail(err, CBX_EBUSY, "image %.19s is in use", id);
-    }
-    bool gone = status == 200 || status == 404;
-    return failed ? failed
-           : gone ? 0
-                  : cbx_engine_refused(engine, status, answer, "remove an image", err);
+    snprintf(busy, sizeof(busy), "image %.19s is in use", id);
+    return cbx_engine_remove(engine, path, 200, "remove an image", busy, err);
 }

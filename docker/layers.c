@@ -38,15 +38,28 @@ static void name_layer(const char *prefix, const char *kernel, struct wanted *wa
 }
 
 /* Checks the set before the engine is asked for anything. */
-static int read_wanted(const char *kernel, struct cbx_str set, struct wanted *out,
-                       struct cbx_err *err)
+static int read_set(const char *kernel, struct cbx_str set, struct wanted *out, struct cbx_err *err)
 {
     out->set = set;
-    if (!cbx_packages_manager(kernel, &out->images.manager)) {
+    out->images.manager = cbx_packages_manager(kernel);
+    if (out->images.manager == CBX_MANAGER_NONE) {
         return cbx_fail(err, CBX_EINVAL, "packages cannot be installed for the kernel '%s'",
                         kernel);
     }
     return cbx_package_set_check(out->images.manager, set, &out->count, err);
+}
+
+/* What is wanted, for the kernel's current sandbox image. */
+static int read_wanted(struct cbx_engine *engine, const struct cbx_packages_config *config,
+                       const char *kernel, struct cbx_str set, struct wanted *out,
+                       struct cbx_err *err)
+{
+    int failed = read_set(kernel, set, out, err);
+    failed = failed ? failed : cbx_packages_base(engine, config, kernel, &out->images, err);
+    if (!failed) {
+        name_layer(config->sandbox->image_prefix, kernel, out);
+    }
+    return failed;
 }
 
 /* --- find --------------------------------------------------------------------------------------- */
@@ -81,13 +94,8 @@ int cbx_layer_find(struct cbx_engine *engine, const struct cbx_packages_config *
                    struct cbx_err *err)
 {
     struct wanted wanted;
-    int failed = read_wanted(kernel, set, &wanted, err);
-    failed = failed ? failed : cbx_packages_base(engine, config, kernel, &wanted.images, err);
-    if (failed) {
-        return failed;
-    }
-    name_layer(config->sandbox->image_prefix, kernel, &wanted);
-    return find(engine, &wanted, out, err);
+    int failed = read_wanted(engine, config, kernel, set, &wanted, err);
+    return failed ? failed : find(engine, &wanted, out, err);
 }
 
 /* --- what a layer has --------------------------------------------------------------------------- */
@@ -316,12 +324,10 @@ int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_confi
                       struct cbx_err *err)
 {
     struct wanted wanted;
-    int failed = read_wanted(kernel, set, &wanted, err);
-    failed = failed ? failed : cbx_packages_base(engine, config, kernel, &wanted.images, err);
+    int failed = read_wanted(engine, config, kernel, set, &wanted, err);
     if (failed) {
         return failed;
     }
-    name_layer(config->sandbox->image_prefix, kernel, &wanted);
     struct cbx_err absent;
     failed = find(engine, &wanted, out, &absent);
     if (failed != CBX_ENOTFOUND) {
@@ -355,9 +361,8 @@ static bool is_layer_name(const char *prefix, struct cbx_str name, struct cbx_st
     }
     *kernel = cbx_str_sub(name, start.len + 1, (size_t)(end - name.p));
     char text[33];
-    enum cbx_manager manager;
     snprintf(text, sizeof(text), "%.*s", CBX_STR_ARG(*kernel));
-    return cbx_packages_manager(text, &manager);
+    return cbx_packages_manager(text) != CBX_MANAGER_NONE;
 }
 
 static void add_layer(const char *prefix, const json_t *image, json_t *out)

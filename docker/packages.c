@@ -5,49 +5,38 @@
 #include "docker/container.h"
 #include "docker/packages_internal.h"
 #include "policies/base/json.h"
+#include "policies/packages.h"
 
-/* An installer is made from the image of `base`; for npm it is any image with Node. */
-static const struct kernel {
-    const char *name, *base;
-    enum cbx_manager manager;
-} kernels[] = {
-    { "python", "python", CBX_MANAGER_PIP },
-    { "javascript", "javascript", CBX_MANAGER_NPM },
-    { "typescript", "javascript", CBX_MANAGER_NPM },
+/* The kernel whose image an installer is made from; for npm it is any image with Node. */
+static const char *const bases[CBX_MANAGERS] = {
+    [CBX_MANAGER_PIP] = "python",
+    [CBX_MANAGER_NPM] = "javascript",
 };
 
-static const struct kernel *find_kernel(const char *name)
+enum cbx_manager cbx_packages_manager(const char *kernel)
 {
-    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
-        if (strcmp(kernels[i].name, name) == 0) {
-            return &kernels[i];
+    const struct cbx_language_row *row;
+    for (size_t i = 0; (row = cbx_language_row(i)) != NULL; i++) {
+        if (strcmp(row->kernel, kernel) == 0) {
+            return cbx_language_manager(cbx_str_of(row->name));
         }
     }
-    return NULL;
-}
-
-bool cbx_packages_manager(const char *kernel, enum cbx_manager *out)
-{
-    const struct kernel *found = find_kernel(kernel);
-    if (found != NULL) {
-        *out = found->manager;
-    }
-    return found != NULL;
+    return CBX_MANAGER_NONE;
 }
 
 bool cbx_installer_image(const char *prefix, const char *kernel, bool small,
                          char out[CBX_IMAGE_NAME_BYTES], const char **base)
 {
-    const struct kernel *found = find_kernel(kernel);
-    if (found == NULL) {
+    const char *made_from = bases[cbx_packages_manager(kernel)];
+    if (made_from == NULL) {
         return false;
     }
     char variant[CBX_IMAGE_NAME_BYTES];
-    cbx_image_variant(found->base, small, variant);
+    cbx_image_variant(made_from, small, variant);
     snprintf(out, CBX_IMAGE_NAME_BYTES, "%.64s-installer-%.64s:latest",
              prefix != NULL ? prefix : "codebox", variant);
     if (base != NULL) {
-        *base = found->base;
+        *base = made_from;
     }
     return true;
 }
@@ -67,7 +56,8 @@ int cbx_packages_base(struct cbx_engine *engine, const struct cbx_packages_confi
                       const char *kernel, struct cbx_package_images *out, struct cbx_err *err)
 {
     char name[CBX_IMAGE_NAME_BYTES];
-    if (!cbx_packages_manager(kernel, &out->manager)) {
+    out->manager = cbx_packages_manager(kernel);
+    if (out->manager == CBX_MANAGER_NONE) {
         return cbx_fail(err, CBX_EINVAL, "packages cannot be installed for the kernel '%s'",
                         kernel);
     }
@@ -106,8 +96,8 @@ int cbx_packages_resolve(struct cbx_engine *engine, const struct cbx_packages_co
                          const struct cbx_packages_progress *progress, struct cbx_buf *report,
                          struct cbx_err *err)
 {
-    enum cbx_manager manager;
-    if (!cbx_packages_manager(kernel, &manager)) {
+    enum cbx_manager manager = cbx_packages_manager(kernel);
+    if (manager == CBX_MANAGER_NONE) {
         return cbx_fail(err, CBX_EINVAL, "packages cannot be installed for the kernel '%s'",
                         kernel);
     }

@@ -14,18 +14,11 @@
 #include "docker/engine.h"
 #include "docker/sandbox.h"
 #include "policies/base/buf.h"
-
-enum cbx_manager { CBX_MANAGER_PIP, CBX_MANAGER_NPM, CBX_MANAGERS };
+#include "policies/packages.h"
 
 enum {
-    CBX_REQUIREMENTS_MAX = 100,              /* lines that are asked for */
-    CBX_REQUIREMENT_BYTES_MAX = 256,         /* one of them */
-    CBX_PACKAGE_SET_BYTES_MAX = 1024 * 1024, /* the text of a set */
-    CBX_PACKAGE_SET_MAX = 1000,              /* its packages */
-    CBX_REPORT_BYTES_MAX = 4 * 1024 * 1024,  /* what a manager reports */
     CBX_PACKAGES_TIMEOUT_MS = 5 * 60 * 1000, /* of one call, when the configuration has none */
     CBX_PROGRESS_BYTES_MAX = 160,            /* one line of progress */
-    CBX_CA_BUNDLE_BYTES_MAX = 256 * 1024,
     CBX_LAYER_NAME_BYTES = 240,
 };
 
@@ -51,8 +44,8 @@ struct cbx_packages_progress {
     void *context;
 };
 
-/* The manager that installs for a kernel; false when packages cannot be installed for it. */
-bool cbx_packages_manager(const char *kernel, enum cbx_manager *out);
+/* The manager that installs for a kernel; CBX_MANAGER_NONE when packages cannot be installed for it. */
+enum cbx_manager cbx_packages_manager(const char *kernel);
 
 /* The installer image of a kernel: "codebox-installer-python:latest", made from the sandbox image of `*base` ("python"; may be NULL). One
  * installer may be for several kernels. False when packages cannot be installed for it. `prefix` may be NULL. */

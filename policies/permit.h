@@ -17,7 +17,6 @@ enum {
     CBX_FILES_MAX = 1000,               /* files of code of a session */
     CBX_ARGUMENTS_MAX = 256,            /* arguments of a program, */
     CBX_ARGUMENTS_BYTES_MAX = 64 << 10, /* and their bytes in all, each with its NUL */
-    CBX_PACKAGES_BYTES_MAX = 1 << 20,   /* the text of a set of packages */
     CBX_PROGRAMS_BYTES_MAX = 16 << 10 /* of the programs that shell may start, each with its NUL */
 };
 

@@ -57,13 +57,13 @@ static bool is_plain_spec(enum cbx_spec_kind kind, struct cbx_str line)
     struct cbx_spec spec;
     if (kind == CBX_SPEC_NPM) {
         cbx_spec_read(kind, line, &spec);
-        bool plain = line.len > 0 && line.p[0] != '-' && line.len <= CBX_PACKAGE_SPEC_MAX;
+        bool plain = line.len > 0 && line.p[0] != '-' && line.len <= CBX_REQUIREMENT_BYTES_MAX;
         for (size_t i = 0; i < line.len && plain; i++) {
             plain = line.p[i] > ' ' && line.p[i] < 127 && strchr("'\"`$\\;", line.p[i]) == NULL;
         }
         return plain && !spec.malformed && spec.origin == CBX_FROM_INDEX && spec.name.len > 0;
     }
-    return line.len <= CBX_PACKAGE_SPEC_MAX && cbx_requirement_parse(line, &requirement) &&
+    return line.len <= CBX_REQUIREMENT_BYTES_MAX && cbx_requirement_parse(line, &requirement) &&
            cbx_requirement_is_plain(&requirement);
 }
 
@@ -132,7 +132,7 @@ static int list_resolved(const struct cbx_resolved *resolved, struct cbx_arena *
                          struct cbx_str *out)
 {
     CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, CBX_RESOLVED_BYTES_MAX);
+    cbx_buf_init(&text, CBX_REPORT_BYTES_MAX);
     for (size_t i = 0; i < resolved->count; i++) {
         cbx_buf_add(&text, resolved->items[i].name);
         cbx_buf_add_cstr(&text, resolved->kind == CBX_SPEC_NPM ? "@" : "==");
@@ -147,7 +147,7 @@ static int set_text(const struct cbx_resolved *resolved, struct cbx_arena *arena
                     struct cbx_str *out)
 {
     CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, CBX_RESOLVED_BYTES_MAX);
+    cbx_buf_init(&text, CBX_REPORT_BYTES_MAX);
     cbx_resolved_write(resolved, &text);
     *out = cbx_arena_copy(arena, cbx_buf_str(&text));
     return text.overflow || out->p == NULL ? CBX_ETOOBIG : 0;
@@ -204,7 +204,8 @@ static int decide_packages(struct judging *j)
     return failed;
 }
 
-struct cbx_str cbx_package_language(enum cbx_spec_kind kind)
+/* The language whose programs load the manager's packages. */
+static struct cbx_str language_of(enum cbx_spec_kind kind)
 {
     return kind == CBX_SPEC_NPM ? CBX_STR("javascript") : CBX_STR("python");
 }
@@ -212,10 +213,10 @@ struct cbx_str cbx_package_language(enum cbx_spec_kind kind)
 int cbx_packages_judge(const struct cbx_policy *policy, const struct cbx_package_request *request,
                        struct cbx_arena *arena, struct cbx_decision *out, struct cbx_err *err)
 {
-    const struct cbx_lang *lang = cbx_lang_find(cbx_package_language(request->kind));
+    const struct cbx_lang *lang = cbx_lang_find(language_of(request->kind));
     struct judging *j = cbx_arena_array(arena, 1, sizeof(*j));
     struct cbx_str text = request->specs;
-    *out = (struct cbx_decision){ .language = cbx_package_language(request->kind), .text = text };
+    *out = (struct cbx_decision){ .language = language_of(request->kind), .text = text };
     int failed = j == NULL ? CBX_ETOOBIG : 0;
     if (!failed && request->resolved != NULL) {
         failed = list_resolved(request->resolved, arena, &text);

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT
- * Packages that are to be installed, and a policy, to a decision. Pure, as cbx_analyze. */
+ * Judges an install of packages before it runs: the requirements of a client, or the packages that pip or npm resolved, and a policy give a
+ * decision. Pure, like cbx_analyze. */
 #ifndef CBX_ANALYZER_PACKAGES_JUDGE_H
 #define CBX_ANALYZER_PACKAGES_JUDGE_H
 
 #include "analyzer/decide.h"
 #include "analyzer/packages/resolved.h"
 
-/* Packages that are to be installed for programs of a language. */
+/* The packages to judge: `resolved` when it is not NULL, otherwise `specs`. All borrowed. */
 struct cbx_package_request {
-    enum cbx_spec_kind kind; /* CBX_SPEC_PIP or CBX_SPEC_NPM */
-    /* What a caller asks for, one package in a line, as its manager reads it; or NULL and */
-    struct cbx_str specs;
-    const struct cbx_resolved *resolved; /* all that would be installed, whoever asked for it */
-    struct cbx_str principal;            /* for exceptions */
-    int64_t now;
+    enum cbx_spec_kind kind;             /* CBX_SPEC_PIP or CBX_SPEC_NPM */
+    struct cbx_str specs;                /* requirements, one per line, in the manager's syntax */
+    const struct cbx_resolved *resolved; /* every package of the install, transitive ones too */
+    struct cbx_str principal;            /* for the policy's exceptions, */
+    int64_t now;                         /* at this time: Unix seconds */
 };
 
-/* The language that a manager's packages are for. */
-struct cbx_str cbx_package_language(enum cbx_spec_kind kind);
-
-/* Judges packages by the rules of the policy, as an install of them in code. What a rule of the policy should decide and none does is denied,
- * as is what no policy can allow: a specification that is more than name, extras and versions; a package that would run code when it is
- * installed, was withdrawn, or has no hash; any package under `network: none`. The decision's text is `specs`, or the text of the set (cbx_resolved_write); a finding's detail
- * says who pulled the package in and what would be allowed, and its place is in a text of a package in each line. Errors: CBX_ETOOBIG. */
+/* The policy's rules judge the packages as they judge an install in code. In addition these packages are denied, and no exception and no
+ * `mode: log-only` allows them:
+ *   - a package that is blocked, not listed, too old or not from an index, when no rule of the policy decides about that;
+ *   - a requirement that has more than a name, extras and versions;
+ *   - a resolved package that is no wheel (pip), that its authors withdrew, or that has no hash;
+ *   - every package when the policy has `network: none`.
+ * The decision's text is `specs`, or the text of the set (cbx_resolved_write). The span of a finding refers to `specs`, or to a list of the
+ * resolved packages with one line each; its detail names the chain of packages that pulled the package in, and what the policy allows. Errors: CBX_ETOOBIG. */
 int cbx_packages_judge(const struct cbx_policy *policy, const struct cbx_package_request *request,
                        struct cbx_arena *arena, struct cbx_decision *out, struct cbx_err *err);
 

@@ -3,30 +3,17 @@
 #include "analyzer/packages/resolved.h"
 
 #include "analyzer/packages/requirement.h"
-#include "policies/base/sort.h"
+#include "analyzer/packages/resolved_internal.h"
 #include "policies/version.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    NAME_MAX_BYTES = 214,
-    VERSION_MAX = 128,
-    URL_MAX = 2048,
-    EDGES_MAX = 20000,
-    SHA256_DIGITS = 64
-};
-
-/* Edges while a report is read: `from` pulls in the package of this name. */
-struct edge {
-    size_t from;
-    struct cbx_str name; /* borrowed; of npm the key in "packages" is found by it */
-    bool is_url;         /* it is asked for by a URL, not by versions */
-};
+enum { VERSION_MAX = 128, URL_MAX = 2048, EDGES_MAX = 20000, SHA256_DIGITS = 64 };
 
 struct reader {
     struct cbx_resolved *out;
-    struct edge *edges;
+    struct cbx_resolved_edge *edges;
     size_t edge_count;
     struct cbx_err *err;
 };
@@ -52,7 +39,7 @@ static bool is_name(enum cbx_spec_kind kind, struct cbx_str name)
 {
     struct cbx_spec spec;
     cbx_spec_read(kind, name, &spec);
-    return is_of(name, NAME_MAX_BYTES, kind == CBX_SPEC_NPM ? "-_.@/~" : "-_.") &&
+    return is_of(name, CBX_PACKAGE_NAME_MAX, kind == CBX_SPEC_NPM ? "-_.@/~" : "-_.") &&
            !spec.malformed && spec.origin == CBX_FROM_INDEX && cbx_str_equal(spec.name, name);
 }
 
@@ -85,9 +72,9 @@ static bool is_hash(enum cbx_spec_kind kind, struct cbx_str hash)
 static struct cbx_resolved_package *add(struct reader *r, struct cbx_resolved_package package)
 {
     enum cbx_spec_kind kind = r->out->kind;
-    if (r->out->count == CBX_RESOLVED_PACKAGES_MAX) {
+    if (r->out->count == CBX_PACKAGE_SET_MAX) {
         cbx_fail(r->err, CBX_ETOOBIG, "more than %d packages would be installed",
-                 CBX_RESOLVED_PACKAGES_MAX);
+                 CBX_PACKAGE_SET_MAX);
         return NULL;
     }
     int failed = !is_name(kind, package.name)         ? refuse(r, "name", package.name)
@@ -110,7 +97,8 @@ static bool add_edge(struct reader *r, size_t from, struct cbx_str name, bool is
         cbx_fail(r->err, CBX_ETOOBIG, "the packages need more than %d others in all", EDGES_MAX);
         return false;
     }
-    r->edges[r->edge_count++] = (struct edge){ from, name, is_url };
+    r->edges[r->edge_count++] =
+        (struct cbx_resolved_edge){ .from = from, .name = name, .is_url = is_url };
     return true;
 }
 
@@ -174,47 +162,14 @@ static int read_pip(struct reader *r)
     return 0;
 }
 
-static size_t find_pip(const struct reader *r, const struct edge *edge)
-{
-    for (size_t i = 0; i < r->out->count; i++) {
-        if (cbx_package_same(r->out->items[i].name, edge->name)) {
-            return i;
-        }
-    }
-    return CBX_RESOLVED_ASKED;
-}
-
 /* --- npm -------------------------------------------------------------------------------------- */
-
-static const char folder[] = "node_modules/";
-enum { FOLDER_LEN = sizeof(folder) - 1, PATH_MAX_BYTES = 1024 };
-
-/* "node_modules/a/node_modules/@b/c" is "@b/c". Empty for what does not end so. */
-static struct cbx_str name_of_path(struct cbx_str path)
-{
-    for (size_t at = path.len; at-- > 0;) {
-        struct cbx_str rest = cbx_str_sub(path, at, path.len);
-        if (cbx_str_starts(rest, CBX_STR(folder)) && (at == 0 || path.p[at - 1] == '/')) {
-            return cbx_str_sub(rest, FOLDER_LEN, rest.len);
-        }
-    }
-    return CBX_STR("");
-}
-
-/* The path without its last package: "node_modules/a"; empty for one of the first level. */
-static struct cbx_str outer_path(struct cbx_str path)
-{
-    struct cbx_str name = name_of_path(path);
-    size_t cut = name.len + FOLDER_LEN;
-    return cut < path.len ? cbx_str_sub(path, 0, path.len - cut - 1) : CBX_STR("");
-}
 
 static bool is_path(struct cbx_str path)
 {
-    bool good = path.len > 0 && path.len <= PATH_MAX_BYTES;
+    bool good = path.len > 0 && path.len <= CBX_NPM_PATH_MAX;
     while (path.len > 0 && good) {
-        struct cbx_str name = name_of_path(path), outer = outer_path(path);
-        size_t whole = outer.len + (outer.len > 0) + FOLDER_LEN + name.len;
+        struct cbx_str name = cbx_npm_path_name(path), outer = cbx_npm_path_outer(path);
+        size_t whole = outer.len + (outer.len > 0) + CBX_NPM_FOLDER_BYTES + name.len;
         good = is_name(CBX_SPEC_NPM, name) && whole == path.len;
         path = outer;
     }
@@ -248,7 +203,7 @@ static int add_npm_edges(struct reader *r, size_t from, const json_t *package)
 /* Without "resolved" it is of the registry (npm's option omit-lockfile-registry-resolved); "name" is that of the package behind an alias. */
 static int read_npm_package(struct reader *r, const char *key, const json_t *item)
 {
-    struct cbx_str path = cbx_str_of(key), name = name_of_path(path),
+    struct cbx_str path = cbx_str_of(key), name = cbx_npm_path_name(path),
                    real = cbx_json_str(json_object_get(item, "name")),
                    url = cbx_json_str(json_object_get(item, "resolved"));
     bool elsewhere = url.len > 0 && !cbx_str_starts(url, CBX_STR("http")); /* git+ssh:, file: */
@@ -319,78 +274,7 @@ static int read_npm(struct reader *r)
     return add_npm_edges(r, CBX_RESOLVED_ASKED, json_object_get(packages, ""));
 }
 
-/* As Node finds a module: in the package's own folder, then in those around it. */
-static size_t find_npm(const struct reader *r, const struct edge *edge)
-{
-    struct cbx_str base =
-        edge->from == CBX_RESOLVED_ASKED ? CBX_STR("") : r->out->items[edge->from].path;
-    for (;; base = outer_path(base)) {
-        for (size_t i = 0; i < r->out->count; i++) {
-            struct cbx_str path = r->out->items[i].path;
-            if (cbx_str_equal(name_of_path(path), edge->name) &&
-                cbx_str_equal(outer_path(path), base)) {
-                return i;
-            }
-        }
-        if (base.len == 0) {
-            return CBX_RESOLVED_ASKED;
-        }
-    }
-}
-
-/* Its "resolved" is like that of the registry's own packages, so who asks for it tells that it comes from elsewhere. */
-static void mark_direct(struct reader *r)
-{
-    for (size_t e = 0; e < r->edge_count; e++) {
-        size_t to = r->edges[e].is_url ? find_npm(r, &r->edges[e]) : CBX_RESOLVED_ASKED;
-        if (to != CBX_RESOLVED_ASKED) {
-            r->out->items[to].is_direct = true;
-        }
-    }
-}
-
 /* --- both ------------------------------------------------------------------------------------- */
-
-/* Breadth first from what the caller asked for, so each package is named with a shortest chain. A package that nothing pulls in was asked
- * for. */
-static void connect(struct reader *r)
-{
-    struct cbx_resolved *out = r->out;
-    size_t queue[CBX_RESOLVED_PACKAGES_MAX], head = 0, tail = 0;
-    bool seen[CBX_RESOLVED_PACKAGES_MAX] = { false };
-    bool npm = out->kind == CBX_SPEC_NPM;
-    for (size_t e = 0; e < r->edge_count && npm; e++) {
-        size_t to =
-            r->edges[e].from == CBX_RESOLVED_ASKED ? find_npm(r, &r->edges[e]) : CBX_RESOLVED_ASKED;
-        if (to != CBX_RESOLVED_ASKED && !seen[to]) {
-            seen[to] = true;
-            out->items[to].by = CBX_RESOLVED_ASKED;
-            queue[tail++] = to;
-        }
-    }
-    for (size_t i = 0; i < out->count && !npm; i++) {
-        if (out->items[i].by == CBX_RESOLVED_ASKED) {
-            seen[i] = true;
-            queue[tail++] = i;
-        }
-    }
-    while (head < tail) {
-        size_t from = queue[head++];
-        for (size_t e = 0; e < r->edge_count; e++) {
-            size_t to = r->edges[e].from != from ? CBX_RESOLVED_ASKED
-                        : npm                    ? find_npm(r, &r->edges[e])
-                                                 : find_pip(r, &r->edges[e]);
-            if (to != CBX_RESOLVED_ASKED && !seen[to]) {
-                seen[to] = true;
-                out->items[to].by = from;
-                queue[tail++] = to;
-            }
-        }
-    }
-    for (size_t i = 0; i < out->count; i++) {
-        out->items[i].by = seen[i] ? out->items[i].by : CBX_RESOLVED_ASKED;
-    }
-}
 
 void cbx_resolved_done(struct cbx_resolved *resolved)
 {
@@ -404,20 +288,19 @@ int cbx_resolved_read(enum cbx_spec_kind kind, struct cbx_str report, struct cbx
 {
     CBX_AUTO_DONE(resolved) read = { .kind = kind };
     *out = (struct cbx_resolved){ .kind = kind };
-    int failed = cbx_json_parse(report, CBX_RESOLVED_BYTES_MAX, &read.json, err);
+    int failed = cbx_json_parse(report, CBX_REPORT_BYTES_MAX, &read.json, err);
     if (failed) {
         return failed;
     }
     struct reader r = { .out = &read, .err = err };
-    read.items = calloc(CBX_RESOLVED_PACKAGES_MAX, sizeof(*read.items));
+    read.items = calloc(CBX_PACKAGE_SET_MAX, sizeof(*read.items));
     r.edges = calloc(EDGES_MAX, sizeof(*r.edges));
     if (read.items == NULL || r.edges == NULL) {
         abort();
     }
     failed = kind == CBX_SPEC_NPM ? read_npm(&r) : read_pip(&r);
     if (!failed) {
-        mark_direct(&r);
-        connect(&r);
+        cbx_resolved_connect(&read, r.edges, r.edge_count);
         *out = read;
         read = (struct cbx_resolved){ 0 };
     }
@@ -467,7 +350,7 @@ int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct c
     cbx_buf_init(&again, text.len + 1);
     struct reader r = { .out = &read, .err = err };
     *out = (struct cbx_resolved){ .kind = kind };
-    read.items = calloc(CBX_RESOLVED_PACKAGES_MAX, sizeof(*read.items));
+    read.items = calloc(CBX_PACKAGE_SET_MAX, sizeof(*read.items));
     if (read.items == NULL) {
         abort();
     }
@@ -491,4 +374,9 @@ int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct c
     *out = read;
     read = (struct cbx_resolved){ 0 };
     return 0;
+}
+
+bool cbx_resolved_is_nested(const struct cbx_resolved_package *package)
+{
+    return cbx_npm_path_outer(package->path).len > 0;
 }

@@ -9,13 +9,7 @@
 #include "policies/base/auto.h"
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
-#include "policies/policy.h"
-
-enum {
-    CBX_RESOLVED_BYTES_MAX = 4 * 1024 * 1024,
-    CBX_RESOLVED_PACKAGES_MAX = 1000,
-    CBX_PACKAGE_SPEC_MAX = 200
-};
+#include "policies/packages.h"
 
 /* One package. Texts are borrowed from `json`, and have no control characters, quotes or blanks. */
 struct cbx_resolved_package {
@@ -86,5 +80,8 @@ void cbx_resolved_write(const struct cbx_resolved *resolved, struct cbx_buf *out
  * text that cbx_resolved_write does not write, CBX_ETOOBIG. */
 int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct cbx_resolved *out,
                           struct cbx_err *err);
+
+/* True for a package of npm that lies within another one ("node_modules/a/node_modules/b"): programs cannot load it. */
+bool cbx_resolved_is_nested(const struct cbx_resolved_package *package);
 
 #endif

@@ -275,6 +275,11 @@ static void read_npm(struct cbx_str text, struct cbx_spec *out)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
+enum cbx_spec_kind cbx_spec_kind_of(enum cbx_manager manager)
+{
+    return manager == CBX_MANAGER_NPM ? CBX_SPEC_NPM : CBX_SPEC_PIP;
+}
+
 void cbx_spec_read(enum cbx_spec_kind kind, struct cbx_str word, struct cbx_spec *out)
 {
     static void (*const readers[])(struct cbx_str, struct cbx_spec *) = {

@@ -5,6 +5,7 @@
 #define CBX_ANALYZER_PACKAGES_SPEC_H
 
 #include "policies/base/str.h"
+#include "policies/packages.h"
 
 #include <stdbool.h>
 
@@ -14,6 +15,9 @@ enum cbx_spec_kind {
     CBX_SPEC_CONDA,   /* MatchSpec */
     CBX_SPEC_NPM,
 };
+
+/* How the words of a manager's installs are written; CBX_SPEC_PIP for CBX_MANAGER_NONE. */
+enum cbx_spec_kind cbx_spec_kind_of(enum cbx_manager manager);
 
 enum cbx_origin { CBX_FROM_INDEX = 0, CBX_FROM_URL, CBX_FROM_VCS, CBX_FROM_PATH };
 

@@ -15,11 +15,11 @@ static struct cbx_place places[FIXED + CBX_PLACES_MOUNTS_MAX] = {
 #define CBX_PLACE(path, rights) { path, CBX_PLACE_##rights },
 #include "docker/inside/places.def"
 };
-static char paths[TEXT_MAX]; /* of the mounts */
+static char paths[TEXT_MAX]; /* the mounts' rows point into it */
 static size_t mount_count;
 static bool mounts_are_read;
 
-/* The next word of the text, terminated in place; NULL = there is none. */
+/* Returns the next word of the text, which it terminates in place; NULL after the last one. */
 static char *next_word(char **rest)
 {
     char *word = *rest;
@@ -70,7 +70,7 @@ const struct cbx_place *cbx_places_mounts(size_t *count)
     return places + FIXED;
 }
 
-/* Of a process: what it was started with, and its memory. */
+/* The environment and the memory of a process, in /proc/PID. */
 static bool is_private(const char *path)
 {
     const char *name = strrchr(path, '/');

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* DATA: read alone; CHANGE_DATA: read and write, folders and regular files. Neither is ever executed. */
+/* places.def explains READ, USE and CHANGE. DATA lets programs read; CHANGE_DATA lets them also write, create and remove regular files and
+ * folders. Programs can execute no file of these two. */
 enum cbx_place_rights {
     CBX_PLACE_READ,
     CBX_PLACE_USE,
@@ -19,22 +20,22 @@ struct cbx_place {
     enum cbx_place_rights rights;
 };
 
-/* The variable of the container that names the folders of the host in it: PATH:MODE, more behind a ':'; MODE is ro or rw. */
+/* The container's environment variable that lists the folders of the host: "PATH:MODE:PATH:MODE", where MODE is ro or rw. */
 #define CBX_PLACES_MOUNTS "CODEBOX_MOUNTS"
 enum { CBX_PLACES_MOUNTS_MAX = 16 };
 
-/* Adds a row for each folder of such a text, for this process; NULL = none. Call it before a program could change the
- * variable, once: later calls have no effect. False when the text is malformed: no row was added. */
+/* Adds a row for each folder that the text of CBX_PLACES_MOUNTS lists; NULL lists none. The rows hold for this process. Only the first call
+ * has an effect, and it must come before a program can change the variable. Returns false, and adds no row, when the text is malformed. */
 bool cbx_places_add_mounts(const char *text);
 
-/* The rows of places.def, then those of mounts. */
+/* Returns the rows of places.def, followed by those of mounts. */
 const struct cbx_place *cbx_places(size_t *count);
 
-/* The rows of mounts alone, in the order of the text. */
+/* Returns the rows of mounts, in the order of the text. */
 const struct cbx_place *cbx_places_mounts(size_t *count);
 
-/* Is the file in a row, with the right to read it, or to write and change it? An absolute path without
- * links. What belongs to one process in /proc, its environment and its memory, is in no row. */
+/* Returns whether a row lets programs read the file, or write and change it when `writes` is set. The path is absolute and has no links.
+ * The environment and the memory of a process (/proc/PID/environ, /proc/PID/mem) are refused, whatever the rows say. */
 bool cbx_place_is_inside(const char *path, bool writes);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Resolves and installs npm packages in an installer container. The host is docker/packages.c; install.py says what the streams have.
-// npm is pinned by docker/images/installer/package-lock.json. No script of a package is executed, and no link of one is made.
+// Resolves and installs npm packages in an installer container. The host is docker/packages.c; install.py describes the streams. The file
+// docker/images/installer/package-lock.json pins npm. This program executes no script of a package, and makes no link of one.
 'use strict';
 require('/codebox/installer/redirects.js');
 const { spawn } = require('child_process');
@@ -96,7 +96,7 @@ class Caps {
   }
 }
 
-// The bytes of a package, whose hash pacote has compared.
+// Returns the bytes of a package. pacote fails when they do not have the hash.
 async function download(pacote, job, caps, { name, version, hash, url }) {
   const options = { integrity: hash, cache: '/tmp/npm', preferOnline: true, fetchTimeout: job.answer_timeout_s * 1000,
     fetchRetries: 1, fetchRetryFactor: 10, fetchRetryMintimeout: 500, fetchRetryMaxtimeout: 5000 };
@@ -118,7 +118,7 @@ async function download(pacote, job, caps, { name, version, hash, url }) {
   }, options);
 }
 
-// Regular files and folders alone; others, and links, are left out, as npm leaves them out.
+// Unpacks regular files and folders. Like npm, it skips links and all other entries.
 function unpack(tar, caps, bytes, folder) {
   fs.mkdirSync(folder, { recursive: true });
   let failure = null;
@@ -143,7 +143,7 @@ function unpack(tar, caps, bytes, folder) {
   });
 }
 
-// What may be in a layer: regular files with one name, and folders; without special bits.
+// A layer may have folders, and regular files with one name. Removes their special bits, and fails for anything else.
 function makeHarmless(folder) {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -178,7 +178,7 @@ async function install(job) {
 
 // --- the job -----------------------------------------------------------------------------------------------------------------
 
-// The host holds standard input open. Without a host nobody would remove this container.
+// Ends this program, and with it the container, when the host closes standard input: without a host, no process removes the container.
 function readJob() {
   return new Promise((done) => {
     let text = '';
@@ -194,7 +194,7 @@ function readJob() {
 }
 
 async function main() {
-  if (process.argv[2] === 'work') { // the second process: Node reads the variable for certificates when it starts
+  if (process.argv[2] === 'work') { // in the second process, because Node reads NODE_EXTRA_CA_CERTS when it starts
     const job = JSON.parse(fs.readFileSync('/tmp/job.json', 'utf8'));
     await (job.task === 'resolve' ? resolve : install)(job);
     return 0;

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Resolves and installs Python packages in an installer container. The host is docker/packages.c.
 
-Standard input has one line of JSON, the job, and stays open until the host goes: then this program ends. Standard output has pip's report
-of what it would install. Standard error has lines: "progress TEXT", and of a call that fails words of pip, or of this file where they
-begin with "codebox: ". The exit status is 0 when all is done.
+The host writes the job, one line of JSON, to standard input. It keeps standard input open, and this program ends when it is closed. The task
+"resolve" writes pip's report of what it would install to standard output. Standard error gets lines: "progress TEXT", and when the job fails
+lines of pip, and lines of this file, which begin with "codebox: ". The exit status is 0 when the job is done.
 
-pip is Debian's, pinned by the image. It runs in a process of its own, with four functions replaced: a redirect to another host and an
-index that does not answer end it, links that are no wheel for this Python are noted, and the report says what was yanked. No code of a package is executed.
+The image pins pip, which is Debian's. pip runs in a process of its own, in which this file replaces four functions: pip ends at a redirect to
+another host and when the index does not answer, it prints which links are no wheel for this Python, and its report says which packages were
+yanked. This program executes no code of a package.
 """
 import collections
 import csv
@@ -25,8 +26,8 @@ import zipfile
 
 LIBRARY = "/codebox/installer/lib"
 TARGET = "/packages/python"
-IMAGE = "/usr/lib/python3/dist-packages"  # the modules of the sandbox image
-SCRATCH = "/packages/.scratch"  # on the file system of TARGET: pip moves what it unpacked
+IMAGE = "/usr/lib/python3/dist-packages"  # has the modules of the sandbox image
+SCRATCH = "/packages/.scratch"  # lies on the file system of TARGET, because pip moves what it unpacks
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 LINE_MAX, LINES_KEPT = 4096, 200
 
@@ -53,7 +54,7 @@ def origin(url):
 
 
 def stop(text):
-    """Ends pip at once: it would go on without the page or the file, and say that there is no such package."""
+    """Ends pip at once. Otherwise pip continues without the page or the file, and reports that there is no such package."""
     print(f"codebox: {text}", flush=True)
     os._exit(3)
 
@@ -104,7 +105,7 @@ def run_pip(arguments):
         return result
 
     def describe_requirement(requirement):
-        """Version 1 of the report has this as of pip 23.1."""
+        """Adds the field that pip itself writes as of version 23.1."""
         return {**describe(requirement), "is_yanked": requirement.link.is_yanked}
 
     assert collector._handle_get_simple_fail
@@ -164,7 +165,7 @@ def index_options(job):
         return []
     parts = urlsplit(job["index"])
     options = ["--index-url", job["index"]]
-    # pip ignores an index without TLS unless its host is named; named with TLS, it would not be verified.
+    # pip ignores an index without TLS unless --trusted-host names its host. For an index with TLS, that option switches verification off.
     return options + ["--trusted-host", parts.netloc.rpartition("@")[2]] if parts.scheme == "http" else options
 
 
@@ -183,7 +184,7 @@ def resolve(job):
 
 
 def check_wheels(job, folder):
-    """A wheel's directory has the sizes; what unpacks to more than it has is an error of zipfile."""
+    """Adds up the sizes in the wheels' directories. zipfile fails when a file unpacks to more than its size there."""
     size = number = 0
     for path in glob.glob(f"{folder}/*"):
         with zipfile.ZipFile(path) as wheel:
@@ -204,8 +205,8 @@ def canonical(name):
 
 
 def drop_start_up_code():
-    """What Python would run when it starts, before the guard of a sandbox holds: `site` reads the folder, and Debian's sitecustomize imports
-    apport_python_hook where there is one."""
+    """Removes the files that Python runs when it starts, before the guard of a sandbox holds: the module `site` runs .pth files and imports two
+    modules, and Debian's sitecustomize imports apport_python_hook if it exists."""
     for name in os.listdir(TARGET):
         if name.endswith(".pth") or name.partition(".")[0] in ("sitecustomize", "usercustomize", "apport_python_hook"):
             path = os.path.join(TARGET, name)
@@ -213,7 +214,8 @@ def drop_start_up_code():
 
 
 def owners_of_modules(job):
-    """module -> the packages of the image that have it. The image's list has only what programs import; the rest is in metadata alone."""
+    """Maps each module of the image to the packages that have it. The image's list names only modules that programs import; the metadata of the
+    packages names the others."""
     owners = {name.partition(".")[0]: set() for name in os.listdir(IMAGE)}
     listed = [(package["name"], package["modules"]) for package in job["image"]]
     for distribution in importlib.metadata.distributions(path=[IMAGE]):
@@ -225,7 +227,8 @@ def owners_of_modules(job):
 
 
 def written_names():
-    """(package, its folder of metadata, name in TARGET) of what pip wrote, by the records that it made: they may have more, never less."""
+    """Yields (package, its folder of metadata, name in TARGET) for what pip wrote. It reads the records of pip, which list every file that pip
+    wrote, and possibly more."""
     for record in glob.glob(f"{TARGET}/*.dist-info/RECORD"):
         folder = pathlib.Path(record).parent
         package = importlib.metadata.PathDistribution(folder).metadata["Name"]
@@ -236,8 +239,8 @@ def written_names():
 
 
 def check_modules(job):
-    """A module of the image is replaced by the package of the same name alone, also where that one is in the set: the kernel itself imports
-    some of them, and Python imports one when it starts."""
+    """Fails when a package replaces a module of the image that belongs to a package of another name, even if that one is in the set: the
+    kernel imports some of these modules, and Python imports one of them when it starts."""
     owners = owners_of_modules(job)
     writers = collections.defaultdict(set)
     for package, metadata, name in written_names():
@@ -252,7 +255,7 @@ def check_modules(job):
 
 
 def make_harmless(job):
-    """Regular files and folders alone, without special bits, readable for all and writable for nobody."""
+    """Fails for anything but regular files and folders. Removes their special bits; all users can read them, and only their owner can write them."""
     size = number = 0
     for folder, folders, files in os.walk(TARGET, topdown=False):
         for name in files + folders:
@@ -270,7 +273,7 @@ def make_harmless(job):
 
 
 def compile_modules():
-    """For the kernel, which reads a compiled file beside its source. Compiling executes nothing; a file that breaks the compiler is left out."""
+    """Compiles the modules for the kernel, which reads a compiled file next to its source. Compiling executes no code, and skips a file that it cannot compile."""
     words = [sys.executable, "-I", "-m", "compileall", "-q", "--invalidation-mode", "timestamp", TARGET]
     subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
@@ -294,7 +297,7 @@ def install(job):
 
 
 def watch_host():
-    """The host holds standard input open. Without a host nobody would remove this container."""
+    """Ends this program, and with it the container, when the host closes standard input: without a host, no process removes the container."""
     while os.read(0, 4096):
         pass
     os._exit(4)

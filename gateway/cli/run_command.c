@@ -14,6 +14,7 @@
 #include "gateway/front/denial.h"
 #include "policies/base/printable.h"
 #include "policies/guard.h"
+#include "policies/packages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -324,7 +325,7 @@ static int run_program(const struct cbx_options *options, const struct program *
     };
     CBX_AUTO_DONE(buf) set;
     CBX_AUTO_DONE(judgement) judgement = { 0 };
-    cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
+    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
     int failed = cbx_run_packages(flow, &options->with, &request, &set, &judgement, &outcome, &err);
     if (!failed && outcome.verdict == CBX_ALLOW) {
         failed = cbx_review_submit(flow, &request, &judgement, &sink, &outcome, &err);

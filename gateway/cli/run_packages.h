@@ -6,7 +6,7 @@
 #include "gateway/cli/options.h"
 #include "gateway/front/review.h"
 
-/* Judges the request, and installs what the program needs and the sandbox image lacks: *set (initialised with CBX_PACKAGES_BYTES_MAX) has it
+/* Judges the request, and installs what the program needs and the sandbox image lacks: *set (initialised with CBX_PACKAGE_SET_BYTES_MAX) has it
  * then, and is in the subject of the request. A terminal on stderr shows the progress. Returns 0 with a judgement, to be submitted, or with
  * a denial of a package in *denial, which was recorded. Errors of the flow and of docker/packages.h. */
 int cbx_run_packages(struct cbx_flow *flow, const struct cbx_words *with,

@@ -9,6 +9,7 @@
 #include "gateway/ipc/master.h"
 #include "gateway/ipc/mounts.h"
 #include "gateway/worker/worker.h"
+#include "policies/packages.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -63,7 +64,7 @@ static int confine_front(const struct cbx_flow_config *config, struct cbx_err *e
 static int read_package_ca(const char *path, struct cbx_executor_config *executor,
                            struct cbx_err *err)
 {
-    static char text[CBX_PACKAGE_CA_MAX + 1];
+    static char text[CBX_CA_BUNDLE_BYTES_MAX + 1];
     if (path == NULL) {
         return 0;
     }
@@ -74,12 +75,12 @@ static int read_package_ca(const char *path, struct cbx_executor_config *executo
     }
     size_t len = fread(text, 1, sizeof(text), file);
     fclose(file);
-    if (len > CBX_PACKAGE_CA_MAX || memchr(text, '\0', len) != NULL ||
+    if (len > CBX_CA_BUNDLE_BYTES_MAX || memchr(text, '\0', len) != NULL ||
         strstr(text, "-----BEGIN CERTIFICATE-----") == NULL) {
         return cbx_fail(
             err, CBX_EINVAL,
             "--package-ca: '%s' has no certificates, allowed is a PEM file of at most %d bytes",
-            path, CBX_PACKAGE_CA_MAX);
+            path, CBX_CA_BUNDLE_BYTES_MAX);
     }
     executor->package_ca = text;
     return 0;

@@ -13,8 +13,6 @@
 
 #include <stdint.h>
 
-enum { CBX_PACKAGE_CA_MAX = 256 * 1024 };
-
 struct cbx_executor_config {
     const struct cbx_policies *policies; /* of the gateway; borrowed */
     int variables_fd;                    /* gateway/ipc/variables.h; 0 = none */

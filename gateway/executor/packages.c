@@ -5,6 +5,7 @@
 #include "docker/container.h"
 #include "docker/packages.h"
 #include "policies/base/deadline.h"
+#include "policies/packages.h"
 
 enum { INDEX_BYTES = 1024 };
 
@@ -63,17 +64,17 @@ static int configure(struct cbx_executor *e, struct cbx_packages_config *out, st
 
 /* The index that the policy names first, where it does not name the configured one: "" then. */
 static int choose_index(const struct cbx_executor *e, const struct cbx_permit *permit,
-                        const char *kernel, char out[INDEX_BYTES], struct cbx_err *err)
+                        char out[INDEX_BYTES], struct cbx_err *err)
 {
     const struct cbx_policy *policy =
         cbx_policies_find(e->config.policies, cbx_str_of(permit->policy));
-    enum cbx_manager manager;
+    const struct cbx_packages *packages =
+        policy != NULL ? cbx_policy_packages(policy, cbx_str_of(permit->language)) : NULL;
     out[0] = '\0';
-    if (policy == NULL || !cbx_packages_manager(kernel, &manager)) {
+    if (packages == NULL) {
         return cbx_fail(err, CBX_EINVAL, "packages cannot be installed for '%s'", permit->language);
     }
-    const struct cbx_strs *indexes =
-        manager == CBX_MANAGER_PIP ? &policy->pip.indexes : &policy->npm.indexes;
+    const struct cbx_strs *indexes = &packages->indexes;
     for (size_t i = 0; i < indexes->count; i++) {
         if (cbx_str_is(indexes->items[i], "default")) {
             return 0;
@@ -124,7 +125,7 @@ static int install(struct cbx_executor *e, const struct cbx_permit *permit, stru
     const char *kernel = cbx_kernel_of(permit->language);
     char url[INDEX_BYTES];
     int failed = configure(e, &config, err);
-    failed = failed ? failed : choose_index(e, permit, kernel, url, err);
+    failed = failed ? failed : choose_index(e, permit, url, err);
     const char *index = !failed && url[0] != '\0' ? url : NULL;
     if (failed || permit->action == CBX_ACTION_INSTALL) {
         return failed ? failed

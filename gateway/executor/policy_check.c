@@ -5,7 +5,7 @@
 
 #include "gateway/ipc/mounts.h"
 #include "policies/guard.h"
-#include "policies/language.h"
+#include "policies/packages.h"
 
 static int refuse(const struct cbx_permit *fields, const char *what, struct cbx_err *err)
 {
@@ -99,14 +99,10 @@ static bool packages_are(const struct cbx_permit *fields, struct cbx_str package
 }
 
 /* Does the policy let packages of the language be installed? Which ones, a worker judges. */
-static bool installs_are_given(const struct cbx_policy *policy, const struct cbx_language_row *row,
-                               const struct cbx_permit *fields)
+static bool installs_are_given(const struct cbx_policy *policy, const struct cbx_permit *fields)
 {
     bool installs = fields->action == CBX_ACTION_RESOLVE || fields->action == CBX_ACTION_INSTALL;
-    bool python = row != NULL && row->language == CBX_PYTHON;
-    const struct cbx_packages *packages = python ? &policy->pip : &policy->npm;
-    return !installs ||
-           (policy->network != CBX_NETWORK_NONE && packages->mode != CBX_PACKAGES_NONE);
+    return !installs || cbx_policy_installs(policy, cbx_str_of(fields->language));
 }
 
 static bool mounts_are_allowed(const struct cbx_policy *policy, const struct cbx_sealed *sealed)
@@ -127,13 +123,13 @@ int cbx_executor_check_policy(const struct cbx_policies *policies, const struct 
     if (may_run && (row == NULL || (policy->languages >> row->language & 1) == 0)) {
         return refuse(fields, "a language", err);
     }
-    return !limits_are_within(&fields->limits, &policy->limits)  ? refuse(fields, "a limit", err)
-           : fields->network != policy->network                  ? refuse(fields, "a network", err)
-           : !guard_is(policy, row, sealed)                      ? refuse(fields, "a guard", err)
-           : !environment_is(policies, policy, sealed)           ? refuse(fields, "a variable", err)
-           : !mounts_are_allowed(policy, sealed)                 ? refuse(fields, "a mount", err)
-           : !programs_are_listed(policy, fields->programs)      ? refuse(fields, "a program", err)
-           : may_run && !installs_are_given(policy, row, fields) ? refuse(fields, "an install", err)
+    return !limits_are_within(&fields->limits, &policy->limits) ? refuse(fields, "a limit", err)
+           : fields->network != policy->network                 ? refuse(fields, "a network", err)
+           : !guard_is(policy, row, sealed)                     ? refuse(fields, "a guard", err)
+           : !environment_is(policies, policy, sealed)          ? refuse(fields, "a variable", err)
+           : !mounts_are_allowed(policy, sealed)                ? refuse(fields, "a mount", err)
+           : !programs_are_listed(policy, fields->programs)     ? refuse(fields, "a program", err)
+           : may_run && !installs_are_given(policy, fields)     ? refuse(fields, "an install", err)
            : !packages_are(fields, packages)
                ? cbx_fail(err, CBX_ESEAL, "the decision is for other packages than these")
            : entry_is(fields, text)

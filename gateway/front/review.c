@@ -7,7 +7,7 @@
 
 #include "gateway/front/executor_client.h"
 #include "gateway/ipc/mounts.h"
-#include "policies/language.h"
+#include "policies/packages.h"
 
 int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,
                const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err)
@@ -86,16 +86,6 @@ static int submit_once(struct cbx_flow *flow, const struct cbx_request *request,
                : cbx_client_record_failure(flow, request, judgement->decision, out, err);
 }
 
-static bool installs(const struct cbx_policy *policy, struct cbx_str language)
-{
-    const struct cbx_language_row *row = cbx_language_find(language);
-    bool python = row != NULL && row->language == CBX_PYTHON;
-    bool node = row != NULL && (row->language == CBX_JAVASCRIPT || row->language == CBX_TYPESCRIPT);
-    return policy->network != CBX_NETWORK_NONE &&
-           ((python && policy->pip.mode != CBX_PACKAGES_NONE) ||
-            (node && policy->npm.mode != CBX_PACKAGES_NONE));
-}
-
 /* What the reader of the outcome is told about the policy. */
 static void note_limits(struct cbx_flow *flow, const struct cbx_request *request,
                         struct cbx_outcome *out)
@@ -104,7 +94,7 @@ static void note_limits(struct cbx_flow *flow, const struct cbx_request *request
     if (policy != NULL) {
         out->limits = policy->limits;
         out->hosts = cbx_hosts_of(policy);
-        out->installs = installs(policy, request->subject.language);
+        out->installs = cbx_policy_installs(policy, request->subject.language);
         if (request->subject.limits != NULL) {
             cbx_limits_tighten(&out->limits, request->subject.limits);
         }

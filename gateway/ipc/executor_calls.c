@@ -2,6 +2,8 @@
  * Arguments of calls as JSON, by the rows of executor.def. */
 #include "gateway/ipc/executor_calls.h"
 
+#include "policies/packages.h"
+
 #include <string.h>
 
 static const struct {

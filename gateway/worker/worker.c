@@ -17,7 +17,7 @@
 #include "gateway/worker/trim.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
-#include "policies/language.h"
+#include "policies/packages.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -95,7 +95,7 @@ static const struct cbx_json_field request_fields[] = {
     { .name = "packages",
       .type = CBX_JSON_STR,
       .offset = offsetof(struct analysis_request, subject.packages),
-      .max = CBX_PACKAGES_BYTES_MAX },
+      .max = CBX_PACKAGE_SET_BYTES_MAX },
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) TEXT(member, max_bytes),
 #define CBX_CLAIM(member, max_bytes, meaning)              CLAIM(member, max_bytes),
 #include "gateway/ipc/subject.def"
@@ -277,20 +277,16 @@ static int answer_bytes(const struct cbx_worker *worker, const struct cbx_subjec
                            : 0;
 }
 
-/* The manager whose packages programs of the language load. */
+/* How packages for programs of the language are written. */
 static int kind_of(struct cbx_str language, enum cbx_spec_kind *out, struct cbx_err *err)
 {
-    const struct cbx_language_row *row = cbx_language_find(language);
-    if (row != NULL && row->language == CBX_PYTHON) {
-        *out = CBX_SPEC_PIP;
-    } else if (row != NULL &&
-               (row->language == CBX_JAVASCRIPT || row->language == CBX_TYPESCRIPT)) {
-        *out = CBX_SPEC_NPM;
-    } else {
+    enum cbx_manager manager = cbx_language_manager(language);
+    if (manager == CBX_MANAGER_NONE) {
         return cbx_fail(err, CBX_EINVAL,
                         "packages are for '%.*s', allowed are python, javascript and typescript",
                         CBX_STR_ARG(language));
     }
+    *out = cbx_spec_kind_of(manager);
     return 0;
 }
 

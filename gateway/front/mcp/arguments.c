@@ -5,6 +5,7 @@
 #include "gateway/front/mcp/tools_internal.h"
 
 #include "policies/base/printable.h"
+#include "policies/packages.h"
 
 #include <limits.h>
 

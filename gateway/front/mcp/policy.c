@@ -10,6 +10,7 @@
 #include "gateway/front/service/sessions.h"
 #include "policies/language.h"
 #include "policies/mounts.h"
+#include "policies/packages.h"
 
 #define ASKS                                                                                       \
     "Some code needs approval: your client is asked before it runs, if it can be asked (MCP "      \
@@ -123,6 +124,17 @@ static void add_mounts(const json_t *mounts, struct cbx_buf *out)
     cbx_buf_add_cstr(out, json_array_size(mounts) > 0 ? ". " : "");
 }
 
+/* Whether packages of one language or another can be installed. */
+static bool installs_any(const struct cbx_policy *policy)
+{
+    bool any = false;
+    const char *name;
+    for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL && !any; i++) {
+        any = cbx_policy_installs(policy, cbx_str_of(name));
+    }
+    return any;
+}
+
 json_t *cbx_mcp_instructions(const struct cbx_flow *flow)
 {
     const struct cbx_policies *policies = &flow->policies;
@@ -142,9 +154,7 @@ json_t *cbx_mcp_instructions(const struct cbx_flow *flow)
     cbx_highlights_add("python", small, &python);
     cbx_highlights_add("javascript", small, &node);
     bool asks = policies->count > 0 && cbx_mcp_policy_asks(policies->items[0]);
-    bool installs = policies->count > 0 && policies->items[0]->network != CBX_NETWORK_NONE &&
-                    (policies->items[0]->pip.mode != CBX_PACKAGES_NONE ||
-                     policies->items[0]->npm.mode != CBX_PACKAGES_NONE);
+    bool installs = policies->count > 0 && installs_any(policies->items[0]);
     if (policies->count > 0) {
         cbx_mcp_describe_limits(policies->items[0], &limits);
     }

@@ -11,6 +11,7 @@
 #include "gateway/front/service/sessions.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/packages.h"
 
 enum {
     WAIT_MS = CBX_TOOL_WAIT_S * 1000,
@@ -209,7 +210,7 @@ static json_t *open_session(const struct cbx_tool_call *call,
 {
     CBX_AUTO_DONE(buf) set;
     int64_t took_ms;
-    cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
+    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
     json_t *refusal = have_libraries(call, arguments, job, false, &set, &took_ms);
     if (refusal != NULL) {
         return refusal;
@@ -265,13 +266,15 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
                   : have_libraries(call, arguments, job, true, &job->packages, &job->installed_ms);
 }
 
-/* Takes the limits and claims of the call over. */
+/* Takes the limits and claims of the call over. Until the job starts, the call reports the progress of what it installs. */
 static struct cbx_job *make_job(const struct cbx_tool_call *call,
                                 const struct cbx_tool_arguments *arguments)
 {
     struct cbx_job *job = cbx_job_new(call->mcp->service);
     job->origin = "mcp";
     job->mounts = json_incref((json_t *)(uintptr_t)call->mcp->service->flow->mounts);
+    job->client =
+        (struct cbx_job_client){ .progress = report_line, .context = (void *)(uintptr_t)call };
     if (call->claims != NULL) {
         job->claims = *call->claims;
     }

@@ -9,6 +9,8 @@
 #include "gateway/ipc/mounts.h"
 
 #include "analyzer/analyze.h"
+#include "policies/base/clock.h"
+#include "policies/packages.h"
 
 #include <stdlib.h>
 
@@ -97,17 +99,19 @@ static bool have_dependencies(struct cbx_rest_call *call, const struct body *bod
                               struct cbx_job *job)
 {
     CBX_AUTO_DONE(buf) set;
-    cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
+    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
     const struct cbx_dependencies d = { .list = body->dependencies,
                                         .policy = cbx_buf_str(&job->policy),
                                         .language = job->language,
                                         .origin = CBX_STR("rest"),
                                         .exists = job->session[0] != '\0',
                                         .installed = cbx_buf_str(&job->packages) };
+    int64_t began = cbx_clock_ms();
     if (!cbx_rest_have_dependencies(call, &d, &set)) {
         return false;
     }
     cbx_buf_add(&job->packages, cbx_buf_str(&set));
+    job->installed_ms = set.len > 0 ? cbx_clock_ms() - began + 1 : 0;
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/packages.h"
 #include "gateway/ipc/mounts.h"
+#include "policies/packages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,7 +211,7 @@ static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
                       struct cbx_opening *opening, json_t **installed)
 {
     CBX_AUTO_DONE(buf) set;
-    cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
+    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
     const struct cbx_dependencies d = { .list = dependencies,
                                         .policy = opening->policy,
                                         .language = opening->language,

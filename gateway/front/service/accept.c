@@ -7,6 +7,7 @@
 #include "gateway/front/service/queue.h"
 #include "gateway/front/service/sessions.h"
 #include "policies/base/clock.h"
+#include "policies/packages.h"
 
 static int copy_session(struct cbx_job *job, struct cbx_err *err)
 {
@@ -68,7 +69,7 @@ static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denia
                    struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) set;
-    cbx_buf_init(&set, CBX_PACKAGES_BYTES_MAX);
+    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
     const struct cbx_dependencies d = { .list = job->judgement.installs,
                                         .policy = cbx_buf_str(&job->policy),
                                         .language = job->language,

@@ -3,15 +3,14 @@
 #include "gateway/front/service/dependencies.h"
 
 #include "analyzer/packages/requirement.h"
-#include "analyzer/packages/spec.h"
+#include "analyzer/packages/resolved.h"
 #include "gateway/front/contents.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/service/packages.h"
 #include "policies/base/sort.h"
 #include "policies/language.h"
+#include "policies/packages.h"
 #include "policies/version.h"
-
-enum { REQUIREMENT_MAX = 200 };
 
 const char *cbx_highlight_at(const char *language, bool small, size_t index)
 {
@@ -99,7 +98,7 @@ static bool parse_npm(struct asked *asked)
 static bool parse(struct asked *asked)
 {
     struct cbx_requirement r;
-    if (asked->text.len > REQUIREMENT_MAX) {
+    if (asked->text.len > CBX_REQUIREMENT_BYTES_MAX) {
         return false;
     }
     if (asked->npm) {
@@ -132,29 +131,17 @@ static int fail_module(const struct asked *asked, const struct cbx_image_package
 
 /* --- what is installed ------------------------------------------------------------------------ */
 
-/* True when a line of the set is a package that was asked for: "NAME VERSION HASH", or "PATH NAME VERSION HASH URL" of npm. */
-static bool is_installed(const struct asked *asked, struct cbx_str set)
+static bool is_installed(const struct asked *asked, const struct cbx_resolved *installed)
 {
-    while (set.len > 0) {
-        struct cbx_str field[5] = { { 0 } };
-        const char *end = memchr(set.p, '\n', set.len);
-        struct cbx_str line = cbx_str_sub(set, 0, end != NULL ? (size_t)(end - set.p) : set.len);
-        set = cbx_str_sub(set, line.len + 1, set.len);
-        for (size_t i = 0; i < 5 && line.len > 0; i++) {
-            const char *blank = memchr(line.p, ' ', line.len);
-            size_t len = blank != NULL ? (size_t)(blank - line.p) : line.len;
-            field[i] = cbx_str_sub(line, 0, len);
-            line = cbx_str_sub(line, len + 1, line.len);
-        }
-        const struct cbx_image_package package = { .name = field[asked->npm ? 1 : 0],
-                                                   .version = field[asked->npm ? 2 : 1] };
+    bool found = false;
+    for (size_t i = 0; i < installed->count && !found; i++) {
+        const struct cbx_resolved_package *p = &installed->items[i];
+        const struct cbx_image_package package = { .name = p->name, .version = p->version };
         bool same = asked->npm ? cbx_str_equal(package.name, asked->name)
                                : cbx_package_same(package.name, asked->name);
-        if (same && holds(asked, &package)) {
-            return true;
-        }
+        found = same && !cbx_resolved_is_nested(p) && holds(asked, &package);
     }
-    return false;
+    return found;
 }
 
 /* --- the policy ------------------------------------------------------------------------------- */
@@ -164,7 +151,7 @@ static bool is_installed(const struct asked *asked, struct cbx_str set)
 static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
                  const struct asked *asked, struct cbx_outcome *denial, struct cbx_err *err)
 {
-    char line[REQUIREMENT_MAX + 32];
+    char line[CBX_REQUIREMENT_BYTES_MAX + 32];
     snprintf(line, sizeof(line), "%%pip install '%.*s'",
              CBX_STR_ARG(asked->name)); /* a name has no quote */
     struct cbx_request request =
@@ -176,11 +163,15 @@ static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-enum { WANTED_MAX = 100 };
+/* What the sandbox has. */
+struct sandbox {
+    const struct cbx_contents *image;
+    const struct cbx_resolved *installed;
+};
 
 /* What has to be installed. */
 struct wanted {
-    struct cbx_str items[WANTED_MAX];
+    struct cbx_str items[CBX_REQUIREMENTS_MAX];
     size_t count;
 };
 
@@ -189,25 +180,25 @@ static int read_asked(const struct cbx_dependencies *d, size_t i, struct asked *
 {
     const json_t *item = json_array_get(d->list, i);
     const char *shown = cbx_dialect_shown(d->language);
-    const struct cbx_runtime *runtime = cbx_runtime_of(shown);
     *out = (struct asked){ .language = shown,
-                           .npm = runtime != NULL && strcmp(runtime->program, "Node.js") == 0,
+                           .npm = cbx_language_manager(cbx_str_of(shown)) == CBX_MANAGER_NPM,
                            .text = cbx_json_str(item) };
     if (!json_is_string(item)) {
         return cbx_fail(err, CBX_EINVAL,
                         "dependencies[%zu] is no string, allowed is a package name such as 'numpy'",
                         i);
     }
-    return parse(out) ? 0
-                      : cbx_fail(err, CBX_EINVAL,
-                                 "dependencies[%zu] is '%.*s', allowed is a package name with "
-                                 "optional extras and versions",
-                                 i, CBX_STR_ARG(cbx_str_sub(out->text, 0, REQUIREMENT_MAX)));
+    return parse(out)
+               ? 0
+               : cbx_fail(err, CBX_EINVAL,
+                          "dependencies[%zu] is '%.*s', allowed is a package name with "
+                          "optional extras and versions",
+                          i, CBX_STR_ARG(cbx_str_sub(out->text, 0, CBX_REQUIREMENT_BYTES_MAX)));
 }
 
 /* Adds to `wanted` what neither the image nor the sandbox has. */
 static int sort_out(struct cbx_service *service, const struct cbx_dependencies *d, size_t i,
-                    const struct cbx_contents *contents, struct wanted *wanted,
+                    const struct sandbox *sandbox, struct wanted *wanted,
                     struct cbx_outcome *denial, struct cbx_err *err)
 {
     struct asked asked;
@@ -215,9 +206,9 @@ static int sort_out(struct cbx_service *service, const struct cbx_dependencies *
     if (failed) {
         return failed;
     }
-    const struct cbx_image_package *package = cbx_contents_find(contents, asked.name),
-                                   *provider = cbx_contents_provider(contents, asked.name);
-    if ((package != NULL && holds(&asked, package)) || is_installed(&asked, d->installed)) {
+    const struct cbx_image_package *package = cbx_contents_find(sandbox->image, asked.name),
+                                   *provider = cbx_contents_provider(sandbox->image, asked.name);
+    if ((package != NULL && holds(&asked, package)) || is_installed(&asked, sandbox->installed)) {
         return judge(service, d, &asked, denial, err);
     }
     if (package == NULL && provider != NULL) {
@@ -229,8 +220,9 @@ static int sort_out(struct cbx_service *service, const struct cbx_dependencies *
                         "when it is opened; open a new one with these dependencies",
                         CBX_STR_ARG(asked.text));
     }
-    if (wanted->count == WANTED_MAX) {
-        return cbx_fail(err, CBX_ETOOBIG, "more than %d packages are to be installed", WANTED_MAX);
+    if (wanted->count == CBX_REQUIREMENTS_MAX) {
+        return cbx_fail(err, CBX_ETOOBIG, "more than %d packages are to be installed",
+                        CBX_REQUIREMENTS_MAX);
     }
     wanted->items[wanted->count++] = asked.text;
     return 0;
@@ -270,7 +262,7 @@ static int install(struct cbx_service *service, const struct cbx_dependencies *d
                    struct cbx_outcome *denial, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) requirements;
-    cbx_buf_init(&requirements, (size_t)WANTED_MAX * (REQUIREMENT_MAX + 1));
+    cbx_buf_init(&requirements, (size_t)CBX_REQUIREMENTS_MAX * (CBX_REQUIREMENT_BYTES_MAX + 1));
     cbx_sort_heap(wanted->items, wanted->count, sizeof(wanted->items[0]), compare_texts);
     for (size_t i = 0; i < wanted->count; i++) {
         cbx_buf_add(&requirements, wanted->items[i]);
@@ -287,11 +279,23 @@ static int install(struct cbx_service *service, const struct cbx_dependencies *d
     return explain(cbx_service_install(service, &order, set, denial, err), contents, wanted, err);
 }
 
+static int read_sandbox(struct cbx_service *service, const struct cbx_dependencies *d,
+                        struct cbx_contents *image, struct cbx_resolved *installed,
+                        struct cbx_err *err)
+{
+    struct cbx_str language = cbx_str_of(cbx_dialect_shown(d->language));
+    enum cbx_spec_kind kind = cbx_spec_kind_of(cbx_language_manager(language));
+    int failed = cbx_contents_ask(service->flow, language, image, err);
+    return failed ? failed : cbx_resolved_read_set(kind, d->installed, installed, err);
+}
+
 int cbx_service_have_dependencies(struct cbx_service *service, const struct cbx_dependencies *d,
                                   struct cbx_buf *set, struct cbx_outcome *denial,
                                   struct cbx_err *err)
 {
-    CBX_AUTO_DONE(contents) contents = { 0 };
+    CBX_AUTO_DONE(contents) image = { 0 };
+    CBX_AUTO_DONE(resolved) installed = { 0 };
+    const struct sandbox sandbox = { &image, &installed };
     struct wanted wanted = { .count = 0 };
     size_t count = json_array_size(d->list);
     denial->verdict = CBX_ALLOW;
@@ -302,12 +306,11 @@ int cbx_service_have_dependencies(struct cbx_service *service, const struct cbx_
         failed = read_asked(d, i, &asked, err);
     }
     if (!failed && count > 0) {
-        failed = cbx_contents_ask(service->flow, cbx_str_of(cbx_dialect_shown(d->language)),
-                                  &contents, err);
+        failed = read_sandbox(service, d, &image, &installed, err);
     }
     for (size_t i = 0; i < count && !failed && denial->verdict == CBX_ALLOW; i++) {
         CBX_AUTO_DONE(outcome) outcome = { .verdict = CBX_ALLOW };
-        failed = sort_out(service, d, i, &contents, &wanted, &outcome, err);
+        failed = sort_out(service, d, i, &sandbox, &wanted, &outcome, err);
         if (!failed && outcome.verdict != CBX_ALLOW) {
             *denial = outcome;
             outcome = (struct cbx_outcome){ 0 };
@@ -315,5 +318,5 @@ int cbx_service_have_dependencies(struct cbx_service *service, const struct cbx_
     }
     return failed || denial->verdict != CBX_ALLOW || wanted.count == 0
                ? failed
-               : install(service, d, &contents, &wanted, set, denial, err);
+               : install(service, d, &image, &wanted, set, denial, err);
 }

@@ -23,7 +23,7 @@ struct cbx_dependencies {
 };
 
 /* Judges the dependencies of a sandbox and installs what its image lacks; the text of what is installed is added to *set (initialised with
- * CBX_PACKAGES_BYTES_MAX), which stays empty when nothing is. Returns 0 when the sandbox can have all of them, and when the policy denies
+ * CBX_PACKAGE_SET_BYTES_MAX), which stays empty when nothing is. Returns 0 when the sandbox can have all of them, and when the policy denies
  * one: denial->verdict says so, and the denial is in the audit log. CBX_EINVAL says which cannot be had and why; CBX_ESTATE for what a
  * sandbox that exists lacks; errors of cbx_service_install. `denial` is the caller's (cbx_outcome_done). */
 int cbx_service_have_dependencies(struct cbx_service *service,

@@ -13,6 +13,7 @@
 #include "gateway/ipc/relay.h"
 #include "gateway/ipc/wire.h"
 #include "policies/base/log.h"
+#include "policies/packages.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -34,7 +35,7 @@ struct cbx_job *cbx_job_new(struct cbx_service *service)
     cbx_buf_init(&job->path, CBX_PATH_MAX);
     cbx_buf_init(&job->past, CBX_WIRE_BYTES_MAX);
     cbx_buf_init(&job->entries, CBX_WIRE_BYTES_MAX);
-    cbx_buf_init(&job->packages, CBX_PACKAGES_BYTES_MAX);
+    cbx_buf_init(&job->packages, CBX_PACKAGE_SET_BYTES_MAX);
     job->kind = CBX_ENTRY_CELL;
     cbx_uuid_make(job->id);
     return job;

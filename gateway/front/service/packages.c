@@ -4,12 +4,12 @@
 
 #include "analyzer/packages/resolved.h"
 #include "policies/base/clock.h"
-#include "policies/language.h"
+#include "policies/packages.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { REMEMBERED_MS = 10 * 60 * 1000, REPORT_MAX = 4 * 1024 * 1024 };
+enum { REMEMBERED_MS = 10 * 60 * 1000 };
 
 /* --- what was resolved ------------------------------------------------------------------------ */
 
@@ -18,7 +18,7 @@ static struct cbx_sha256 key_of(const struct cbx_service *service,
 {
     CBX_AUTO_DONE(buf) text;
     const struct cbx_policy *policy = cbx_policies_find(&service->flow->policies, order->policy);
-    cbx_buf_init(&text, CBX_PACKAGES_BYTES_MAX);
+    cbx_buf_init(&text, CBX_PACKAGE_SET_BYTES_MAX);
     if (policy != NULL) {
         cbx_buf_add_bytes(&text, policy->sha256.bytes, sizeof(policy->sha256.bytes));
     }
@@ -108,20 +108,15 @@ void cbx_service_forget_packages(struct cbx_service *service)
 json_t *cbx_package_names(const char *language, struct cbx_str set)
 {
     json_t *names = json_array();
-    const struct cbx_language_row *row = cbx_language_find(cbx_str_of(language));
-    enum cbx_spec_kind kind =
-        row != NULL && row->language == CBX_PYTHON ? CBX_SPEC_PIP : CBX_SPEC_NPM;
+    enum cbx_spec_kind kind = cbx_spec_kind_of(cbx_language_manager(cbx_str_of(language)));
     CBX_AUTO_DONE(resolved) resolved = { 0 };
     if (cbx_resolved_read_set(kind, set, &resolved, NULL) != 0) {
         return names;
     }
     for (size_t i = 0; i < resolved.count; i++) {
         const struct cbx_resolved_package *p = &resolved.items[i];
-        /* Of npm only the packages of the first level; the others are loaded by those. */
-        bool nested =
-            p->path.len > 0 && memmem(p->path.p + 1, p->path.len - 1, "/node_modules/", 14) != NULL;
         char text[400];
-        if (!nested) {
+        if (!cbx_resolved_is_nested(p)) {
             snprintf(text, sizeof(text), "%.*s %.*s", CBX_STR_ARG(p->name),
                      CBX_STR_ARG(p->version));
             json_array_append_new(names, json_string(text));
@@ -210,7 +205,7 @@ static int install(struct cbx_service *service, struct output *o, struct cbx_buf
         return failed;
     }
     CBX_AUTO_DONE(buf) report = o->report;
-    cbx_buf_init(&o->report, REPORT_MAX);
+    cbx_buf_init(&o->report, CBX_REPORT_BYTES_MAX);
     failed = step(service, CBX_ACTION_INSTALL, cbx_buf_str(&report), o, &all, denial, err);
     return failed || denial->verdict != CBX_ALLOW ? failed
                                                   : cbx_buf_add(set, cbx_buf_str(&all.text));
@@ -225,7 +220,7 @@ int cbx_service_install(struct cbx_service *service, const struct cbx_package_or
     if (recall(service, &key, set)) {
         return 0;
     }
-    cbx_buf_init(&o.report, REPORT_MAX);
+    cbx_buf_init(&o.report, CBX_REPORT_BYTES_MAX);
     cbx_buf_init(&o.line, 1024);
     int failed = install(service, &o, set, denial, err);
     cbx_buf_done(&o.report);

@@ -19,7 +19,7 @@ struct cbx_package_order {
     void *context;
 };
 
-/* Resolves, judges and installs. *set (initialised with CBX_PACKAGES_BYTES_MAX) gets the text of the set, for the subject of a sandbox's
+/* Resolves, judges and installs. *set (initialised with CBX_PACKAGE_SET_BYTES_MAX) gets the text of the set, for the subject of a sandbox's
  * decisions. What was resolved for the same requirements within the last ten minutes is not resolved again. Returns 0 also when the policy
  * denies a package: denial->verdict says so, and nothing was installed then. Errors of docker/packages.h, fit for the client, and of the
  * flow. `denial` is the caller's (cbx_outcome_done). */

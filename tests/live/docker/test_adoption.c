@@ -17,13 +17,36 @@ static void reports_a_container_that_is_killed_during_a_run(void **state)
     assert_false(cbx_sandbox_poll(sandbox));
 }
 
+/* --- a gateway in a process of its own -------------------------------------------------------- */
+
+/* The child sends the id of its sandbox's container, or why it could open none: images of another protocol version, for one. */
+static void send_id(int to, const struct cbx_sandbox *sandbox, const struct cbx_err *err)
+{
+    const char *text = sandbox != NULL        ? cbx_sandbox_id(sandbox)
+                       : err->text[0] != '\0' ? err->text
+                                              : "there is no reason";
+    (void)!write(to, text, strlen(text));
+}
+
+/* The parent waits for it, and fails with the reason. */
+static void take_id(int from, char id[CBX_CONTAINER_ID_CHARS + 1])
+{
+    char text[CBX_ERR_TEXT_BYTES] = "";
+    ssize_t n = read(from, text, sizeof(text) - 1);
+    close(from);
+    if (n != CBX_CONTAINER_ID_CHARS || strspn(text, "0123456789abcdef") != (size_t)n) {
+        fail_msg("the gateway opened no sandbox: %s", n > 0 ? text : "its process ended");
+    }
+    snprintf(id, CBX_CONTAINER_ID_CHARS + 1, "%s", text);
+}
+
 /* A gateway is killed and no other one starts: the lease ends. */
 static void leaves_no_container_when_the_gateway_is_killed(void **state)
 {
     (void)state;
     int ends[2];
     char id[CBX_CONTAINER_ID_CHARS + 1] = "", chunk[4096];
-    struct cbx_err err;
+    struct cbx_err err = { 0 };
     assert_int_equal(pipe(ends), 0);
     pid_t gateway = fork();
     if (gateway == 0) {
@@ -32,15 +55,16 @@ static void leaves_no_container_when_the_gateway_is_killed(void **state)
         struct cbx_permit p = permit_for("python", "");
         struct cbx_sandbox_config short_lived = config;
         short_lived.lease_ms = 1000;
-        if (cbx_engine_new(NULL, &own, &err) == 0 &&
-            open_with(own, &short_lived, &p, &sandbox, &err) == 0) {
-            (void)!write(ends[1], cbx_sandbox_id(sandbox), CBX_CONTAINER_ID_CHARS);
+        int failed = cbx_engine_new(NULL, &own, &err);
+        failed = failed ? failed : open_with(own, &short_lived, &p, &sandbox, &err);
+        send_id(ends[1], failed ? NULL : sandbox, &err);
+        if (failed) {
+            _exit(1);
         }
         pause();
     }
     close(ends[1]);
-    assert_int_equal(read(ends[0], id, CBX_CONTAINER_ID_CHARS), CBX_CONTAINER_ID_CHARS);
-    close(ends[0]);
+    take_id(ends[0], id);
     kill(gateway, SIGKILL);
     waitpid(gateway, NULL, 0);
     CBX_AUTO(attach) attach = NULL;
@@ -64,16 +88,20 @@ static void begin_and_die(const char *source, int to)
 {
     struct cbx_engine *own = NULL;
     struct cbx_sandbox *sandbox = NULL;
-    struct cbx_err err;
+    struct cbx_err err = { 0 };
     struct cbx_permit p = permit_for("ipython", source);
     struct seen seen = { 0 };
     clear(&seen);
-    if (cbx_engine_new(NULL, &own, &err) == 0 && open_with(own, &config, &p, &sandbox, &err) == 0) {
+    int failed = cbx_engine_new(NULL, &own, &err);
+    failed = failed ? failed : open_with(own, &config, &p, &sandbox, &err);
+    if (!failed) {
         run(sandbox, "ipython", "kept = 6", &seen);
-        (void)!write(to, cbx_sandbox_id(sandbox), CBX_CONTAINER_ID_CHARS);
+    }
+    send_id(to, failed ? NULL : sandbox, &err);
+    if (!failed) {
         run(sandbox, "ipython", source, &seen);
     }
-    _exit(0);
+    _exit(failed ? 1 : 0);
 }
 
 static struct cbx_sandbox *adopt_from_the_dead(const char *source, int64_t after_ms)
@@ -87,8 +115,7 @@ static struct cbx_sandbox *adopt_from_the_dead(const char *source, int64_t after
         begin_and_die(source, ends[1]);
     }
     close(ends[1]);
-    assert_int_equal(read(ends[0], id, CBX_CONTAINER_ID_CHARS), CBX_CONTAINER_ID_CHARS);
-    close(ends[0]);
+    take_id(ends[0], id);
     struct timespec moment = { .tv_nsec = after_ms * 1000000 };
     nanosleep(&moment, NULL); /* not to wait for something: to be in the middle of it */
     kill(gateway, SIGKILL);

@@ -75,12 +75,11 @@ static void the_operator_chooses_its_network(void **state)
 static void kernels_have_a_manager_and_an_installer(void **state)
 {
     (void)state;
-    enum cbx_manager manager;
     const char *base;
     char name[CBX_IMAGE_NAME_BYTES];
-    assert_true(cbx_packages_manager("typescript", &manager));
-    assert_int_equal(manager, CBX_MANAGER_NPM);
-    assert_false(cbx_packages_manager("bash", &manager));
+    assert_int_equal(cbx_packages_manager("typescript"), CBX_MANAGER_NPM);
+    assert_int_equal(cbx_packages_manager("bash"), CBX_MANAGER_NONE);
+    assert_int_equal(cbx_packages_manager("py"), CBX_MANAGER_NONE); /* a language's alias */
     assert_true(cbx_installer_image(NULL, "python", false, name, NULL));
     assert_string_equal(name, "codebox-installer-python:latest");
     assert_true(cbx_installer_image("x", "python", true, name, &base));

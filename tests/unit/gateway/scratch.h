@@ -94,8 +94,8 @@ static inline struct cbx_policy sealing_policy(void)
     return (struct cbx_policy){
         .name = CBX_STR("testing"),
         .languages = 1u << CBX_PYTHON,
-        .limits = { 1000, 1000, 1 << 26, 64, 1 << 20, 4096, 4096, 4096, 1000, 1000, 1000,
-                    CBX_ISOLATION_CONTAINER },
+        .limits = { 1000, 1000, 1 << 26, 64, 1 << 20, 4096, 4096, 4096, 1000, 1000, 1000, 100,
+                    1 << 20, CBX_ISOLATION_CONTAINER },
     };
 }
 

@@ -148,6 +148,43 @@ static void lock_files_of_npm_are_read_with_nested_versions(void **state)
     assert_int_equal(set.count, 3);
     assert_findings(&set, POLICY("mode: blocklist, sources: [index], transitive: true"),
                     "@s/b 1.0.0: @s/b has no hash in the index\n");
+    assert_false(cbx_resolved_is_nested(&set.items[0]));
+    assert_true(cbx_resolved_is_nested(&set.items[1]));
+    assert_false(cbx_resolved_is_nested(&set.items[2]));
+}
+
+static void chains_of_npm_follow_the_folders_that_node_searches(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *needs, *chain;
+    } rows[] = {
+        { "node_modules/d", "", "a 1.0.0 -> b 1.0.0 -> d 1.0.0" },
+        { "node_modules/c", "", "c 1.0.0" }, /* the one that lies in a is nearer to b */
+        { "node_modules/a", "\"b\": \"1\", \"d/node_modules/c\": \"1\"", "a 1.0.0" },
+        { "node_modules/a/node_modules/b", "\"c\": \"1\", \"d\": \"1\"", "a 1.0.0 -> b 1.0.0" },
+        { "node_modules/a/node_modules/c", "", "a 1.0.0 -> b 1.0.0 -> c 1.0.0" },
+    };
+    CBX_AUTO_DONE(buf) lock;
+    cbx_buf_init(&lock, 16384);
+    cbx_buf_printf(
+        &lock, "{\"lockfileVersion\": 3, \"packages\": {\"\": {\"dependencies\": {\"a\": \"1\"}}");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cbx_buf_printf(&lock,
+                       ", \"%s\": {\"version\": \"1.0.0\", \"integrity\": \"%s\", "
+                       "\"dependencies\": {%s}}",
+                       rows[i].path, SHA512, rows[i].needs);
+    }
+    cbx_buf_add_cstr(&lock, "}}");
+    CBX_AUTO_DONE(resolved) set;
+    read_as(CBX_SPEC_NPM, lock.p, &set);
+    assert_int_equal(set.count, sizeof(rows) / sizeof(rows[0]));
+    for (size_t i = 0; i < set.count; i++) {
+        CBX_AUTO_DONE(buf) chain;
+        cbx_buf_init(&chain, 1024);
+        cbx_resolved_add_chain(&set, i, &chain);
+        assert_string_equal(chain.p, rows[i].chain);
+    }
 }
 
 static void optional_packages_for_other_platforms_are_left_out(void **state)
@@ -254,6 +291,7 @@ int main(void)
         cmocka_unit_test(what_would_run_code_and_what_is_not_certain_is_refused),
         cmocka_unit_test(the_canonical_set_depends_on_what_is_installed_alone),
         cmocka_unit_test(lock_files_of_npm_are_read_with_nested_versions),
+        cmocka_unit_test(chains_of_npm_follow_the_folders_that_node_searches),
         cmocka_unit_test(optional_packages_for_other_platforms_are_left_out),
         cmocka_unit_test(aliases_of_npm_are_judged_by_the_package_behind_them),
         cmocka_unit_test(packages_of_npm_that_others_ask_for_by_url_are_not_of_the_index),

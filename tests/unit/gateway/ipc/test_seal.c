@@ -262,7 +262,7 @@ static void grants_the_smaller_of_policy_and_subject(void **state)
 {
     (void)state;
     struct cbx_policy policy = { .name = CBX_STR("p"),
-                                 .limits = { 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110,
+                                 .limits = { 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130,
                                              CBX_ISOLATION_CONTAINER } };
     struct cbx_limits asked;
     cbx_limits_unset(&asked);

@@ -27,7 +27,7 @@ static inline void *take_memory(size_t bytes)
 enum { FAKE_WORKERS = 2 };
 
 /* A source that holds "DENY" is denied, "ASK" needs approval, "WARN" is allowed with a finding,
- * "CRASH" kills the worker; any other is allowed. */
+ * "CRASH" kills the worker; any other is allowed. One that holds "INSTALL" installs the package 'b'. */
 struct fake_worker {
     int control;
     pthread_t threads[FAKE_WORKERS];
@@ -88,6 +88,11 @@ static inline void worker_bytes(const struct cbx_message *request, struct cbx_bu
     json_object_set_new(answer, "past_bytes", json_integer((json_int_t)(out->len - at)));
 }
 
+static inline bool source_has(struct cbx_str source, const char *mark)
+{
+    return source.len > 0 && memmem(source.p, source.len, mark, strlen(mark)) != NULL;
+}
+
 static inline void worker_answer(int fd, const struct cbx_message *request, const char *verdict,
                                  const char *effect, const struct cbx_sha256 *before,
                                  struct cbx_str source)
@@ -114,15 +119,13 @@ static inline void worker_answer(int fd, const struct cbx_message *request, cons
                   "verdict", verdict, "sha256", hex, "language",
                   json_object_get(request->header, "language"), "findings", findings);
     assert_non_null(answer);
+    if (source_has(source, "INSTALL")) {
+        json_object_set_new(answer, "installs", json_pack("[s]", "b"));
+    }
     CBX_AUTO_DONE(buf) bytes;
     cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
     worker_bytes(request, &bytes, answer);
     cbx_wire_send(fd, answer, cbx_buf_str(&bytes), NULL);
-}
-
-static inline bool source_has(struct cbx_str source, const char *mark)
-{
-    return source.len > 0 && memmem(source.p, source.len, mark, strlen(mark)) != NULL;
 }
 
 static inline void copy_text(const json_t *header, const char *field, char *out, size_t size)
@@ -346,7 +349,7 @@ static inline bool is_approved(const json_t *header, const char *verdict)
            json_string_length(json_object_get(header, "approval_digest")) > 0;
 }
 
-/* A submission that no test plays: opens a session, or runs a program that prints "hello". */
+/* A submission that no test plays: opens a session, or runs a program that prints "hello". The package managers print that too, and progress. */
 static inline void serve_submit(struct fake_executor *e, int fd, const json_t *header,
                                 const json_t *seal)
 {
@@ -368,9 +371,13 @@ static inline void serve_submit(struct fake_executor *e, int fd, const json_t *h
         copy_text(seal, "session", free_slot, 65);
         pthread_mutex_unlock(&e->lock);
     } else {
-        struct cbx_event event = { .kind = CBX_EVENT_STDOUT, .text = CBX_STR("hello\n") };
+        struct cbx_event event = { .kind = CBX_EVENT_STDOUT, .text = CBX_STR("hello\n") },
+                         progress = { .kind = CBX_EVENT_STDERR, .text = CBX_STR("collecting b\n") };
         struct cbx_sink sink = cbx_relay_sink(&fd);
         peer_send(fd, CBX_REPLY_BEGUN, NULL, 0);
+        if (strcmp(action, "resolve") == 0) {
+            sink.event(sink.context, &progress);
+        }
         sink.event(sink.context, &event);
     }
     peer_finish(e, fd, &result);

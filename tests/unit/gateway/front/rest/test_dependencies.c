@@ -82,6 +82,25 @@ static void another_version_than_that_of_the_image_is_installed(void **state)
     }
 }
 
+static void an_execution_says_what_was_installed_for_it(void **state)
+{
+    static const struct {
+        const char *body;
+        bool installs;
+    } cases[] = { { "{'code':'1','dependencies':['b']}", true },
+                  { "{'code':'INSTALL'}", true },
+                  { "{'code':'1','dependencies':['numpy']}", false },
+                  { "{'code':'1'}", false } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const json_t *json = await_answer(rig_json(*state, "POST", "/v1/executions", cases[i].body),
+                                          200),
+                     *took = json_object_get(json_object_get(json, "installed"), "duration_ms");
+        if ((json_integer_value(took) > 0) != cases[i].installs) {
+            fail_msg("%s", cases[i].body);
+        }
+    }
+}
+
 static void what_is_no_plain_requirement_is_refused_before_it_is_judged(void **state)
 {
     static const char *const bad[] = {
@@ -129,6 +148,7 @@ int main(void)
         RIG_TEST(the_answer_says_what_there_is_instead),
         RIG_TEST(an_image_whose_list_cannot_be_read_gives_nothing),
         RIG_TEST(another_version_than_that_of_the_image_is_installed),
+        RIG_TEST(an_execution_says_what_was_installed_for_it),
         RIG_TEST(what_is_no_plain_requirement_is_refused_before_it_is_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
