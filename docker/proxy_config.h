@@ -8,6 +8,7 @@
 #include "policies/base/err.h"
 #include "policies/policy.h"
 
+#define CBX_PROXY_IMAGE  "proxy"        /* for cbx_image_name */
 #define CBX_PROXY_FOLDER "/run/codebox" /* of the proxy container; its user alone can write there */
 #define CBX_PROXY_LOG    CBX_PROXY_FOLDER "/access.log"
 #define CBX_PROXY_ERRORS "/etc/codebox/errors" /* error pages, in the image */

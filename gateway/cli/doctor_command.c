@@ -4,6 +4,7 @@
 #include "docker/container.h"
 #include "docker/doctor.h"
 #include "docker/packages.h"
+#include "docker/proxy_config.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/doctor_processes.h"
 #include "gateway/cli/variables.h"
@@ -242,6 +243,23 @@ static void check_installer(struct cbx_engine *engine, const char *kernel, bool 
                               : "missing, so no package can be installed");
 }
 
+/* Without it sandboxes run, but not under a policy that grants hosts. */
+static void check_proxy(struct cbx_engine *engine, const struct cbx_doctor *doctor)
+{
+    char name[CBX_IMAGE_NAME_BYTES], label[128], want[128];
+    cbx_image_name(NULL, CBX_PROXY_IMAGE, false, name);
+    bool there = cbx_engine_image_label(engine, name, "codebox.fingerprint", label, sizeof(label),
+                                        NULL) == 0;
+    bool known = there && ask_fingerprint(CBX_PROXY_IMAGE, want, sizeof(want));
+    bool current = known && strcmp(want, label) == 0;
+    cbx_doctor_report(doctor, current ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "image",
+                      current ? "" : "codebox image build", "%s: %s", name,
+                      current  ? "current"
+                      : known  ? "not made from these sources"
+                      : !there ? "missing, so no program reaches a host that its policy grants"
+                               : "there; whether it is current is not known");
+}
+
 static void check_engine(const struct cbx_options *options, const struct cbx_limits *limits,
                          const struct cbx_doctor *doctor)
 {
@@ -264,6 +282,7 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
     in_container.isolation = CBX_ISOLATION_CONTAINER;
     bool gvisor = options->gvisor_runtime != NULL;
     const char *kernel;
+    check_proxy(engine, doctor);
     for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
         if (check_image(engine, kernel, config.small_images, doctor)) {
             check_installer(engine, kernel, config.small_images, doctor);

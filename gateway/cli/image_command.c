@@ -5,6 +5,7 @@
 #include "docker/contents.h"
 #include "docker/engine.h"
 #include "docker/packages.h"
+#include "docker/proxy_config.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/image_layers.h"
 
@@ -16,10 +17,11 @@
 /* --- list ------------------------------------------------------------------------------------- */
 
 struct row {
-    const char *kernel;
+    const char *kernel; /* NULL: for no kernel */
     char name[CBX_IMAGE_NAME_BYTES];
     bool missing, needed; /* needed: sandboxes of a gateway with these options are made from it */
     bool installer;       /* installs packages for sandboxes; has no list of its own */
+    bool proxy;           /* of proxy containers; neither has it a list */
     struct cbx_image image;
     struct cbx_contents contents;
 };
@@ -41,7 +43,7 @@ static void print_row(const struct cbx_options *options, const struct row *row)
     }
     printf("%-38s %5lld MB  %s\n", row->name, (long long)(row->image.size_bytes + 500000) / 1000000,
            row->image.id);
-    if (!options->contents || row->installer) {
+    if (!options->contents || row->installer || row->proxy) {
         return;
     }
     if (row->contents.json == NULL) {
@@ -57,9 +59,9 @@ static void print_row(const struct cbx_options *options, const struct row *row)
 
 static json_t *row_json(const struct cbx_options *options, const struct row *row)
 {
-    json_t *json =
-        json_pack("{s:s,s:s,s:b,s:b,s:b}", "kernel", row->kernel, "name", row->name, "missing",
-                  row->missing, "used", row->needed, "installer", row->installer);
+    json_t *json = json_pack("{s:s?,s:s,s:b,s:b,s:b,s:b}", "kernel", row->kernel, "name", row->name,
+                             "missing", row->missing, "used", row->needed, "installer",
+                             row->installer, "proxy", row->proxy);
     if (!row->missing) {
         json_object_set_new(json, "id", json_string(row->image.id));
         json_object_set_new(json, "size_bytes", json_integer(row->image.size_bytes));
@@ -79,7 +81,7 @@ static int read_row(struct cbx_engine *engine, struct row *row, struct cbx_err *
     if (failed) {
         return row->missing ? 0 : failed;
     }
-    failed = row->image.contents != NULL && !row->installer
+    failed = row->image.contents != NULL && !row->installer && !row->proxy
                  ? cbx_contents_read(cbx_str_of(row->image.contents), &row->contents, err)
                  : 0;
     return failed ? cbx_wrap(err, "%s", row->name) : 0;
@@ -134,6 +136,9 @@ static int list(const struct cbx_options *options)
             list_image(engine, options, kernel, true, all, &status);
         }
     }
+    struct row proxy = { .proxy = true };
+    cbx_image_name(NULL, CBX_PROXY_IMAGE, false, proxy.name);
+    list_row(engine, options, &proxy, all, &status);
     if (cbx_image_layers_list(engine, all, &err) != 0) {
         status = cbx_cli_fail(&err);
     }

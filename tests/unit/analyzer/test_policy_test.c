@@ -70,11 +70,43 @@ static void reports_each_snippet_with_a_wrong_verdict(void **state)
     assert_true(told.should_match);
 }
 
+static void tell_host(void *context, const struct cbx_policy_test_failure *failure)
+{
+    struct told *told = context;
+    assert_null(failure->rule);
+    assert_string_equal(failure->kind, "host");
+    told->count++;
+    told->snippet = failure->snippet;
+    told->should_match = failure->should_match;
+}
+
+static void looks_hosts_up_in_the_egress_list(void **state)
+{
+    (void)state;
+    CBX_AUTO(policy) policy = NULL;
+    struct cbx_err err;
+    struct told told = { 0 };
+    struct cbx_policy_test_report report;
+    assert_int_equal(
+        cbx_policy_parse(
+            CBX_STR("version: 1\nname: x\nnetwork:\n  egress: [a.org, \"*.b.org:443\"]\n"
+                    "  tests: {allow: [a.org, \"x.b.org:443\"], deny: [b.org, x.b.org, "
+                    "\"[::1]:80\"]}\n"),
+            "x", &policy, &err),
+        0);
+    cbx_policy_test(policy, tell_host, &told, &report);
+    assert_int_equal(report.run, 5);
+    assert_int_equal(report.failed, 1); /* 443 of x.b.org is granted */
+    assert_true(cbx_str_is(told.snippet, "x.b.org"));
+    assert_true(told.should_match);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes_for_every_preset),
         cmocka_unit_test(reports_each_snippet_with_a_wrong_verdict),
+        cmocka_unit_test(looks_hosts_up_in_the_egress_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
