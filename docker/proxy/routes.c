@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/fib_rules.h>
+#include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 /* In the order in which the kernel asks them: below the rule 0, which is for the container's own addresses, and above the main table. */
 enum { AT_NAMES = 1, AT_DENIED = 5, AT_ALLOWED = 10, AT_RANGES = 20 };
+enum { LOOPBACK = 1 }; /* index of the interface lo, the first of each namespace */
 
 struct rule {
     int family;
@@ -26,7 +28,10 @@ struct rule {
 
 struct request {
     struct nlmsghdr head;
-    struct fib_rule_hdr rule;
+    union {
+        struct fib_rule_hdr rule;
+        struct ifaddrmsg address;
+    };
     char attributes[128];
 };
 
@@ -80,6 +85,21 @@ static int add_rule(int netlink, const struct rule *rule)
         add_attribute(&request, FRA_DPORT_RANGE, &port, sizeof(port));
     }
     return ask(netlink, &request);
+}
+
+/* A proxy that finds no address of IPv6 asks for none. With one, it would refuse a host that has addresses of both kinds. */
+static bool remove_ipv6_loopback(int netlink)
+{
+    struct request request = {
+        .head = { .nlmsg_len = NLMSG_LENGTH(sizeof(request.address)),
+                  .nlmsg_type = RTM_DELADDR,
+                  .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK },
+        .address = { .ifa_family = AF_INET6, .ifa_prefixlen = 128, .ifa_index = LOOPBACK },
+    };
+    add_attribute(&request, IFA_LOCAL, &in6addr_loopback, sizeof(in6addr_loopback));
+    int failed = ask(netlink, &request);
+    return failed == 0 || failed == EADDRNOTAVAIL || failed == EAFNOSUPPORT ||
+           failed == EOPNOTSUPP || failed == ENODEV;
 }
 
 /* Each range of a list. */
@@ -145,7 +165,8 @@ static bool add_all(int netlink, const char *allowed, const char *denied)
     }
     const struct rule ipv6 = { .family = AF_INET6, .priority = AT_NAMES, .prohibits = true };
     int failed = add_rule(netlink, &ipv6);
-    return failed == 0 || failed == EAFNOSUPPORT || failed == EOPNOTSUPP;
+    return (failed == 0 || failed == EAFNOSUPPORT || failed == EOPNOTSUPP) &&
+           remove_ipv6_loopback(netlink);
 }
 
 bool cbx_routes_restrict(const char *allowed, const char *denied)
