@@ -292,6 +292,41 @@ static int make_layer(struct cbx_engine *engine, const struct wanted *wanted, co
     return failed;
 }
 
+/* A layer that has another version of a package which is built into the image would mix their files. `line` is of the image's set. */
+static int check_line(const struct wanted *wanted, struct cbx_str line, struct cbx_err *err)
+{
+    struct cbx_str set = wanted->set, field[FIELDS], other[FIELDS], name, version;
+    split(line, field);
+    while (set.len > 0) {
+        struct cbx_str each = cbx_package_take_until(&set, '\n');
+        split(each, other);
+        if (cbx_str_equal(other[0], field[0]) && !cbx_str_equal(each, line)) {
+            read_package(wanted->images.manager, line, &name, &version);
+            return cbx_fail(err, CBX_EINVAL,
+                            "the image has %.*s %.*s built in, and a sandbox cannot have another "
+                            "version of it",
+                            CBX_STR_ARG(name), CBX_STR_ARG(version));
+        }
+    }
+    return 0;
+}
+
+static int check_built_in(struct cbx_engine *engine, const struct wanted *wanted,
+                          struct cbx_err *err)
+{
+    CBX_AUTO_MEM char *text = malloc(CBX_PACKAGE_SET_BYTES_MAX);
+    if (text == NULL) {
+        abort();
+    }
+    int failed = cbx_engine_image_label(engine, wanted->images.base, CBX_LABEL_BUILT_IN, text,
+                                        CBX_PACKAGE_SET_BYTES_MAX, err);
+    struct cbx_str built_in = failed ? CBX_STR("") : cbx_str_of(text);
+    while (!failed && built_in.len > 0) {
+        failed = check_line(wanted, cbx_package_take_until(&built_in, '\n'), err);
+    }
+    return failed;
+}
+
 static int install(struct cbx_engine *engine, const struct cbx_packages_config *config,
                    const char *kernel, const struct wanted *wanted, const char *index,
                    const struct cbx_packages_progress *progress, struct cbx_err *err)
@@ -325,6 +360,10 @@ int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_confi
 {
     struct wanted wanted;
     int failed = read_wanted(engine, config, kernel, set, &wanted, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_built_in(engine, &wanted, err);
     if (failed) {
         return failed;
     }

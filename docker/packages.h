@@ -103,6 +103,9 @@ int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_confi
                       const struct cbx_packages_progress *progress, struct cbx_layer *out,
                       struct cbx_err *err);
 
+/* Label of an image that packages were built into (`codebox image build --packages`): the text of their set. */
+#define CBX_LABEL_BUILT_IN "codebox.packages"
+
 /* The layers with this prefix: [{name, id, kernel, base, size_bytes, created}] (new reference); `created` is seconds since 1970. `base` is
  * no current image's id when the sandbox image was built anew since: such a layer is found by nobody and may be removed. */
 int cbx_layer_list(struct cbx_engine *engine, const struct cbx_packages_config *config,

@@ -8,10 +8,13 @@
 #include "docker/proxy_config.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/image_layers.h"
+#include "gateway/cli/image_packages.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* --- list ------------------------------------------------------------------------------------- */
@@ -204,12 +207,73 @@ bool cbx_image_script(char *script, char *supervisor)
     return false;
 }
 
+/* The script with these words, at most 16, and standard input. Returns its exit status; with `waits` false it takes this process's place. */
+static int run_script(const struct cbx_options *options, char *const words[], int input, bool waits)
+{
+    int status = 0;
+    pid_t child = waits ? fork() : 0;
+    if (child == 0) {
+        dup2(input, STDIN_FILENO);
+        closefrom(3);          /* the engine client's connections, and what the caller had open */
+        umask(options->umask); /* files of images are for other users */
+        execv(words[0], words);
+        fprintf(stderr, "codebox: '%s': %s\n", words[0], strerror(errno));
+        _exit(2);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 2;
+}
+
+/* A file in memory with the text, at its beginning. */
+static int open_text(struct cbx_str text)
+{
+    int fd = memfd_create("packages", MFD_CLOEXEC);
+    if (fd >= 0 && (cbx_cli_write(fd, text) != 0 || lseek(fd, 0, SEEK_SET) < 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* With all images built: installs the packages, and gives the layer the name of its sandbox image. */
+static int build_packages_in(const struct cbx_options *options, char *script, const char *host)
+{
+    CBX_AUTO_DONE(buf) set;
+    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
+    int status = cbx_image_packages_install(options, &set);
+    if (status != 0) {
+        return status;
+    }
+    if (set.len == 0) {
+        printf("  IMAGE it has these packages already\n");
+        return 0;
+    }
+    char id[CBX_IMAGE_ID_CHARS + 1], image[CBX_IMAGE_NAME_BYTES];
+    status = cbx_image_packages_layer(options, host, cbx_buf_str(&set), id, image);
+    CBX_AUTO_FD text = status == 0 ? open_text(cbx_buf_str(&set)) : -1;
+    if (status == 0 && text < 0) {
+        fprintf(stderr, "codebox: memfd_create: %s\n", strerror(errno));
+        return 2;
+    }
+    char *words[] = { script, (char[]){ "--packages" }, image, id, NULL };
+    return status != 0 ? status : run_script(options, words, text, false);
+}
+
 static int build(const struct cbx_options *options)
 {
-    char script[PATH_MAX], supervisor[PATH_MAX];
+    char script[PATH_MAX], supervisor[PATH_MAX], host[PATH_MAX];
     if (!cbx_image_script(script, supervisor)) {
         fprintf(stderr, "codebox: the script docker/images/build is missing: it is neither in the "
                         "source tree nor in the installation of this program\n");
+        return 2;
+    }
+    if (options->packages.count > 0 && options->language != NULL &&
+        cbx_packages_manager(cbx_kernel_of(options->language)) == CBX_MANAGER_NONE) {
+        fprintf(stderr,
+                "codebox: packages cannot be built in for '%s', but for python, javascript "
+                "and typescript\n",
+                options->language);
         return 2;
     }
     CBX_AUTO(engine) engine = NULL;
@@ -217,7 +281,8 @@ static int build(const struct cbx_options *options)
     if (cbx_engine_new(options->docker_host, &engine, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    setenv("DOCKER_HOST", cbx_engine_host(engine),
+    snprintf(host, sizeof(host), "%s", cbx_engine_host(engine));
+    setenv("DOCKER_HOST", host,
            1); /* the docker client builds on the engine that runs the sandboxes */
     setenv("CODEBOX_SUPERVISOR", supervisor, 1);
     char *arguments[16] = { script };
@@ -228,11 +293,8 @@ static int build(const struct cbx_options *options)
     for (size_t i = 1; i < options->arguments.count && n < 15; i++) {
         arguments[n++] = (char *)(uintptr_t)options->arguments.items[i];
     }
-    closefrom(3);          /* the engine client's connections, and what the caller had open */
-    umask(options->umask); /* files of images are for other users */
-    execv(script, arguments);
-    fprintf(stderr, "codebox: '%s': %s\n", script, strerror(errno));
-    return 2;
+    int status = run_script(options, arguments, STDIN_FILENO, options->packages.count > 0);
+    return status != 0 ? status : build_packages_in(options, script, host);
 }
 
 int cbx_image_command(const struct cbx_options *options)
