@@ -44,7 +44,7 @@ struct cbx_proxy {
         uint32_t number; /* 0 = free */
         int ended;       /* directions that have ended */
     } open[OPEN_MAX];
-    int64_t connections, bytes; /* so many until now */
+    int64_t connections, requests, bytes; /* so many until now */
     pthread_t thread;
 };
 
@@ -76,6 +76,17 @@ static void open_host(const struct cbx_network_grant *grant, json_t *host)
                                   "uid=65532,gid=65532"));
 }
 
+int cbx_proxy_check_network(const char *network, struct cbx_err *err)
+{
+    bool own = network == NULL || (strcmp(network, "host") != 0 && strcmp(network, "none") != 0 &&
+                                   strchr(network, ':') == NULL);
+    return own ? 0
+               : cbx_fail(err, CBX_EINVAL,
+                          "the network of proxies is '%.64s', allowed is the name of a network of "
+                          "the engine: a proxy restricts the routes of its network namespace",
+                          network);
+}
+
 int cbx_proxy_body(const struct cbx_sandbox_config *config, const struct cbx_network_grant *grant,
                    const char *image_id, json_t **out, struct cbx_err *err)
 {
@@ -90,7 +101,8 @@ int cbx_proxy_body(const struct cbx_sandbox_config *config, const struct cbx_net
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CONFIG_MAX);
     cbx_buf_add_cstr(&text, "CODEBOX_SQUID=");
-    int failed = cbx_proxy_config(&rules, &text, err);
+    int failed = cbx_proxy_check_network(grant->settings->network, err);
+    failed = failed ? failed : cbx_proxy_config(&rules, &text, err);
     if (failed) {
         return failed;
     }
@@ -239,7 +251,13 @@ static void take_of_relay(struct cbx_proxy *proxy, const struct cbx_frame *frame
             cbx_log(CBX_LOG_WARNING, "a proxy logged what is no record: %s", err.text);
             return;
         }
+        pthread_mutex_lock(&proxy->lock);
+        bool many = ++proxy->requests > proxy->grant->connections_max;
+        pthread_mutex_unlock(&proxy->lock);
         report(proxy, &event);
+        if (many) { /* a connection may be used for any number of requests, each of which is a record */
+            exhaust(proxy, "limit-of-connections");
+        }
         return;
     }
     pthread_mutex_lock(&proxy->lock);
@@ -294,7 +312,9 @@ static int pump(struct cbx_proxy *proxy, struct cbx_stream *stream, char *chunk,
 static int open_proxy(struct cbx_proxy *proxy, struct cbx_err *err)
 {
     pthread_mutex_lock(&proxy->lock);
-    int failed = cbx_attach_send(proxy->attach, proxy->queue.p, proxy->queue.len, err);
+    int failed = proxy->queue.overflow
+                     ? cbx_fail(err, CBX_ETOOBIG, "more was sent than connections may have")
+                     : cbx_attach_send(proxy->attach, proxy->queue.p, proxy->queue.len, err);
     cbx_buf_reset(&proxy->queue);
     proxy->state = failed ? proxy->state : OPEN;
     pthread_mutex_unlock(&proxy->lock);

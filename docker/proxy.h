@@ -36,6 +36,9 @@ void cbx_proxy_take(struct cbx_proxy *proxy, const struct cbx_frame *frame);
 /* Closes all connections, waits up to a second for what the proxy logs of them, and removes the container. */
 void cbx_proxy_free(struct cbx_proxy *proxy);
 
+/* Refuses the networks that are a namespace of others, above all the host's (CBX_EINVAL). NULL is the engine's default. */
+int cbx_proxy_check_network(const char *network, struct cbx_err *err);
+
 /* The body (new reference) of a proxy's container: hardened as a sandbox, but with a network, and with the capabilities that the relay
  * needs and gives up. CBX_EINVAL for hosts that are no patterns of cbx_egress_parse, and for ranges that are none. */
 int cbx_proxy_body(const struct cbx_sandbox_config *config, const struct cbx_network_grant *grant,

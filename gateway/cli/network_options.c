@@ -2,6 +2,7 @@
  * The options about the networks of proxies. */
 #include "gateway/cli/network_options.h"
 
+#include "docker/proxy.h"
 #include "docker/proxy_config.h"
 
 #include <arpa/inet.h>
@@ -69,6 +70,10 @@ static int read_own(struct cbx_strs *out, struct cbx_err *err)
 int cbx_network_ranges(const char *const *words, size_t count, struct cbx_network_settings *out,
                        struct cbx_err *err)
 {
-    int failed = read_allowed(words, count, &out->allowed, err);
+    int failed = cbx_proxy_check_network(out->network, err);
+    if (failed) {
+        return cbx_wrap(err, "--egress-network");
+    }
+    failed = read_allowed(words, count, &out->allowed, err);
     return failed ? failed : read_own(&out->denied, err);
 }

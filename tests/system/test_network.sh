@@ -108,6 +108,11 @@ many() {
     recorded '.outcome == "refused" and .reason == "limit-of-connections"'
 }
 ok 'a session has so many connections as its policy says' many
+asks() { # one connection, many requests
+    once $'import http.client, os\nc = http.client.HTTPConnection("127.0.0.1", 3128)\nn = 0\ntry:\n    for n in range(100):\n        c.request("GET", "http://other.example.test/")\n        c.getresponse().read()\nexcept (OSError, http.client.HTTPException) as e:\n    print("failed", n)' | text_of | shows failed
+    [ "$(records | jq -r '.decision' | tail -n 60 | sort | uniq -c | sort -n | tail -n 1 | awk '{ print $1 }')" -le 33 ]
+}
+ok 'so many requests, also over one connection' asks
 much() {
     once $'import urllib.request\ntry:\n    print(len(urllib.request.urlopen("http://api.example.test/bytes/8000000").read()))\nexcept OSError as e:\n    print("failed", e)\nexcept Exception as e:\n    print("failed", type(e))' | text_of | shows failed
     recorded '.reason == "limit-of-bytes"'
@@ -162,6 +167,8 @@ inside() { get http://inside.example.test:8080/ | text_of | shows 'got hello of 
 ok 'an operator lets granted names have private addresses' inside
 wrong_range() { cd "$work"; gives 2 "$2" timeout 20 "$codebox" serve --state "$state-x" --listen 127.0.0.1:0 --egress-range "$1"; }
 ok 'a range that is none is refused at the start' wrong_range 10.0.0.1/8 "'10.0.0.1/8'"
+host_network() { cd "$work"; gives 2 'the network of proxies' timeout 20 "$codebox" serve --state "$state-x" --listen 127.0.0.1:0 --egress-network host; }
+ok 'the network of the host is refused, whose routes a proxy would restrict' host_network
 ok 'loopback and metadata addresses are never allowed' wrong_range 169.254.0.0/16 'cannot be allowed'
 ok 'the audit log is whole' audit_is_whole
 clean
