@@ -75,6 +75,23 @@ void cbx_executor_grant_network(struct cbx_executor *e, const struct cbx_policy 
     cbx_sandbox_grant_network(sandbox, &grant);
 }
 
+void cbx_executor_describe_network(struct cbx_executor *e, struct cbx_sealed *sealed)
+{
+    const struct cbx_permit *fields = &sealed->fields;
+    const struct cbx_policy *policy =
+        cbx_policies_find(e->config.policies, cbx_str_of(fields->policy));
+    bool reaches = fields->action == CBX_ACTION_OPEN || fields->action == CBX_ACTION_RUN;
+    if (!reaches || policy == NULL || policy->network != CBX_NETWORK_EGRESS ||
+        sealed->verdict == CBX_DENY) {
+        return;
+    }
+    json_t *hosts = json_array();
+    for (size_t i = 0; i < policy->egress.count; i++) {
+        json_array_append_new(hosts, cbx_json_text(policy->egress.items[i]));
+    }
+    json_object_set_new(sealed->json, "hosts", hosts);
+}
+
 void cbx_network_variables(const struct cbx_policy *policy, struct cbx_buf *out)
 {
     static const char *const names[] = { "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy" },

@@ -11,6 +11,10 @@
 void cbx_executor_grant_network(struct cbx_executor *e, const struct cbx_policy *policy,
                                 struct cbx_sandbox *sandbox);
 
+/* Before the decision is recorded: adds the hosts that its policy grants to the JSON of a decision that opens a sandbox or runs in one, as
+ * "hosts". */
+void cbx_executor_describe_network(struct cbx_executor *e, struct cbx_sealed *sealed);
+
 /* Appends the variables by which HTTP clients find the proxy, NAME=VALUE and NUL each; nothing when the policy grants no hosts. */
 void cbx_network_variables(const struct cbx_policy *policy, struct cbx_buf *out);
 

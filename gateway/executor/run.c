@@ -472,6 +472,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
                            .sink = cbx_executor_sink(r) };
     if (!failed) { /* a failure is the outcome of the decision, behind its record */
         cbx_executor_prepare_mounts(e, &sealed, &x.mounts, &x.refusal);
+        cbx_executor_describe_network(e, &sealed);
         failed = cbx_audit_admit(audit, &sealed, approval, &permit, &seq, err);
     }
     if (failed || permit == NULL) {

@@ -55,6 +55,8 @@ recorded() { # FILTER: the records hold one like it
 granted_host() { get http://api.example.test/ | text_of | shows 'got hello of api.example.test on 80'; }
 ok 'a program reaches a host that the policy grants' granted_host
 ok 'the audit log has the request, with the sandbox it came from' recorded '.outcome == "served" and .host == "api.example.test" and .port == 80 and (.sandbox | length) == 64 and .decision != "" and .received_bytes > 0'
+granted() { jq -se 'map(select(.type == "decision" and .body.policy == "granted" and .body.action == "run")) | .[0].body.hosts | index("api.example.test") != null' "$state"/audit.jsonl; }
+ok 'the record of a run has the hosts that were granted' granted
 subdomain() { get http://a.wild.example.test/ | text_of | shows 'got hello of a.wild.example.test'; }
 ok 'a wildcard grants sub-domains' subdomain
 other_port() { get http://api.example.test:8080/ | text_of | shows 'on 8080'; }
