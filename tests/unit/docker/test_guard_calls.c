@@ -90,6 +90,26 @@ static void without_a_list_nothing_starts_whatever_is_in_memory(void **state)
     assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_fork, 0, 0, 0), -EACCES);
 }
 
+static void where_hosts_are_granted_only_sockets_that_reach_the_proxy_are_opened(void **state)
+{
+    (void)state;
+    refuse(ALL, "", 0);
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_socket, AF_INET, SOCK_STREAM, 0), -EACCES);
+    cbx_guard.proxy = true;
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+                     0);
+    assert_int_equal(decide_as(CBX_NODE_BIT, SYS_socket, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0),
+                     0);
+    static const uint64_t others[][2] = { { AF_INET, SOCK_DGRAM },
+                                          { AF_INET, SOCK_RAW },
+                                          { AF_INET6, SOCK_STREAM },
+                                          { AF_NETLINK, SOCK_RAW } };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_socket, others[i][0], others[i][1], 0),
+                         -EACCES);
+    }
+}
+
 static void a_shell_starts_what_is_listed_from_the_folders_of_programs(void **state)
 {
     (void)state;
@@ -352,6 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_refused_while_a_kernel_starts),
         cmocka_unit_test(without_a_list_nothing_starts_whatever_is_in_memory),
+        cmocka_unit_test(where_hosts_are_granted_only_sockets_that_reach_the_proxy_are_opened),
         cmocka_unit_test(a_shell_starts_what_is_listed_from_the_folders_of_programs),
         cmocka_unit_test(a_program_that_is_in_another_folder_of_PATH_is_no_attempt),
         cmocka_unit_test(a_shell_that_cannot_be_read_says_the_name_in_registers),
