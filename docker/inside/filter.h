@@ -28,7 +28,9 @@ enum cbx_call_condition {
 enum cbx_call_argument {
     CBX_CALL_PROGRAM, /* a program, by path */
     CBX_CALL_PROCESS, /* a new process */
-    CBX_CALL_FAMILY,  /* of addresses */
+    CBX_CALL_FAMILY,  /* of addresses, type as of socket(2) */
+    CBX_CALL_ADDRESS, /* descriptor, address and its length as of connect(2) */
+    CBX_CALL_LISTENS, /* descriptor */
     CBX_CALL_SIGNALLED, /* a process that gets a signal; the signal stands in the next or the third argument */
     CBX_CALL_TARGET,     /* a process */
     CBX_CALL_WHICH,      /* which, who as of setpriority(2) */

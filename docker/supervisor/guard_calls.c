@@ -7,6 +7,7 @@
 #include "docker/inside/names.h"
 #include "docker/inside/places.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -158,6 +159,76 @@ static int decide_socket(struct call *call)
     return is_refused(call) ? -EACCES : 0;
 }
 
+static bool read_address(const struct call *call, struct sockaddr_in *out)
+{
+    char path[32];
+    size_t len = call->data->args[2] < sizeof(*out) ? (size_t)call->data->args[2] : sizeof(*out);
+    snprintf(path, sizeof(path), "/proc/%d/mem", (int)call->pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    memset(out, 0, sizeof(*out));
+    bool readable = fd >= 0 && len >= sizeof(out->sin_family) &&
+                    pread(fd, out, len, (off_t)call->data->args[1]) == (ssize_t)len;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return readable;
+}
+
+/* Where hosts are granted, sockets of IPv4 exist. Another thread can change an address after it was read here; a sandbox has no route
+ * to anything, so what this decides is that the attempt is refused with a report. */
+static int decide_address(struct call *call)
+{
+    struct sockaddr_in address;
+    if (!is_refused(call) || !cbx_guard.proxy) {
+        return 0; /* then there is no socket but of AF_UNIX */
+    }
+    if (!read_address(call, &address)) {
+        snprintf(call->what, sizeof(call->what), "an address that cannot be read");
+        return -EACCES;
+    }
+    if (address.sin_family == AF_UNIX || address.sin_family == AF_UNSPEC ||
+        (address.sin_family == AF_INET && ntohl(address.sin_addr.s_addr) == INADDR_LOOPBACK &&
+         ntohs(address.sin_port) == CBX_FRAME_PROXY_PORT)) {
+        return 0;
+    }
+    char text[INET_ADDRSTRLEN] = "another family";
+    if (address.sin_family == AF_INET) {
+        inet_ntop(AF_INET, &address.sin_addr, text, sizeof(text));
+    }
+    snprintf(call->what, sizeof(call->what), "%s, port %d, without the proxy", text,
+             ntohs(address.sin_port));
+    return -EACCES;
+}
+
+/* Whether it is a socket of AF_UNIX: Linux lists those of the network namespace, which the sandbox has one of. */
+static bool is_local_socket(const struct call *call)
+{
+    char path[64], link[64], line[512];
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)call->pid, (int)call->data->args[0]);
+    ssize_t n = readlink(path, link, sizeof(link) - 1);
+    link[n > 0 ? n : 0] = '\0';
+    unsigned long inode = strncmp(link, "socket:[", 8) == 0 ? strtoul(link + 8, NULL, 10) : 0;
+    bool found = false;
+    FILE *sockets = inode != 0 ? fopen("/proc/net/unix", "re") : NULL;
+    while (sockets != NULL && !found && fgets(line, sizeof(line), sockets) != NULL) {
+        unsigned long each = 0; /* Num RefCount Protocol Flags Type St Inode Path */
+        found = sscanf(line, "%*s %*s %*s %*s %*s %*s %lu", &each) == 1 && each == inode;
+    }
+    if (sockets != NULL) {
+        fclose(sockets);
+    }
+    return found;
+}
+
+static int decide_listener(struct call *call)
+{
+    if (!is_refused(call) || !cbx_guard.proxy || is_local_socket(call)) {
+        return 0;
+    }
+    snprintf(call->what, sizeof(call->what), "a server");
+    return -EACCES;
+}
+
 /* --- processes -------------------------------------------------------------------------------- */
 
 /* Threads of the caller's own process. */
@@ -304,6 +375,10 @@ static int decide(struct call *call)
         return decide_process(call);
     case CBX_CALL_FAMILY:
         return decide_socket(call);
+    case CBX_CALL_ADDRESS:
+        return decide_address(call);
+    case CBX_CALL_LISTENS:
+        return decide_listener(call);
     case CBX_CALL_SIGNALLED:
         return decide_signal(call);
     case CBX_CALL_TARGET:

@@ -27,6 +27,7 @@ struct row {
     bool proxy;           /* of proxy containers; neither has it a list */
     struct cbx_image image;
     struct cbx_contents contents;
+    json_t *built_in; /* lines of CBX_LABEL_BUILT_IN; NULL = none; owned */
 };
 
 static void print_package(const struct cbx_image_package *package)
@@ -46,6 +47,9 @@ static void print_row(const struct cbx_options *options, const struct row *row)
     }
     printf("%-38s %5lld MB  %s\n", row->name, (long long)(row->image.size_bytes + 500000) / 1000000,
            row->image.id);
+    for (size_t i = 0; i < json_array_size(row->built_in); i++) {
+        printf("    built in: %s\n", json_string_value(json_array_get(row->built_in, i)));
+    }
     if (!options->contents || row->installer || row->proxy) {
         return;
     }
@@ -69,11 +73,31 @@ static json_t *row_json(const struct cbx_options *options, const struct row *row
         json_object_set_new(json, "id", json_string(row->image.id));
         json_object_set_new(json, "size_bytes", json_integer(row->image.size_bytes));
     }
+    if (row->built_in != NULL) {
+        json_object_set(json, "built_in", row->built_in);
+    }
     if (options->contents && row->contents.json != NULL) {
         json_object_set(json, "runtime", json_object_get(row->contents.json, "runtime"));
         json_object_set(json, "packages", json_object_get(row->contents.json, "packages"));
     }
     return json;
+}
+
+/* The packages that were built into an image (new reference); NULL = none. */
+static json_t *read_built_in(struct cbx_engine *engine, const char *name)
+{
+    static char text[CBX_PACKAGE_SET_BYTES_MAX];
+    if (cbx_engine_image_label(engine, name, CBX_LABEL_BUILT_IN, text, sizeof(text), NULL) != 0 ||
+        text[0] == '\0') {
+        return NULL;
+    }
+    json_t *lines = json_array();
+    for (const char *at = text; *at != '\0';) {
+        size_t len = strcspn(at, "\n");
+        json_array_append_new(lines, cbx_json_text((struct cbx_str){ .p = at, .len = len }));
+        at += len + (at[len] == '\n');
+    }
+    return lines;
 }
 
 /* Asks the engine. A list that cannot be read is an error of the operator's images. */
@@ -84,6 +108,7 @@ static int read_row(struct cbx_engine *engine, struct row *row, struct cbx_err *
     if (failed) {
         return row->missing ? 0 : failed;
     }
+    row->built_in = row->installer || row->proxy ? NULL : read_built_in(engine, row->name);
     failed = row->image.contents != NULL && !row->installer && !row->proxy
                  ? cbx_contents_read(cbx_str_of(row->image.contents), &row->contents, err)
                  : 0;
@@ -105,6 +130,7 @@ static void list_row(struct cbx_engine *engine, const struct cbx_options *option
     }
     *status = failed || (row->missing && row->needed) ? 1 : *status;
     free(row->image.contents);
+    json_decref(row->built_in);
     cbx_contents_done(&row->contents);
 }
 

@@ -21,6 +21,7 @@ run_baked() { "$codebox" run --state "$state-image" --language python - 2>&1; }
 built_in() {
     bake --packages 'good>=1' python | shows 'good 1.0 sha256:'
     run_baked <<<$'import good, good_part\nprint("built in", good.VALUE, good_part.VALUE)' | shows 'built in 1.0 2.0'
+    "$codebox" image list | shows 'built in: good 1.0 sha256:'
     "$codebox" image list --contents | shows 'good 1.0'
     "$codebox" audit tail --state "$state-image" --lines 20 | shows resolve
 }

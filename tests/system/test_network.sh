@@ -52,7 +52,11 @@ recorded() { # FILTER: the records hold one like it
 }
 
 # --- what is granted
-granted_host() { get http://api.example.test/ | text_of | shows 'got hello of api.example.test on 80'; }
+granted_host() {
+    get http://api.example.test/ >"$work/got"
+    text_of <"$work/got" | shows 'got hello of api.example.test on 80'
+    expect '.blocked == []' "$work/got"
+}
 ok 'a program reaches a host that the policy grants' granted_host
 ok 'the audit log has the request, with the sandbox it came from' recorded '.outcome == "served" and .host == "api.example.test" and .port == 80 and (.sandbox | length) == 64 and .decision != "" and .received_bytes > 0'
 granted() { jq -se 'map(select(.type == "decision" and .body.policy == "granted" and .body.action == "run")) | .[0].body.hosts | index("api.example.test") != null' "$state"/audit.jsonl; }
@@ -98,8 +102,10 @@ ok_later 'user names in a URL change nothing' denied http://api.example.test@oth
 ok_later 'a name that does not exist is told' denied http://nowhere.example.test/ failed '.outcome != "served" and .host == "nowhere.example.test"'
 no_dns() { once $'import socket\ntry:\n    print("got", socket.gethostbyname("api.example.test"))\nexcept Exception as e:\n    print("failed", type(e).__name__)' python granted | shows '' | lacks '"got 1'; }
 ok_later 'names are not resolved inside' no_dns
-direct() { once $'import http.client\ntry:\n    c = http.client.HTTPConnection("11.22.33.2", 80, timeout=3)\n    c.request("GET", "/")\n    print("got", c.getresponse().read())\nexcept OSError as e:\n    print("failed", e)' | shows 'failed' | lacks 'got b'; }
-ok_later 'without the proxy nothing is reached' direct
+direct() { once $'import http.client\ntry:\n    c = http.client.HTTPConnection("11.22.33.2", 80, timeout=3)\n    c.request("GET", "/")\n    print("got", c.getresponse().read())\nexcept OSError as e:\n    print("failed", e)' | tee "$work/direct" | shows 'failed' | lacks 'got b'; expect '.blocked[0].what | test("11.22.33.2, port 80, without the proxy")' "$work/direct"; }
+ok_later 'without the proxy nothing is reached, and the attempt is reported' direct
+server() { once $'import http.server\nhttp.server.HTTPServer' | expect '.outcome != "ok"'; }
+ok_later 'a server is denied as without a network' server
 by_default() { once $'import urllib.request\ntry:\n    print("got", urllib.request.urlopen("http://api.example.test/", timeout=5).read())\nexcept OSError as e:\n    print("failed", e)\n    raise' python default | shows 'programs reach no other machine under this policy' | lacks 'got b'; }
 ok_later 'a policy without hosts grants none, and says how one is granted' by_default
 named() { once $'import urllib.request\nurllib.request.urlopen("http://other.example.test/")' | shows 'programs reach only api.example.test'; }

@@ -3,12 +3,14 @@
 #include "docker/supervisor/guard.h"
 #include "tests/unit/unit.h"
 
+#include <arpa/inet.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "docker/inside/confine.c"
@@ -108,6 +110,50 @@ static void where_hosts_are_granted_only_sockets_that_reach_the_proxy_are_opened
         assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_socket, others[i][0], others[i][1], 0),
                          -EACCES);
     }
+}
+
+static uint64_t address_of(const char *host, uint16_t port)
+{
+    static struct sockaddr_in address;
+    address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port) };
+    assert_int_equal(inet_pton(AF_INET, host, &address.sin_addr), 1);
+    return (uint64_t)(uintptr_t)&address;
+}
+
+static void where_hosts_are_granted_sockets_connect_to_the_proxy_alone(void **state)
+{
+    (void)state;
+    const size_t len = sizeof(struct sockaddr_in);
+    refuse(ALL, "", 0);
+    cbx_guard.proxy = true;
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_connect, 3, address_of("127.0.0.1", 3128), len),
+                     0);
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_connect, 3, address_of("192.0.2.7", 80), len),
+                     -EACCES);
+    assert_string_equal(noted, "192.0.2.7, port 80, without the proxy");
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_connect, 3, address_of("127.0.0.1", 3129), len),
+                     -EACCES);
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_connect, 3, 1, len), -EACCES);
+    const struct sockaddr_un local = { .sun_family = AF_UNIX };
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_connect, 3, (uint64_t)(uintptr_t)&local, 2), 0);
+    refuse(0, "", 0);
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_connect, 3, address_of("192.0.2.7", 80), len),
+                     0);
+}
+
+static void where_hosts_are_granted_no_server_listens(void **state)
+{
+    (void)state;
+    int inet = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int local = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    refuse(ALL, "", 0);
+    cbx_guard.proxy = true;
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_listen, (uint64_t)inet, 5, 0), -EACCES);
+    assert_string_equal(noted, "a server");
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_listen, (uint64_t)local, 5, 0), 0);
+    assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_listen, 999, 5, 0), -EACCES);
+    close(inet);
+    close(local);
 }
 
 static void a_shell_starts_what_is_listed_from_the_folders_of_programs(void **state)
@@ -373,6 +419,8 @@ int main(void)
         cmocka_unit_test(nothing_is_refused_while_a_kernel_starts),
         cmocka_unit_test(without_a_list_nothing_starts_whatever_is_in_memory),
         cmocka_unit_test(where_hosts_are_granted_only_sockets_that_reach_the_proxy_are_opened),
+        cmocka_unit_test(where_hosts_are_granted_sockets_connect_to_the_proxy_alone),
+        cmocka_unit_test(where_hosts_are_granted_no_server_listens),
         cmocka_unit_test(a_shell_starts_what_is_listed_from_the_folders_of_programs),
         cmocka_unit_test(a_program_that_is_in_another_folder_of_PATH_is_no_attempt),
         cmocka_unit_test(a_shell_that_cannot_be_read_says_the_name_in_registers),
