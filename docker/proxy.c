@@ -358,7 +358,8 @@ static void *run_proxy(void *context)
     struct cbx_err err = { 0 };
     int failed = serve(proxy, &err);
     pthread_mutex_lock(&proxy->lock);
-    if (failed && !proxy->stopping) {
+    bool lost = failed && !proxy->stopping;
+    if (lost) {
         cbx_log(CBX_LOG_ERROR, "the proxy of a sandbox: %s",
                 cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     }
@@ -373,6 +374,10 @@ static void *run_proxy(void *context)
     pthread_mutex_unlock(&proxy->lock);
     if (id[0] != '\0') {
         cbx_engine_container_remove(proxy->engine, id, NULL);
+    }
+    if (lost) {
+        report(proxy, &(struct cbx_proxy_event){ .outcome = CBX_PROXY_FAILED,
+                                                 .reason = CBX_STR("proxy-unavailable") });
     }
     return NULL;
 }

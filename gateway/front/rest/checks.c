@@ -35,6 +35,7 @@ static const struct cbx_json_field fields[] = {
       .min = 1,
       .max = 64 },
 };
+CBX_REST_INPUT(check, fields);
 
 void cbx_rest_check(struct cbx_rest_call *call)
 {

@@ -29,6 +29,7 @@ static const struct cbx_json_field legacy_fields[] = {
     { "language", CBX_JSON_STR, offsetof(struct body, language), false, false, 1, 32 },
     { "disable_validation", CBX_JSON_ANY, offsetof(struct body, disable), false, true, 0, 0 },
 };
+CBX_REST_INPUT(execute, legacy_fields);
 
 static const struct cbx_json_field fields[] = {
     { "code", CBX_JSON_STR, offsetof(struct body, code), true, false, 0, CODE_MAX },
@@ -44,6 +45,7 @@ static const struct cbx_json_field fields[] = {
     { "stream", CBX_JSON_BOOL, offsetof(struct body, stream), false, false, 0, 0 },
     { "interactive", CBX_JSON_BOOL, offsetof(struct body, interactive), false, false, 0, 0 },
 };
+CBX_REST_INPUT(create_execution, fields);
 
 /* Refuses what CodeBox-AI accepts silently and no caller may do here. False when the answer is
  * made. */
@@ -321,14 +323,17 @@ void cbx_rest_cancel_execution(struct cbx_rest_call *call)
     cbx_rest_answer(call, 202, json_pack("{s:s}", "status", "interrupted"));
 }
 
+struct input {
+    struct cbx_str text;
+};
+static const struct cbx_json_field input_fields[] = {
+    { "text", CBX_JSON_STR, offsetof(struct input, text), false, true, 0, 60000 },
+};
+CBX_REST_INPUT(answer, input_fields);
+
 void cbx_rest_answer_execution(struct cbx_rest_call *call)
 {
-    struct input {
-        struct cbx_str text;
-    } input = { 0 };
-    static const struct cbx_json_field input_fields[] = {
-        { "text", CBX_JSON_STR, offsetof(struct input, text), false, true, 0, 60000 },
-    };
+    struct input input = { 0 };
     char decision[CBX_ID_CHARS + 1];
     struct cbx_err err = { 0 };
     if (!cbx_rest_body(call, input_fields, 1, &input) || !find_run(call, decision)) {

@@ -17,6 +17,7 @@ static const struct cbx_json_field query_fields[] = {
     { "limit", CBX_JSON_INT, offsetof(struct query, limit), false, false, 1, LIMIT_MAX },
     { "cursor", CBX_JSON_STR, offsetof(struct query, cursor), false, false, 1, 512 },
 };
+CBX_REST_INPUT(page, query_fields);
 
 /* The text of a cursor names its listing, since a position of another one would be a wrong place. In
  * hexadecimal, as clients are not to read or make it. */

@@ -11,8 +11,7 @@ struct route {
 };
 
 static const struct route routes[] = {
-#define CBX_ROUTE(method, path, handler, legacy, sentence)                                         \
-    { method, path, cbx_rest_##handler, legacy },
+#define CBX_ROUTE(method, path, handler, legacy, ...) { method, path, cbx_rest_##handler, legacy },
 #include "gateway/front/rest/routes.def"
 #undef CBX_ROUTE
 };

@@ -55,10 +55,23 @@ bool cbx_rest_query(struct cbx_rest_call *call, const struct cbx_json_field *fie
                     void *into);
 
 /* The handlers of routes.def. */
-#define CBX_ROUTE(method, path, handler, legacy, sentence)                                         \
-    void cbx_rest_##handler(struct cbx_rest_call *call);
+#define CBX_ROUTE(method, path, handler, ...) void cbx_rest_##handler(struct cbx_rest_call *call);
 #include "gateway/front/rest/routes.def"
 #undef CBX_ROUTE
+
+/* What the body of a request, or the query of a GET, has: each beside the handler that reads it. */
+struct cbx_rest_input {
+    const struct cbx_json_field *fields;
+    size_t count;
+};
+#define CBX_REST_INPUT(name, table)                                                                \
+    const struct cbx_rest_input cbx_rest_input_##name = { table, sizeof(table) / sizeof(table[0]) }
+extern const struct cbx_rest_input cbx_rest_input_create_session, cbx_rest_input_open_session,
+    cbx_rest_input_execute, cbx_rest_input_create_execution, cbx_rest_input_answer,
+    cbx_rest_input_check, cbx_rest_input_page, cbx_rest_input_none, cbx_rest_input_bytes;
+
+/* The members of `execution_options` in the body of POST /sessions. */
+extern const struct cbx_rest_input cbx_rest_input_options;
 
 /* Reads the requested limits, by the names of limits.def; absent ones are CBX_LIMIT_UNSET.
  * CBX_EINVAL. */

@@ -35,6 +35,7 @@ static const struct cbx_json_field body_fields[] = {
       .min = 1,
       .max = 64 },
 };
+CBX_REST_INPUT(create_session, body_fields);
 
 struct options {
     int64_t timeout;
@@ -67,6 +68,7 @@ static const struct cbx_json_field option_fields[] = {
       .offset = offsetof(struct options, mounts),
       .nullable = true },
 };
+CBX_REST_INPUT(options, option_fields);
 
 /* "512m", "2G", "1073741824": bytes, or 0 when it is no size. */
 static int64_t parse_memory(struct cbx_str text)
@@ -259,6 +261,7 @@ static const struct cbx_json_field v1_fields[] = {
     { "environment", CBX_JSON_OBJECT, offsetof(struct v1_body, environment), false, true, 0, 0 },
     { "mounts", CBX_JSON_ARRAY, offsetof(struct v1_body, mounts), false, true, 0, 0 },
 };
+CBX_REST_INPUT(open_session, v1_fields);
 
 void cbx_rest_open_session(struct cbx_rest_call *call)
 {
