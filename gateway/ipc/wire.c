@@ -112,20 +112,6 @@ static int receive_exactly(int fd, void *to, size_t len, int64_t deadline, struc
     return 0;
 }
 
-/* The first bytes of what arrived, which stay in the socket. Nearly every message is a whole one
- * here: looking at it and taking it are two calls, where its three parts would be three. */
-struct peeked {
-    char bytes[16 * 1024];
-    size_t len;
-};
-
-static int peek(int fd, int64_t deadline, struct peeked *out, struct cbx_err *err)
-{
-    ssize_t n = receive_some(fd, out->bytes, sizeof(out->bytes), MSG_PEEK, deadline, err);
-    out->len = n > 0 ? (size_t)n : 0;
-    return n < 0 ? (int)n : 0;
-}
-
 /* The lengths of a message, and its header and bytes in memory of the right size. */
 struct parts {
     uint32_t lengths[2];
@@ -145,40 +131,25 @@ static int make_room(struct parts *p, struct cbx_err *err)
     return 0;
 }
 
-/* A whole message in what was looked at: takes it out of the socket, and its parts out of the
- * copy. */
-static int take_whole(int fd, struct peeked *peeked, struct parts *p, size_t total,
-                      int64_t deadline, struct cbx_err *err)
+/* Header and bytes at once: nearly every message is there as a whole, so it takes two calls, where its three parts would be three. */
+static int receive_both(int fd, struct parts *p, int64_t deadline, struct cbx_err *err)
 {
-    int failed = receive_exactly(fd, peeked->bytes, total, deadline, err);
-    if (!failed) {
-        memcpy(p->header, peeked->bytes + sizeof(p->lengths), p->lengths[0]);
-        memcpy(p->bytes, peeked->bytes + sizeof(p->lengths) + p->lengths[0], p->lengths[1]);
-    }
-    return failed;
+    struct iovec both[] = { { .iov_base = p->header, .iov_len = p->lengths[0] },
+                            { .iov_base = p->bytes, .iov_len = p->lengths[1] } };
+    struct msghdr message = { .msg_iov = both, .msg_iovlen = 2 };
+    ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT);
+    size_t got = n > 0 ? (size_t)n : 0;
+    size_t header = got < p->lengths[0] ? got : p->lengths[0], bytes = got - header;
+    int failed = receive_exactly(fd, p->header + header, p->lengths[0] - header, deadline, err);
+    return failed ? failed
+                  : receive_exactly(fd, p->bytes + bytes, p->lengths[1] - bytes, deadline, err);
 }
 
 static int receive_parts(int fd, struct parts *p, int64_t deadline, struct cbx_err *err)
 {
-    struct peeked peeked;
-    int failed = peek(fd, deadline, &peeked, err);
-    if (failed) {
-        return failed;
-    }
-    if (peeked.len >= sizeof(p->lengths)) {
-        memcpy(p->lengths, peeked.bytes, sizeof(p->lengths));
-        failed = make_room(p, err);
-        size_t total = sizeof(p->lengths) + p->lengths[0] + (size_t)p->lengths[1];
-        if (failed || total <= peeked.len) {
-            return failed ? failed : take_whole(fd, &peeked, p, total, deadline, err);
-        }
-        failed = receive_exactly(fd, p->lengths, sizeof(p->lengths), deadline, err);
-    } else {
-        failed = receive_exactly(fd, p->lengths, sizeof(p->lengths), deadline, err);
-        failed = failed ? failed : make_room(p, err);
-    }
-    failed = failed ? failed : receive_exactly(fd, p->header, p->lengths[0], deadline, err);
-    return failed ? failed : receive_exactly(fd, p->bytes, p->lengths[1], deadline, err);
+    int failed = receive_exactly(fd, p->lengths, sizeof(p->lengths), deadline, err);
+    failed = failed ? failed : make_room(p, err);
+    return failed ? failed : receive_both(fd, p, deadline, err);
 }
 
 static int parse_header(struct parts *p, struct cbx_err *err)
