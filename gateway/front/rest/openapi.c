@@ -124,7 +124,7 @@ static json_t *make_limits(void)
     json_t *properties = json_object();
     const struct cbx_limit_row *row;
     for (size_t i = 0; (row = cbx_limit_row(i)) != NULL; i++) {
-        json_t *limit = json_object();
+        json_t *limit = NULL;
         if (row->words == NULL) {
             limit = json_pack("{s:s,s:I,s:I}", "type", "integer", "minimum", (json_int_t)row->lo,
                               "maximum", (json_int_t)row->hi);
@@ -133,7 +133,7 @@ static json_t *make_limits(void)
             for (size_t k = 0; row->words[k] != NULL; k++) {
                 json_array_append_new(words, json_string(row->words[k]));
             }
-            json_object_set_new(limit, "enum", words);
+            limit = json_pack("{s:o}", "enum", words);
         }
         json_object_set_new(limit, "description", json_sprintf("Limit of %s.", row->title));
         json_object_set_new(properties, row->name, limit);
