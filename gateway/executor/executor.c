@@ -67,7 +67,13 @@ static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *c
                       const char *id)
 {
     struct cbx_sandbox *sandbox = NULL;
-    if (cbx_sandbox_adopt(e->engine, config, id, &sandbox, NULL) != 0) {
+    struct cbx_err err = { 0 };
+    int failed = cbx_sandbox_adopt(e->engine, config, id, &sandbox, &err);
+    if (failed) {
+        if (failed != CBX_ENOTFOUND) { /* that one was ready for use, and in none */
+            cbx_log(CBX_LOG_WARNING, "container %.12s of an executor that has ended is removed: %s",
+                    id, err.text);
+        }
         return;
     }
     const struct cbx_policy *policy =
@@ -124,8 +130,11 @@ static void adopt(struct cbx_executor *e, const struct cbx_sandbox_config *confi
     char label[128];
     size_t removed;
     CBX_AUTO_JSON ids = NULL;
+    struct cbx_err err = { 0 };
     snprintf(label, sizeof(label), "codebox.instance=%s", e->instance.name);
-    if (cbx_engine_container_running(e->engine, label, &ids, NULL) != 0) {
+    if (cbx_engine_container_running(e->engine, label, &ids, &err) != 0) {
+        cbx_log(CBX_LOG_WARNING, "the sandboxes of an executor that has ended are not adopted: %s",
+                err.text);
         return;
     }
     struct adoption adoption = { .executor = e, .config = config, .ids = ids };

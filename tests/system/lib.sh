@@ -21,6 +21,7 @@ ok() { # SENTENCE COMMAND ...: the command's status decides; it runs in a subshe
     else
         echo "  FAILED $sentence"
         sed 's/^/         /' "$work/out" | tail -n 15
+        [ ! -s "$work/server.log" ] || { echo '         -- the log of the gateway:'; sed 's/^/         /' "$work/server.log" | cut -c1-300 | tail -n 8; }
         failed=1
     fi
 }

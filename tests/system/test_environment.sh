@@ -20,7 +20,7 @@ unset REGION API_TOKEN
 execute() { post /v1/executions "$(jq -n --arg s "$1" --arg c "$2" '{code: $c, session_id: $s}')"; }
 once() { post /v1/executions "$(jq -n --arg l "$1" --arg c "$2" '{code: $c, language: $l}')"; }
 open_session() { post /v1/sessions "${1:-{\}}" | jq -er .session_id; }
-shows() { grep -F -- "$1" >/dev/null || { echo "not there: $1"; return 1; }; }
+shows() { local text; text=$(cat); grep -qF -- "$1" <<<"$text" || { echo "not there: $1"; echo "but: ${text:0:1500}" | tr -d '\r'; return 1; }; }
 has_no_value() { lacks "Zq81RvXw|K3hT9sBn"; }
 
 # --- every language
