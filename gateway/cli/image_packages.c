@@ -59,7 +59,7 @@ static int install(const struct cbx_options *options, struct cbx_flow *flow, int
                                                    .policy = CBX_STR(""),
                                                    .language = language_of(options),
                                                    .origin = CBX_STR("image"),
-                                                   .principal = cbx_str_of(principal),
+                                                   .principal = principal,
                                                    .progress = show_progress };
     cbx_service_init_packages(&service, flow);
     int failed = cbx_service_have_dependencies(&service, &dependencies, &set, &outcome, &err);

@@ -24,7 +24,7 @@ static int install(struct cbx_service *service, struct cbx_request *request, con
                                         .policy = request->policy,
                                         .language = language,
                                         .origin = request->subject.origin,
-                                        .principal = request->subject.principal,
+                                        .principal = request->subject.principal.p,
                                         .progress = isatty(STDERR_FILENO) ? show_progress : NULL };
     int failed = cbx_service_have_dependencies(service, &d, set, denial, err);
     request->subject.packages = cbx_buf_str(set);

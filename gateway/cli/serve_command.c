@@ -78,10 +78,12 @@ struct served {
     struct cbx_mcp_fixtures fixtures; /* of --conformance */
 };
 
-static void handle(void *context, const struct cbx_http_request *request,
+static void handle(void *context, const struct cbx_http_request *http,
                    struct cbx_http_response *out)
 {
     struct served *s = context;
+    struct cbx_http_request copy = *http, *request = &copy;
+    copy.caller = cbx_caller_local();
     if (cbx_str_is(request->path, "/mcp")) {
         cbx_mcp_http(&s->mcp, request, out);
     } else {

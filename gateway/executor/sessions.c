@@ -210,6 +210,15 @@ struct entry {
     int64_t ack_timeout_ms;
 };
 
+/* With the lock held: the session of this entry; NULL when it is another principal's. */
+static struct cbx_session *find_own(struct cbx_sessions *sessions, const struct entry *entry)
+{
+    struct cbx_session *s = cbx_sessions_find_slot(sessions, entry->id);
+    bool own = s != NULL &&
+               (entry->principal == NULL || strcmp(s->principal, entry->principal) == 0);
+    return own ? s : NULL;
+}
+
 /* With the lock held: waits until nothing is in the session and, with a ticket, until it is the
  * first and the result of the run before is acknowledged or timed out. The slot is found anew
  * after each wait: others wait too, and one of them may have left a result of its own. */
@@ -217,7 +226,7 @@ static struct cbx_session *await_turn(struct cbx_sessions *sessions, const struc
 {
     const struct cbx_ticket *ticket = entry->ticket;
     struct cbx_session *s;
-    while ((s = cbx_sessions_find_slot(sessions, entry->id)) != NULL && cbx_slot_is_open(s)) {
+    while ((s = find_own(sessions, entry)) != NULL && cbx_slot_is_open(s)) {
         int64_t timeout = s->ended_ms + entry->ack_timeout_ms;
         if (cbx_slot_is_entered(s) || (ticket != NULL && !is_first(sessions, ticket))) {
             pthread_cond_wait(&sessions->changed, &sessions->lock);
@@ -239,8 +248,6 @@ static int enter(struct cbx_sessions *sessions, const struct entry *entry, struc
     int failed = 0;
     if (session == NULL || session->state != CBX_SLOT_IDLE || sessions->stopping) {
         failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", entry->id);
-    } else if (entry->principal != NULL && strcmp(session->principal, entry->principal) != 0) {
-        failed = cbx_fail(err, CBX_ESTATE, "session '%s' belongs to another principal", entry->id);
     } else if (entry->permit != NULL &&
                !cbx_sha256_equal(&session->policy_sha256, &entry->permit->policy_sha256)) {
         failed = cbx_fail(err, CBX_ESTATE,

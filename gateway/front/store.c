@@ -11,6 +11,9 @@
 
 enum { RESULTS_MAX = 512 * 1024 * 1024 };
 
+/* Rows of the principal in the second parameter; NULL: of every one. */
+#define OF_PRINCIPAL "(?2 IS NULL OR principal=?2)"
+
 int cbx_store_fail(struct cbx_store *store, struct cbx_err *err)
 {
     return cbx_fail(err, CBX_EIO, "the database of the state directory: %s",
@@ -92,11 +95,12 @@ int cbx_store_execute(struct cbx_store *store, const char *sql, const char *cons
 
 /* The first `count` columns of the row with this id, malloc'ed; NULL for SQL NULL. CBX_ENOTFOUND
  * without a row. */
-static int fetch(struct cbx_store *store, const char *sql, const char *id, char **columns,
-                 int count, struct cbx_err *err)
+static int fetch(struct cbx_store *store, const char *sql, const char *principal, const char *id,
+                 char **columns, int count, struct cbx_err *err)
 {
+    const char *const values[] = { id, principal };
     pthread_mutex_lock(&store->lock);
-    sqlite3_stmt *statement = cbx_store_prepare(store, sql, &id, 1);
+    sqlite3_stmt *statement = cbx_store_prepare(store, sql, values, 2);
     int step = statement != NULL ? sqlite3_step(statement) : SQLITE_ERROR;
     int failed = step == SQLITE_ROW ? 0
                  : step == SQLITE_DONE
@@ -111,17 +115,20 @@ static int fetch(struct cbx_store *store, const char *sql, const char *id, char 
     return failed;
 }
 
-int cbx_store_add_session(struct cbx_store *store, const char *id, const char *created_at,
-                          const char *policy, const json_t *options, struct cbx_err *err)
+int cbx_store_add_session(struct cbx_store *store, const char *principal, const char *id,
+                          const char *created_at, const char *policy, const json_t *options,
+                          struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_STORED_OPTIONS_MAX);
     cbx_json_write(&text, options);
-    const char *const values[] = { id, created_at, policy, text.p };
+    const char *const values[] = { id, created_at, policy, text.p, principal };
     int failed = cbx_store_check_space(store, CBX_EBUSY, err);
     return failed ? failed
-                  : cbx_store_execute(store, "INSERT INTO sessions VALUES(?,?,?,?)", values, 4,
-                                      NULL, err);
+                  : cbx_store_execute(store,
+                                      "INSERT INTO sessions(id, created_at, policy, options, "
+                                      "principal) VALUES(?,?,?,?,?)",
+                                      values, 5, NULL, err);
 }
 
 int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t *options,
@@ -135,12 +142,12 @@ int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t 
                              err);
 }
 
-int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options,
-                          struct cbx_err *err)
+int cbx_store_get_session(struct cbx_store *store, const char *principal, const char *id,
+                          char **policy, json_t **options, struct cbx_err *err)
 {
     char *columns[2] = { NULL, NULL };
-    int failed =
-        fetch(store, "SELECT policy, options FROM sessions WHERE id=?", id, columns, 2, err);
+    int failed = fetch(store, "SELECT policy, options FROM sessions WHERE id=?1 AND " OF_PRINCIPAL,
+                       principal, id, columns, 2, err);
     if (!failed && options != NULL) {
         failed = cbx_json_parse(cbx_str_of(columns[1]), CBX_STORED_OPTIONS_MAX, options, err);
     }
@@ -174,10 +181,17 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
     char kind[8], turn[24];
     snprintf(kind, sizeof(kind), "%d", e->kind != 0 ? (int)e->kind : CBX_ENTRY_CELL);
     snprintf(turn, sizeof(turn), "%lld", (long long)e->turn);
-    const char *const values[] = { e->id,       e->session,  e->created_at,
-                                   e->decision, e->language, e->code,
-                                   request.p,   kind,        e->name != NULL ? e->name : "",
-                                   turn };
+    const char *const values[] = { e->id,
+                                   e->session,
+                                   e->created_at,
+                                   e->decision,
+                                   e->language,
+                                   e->code,
+                                   request.p,
+                                   kind,
+                                   e->name != NULL ? e->name : "",
+                                   turn,
+                                   e->principal != NULL ? e->principal : "" };
     int failed = cbx_store_check_space(store, CBX_EBUSY, err);
     if (failed) {
         return failed;
@@ -190,9 +204,10 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
                : cbx_store_execute_locked(
                      store,
                      "INSERT INTO executions(id, session, status, created_at, decision, language, "
-                     "code, request, begun, kind, name, turn) VALUES(?,?,'running',?,?,?,?,?,0,"
-                     "CAST(? AS INTEGER),?,CAST(? AS INTEGER))",
-                     values, 10, NULL, err);
+                     "code, request, begun, kind, name, turn, principal) "
+                     "VALUES(?,?,'running',?,?,?,?,?,0,"
+                     "CAST(? AS INTEGER),?,CAST(? AS INTEGER),?)",
+                     values, 11, NULL, err);
     if (!failed) {
         cbx_store_count_bytes(store, e->session, (int64_t)strlen(e->code));
     }
@@ -251,15 +266,15 @@ int cbx_store_set_execution(struct cbx_store *store, const char *id, const char 
     return failed;
 }
 
-int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **out,
-                            struct cbx_err *err)
+int cbx_store_get_execution(struct cbx_store *store, const char *principal, const char *id,
+                            json_t **out, struct cbx_err *err)
 {
     enum { COLUMNS = 9 };
     char *c[COLUMNS] = { NULL };
     int failed = fetch(store,
                        "SELECT id, session, status, created_at, completed_at, results, decision, "
-                       "language, dropped FROM executions WHERE id=?",
-                       id, c, COLUMNS, err);
+                       "language, dropped FROM executions WHERE id=?1 AND " OF_PRINCIPAL,
+                       principal, id, c, COLUMNS, err);
     json_t *results = NULL;
     if (!failed && c[5] != NULL) {
         failed = cbx_json_parse(cbx_str_of(c[5]), RESULTS_MAX, &results, err);
@@ -304,50 +319,54 @@ static int fetch_rows(struct cbx_store *store, const char *sql, const char *cons
     return 0;
 }
 
-int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_err *err)
+int cbx_store_list_sessions(struct cbx_store *store, const char *principal, json_t **out,
+                            struct cbx_err *err)
 {
+    const char *const values[] = { NULL, principal };
     return fetch_rows(store,
-                      "SELECT id, created_at, policy, options FROM sessions ORDER BY created_at",
-                      NULL, 0, out, err);
+                      "SELECT id, principal, created_at, policy, options FROM sessions "
+                      "WHERE " OF_PRINCIPAL " ORDER BY created_at",
+                      values, 2, out, err);
 }
 
 int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err)
 {
-    return fetch_rows(
-        store,
-        "SELECT id, session, decision, language, created_at, code, request, begun, audit_seq, "
-        "kind, name, turn FROM executions WHERE status IN ('initializing','running') "
-        "ORDER BY turn",
-        NULL, 0, out, err);
+    return fetch_rows(store,
+                      "SELECT id, principal, session, decision, language, created_at, code, "
+                      "request, begun, audit_seq, "
+                      "kind, name, turn FROM executions WHERE status IN ('initializing','running') "
+                      "ORDER BY turn",
+                      NULL, 0, out, err);
 }
 
-int cbx_store_page_sessions(struct cbx_store *store, const struct cbx_store_position *after,
-                            int64_t limit, json_t **out, struct cbx_err *err)
+int cbx_store_page_sessions(struct cbx_store *store, const char *principal,
+                            const struct cbx_store_position *after, int64_t limit, json_t **out,
+                            struct cbx_err *err)
 {
     char count[24];
     snprintf(count, sizeof(count), "%lld", (long long)limit);
-    const char *const values[] = { after->created_at, after->key, count };
+    const char *const values[] = { after->created_at, principal, after->key, count };
     return fetch_rows(store,
-                      "SELECT id, created_at, policy, options FROM sessions "
-                      "WHERE (created_at, id) > (?, ?) "
-                      "ORDER BY created_at, id LIMIT CAST(? AS INTEGER)",
-                      values, 3, out, err);
+                      "SELECT id, principal, created_at, policy, options FROM sessions "
+                      "WHERE (created_at, id) > (?1, ?3) AND " OF_PRINCIPAL
+                      " ORDER BY created_at, id LIMIT CAST(?4 AS INTEGER)",
+                      values, 4, out, err);
 }
 
-int cbx_store_page_history(struct cbx_store *store, const char *session,
+int cbx_store_page_history(struct cbx_store *store, const char *principal, const char *session,
                            const struct cbx_store_position *after, int64_t limit, json_t **out,
                            struct cbx_err *err)
 {
     char count[24];
     snprintf(count, sizeof(count), "%lld", (long long)limit);
-    const char *const values[] = { session, after->created_at, after->key, count };
-    return fetch_rows(
-        store,
-        "SELECT id, status, created_at, completed_at, language, decision, code, "
-        "rowid AS position FROM executions "
-        "WHERE session=? AND kind=1 AND (created_at, rowid) > (?, CAST(? AS INTEGER)) "
-        "ORDER BY created_at, rowid LIMIT CAST(? AS INTEGER)",
-        values, 4, out, err);
+    const char *const values[] = { session, principal, after->created_at, after->key, count };
+    return fetch_rows(store,
+                      "SELECT id, status, created_at, completed_at, language, decision, code, "
+                      "rowid AS position FROM executions "
+                      "WHERE session=?1 AND " OF_PRINCIPAL " AND kind=1 "
+                      "AND (created_at, rowid) > (?3, CAST(?4 AS INTEGER)) "
+                      "ORDER BY created_at, rowid LIMIT CAST(?5 AS INTEGER)",
+                      values, 5, out, err);
 }
 
 int cbx_store_page_past(struct cbx_store *store, const char *session, int64_t after, int64_t before,

@@ -33,17 +33,21 @@ int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
 void cbx_store_free(struct cbx_store *store);
 CBX_DEFINE_AUTO(store)
 
+/* Every row belongs to a principal. Where a function takes `principal`, rows of others do not exist for it; NULL,
+ * for the gateway's own work, is every row. */
+
 /* `created_at` is ISO 8601 in UTC without a zone, as CodeBox-AI writes it. CBX_EBUSY when what is free
  * of the file system is left to the audit log. */
-int cbx_store_add_session(struct cbx_store *store, const char *id, const char *created_at,
-                          const char *policy, const json_t *options, struct cbx_err *err);
+int cbx_store_add_session(struct cbx_store *store, const char *principal, const char *id,
+                          const char *created_at, const char *policy, const json_t *options,
+                          struct cbx_err *err);
 /* Puts other options in the place of those of a session. */
 int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t *options,
                           struct cbx_err *err);
 /* CBX_ENOTFOUND when there is none. *policy and *options are new, the caller's (free, json_decref);
  * either may be NULL. */
-int cbx_store_get_session(struct cbx_store *store, const char *id, char **policy, json_t **options,
-                          struct cbx_err *err);
+int cbx_store_get_session(struct cbx_store *store, const char *principal, const char *id,
+                          char **policy, json_t **options, struct cbx_err *err);
 
 /* Removes a session's row; its executions stay. CBX_ENOTFOUND when there is none.
  */
@@ -51,7 +55,7 @@ int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx
 
 /* One that begins. Texts are borrowed; `session` is empty for a one-shot. */
 struct cbx_stored_execution {
-    const char *id, *session, *created_at, *decision, *language, *code;
+    const char *principal, *id, *session, *created_at, *decision, *language, *code;
     const json_t *request; /* what else is needed to submit it once more */
     enum cbx_entry_kind kind;
     const char *name; /* of a file: its path */
@@ -85,13 +89,14 @@ int cbx_store_set_execution(struct cbx_store *store, const char *id, const char 
                             const char *completed_at, const json_t *results, struct cbx_err *err);
 /* {request_id, session_id, status, created_at, completed_at, results, decision, language, dropped}
  * (new reference). `dropped` is true when there were results, and they made room for newer ones. */
-int cbx_store_get_execution(struct cbx_store *store, const char *id, json_t **out,
-                            struct cbx_err *err);
+int cbx_store_get_execution(struct cbx_store *store, const char *principal, const char *id,
+                            json_t **out, struct cbx_err *err);
 
-/* Lists of objects of texts (new references). Sessions: {id, created_at, policy, options}.
- * Executions that are not over: {id, session, decision, language, created_at, code, request, begun:
+/* Lists of objects of texts (new references). Sessions: {id, principal, created_at, policy, options}.
+ * Executions that are not over: {id, principal, session, decision, language, created_at, code, request, begun:
  * "0" or "1", audit_seq, kind, name, turn}. */
-int cbx_store_list_sessions(struct cbx_store *store, json_t **out, struct cbx_err *err);
+int cbx_store_list_sessions(struct cbx_store *store, const char *principal, json_t **out,
+                            struct cbx_err *err);
 int cbx_store_list_running(struct cbx_store *store, json_t **out, struct cbx_err *err);
 
 /* A position in a listing: that of an item, or empty, before the first. */
@@ -103,9 +108,10 @@ struct cbx_store_position {
  * and the key. Sessions as above; executions of a session, while it is open all of them: {id, status,
  * created_at, completed_at, language, decision, code, position}. The key of a session is its id, that of an execution is in the member
  * `position`. */
-int cbx_store_page_sessions(struct cbx_store *store, const struct cbx_store_position *after,
-                            int64_t limit, json_t **out, struct cbx_err *err);
-int cbx_store_page_history(struct cbx_store *store, const char *session,
+int cbx_store_page_sessions(struct cbx_store *store, const char *principal,
+                            const struct cbx_store_position *after, int64_t limit, json_t **out,
+                            struct cbx_err *err);
+int cbx_store_page_history(struct cbx_store *store, const char *principal, const char *session,
                            const struct cbx_store_position *after, int64_t limit, json_t **out,
                            struct cbx_err *err);
 

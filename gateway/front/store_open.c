@@ -63,6 +63,10 @@ static const char *const migrations[] = {
     "CREATE TRIGGER sizes_removed AFTER DELETE ON executions BEGIN"
     " DELETE FROM sizes WHERE id=old.rowid; END;"
     "PRAGMA user_version=7;",
+    /* Before callers had identities there was one principal. */
+    "ALTER TABLE sessions ADD COLUMN principal TEXT NOT NULL DEFAULT 'local';"
+    "ALTER TABLE executions ADD COLUMN principal TEXT NOT NULL DEFAULT 'local';"
+    "PRAGMA user_version=8;",
 };
 enum { FIRST_VERSION = 2, MIGRATIONS = sizeof(migrations) / sizeof(migrations[0]) };
 

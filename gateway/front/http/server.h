@@ -24,8 +24,10 @@ enum { CBX_HTTP_MCP_HEADERS = sizeof(struct cbx_http_mcp) / sizeof(struct cbx_st
 
 /* Borrowed for the length of the handler. `path` is as sent, not %-decoded, without the query. */
 struct cbx_http_request {
-    struct cbx_str method, path, query, body, content_type, accept;
+    struct cbx_str method, path, query, body, content_type, accept, authorization;
     struct cbx_http_mcp mcp;
+    const struct cbx_caller
+        *caller; /* who calls; the server leaves it to the handler (identity/caller.h) */
     struct cbx_http_exchange *exchange;
     const char *id; /* of the request, in the log and in the header X-Request-Id */
 };

@@ -154,10 +154,10 @@ static json_t *hash_call(const struct cbx_tool_call *call)
     return text_of_hash(&hash);
 }
 
-static int open_state(struct cbx_mcp *mcp, const json_t *text, struct cbx_mcp_retry *out,
-                      struct cbx_err *err)
+static int open_state(struct cbx_mcp *mcp, const char *principal, const json_t *text,
+                      struct cbx_mcp_retry *out, struct cbx_err *err)
 {
-    int failed = cbx_request_state_open(&mcp->states, cbx_json_str(text), CBX_SERVICE_PRINCIPAL,
+    int failed = cbx_request_state_open(&mcp->states, cbx_json_str(text), cbx_str_of(principal),
                                         cbx_clock_ms(), &out->state, err);
     out->expires_ms = json_integer_value(json_object_get(out->state, "expires_ms"));
     return failed == CBX_ESTALE ? 0 : failed;
@@ -177,13 +177,13 @@ static int read_response(const json_t *responses, struct cbx_mcp_retry *out, str
     return 0;
 }
 
-int cbx_mcp_retry_read(struct cbx_mcp *mcp, const json_t *params, struct cbx_mcp_retry *out,
-                       struct cbx_err *err)
+int cbx_mcp_retry_read(struct cbx_mcp *mcp, const char *principal, const json_t *params,
+                       struct cbx_mcp_retry *out, struct cbx_err *err)
 {
     const json_t *text = json_object_get(params, "requestState");
     CBX_AUTO_DONE(mcp_retry) retry = { 0 };
     int failed = read_response(json_object_get(params, "inputResponses"), &retry, err);
-    failed = failed || text == NULL ? failed : open_state(mcp, text, &retry, err);
+    failed = failed || text == NULL ? failed : open_state(mcp, principal, text, &retry, err);
     if (!failed) {
         *out = retry;
         retry = (struct cbx_mcp_retry){ 0 };
@@ -208,7 +208,8 @@ static json_t *use_answer(const struct cbx_tool_call *call, const char *asked, c
     }
     json_t *refusal = refuse_answer(call, &asking, call->retry->answer);
     if (refusal != NULL && session[0] != '\0') {
-        cbx_service_close_session(call->mcp->service, session, NULL);
+        cbx_service_close_session(call->mcp->service, cbx_mcp_caller(call->peer)->principal,
+                                  session, NULL);
     }
     return refusal;
 }
@@ -257,7 +258,8 @@ json_t *cbx_mcp_ask_by_result(const struct cbx_tool_call *call, const struct cbx
     CBX_AUTO_JSON state = make_state(call, job, asking, expires_ms);
     CBX_AUTO_DONE(buf) sealed;
     cbx_buf_init(&sealed, CBX_REQUEST_STATE_MAX);
-    if (cbx_request_state_seal(&call->mcp->states, state, CBX_SERVICE_PRINCIPAL, expires_ms,
+    if (cbx_request_state_seal(&call->mcp->states, state,
+                               cbx_str_of(cbx_mcp_caller(call->peer)->principal), expires_ms,
                                &sealed) != 0) {
         return cbx_content_of_failure("failed", asking, "the question could not be made");
     }

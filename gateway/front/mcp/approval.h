@@ -43,8 +43,8 @@ bool cbx_mcp_may_ask(const struct cbx_mcp *mcp, const struct cbx_rpc_message *re
 
 /* Reads requestState and inputResponses of a call of the stateless era. CBX_EINVAL for a state that this server did not
  * make for this principal, and for an answer that is none. An expired state is no state: the client is asked anew. */
-int cbx_mcp_retry_read(struct cbx_mcp *mcp, const json_t *params, struct cbx_mcp_retry *out,
-                       struct cbx_err *err);
+int cbx_mcp_retry_read(struct cbx_mcp *mcp, const char *principal, const json_t *params,
+                       struct cbx_mcp_retry *out, struct cbx_err *err);
 
 /* Uses the answer of an earlier round up. NULL: go on, with *approval filled if the client accepted this call; else the
  * result (new reference) that says why nothing runs. `session`, of 65 bytes, gets the session that was opened for the

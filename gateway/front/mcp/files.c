@@ -140,7 +140,9 @@ json_t *cbx_tool_read_file(const struct cbx_tool_call *call,
     if (!failed && cbx_resource_is_execution(uri, id)) {
         return cbx_tool_await(call, id);
     }
-    failed = failed ? failed : cbx_resource_read(call->mcp, uri, &resource, &err);
+    failed = failed
+                 ? failed
+                 : cbx_resource_read(call->mcp, cbx_mcp_caller(call->peer), uri, &resource, &err);
     if (failed) {
         return cbx_content_of_error(&err, NULL);
     }
@@ -195,8 +197,9 @@ json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
              : arguments->text.p != NULL ? cbx_buf_add(&bytes, arguments->text)
                                          : decode(arguments->base64, &bytes, &err);
     failed = failed ? failed
-                    : cbx_service_put_file(call->mcp->service, session, path.p, cbx_buf_str(&bytes),
-                                           "mcp", call->claims, &denial, &err);
+                    : cbx_service_put_file(call->mcp->service,
+                                           cbx_mcp_caller(call->peer)->principal, session, path.p,
+                                           cbx_buf_str(&bytes), "mcp", call->claims, &denial, &err);
     if (failed) {
         return cbx_content_of_error(&err, NULL);
     }

@@ -370,7 +370,7 @@ static int read_state(struct serving *s, const json_t *state, struct cbx_err *er
 {
     CBX_AUTO_JSON opened = NULL;
     int failed = cbx_request_state_open(&s->fixtures->key, cbx_json_str(state),
-                                        CBX_SERVICE_PRINCIPAL, cbx_clock_ms(), &opened, err);
+                                        CBX_STR(CBX_CALLER_LOCAL), cbx_clock_ms(), &opened, err);
     if (failed) {
         return failed;
     }
@@ -426,7 +426,7 @@ static int seal(const struct serving *s, json_t *result, struct cbx_err *err)
     CBX_AUTO_JSON state =
         json_pack("{s:s,s:i,s:O}", "name", s->row->name, "round", s->round, "answers", s->answers);
     cbx_buf_init(&text, CBX_REQUEST_STATE_MAX);
-    if (cbx_request_state_seal(&s->fixtures->key, state, CBX_SERVICE_PRINCIPAL,
+    if (cbx_request_state_seal(&s->fixtures->key, state, CBX_STR(CBX_CALLER_LOCAL),
                                cbx_clock_ms() + STATE_MS, &text) != 0) {
         return cbx_fail(err, CBX_EINVAL, "the answers are too long");
     }

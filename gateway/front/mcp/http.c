@@ -74,13 +74,13 @@ static void refuse_session(struct cbx_http_response *out, const char *id)
 
 /* An initialize opens a session, whose id its answer carries in a header. A client that does not send it with its other
  * requests is served without one. */
-static void open_session(const struct cbx_mcp *mcp, const struct cbx_rpc_message *message,
-                         struct cbx_http_response *out)
+static void open_session(const struct cbx_mcp *mcp, const struct cbx_http_request *http,
+                         const struct cbx_rpc_message *message, struct cbx_http_response *out)
 {
     bool opens = cbx_str_is(message->method, "initialize") &&
                  json_is_string(json_object_get(message->params, "protocolVersion"));
-    if (opens && !cbx_mcp_session_open(mcp->sessions, CBX_SERVICE_PRINCIPAL, message->params,
-                                       out->session)) {
+    if (opens && !cbx_mcp_session_open(mcp->sessions, cbx_str_of(http->caller->principal),
+                                       message->params, out->session)) {
         out->session[0] = '\0';
     }
 }
@@ -89,13 +89,15 @@ static void open_session(const struct cbx_mcp *mcp, const struct cbx_rpc_message
 static bool check_session(const struct cbx_mcp *mcp, const struct cbx_http_request *http)
 {
     struct cbx_str id = http->mcp.session;
-    return id.p == NULL || cbx_mcp_session_use(mcp->sessions, CBX_SERVICE_PRINCIPAL, id);
+    return id.p == NULL ||
+           cbx_mcp_session_use(mcp->sessions, cbx_str_of(http->caller->principal), id);
 }
 
 static void delete_session(const struct cbx_mcp *mcp, const struct cbx_http_request *http,
                            struct cbx_http_response *out)
 {
-    if (cbx_mcp_session_close(mcp->sessions, CBX_SERVICE_PRINCIPAL, http->mcp.session)) {
+    if (cbx_mcp_session_close(mcp->sessions, cbx_str_of(http->caller->principal),
+                              http->mcp.session)) {
         out->status = 204;
     } else {
         refuse_session(out, "");
@@ -158,7 +160,7 @@ static void answer_at_once(struct cbx_mcp *mcp, const struct served *s,
         return;
     }
     answer_bytes(out, 200, &line);
-    open_session(mcp, message, out);
+    open_session(mcp, s->http, message, out);
 }
 
 static void answer_request(struct cbx_mcp *mcp, const struct cbx_http_request *http,
@@ -171,7 +173,8 @@ static void answer_request(struct cbx_mcp *mcp, const struct cbx_http_request *h
              CBX_STR_ARG(stateless ? CBX_STR("") : http->mcp.session));
     struct cbx_mcp_peer peer = { .is_cancelled = is_cancelled,
                                  .context = &s,
-                                 .session = cbx_str_of(session) };
+                                 .session = cbx_str_of(session),
+                                 .caller = http->caller };
     cbx_mcp_session_begin_call(mcp->sessions, peer.session, json_object_get(message->json, "id"),
                                &s.call);
     if (cbx_mcp_sends(mcp, message, peer.session) && has_word(http->accept, "text/event-stream")) {

@@ -3,6 +3,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_MCP_H
 #define CBX_GATEWAY_FRONT_MCP_MCP_H
 
+#include "gateway/front/identity/caller.h"
 #include "gateway/front/mcp/request_state.h"
 #include "gateway/front/mcp/sessions.h"
 #include "gateway/front/service/service.h"
@@ -35,7 +36,24 @@ struct cbx_mcp_peer {
     /* True when no answer can reach the client any more, so that no question is to be waited for; may be NULL. */
     bool (*is_gone)(void *context);
     void *context;
-    struct cbx_str session; /* its id in sessions.h; {NULL, 0} = none */
+    struct cbx_str session;          /* its id in sessions.h; {NULL, 0} = none */
+    const struct cbx_caller *caller; /* NULL: the only user of this process */
 };
+
+/* Who makes the request of this client; `peer` may be NULL. */
+static inline const struct cbx_caller *cbx_mcp_caller(const struct cbx_mcp_peer *peer)
+{
+    return peer != NULL && peer->caller != NULL ? peer->caller : cbx_caller_local();
+}
+
+/* The policy of the caller's calls (borrowed); NULL when there is none. */
+static inline const struct cbx_policy *cbx_mcp_policy(const struct cbx_mcp *mcp,
+                                                      const struct cbx_caller *caller)
+{
+    const struct cbx_policy *policy = NULL;
+    return cbx_caller_policy(caller, &mcp->service->flow->policies, CBX_STR(""), &policy, NULL) == 0
+               ? policy
+               : NULL;
+}
 
 #endif

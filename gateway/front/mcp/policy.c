@@ -135,9 +135,8 @@ static bool installs_any(const struct cbx_policy *policy)
     return any;
 }
 
-json_t *cbx_mcp_instructions(const struct cbx_flow *flow)
+json_t *cbx_mcp_instructions(const struct cbx_flow *flow, const struct cbx_policy *policy)
 {
-    const struct cbx_policies *policies = &flow->policies;
     bool small = flow->small_images;
     CBX_AUTO_DONE(buf) mounts;
     CBX_AUTO_DONE(buf) languages;
@@ -153,10 +152,10 @@ json_t *cbx_mcp_instructions(const struct cbx_flow *flow)
     cbx_runtime_list(&languages);
     cbx_highlights_add("python", small, &python);
     cbx_highlights_add("javascript", small, &node);
-    bool asks = policies->count > 0 && cbx_mcp_policy_asks(policies->items[0]);
-    bool installs = policies->count > 0 && installs_any(policies->items[0]);
-    if (policies->count > 0) {
-        cbx_mcp_describe_limits(policies->items[0], &limits);
+    bool asks = policy != NULL && cbx_mcp_policy_asks(policy);
+    bool installs = policy != NULL && installs_any(policy);
+    if (policy != NULL) {
+        cbx_mcp_describe_limits(policy, &limits);
     }
     return json_sprintf(
         "codebox runs %s that you write, in isolated sandboxes (tool "
@@ -184,12 +183,11 @@ json_t *cbx_tool_get_policy(const struct cbx_tool_call *call,
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, POLICY_TEXT_MAX);
     snprintf(language, sizeof(language), "%.*s", CBX_STR_ARG(arguments->language));
-    const struct cbx_policies *policies = &call->mcp->service->flow->policies;
-    if (policies->count == 0) {
-        return cbx_content_of_failure("failed", NULL, "no policy is loaded");
+    const struct cbx_policy *policy = cbx_mcp_policy(call->mcp, cbx_mcp_caller(call->peer));
+    if (policy == NULL) {
+        return cbx_content_of_failure("failed", NULL, "no policy is loaded that you may use");
     }
-    cbx_mcp_describe_policy(policies->items[0], language, call->mcp->service->flow->small_images,
-                            &text);
+    cbx_mcp_describe_policy(policy, language, call->mcp->service->flow->small_images, &text);
     add_mounts(call->mcp->service->flow->mounts, &text);
     return cbx_content_of_text("text", cbx_buf_str(&text));
 }
@@ -201,9 +199,11 @@ json_t *cbx_tool_check(const struct cbx_tool_call *call, const struct cbx_tool_a
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     const char *language = cbx_dialect_of(arguments->language, &err);
-    struct cbx_request request =
-        cbx_service_request(CBX_ACTION_CHECK, language != NULL ? language : "", CBX_STR(""),
-                            CBX_STR(""), arguments->code, NULL, CBX_STR("mcp"));
+    const struct cbx_policy *policy = cbx_mcp_policy(call->mcp, cbx_mcp_caller(call->peer));
+    struct cbx_request request = cbx_service_request(
+        CBX_ACTION_CHECK, cbx_mcp_caller(call->peer)->principal, language != NULL ? language : "",
+        policy != NULL ? policy->name : CBX_STR(""), CBX_STR(""), arguments->code, NULL,
+        CBX_STR("mcp"));
     cbx_claims_lend(call->claims, &request.subject);
     request.subject.mounts = call->mcp->service->flow->mounts;
     int failed = language == NULL
@@ -235,7 +235,8 @@ json_t *cbx_tool_close_session(const struct cbx_tool_call *call,
     struct cbx_err err = { 0 };
     char id[65];
     snprintf(id, sizeof(id), "%.*s", CBX_STR_ARG(arguments->session));
-    int failed = cbx_service_close_session(call->mcp->service, id, &err);
+    int failed = cbx_service_close_session(call->mcp->service,
+                                           cbx_mcp_caller(call->peer)->principal, id, &err);
     if (failed == CBX_ENOTFOUND) {
         cbx_fail(&err, CBX_ENOTFOUND,
                  "there is no session '%s': it is closed already, or was never opened", id);

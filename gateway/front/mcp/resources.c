@@ -58,8 +58,10 @@ static json_t *runtime_of(const char *language)
                : json_null();
 }
 
-static int resource_environments(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
+static int resource_environments(struct cbx_mcp *mcp, const struct cbx_caller *caller,
+                                 struct cbx_resource *out, struct cbx_err *err)
 {
+    (void)caller;
     (void)err;
     json_t *all = json_object();
     const char *name;
@@ -75,8 +77,10 @@ static int resource_environments(struct cbx_mcp *mcp, struct cbx_resource *out, 
     return set_json(out, all);
 }
 
-static int resource_languages(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
+static int resource_languages(struct cbx_mcp *mcp, const struct cbx_caller *caller,
+                              struct cbx_resource *out, struct cbx_err *err)
 {
+    (void)caller;
     (void)err;
     json_t *list = json_array();
     const char *name;
@@ -95,8 +99,10 @@ static int resource_languages(struct cbx_mcp *mcp, struct cbx_resource *out, str
 }
 
 /* Languages that run in the same image have one paragraph each: callers look for theirs. */
-static int resource_libraries(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
+static int resource_libraries(struct cbx_mcp *mcp, const struct cbx_caller *caller,
+                              struct cbx_resource *out, struct cbx_err *err)
 {
+    (void)caller;
     const char *name;
     out->type = "text/plain";
     for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
@@ -116,27 +122,30 @@ static int resource_libraries(struct cbx_mcp *mcp, struct cbx_resource *out, str
     return 0;
 }
 
-static int resource_policy(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
+static int resource_policy(struct cbx_mcp *mcp, const struct cbx_caller *caller,
+                           struct cbx_resource *out, struct cbx_err *err)
 {
-    const struct cbx_policies *policies = &mcp->service->flow->policies;
-    if (policies->count == 0) {
-        return cbx_fail(err, CBX_ESTATE, "no policy is loaded");
+    const struct cbx_policy *policy = cbx_mcp_policy(mcp, caller);
+    if (policy == NULL) {
+        return cbx_fail(err, CBX_ESTATE, "no policy is loaded that you may use");
     }
     out->type = "text/plain";
-    cbx_mcp_describe_policy(policies->items[0], NULL, has_small_images(mcp), &out->bytes);
+    cbx_mcp_describe_policy(policy, NULL, has_small_images(mcp), &out->bytes);
     return 0;
 }
 
-static int resource_sessions(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
+static int resource_sessions(struct cbx_mcp *mcp, const struct cbx_caller *caller,
+                             struct cbx_resource *out, struct cbx_err *err)
 {
     json_t *list;
-    int failed = cbx_service_list_sessions(mcp->service, &list, NULL, err);
+    int failed = cbx_service_list_sessions(mcp->service, caller->principal, &list, NULL, err);
     return failed ? failed : set_json(out, json_pack("{s:o}", "sessions", list));
 }
 
 static const struct fixed {
     const char *uri, *name, *title, *type, *description;
-    int (*read)(struct cbx_mcp *, struct cbx_resource *, struct cbx_err *); /* NULL: a template */
+    int (*read)(struct cbx_mcp *, const struct cbx_caller *, struct cbx_resource *,
+                struct cbx_err *); /* NULL: a template */
 } fixed[] = {
 #define CBX_RESOURCE(uri, name, title, type, function, description)                                \
     { uri, name, title, type, description, resource_##function },
@@ -197,8 +206,8 @@ static bool copy_id(struct cbx_str text, char out[40])
     return good;
 }
 
-static int read_session(struct cbx_mcp *mcp, struct cbx_str rest, struct cbx_resource *out,
-                        struct cbx_err *err)
+static int read_session(struct cbx_mcp *mcp, const struct cbx_caller *caller, struct cbx_str rest,
+                        struct cbx_resource *out, struct cbx_err *err)
 {
     char id[40];
     struct cbx_str name = take_segment(&rest);
@@ -207,7 +216,8 @@ static int read_session(struct cbx_mcp *mcp, struct cbx_str rest, struct cbx_res
     }
     if (rest.len == 0) {
         json_t *session;
-        int failed = cbx_service_describe_session(mcp->service, id, &session, err);
+        int failed =
+            cbx_service_describe_session(mcp->service, caller->principal, id, &session, err);
         return failed ? failed : set_json(out, session);
     }
     CBX_AUTO_DONE(buf) path;
@@ -219,8 +229,8 @@ static int read_session(struct cbx_mcp *mcp, struct cbx_str rest, struct cbx_res
     }
     int failed = cbx_uri_decode(rest, &path, err);
     failed = failed ? failed
-                    : cbx_service_get_file(mcp->service, cbx_str_of(id), cbx_buf_str(&path),
-                                           &answer, err);
+                    : cbx_service_get_file(mcp->service, caller->principal, cbx_str_of(id),
+                                           cbx_buf_str(&path), &answer, err);
     if (!failed) {
         out->type = cbx_media_type(path.p);
         cbx_buf_add(&out->bytes, cbx_buf_str(&answer.bytes));
@@ -228,13 +238,14 @@ static int read_session(struct cbx_mcp *mcp, struct cbx_str rest, struct cbx_res
     return failed;
 }
 
-static int read_execution(struct cbx_mcp *mcp, struct cbx_str rest, struct cbx_resource *out,
-                          struct cbx_err *err)
+static int read_execution(struct cbx_mcp *mcp, const struct cbx_caller *caller, struct cbx_str rest,
+                          struct cbx_resource *out, struct cbx_err *err)
 {
     char id[40];
     CBX_AUTO_JSON row = NULL;
     struct cbx_str name = take_segment(&rest);
-    int failed = copy_id(name, id) ? cbx_store_get_execution(mcp->service->store, id, &row, err)
+    int failed = copy_id(name, id) ? cbx_store_get_execution(mcp->service->store, caller->principal,
+                                                             id, &row, err)
                                    : CBX_ENOTFOUND;
     if (failed) {
         return failed;
@@ -255,29 +266,29 @@ static int read_execution(struct cbx_mcp *mcp, struct cbx_str rest, struct cbx_r
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int find(struct cbx_mcp *mcp, struct cbx_str uri, struct cbx_resource *out,
-                struct cbx_err *err)
+static int find(struct cbx_mcp *mcp, const struct cbx_caller *caller, struct cbx_str uri,
+                struct cbx_resource *out, struct cbx_err *err)
 {
     for (size_t i = 0; i < FIXED; i++) {
         if (fixed[i].read != NULL && cbx_str_is(uri, fixed[i].uri)) {
-            return fixed[i].read(mcp, out, err);
+            return fixed[i].read(mcp, caller, out, err);
         }
     }
     const struct cbx_str session = CBX_STR("session://"), execution = CBX_STR(CBX_EXECUTION_URI);
     return cbx_str_starts(uri, session)
-               ? read_session(mcp, cbx_str_sub(uri, session.len, uri.len), out, err)
+               ? read_session(mcp, caller, cbx_str_sub(uri, session.len, uri.len), out, err)
            : cbx_str_starts(uri, execution)
-               ? read_execution(mcp, cbx_str_sub(uri, execution.len, uri.len), out, err)
+               ? read_execution(mcp, caller, cbx_str_sub(uri, execution.len, uri.len), out, err)
                : CBX_ENOTFOUND;
 }
 
-int cbx_resource_read(struct cbx_mcp *mcp, struct cbx_str uri, struct cbx_resource *out,
-                      struct cbx_err *err)
+int cbx_resource_read(struct cbx_mcp *mcp, const struct cbx_caller *caller, struct cbx_str uri,
+                      struct cbx_resource *out, struct cbx_err *err)
 {
     struct cbx_err own = { 0 };
     *out = (struct cbx_resource){ .type = "text/plain" };
     cbx_buf_init(&out->bytes, BYTES_MAX);
-    int failed = find(mcp, uri, out, &own);
+    int failed = find(mcp, caller, uri, out, &own);
     if (failed) {
         cbx_resource_done(out);
         return own.text[0] != '\0'

@@ -18,10 +18,10 @@ struct cbx_resource {
 void cbx_resource_done(struct cbx_resource *resource);
 CBX_DEFINE_AUTO_DONE(resource)
 
-/* Reads one, from the session's folder or the store. CBX_ENOTFOUND when there is none: the error says which
+/* Reads one in the name of the caller, from the session's folder or the store. CBX_ENOTFOUND when there is none: the error says which
  * URIs there are; CBX_EINVAL for a path that is malformed; errors of the executor. */
-int cbx_resource_read(struct cbx_mcp *mcp, struct cbx_str uri, struct cbx_resource *out,
-                      struct cbx_err *err);
+int cbx_resource_read(struct cbx_mcp *mcp, const struct cbx_caller *caller, struct cbx_str uri,
+                      struct cbx_resource *out, struct cbx_err *err);
 
 /* What resources/read has of it (new reference): the bytes from `offset` on, at most `length` (0 = all), a text
  * on the borders of its characters. */
@@ -52,9 +52,9 @@ void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *langua
 /* True when one of its rules asks for approval. */
 bool cbx_mcp_policy_asks(const struct cbx_policy *policy);
 
-/* The server's description of itself for models (new reference). Clients show it in full, also those that name
+/* The server's description of itself for models (new reference), with the policy of the caller (NULL = none). Clients show it in full, also those that name
  * tools only. */
-json_t *cbx_mcp_instructions(const struct cbx_flow *flow);
+json_t *cbx_mcp_instructions(const struct cbx_flow *flow, const struct cbx_policy *policy);
 
 /* Its limits and its network, as one sentence each. */
 void cbx_mcp_describe_limits(const struct cbx_policy *policy, struct cbx_buf *out);

@@ -31,14 +31,16 @@ static void report_run(const struct cbx_tool_call *call, int64_t elapsed_ms)
 }
 
 /* Interrupts the run of an execution; no effect on one that has not begun, or is over. */
-static void interrupt(struct cbx_mcp *mcp, const char *execution)
+static void interrupt(const struct cbx_tool_call *call, const char *execution)
 {
     CBX_AUTO_JSON row = NULL;
-    if (cbx_store_get_execution(mcp->service->store, execution, &row, NULL) == 0) {
+    struct cbx_service *service = call->mcp->service;
+    const char *principal = cbx_mcp_caller(call->peer)->principal;
+    if (cbx_store_get_execution(service->store, principal, execution, &row, NULL) == 0) {
         struct cbx_interrupt_args args = { .session =
                                                cbx_json_str(json_object_get(row, "decision")),
-                                           .principal = CBX_SERVICE_PRINCIPAL };
-        cbx_call_interrupt(mcp->service->flow, &args, CBX_STR(""), NULL, NULL);
+                                           .principal = cbx_str_of(principal) };
+        cbx_call_interrupt(service->flow, &args, CBX_STR(""), NULL, NULL);
     }
 }
 
@@ -60,7 +62,7 @@ static bool await(const struct cbx_tool_call *call, const char *execution,
         if (asked || now >= progress) {
             pthread_mutex_unlock(&mcp->lock);
             if (asked) {
-                interrupt(mcp, execution);
+                interrupt(call, execution);
             } else {
                 report_run(call, now - began);
                 progress = now + PROGRESS_MS;
@@ -190,6 +192,7 @@ static json_t *have_libraries(const struct cbx_tool_call *call,
     const struct cbx_dependencies d = { .list = arguments->libraries,
                                         .language = job->language,
                                         .policy = cbx_buf_str(&job->policy),
+                                        .principal = job->principal,
                                         .origin = CBX_STR("mcp"),
                                         .claims = call->claims,
                                         .exists = exists,
@@ -215,7 +218,9 @@ static json_t *open_session(const struct cbx_tool_call *call,
     if (refusal != NULL) {
         return refusal;
     }
-    struct cbx_opening opening = { .language = job->language,
+    struct cbx_opening opening = { .principal = job->principal,
+                                   .language = job->language,
+                                   .policy = cbx_buf_str(&job->policy),
                                    .packages = cbx_buf_str(&set),
                                    .origin = CBX_STR("mcp"),
                                    .claims = call->claims,
@@ -270,7 +275,7 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
 static struct cbx_job *make_job(const struct cbx_tool_call *call,
                                 const struct cbx_tool_arguments *arguments)
 {
-    struct cbx_job *job = cbx_job_new(call->mcp->service);
+    struct cbx_job *job = cbx_job_new(call->mcp->service, cbx_mcp_caller(call->peer)->principal);
     job->origin = "mcp";
     job->mounts = json_incref((json_t *)(uintptr_t)call->mcp->service->flow->mounts);
     job->client =
@@ -278,6 +283,8 @@ static struct cbx_job *make_job(const struct cbx_tool_call *call,
     if (call->claims != NULL) {
         job->claims = *call->claims;
     }
+    const struct cbx_policy *policy = cbx_mcp_policy(call->mcp, cbx_mcp_caller(call->peer));
+    cbx_buf_add(&job->policy, policy != NULL ? policy->name : CBX_STR(""));
     cbx_buf_add(&job->source, arguments->code);
     return job;
 }
@@ -333,7 +340,8 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
     json_t *refusal = cbx_mcp_take_retry(call, &job->approval, session);
     /* The one that was opened before the client was asked; if it is closed by now, another one, and the client is asked
      * anew. */
-    if (opens && cbx_store_get_session(call->mcp->service->store, session, NULL, NULL, &err) == 0) {
+    if (opens && cbx_store_get_session(call->mcp->service->store, job->principal, session, NULL,
+                                       NULL, &err) == 0) {
         joined.session = cbx_str_of(session);
     }
     if (refusal == NULL) {
@@ -347,7 +355,7 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
     refusal = accept(call, job, &asks);
     if (refusal != NULL) {
         if (opens && !asks) { /* nothing ran: no session is left behind */
-            cbx_service_close_session(call->mcp->service, job->session, NULL);
+            cbx_service_close_session(call->mcp->service, job->principal, job->session, NULL);
         }
         cbx_job_free(job);
         return refusal;
@@ -360,7 +368,7 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
 /* An execution of the store, with the lock of the server. */
 struct stored {
     struct cbx_store *store;
-    const char *id;
+    const char *principal, *id;
     json_t **row;
     int *failed;
     struct cbx_err *err;
@@ -371,7 +379,7 @@ static bool is_stored(const void *context)
     const struct stored *s = context;
     json_decref(*s->row);
     *s->row = NULL;
-    *s->failed = cbx_store_get_execution(s->store, s->id, s->row, s->err);
+    *s->failed = cbx_store_get_execution(s->store, s->principal, s->id, s->row, s->err);
     const char *status = json_string_value(json_object_get(*s->row, "status"));
     return *s->failed || status == NULL || strcmp(status, "running") != 0;
 }
@@ -381,7 +389,12 @@ json_t *cbx_tool_await(const struct cbx_tool_call *call, const char *execution)
     CBX_AUTO_JSON row = NULL;
     struct cbx_err err = { 0 };
     int failed = 0;
-    struct stored stored = { call->mcp->service->store, execution, &row, &failed, &err };
+    struct stored stored = { call->mcp->service->store,
+                             cbx_mcp_caller(call->peer)->principal,
+                             execution,
+                             &row,
+                             &failed,
+                             &err };
     await(call, execution, is_stored, &stored);
     if (failed == CBX_ENOTFOUND) {
         cbx_fail(&err, CBX_ENOTFOUND, "there is no execution '%.64s'", execution);

@@ -127,9 +127,9 @@ static json_t *make_capabilities(const struct exchange *x)
                : json_pack("{s:{},s:{},s:{}}", "tools", "resources", "prompts");
 }
 
-static const struct cbx_policies *policies_of(const struct exchange *x)
+static const struct cbx_policy *policy_of(const struct exchange *x)
 {
-    return &x->mcp->service->flow->policies;
+    return cbx_mcp_policy(x->mcp, cbx_mcp_caller(x->peer));
 }
 
 /* The requested version if it is one of this era, else the newest of the era. */
@@ -145,7 +145,7 @@ static int answer_initialize(struct exchange *x, json_t **result, struct cbx_err
     }
     *result = json_pack("{s:s,s:o,s:o,s:o}", "protocolVersion", version, "capabilities",
                         make_capabilities(x), "serverInfo", make_server_info(), "instructions",
-                        cbx_mcp_instructions(x->mcp->service->flow));
+                        cbx_mcp_instructions(x->mcp->service->flow, policy_of(x)));
     return 0;
 }
 
@@ -177,7 +177,7 @@ static int answer_discover(struct exchange *x, json_t **result, struct cbx_err *
     }
     *result = json_pack("{s:[s],s:o,s:o}", "supportedVersions", STATELESS_VERSION, "capabilities",
                         make_capabilities(x), "instructions",
-                        cbx_mcp_instructions(x->mcp->service->flow));
+                        cbx_mcp_instructions(x->mcp->service->flow, policy_of(x)));
     return 0;
 }
 
@@ -192,7 +192,7 @@ static int check_cursor(const struct exchange *x, struct cbx_err *err)
 static int answer_list(struct exchange *x, json_t **result, struct cbx_err *err)
 {
     int failed = check_cursor(x, err);
-    *result = failed ? NULL : json_pack("{s:o}", "tools", cbx_tools_list(policies_of(x)));
+    *result = failed ? NULL : json_pack("{s:o}", "tools", cbx_tools_list(policy_of(x)));
     return failed;
 }
 
@@ -223,9 +223,10 @@ static enum cbx_asking asking_of(const struct exchange *x)
 {
     CBX_AUTO_JSON capabilities = read_capabilities(x);
     bool reached = x->era == ERA_STATELESS || (x->peer != NULL && x->peer->notify != NULL);
-    return !reached || !cbx_mcp_can_elicit(capabilities) ? CBX_ASKS_NOT
-           : x->era == ERA_STATELESS                     ? CBX_ASKS_BY_RESULT
-                                                         : CBX_ASKS_BY_REQUEST;
+    bool may = cbx_caller_may(cbx_mcp_caller(x->peer), CBX_RIGHT_APPROVE);
+    return !may || !reached || !cbx_mcp_can_elicit(capabilities) ? CBX_ASKS_NOT
+           : x->era == ERA_STATELESS                             ? CBX_ASKS_BY_RESULT
+                                                                 : CBX_ASKS_BY_REQUEST;
 }
 
 static int call_tool(struct exchange *x, struct cbx_str name, const struct cbx_mcp_retry *retry,
@@ -261,8 +262,10 @@ static int answer_call(struct exchange *x, json_t **result, struct cbx_err *err)
         return 0;
     }
     CBX_AUTO_DONE(mcp_retry) retry = { 0 };
-    int failed =
-        x->era == ERA_STATELESS ? cbx_mcp_retry_read(x->mcp, x->request->params, &retry, err) : 0;
+    int failed = x->era == ERA_STATELESS
+                     ? cbx_mcp_retry_read(x->mcp, cbx_mcp_caller(x->peer)->principal,
+                                          x->request->params, &retry, err)
+                     : 0;
     return failed ? CBX_RPC_INVALID_PARAMS : call_tool(x, name, &retry, result, err);
 }
 
@@ -299,7 +302,8 @@ static int answer_read(struct exchange *x, json_t **result, struct cbx_err *err)
         return fail_params(err, "resources/read needs a uri");
     }
     int failed = cbx_resource_range(&uri, &offset, &length, err);
-    failed = failed ? failed : cbx_resource_read(x->mcp, uri, &resource, err);
+    failed =
+        failed ? failed : cbx_resource_read(x->mcp, cbx_mcp_caller(x->peer), uri, &resource, err);
     size_t size = failed ? 0 : resource.bytes.len;
     if (!failed && length == 0 && size > (size_t)offset + RESOURCE_MAX) {
         failed = cbx_fail(err, CBX_ETOOBIG,

@@ -231,13 +231,13 @@ static bool is_blank(struct cbx_str line)
 static void read_claims(struct transport *t, struct cbx_rpc_message *request)
 {
     if (cbx_str_is(request->method, "initialize")) {
-        cbx_mcp_session_close(t->mcp->sessions, CBX_SERVICE_PRINCIPAL, cbx_str_of(t->session));
-        if (!cbx_mcp_session_open(t->mcp->sessions, CBX_SERVICE_PRINCIPAL, request->params,
+        cbx_mcp_session_close(t->mcp->sessions, CBX_STR(CBX_CALLER_LOCAL), cbx_str_of(t->session));
+        if (!cbx_mcp_session_open(t->mcp->sessions, CBX_STR(CBX_CALLER_LOCAL), request->params,
                                   t->session)) {
             t->session[0] = '\0';
         }
     }
-    cbx_mcp_session_use(t->mcp->sessions, CBX_SERVICE_PRINCIPAL, cbx_str_of(t->session));
+    cbx_mcp_session_use(t->mcp->sessions, CBX_STR(CBX_CALLER_LOCAL), cbx_str_of(t->session));
     cbx_mcp_session_claims(t->mcp->sessions, cbx_str_of(t->session), &request->claims);
     cbx_claims_read_request(request->id, json_object_get(request->params, "_meta"),
                             &request->claims);
@@ -385,7 +385,7 @@ bool cbx_stdio_serve(int in, int out, struct cbx_mcp *mcp)
         cbx_threads_new(2 * CBX_STDIO_CALLS_MAX); /* a call ends before its thread is free */
     read_input(t);
     /* No answer to a question can come any more. */
-    cbx_mcp_session_close(mcp->sessions, CBX_SERVICE_PRINCIPAL, cbx_str_of(t->session));
+    cbx_mcp_session_close(mcp->sessions, CBX_STR(CBX_CALLER_LOCAL), cbx_str_of(t->session));
     if (!end_calls(t)) {
         return false;
     }

@@ -43,9 +43,8 @@ static json_t *describe_tool(const struct cbx_tool *tool, const struct cbx_polic
     return json;
 }
 
-json_t *cbx_tools_list(const struct cbx_policies *policies)
+json_t *cbx_tools_list(const struct cbx_policy *policy)
 {
-    const struct cbx_policy *policy = policies->count > 0 ? policies->items[0] : NULL;
     json_t *list = json_array();
     for (size_t i = 0; i < TOOLS; i++) {
         json_array_append_new(list, describe_tool(&tools[i], policy));

@@ -31,9 +31,9 @@ struct cbx_tool_call {
     const struct cbx_mcp_retry *retry; /* what it brings of an earlier round; NULL = nothing */
 };
 
-/* The list for tools/list (new reference), in a fixed order. The hints follow from the first policy: what
+/* The list for tools/list (new reference), in a fixed order. The hints follow from the caller's policy (NULL = none): what
  * runs is of an open world only if it grants a network, and destroys only if it grants mounts to write to. */
-json_t *cbx_tools_list(const struct cbx_policies *policies);
+json_t *cbx_tools_list(const struct cbx_policy *policy);
 
 /* True when the tool runs code and one of the policies has a rule that asks. */
 bool cbx_tools_may_ask(const struct cbx_policies *policies, struct cbx_str name);

@@ -4,10 +4,17 @@
 #include "gateway/front/rest/query.h"
 #include "gateway/front/rest/rest.h"
 
+#include "gateway/front/identity/caller.h"
+
 #include "policies/base/log.h"
 #include "policies/base/printable.h"
 
 #include <stdio.h>
+
+const char *cbx_rest_principal(const struct cbx_rest_call *call)
+{
+    return call->request->caller->principal;
+}
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
@@ -124,6 +131,19 @@ void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err 
                 call->response->status, cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     }
     set_problem(call, problem(call->response->status, type, err->text), err->text);
+}
+
+bool cbx_rest_policy(struct cbx_rest_call *call, struct cbx_str asked, struct cbx_str *out)
+{
+    const struct cbx_policy *policy;
+    struct cbx_err err = { 0 };
+    if (cbx_caller_policy(call->request->caller, &call->service->flow->policies, asked, &policy,
+                          &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
+    *out = policy->name;
+    return true;
 }
 
 void cbx_rest_gone(struct cbx_rest_call *call, const char *text)

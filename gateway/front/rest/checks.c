@@ -50,8 +50,12 @@ void cbx_rest_check(struct cbx_rest_call *call)
         cbx_rest_fail(call, 0, &err);
         return;
     }
-    struct cbx_request request = cbx_service_request(CBX_ACTION_CHECK, language, body.policy,
-                                                     CBX_STR(""), body.code, NULL, CBX_STR("rest"));
+    if (!cbx_rest_policy(call, body.policy, &body.policy)) {
+        return;
+    }
+    struct cbx_request request =
+        cbx_service_request(CBX_ACTION_CHECK, cbx_rest_principal(call), language, body.policy,
+                            CBX_STR(""), body.code, NULL, CBX_STR("rest"));
     request.subject.mounts = mounts;
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     int failed = cbx_review(call->service->flow, &request, NULL, &outcome, &err);

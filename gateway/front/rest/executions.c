@@ -77,7 +77,7 @@ void cbx_rest_execute(struct cbx_rest_call *call)
         !check_legacy(call, &body)) {
         return;
     }
-    struct cbx_job *job = cbx_job_new(call->service);
+    struct cbx_job *job = cbx_job_new(call->service, cbx_rest_principal(call));
     struct cbx_err err = { 0 };
     char id[37], now[32];
     memcpy(id, job->id, sizeof(id));
@@ -105,6 +105,7 @@ static bool have_dependencies(struct cbx_rest_call *call, const struct body *bod
     const struct cbx_dependencies d = { .list = body->dependencies,
                                         .policy = cbx_buf_str(&job->policy),
                                         .language = job->language,
+                                        .principal = cbx_rest_principal(call),
                                         .origin = CBX_STR("rest"),
                                         .exists = job->session[0] != '\0',
                                         .installed = cbx_buf_str(&job->packages) };
@@ -139,7 +140,11 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
         job->environment = json_incref((json_t *)(uintptr_t)body->environment);
     }
     if (body->session.len == 0) {
-        cbx_buf_add(&job->policy, body->policy);
+        struct cbx_str policy;
+        if (!cbx_rest_policy(call, body->policy, &policy)) {
+            return false;
+        }
+        cbx_buf_add(&job->policy, policy);
         snprintf(job->language, sizeof(job->language), "%s", language);
     } else if (!cbx_rest_find_session(call, job, body->session)) {
         return false;
@@ -177,7 +182,7 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
     if (!cbx_rest_body(call, fields, sizeof(fields) / sizeof(fields[0]), &body)) {
         return;
     }
-    struct cbx_job *job = cbx_job_new(call->service);
+    struct cbx_job *job = cbx_job_new(call->service, cbx_rest_principal(call));
     char id[37];
     memcpy(id, job->id, sizeof(id));
     if (!read_job(call, &body, job) || !cbx_rest_accept(call, job)) {
@@ -222,7 +227,8 @@ static json_t *find_execution(struct cbx_rest_call *call, const char *missing)
 {
     json_t *execution = NULL;
     struct cbx_err err = { 0 };
-    int failed = cbx_store_get_execution(call->service->store, call->id, &execution, &err);
+    int failed = cbx_store_get_execution(call->service->store, cbx_rest_principal(call), call->id,
+                                         &execution, &err);
     if (failed) {
         if (failed == CBX_ENOTFOUND) {
             cbx_fail(&err, CBX_ENOTFOUND, "%s", missing);
@@ -315,7 +321,7 @@ void cbx_rest_cancel_execution(struct cbx_rest_call *call)
         return;
     }
     struct cbx_interrupt_args args = { .session = cbx_str_of(decision),
-                                       .principal = CBX_SERVICE_PRINCIPAL };
+                                       .principal = cbx_str_of(cbx_rest_principal(call)) };
     if (cbx_call_interrupt(call->service->flow, &args, CBX_STR(""), NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
@@ -346,7 +352,7 @@ void cbx_rest_answer_execution(struct cbx_rest_call *call)
         cbx_buf_add_char(&line, '\n');
     }
     struct cbx_input_args args = { .session = cbx_str_of(decision),
-                                   .principal = CBX_SERVICE_PRINCIPAL };
+                                   .principal = cbx_str_of(cbx_rest_principal(call)) };
     if (cbx_call_input(call->service->flow, &args, cbx_buf_str(&line), NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;

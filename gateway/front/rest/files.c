@@ -39,7 +39,7 @@ static void list_folder(struct cbx_rest_call *call)
         return;
     }
     struct cbx_list_files_args args = { .session = cbx_str_of(call->id),
-                                        .principal = CBX_SERVICE_PRINCIPAL,
+                                        .principal = cbx_str_of(cbx_rest_principal(call)),
                                         .path = cbx_buf_str(&path) };
     int failed = cbx_call_list_files(call->service->flow, &args, CBX_STR(""), &answer, &err);
     if (succeeded(call, failed, &err)) {
@@ -58,8 +58,8 @@ static void download(struct cbx_rest_call *call)
     if (!read_path(call, &path)) {
         return;
     }
-    int failed = cbx_service_get_file(call->service, cbx_str_of(call->id), cbx_buf_str(&path),
-                                      &answer, &err);
+    int failed = cbx_service_get_file(call->service, cbx_rest_principal(call), cbx_str_of(call->id),
+                                      cbx_buf_str(&path), &answer, &err);
     if (succeeded(call, failed, &err)) {
         call->response->status = 200;
         call->response->bytes_len = answer.bytes.len;
@@ -91,8 +91,8 @@ void cbx_rest_put_file(struct cbx_rest_call *call)
     if (!read_path(call, &path)) {
         return;
     }
-    int failed = cbx_service_put_file(call->service, call->id, path.p, call->request->body, "rest",
-                                      NULL, &denial, &err);
+    int failed = cbx_service_put_file(call->service, cbx_rest_principal(call), call->id, path.p,
+                                      call->request->body, "rest", NULL, &denial, &err);
     if (failed) {
         cbx_rest_fail(call, failed == CBX_EPOLICY ? 403 : 0, &err);
     } else if (denial.verdict != CBX_ALLOW) {
@@ -112,7 +112,7 @@ void cbx_rest_delete_file(struct cbx_rest_call *call)
         return;
     }
     struct cbx_delete_file_args args = { .session = cbx_str_of(call->id),
-                                         .principal = CBX_SERVICE_PRINCIPAL,
+                                         .principal = cbx_str_of(cbx_rest_principal(call)),
                                          .path = cbx_buf_str(&path) };
     int failed = cbx_call_delete_file(call->service->flow, &args, CBX_STR(""), NULL, &err);
     if (succeeded(call, failed, &err)) {

@@ -29,6 +29,13 @@ struct cbx_rest_call {
     struct cbx_http_response *response;
 };
 
+/* In whose name the request is carried out. */
+const char *cbx_rest_principal(const struct cbx_rest_call *call);
+
+/* The policy of a request that asks for `asked` (empty = the caller's first) into *out, borrowed. False when the answer
+ * is made. */
+bool cbx_rest_policy(struct cbx_rest_call *call, struct cbx_str asked, struct cbx_str *out);
+
 /* Answers with a problem document (RFC 9457). The status follows from the code unless it is given
  * (0). */
 void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err *err);

@@ -185,6 +185,7 @@ static bool open_session(struct cbx_rest_call *call, struct cbx_opening *opening
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     opening->origin = CBX_STR("rest");
+    opening->principal = cbx_rest_principal(call);
     int failed = cbx_service_open_session(call->service, opening, &outcome, &err);
     if (failed) {
         cbx_rest_fail(call, 0, &err);
@@ -217,6 +218,7 @@ static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
     const struct cbx_dependencies d = { .list = dependencies,
                                         .policy = opening->policy,
                                         .language = opening->language,
+                                        .principal = cbx_rest_principal(call),
                                         .origin = CBX_STR("rest") };
     if (!cbx_rest_have_dependencies(call, &d, &set)) {
         return false;
@@ -240,9 +242,9 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
         return;
     }
     opening.mounts = mounts;
-    opening.policy = body.policy;
     CBX_AUTO_JSON installed = NULL;
-    if (open_with(call, body.dependencies, &opening, &installed)) {
+    if (cbx_rest_policy(call, body.policy, &opening.policy) &&
+        open_with(call, body.dependencies, &opening, &installed)) {
         cbx_rest_answer(call, 200,
                         json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "status", "created",
                                   "created_at", opening.now));
@@ -281,10 +283,10 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
         return;
     }
     opening.mounts = mounts;
-    opening.policy = body.policy;
     opening.environment = body.environment;
     CBX_AUTO_JSON installed = NULL;
-    if (open_with(call, body.dependencies, &opening, &installed)) {
+    if (cbx_rest_policy(call, body.policy, &opening.policy) &&
+        open_with(call, body.dependencies, &opening, &installed)) {
         cbx_rest_answer(call, 201,
                         json_pack("{s:s,s:s,s:s,s:O}", "session_id", opening.id, "language",
                                   cbx_dialect_shown(opening.language), "created_at", opening.now,
@@ -295,7 +297,7 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
 void cbx_rest_delete_session(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
-    if (cbx_service_close_session(call->service, call->id, &err) != 0) {
+    if (cbx_service_close_session(call->service, cbx_rest_principal(call), call->id, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
@@ -311,8 +313,8 @@ void cbx_rest_list_sessions(struct cbx_rest_call *call)
     if (!cbx_listing_read(call, &listing, &page)) {
         return;
     }
-    if (cbx_service_page_sessions(call->service, &page.after, (size_t)page.limit + 1, &list,
-                                  &err) != 0) {
+    if (cbx_service_page_sessions(call->service, cbx_rest_principal(call), &page.after,
+                                  (size_t)page.limit + 1, &list, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
@@ -323,7 +325,8 @@ void cbx_rest_get_session(struct cbx_rest_call *call)
 {
     json_t *session;
     struct cbx_err err = { 0 };
-    if (cbx_service_describe_session(call->service, call->id, &session, &err) != 0) {
+    if (cbx_service_describe_session(call->service, cbx_rest_principal(call), call->id, &session,
+                                     &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
@@ -339,8 +342,8 @@ void cbx_rest_get_history(struct cbx_rest_call *call)
     if (!cbx_listing_read(call, &listing, &page)) {
         return;
     }
-    if (cbx_store_page_history(call->service->store, call->id, &page.after, page.limit + 1, &list,
-                               &err) != 0) {
+    if (cbx_store_page_history(call->service->store, cbx_rest_principal(call), call->id,
+                               &page.after, page.limit + 1, &list, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
@@ -363,7 +366,7 @@ void cbx_rest_interrupt_session(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
     struct cbx_interrupt_args args = { .session = cbx_str_of(call->id),
-                                       .principal = CBX_SERVICE_PRINCIPAL };
+                                       .principal = cbx_str_of(cbx_rest_principal(call)) };
     int failed = cbx_call_interrupt(call->service->flow, &args, CBX_STR(""), NULL, &err);
     answer_status(call, failed, &err, "interrupted");
 }
@@ -372,7 +375,7 @@ void cbx_rest_reset_session(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
-    struct cbx_job *job = cbx_job_new(call->service);
+    struct cbx_job *job = cbx_job_new(call->service, cbx_rest_principal(call));
     job->kind = CBX_ENTRY_RESET;
     if (cbx_rest_find_session(call, job, cbx_str_of(call->id)) && cbx_rest_accept(call, job)) {
         answer_status(call, cbx_job_change(job, &outcome, &err), &err, "reset");

@@ -13,7 +13,8 @@ static int copy_session(struct cbx_job *job, struct cbx_err *err)
 {
     CBX_AUTO_JSON options = NULL;
     CBX_AUTO_MEM char *policy = NULL;
-    int failed = cbx_store_get_session(job->service->store, job->session, &policy, &options, err);
+    int failed = cbx_store_get_session(job->service->store, job->principal, job->session, &policy,
+                                       &options, err);
     if (failed) {
         return failed;
     }
@@ -74,15 +75,16 @@ static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denia
                                         .policy = cbx_buf_str(&job->policy),
                                         .language = job->language,
                                         .origin = cbx_str_of(job->origin),
+                                        .principal = job->principal,
                                         .claims = &job->claims,
                                         .installed = cbx_buf_str(&job->packages),
                                         .progress = job->client.progress,
                                         .context = job->client.context };
     *changed = false;
-    bool may =
-        job->packages.len == 0 &&
-        (job->session[0] == '\0' ||
-         (cbx_job_is_alone(job) && cbx_service_session_is_untouched(job->service, job->session)));
+    bool may = job->packages.len == 0 &&
+               (job->session[0] == '\0' ||
+                (cbx_job_is_alone(job) &&
+                 cbx_service_session_is_untouched(job->service, job->principal, job->session)));
     int64_t began = cbx_clock_ms();
     int failed = may ? cbx_service_have_dependencies(job->service, &d, &set, denial, err) : 0;
     *changed = !failed && denial->verdict == CBX_ALLOW && set.len > 0;
@@ -97,7 +99,8 @@ static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denia
 static int keep_packages(struct cbx_job *job, struct cbx_err *err)
 {
     CBX_AUTO_JSON options = NULL;
-    int failed = cbx_store_get_session(job->service->store, job->session, NULL, &options, err);
+    int failed = cbx_store_get_session(job->service->store, job->principal, job->session, NULL,
+                                       &options, err);
     if (!failed) {
         json_object_set_new(options, "packages", cbx_json_text(cbx_buf_str(&job->packages)));
         failed = cbx_store_set_options(job->service->store, job->session, options, err);
@@ -111,7 +114,8 @@ static int renew_past(struct cbx_job *job, bool *installed, struct cbx_err *err)
     CBX_AUTO_JSON options = NULL;
     int failed = 0;
     if (job->session[0] != '\0') {
-        failed = cbx_store_get_session(job->service->store, job->session, NULL, &options, err);
+        failed = cbx_store_get_session(job->service->store, job->principal, job->session, NULL,
+                                       &options, err);
         cbx_buf_reset(&job->packages);
         cbx_buf_add(&job->packages, cbx_json_str(json_object_get(options, "packages")));
         *installed = false;

@@ -155,9 +155,8 @@ static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
     snprintf(line, sizeof(line), "%%pip install '%.*s'",
              CBX_STR_ARG(asked->name)); /* a name has no quote */
     struct cbx_request request =
-        cbx_service_request(CBX_ACTION_CHECK, cbx_dialect_default(), d->policy, CBX_STR(""),
-                            cbx_str_of(line), NULL, d->origin);
-    request.subject.principal = d->principal.len > 0 ? d->principal : request.subject.principal;
+        cbx_service_request(CBX_ACTION_CHECK, d->principal, cbx_dialect_default(), d->policy,
+                            CBX_STR(""), cbx_str_of(line), NULL, d->origin);
     return asked->npm ? 0 : cbx_review(service->flow, &request, NULL, denial, err);
 }
 

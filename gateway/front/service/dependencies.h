@@ -13,7 +13,7 @@ struct cbx_dependencies {
     struct cbx_str policy;           /* empty = the default */
     const char *language;            /* as the flow names it (dialect.h) */
     struct cbx_str origin;           /* the API */
-    struct cbx_str principal;        /* empty = CBX_SERVICE_PRINCIPAL */
+    const char *principal;           /* in whose name it is judged and recorded */
     const struct cbx_claims *claims; /* of the client; NULL = none */
     /* Of a sandbox that exists already: what was installed for it. Nothing can be added to it. */
     bool exists;

@@ -44,12 +44,13 @@ static int put_code(struct cbx_job *job, const struct cbx_lang *lang, const char
     return failed;
 }
 
-static int put_data(struct cbx_service *service, const char *session, const char *path,
-                    struct cbx_str bytes, const struct cbx_claims *claims, struct cbx_err *err)
+static int put_data(struct cbx_service *service, const char *principal, const char *session,
+                    const char *path, struct cbx_str bytes, const struct cbx_claims *claims,
+                    struct cbx_err *err)
 {
     struct cbx_put_file_args args = {
         .session = cbx_str_of(session),
-        .principal = CBX_SERVICE_PRINCIPAL,
+        .principal = cbx_str_of(principal),
         .path = cbx_str_of(path),
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) .member = cbx_str_of(claims->member),
@@ -59,9 +60,10 @@ static int put_data(struct cbx_service *service, const char *session, const char
     return cbx_call_put_file(service->flow, &args, bytes, NULL, err);
 }
 
-int cbx_service_put_file(struct cbx_service *service, const char *session, const char *path,
-                         struct cbx_str bytes, const char *origin, const struct cbx_claims *claims,
-                         struct cbx_outcome *denial, struct cbx_err *err)
+int cbx_service_put_file(struct cbx_service *service, const char *principal, const char *session,
+                         const char *path, struct cbx_str bytes, const char *origin,
+                         const struct cbx_claims *claims, struct cbx_outcome *denial,
+                         struct cbx_err *err)
 {
     static const struct cbx_claims none;
     claims = claims != NULL ? claims : &none;
@@ -72,9 +74,9 @@ int cbx_service_put_file(struct cbx_service *service, const char *session, const
                         "'%s' is code that cannot be judged; upload its source, or data", path);
     }
     if (lang == NULL) {
-        return put_data(service, session, path, bytes, claims, err);
+        return put_data(service, principal, session, path, bytes, claims, err);
     }
-    struct cbx_job *job = cbx_job_new(service);
+    struct cbx_job *job = cbx_job_new(service, principal);
     job->origin = origin;
     job->claims = *claims;
     cbx_buf_add_cstr(&job->path, path);
@@ -84,11 +86,11 @@ int cbx_service_put_file(struct cbx_service *service, const char *session, const
     return failed;
 }
 
-int cbx_service_get_file(struct cbx_service *service, struct cbx_str session, struct cbx_str path,
-                         struct cbx_message *answer, struct cbx_err *err)
+int cbx_service_get_file(struct cbx_service *service, const char *principal, struct cbx_str session,
+                         struct cbx_str path, struct cbx_message *answer, struct cbx_err *err)
 {
     struct cbx_get_file_args args = { .session = session,
-                                      .principal = CBX_SERVICE_PRINCIPAL,
+                                      .principal = cbx_str_of(principal),
                                       .path = path };
     return cbx_call_get_file(service->flow, &args, CBX_STR(""), answer, err);
 }

@@ -12,12 +12,13 @@
  * then. CBX_EPOLICY for code that no worker can judge; CBX_ENOTFOUND without such a session; errors of the
  * executor. `origin` is the API, static; `claims` are the client's, for the audit log (NULL = none).
  * `denial` is the caller's (cbx_outcome_done). */
-int cbx_service_put_file(struct cbx_service *service, const char *session, const char *path,
-                         struct cbx_str bytes, const char *origin, const struct cbx_claims *claims,
-                         struct cbx_outcome *denial, struct cbx_err *err);
+int cbx_service_put_file(struct cbx_service *service, const char *principal, const char *session,
+                         const char *path, struct cbx_str bytes, const char *origin,
+                         const struct cbx_claims *claims, struct cbx_outcome *denial,
+                         struct cbx_err *err);
 
 /* Reads a file: answer->bytes. `answer` was initialised by the caller. */
-int cbx_service_get_file(struct cbx_service *service, struct cbx_str session, struct cbx_str path,
-                         struct cbx_message *answer, struct cbx_err *err);
+int cbx_service_get_file(struct cbx_service *service, const char *principal, struct cbx_str session,
+                         struct cbx_str path, struct cbx_message *answer, struct cbx_err *err);
 
 #endif

@@ -21,13 +21,14 @@
 
 enum { CODE_MAX = 16 * 1024 * 1024 };
 
-struct cbx_job *cbx_job_new(struct cbx_service *service)
+struct cbx_job *cbx_job_new(struct cbx_service *service, const char *principal)
 {
     struct cbx_job *job = calloc(1, sizeof(*job));
     if (job == NULL) {
         abort();
     }
     job->service = service;
+    snprintf(job->principal, sizeof(job->principal), "%s", principal);
     job->origin = "rest";
     cbx_limits_unset(&job->limits);
     cbx_buf_init(&job->policy, CBX_NAME_MAX + 1);
@@ -186,9 +187,10 @@ static int renew_past(void *context, const struct cbx_sha256 *ledger, struct cbx
 struct cbx_request cbx_job_request(const struct cbx_job *job)
 {
     bool is_file = job->kind == CBX_ENTRY_FILE;
-    struct cbx_request request = cbx_service_request(
-        is_file ? CBX_ACTION_FILE : CBX_ACTION_RUN, job->language, cbx_buf_str(&job->policy),
-        cbx_str_of(job->session), cbx_buf_str(&job->source), &job->limits, cbx_str_of(job->origin));
+    struct cbx_request request =
+        cbx_service_request(is_file ? CBX_ACTION_FILE : CBX_ACTION_RUN, job->principal,
+                            job->language, cbx_buf_str(&job->policy), cbx_str_of(job->session),
+                            cbx_buf_str(&job->source), &job->limits, cbx_str_of(job->origin));
     cbx_claims_lend(&job->claims, &request.subject);
     request.subject.environment = job->environment;
     request.subject.packages = is_file ? CBX_STR("") : cbx_buf_str(&job->packages);
@@ -446,7 +448,7 @@ static void run_job(void *context)
             /* The executor closed the idle session: remove it, so that the next call fails at
              * once. */
             struct cbx_close_args args = { .session = cbx_str_of(job->session),
-                                           .principal = CBX_SERVICE_PRINCIPAL };
+                                           .principal = cbx_str_of(job->principal) };
             cbx_call_close(service->flow, &args, CBX_STR(""), NULL, NULL);
             cbx_store_remove_session(service->store, job->session, NULL);
         }
@@ -494,7 +496,8 @@ static json_t *describe_request(const struct cbx_job *job)
 static struct cbx_stored_execution row_of(const struct cbx_job *job, const char *now,
                                           const json_t *request)
 {
-    return (struct cbx_stored_execution){ .id = job->id,
+    return (struct cbx_stored_execution){ .principal = job->principal,
+                                          .id = job->id,
                                           .session = job->session,
                                           .created_at = now,
                                           .decision = job->decision,
@@ -554,7 +557,7 @@ static int reset(struct cbx_job *job, struct cbx_err *err)
         }
         cbx_sha256_hex(&ledger, hex);
         struct cbx_reset_args args = { .session = cbx_str_of(job->session),
-                                       .principal = CBX_SERVICE_PRINCIPAL,
+                                       .principal = cbx_str_of(job->principal),
                                        .ledger = cbx_str_of(hex) };
         failed = cbx_call_reset(job->service->flow, &args, CBX_STR(""), NULL, err);
     }

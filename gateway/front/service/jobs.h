@@ -26,9 +26,10 @@ struct cbx_job_client {
 
 struct cbx_job {
     struct cbx_service *service;
-    const char *origin;       /* the API that it came by; static */
-    struct cbx_claims claims; /* of its client */
-    char id[37], session[65]; /* session: empty for a one-shot */
+    const char *origin;               /* the API that it came by; static */
+    struct cbx_claims claims;         /* of its client */
+    char principal[CBX_NAME_MAX + 1]; /* whose it is */
+    char id[37], session[65];         /* session: empty for a one-shot */
     char language[16];
     enum cbx_entry_kind kind;
     struct cbx_buf policy, source;
@@ -61,8 +62,8 @@ struct cbx_job {
     struct cbx_work work;
 };
 
-/* An empty job with an id of its own; owned by the caller until cbx_job_start. */
-struct cbx_job *cbx_job_new(struct cbx_service *service);
+/* An empty job of a principal, with an id of its own; owned by the caller until cbx_job_start. */
+struct cbx_job *cbx_job_new(struct cbx_service *service, const char *principal);
 
 /* Removes the job from its queue and frees it. */
 void cbx_job_free(struct cbx_job *job);

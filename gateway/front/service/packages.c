@@ -173,11 +173,10 @@ static int step(struct cbx_service *service, enum cbx_action action, struct cbx_
 {
     const struct cbx_package_order *order = o->order;
     const struct cbx_sink sink = { .event = take_event, .context = o };
-    struct cbx_request request = cbx_service_request(action, order->language, order->policy,
-                                                     CBX_STR(""), source, NULL, order->origin);
+    struct cbx_request request =
+        cbx_service_request(action, order->principal, order->language, order->policy, CBX_STR(""),
+                            source, NULL, order->origin);
     cbx_claims_lend(order->claims, &request.subject);
-    request.subject.principal =
-        order->principal.len > 0 ? order->principal : request.subject.principal;
     int failed = cbx_review_judge(service->flow, &request, judgement, err);
     bool nothing = !failed && judgement->verdict == CBX_ALLOW && judgement->text.len == 0;
     if (failed || nothing) { /* the image has all of it */

@@ -12,7 +12,7 @@ struct cbx_package_order {
     const char *language;            /* as the flow names it (dialect.h) */
     struct cbx_str requirements;     /* one per line, sorted */
     struct cbx_str origin;           /* the API */
-    struct cbx_str principal;        /* empty = CBX_SERVICE_PRINCIPAL */
+    const char *principal;           /* in whose name it is judged and recorded */
     const struct cbx_claims *claims; /* of the client; NULL = none */
     /* Called with each line of progress, "downloading numpy 12.3 MB"; NULL = nobody listens. */
     void (*progress)(void *context, struct cbx_str line);

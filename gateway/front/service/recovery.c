@@ -14,7 +14,7 @@ static const char *text_of(const json_t *row, const char *name)
 
 static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
 {
-    struct cbx_job *job = cbx_job_new(service);
+    struct cbx_job *job = cbx_job_new(service, text_of(row, "principal"));
     const char *decision = text_of(row, "decision");
     struct cbx_err err;
     CBX_AUTO_JSON request = NULL;
@@ -51,7 +51,7 @@ static void reconcile(struct cbx_service *service, const json_t *rows)
     struct cbx_err err;
     size_t i;
     const json_t *row;
-    if (cbx_store_list_sessions(service->store, &sessions, &err) != 0) {
+    if (cbx_store_list_sessions(service->store, NULL, &sessions, &err) != 0) {
         cbx_log(CBX_LOG_ERROR, "sessions of the earlier gateway: %s", err.text);
         return;
     }

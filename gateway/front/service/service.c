@@ -48,15 +48,15 @@ void cbx_service_done(struct cbx_service *service)
     pthread_mutex_destroy(&service->lock);
 }
 
-struct cbx_request cbx_service_request(enum cbx_action action, const char *language,
-                                       struct cbx_str policy, struct cbx_str session,
-                                       struct cbx_str source, const struct cbx_limits *limits,
-                                       struct cbx_str origin)
+struct cbx_request cbx_service_request(enum cbx_action action, const char *principal,
+                                       const char *language, struct cbx_str policy,
+                                       struct cbx_str session, struct cbx_str source,
+                                       const struct cbx_limits *limits, struct cbx_str origin)
 {
     struct cbx_request request = { .policy = policy, .source = source };
     request.subject = (struct cbx_subject){ .action = action,
                                             .language = cbx_str_of(language),
-                                            .principal = CBX_SERVICE_PRINCIPAL,
+                                            .principal = cbx_str_of(principal),
                                             .session = session,
                                             .origin = origin,
                                             .limits = limits };

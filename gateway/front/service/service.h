@@ -12,9 +12,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* The principal of every caller, until callers have identities. */
-#define CBX_SERVICE_PRINCIPAL CBX_STR("local")
-
 enum { CBX_SERVICE_PASTS = 128, CBX_SERVICE_APPROVALS = 4096, CBX_SERVICE_SETS = 64 };
 
 struct cbx_job;
@@ -92,11 +89,11 @@ void cbx_service_drop_past(struct cbx_service *service, const char *session);
 /* "2026-11-21T06:00:00.123456", UTC without a zone as CodeBox-AI writes it. */
 void cbx_service_now(char out[32]);
 
-/* A request to the flow in the name of CBX_SERVICE_PRINCIPAL. `session` may be empty, `limits`
- * (borrowed) NULL. `origin` is the API: "rest", "mcp". */
-struct cbx_request cbx_service_request(enum cbx_action action, const char *language,
-                                       struct cbx_str policy, struct cbx_str session,
-                                       struct cbx_str source, const struct cbx_limits *limits,
-                                       struct cbx_str origin);
+/* A request to the flow in the name of a principal. `session` may be empty, `limits` (borrowed)
+ * NULL. `origin` is the API: "rest", "mcp". */
+struct cbx_request cbx_service_request(enum cbx_action action, const char *principal,
+                                       const char *language, struct cbx_str policy,
+                                       struct cbx_str session, struct cbx_str source,
+                                       const struct cbx_limits *limits, struct cbx_str origin);
 
 #endif

@@ -54,14 +54,14 @@ static void add_live(const json_t *rows, const json_t *sessions, json_t *list, j
     }
 }
 
-int cbx_service_list_sessions(struct cbx_service *service, json_t **out, json_t *closed,
-                              struct cbx_err *err)
+int cbx_service_list_sessions(struct cbx_service *service, const char *principal, json_t **out,
+                              json_t *closed, struct cbx_err *err)
 {
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
     CBX_AUTO_JSON rows = NULL;
     const struct cbx_list_sessions_args args;
-    int failed = cbx_store_list_sessions(service->store, &rows, err);
+    int failed = cbx_store_list_sessions(service->store, principal, &rows, err);
     failed =
         failed ? failed : cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, err);
     if (failed) {
@@ -82,8 +82,9 @@ static struct cbx_store_position position_of(const json_t *row)
     return position;
 }
 
-int cbx_service_page_sessions(struct cbx_service *service, const struct cbx_store_position *after,
-                              size_t wanted, json_t **out, struct cbx_err *err)
+int cbx_service_page_sessions(struct cbx_service *service, const char *principal,
+                              const struct cbx_store_position *after, size_t wanted, json_t **out,
+                              struct cbx_err *err)
 {
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
@@ -94,7 +95,8 @@ int cbx_service_page_sessions(struct cbx_service *service, const struct cbx_stor
     int failed = cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, err);
     while (!failed && fetched == wanted && json_array_size(list) < wanted) {
         CBX_AUTO_JSON rows = NULL;
-        failed = cbx_store_page_sessions(service->store, &at, (int64_t)wanted, &rows, err);
+        failed =
+            cbx_store_page_sessions(service->store, principal, &at, (int64_t)wanted, &rows, err);
         fetched = json_array_size(rows);
         add_live(rows, json_object_get(answer.header, "sessions"), list, NULL);
         if (fetched == wanted) {
@@ -107,7 +109,8 @@ int cbx_service_page_sessions(struct cbx_service *service, const struct cbx_stor
     return failed;
 }
 
-bool cbx_service_session_is_untouched(struct cbx_service *service, const char *id)
+bool cbx_service_session_is_untouched(struct cbx_service *service, const char *principal,
+                                      const char *id)
 {
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
@@ -120,20 +123,21 @@ bool cbx_service_session_is_untouched(struct cbx_service *service, const char *i
     }
     json_array_foreach(json_object_get(answer.header, "sessions"), i, session)
     {
-        if (cbx_str_is(cbx_json_str(json_object_get(session, "session")), id)) {
+        if (cbx_str_is(cbx_json_str(json_object_get(session, "session")), id) &&
+            cbx_str_is(cbx_json_str(json_object_get(session, "principal")), principal)) {
             return json_is_true(json_object_get(session, "untouched"));
         }
     }
     return false;
 }
 
-int cbx_service_describe_session(struct cbx_service *service, const char *id, json_t **out,
-                                 struct cbx_err *err)
+int cbx_service_describe_session(struct cbx_service *service, const char *principal, const char *id,
+                                 json_t **out, struct cbx_err *err)
 {
     CBX_AUTO_JSON list = NULL;
     size_t i;
     json_t *session;
-    int failed = cbx_service_list_sessions(service, &list, NULL, err);
+    int failed = cbx_service_list_sessions(service, principal, &list, NULL, err);
     json_array_foreach(list, i, session)
     {
         if (cbx_str_is(cbx_json_str(json_object_get(session, "session_id")), id)) {
@@ -154,7 +158,7 @@ static void trim_sessions(struct cbx_service *service)
     size_t i;
     const json_t *id;
     if (atomic_fetch_add(&service->sessions_opened, 1) % EVERY != EVERY - 1 ||
-        cbx_service_list_sessions(service, &live, closed, NULL) != 0) {
+        cbx_service_list_sessions(service, NULL, &live, closed, NULL) != 0) {
         return;
     }
     json_array_foreach(closed, i, id)
@@ -169,8 +173,8 @@ static int open_sandbox(struct cbx_service *service, const struct cbx_opening *o
                         struct cbx_outcome *outcome, struct cbx_err *err)
 {
     struct cbx_request request =
-        cbx_service_request(CBX_ACTION_OPEN, o->language, o->policy, cbx_str_of(o->id), CBX_STR(""),
-                            &o->limits, o->origin);
+        cbx_service_request(CBX_ACTION_OPEN, o->principal, o->language, o->policy,
+                            cbx_str_of(o->id), CBX_STR(""), &o->limits, o->origin);
     cbx_claims_lend(o->claims, &request.subject);
     request.subject.environment = o->environment;
     request.subject.packages = o->packages;
@@ -205,7 +209,7 @@ static int store_session(struct cbx_service *service, const struct cbx_opening *
     if (json_array_size(o->mounts) > 0) {
         json_object_set(options, "mounts", (json_t *)(uintptr_t)o->mounts);
     }
-    return cbx_store_add_session(service->store, o->id, o->now, name, options, err);
+    return cbx_store_add_session(service->store, o->principal, o->id, o->now, name, options, err);
 }
 
 int cbx_service_open_session(struct cbx_service *service, struct cbx_opening *opening,
@@ -229,12 +233,13 @@ int cbx_service_open_session(struct cbx_service *service, struct cbx_opening *op
 }
 
 /* The sandbox first: after a crash between the two steps the session can be closed again. */
-int cbx_service_close_session(struct cbx_service *service, const char *id, struct cbx_err *err)
+int cbx_service_close_session(struct cbx_service *service, const char *principal, const char *id,
+                              struct cbx_err *err)
 {
-    int failed = cbx_store_get_session(service->store, id, NULL, NULL, err);
+    int failed = cbx_store_get_session(service->store, principal, id, NULL, NULL, err);
     if (!failed) {
         struct cbx_close_args args = { .session = cbx_str_of(id),
-                                       .principal = CBX_SERVICE_PRINCIPAL };
+                                       .principal = cbx_str_of(principal) };
         failed = cbx_call_close(service->flow, &args, CBX_STR(""), NULL, err);
         failed = failed == CBX_ENOTFOUND ? 0 : failed; /* closed already, because it was idle */
         failed = failed ? failed : cbx_store_remove_session(service->store, id, err);

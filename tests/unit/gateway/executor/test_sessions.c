@@ -69,7 +69,7 @@ static void only_the_principal_that_opened_a_session_enters_it(void **state)
                       other = permit_of("b", "ann"), none = permit_of("", "");
     open_session(sessions, "a");
     assert_int_equal(cbx_sessions_enter(sessions, bob.session, bob.principal, &entered, &err),
-                     CBX_ESTATE);
+                     CBX_ENOTFOUND);
     assert_int_equal(cbx_sessions_enter(sessions, other.session, other.principal, &entered, &err),
                      CBX_ENOTFOUND);
     assert_int_equal(cbx_sessions_enter(sessions, none.session, none.principal, &entered, &err),

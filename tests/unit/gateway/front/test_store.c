@@ -62,7 +62,7 @@ static void complete(struct rig *rig, const char *id)
 static void assert_status(struct rig *rig, const char *id, const char *status)
 {
     CBX_AUTO_JSON found = NULL;
-    if (cbx_store_get_execution(rig->store, id, &found, &rig->err) != 0) {
+    if (cbx_store_get_execution(rig->store, NULL, id, &found, &rig->err) != 0) {
         fail_msg("%s: %s", id, rig->err.text);
     }
     assert_string_equal(json_string_value(json_object_get(found, "status")), status);
@@ -72,7 +72,7 @@ static void assert_status(struct rig *rig, const char *id, const char *status)
 static void assert_dropped(struct rig *rig, const char *id, bool dropped)
 {
     CBX_AUTO_JSON found = NULL;
-    if (cbx_store_get_execution(rig->store, id, &found, &rig->err) != 0) {
+    if (cbx_store_get_execution(rig->store, NULL, id, &found, &rig->err) != 0) {
         fail_msg("%s: %s", id, rig->err.text);
     }
     if (json_is_true(json_object_get(found, "dropped")) != dropped ||
@@ -96,11 +96,12 @@ static void gives_back_what_it_took_also_after_a_restart(void **state)
                       "session_id", "s", "status", "completed", "created_at", "2026-01-01T00:00:01",
                       "completed_at", "2026-01-01T00:00:09", "results", "text", "a\0\xc3\xa9",
                       (size_t)4, "decision", "d", "language", "ipython", "dropped", 0);
-        assert_int_equal(cbx_store_get_execution(rig.store, "e1", &found, &rig.err), 0);
+        assert_int_equal(cbx_store_get_execution(rig.store, NULL, "e1", &found, &rig.err), 0);
         assert_true(json_equal(found, expected));
     }
     CBX_AUTO_JSON none = NULL;
-    assert_int_equal(cbx_store_get_execution(rig.store, "e2", &none, &rig.err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_store_get_execution(rig.store, NULL, "e2", &none, &rig.err),
+                     CBX_ENOTFOUND);
     assert_null(none);
     end(&rig);
 }
@@ -126,7 +127,8 @@ static void lists_what_had_not_ended_and_what_ran_in_a_session(void **state)
     assert_string_equal(json_string_value(json_object_get(json_array_get(running, 1), "id")),
                         "running");
     const struct cbx_store_position first = { 0 };
-    assert_int_equal(cbx_store_page_history(rig.store, "s", &first, 10, &history, &rig.err), 0);
+    assert_int_equal(cbx_store_page_history(rig.store, NULL, "s", &first, 10, &history, &rig.err),
+                     0);
     assert_int_equal(json_array_size(history), 3);
     assert_string_equal(json_string_value(json_object_get(json_array_get(history, 2), "code")),
                         "1");
@@ -141,8 +143,8 @@ static void keeps_the_code_of_an_open_session(void **state)
     struct rig rig;
     begin(&rig, KEEP);
     CBX_AUTO_JSON options = json_object();
-    assert_int_equal(cbx_store_add_session(rig.store, "s", "2026", "default", options, &rig.err),
-                     0);
+    assert_int_equal(
+        cbx_store_add_session(rig.store, "ann", "s", "2026", "default", options, &rig.err), 0);
     for (int i = 1; i <= CELLS; i++) {
         char id[16];
         snprintf(id, sizeof(id), "e%d", i);
@@ -154,18 +156,20 @@ static void keeps_the_code_of_an_open_session(void **state)
     CBX_AUTO_JSON first = NULL;
     CBX_AUTO_JSON last = NULL;
     const struct cbx_store_position start = { 0 };
-    assert_int_equal(cbx_store_page_history(rig.store, "s", &start, 100, &history, &rig.err), 0);
+    assert_int_equal(cbx_store_page_history(rig.store, NULL, "s", &start, 100, &history, &rig.err),
+                     0);
     assert_int_equal(json_array_size(history), CELLS);
-    assert_int_equal(cbx_store_get_execution(rig.store, "e1", &first, &rig.err), 0);
+    assert_int_equal(cbx_store_get_execution(rig.store, NULL, "e1", &first, &rig.err), 0);
     assert_false(json_is_object(json_object_get(first, "results")));
-    assert_int_equal(cbx_store_get_execution(rig.store, "e9", &last, &rig.err), 0);
+    assert_int_equal(cbx_store_get_execution(rig.store, NULL, "e9", &last, &rig.err), 0);
     assert_true(json_is_object(json_object_get(last, "results")));
     assert_int_equal(cbx_store_remove_session(rig.store, "s", &rig.err), 0);
     reopen(&rig, KEEP);
     assert_dropped(&rig, "e1", true);
     assert_dropped(&rig, "e9", false);
     json_decref(cbx_steal(&history)); /* nothing needs the code of a closed session */
-    assert_int_equal(cbx_store_page_history(rig.store, "s", &start, 1, &history, &rig.err), 0);
+    assert_int_equal(cbx_store_page_history(rig.store, NULL, "s", &start, 1, &history, &rig.err),
+                     0);
     assert_string_equal(json_string_value(json_object_get(json_array_get(history, 0), "code")), "");
     end(&rig);
 }
@@ -187,7 +191,8 @@ static void keeps_the_newest_and_whatever_has_not_ended(void **state)
     add(&rig, "last", "2026-01-01T00:00:10");
     reopen_limited(&rig, (struct cbx_store_limits){ .executions = KEEP, .known = KNOWN });
     CBX_AUTO_JSON found = NULL;
-    assert_int_equal(cbx_store_get_execution(rig.store, "e2", &found, &rig.err), CBX_ENOTFOUND);
+    assert_int_equal(cbx_store_get_execution(rig.store, NULL, "e2", &found, &rig.err),
+                     CBX_ENOTFOUND);
     assert_dropped(&rig, "e3", true); /* its id is known */
     assert_dropped(&rig, "e6", true);
     assert_dropped(&rig, "e7", false);
@@ -261,28 +266,28 @@ static void keeps_sessions_over_a_restart(void **state)
     struct rig rig;
     begin(&rig, 10);
     CBX_AUTO_JSON options = json_pack("{s:[i,i],s:n}", "a", 1, 2, "b");
-    assert_int_equal(
-        cbx_store_add_session(rig.store, "s1", "2026-01-01T00:00:01", "default", options, &rig.err),
-        0);
-    assert_int_equal(
-        cbx_store_add_session(rig.store, "s1", "2026-01-01T00:00:01", "default", options, &rig.err),
-        CBX_EIO);
+    assert_int_equal(cbx_store_add_session(rig.store, "ann", "s1", "2026-01-01T00:00:01", "default",
+                                           options, &rig.err),
+                     0);
+    assert_int_equal(cbx_store_add_session(rig.store, "ann", "s1", "2026-01-01T00:00:01", "default",
+                                           options, &rig.err),
+                     CBX_EIO);
     char *policy = NULL;
     CBX_AUTO_JSON found = NULL;
-    assert_int_equal(cbx_store_get_session(rig.store, "s1", &policy, &found, &rig.err), 0);
+    assert_int_equal(cbx_store_get_session(rig.store, NULL, "s1", &policy, &found, &rig.err), 0);
     assert_string_equal(policy, "default");
     assert_true(json_equal(found, options));
     free(policy);
-    assert_int_equal(cbx_store_get_session(rig.store, "s1", NULL, NULL, &rig.err), 0);
+    assert_int_equal(cbx_store_get_session(rig.store, NULL, "s1", NULL, NULL, &rig.err), 0);
     assert_int_equal(cbx_store_remove_session(rig.store, "s1", &rig.err), 0);
     assert_int_equal(cbx_store_remove_session(rig.store, "s1", &rig.err), CBX_ENOTFOUND);
-    assert_int_equal(
-        cbx_store_add_session(rig.store, "s2", "2026-01-01T00:00:01", "default", options, &rig.err),
-        0);
+    assert_int_equal(cbx_store_add_session(rig.store, "ann", "s2", "2026-01-01T00:00:01", "default",
+                                           options, &rig.err),
+                     0);
     reopen(&rig, 10);
-    assert_int_equal(cbx_store_get_session(rig.store, "s2", NULL, NULL, &rig.err), 0);
+    assert_int_equal(cbx_store_get_session(rig.store, NULL, "s2", NULL, NULL, &rig.err), 0);
     CBX_AUTO_JSON list = NULL;
-    assert_int_equal(cbx_store_list_sessions(rig.store, &list, &rig.err), 0);
+    assert_int_equal(cbx_store_list_sessions(rig.store, NULL, &list, &rig.err), 0);
     assert_int_equal(json_array_size(list), 1);
     end(&rig);
 }
@@ -339,7 +344,7 @@ static void *add_many(void *context)
         w->wrong += cbx_store_add_execution(w->rig->store, &e, NULL) != 0 ||
                     cbx_store_set_execution(w->rig->store, id, "completed", "2026-01-01T00:00:02",
                                             NULL, NULL) != 0 ||
-                    cbx_store_get_execution(w->rig->store, id, &found, NULL) != 0 ||
+                    cbx_store_get_execution(w->rig->store, NULL, id, &found, NULL) != 0 ||
                     strcmp(json_string_value(json_object_get(found, "request_id")), id) != 0;
     }
     return NULL;
@@ -545,8 +550,8 @@ static void run_many(struct rig *rig, const char *prefix, const char *session, i
 static void open_session(struct rig *rig, const char *id)
 {
     CBX_AUTO_JSON options = json_object();
-    assert_int_equal(cbx_store_add_session(rig->store, id, "2026", "default", options, &rig->err),
-                     0);
+    assert_int_equal(
+        cbx_store_add_session(rig->store, "ann", id, "2026", "default", options, &rig->err), 0);
 }
 
 /* Each has results or was dropped; the dropped ones are the first. Returns how many have results. */
@@ -555,8 +560,8 @@ static int assert_oldest_dropped(struct rig *rig, const char *prefix, int count)
     int kept = 0;
     for (int i = 0; i < count; i++) {
         CBX_AUTO_JSON found = NULL;
-        assert_int_equal(cbx_store_get_execution(rig->store, name_of(prefix, i), &found, &rig->err),
-                         0);
+        assert_int_equal(
+            cbx_store_get_execution(rig->store, NULL, name_of(prefix, i), &found, &rig->err), 0);
         bool has = json_is_object(json_object_get(found, "results"));
         assert_int_not_equal(json_is_true(json_object_get(found, "dropped")), has);
         assert_true(has || kept == 0);
@@ -634,7 +639,8 @@ static void code_of_an_open_session_is_never_dropped_but_more_of_it_is_refused(v
     assert_non_null(strstr(rig.err.text, "close sessions"));
     const struct cbx_store_position start = { 0 };
     CBX_AUTO_JSON history = NULL;
-    assert_int_equal(cbx_store_page_history(rig.store, "s", &start, 9, &history, &rig.err), 0);
+    assert_int_equal(cbx_store_page_history(rig.store, NULL, "s", &start, 9, &history, &rig.err),
+                     0);
     assert_int_equal(json_string_length(json_object_get(json_array_get(history, 0), "code")),
                      90 * KIB);
     assert_int_equal(cbx_store_remove_session(rig.store, "s", &rig.err), 0);
@@ -675,8 +681,9 @@ static void the_last_of_the_file_system_is_left_to_the_audit_log(void **state)
     reopen_limited(&rig, (struct cbx_store_limits){ .free_bytes = INT64_MAX });
     assert_int_equal(try_add(&rig, "b", "", 10), CBX_EBUSY);
     assert_non_null(strstr(rig.err.text, "left to the audit log; free some space"));
-    assert_int_equal(cbx_store_add_session(rig.store, "s", "2026", "default", options, &rig.err),
-                     CBX_EBUSY);
+    assert_int_equal(
+        cbx_store_add_session(rig.store, "ann", "s", "2026", "default", options, &rig.err),
+        CBX_EBUSY);
     assert_int_equal(cbx_store_check(rig.store, &rig.err), CBX_EIO);
     assert_int_equal(cbx_store_result_max(rig.store, &reason), 16 * KIB);
     assert_non_null(strstr(reason, "full"));

@@ -123,8 +123,9 @@ static char *seal_again(const char *sealed, struct cbx_str principal, int64_t ex
     struct cbx_err err;
     CBX_AUTO_DONE(buf) out;
     cbx_buf_init(&out, CBX_REQUEST_STATE_MAX);
-    assert_int_equal(cbx_request_state_open(&mcp.states, cbx_str_of(sealed), CBX_SERVICE_PRINCIPAL,
-                                            cbx_clock_ms(), &opened, &err),
+    assert_int_equal(cbx_request_state_open(&mcp.states, cbx_str_of(sealed),
+                                            CBX_STR(CBX_CALLER_LOCAL), cbx_clock_ms(), &opened,
+                                            &err),
                      0);
     json_object_set_new(opened, "expires_ms", json_integer(expires_ms));
     assert_int_equal(cbx_request_state_seal(&mcp.states, opened, principal, expires_ms, &out), 0);
@@ -136,7 +137,7 @@ static void an_expired_question_is_asked_anew_and_one_of_another_principal_is_an
     (void)state;
     CBX_AUTO_MEM char *sealed = ask(ARGUMENTS);
     int64_t later = cbx_clock_ms() + 60000;
-    CBX_AUTO_MEM char *expired = seal_again(sealed, CBX_SERVICE_PRINCIPAL, cbx_clock_ms());
+    CBX_AUTO_MEM char *expired = seal_again(sealed, CBX_STR(CBX_CALLER_LOCAL), cbx_clock_ms());
     CBX_AUTO_MEM char *other = seal_again(sealed, CBX_STR("bob"), later);
     CBX_AUTO_JSON of_expired = accepting(expired);
     CBX_AUTO_JSON of_other = accepting(other);
@@ -223,7 +224,8 @@ static void in_the_handshake_era_only_accept_runs(void **state)
     struct client client = { .rig = *state };
     CBX_AUTO_JSON params = parse("{\"capabilities\":{\"elicitation\":{}},\"clientInfo\":{\"name\":"
                                  "\"a\\u001b[31mb\\u202e\",\"version\":\"1\"}}");
-    assert_true(cbx_mcp_session_open(mcp.sessions, CBX_SERVICE_PRINCIPAL, params, client.session));
+    assert_true(
+        cbx_mcp_session_open(mcp.sessions, CBX_STR(CBX_CALLER_LOCAL), params, client.session));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         client.answer = cases[i].answer;
         client.questions = 0;

@@ -88,7 +88,7 @@ static void the_hints_follow_from_the_policy(void **state)
     for (int i = 0; i < 2; i++) {
         struct cbx_policy *items[] = { i == 0 ? &closed : &open };
         struct cbx_policies policies = { .items = items, .count = 1 };
-        CBX_AUTO_JSON list = cbx_tools_list(&policies);
+        CBX_AUTO_JSON list = cbx_tools_list(policies.items[0]);
         const json_t *hints = json_object_get(json_array_get(list, 0), "annotations");
         assert_int_equal(json_is_true(json_object_get(hints, "openWorldHint")), i);
         assert_int_equal(json_is_true(json_object_get(hints, "destructiveHint")), i);

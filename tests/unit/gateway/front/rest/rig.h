@@ -5,6 +5,7 @@
 #ifndef CBX_TESTS_UNIT_GATEWAY_FRONT_REST_RIG_H
 #define CBX_TESTS_UNIT_GATEWAY_FRONT_REST_RIG_H
 
+#include "gateway/front/identity/caller.h"
 #include "gateway/front/service/jobs.h"
 #include "gateway/front/service/recovery.h"
 #include "tests/unit/gateway/front/rest/processes.h"
@@ -95,6 +96,7 @@ struct rig {
     struct cbx_service service;
     bool running;
     struct cbx_http_exchange *exchanges[EXCHANGES_MAX];
+    const struct cbx_caller *caller; /* of the requests; NULL = the local one */
     int exchange_count, handlers_ended;
 };
 
@@ -188,7 +190,9 @@ static inline void *handle_request(void *context)
     struct cbx_http_exchange *e = context;
     struct cbx_str target = cbx_str_of(e->path);
     size_t path_len = strcspn(e->path, "?");
-    struct cbx_http_request request = { .method = cbx_str_of(e->method),
+    struct cbx_http_request request = { .caller = e->rig->caller != NULL ? e->rig->caller
+                                                                         : cbx_caller_local(),
+                                        .method = cbx_str_of(e->method),
                                         .path = cbx_str_sub(target, 0, path_len),
                                         .query = cbx_str_sub(target, path_len + 1, target.len),
                                         .body = cbx_buf_str(&e->body),

@@ -33,7 +33,7 @@ static void one_that_the_policy_denies_opens_no_session(void **state)
     struct rig *rig = *state;
     assert_problem(open_with(rig, "'numpy','DENY'"), 400, "py.process");
     CBX_AUTO_JSON rows = NULL;
-    assert_int_equal(cbx_store_list_sessions(rig->store, &rows, NULL), 0);
+    assert_int_equal(cbx_store_list_sessions(rig->store, NULL, &rows, NULL), 0);
     assert_int_equal(json_array_size(rows), 0);
     assert_int_equal(executor_count(&rig->executor, CBX_CALL_submit), 2); /* two checks */
 }

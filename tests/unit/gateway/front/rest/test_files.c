@@ -36,15 +36,15 @@ static void what_a_client_says_of_itself_goes_with_data_and_with_code(void **sta
     struct cbx_claims claims = { .claimed_client = "some-agent", .claimed_tool_use = "toolu_1" };
     open_session(rig, "{}", session);
     CBX_AUTO_DONE(outcome) denial = { 0 };
-    assert_int_equal(cbx_service_put_file(&rig->service, session, "a.csv", CBX_STR("1,2"), "mcp",
-                                          &claims, &denial, NULL),
+    assert_int_equal(cbx_service_put_file(&rig->service, CBX_CALLER_LOCAL, session, "a.csv",
+                                          CBX_STR("1,2"), "mcp", &claims, &denial, NULL),
                      0);
     const struct seen *seen = executor_last(&rig->executor, CBX_CALL_put_file);
     assert_non_null(seen);
     assert_string_equal(text_at(seen->header, "claimed_client"), "some-agent");
     assert_string_equal(text_at(seen->header, "claimed_tool_use"), "toolu_1");
-    assert_int_equal(cbx_service_put_file(&rig->service, session, "a.py", CBX_STR("x = 1"), "mcp",
-                                          &claims, &denial, NULL),
+    assert_int_equal(cbx_service_put_file(&rig->service, CBX_CALLER_LOCAL, session, "a.py",
+                                          CBX_STR("x = 1"), "mcp", &claims, &denial, NULL),
                      0);
     assert_string_equal(rig->worker.action, "file");
     assert_string_equal(rig->worker.claimed_client, "some-agent");

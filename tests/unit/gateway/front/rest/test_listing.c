@@ -44,7 +44,8 @@ static void store_executions(struct rig *rig, size_t from, size_t to)
         /* pairs of the same time: the second orders by its row */
         char created_at[64];
         snprintf(created_at, sizeof(created_at), "2026-11-22T10:00:00.%06zu", i / 2);
-        struct cbx_stored_execution e = { .id = id,
+        struct cbx_stored_execution e = { .principal = CBX_CALLER_LOCAL,
+                                          .id = id,
                                           .session = "s1",
                                           .created_at = created_at,
                                           .decision = "d",

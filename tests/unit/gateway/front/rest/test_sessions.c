@@ -24,7 +24,7 @@ static struct cbx_http_exchange *get_session(struct rig *rig, const char *id)
 static size_t count_stored(struct rig *rig)
 {
     CBX_AUTO_JSON rows = NULL;
-    assert_int_equal(cbx_store_list_sessions(rig->store, &rows, NULL), 0);
+    assert_int_equal(cbx_store_list_sessions(rig->store, NULL, &rows, NULL), 0);
     return json_array_size(rows);
 }
 
@@ -117,7 +117,8 @@ static void a_legacy_session_is_created_with_its_options_as_limits(void **state)
     assert_string_equal(rig->worker.policy, "strict");
     CBX_AUTO_JSON options = NULL;
     assert_int_equal(
-        cbx_store_get_session(rig->store, text_at(json, "session_id"), NULL, &options, NULL), 0);
+        cbx_store_get_session(rig->store, NULL, text_at(json, "session_id"), NULL, &options, NULL),
+        0);
     struct cbx_limits limits;
     cbx_limits_read(options, &limits);
     assert_int_equal(limits.memory_bytes, 512 << 20);
@@ -192,7 +193,8 @@ static void opening_sessions_removes_the_rows_of_closed_ones_now_and_then(void *
         open_session(rig, "{}", other);
     }
     assert_int_equal(count_stored(rig), 15);
-    assert_int_equal(cbx_store_get_session(rig->store, gone, NULL, NULL, NULL), CBX_ENOTFOUND);
+    assert_int_equal(cbx_store_get_session(rig->store, NULL, gone, NULL, NULL, NULL),
+                     CBX_ENOTFOUND);
     await_answer(get_session(rig, other), 200);
 }
 

@@ -111,7 +111,7 @@ static struct cbx_job *accept(struct rig *rig, const char *session, const char *
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) denial = { 0 };
-    struct cbx_job *job = cbx_job_new(&rig->service);
+    struct cbx_job *job = cbx_job_new(&rig->service, CBX_CALLER_LOCAL);
     cbx_buf_add_cstr(&job->source, "ASK");
     snprintf(job->language, sizeof(job->language), "ipython");
     if (approved[0] != '\0') {
@@ -220,7 +220,8 @@ static void add_row(struct rig *rig, const char *id, uint64_t seq)
 {
     CBX_AUTO_JSON request = json_pack("{s:s,s:s,s:s}", "policy", "strict", "approved_client",
                                       "editor", "approved_version", "1.2");
-    struct cbx_stored_execution row = { .id = id,
+    struct cbx_stored_execution row = { .principal = CBX_CALLER_LOCAL,
+                                        .id = id,
                                         .session = "",
                                         .created_at = "2026-11-21T06:00:00.000000",
                                         .decision = id,

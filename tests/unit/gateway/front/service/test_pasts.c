@@ -77,7 +77,7 @@ static void a_gateway_that_starts_reads_the_past_from_the_store(void **state)
 static void take_all_places(struct rig *rig)
 {
     for (int i = 0; i < CBX_SERVICE_PASTS; i++) {
-        struct cbx_job *other = cbx_job_new(&rig->service);
+        struct cbx_job *other = cbx_job_new(&rig->service, CBX_CALLER_LOCAL);
         snprintf(other->session, sizeof(other->session), "other-%d", i);
         assert_int_equal(cbx_job_copy_past(other, NULL), 0);
         assert_int_equal(other->past.len + other->entries.len, 0);
@@ -88,7 +88,7 @@ static void take_all_places(struct rig *rig)
 /* A cell of the session that was judged with its past as it is now. */
 static struct cbx_job *judged_cell(struct rig *rig, const char *session, const char *cell)
 {
-    struct cbx_job *job = cbx_job_new(&rig->service);
+    struct cbx_job *job = cbx_job_new(&rig->service, CBX_CALLER_LOCAL);
     struct cbx_err err;
     cbx_buf_add_cstr(&job->source, cell);
     assert_int_equal(cbx_job_join(job, cbx_str_of(session), &err), 0);
@@ -277,7 +277,7 @@ static void nothing_is_judged_when_the_past_cannot_be_read(void **state)
     open_session(rig, "{}", id);
     await_answer(post_code(rig, id, "first = 1"), 200);
     take_all_places(rig);
-    struct cbx_job *job = cbx_job_new(&rig->service);
+    struct cbx_job *job = cbx_job_new(&rig->service, CBX_CALLER_LOCAL);
     snprintf(job->session, sizeof(job->session), "%s", id);
     sqlite3_hard_heap_limit64(1); /* every statement fails */
     int failed = cbx_job_copy_past(job, NULL);

@@ -194,7 +194,7 @@ static void one_that_waits_ends_when_the_gateway_stops(void **state)
 static void jobs_of_no_session_are_in_no_queue(void **state)
 {
     struct rig *rig = *state;
-    struct cbx_job *job = cbx_job_new(&rig->service);
+    struct cbx_job *job = cbx_job_new(&rig->service, CBX_CALLER_LOCAL);
     cbx_job_enqueue(job);
     assert_null(rig->service.queue);
     assert_true(cbx_job_await_turn(job));
@@ -206,7 +206,7 @@ static void a_queue_is_empty_after_its_jobs_were_freed(void **state)
     struct rig *rig = *state;
     struct cbx_job *jobs[3];
     for (int i = 0; i < 3; i++) {
-        jobs[i] = cbx_job_new(&rig->service);
+        jobs[i] = cbx_job_new(&rig->service, CBX_CALLER_LOCAL);
         snprintf(jobs[i]->session, sizeof(jobs[i]->session), "%s", i == 1 ? "other" : "one");
         cbx_job_enqueue(jobs[i]);
     }

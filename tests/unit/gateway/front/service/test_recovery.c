@@ -12,7 +12,8 @@ static void add_row(struct rig *rig, const char *id, const char *session, const 
         json_pack("{s:s,s:b,s:i}", "policy", "strict", "interactive", 1, "wall_ms", 2500);
     char decision[40];
     snprintf(decision, sizeof(decision), "decision-%s", id);
-    struct cbx_stored_execution row = { .id = id,
+    struct cbx_stored_execution row = { .principal = CBX_CALLER_LOCAL,
+                                        .id = id,
                                         .session = session,
                                         .created_at = "2026-11-21T06:00:00.000000",
                                         .decision = decision,
@@ -63,7 +64,8 @@ static void add_row_of_client(struct rig *rig)
     struct cbx_claims claims = { .claimed_client = "some-agent", .claimed_request = "7" };
     CBX_AUTO_JSON request = json_pack("{s:s,s:s}", "policy", "strict", "origin", "mcp");
     cbx_claims_write(&claims, request);
-    struct cbx_stored_execution row = { .id = "e1",
+    struct cbx_stored_execution row = { .principal = CBX_CALLER_LOCAL,
+                                        .id = "e1",
                                         .session = "",
                                         .created_at = "2026-11-21T06:00:00.000000",
                                         .decision = "decision-e1",

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * Callers. */
+#include "gateway/front/identity/caller.h"
+
+#include "policies/base/buf.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    bool standard;
+} rights[CBX_RIGHTS] = {
+#define CBX_RIGHT(NAME, name, standard, meaning) [CBX_RIGHT_##NAME] = { name, standard },
+#include "gateway/front/identity/rights.def"
+#undef CBX_RIGHT
+};
+
+enum { ALL = (1 << CBX_RIGHTS) - 1 };
+
+const char *cbx_right_name(enum cbx_right right)
+{
+    return rights[right].name;
+}
+
+bool cbx_right_add(struct cbx_str name, uint32_t *out)
+{
+    for (int i = 0; i < CBX_RIGHTS; i++) {
+        if (cbx_str_is(name, rights[i].name)) {
+            *out |= i == CBX_RIGHT_ADMIN ? (uint32_t)ALL : 1U << i;
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t cbx_rights_standard(void)
+{
+    uint32_t bits = 0;
+    for (int i = 0; i < CBX_RIGHTS; i++) {
+        bits |= (uint32_t)rights[i].standard << i;
+    }
+    return bits;
+}
+
+const struct cbx_caller *cbx_caller_local(void)
+{
+    static const struct cbx_principal row = { .name = CBX_CALLER_LOCAL,
+                                              .rights = ALL & ~(1U << CBX_RIGHT_POLICY_RELAX) };
+    static const struct cbx_caller local = { .principal = row.name, .row = &row };
+    return &local;
+}
+
+bool cbx_caller_may(const struct cbx_caller *caller, enum cbx_right right)
+{
+    return caller != NULL && caller->row != NULL && (caller->row->rights >> right & 1) != 0;
+}
+
+static bool is_allowed(const struct cbx_principal *row, struct cbx_str name)
+{
+    bool allowed = row->policy_count == 0;
+    for (size_t i = 0; i < row->policy_count && !allowed; i++) {
+        allowed = cbx_str_is(name, row->policies[i]);
+    }
+    return allowed;
+}
+
+/* The names of those that are loaded and the caller's. */
+static void add_names(const struct cbx_principal *row, const struct cbx_policies *policies,
+                      struct cbx_buf *out)
+{
+    for (size_t i = 0; i < policies->count; i++) {
+        struct cbx_str name = policies->items[i]->name;
+        if (is_allowed(row, name)) {
+            cbx_buf_printf(out, "%s%.*s", out->len > 0 ? ", " : "", CBX_STR_ARG(name));
+        }
+    }
+}
+
+int cbx_caller_policy(const struct cbx_caller *caller, const struct cbx_policies *policies,
+                      struct cbx_str asked, const struct cbx_policy **out, struct cbx_err *err)
+{
+    static const struct cbx_principal nobody = { .policy_count = 1 };
+    const struct cbx_principal *row = caller->row != NULL ? caller->row : &nobody;
+    struct cbx_str name = asked.len > 0           ? asked
+                          : row->policy_count > 0 ? cbx_str_of(row->policies[0])
+                          : policies->count > 0   ? policies->items[0]->name
+                                                  : CBX_STR("");
+    const struct cbx_policy *policy =
+        is_allowed(row, name) ? cbx_policies_find(policies, name) : NULL;
+    if (policy != NULL) {
+        *out = policy;
+        return 0;
+    }
+    CBX_AUTO_DONE(buf) names;
+    cbx_buf_init(&names, 1024);
+    add_names(row, policies, &names);
+    return cbx_fail(err, CBX_ENOTFOUND, "no policy is called '%.*s'; this gateway has %s",
+                    CBX_STR_ARG(name), names.len > 0 ? names.p : "none for this caller");
+}
