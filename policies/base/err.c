@@ -140,6 +140,8 @@ const char *cbx_code_name(int code)
         return "bad-state";
     case CBX_ESTALE:
         return "stale";
+    case CBX_EQUOTA:
+        return "quota";
     default:
         return "internal";
     }

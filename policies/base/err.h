@@ -24,6 +24,7 @@ enum cbx_code {
     CBX_EAUDIT = -11, /* the audit record could not be made durable: nothing runs */
     CBX_ESTATE = -12, /* the object is not in a state for this call */
     CBX_ESTALE = -13, /* a decision was made against another ledger than the session's */
+    CBX_EQUOTA = -14, /* the caller has used up what it may use for now */
 };
 
 enum { CBX_ERR_TEXT_BYTES = 512, CBX_ERR_DETAIL_BYTES = 512, CBX_ERR_LINE_BYTES = 160 };
@@ -32,6 +33,7 @@ enum { CBX_ERR_FULL_BYTES = CBX_ERR_TEXT_BYTES + CBX_ERR_DETAIL_BYTES + 2 };
 struct cbx_err {
     int code;
     uint32_t line, column; /* 1-based, of the input (policy or source); 0 = no place */
+    uint32_t retry_s; /* of CBX_EQUOTA: seconds until it is worth trying again; 0 = not known */
     char text[CBX_ERR_TEXT_BYTES];
     char detail[CBX_ERR_DETAIL_BYTES]; /* for the operator alone, or "": paths and addresses of the
                                           host, what another program answered. It goes to the log

@@ -54,7 +54,7 @@ void cbx_http_check_field(struct cbx_http_headers *h, struct cbx_str name, struc
         { "Content-Length", &h->lengths, &h->content_length },
         { "Transfer-Encoding", &h->encodings, &h->transfer_encoding },
         { "Origin", &h->origins, &h->origin },
-        { "Authorization", &h->authorizations, NULL },
+        { "Authorization", &h->authorizations, &h->authorization },
         { "Content-Type", &h->types, &h->content_type },
         { "Accept", &h->accepts, &h->accept },
         { "MCP-Protocol-Version", &h->mcps[0], &h->mcp.version },

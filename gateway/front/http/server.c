@@ -72,6 +72,7 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
                                       .body = cbx_buf_str(&e->body),
                                       .content_type = e->headers.content_type,
                                       .accept = e->headers.accept,
+                                      .authorization = e->headers.authorization,
                                       .mcp = e->headers.mcp,
                                       .id = e->id,
                                       .exchange = (struct cbx_http_exchange *)(uintptr_t)e };
@@ -164,6 +165,8 @@ static bool add_headers(struct MHD_Response *response, const struct cbx_http_exc
                         bool close, const struct cbx_http_response *r)
 {
     CBX_AUTO_DONE(buf) attachment;
+    char retry[16];
+    snprintf(retry, sizeof(retry), "%u", r->retry_s > 0 ? r->retry_s : 1);
     cbx_buf_init(&attachment, HEADERS_MAX_BYTES);
     if (r->attachment != NULL) {
         cbx_http_attachment(cbx_str_of(r->attachment), &attachment);
@@ -176,7 +179,8 @@ static bool add_headers(struct MHD_Response *response, const struct cbx_http_exc
         { "Content-Disposition", attachment.p, r->attachment != NULL },
         { "Allow", r->allow, r->allow[0] != '\0' },
         { "Mcp-Session-Id", r->session, r->session[0] != '\0' },
-        { "Retry-After", "1", r->status == 429 || r->status == 503 },
+        { "WWW-Authenticate", r->challenge, r->challenge[0] != '\0' },
+        { "Retry-After", retry, r->retry_s > 0 || r->status == 429 || r->status == 503 },
         { "X-Accel-Buffering", "no", is_stream(r) }, /* proxies pass events on as they come */
         { "X-Request-Id", e->id, true },
 #define CBX_HTTP_HEADER(name, value) { name, value, true },

@@ -61,8 +61,10 @@ struct cbx_http_response {
     size_t bytes_len;
     struct cbx_http_stream *stream;
     const char *type;
-    char allow[64];   /* the header Allow; empty = none */
-    char session[65]; /* the header Mcp-Session-Id; empty = none */
+    char allow[64];      /* the header Allow; empty = none */
+    char session[65];    /* the header Mcp-Session-Id; empty = none */
+    char challenge[768]; /* the header WWW-Authenticate; empty = none */
+    uint32_t retry_s; /* the header Retry-After; 0 = 1 with the statuses 429 and 503, else none */
     char *attachment; /* malloc'ed, dropped as the body: the path of a file (attachment.h) */
     bool answered;    /* the handler called cbx_http_answer */
 };

@@ -46,7 +46,7 @@ const struct cbx_caller *cbx_caller_local(void)
 {
     static const struct cbx_principal row = { .name = CBX_CALLER_LOCAL,
                                               .rights = ALL & ~(1U << CBX_RIGHT_POLICY_RELAX) };
-    static const struct cbx_caller local = { .principal = row.name, .row = &row };
+    static const struct cbx_caller local = { .principal = CBX_CALLER_LOCAL, .row = &row };
     return &local;
 }
 

@@ -42,9 +42,9 @@ struct cbx_principal {
 
 /* The caller of one request. Zeroed memory may do nothing. */
 struct cbx_caller {
-    const char *principal;           /* its name */
+    char principal[CBX_NAME_MAX + 1];
     const struct cbx_principal *row; /* NULL: it may do nothing */
-    char credential[24];             /* the id of its token, for the log; empty = none */
+    char credential[72];             /* what it came with, for the log: "token ID", "issuer NAME" */
 };
 
 /* The caller CBX_CALLER_LOCAL, which may do everything but use policies in mode log-only. Static. */

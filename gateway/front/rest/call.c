@@ -31,6 +31,7 @@ static const char *title_of(int status)
         const char *title;
     } titles[] = {
         { 400, "Bad Request" },
+        { 401, "Unauthorized" },
         { 403, "Forbidden" },
         { 404, "Not Found" },
         { 405, "Method Not Allowed" },
@@ -113,6 +114,8 @@ static int status_of(int code)
     case CBX_EENGINE:
     case CBX_EAUDIT:
         return 503;
+    case CBX_EQUOTA:
+        return 429;
     case CBX_ETIMEDOUT:
         return 504;
     default:
@@ -125,6 +128,7 @@ void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err 
     char type[64];
     name_type(err->code, type);
     call->response->status = status != 0 ? status : status_of(err->code);
+    call->response->retry_s = err->retry_s;
     if (call->response->status >= 500 && call->request != NULL) {
         cbx_log(CBX_LOG_WARNING, "request %s: %.*s %.*s answered %d: %s", call->request->id,
                 CBX_STR_ARG(call->request->method), CBX_STR_ARG(call->request->path),

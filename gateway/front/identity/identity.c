@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ * Authentication. */
+#include "gateway/front/identity/identity.h"
+
+#include "gateway/front/identity/jwt.h"
+#include "gateway/front/identity/tokens.h"
+#include "policies/base/clock.h"
+#include "policies/base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+struct cbx_identity {
+    struct cbx_principals principals;
+    struct cbx_jwks *keys[CBX_ISSUERS_MAX]; /* of each issuer */
+    struct cbx_tokens *tokens;
+    struct cbx_quotas *quotas;
+    char public_url[513];
+};
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* Relative to the folder of the configuration. */
+static void place_of(const char *file, const char *path, char *out, size_t size)
+{
+    const char *slash = strrchr(file, '/');
+    int folder = slash != NULL && path[0] != '/' ? (int)(slash - file) + 1 : 0;
+    snprintf(out, size, "%.*s%s", folder, file, path);
+}
+
+static int read_keys(const char *path, struct cbx_jwks **out, struct cbx_err *err)
+{
+    struct stat status;
+    CBX_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
+        return cbx_fail(err, CBX_EINVAL, "'%.400s': %s", path,
+                        fd < 0 ? strerror(errno) : "no regular file");
+    }
+    if ((status.st_uid != 0 && status.st_uid != geteuid()) || (status.st_mode & 022) != 0 ||
+        status.st_size > CBX_JWKS_MAX) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "'%.300s' has the keys that decide who is let in: it must be a file of "
+                        "root or of the user of the gateway, writable for nobody else, of at most "
+                        "%d bytes",
+                        path, CBX_JWKS_MAX);
+    }
+    CBX_AUTO_MEM char *text = malloc((size_t)status.st_size + 1);
+    if (text == NULL) {
+        abort();
+    }
+    ssize_t got = read(fd, text, (size_t)status.st_size);
+    int failed =
+        cbx_jwks_read((struct cbx_str){ .p = text, .len = got > 0 ? (size_t)got : 0 }, out, err);
+    return failed ? cbx_wrap(err, "'%.300s'", path) : 0;
+}
+
+static int read_issuers(struct cbx_identity *identity, const char *file, struct cbx_err *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < identity->principals.issuer_count && !failed; i++) {
+        char path[1200];
+        place_of(file, identity->principals.issuers[i].jwks, path, sizeof(path));
+        failed = read_keys(path, &identity->keys[i], err);
+    }
+    return failed;
+}
+
+int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identity **out,
+                     struct cbx_err *err)
+{
+    CBX_AUTO(identity) identity = calloc(1, sizeof(*identity));
+    *out = NULL;
+    if (identity == NULL) {
+        abort();
+    }
+    int failed = config->file != NULL ? cbx_principals_load(config->file, config->file_has_others,
+                                                            &identity->principals, err)
+                                      : 0;
+    failed = failed ? failed : read_issuers(identity, config->file, err);
+    bool configured = identity->principals.given || identity->principals.issuer_count > 0;
+    failed =
+        failed ? failed : cbx_tokens_open(config->state_dir, configured, &identity->tokens, err);
+    if (failed || (!configured && identity->tokens == NULL)) {
+        return failed;
+    }
+    identity->quotas = cbx_quotas_new();
+    snprintf(identity->public_url, sizeof(identity->public_url), "%s",
+             config->public_url != NULL ? config->public_url : "");
+    *out = cbx_steal(&identity);
+    return 0;
+}
+
+void cbx_identity_free(struct cbx_identity *identity)
+{
+    if (identity != NULL) {
+        for (size_t i = 0; i < CBX_ISSUERS_MAX; i++) {
+            cbx_jwks_free(identity->keys[i]);
+        }
+        cbx_principals_done(&identity->principals);
+        cbx_tokens_free(identity->tokens);
+        cbx_quotas_free(identity->quotas);
+        free(identity);
+    }
+}
+
+int cbx_identity_check(const struct cbx_identity *identity, const struct cbx_policies *policies,
+                       struct cbx_err *err)
+{
+    return identity != NULL ? cbx_principals_check(&identity->principals, policies, err) : 0;
+}
+
+struct cbx_quotas *cbx_identity_quotas(struct cbx_identity *identity)
+{
+    return identity != NULL ? identity->quotas : NULL;
+}
+
+/* --- refusing --------------------------------------------------------------------------------- */
+
+/* `error` is a code of RFC 6750, section 3.1; NULL for a request that showed nothing, which gets none. */
+static bool refuse(const struct cbx_identity *identity, int status, const char *error,
+                   const char *text, struct cbx_auth_refusal *out)
+{
+    *out = (struct cbx_auth_refusal){ .status = status };
+    snprintf(out->text, sizeof(out->text), "%s", text);
+    if (status == 401) {
+        bool metadata = identity->principals.issuer_count > 0 && identity->public_url[0] != '\0';
+        snprintf(out->challenge, sizeof(out->challenge), "Bearer realm=\"codebox\"%s%s%s%s%s%s",
+                 error != NULL ? ", error=\"" : "", error != NULL ? error : "",
+                 error != NULL ? "\"" : "", metadata ? ", resource_metadata=\"" : "",
+                 metadata ? identity->public_url : "",
+                 metadata ? "/.well-known/oauth-protected-resource/mcp\"" : "");
+    }
+    return false;
+}
+
+/* --- credentials ------------------------------------------------------------------------------ */
+
+static int by_token(struct cbx_identity *identity, struct cbx_str text, struct cbx_caller *out,
+                    struct cbx_err *err)
+{
+    struct cbx_token token;
+    int failed = identity->tokens != NULL
+                     ? cbx_tokens_find(identity->tokens, text, cbx_time_ms(), &token, err)
+                     : cbx_fail(err, CBX_ENOTFOUND, "the token is not valid");
+    if (!failed) {
+        snprintf(out->principal, sizeof(out->principal), "%s", token.principal);
+        snprintf(out->credential, sizeof(out->credential), "token %s", token.id);
+    }
+    return failed;
+}
+
+static int by_issuer(const struct cbx_identity *identity, struct cbx_str text,
+                     struct cbx_caller *out, struct cbx_err *err)
+{
+    char name[513];
+    int failed = cbx_jwt_issuer(text, name, err);
+    if (failed) {
+        return failed;
+    }
+    for (size_t i = 0; i < identity->principals.issuer_count; i++) {
+        const struct cbx_issuer *issuer = &identity->principals.issuers[i];
+        if (strcmp(issuer->issuer, name) == 0) {
+            snprintf(out->credential, sizeof(out->credential), "issuer %s", issuer->name);
+            return cbx_jwt_verify(text, issuer, identity->keys[i], cbx_time_ms() / 1000,
+                                  out->principal, err);
+        }
+    }
+    return cbx_fail(err, CBX_ENOTFOUND, "no issuer is called so");
+}
+
+/* The text behind "Bearer " (RFC 6750, section 2.1); empty for another scheme or another form. */
+static struct cbx_str bearer_of(struct cbx_str header)
+{
+    static const char scheme[] = "Bearer ";
+    size_t len = strlen(scheme), end = header.len;
+    bool good = header.len > len && strncasecmp(header.p, scheme, len) == 0;
+    for (size_t i = len; good && i < end; i++) {
+        char c = header.p[i], low = (char)(c | 32);
+        good = (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') ||
+               (c != '\0' && strchr("-._~+/=", c) != NULL);
+    }
+    return good ? cbx_str_sub(header, len, end) : CBX_STR("");
+}
+
+/* Whoever shows a credential is judged by it alone, also over a Unix socket. */
+static int find_caller(struct cbx_identity *identity, const struct cbx_credentials *credentials,
+                       struct cbx_caller *out, struct cbx_err *err)
+{
+    struct cbx_str token = bearer_of(credentials->authorization);
+    if (credentials->authorization.p == NULL && credentials->has_peer) {
+        snprintf(out->principal, sizeof(out->principal), "uid:%u", (unsigned)credentials->peer);
+        snprintf(out->credential, sizeof(out->credential), "Unix socket");
+        return 0;
+    }
+    return token.len == 0 ? cbx_fail(err, CBX_EINVAL, "the header is no bearer token")
+           : cbx_str_starts(token, CBX_STR("cbx_")) ? by_token(identity, token, out, err)
+                                                    : by_issuer(identity, token, out, err);
+}
+
+bool cbx_identity_authenticate(struct cbx_identity *identity,
+                               const struct cbx_credentials *credentials, int64_t clock_ms,
+                               struct cbx_caller *out, struct cbx_auth_refusal *refusal)
+{
+    struct cbx_err err = { 0 };
+    if (identity == NULL) {
+        *out = *cbx_caller_local();
+        return true;
+    }
+    *out = (struct cbx_caller){ 0 };
+    if (credentials->authorization.p == NULL && !credentials->has_peer) {
+        return refuse(identity, 401, NULL,
+                      "this gateway needs a token: send it as 'Authorization: Bearer TOKEN'",
+                      refusal);
+    }
+    int failed = find_caller(identity, credentials, out, &err);
+    if (failed) {
+        bool broken = failed == CBX_EIO || failed == CBX_EPROTO;
+        cbx_log(broken ? CBX_LOG_ERROR : CBX_LOG_INFO, "a credential is refused: %s",
+                cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+        return broken ? refuse(identity, 503, NULL, "no token can be verified now", refusal)
+                      : refuse(identity, 401, "invalid_token", "the token is not valid", refusal);
+    }
+    const struct cbx_principal *row = cbx_principals_find(&identity->principals, out->principal);
+    if (row == NULL) {
+        cbx_log(CBX_LOG_INFO,
+                "principal '%s' (%s) is refused: the configuration has none of this "
+                "name",
+                out->principal, out->credential);
+        return refuse(identity, 403, NULL, "this principal may not use this gateway", refusal);
+    }
+    out->row = row;
+    if (cbx_quotas_request(identity->quotas, out, clock_ms, &err) != 0) {
+        refuse(identity, 429, NULL, err.text, refusal);
+        refusal->retry_s = err.retry_s;
+        return false;
+    }
+    return true;
+}
+
+json_t *cbx_identity_metadata(const struct cbx_identity *identity, const char *path)
+{
+    if (identity == NULL || identity->principals.issuer_count == 0 ||
+        identity->public_url[0] == '\0') {
+        return NULL;
+    }
+    json_t *issuers = json_array();
+    for (size_t i = 0; i < identity->principals.issuer_count; i++) {
+        json_array_append_new(issuers, json_string(identity->principals.issuers[i].issuer));
+    }
+    return json_pack("{s:o,s:o,s:[s],s:s}", "resource",
+                     json_sprintf("%s%s", identity->public_url, path), "authorization_servers",
+                     issuers, "bearer_methods_supported", "header", "resource_name", "codebox");
+}

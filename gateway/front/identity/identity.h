@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * Who calls: bearer tokens of this gateway (tokens.h), tokens of issuers (jwt.h), and the user at the other end of a Unix
+ * socket, to principals and their quotas. */
+#ifndef CBX_GATEWAY_FRONT_IDENTITY_IDENTITY_H
+#define CBX_GATEWAY_FRONT_IDENTITY_IDENTITY_H
+
+#include "gateway/front/identity/quotas.h"
+
+#include "policies/base/auto.h"
+
+#include <sys/types.h>
+
+struct cbx_identity;
+
+struct cbx_identity_config {
+    const char *state_dir;
+    const char *file;     /* of principals and issuers (principals.h); NULL = none */
+    bool file_has_others; /* it is a configuration file: its other keys are not looked at */
+    const char
+        *public_url; /* of this gateway, "https://codebox.example.com", for RFC 9728; NULL = none */
+};
+
+/* Reads the configuration, the keys of the issuers and the file of tokens. *out is NULL, with 0, when there is none of
+ * them: nobody is authenticated then. Before the process is confined. CBX_EINVAL, CBX_EIO, CBX_EPROTO. */
+int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identity **out,
+                     struct cbx_err *err);
+void cbx_identity_free(struct cbx_identity *identity);
+CBX_DEFINE_AUTO(identity)
+
+/* cbx_principals_check, and a line of log for what may be a mistake. */
+int cbx_identity_check(const struct cbx_identity *identity, const struct cbx_policies *policies,
+                       struct cbx_err *err);
+
+/* Borrowed. */
+struct cbx_quotas *cbx_identity_quotas(struct cbx_identity *identity);
+
+/* What a request shows. */
+struct cbx_credentials {
+    struct cbx_str authorization; /* the header's value; {NULL, 0} = not sent */
+    bool has_peer;                /* it came over a Unix socket, from this user */
+    uid_t peer;
+};
+
+/* Why a request is refused. */
+struct cbx_auth_refusal {
+    int status;       /* 401, 403, 429 or 503 */
+    uint32_t retry_s; /* of 429; 0 = not told */
+    char
+        challenge[768]; /* the header WWW-Authenticate (RFC 9110, 11.6.1; RFC 6750); empty = none */
+    char text[256];     /* for the client: nothing of it helps to guess */
+};
+
+/* The caller of a request, at this time of cbx_clock_ms; counts the request. False when it is refused. NULL identity:
+ * the caller is the local one. Thread-safe. */
+bool cbx_identity_authenticate(struct cbx_identity *identity,
+                               const struct cbx_credentials *credentials, int64_t clock_ms,
+                               struct cbx_caller *out, struct cbx_auth_refusal *refusal);
+
+/* What GET /.well-known/oauth-protected-resource and the same with /mcp behind it answer (RFC 9728; new reference):
+ * NULL without issuers or public URL. */
+json_t *cbx_identity_metadata(const struct cbx_identity *identity, const char *path);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * JSON Web Tokens (RFC 7519) that an issuer signed (RFC 7515), by its public keys (RFC 7517), with the care of RFC 8725:
+ * the algorithm follows from the key, and "none" and symmetric ones do not exist here. */
+#ifndef CBX_GATEWAY_FRONT_IDENTITY_JWT_H
+#define CBX_GATEWAY_FRONT_IDENTITY_JWT_H
+
+#include "gateway/front/identity/principals.h"
+
+enum { CBX_JWT_MAX = 16 * 1024, CBX_JWKS_MAX = 256 * 1024, CBX_JWKS_KEYS = 64 };
+
+struct cbx_jwks;
+
+/* Reads a set of keys. Those of a type or a use that is not served are passed over: served are RSA of 2048 to 8192
+ * bits, EC on P-256 and P-384, and Ed25519. CBX_EINVAL for what is no set, or has no key that is served. */
+int cbx_jwks_read(struct cbx_str json, struct cbx_jwks **out, struct cbx_err *err);
+void cbx_jwks_free(struct cbx_jwks *keys);
+CBX_DEFINE_AUTO(jwks)
+
+/* The issuer that a token says it is of, without a look at its signature: for choosing the keys. CBX_EINVAL for what is
+ * no token. `out` has room for 513 bytes. */
+int cbx_jwt_issuer(struct cbx_str token, char *out, struct cbx_err *err);
+
+/* Verifies a token of this issuer at `now_s` of the wall clock; *principal, with room for CBX_NAME_MAX + 1 bytes, is
+ * "NAME:CLAIM". CBX_ESEAL for a signature, an issuer or an audience that is another, CBX_ETIMEDOUT for one that has
+ * expired or is not valid yet, CBX_EINVAL for anything else; the text is for the log, it tells a forger what is
+ * checked. */
+int cbx_jwt_verify(struct cbx_str token, const struct cbx_issuer *issuer,
+                   const struct cbx_jwks *keys, int64_t now_s, char *principal,
+                   struct cbx_err *err);
+
+#endif

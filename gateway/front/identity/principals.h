@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ * The principals and the issuers of tokens that an operator configures, from YAML:
+ *
+ *   principals:
+ *     - {name: ci, policies: [strict], rights: [execute, check], requests-per-minute: 600}
+ *     - {name: "corp:*", sessions: 4, cpu-seconds-per-hour: 600}
+ *   issuers:
+ *     - {name: corp, issuer: "https://login.example.com", audience: "https://codebox.example.com/mcp", jwks: keys.json}
+ *
+ * A row whose name ends in '*' is about every principal with this beginning, each with quotas of its own. */
+#ifndef CBX_GATEWAY_FRONT_IDENTITY_PRINCIPALS_H
+#define CBX_GATEWAY_FRONT_IDENTITY_PRINCIPALS_H
+
+#include "gateway/front/identity/caller.h"
+
+#include "policies/base/auto.h"
+
+enum { CBX_PRINCIPALS_MAX = 1000, CBX_ISSUERS_MAX = 16, CBX_IDENTITY_FILE_MAX = 1 << 20 };
+
+/* An issuer of JSON Web Tokens (RFC 7519). */
+struct cbx_issuer {
+    char name[33];      /* a principal is "NAME:CLAIM" */
+    char issuer[513];   /* `iss` */
+    char audience[513]; /* one of `aud` */
+    char jwks[513];     /* path of a file with its keys (RFC 7517) */
+    char claim[65];     /* whose value names the principal */
+    int64_t leeway_s;   /* for clocks that differ */
+};
+
+struct cbx_principals {
+    struct cbx_principal *rows;
+    size_t count;
+    struct cbx_issuer issuers[CBX_ISSUERS_MAX];
+    size_t issuer_count;
+    bool given; /* the operator configured principals: what has no row is nobody */
+};
+
+/* Reads YAML, of which only the keys `principals` and `issuers` are looked at when `others`. Into *out, which is zeroed
+ * (cbx_principals_done). CBX_EINVAL with line and column: what was found and what is allowed. */
+int cbx_principals_read(struct cbx_str yaml, bool others, struct cbx_principals *out,
+                        struct cbx_err *err);
+
+/* The same from a file, which must be the user's or root's and writable for nobody else. */
+int cbx_principals_load(const char *path, bool others, struct cbx_principals *out,
+                        struct cbx_err *err);
+void cbx_principals_done(struct cbx_principals *principals);
+CBX_DEFINE_AUTO_DONE(principals)
+
+/* The row about this principal: of this name, else the one with the longest beginning. Without any rows, a row with
+ * the standard rights. NULL: it is nobody here. */
+const struct cbx_principal *cbx_principals_find(const struct cbx_principals *principals,
+                                                const char *name);
+
+/* CBX_EINVAL when a row names a policy that is not loaded. */
+int cbx_principals_check(const struct cbx_principals *principals,
+                         const struct cbx_policies *policies, struct cbx_err *err);
+
+#endif

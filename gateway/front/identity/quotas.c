@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ * Quotas: a bucket per principal and resource, which fills with time and is emptied by use. */
+#include "gateway/front/identity/quotas.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is left, at a time. It fills at a rate up to its size; use may take it below zero. */
+struct bucket {
+    double left;
+    int64_t at_ms;
+};
+
+struct entry {
+    char principal[CBX_NAME_MAX + 1]; /* empty = free */
+    const struct cbx_principal *row;
+    struct bucket requests, cpu_ms;
+    size_t opening; /* sessions on their way */
+    uint64_t used;
+};
+
+struct cbx_quotas {
+    pthread_mutex_t lock;
+    uint64_t uses;
+    struct entry items[CBX_QUOTAS_PRINCIPALS];
+};
+
+struct cbx_quotas *cbx_quotas_new(void)
+{
+    struct cbx_quotas *quotas = calloc(1, sizeof(*quotas));
+    if (quotas == NULL) {
+        abort();
+    }
+    pthread_mutex_init(&quotas->lock, NULL);
+    return quotas;
+}
+
+void cbx_quotas_free(struct cbx_quotas *quotas)
+{
+    if (quotas != NULL) {
+        pthread_mutex_destroy(&quotas->lock);
+        free(quotas);
+    }
+}
+
+/* --- buckets ---------------------------------------------------------------------------------- */
+
+enum { BURSTS_PER_MINUTE = 6, MINUTE_MS = 60000, HOUR_MS = 3600000 };
+
+static double request_size(const struct cbx_principal *row)
+{
+    double size = (double)row->requests_per_minute / BURSTS_PER_MINUTE;
+    return size < 1 ? 1 : size;
+}
+
+static double cpu_size(const struct cbx_principal *row)
+{
+    return (double)row->cpu_s_per_hour * 1000;
+}
+
+static void fill(struct bucket *bucket, double size, double per_ms, int64_t now_ms)
+{
+    double passed = now_ms > bucket->at_ms ? (double)(now_ms - bucket->at_ms) : 0;
+    double left = bucket->left + passed * per_ms;
+    *bucket = (struct bucket){ .left = left < size ? left : size, .at_ms = now_ms };
+}
+
+/* Whole seconds until `missing` more are there. */
+static uint32_t seconds_until(double missing, double per_ms)
+{
+    double seconds = ceil(missing / per_ms / 1000);
+    return seconds < 1 ? 1 : seconds > 86400 ? 86400 : (uint32_t)seconds;
+}
+
+/* --- principals ------------------------------------------------------------------------------- */
+
+static struct entry *find(struct cbx_quotas *quotas, const char *principal)
+{
+    for (size_t i = 0; i < CBX_QUOTAS_PRINCIPALS; i++) {
+        if (strcmp(quotas->items[i].principal, principal) == 0) {
+            return &quotas->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* The entry of a caller, with full buckets when it is new. */
+static struct entry *enter(struct cbx_quotas *quotas, const struct cbx_caller *caller,
+                           int64_t now_ms)
+{
+    struct entry *entry = find(quotas, caller->principal);
+    if (entry == NULL) {
+        entry = &quotas->items[0];
+        for (size_t i = 1; i < CBX_QUOTAS_PRINCIPALS; i++) {
+            entry = quotas->items[i].used < entry->used ? &quotas->items[i] : entry;
+        }
+        *entry = (struct entry){ .row = caller->row,
+                                 .requests = { request_size(caller->row), now_ms },
+                                 .cpu_ms = { cpu_size(caller->row), now_ms } };
+        snprintf(entry->principal, sizeof(entry->principal), "%s", caller->principal);
+    }
+    entry->row = caller->row;
+    entry->used = ++quotas->uses;
+    return entry;
+}
+
+static int refuse(struct cbx_err *err, uint32_t retry_s, const char *text)
+{
+    cbx_fail(err, CBX_EQUOTA, "%s", text);
+    if (err != NULL) {
+        err->retry_s = retry_s;
+    }
+    return CBX_EQUOTA;
+}
+
+int cbx_quotas_request(struct cbx_quotas *quotas, const struct cbx_caller *caller, int64_t now_ms,
+                       struct cbx_err *err)
+{
+    const struct cbx_principal *row = caller->row;
+    double per_ms = (double)row->requests_per_minute / MINUTE_MS;
+    int failed = 0;
+    pthread_mutex_lock(&quotas->lock);
+    struct entry *entry = enter(quotas, caller, now_ms);
+    if (row->requests_per_minute > 0) {
+        fill(&entry->requests, request_size(row), per_ms, now_ms);
+        if (entry->requests.left >= 1) {
+            entry->requests.left -= 1;
+        } else {
+            char text[160];
+            snprintf(text, sizeof(text), "'%s' may make %lld requests in a minute",
+                     entry->principal, (long long)row->requests_per_minute);
+            failed = refuse(err, seconds_until(1 - entry->requests.left, per_ms), text);
+        }
+    }
+    pthread_mutex_unlock(&quotas->lock);
+    return failed;
+}
+
+int cbx_quotas_run(struct cbx_quotas *quotas, const char *principal, int64_t now_ms,
+                   struct cbx_err *err)
+{
+    int failed = 0;
+    if (quotas == NULL) {
+        return 0;
+    }
+    pthread_mutex_lock(&quotas->lock);
+    struct entry *entry = find(quotas, principal);
+    if (entry != NULL && entry->row->cpu_s_per_hour > 0) {
+        double per_ms = cpu_size(entry->row) / HOUR_MS;
+        fill(&entry->cpu_ms, cpu_size(entry->row), per_ms, now_ms);
+        if (entry->cpu_ms.left <= 0) {
+            char text[160];
+            snprintf(text, sizeof(text),
+                     "the programs of '%s' may use %lld seconds of processor time in an hour, and "
+                     "have",
+                     entry->principal, (long long)entry->row->cpu_s_per_hour);
+            failed = refuse(err, seconds_until(1 - entry->cpu_ms.left, per_ms), text);
+        }
+    }
+    pthread_mutex_unlock(&quotas->lock);
+    return failed;
+}
+
+void cbx_quotas_charge(struct cbx_quotas *quotas, const char *principal, int64_t cpu_ms,
+                       int64_t now_ms)
+{
+    if (quotas == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&quotas->lock);
+    struct entry *entry = find(quotas, principal);
+    if (entry != NULL && entry->row->cpu_s_per_hour > 0) {
+        fill(&entry->cpu_ms, cpu_size(entry->row), cpu_size(entry->row) / HOUR_MS, now_ms);
+        entry->cpu_ms.left -= (double)cpu_ms;
+    }
+    pthread_mutex_unlock(&quotas->lock);
+}
+
+int cbx_quotas_open(struct cbx_quotas *quotas, const char *principal, size_t open,
+                    struct cbx_err *err)
+{
+    enum { RETRY_S = 10 };
+    int failed = 0;
+    if (quotas == NULL) {
+        return 0;
+    }
+    pthread_mutex_lock(&quotas->lock);
+    struct entry *entry = find(quotas, principal);
+    if (entry != NULL && entry->row->sessions > 0 &&
+        open + entry->opening >= (size_t)entry->row->sessions) {
+        char text[160];
+        snprintf(text, sizeof(text), "'%s' may have %lld sessions at the same time; close one",
+                 entry->principal, (long long)entry->row->sessions);
+        failed = refuse(err, RETRY_S, text);
+    } else if (entry != NULL) {
+        entry->opening++;
+    }
+    pthread_mutex_unlock(&quotas->lock);
+    return failed;
+}
+
+void cbx_quotas_opened(struct cbx_quotas *quotas, const char *principal)
+{
+    if (quotas == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&quotas->lock);
+    struct entry *entry = find(quotas, principal);
+    if (entry != NULL && entry->opening > 0) {
+        entry->opening--;
+    }
+    pthread_mutex_unlock(&quotas->lock);
+}

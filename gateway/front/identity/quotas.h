@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ * What each principal has used up of its requests, processor time and sessions. In memory: a gateway that starts again
+ * begins with all of them unused. Thread-safe. */
+#ifndef CBX_GATEWAY_FRONT_IDENTITY_QUOTAS_H
+#define CBX_GATEWAY_FRONT_IDENTITY_QUOTAS_H
+
+#include "gateway/front/identity/caller.h"
+
+/* Principals that are remembered; of more than these the one that called least recently is forgotten. */
+enum { CBX_QUOTAS_PRINCIPALS = 4096 };
+
+struct cbx_quotas;
+
+struct cbx_quotas *cbx_quotas_new(void);
+void cbx_quotas_free(struct cbx_quotas *quotas);
+
+/* Counts a request of this caller at `now_ms` of cbx_clock_ms. A sixth of what a minute allows may come at once, the
+ * rest as time passes. CBX_EQUOTA, with err->retry_s, for one that is too many. */
+int cbx_quotas_request(struct cbx_quotas *quotas, const struct cbx_caller *caller, int64_t now_ms,
+                       struct cbx_err *err);
+
+/* May a program of this principal begin? Its processor time is known when it has ended, so the last one may use more
+ * than is left; what it used too much is waited for. CBX_EQUOTA, with err->retry_s. A principal that made no request,
+ * and NULL quotas, have no limit. */
+int cbx_quotas_run(struct cbx_quotas *quotas, const char *principal, int64_t now_ms,
+                   struct cbx_err *err);
+
+/* A program of this principal used so much processor time. */
+void cbx_quotas_charge(struct cbx_quotas *quotas, const char *principal, int64_t cpu_ms,
+                       int64_t now_ms);
+
+/* May this principal, which has `open` sessions, open another one? It counts as open until cbx_quotas_opened.
+ * CBX_EQUOTA. */
+int cbx_quotas_open(struct cbx_quotas *quotas, const char *principal, size_t open,
+                    struct cbx_err *err);
+
+/* The session that was to be opened is one of the open ones, or came to nothing. */
+void cbx_quotas_opened(struct cbx_quotas *quotas, const char *principal);
+
+#endif
