@@ -52,7 +52,8 @@ const struct cbx_caller *cbx_caller_local(void)
 
 bool cbx_caller_may(const struct cbx_caller *caller, enum cbx_right right)
 {
-    return caller != NULL && caller->row != NULL && (caller->row->rights >> right & 1) != 0;
+    return caller != NULL && caller->row != NULL && right < CBX_RIGHTS &&
+           (caller->row->rights >> right & 1) != 0;
 }
 
 static bool is_allowed(const struct cbx_principal *row, struct cbx_str name)

@@ -17,7 +17,8 @@ enum cbx_right {
 #define CBX_RIGHT(NAME, name, standard, meaning) CBX_RIGHT_##NAME,
 #include "gateway/front/identity/rights.def"
 #undef CBX_RIGHT
-    CBX_RIGHTS
+    CBX_RIGHTS,
+    CBX_RIGHT_PUBLIC = CBX_RIGHTS /* none is needed, not even to say who calls */
 };
 
 /* "execute"; static. */

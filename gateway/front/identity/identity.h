@@ -47,7 +47,7 @@ struct cbx_auth_refusal {
     uint32_t retry_s; /* of 429; 0 = not told */
     char
         challenge[768]; /* the header WWW-Authenticate (RFC 9110, 11.6.1; RFC 6750); empty = none */
-    char text[256];     /* for the client: nothing of it helps to guess */
+    char text[512];     /* for the client: nothing of it helps to guess */
 };
 
 /* The caller of a request, at this time of cbx_clock_ms; counts the request. False when it is refused. NULL identity:

@@ -334,7 +334,7 @@ int cbx_principals_load(const char *path, bool others, struct cbx_principals *ou
     }
     int failed =
         cbx_principals_read((struct cbx_str){ .p = text, .len = (size_t)got }, others, out, err);
-    return failed ? cbx_wrap(err, path) : 0;
+    return failed ? cbx_wrap(err, "%s", path) : 0;
 }
 
 void cbx_principals_done(struct cbx_principals *principals)
@@ -376,9 +376,7 @@ int cbx_principals_check(const struct cbx_principals *all, const struct cbx_poli
             const char *name = all->rows[i].policies[k];
             if (cbx_policies_find(policies, cbx_str_of(name)) == NULL) {
                 cbx_policies_fail(policies, cbx_str_of(name), err);
-                char who[CBX_NAME_MAX + 32];
-                snprintf(who, sizeof(who), "principal '%s'", all->rows[i].name);
-                return cbx_wrap(err, who);
+                return cbx_wrap(err, "principal '%s'", all->rows[i].name);
             }
         }
     }

@@ -353,7 +353,7 @@ int cbx_tokens_create(const char *state_dir, const struct cbx_token *token,
 {
     CBX_AUTO(tokens) tokens = NULL;
     uint8_t bytes[CBX_TOKEN_ID_CHARS / 2];
-    char secret[64], hex[CBX_SHA256_HEX + 1];
+    char secret[44], hex[CBX_SHA256_HEX + 1];
     int failed = cbx_principal_check(cbx_str_of(token->principal), err);
     failed = failed ? failed : open_to_write(state_dir, true, &tokens, err);
     if (failed) {

@@ -23,7 +23,7 @@ enum { TOOLS = sizeof(tools) / sizeof(tools[0]) };
  * the tools for files overwrite. */
 static json_t *describe_hints(const struct cbx_tool *tool, const struct cbx_policy *policy)
 {
-    bool reads = tool->effect == CBX_TOOL_READS, runs = tool->effect == CBX_TOOL_RUNS;
+    bool reads = tool->effect <= CBX_TOOL_READS, runs = tool->effect == CBX_TOOL_RUNS;
     bool mounts = policy != NULL && policy->mounts.allow_count > 0;
     bool network = policy != NULL && policy->network == CBX_NETWORK_EGRESS;
     return json_pack("{s:b,s:b,s:b,s:b}", "readOnlyHint", reads, "destructiveHint",
@@ -114,6 +114,15 @@ int cbx_tools_call(struct cbx_str name, const struct cbx_tool_call *call, json_t
     const struct cbx_tool *tool = find_tool(name);
     if (tool == NULL) {
         return fail_unknown(name, err);
+    }
+    enum cbx_right right = tool->effect == CBX_TOOL_JUDGES ? CBX_RIGHT_CHECK : CBX_RIGHT_EXECUTE;
+    const struct cbx_caller *caller = cbx_mcp_caller(call->peer);
+    if (!cbx_caller_may(caller, right)) {
+        char text[192];
+        snprintf(text, sizeof(text), "principal '%s' has not the right '%s' that this tool needs",
+                 caller->principal, cbx_right_name(right));
+        *result = cbx_content_of_failure("invalid", NULL, text);
+        return 0;
     }
     struct cbx_tool_arguments arguments;
     CBX_AUTO_DONE(buf) errors;

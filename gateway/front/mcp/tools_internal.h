@@ -13,8 +13,15 @@ struct cbx_tool_arguments {
     int64_t offset, length;
 };
 
-/* What a tool does to the world, for its hints. */
-enum cbx_tool_effect { CBX_TOOL_READS, CBX_TOOL_WRITES, CBX_TOOL_CLOSES, CBX_TOOL_RUNS };
+/* What a tool does to the world, for its hints and the right that it needs: to judge needs check, all else
+ * execute. */
+enum cbx_tool_effect {
+    CBX_TOOL_JUDGES,
+    CBX_TOOL_READS,
+    CBX_TOOL_WRITES,
+    CBX_TOOL_CLOSES,
+    CBX_TOOL_RUNS
+};
 
 struct cbx_tool {
     const char *name, *language; /* language: what it runs, NULL = an argument names it */

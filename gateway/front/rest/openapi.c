@@ -213,7 +213,7 @@ struct route {
     const char *answer, *sentence;
 };
 static const struct route routes[] = {
-#define CBX_ROUTE(method, path, handler, legacy, input, status, answer, sentence)                  \
+#define CBX_ROUTE(method, path, handler, legacy, right, input, status, answer, sentence)           \
     { method, path, #handler, legacy, &cbx_rest_input_##input, status, answer, sentence },
 #include "gateway/front/rest/routes.def"
 #undef CBX_ROUTE

@@ -2,16 +2,20 @@
  * The routes. */
 #include "gateway/front/rest/rest.h"
 
+#include "gateway/front/identity/caller.h"
+
 #include <stdio.h>
 
 struct route {
     const char *method, *path;
     void (*handle)(struct cbx_rest_call *);
     bool legacy;
+    enum cbx_right right;
 };
 
 static const struct route routes[] = {
-#define CBX_ROUTE(method, path, handler, legacy, ...) { method, path, cbx_rest_##handler, legacy },
+#define CBX_ROUTE(method, path, handler, legacy, right, ...)                                       \
+    { method, path, cbx_rest_##handler, legacy, CBX_RIGHT_##right },
 #include "gateway/front/rest/routes.def"
 #undef CBX_ROUTE
 };
@@ -76,6 +80,34 @@ static void refuse_method(struct cbx_rest_call *call, struct cbx_str path)
     cbx_rest_fail(call, 405, &err);
 }
 
+/* Nothing is read of a request whose caller may not make it. */
+static void serve(struct cbx_rest_call *call, const struct route *route)
+{
+    const struct cbx_caller *caller = call->request->caller;
+    if (route->right != CBX_RIGHT_PUBLIC && !cbx_caller_may(caller, route->right)) {
+        struct cbx_err err;
+        cbx_fail(&err, CBX_EINVAL, "principal '%s' has not the right '%s' that this needs",
+                 caller->principal, cbx_right_name(route->right));
+        cbx_rest_fail(call, 403, &err);
+        return;
+    }
+    route->handle(call);
+    json_decref(call->body);
+}
+
+bool cbx_rest_is_public(struct cbx_str method, struct cbx_str path)
+{
+    char id[64];
+    struct cbx_str rest;
+    for (size_t i = 0; i < ROUTES; i++) {
+        if (routes[i].right == CBX_RIGHT_PUBLIC && cbx_str_is(method, routes[i].method) &&
+            match_path(routes[i].path, path, id, &rest)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void cbx_rest_handle(void *context, const struct cbx_http_request *request,
                      struct cbx_http_response *out)
 {
@@ -87,8 +119,7 @@ void cbx_rest_handle(void *context, const struct cbx_http_request *request,
         }
         call.legacy = routes[i].legacy;
         if (cbx_str_is(request->method, routes[i].method)) {
-            routes[i].handle(&call);
-            json_decref(call.body);
+            serve(&call, &routes[i]);
             return;
         }
         known = true;

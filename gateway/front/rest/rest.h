@@ -8,9 +8,12 @@
 
 enum { CBX_REST_PATH_MAX = CBX_PATH_MAX + 1 };
 
-/* For struct cbx_http_config; the context is a struct cbx_service. */
+/* Answers a request whose caller is known; the context is a struct cbx_service. */
 void cbx_rest_handle(void *context, const struct cbx_http_request *request,
                      struct cbx_http_response *out);
+
+/* True for a route that is served without a look at who calls. */
+bool cbx_rest_is_public(struct cbx_str method, struct cbx_str path);
 
 /* For struct cbx_http_config: the problem document of a request that reaches no handler. */
 void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out);

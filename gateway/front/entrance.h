@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * What a server serves, behind authentication: REST, and MCP on one path. */
+#ifndef CBX_GATEWAY_FRONT_ENTRANCE_H
+#define CBX_GATEWAY_FRONT_ENTRANCE_H
+
+#include "gateway/front/http/server.h"
+#include "gateway/front/identity/identity.h"
+#include "gateway/front/mcp/mcp.h"
+
+/* All borrowed. `identity` NULL: every caller is the local one. */
+struct cbx_entrance {
+    struct cbx_service *service;
+    struct cbx_mcp *mcp;
+    struct cbx_identity *identity;
+};
+
+/* For struct cbx_http_config; the context is a struct cbx_entrance. A request of nobody is answered 401, with what to
+ * do, before anything else of it is looked at; routes that are public are served to everybody. */
+void cbx_entrance_handle(void *context, const struct cbx_http_request *request,
+                         struct cbx_http_response *out);
+
+#endif
