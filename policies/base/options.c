@@ -168,12 +168,17 @@ int cbx_option_set(const struct cbx_option_table *table, const struct cbx_option
     return 0;
 }
 
-static void note_origin(const struct cbx_option_table *table, const struct cbx_option *row,
-                        enum cbx_option_source source, struct cbx_option_values *out)
+void cbx_option_begin(const struct cbx_option_table *table, const struct cbx_option *row,
+                      struct cbx_option_origin origin, struct cbx_option_values *out)
 {
-    if (out->origins != NULL) {
-        out->origins[row - table->rows] = (struct cbx_option_origin){ .source = source };
+    if (out->origins == NULL) {
+        return;
     }
+    struct cbx_option_origin *now = &out->origins[row - table->rows];
+    if (row->type == CBX_OPTION_LIST && now->source < origin.source) {
+        *(struct cbx_words *)(void *)((char *)out->into + row->offset) = (struct cbx_words){ 0 };
+    }
+    *now = origin;
 }
 
 /* The option at argv[*i], and its value. */
@@ -199,7 +204,8 @@ static int read_option(const struct cbx_option_table *table, int argc, char **ar
     }
     char label[CBX_OPTION_LABEL_BYTES];
     snprintf(label, sizeof(label), "--%s", row->name);
-    note_origin(table, row, CBX_OPTION_OF_COMMAND_LINE, out);
+    cbx_option_begin(table, row, (struct cbx_option_origin){ .source = CBX_OPTION_OF_COMMAND_LINE },
+                     out);
     value = value != NULL ? value : row->type == CBX_OPTION_FLAG ? "true" : argv[*i];
     return cbx_option_set(table, row, label, value, out, err);
 }
@@ -262,10 +268,11 @@ int cbx_options_read_environment(const struct cbx_option_table *table,
         char name[CBX_OPTION_LABEL_BYTES];
         cbx_option_variable(table, row, name, sizeof(name));
         const char *value = cbx_option_is_of(table, row) ? getenv(name) : NULL;
-        if (value == NULL || out->origins[i].source > CBX_OPTION_OF_ENVIRONMENT) {
+        if (value == NULL) {
             continue;
         }
-        note_origin(table, row, CBX_OPTION_OF_ENVIRONMENT, out);
+        cbx_option_begin(table, row,
+                         (struct cbx_option_origin){ .source = CBX_OPTION_OF_ENVIRONMENT }, out);
         failed = row->type == CBX_OPTION_LIST ? set_words(table, row, name, value, out, err)
                                               : cbx_option_set(table, row, name, value, out, err);
     }

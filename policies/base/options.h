@@ -57,12 +57,12 @@ struct cbx_option_table {
     size_t count;
     const struct cbx_option_kind *kinds;
     size_t kind_count;
-    char command;            /* only rows that this command takes; '\0' = all */
-    const char *environment; /* prefix of the variables that set options, "CODEBOX_"; NULL = none */
+    char command;             /* only rows that this command takes; '\0' = all */
     bool first_argument_ends; /* behind the first argument there are no options */
+    const char *environment;  /* prefix of variables that set options; NULL = none */
 };
 
-/* Where a value comes from. One of a higher number is kept when one of a lower number follows. */
+/* Where a value comes from; the later ones replace the earlier ones. */
 enum cbx_option_source {
     CBX_OPTION_OF_DEFAULT,
     CBX_OPTION_OF_FILE,
@@ -98,9 +98,13 @@ int cbx_option_set(const struct cbx_option_table *table, const struct cbx_option
                    const char *label, const char *value, struct cbx_option_values *out,
                    struct cbx_err *err);
 
-/* Reads the variables PREFIX_NAME, the option's name in capitals with '_' for '-', for each row that the command line did not give.
- * A list is separated by blanks. Needs the origins. CBX_EINVAL names the variable and what is
- * allowed. */
+/* Notes where the next values of the row come from. A list begins anew when that is later than before.
+ * Does nothing without origins. */
+void cbx_option_begin(const struct cbx_option_table *table, const struct cbx_option *row,
+                      struct cbx_option_origin origin, struct cbx_option_values *out);
+
+/* Reads the variable PREFIX_NAME of each row: the option's name in capitals, with '_' for '-'. A
+ * list is separated by blanks. CBX_EINVAL names the variable and what is allowed. */
 int cbx_options_read_environment(const struct cbx_option_table *table,
                                  struct cbx_option_values *out, struct cbx_err *err);
 
