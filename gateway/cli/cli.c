@@ -8,7 +8,11 @@
 
 int cbx_cli_fail(const struct cbx_err *err)
 {
-    cbx_err_print(err, "codebox", stderr);
+    if (cbx_log_is_json()) {
+        cbx_log(CBX_LOG_ERROR, "%s", cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    } else {
+        cbx_err_print(err, "codebox", stderr);
+    }
     return 2;
 }
 
@@ -56,6 +60,7 @@ void cbx_options_log(const struct cbx_options *options, enum cbx_log_level level
         cbx_log_level_of(options->log_level, &level);
     }
     cbx_log_set(level, times);
+    cbx_log_set_json(options->log_format != NULL && strcmp(options->log_format, "json") == 0);
 }
 
 int cbx_cli_parse_listen(const char *text, struct cbx_listen_address *out, struct cbx_err *err)
