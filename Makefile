@@ -271,8 +271,9 @@ decisions: $B/tests/cases/run ## write tests/decisions.tsv anew; review its diff
 check-policies: $B/codebox ## the tests inside the presets
 	$Q$B/codebox policy test
 
-check-command: all ## codebox policy, image, install and the wire of codebox mcp as programs
+check-command: all ## codebox policy, config, image, install and the wire of codebox mcp as programs
 	$Qtests/system/test_policy.sh
+	$Qtests/system/test_config.sh
 	$Qtests/system/test_image.sh
 	$Qtests/system/test_wire.sh
 	$Qtests/system/test_install.sh

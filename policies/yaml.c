@@ -137,7 +137,7 @@ static int add_anchor(struct builder *b, const yaml_event_t *event, const yaml_c
     }
     struct cbx_str copy = cbx_arena_copy(b->arena, cbx_str_of((const char *)name));
     b->anchors[b->anchor_count++] = (struct anchor){ .name = copy, .node = node };
-    return copy.p != NULL ? 0 : fail(b, event, CBX_ETOOBIG, "the policy takes too much memory");
+    return copy.p != NULL ? 0 : fail(b, event, CBX_ETOOBIG, "the file takes too much memory");
 }
 
 static bool is_open(const struct builder *b, const struct cbx_yaml *node)
@@ -180,7 +180,7 @@ static int add_scalar(struct builder *b, const yaml_event_t *event)
     struct cbx_str text = { .p = (const char *)event->data.scalar.value,
                             .len = event->data.scalar.length };
     if (event->data.scalar.tag != NULL) {
-        return fail(b, event, CBX_EPOLICY, "tags ('!...') are not allowed in policies");
+        return fail(b, event, CBX_EPOLICY, "tags ('!...') are not allowed");
     }
     if (memchr(text.p, '\0', text.len) != NULL) {
         return fail(b, event, CBX_EPOLICY, "a NUL character in a text");
@@ -196,7 +196,7 @@ static int open_collection(struct builder *b, const yaml_event_t *event, enum cb
                            const yaml_char_t *anchor, const yaml_char_t *tag)
 {
     if (tag != NULL) {
-        return fail(b, event, CBX_EPOLICY, "tags ('!...') are not allowed in policies");
+        return fail(b, event, CBX_EPOLICY, "tags ('!...') are not allowed");
     }
     if (b->depth >= b->depth_max || b->depth >= STACK_MAX) {
         return cbx_fail_at(b->err, CBX_ETOOBIG, (uint32_t)event->start_mark.line + 1,
@@ -219,7 +219,7 @@ static int take_event(struct builder *b, const yaml_event_t *event, int *documen
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return ++*documents > 1 ? fail(b, event, CBX_EPOLICY, "a policy file holds one document")
+        return ++*documents > 1 ? fail(b, event, CBX_EPOLICY, "a file holds one document")
                                 : 0;
     case YAML_ALIAS_EVENT:
         return add_alias(b, event);

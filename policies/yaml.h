@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * YAML text to a small tree with positions, for the policy loader. Takes one document of scalars,
+ * YAML text to a small tree with positions, for the loaders of policies and of the configuration. Takes one document of scalars,
  * sequences and mappings; refuses tags, repeated keys, keys that are not plain strings, and
  * whatever is over a cap. Scalars stay text: the key table, not YAML 1.1, decides what is a number.
  */

@@ -8,7 +8,11 @@
 
 int cbx_cli_fail(const struct cbx_err *err)
 {
-    cbx_err_print(err, "codebox", stderr);
+    if (cbx_log_is_json()) {
+        cbx_log(CBX_LOG_ERROR, "%s", cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    } else {
+        cbx_err_print(err, "codebox", stderr);
+    }
     return 2;
 }
 
@@ -56,6 +60,32 @@ void cbx_options_log(const struct cbx_options *options, enum cbx_log_level level
         cbx_log_level_of(options->log_level, &level);
     }
     cbx_log_set(level, times);
+    cbx_log_set_json(options->log_format != NULL && strcmp(options->log_format, "json") == 0);
+}
+
+int cbx_cli_parse_listen(const char *text, struct cbx_listen_address *out, struct cbx_err *err)
+{
+    const char *colon = strrchr(text, ':');
+    char *end;
+    unsigned long port = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
+    if (colon == NULL || colon[1] < '0' || colon[1] > '9' || *end != '\0' || port > 65535) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "--listen is '%s', allowed is ADDRESS:PORT such as 127.0.0.1:8000", text);
+    }
+    struct cbx_str host = { .p = text, .len = (size_t)(colon - text) };
+    if (host.len > 2 && host.p[0] == '[' && host.p[host.len - 1] == ']') {
+        host = cbx_str_sub(host, 1, host.len - 1);
+    }
+    host = host.len == 0 || cbx_str_is(host, "localhost") ? CBX_STR("127.0.0.1") : host;
+    if (!cbx_str_is(host, "127.0.0.1") && !cbx_str_is(host, "::1")) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "--listen is '%s': only 127.0.0.1 and [::1] are allowed while callers "
+                        "cannot be authenticated; put an authenticating proxy in front",
+                        text);
+    }
+    snprintf(out->host, sizeof(out->host), "%.*s", CBX_STR_ARG(host));
+    out->port = (uint16_t)port;
+    return 0;
 }
 
 bool cbx_options_small(const struct cbx_options *options)

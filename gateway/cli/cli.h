@@ -14,6 +14,16 @@ int cbx_options_check(const struct cbx_options *options, struct cbx_err *err);
 /* Sets the log's level: --log-level, else `level`. `times` as for cbx_log_set. */
 void cbx_options_log(const struct cbx_options *options, enum cbx_log_level level, bool times);
 
+/* An address to serve on. */
+struct cbx_listen_address {
+    char host[64];
+    uint16_t port;
+};
+
+/* Reads --listen: "127.0.0.1:8000", "[::1]:8000", "localhost:8000", ":8000". CBX_EINVAL, also for an
+ * address that is not loopback. */
+int cbx_cli_parse_listen(const char *text, struct cbx_listen_address *out, struct cbx_err *err);
+
 /* A flow's configuration from the options, with the defaults. */
 /* The mounts of --mount as a list (gateway/ipc/mounts.h; new reference), NULL without any. CBX_EINVAL, CBX_ETOOBIG. */
 int cbx_options_mounts(const struct cbx_options *options, json_t **out, struct cbx_err *err);
@@ -27,6 +37,7 @@ int cbx_run_command(const struct cbx_options *options);
 int cbx_serve_command(const struct cbx_options *options);
 int cbx_mcp_command(const struct cbx_options *options);
 int cbx_policy_command(const struct cbx_options *options);
+int cbx_config_command(const struct cbx_options *options);
 int cbx_audit_command(const struct cbx_options *options);
 int cbx_image_command(const struct cbx_options *options);
 int cbx_doctor_command(const struct cbx_options *options);

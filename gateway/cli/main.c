@@ -22,6 +22,8 @@ static const struct command {
     { "policy", 'p', cbx_policy_command,
       "check|test|explain|diff|check-mount|list|reference|schema ...",
       "check, test, explain and compare policies" },
+    { "config", 'c', cbx_config_command, "check|explain|example [FILE]",
+      "check and explain the configuration of serve and mcp" },
     { "audit", 'a', cbx_audit_command, "verify|tail|acknowledge", "verify and show the audit log" },
     { "image", 'i', cbx_image_command, "build [IMAGE ...]|list|prune [all]|host",
       "build and list the sandbox images; print the engine's address" },

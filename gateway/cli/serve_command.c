@@ -14,39 +14,8 @@
 
 enum { HANDLERS_MAX = 16, JOBS_MAX = 256 };
 
-struct address {
-    char host[64];
-    uint16_t port;
-};
-
-/* "127.0.0.1:8000", "[::1]:8000", "localhost:8000", ":8000" */
-static int parse_listen(const char *text, struct address *out, struct cbx_err *err)
-{
-    const char *colon = strrchr(text, ':');
-    char *end;
-    unsigned long port = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
-    if (colon == NULL || colon[1] < '0' || colon[1] > '9' || *end != '\0' || port > 65535) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "--listen is '%s', allowed is ADDRESS:PORT such as 127.0.0.1:8000", text);
-    }
-    struct cbx_str host = { .p = text, .len = (size_t)(colon - text) };
-    if (host.len > 2 && host.p[0] == '[' && host.p[host.len - 1] == ']') {
-        host = cbx_str_sub(host, 1, host.len - 1);
-    }
-    host = host.len == 0 || cbx_str_is(host, "localhost") ? CBX_STR("127.0.0.1") : host;
-    if (!cbx_str_is(host, "127.0.0.1") && !cbx_str_is(host, "::1")) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "--listen is '%s': only 127.0.0.1 and [::1] are allowed while callers "
-                        "cannot be authenticated; put an authenticating proxy in front",
-                        text);
-    }
-    snprintf(out->host, sizeof(out->host), "%.*s", CBX_STR_ARG(host));
-    out->port = (uint16_t)port;
-    return 0;
-}
-
-static void log_start(const struct cbx_flow *flow, const struct address *address, uint16_t port,
-                      const char *state_dir)
+static void log_start(const struct cbx_flow *flow, const struct cbx_listen_address *address,
+                      uint16_t port, const char *state_dir)
 {
     bool v6 = strchr(address->host, ':') != NULL;
     CBX_AUTO_DONE(buf) policies;
@@ -92,7 +61,7 @@ static void handle(void *context, const struct cbx_http_request *http,
 }
 
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
-                 const struct address *address, int64_t idle_ms, int listening,
+                 const struct cbx_listen_address *address, int64_t idle_ms, int listening,
                  const sigset_t *signals, struct cbx_err *err)
 {
     CBX_AUTO(store) store = NULL;
@@ -136,7 +105,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
 int cbx_serve_command(const struct cbx_options *options)
 {
     struct cbx_err err = { 0 };
-    struct address address;
+    struct cbx_listen_address address;
     struct cbx_flow flow;
     if (options->arguments.count > 0) {
         fprintf(stderr, "codebox: serve takes no arguments, not '%s'\n",
@@ -145,14 +114,20 @@ int cbx_serve_command(const struct cbx_options *options)
     }
     struct cbx_flow_config config = cbx_options_flow(options);
     cbx_options_log(options, CBX_LOG_INFO, true);
+    const struct cbx_option_table table = cbx_cli_options_table('\0');
+    const char *unknown = cbx_settings_unknown_variable(&table);
+    if (unknown != NULL) {
+        cbx_log(CBX_LOG_WARNING, "the variable '%s' of the environment is no option", unknown);
+    }
     enum { POOL_MIN = 2 };
     config.executor.persistent = true;
     config.executor.pool.min = config.executor.pool.min > 0 ? config.executor.pool.min : POOL_MIN;
     config.prewarm[config.prewarm_count++] = "python";
-    int listening = parse_listen(options->listen != NULL ? options->listen : "127.0.0.1:8000",
-                                 &address, &err) != 0
-                        ? -1
-                        : cbx_http_listen(address.host, address.port, &address.port, &err);
+    int listening =
+        cbx_cli_parse_listen(options->listen != NULL ? options->listen : "127.0.0.1:8000", &address,
+                             &err) != 0
+            ? -1
+            : cbx_http_listen(address.host, address.port, &address.port, &err);
     config.front_fd = listening;
     char folder[PATH_MAX];
     config.front_folder = (struct cbx_grant){ .path = folder, .reads = true, .writes = true };

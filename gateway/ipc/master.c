@@ -121,6 +121,7 @@ static pid_t fork_zygote(struct master *m)
     pid_t pid = secrets < 0 ? -1 : fork();
     if (pid == 0) {
         close_executor_fd(m);
+        cbx_log_set_component("zygote");
         drop_privileges(CBX_ROLE_ANALYZER, NULL);
         follow_master(master, SIGKILL);
         leave_terminal();
@@ -141,6 +142,7 @@ static pid_t fork_executor(struct master *m)
     CBX_AUTO_FD secrets = pass_secrets(&m->secrets->executor, sizeof(m->secrets->executor));
     pid_t pid = secrets < 0 ? -1 : fork();
     if (pid == 0) {
+        cbx_log_set_component("executor");
         drop_privileges(CBX_ROLE_EXECUTOR, NULL);
         follow_master(master, SIGTERM);
         leave_terminal();
@@ -163,6 +165,7 @@ static bool fork_front(struct master *m)
         return false;
     }
     close_executor_fd(m);
+    cbx_log_set_component("front");
     drop_privileges(m->config.front_role, m->config.front_root);
     follow_master(master, SIGTERM);
     unblock_signals();
@@ -331,6 +334,7 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
         return cbx_fail(err, CBX_EIO, "a process could not be started: %s", strerror(errno));
     }
     if (!front) {
+        cbx_log_set_component("master");
         m.forked_ms = cbx_clock_ms() - QUICK_MS;
         supervise(&m, &signals);
     }

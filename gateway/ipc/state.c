@@ -2,6 +2,7 @@
  * The state directory. */
 #include "gateway/ipc/state.h"
 
+#include "gateway/ipc/trusted.h"
 #include "policies/base/auto.h"
 
 #include <errno.h>
@@ -35,209 +36,17 @@ int cbx_state_default(char *out, size_t size, struct cbx_err *err)
                : cbx_fail(err, CBX_ETOOBIG, "the path of the state directory is too long");
 }
 
-/* --- the way to it ---------------------------------------------------------------------------- */
-
-/* A path while its parts are opened one after the other, each below the descriptor of the one before:
- * what was checked is what is used. */
-struct walk {
-    int at;              /* the directory that was reached; owned */
-    char done[PATH_MAX]; /* its name, for messages; "" = the root */
-    char rest[PATH_MAX]; /* what is left of the path */
-    int links;           /* symbolic links that were followed */
+/* The rules and words of the state directory. */
+static const struct cbx_trusted_kind state_directory = {
+    .what = "the state directory",
+    .advice = "choose another place with --state, or start codebox as its owner",
+    .code = CBX_EAUDIT,
+    .makes = true
 };
-
-static int fail_at(const struct walk *w, const char *part, struct cbx_err *err)
-{
-    int number = errno;
-    cbx_fail(err, CBX_EAUDIT, "the state directory cannot be made: %s", strerror(number));
-    cbx_err_detail(err, "'%s/%s'", w->done, part);
-    return CBX_EAUDIT;
-}
-
-static int fail_too_long(struct cbx_err *err)
-{
-    return cbx_fail(err, CBX_EAUDIT, "the path of the state directory is too long");
-}
-
-static bool is_trusted(uid_t owner)
-{
-    return owner == 0 || owner == geteuid();
-}
-
-/* `what` begins the sentence. */
-static int fail_owner(const char *what, const struct walk *w, uid_t owner, struct cbx_err *err)
-{
-    char own[32] = "";
-    if (geteuid() != 0) {
-        snprintf(own, sizeof(own), " and uid %u", (unsigned)geteuid());
-    }
-    cbx_fail(err, CBX_EAUDIT, "%s belongs to uid %u, allowed is root%s", what, (unsigned)owner,
-             own);
-    cbx_err_detail(err, "'%s'; choose another place with --state, or start codebox as its owner",
-                   w->done);
-    return CBX_EAUDIT;
-}
-
-/* A directory above the state directory. In a sticky one, only the owner of an entry, or its own, can
- * replace the entry. */
-static int check_above(const struct walk *w, const struct stat *status, struct cbx_err *err)
-{
-    if (!is_trusted(status->st_uid)) {
-        return fail_owner("a directory above the state directory", w, status->st_uid, err);
-    }
-    if ((status->st_mode & 022) != 0 && (status->st_mode & S_ISVTX) == 0) {
-        cbx_fail(
-            err, CBX_EAUDIT,
-            "a directory above the state directory has mode %04o, allowed is one that only its "
-            "owner can write to, or a sticky one",
-            (unsigned)(status->st_mode & 07777));
-        cbx_err_detail(err, "'%s'; run: chmod go-w '%s'", w->done[0] != '\0' ? w->done : "/",
-                       w->done[0] != '\0' ? w->done : "/");
-        return CBX_EAUDIT;
-    }
-    return 0;
-}
-
-static int check_last(const struct walk *w, const struct stat *status, struct cbx_err *err)
-{
-    if (!is_trusted(status->st_uid)) {
-        return fail_owner("the state directory", w, status->st_uid, err);
-    }
-    if ((status->st_mode & 022) != 0) {
-        cbx_fail(
-            err, CBX_EAUDIT,
-            "the state directory has mode %03o, allowed is a directory that only its owner can "
-            "write to",
-            (unsigned)(status->st_mode & 0777));
-        cbx_err_detail(err, "'%s'; run: chmod go-w '%s'", w->done, w->done);
-        return CBX_EAUDIT;
-    }
-    return 0;
-}
-
-static int begin_at_root(struct walk *w, struct cbx_err *err)
-{
-    struct stat status;
-    cbx_fd_auto(&w->at);
-    w->done[0] = '\0';
-    w->at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return w->at < 0 || fstat(w->at, &status) < 0 ? fail_at(w, "", err)
-                                                  : check_above(w, &status, err);
-}
-
-/* Removes the first part of the rest; false when none is left. */
-static bool take_part(struct walk *w, char part[NAME_MAX + 1], bool *last)
-{
-    size_t from = strspn(w->rest, "/"), len = strcspn(w->rest + from, "/");
-    if (len == 0 || len > NAME_MAX) {
-        return false;
-    }
-    memcpy(part, w->rest + from, len);
-    part[len] = '\0';
-    memmove(w->rest, w->rest + from + len, strlen(w->rest + from + len) + 1);
-    *last = w->rest[strspn(w->rest, "/")] == '\0';
-    return true;
-}
-
-/* Puts the target of a link in front of the rest. */
-static int follow(struct walk *w, const char *part, const struct stat *link, struct cbx_err *err)
-{
-    enum { LINKS_MAX = 40 };
-    char target[PATH_MAX], rest[PATH_MAX];
-    if (!is_trusted(link->st_uid)) {
-        return fail_owner("a symbolic link above the state directory", w, link->st_uid, err);
-    }
-    ssize_t n = readlinkat(w->at, part, target, sizeof(target) - 1);
-    if (n < 0) {
-        return fail_at(w, part, err);
-    }
-    target[n] = '\0';
-    memcpy(rest, w->rest, sizeof(rest));
-    if (++w->links > LINKS_MAX ||
-        snprintf(w->rest, sizeof(w->rest), "%s/%s", target, rest) >= (int)sizeof(w->rest)) {
-        return fail_too_long(err);
-    }
-    return target[0] == '/' ? begin_at_root(w, err) : 0;
-}
-
-static int enter(struct walk *w, const char *part, bool last, struct cbx_err *err)
-{
-    struct stat status;
-    size_t len = strlen(w->done);
-    int fd = openat(w->at, part, (last ? O_RDONLY : O_PATH) | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) < 0) {
-        return fail_at(w, part, err);
-    }
-    close(w->at);
-    w->at = fd;
-    if (strcmp(part, "..") == 0) {
-        char *slash = strrchr(w->done, '/');
-        w->done[slash != NULL ? slash - w->done : 0] = '\0';
-    } else if (snprintf(w->done + len, sizeof(w->done) - len, "/%s", part) >=
-               (int)(sizeof(w->done) - len)) {
-        return fail_too_long(err);
-    }
-    return last ? check_last(w, &status, err) : check_above(w, &status, err);
-}
-
-static int step(struct walk *w, const char *part, bool last, struct cbx_err *err)
-{
-    struct stat status;
-    int found = fstatat(w->at, part, &status, AT_SYMLINK_NOFOLLOW);
-    if (found < 0 && errno == ENOENT) {
-        found = mkdirat(w->at, part, 0700) < 0 && errno != EEXIST
-                    ? -1
-                    : fstatat(w->at, part, &status, AT_SYMLINK_NOFOLLOW);
-    }
-    if (found < 0) {
-        return fail_at(w, part, err);
-    }
-    if (!S_ISLNK(status.st_mode)) {
-        return enter(w, part, last, err);
-    }
-    if (last) {
-        cbx_fail(err, CBX_EAUDIT, "the state directory is a symbolic link, allowed is a directory");
-        cbx_err_detail(err, "'%s/%s'; give the directory that it leads to with --state", w->done,
-                       part);
-        return CBX_EAUDIT;
-    }
-    return follow(w, part, &status, err);
-}
-
-/* The rest of a relative path begins with the working directory. */
-static int begin(struct walk *w, const char *path, struct cbx_err *err)
-{
-    char here[PATH_MAX] = "";
-    if (path[0] != '/' && getcwd(here, sizeof(here)) == NULL) {
-        return fail_at(w, path, err);
-    }
-    return snprintf(w->rest, sizeof(w->rest), "%s/%s", here, path) < (int)sizeof(w->rest)
-               ? begin_at_root(w, err)
-               : fail_too_long(err);
-}
 
 int cbx_state_open(const char *path, int *out, struct cbx_err *err)
 {
-    struct walk w = { .at = -1 };
-    char part[NAME_MAX + 1];
-    bool last = false;
-    int failed = path[0] == '\0' ? cbx_fail(err, CBX_EAUDIT, "the state directory has no name")
-                                 : begin(&w, path, err);
-    while (!failed && take_part(&w, part, &last)) {
-        failed = strcmp(part, ".") == 0 && !last ? 0 : step(&w, part, last, err);
-    }
-    if (!failed && w.rest[strspn(w.rest, "/")] != '\0') {
-        failed = fail_too_long(err);
-    }
-    if (!failed && !last) { /* the root itself */
-        failed = cbx_fail(err, CBX_EAUDIT, "the state directory cannot be the root directory");
-    }
-    if (failed) {
-        cbx_fd_auto(&w.at);
-        return failed;
-    }
-    *out = w.at;
-    return 0;
+    return cbx_trusted_open(&state_directory, path, out, err);
 }
 
 int cbx_state_make(const char *path, struct cbx_err *err)

@@ -471,6 +471,7 @@ _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
     struct cbx_err err = { 0 };
     struct cbx_arena arena;
     cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    cbx_log_set_component("worker");
     prctl(PR_SET_NAME, "cbx-analyzer");
     if (cbx_jail_worker(&err) != 0) {
         cbx_log(CBX_LOG_ERROR, "analyzer worker: %s", err.text);

@@ -2,7 +2,9 @@
  * The log of a program. */
 #include "policies/base/log.h"
 
+#include "policies/base/auto.h"
 #include "policies/base/clock.h"
+#include "policies/base/json.h"
 #include "policies/base/printable.h"
 
 #include <stdarg.h>
@@ -10,10 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 2048 };
+enum { LINE_MAX_BYTES = 2048, TIME_BYTES = 64 };
 
 static enum cbx_log_level least = CBX_LOG_WARNING;
-static bool with_times;
+static bool with_times, as_json;
+static const char *component = "codebox";
 static void (*filter_of)(char *text, size_t size);
 
 static const char *const names[] = { [CBX_LOG_ERROR] = "error",
@@ -32,6 +35,21 @@ void cbx_log_set_filter(void (*filter)(char *text, size_t size))
     filter_of = filter;
 }
 
+void cbx_log_set_json(bool json)
+{
+    as_json = json;
+}
+
+bool cbx_log_is_json(void)
+{
+    return as_json;
+}
+
+void cbx_log_set_component(const char *name)
+{
+    component = name;
+}
+
 bool cbx_log_level_of(const char *name, enum cbx_log_level *out)
 {
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -43,20 +61,48 @@ bool cbx_log_level_of(const char *name, enum cbx_log_level *out)
     return false;
 }
 
-/* "2026-11-22T10:00:00.123Z warning " or "codebox: ". */
-static size_t write_start(enum cbx_log_level level, char *out, size_t size)
+/* "2026-11-22T10:00:00.123Z". */
+static void write_time(char out[TIME_BYTES])
 {
-    if (!with_times) {
-        return (size_t)snprintf(out, size, "codebox: ");
-    }
     int64_t now = cbx_time_ms();
     time_t seconds = (time_t)(now / 1000);
     struct tm utc;
-    char date[32];
+    char date[TIME_BYTES / 2];
     gmtime_r(&seconds, &utc);
     strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &utc);
-    return (size_t)snprintf(out, size, "%s.%03dZ %-7s codebox: ", date, (int)(now % 1000),
-                            names[level]);
+    snprintf(out, TIME_BYTES, "%s.%03dZ", date, (int)(now % 1000));
+}
+
+/* One call, so that lines of several processes do not mix. */
+static void write_line(const char *line, size_t len)
+{
+    (void)!write(STDERR_FILENO, line, len);
+}
+
+static void write_text(enum cbx_log_level level, char *message)
+{
+    char line[LINE_MAX_BYTES + TIME_BYTES + 32], time[TIME_BYTES];
+    write_time(time);
+    cbx_printable_mask(message);
+    int len = with_times ? snprintf(line, sizeof(line), "%s %-7s codebox: %s\n", time, names[level],
+                                    message)
+                         : snprintf(line, sizeof(line), "codebox: %s\n", message);
+    write_line(line, (size_t)len);
+}
+
+static void write_json(enum cbx_log_level level, const char *message)
+{
+    char time[TIME_BYTES];
+    write_time(time);
+    CBX_AUTO_JSON object =
+        json_pack("{s:s, s:s, s:s, s:o}", "time", time, "level", names[level], "component",
+                  component, "message", cbx_json_text(cbx_str_of(message)));
+    CBX_AUTO_MEM char *text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
+    size_t len = text != NULL ? strlen(text) : 0;
+    if (len > 0) {
+        text[len] = '\n'; /* in the place of the terminator */
+        write_line(text, len + 1);
+    }
 }
 
 void cbx_log(enum cbx_log_level level, const char *format, ...)
@@ -64,18 +110,17 @@ void cbx_log(enum cbx_log_level level, const char *format, ...)
     if (level > least) {
         return;
     }
-    char line[LINE_MAX_BYTES];
-    size_t used = write_start(level, line, sizeof(line));
+    char message[LINE_MAX_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(line + used, sizeof(line) - used - 1, format, args);
+    vsnprintf(message, sizeof(message), format, args);
     va_end(args);
     if (filter_of != NULL) {
-        filter_of(line + used, sizeof(line) - used - 1);
+        filter_of(message, sizeof(message));
     }
-    cbx_printable_mask(line);
-    size_t len = strlen(line);
-    line[len] = '\n';
-    /* One call, so that lines of several processes do not mix. */
-    (void)!write(STDERR_FILENO, line, len + 1);
+    if (as_json) {
+        write_json(level, message);
+    } else {
+        write_text(level, message);
+    }
 }

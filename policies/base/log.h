@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The log of a program: one line per message on stderr, by severity. Texts may hold what a
- * client or a sandbox sent: each line is made printable. Thread-safe. */
+ * The log of a program: one line per message on stderr, by severity, as text or as a JSON object.
+ * Texts may hold what a client or a sandbox sent: each line is made printable. Thread-safe. */
 #ifndef CBX_POLICIES_BASE_LOG_H
 #define CBX_POLICIES_BASE_LOG_H
 
@@ -18,6 +18,14 @@ enum cbx_log_level {
  * begins with the time and the level, as a server's log has it; else with "codebox: ", as a
  * command's messages have. Call it before there are threads; forked processes inherit it. */
 void cbx_log_set(enum cbx_log_level level, bool times);
+
+/* With `json`, each line is {"time", "level", "component", "message"} instead, in ASCII. Call it before
+ * there are threads; forked processes inherit it. */
+void cbx_log_set_json(bool json);
+bool cbx_log_is_json(void);
+
+/* The process's name in the JSON form; "codebox" before the first call. Borrowed. */
+void cbx_log_set_component(const char *name);
 
 /* A function that changes the text of each line before it is written, in a buffer of this size; NULL = none. Call it before there are
  * threads. */

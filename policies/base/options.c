@@ -5,6 +5,7 @@
 #include "policies/base/array.h"
 #include "policies/base/options_words.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -38,8 +39,7 @@ void cbx_option_words(const struct cbx_option_table *table, const struct cbx_opt
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static const struct cbx_option *find_option(const struct cbx_option_table *table,
-                                            struct cbx_str name)
+const struct cbx_option *cbx_option_find(const struct cbx_option_table *table, struct cbx_str name)
 {
     for (size_t i = 0; i < table->count; i++) {
         if (cbx_option_is_of(table, &table->rows[i]) && cbx_str_is(name, table->rows[i].name)) {
@@ -59,8 +59,7 @@ static const struct cbx_option *find_letter(const struct cbx_option_table *table
     return NULL;
 }
 
-static int fail_unknown(const struct cbx_option_table *table, struct cbx_str name,
-                        struct cbx_err *err)
+const char *cbx_option_nearest(const struct cbx_option_table *table, struct cbx_str name)
 {
     const char *nearest = NULL;
     size_t best = 4;
@@ -71,6 +70,13 @@ static int fail_unknown(const struct cbx_option_table *table, struct cbx_str nam
         nearest = distance < best ? table->rows[i].name : nearest;
         best = distance < best ? distance : best;
     }
+    return nearest;
+}
+
+static int fail_unknown(const struct cbx_option_table *table, struct cbx_str name,
+                        struct cbx_err *err)
+{
+    const char *nearest = cbx_option_nearest(table, name);
     return nearest != NULL
                ? cbx_fail(err, CBX_EINVAL, "unknown option '--%.*s', did you mean '--%s'",
                           CBX_STR_ARG(name), nearest)
@@ -91,31 +97,39 @@ static bool is_word(const char *words, struct cbx_str value)
 }
 
 static int set_word(const struct cbx_option_table *table, const struct cbx_option *row,
-                    const char *value, const char **member, struct cbx_err *err)
+                    const char *label, const char *value, const char **member, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) words;
     cbx_buf_init(&words, CBX_OPTION_WORDS_MAX_BYTES);
     cbx_option_words(table, row, &words);
     if (!is_word(words.p, cbx_str_of(value))) {
-        return cbx_fail(err, CBX_EINVAL, "--%s is '%s', allowed are: %s", row->name, value,
-                        words.p);
+        return cbx_fail(err, CBX_EINVAL, "%s is '%s', allowed are: %s", label, value, words.p);
     }
     *member = value;
     return 0;
 }
 
-static int set_number(const struct cbx_option *row, const char *value, int64_t *member,
-                      struct cbx_err *err)
+static int set_number(const struct cbx_option *row, const char *label, const char *value,
+                      int64_t *member, struct cbx_err *err)
 {
     char *end = NULL;
     errno = 0;
     long long number = strtoll(value, &end, 10);
     bool whole = value[0] >= '0' && value[0] <= '9' && *end == '\0' && errno == 0;
     if (!whole || number < row->lo || number > row->hi) {
-        return cbx_fail(err, CBX_EINVAL, "--%s is '%s', allowed are %lld..%lld", row->name, value,
+        return cbx_fail(err, CBX_EINVAL, "%s is '%s', allowed are %lld..%lld", label, value,
                         (long long)row->lo, (long long)row->hi);
     }
     *member = number;
+    return 0;
+}
+
+static int set_flag(const char *label, const char *value, bool *member, struct cbx_err *err)
+{
+    if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0) {
+        return cbx_fail(err, CBX_EINVAL, "%s is '%s', allowed are: true false", label, value);
+    }
+    *member = value[0] == 't';
     return 0;
 }
 
@@ -123,35 +137,48 @@ static int add_word(struct cbx_words *list, const char *value, struct cbx_arena 
                     struct cbx_err *err)
 {
     if (!CBX_ARRAY_RESERVE(arena, list->items, list->count, &list->size, 1, SIZE_MAX)) {
-        return cbx_fail(err, CBX_ETOOBIG, "the command line takes too much memory");
+        return cbx_fail(err, CBX_ETOOBIG, "the options take too much memory");
     }
     list->items[list->count++] = value;
     return 0;
 }
 
-static int set_option(const struct cbx_option_table *table, const struct cbx_option *row,
-                      const char *value, struct cbx_option_values *out, struct cbx_err *err)
+int cbx_option_set(const struct cbx_option_table *table, const struct cbx_option *row,
+                   const char *label, const char *value, struct cbx_option_values *out,
+                   struct cbx_err *err)
 {
     void *member = (char *)out->into + row->offset;
     struct cbx_words *list = member;
     switch (row->type) {
     case CBX_OPTION_FLAG:
-        *(bool *)member = true;
-        return 0;
+        return set_flag(label, value, member, err);
     case CBX_OPTION_TEXT:
         *(const char **)member = value;
         return 0;
     case CBX_OPTION_WORD:
-        return set_word(table, row, value, member, err);
+        return set_word(table, row, label, value, member, err);
     case CBX_OPTION_NUMBER:
-        return set_number(row, value, member, err);
+        return set_number(row, label, value, member, err);
     case CBX_OPTION_LIST:
         return row->hi > 0 && list->count >= (size_t)row->hi
-                   ? cbx_fail(err, CBX_EINVAL, "--%s is given more than %lld times", row->name,
+                   ? cbx_fail(err, CBX_EINVAL, "%s is given more than %lld times", label,
                               (long long)row->hi)
                    : add_word(list, value, out->arena, err);
     }
     return 0;
+}
+
+void cbx_option_begin(const struct cbx_option_table *table, const struct cbx_option *row,
+                      struct cbx_option_origin origin, struct cbx_option_values *out)
+{
+    if (out->origins == NULL) {
+        return;
+    }
+    struct cbx_option_origin *now = &out->origins[row - table->rows];
+    if (row->type == CBX_OPTION_LIST && now->source < origin.source) {
+        *(struct cbx_words *)(void *)((char *)out->into + row->offset) = (struct cbx_words){ 0 };
+    }
+    *now = origin;
 }
 
 /* The option at argv[*i], and its value. */
@@ -162,7 +189,7 @@ static int read_option(const struct cbx_option_table *table, int argc, char **ar
     bool dashes = word[1] == '-';
     struct cbx_str name = cbx_str_of(word);
     name = cbx_str_sub(name, 2, equals != NULL ? (size_t)(equals - word) : name.len);
-    const struct cbx_option *row = dashes ? find_option(table, name) : find_letter(table, word);
+    const struct cbx_option *row = dashes ? cbx_option_find(table, name) : find_letter(table, word);
     if (row == NULL) {
         return dashes ? fail_unknown(table, name, err)
                       : cbx_fail(err, CBX_EINVAL, "unknown option '%s'; --help lists the options",
@@ -175,7 +202,12 @@ static int read_option(const struct cbx_option_table *table, int argc, char **ar
     if (row->type != CBX_OPTION_FLAG && value == NULL && ++*i >= argc) {
         return cbx_fail(err, CBX_EINVAL, "--%s needs a value: %s", row->name, row->value);
     }
-    return set_option(table, row, value != NULL ? value : argv[*i], out, err);
+    char label[CBX_OPTION_LABEL_BYTES];
+    snprintf(label, sizeof(label), "--%s", row->name);
+    cbx_option_begin(table, row, (struct cbx_option_origin){ .source = CBX_OPTION_OF_COMMAND_LINE },
+                     out);
+    value = value != NULL ? value : row->type == CBX_OPTION_FLAG ? "true" : argv[*i];
+    return cbx_option_set(table, row, label, value, out, err);
 }
 
 int cbx_options_read(const struct cbx_option_table *table, int argc, char **argv, int from,
@@ -192,6 +224,57 @@ int cbx_options_read(const struct cbx_option_table *table, int argc, char **argv
         } else {
             failed = read_option(table, argc, argv, &i, out, err);
         }
+    }
+    return failed;
+}
+
+/* --- the environment --------------------------------------------------------------------------- */
+
+void cbx_option_variable(const struct cbx_option_table *table, const struct cbx_option *row,
+                         char *out, size_t size)
+{
+    size_t prefix = strlen(table->environment);
+    if ((size_t)snprintf(out, size, "%s%s", table->environment, row->name) >= size) {
+        out[0] = '\0';
+        return;
+    }
+    for (char *c = out + prefix; *c != '\0'; c++) {
+        *c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+    }
+}
+
+/* Words that blanks separate. */
+static int set_words(const struct cbx_option_table *table, const struct cbx_option *row,
+                     const char *label, const char *words, struct cbx_option_values *out,
+                     struct cbx_err *err)
+{
+    int failed = 0;
+    for (const char *at = words + strspn(words, " "); *at != '\0' && !failed;) {
+        size_t len = strcspn(at, " ");
+        struct cbx_str word = cbx_arena_copy(out->arena, (struct cbx_str){ .p = at, .len = len });
+        failed = word.p == NULL ? cbx_fail(err, CBX_ETOOBIG, "the options take too much memory")
+                                : cbx_option_set(table, row, label, word.p, out, err);
+        at += len + strspn(at + len, " ");
+    }
+    return failed;
+}
+
+int cbx_options_read_environment(const struct cbx_option_table *table,
+                                 struct cbx_option_values *out, struct cbx_err *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < table->count && !failed; i++) {
+        const struct cbx_option *row = &table->rows[i];
+        char name[CBX_OPTION_LABEL_BYTES];
+        cbx_option_variable(table, row, name, sizeof(name));
+        const char *value = cbx_option_is_of(table, row) ? getenv(name) : NULL;
+        if (value == NULL) {
+            continue;
+        }
+        cbx_option_begin(table, row,
+                         (struct cbx_option_origin){ .source = CBX_OPTION_OF_ENVIRONMENT }, out);
+        failed = row->type == CBX_OPTION_LIST ? set_words(table, row, name, value, out, err)
+                                              : cbx_option_set(table, row, name, value, out, err);
     }
     return failed;
 }

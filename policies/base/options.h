@@ -59,13 +59,30 @@ struct cbx_option_table {
     size_t kind_count;
     char command;             /* only rows that this command takes; '\0' = all */
     bool first_argument_ends; /* behind the first argument there are no options */
+    const char *environment;  /* prefix of variables that set options; NULL = none */
 };
+
+/* Where a value comes from; the later ones replace the earlier ones. */
+enum cbx_option_source {
+    CBX_OPTION_OF_DEFAULT,
+    CBX_OPTION_OF_FILE,
+    CBX_OPTION_OF_ENVIRONMENT,
+    CBX_OPTION_OF_COMMAND_LINE,
+};
+struct cbx_option_origin {
+    enum cbx_option_source source;
+    uint32_t line; /* of the file */
+};
+
+/* Bytes of a label, which names an option in an error. */
+enum { CBX_OPTION_LABEL_BYTES = 96 };
 
 /* What is read from a command line. */
 struct cbx_option_values {
-    void *into;              /* the struct of the rows' offsets */
-    struct cbx_arena *arena; /* of lists */
-    struct cbx_words rest;   /* what is no option, in order */
+    void *into;                        /* the struct of the rows' offsets */
+    struct cbx_arena *arena;           /* of lists */
+    struct cbx_words rest;             /* what is no option, in order */
+    struct cbx_option_origin *origins; /* one for each row of the table; NULL = not wanted */
 };
 
 /* Reads argv[from..argc). "--name value" and "--name=value" are the same, "-x" is the option with
@@ -74,6 +91,39 @@ struct cbx_option_values {
  * the nearest known name. */
 int cbx_options_read(const struct cbx_option_table *table, int argc, char **argv, int from,
                      struct cbx_option_values *out, struct cbx_err *err);
+
+/* One value for the option of this row, as a configuration file has it: a flag is "true" or
+ * "false". `label` names it in an error: "key 'max-runs'". CBX_EINVAL, CBX_ETOOBIG. */
+int cbx_option_set(const struct cbx_option_table *table, const struct cbx_option *row,
+                   const char *label, const char *value, struct cbx_option_values *out,
+                   struct cbx_err *err);
+
+/* Notes where the next values of the row come from. A list begins anew when that is later than before.
+ * Does nothing without origins. */
+void cbx_option_begin(const struct cbx_option_table *table, const struct cbx_option *row,
+                      struct cbx_option_origin origin, struct cbx_option_values *out);
+
+/* Reads the variable PREFIX_NAME of each row: the option's name in capitals, with '_' for '-'. A
+ * list is separated by blanks. CBX_EINVAL names the variable and what is allowed. */
+int cbx_options_read_environment(const struct cbx_option_table *table,
+                                 struct cbx_option_values *out, struct cbx_err *err);
+
+/* The name of its variable; an empty text when it does not fit. */
+void cbx_option_variable(const struct cbx_option_table *table, const struct cbx_option *row,
+                         char *out, size_t size);
+
+/* The option of this name that the table's command takes; NULL when there is none. */
+const struct cbx_option *cbx_option_find(const struct cbx_option_table *table, struct cbx_str name);
+
+/* The name that is nearest to an unknown one; NULL when none is near. */
+const char *cbx_option_nearest(const struct cbx_option_table *table, struct cbx_str name);
+
+/* Does the table's command take this option? */
+bool cbx_option_is_of(const struct cbx_option_table *table, const struct cbx_option *row);
+
+/* Appends the row's help, with its words put in. */
+void cbx_option_sentence(const struct cbx_option_table *table, const struct cbx_option *row,
+                         struct cbx_buf *out);
 
 /* Appends the list of options for --help. */
 void cbx_options_help(const struct cbx_option_table *table, struct cbx_buf *out);

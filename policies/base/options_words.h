@@ -7,9 +7,6 @@
 
 enum { CBX_OPTION_WORDS_MAX_BYTES = 16384 };
 
-/* Does the table's command take this option? */
-bool cbx_option_is_of(const struct cbx_option_table *table, const struct cbx_option *row);
-
 /* The kind that the row's words name; NULL when they are the words themselves, or none. */
 const struct cbx_option_kind *cbx_option_kind(const struct cbx_option_table *table,
                                               const struct cbx_option *row);
@@ -17,9 +14,5 @@ const struct cbx_option_kind *cbx_option_kind(const struct cbx_option_table *tab
 /* Appends the values that there are, separated by blanks; nothing when any text is allowed. */
 void cbx_option_words(const struct cbx_option_table *table, const struct cbx_option *row,
                       struct cbx_buf *out);
-
-/* Appends the row's help, with its words put in. */
-void cbx_option_sentence(const struct cbx_option_table *table, const struct cbx_option *row,
-                         struct cbx_buf *out);
 
 #endif
