@@ -77,12 +77,7 @@ int cbx_cli_parse_listen(const char *text, struct cbx_listen_address *out, struc
         host = cbx_str_sub(host, 1, host.len - 1);
     }
     host = host.len == 0 || cbx_str_is(host, "localhost") ? CBX_STR("127.0.0.1") : host;
-    if (!cbx_str_is(host, "127.0.0.1") && !cbx_str_is(host, "::1")) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "--listen is '%s': only 127.0.0.1 and [::1] are allowed while callers "
-                        "cannot be authenticated; put an authenticating proxy in front",
-                        text);
-    }
+    out->loopback = cbx_str_starts(host, CBX_STR("127.")) || cbx_str_is(host, "::1");
     snprintf(out->host, sizeof(out->host), "%.*s", CBX_STR_ARG(host));
     out->port = (uint16_t)port;
     return 0;

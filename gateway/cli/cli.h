@@ -18,10 +18,11 @@ void cbx_options_log(const struct cbx_options *options, enum cbx_log_level level
 struct cbx_listen_address {
     char host[64];
     uint16_t port;
+    bool loopback;
 };
 
-/* Reads --listen: "127.0.0.1:8000", "[::1]:8000", "localhost:8000", ":8000". CBX_EINVAL, also for an
- * address that is not loopback. */
+/* Reads --listen: "127.0.0.1:8000", "[::1]:8000", "localhost:8000", ":8000", or another
+ * address of this machine. CBX_EINVAL. */
 int cbx_cli_parse_listen(const char *text, struct cbx_listen_address *out, struct cbx_err *err);
 
 /* A flow's configuration from the options, with the defaults. */
@@ -38,6 +39,7 @@ int cbx_serve_command(const struct cbx_options *options);
 int cbx_mcp_command(const struct cbx_options *options);
 int cbx_policy_command(const struct cbx_options *options);
 int cbx_config_command(const struct cbx_options *options);
+int cbx_token_command(const struct cbx_options *options);
 int cbx_audit_command(const struct cbx_options *options);
 int cbx_image_command(const struct cbx_options *options);
 int cbx_doctor_command(const struct cbx_options *options);

@@ -24,6 +24,8 @@ static const struct command {
       "check, test, explain and compare policies" },
     { "config", 'c', cbx_config_command, "check|explain|example [FILE]",
       "check and explain the configuration of serve and mcp" },
+    { "token", 't', cbx_token_command, "create|list|revoke ...",
+      "make, list and revoke the tokens that callers of `serve` show" },
     { "audit", 'a', cbx_audit_command, "verify|tail|acknowledge", "verify and show the audit log" },
     { "image", 'i', cbx_image_command, "build [IMAGE ...]|list|prune [all]|host",
       "build and list the sandbox images; print the engine's address" },

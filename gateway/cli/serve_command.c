@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * `codebox serve`: the REST API on a loopback address until SIGINT or SIGTERM. */
 #include "gateway/cli/cli.h"
+#include "gateway/cli/identity_options.h"
+#include "gateway/front/entrance.h"
 #include "gateway/front/mcp/fixtures.h"
-#include "gateway/front/mcp/http.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/recovery.h"
 #include "gateway/ipc/state.h"
@@ -40,29 +41,15 @@ static void wait_for_stop(const sigset_t *signals)
     cbx_log(CBX_LOG_INFO, "stopping");
 }
 
-/* What the server serves: REST, and MCP on one path. */
 struct served {
     struct cbx_service service;
     struct cbx_mcp mcp;
     struct cbx_mcp_fixtures fixtures; /* of --conformance */
 };
 
-static void handle(void *context, const struct cbx_http_request *http,
-                   struct cbx_http_response *out)
-{
-    struct served *s = context;
-    struct cbx_http_request copy = *http, *request = &copy;
-    copy.caller = cbx_caller_local();
-    if (cbx_str_is(request->path, "/mcp")) {
-        cbx_mcp_http(&s->mcp, request, out);
-    } else {
-        cbx_rest_handle(&s->service, request, out);
-    }
-}
-
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
-                 const struct cbx_listen_address *address, int64_t idle_ms, int listening,
-                 const sigset_t *signals, struct cbx_err *err)
+                 const struct cbx_listen_address *address, struct cbx_identity *identity,
+                 int64_t idle_ms, int listening, const sigset_t *signals, struct cbx_err *err)
 {
     CBX_AUTO(store) store = NULL;
     /* cbx_flow_start entered the front's folder of the state directory. */
@@ -77,15 +64,22 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     cbx_mcp_init(&served.mcp, service, idle_ms);
     cbx_mcp_fixtures_init(&served.fixtures, served.mcp.sessions);
     served.mcp.fixtures = options->conformance ? &served.fixtures : NULL;
+    service->quotas = cbx_identity_quotas(identity);
+    struct cbx_entrance entrance = { .service = service, .mcp = &served.mcp, .identity = identity };
+    char own_host[300];
+    const char *hosts[CBX_HOSTS_MAX + 1];
     struct cbx_http_config http = { .listening = listening,
+                                    .hosts = hosts,
+                                    .host_count = cbx_options_hosts(options, own_host, hosts),
+                                    .origin = options->public_url,
                                     .port = address->port,
                                     .max_body_bytes = cbx_rest_body_max(&flow->policies),
                                     /* A handler whose client waits for a run blocks. */
                                     .threads = HANDLERS_MAX + JOBS_MAX,
                                     .reserved_path = "/healthz",
-                                    .handler = handle,
+                                    .handler = cbx_entrance_handle,
                                     .refuse = cbx_rest_refuse,
-                                    .context = &served };
+                                    .context = &entrance };
     struct cbx_http_server *server = NULL;
     cbx_service_recover(service);
     failed = cbx_http_server_new(&http, &server, err);
@@ -123,18 +117,21 @@ int cbx_serve_command(const struct cbx_options *options)
     config.executor.persistent = true;
     config.executor.pool.min = config.executor.pool.min > 0 ? config.executor.pool.min : POOL_MIN;
     config.prewarm[config.prewarm_count++] = "python";
-    int listening =
-        cbx_cli_parse_listen(options->listen != NULL ? options->listen : "127.0.0.1:8000", &address,
-                             &err) != 0
-            ? -1
-            : cbx_http_listen(address.host, address.port, &address.port, &err);
+    CBX_AUTO(identity) identity = NULL;
+    int failed = cbx_cli_parse_listen(options->listen != NULL ? options->listen : "127.0.0.1:8000",
+                                      &address, &err);
+    failed = failed ? failed : cbx_options_identity(options, &identity, &err);
+    failed = failed ? failed : cbx_listen_check(&address, identity, &err);
+    int listening = failed ? -1 : cbx_http_listen(address.host, address.port, &address.port, &err);
     config.front_fd = listening;
+    config.identity_fd = cbx_identity_fd(identity);
     char folder[PATH_MAX];
     config.front_folder = (struct cbx_grant){ .path = folder, .reads = true, .writes = true };
     if (listening < 0 ||
         cbx_state_make_front(options->state_dir, cbx_privileges_user(CBX_ROLE_FRONT), folder,
                              sizeof(folder), &err) != 0 ||
-        cbx_flow_start(&config, &flow, &err) != 0) {
+        cbx_flow_start(&config, &flow, &err) != 0 ||
+        cbx_identity_check(identity, &flow.policies, &err) != 0) {
         return cbx_cli_fail(&err);
     }
     sigset_t signals;
@@ -142,7 +139,8 @@ int cbx_serve_command(const struct cbx_options *options)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    return serve(options, &flow, &address, config.executor.idle_ms, listening, &signals, &err) != 0
+    return serve(options, &flow, &address, identity, config.executor.idle_ms, listening, &signals,
+                 &err) != 0
                ? cbx_cli_fail(&err)
                : 0;
 }

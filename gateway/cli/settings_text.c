@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The configuration file as a text: the example with every key, and the explanation of what holds. */
 #include "gateway/cli/settings.h"
+
+#include "gateway/front/identity/principals.h"
 #include "policies/base/json.h"
 
 #include <string.h>

@@ -140,16 +140,16 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     }
     setup.config.executor.policies = &setup.policies;
     add_profiles(&setup);
-    const struct cbx_master_config master = { .zygote = run_zygote,
-                                              .executor = run_executor,
-                                              .context = &setup,
-                                              .respawn_front = config->executor.persistent,
-                                              .front_fd = config->front_fd,
-                                              .executor_fd = setup.config.executor.variables_fd,
-                                              .front_role = config->front_role,
-                                              .front_root = config->front_role == CBX_ROLE_FRONT
-                                                                ? config->front_folder.path
-                                                                : NULL };
+    const struct cbx_master_config master = {
+        .zygote = run_zygote,
+        .executor = run_executor,
+        .context = &setup,
+        .respawn_front = config->executor.persistent,
+        .front_fds = { config->front_fd, config->identity_fd },
+        .executor_fd = setup.config.executor.variables_fd,
+        .front_role = config->front_role,
+        .front_root = config->front_role == CBX_ROLE_FRONT ? config->front_folder.path : NULL
+    };
     failed = cbx_master_fork(&master, &sockets, err);
     failed = failed ? failed : confine_front(config, err);
     if (failed) {

@@ -53,13 +53,13 @@ void cbx_entrance_handle(void *context, const struct cbx_http_request *asked,
     struct cbx_caller caller = { 0 };
     struct cbx_auth_refusal refusal;
     struct cbx_credentials credentials = { .authorization = request.authorization };
-    request.caller = &caller;
+    request.caller = &caller; /* of a public route it may be nobody: zeroed */
     if (answer_metadata(entrance, &request, out)) {
         return;
     }
-    if (!cbx_rest_is_public(request.method, request.path) &&
-        !cbx_identity_authenticate(entrance->identity, &credentials, cbx_clock_ms(), &caller,
-                                   &refusal)) {
+    bool known = cbx_identity_authenticate(entrance->identity, &credentials, cbx_clock_ms(),
+                                           &caller, &refusal);
+    if (!known && !cbx_rest_is_public(request.method, request.path)) {
         refuse(&request, &refusal, out);
     } else if (cbx_str_is(request.path, "/mcp")) {
         cbx_mcp_http(entrance->mcp, &request, out);

@@ -98,10 +98,12 @@ static int pass_secrets(const void *secrets, size_t bytes)
     return ends[0];
 }
 
-static void close_front_fd(const struct master *m)
+static void close_front_fds(const struct master *m)
 {
-    if (m->config.front_fd > 0) {
-        close(m->config.front_fd);
+    for (size_t i = 0; i < sizeof(m->config.front_fds) / sizeof(m->config.front_fds[0]); i++) {
+        if (m->config.front_fds[i] > 0) {
+            close(m->config.front_fds[i]);
+        }
     }
 }
 
@@ -128,7 +130,7 @@ static pid_t fork_zygote(struct master *m)
         unblock_signals();
         close_pair(m->zygote, 1);
         close_pair(m->executor, -1);
-        close_front_fd(m);
+        close_front_fds(m);
         m->config.zygote(m->zygote[1], cbx_fd_steal(&secrets), m->config.context);
         _exit(1);
     }
@@ -149,7 +151,7 @@ static pid_t fork_executor(struct master *m)
         unblock_signals();
         close_pair(m->executor, 1);
         close_pair(m->zygote, -1);
-        close_front_fd(m);
+        close_front_fds(m);
         m->config.executor(m->executor[1], cbx_fd_steal(&secrets), m->config.context);
         _exit(1);
     }

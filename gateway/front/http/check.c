@@ -75,24 +75,28 @@ void cbx_http_check_field(struct cbx_http_headers *h, struct cbx_str name, struc
 
 /* A page in a browser can reach loopback under any name it controls (DNS rebinding); only these
  * names are ours. */
-static bool is_our_host(struct cbx_str host, uint16_t port)
+static bool is_our_host(struct cbx_str host, const struct cbx_http_names *names)
 {
-    static const char *const names[] = { "localhost", "127.0.0.1", "[::1]" };
-    char with_port[64];
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        snprintf(with_port, sizeof(with_port), "%s:%u", names[i], port);
-        if (is_name(host, with_port) || (port == 80 && is_name(host, names[i]))) {
+    static const char *const local[] = { "localhost", "127.0.0.1", "[::1]" };
+    enum { LOCAL = sizeof(local) / sizeof(local[0]) };
+    char with_port[300];
+    for (size_t i = 0; i < LOCAL + names->host_count; i++) {
+        const char *name = i < LOCAL ? local[i] : names->hosts[i - LOCAL];
+        bool alone = i >= LOCAL || names->port == 80;
+        snprintf(with_port, sizeof(with_port), "%s:%u", name, names->port);
+        if (is_name(host, with_port) || (alone && is_name(host, name))) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_our_origin(struct cbx_str origin, uint16_t port)
+static bool is_our_origin(struct cbx_str origin, const struct cbx_http_names *names)
 {
     struct cbx_str scheme = CBX_STR("http://");
-    return cbx_str_starts(origin, scheme) &&
-           is_our_host(cbx_str_sub(origin, scheme.len, origin.len), port);
+    return (names->origin != NULL && is_name(origin, names->origin)) ||
+           (cbx_str_starts(origin, scheme) &&
+            is_our_host(cbx_str_sub(origin, scheme.len, origin.len), names));
 }
 
 /* 0 = fine, 1 = not a number, 2 = too large. */
@@ -118,7 +122,7 @@ static bool has_repeated(const int counts[CBX_HTTP_MCP_HEADERS])
 }
 
 int cbx_http_check(const struct cbx_http_headers *h, struct cbx_str method, struct cbx_str target,
-                   uint16_t port, size_t max_body_bytes, const char **detail)
+                   const struct cbx_http_names *names, size_t max_body_bytes, const char **detail)
 {
     int length = h->lengths == 1 ? check_length(h->content_length, max_body_bytes) : 0;
     const struct {
@@ -142,10 +146,10 @@ int cbx_http_check(const struct cbx_http_headers *h, struct cbx_str method, stru
         { h->encodings > 0 && !is_name(h->transfer_encoding, "chunked"), 400,
           "the only Transfer-Encoding that is allowed is chunked" },
         { length == 1, 400, "Content-Length is no decimal number" },
-        { !is_our_host(h->host, port), 421,
+        { !is_our_host(h->host, names), 421,
           "Host is not this server's; it is reached as localhost, 127.0.0.1 or [::1] with its "
-          "port" },
-        { h->origins > 0 && !is_our_origin(h->origin, port), 403,
+          "port, and by the names of its options --host and --public-url" },
+        { h->origins > 0 && !is_our_origin(h->origin, names), 403,
           "requests of other origins are not allowed" },
         { length == 2, 413, "the body is larger than this server takes" },
     };

@@ -19,15 +19,23 @@ struct cbx_http_headers {
     bool malformed;
 };
 
+/* By what names a server is reached. Borrowed. */
+struct cbx_http_names {
+    uint16_t port; /* localhost and the loopback addresses have it; with 80 it may be left out */
+    const char *const
+        *hosts; /* further values of Host: NAME, which the port may follow, or NAME:PORT */
+    size_t host_count;
+    const char *origin; /* a further value of Origin: that of the public URL; NULL = none */
+};
+
 /* Takes note of one header field. */
 void cbx_http_check_field(struct cbx_http_headers *headers, struct cbx_str name,
                           struct cbx_str value);
 
 /* The verdict once all fields were noted: 0, or an HTTP status with *detail, a static sentence.
- * `port` is the one that is listened on; Host must name a loopback address or localhost with it, an
- * Origin must be that host. */
+ * Host must be one of the names, and an Origin that host. */
 int cbx_http_check(const struct cbx_http_headers *headers, struct cbx_str method,
-                   struct cbx_str target, uint16_t port, size_t max_body_bytes,
+                   struct cbx_str target, const struct cbx_http_names *names, size_t max_body_bytes,
                    const char **detail);
 
 #endif

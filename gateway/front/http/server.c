@@ -254,6 +254,10 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
                                      const char *method, const char *version)
 {
     const char *detail = "HTTP/1.1 is needed";
+    const struct cbx_http_names names = { .port = server->port,
+                                          .hosts = server->config.hosts,
+                                          .host_count = server->config.host_count,
+                                          .origin = server->config.origin };
     e->checked = true;
     e->method = strdup(method);
     cbx_buf_init(&e->body, server->config.max_body_bytes);
@@ -261,7 +265,7 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
     int status = strcmp(version, "HTTP/1.1") != 0
                      ? 505
                      : cbx_http_check(&e->headers, cbx_str_of(method), cbx_str_of(e->target),
-                                      server->port, server->config.max_body_bytes, &detail);
+                                      &names, server->config.max_body_bytes, &detail);
     status = status == 0 ? check_place(server, e, &detail) : status;
     if (status == 0) {
         return cbx_http_connection_await(server->connections, e->at, CBX_AWAIT_BODY) ? MHD_YES

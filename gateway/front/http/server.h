@@ -96,6 +96,10 @@ struct cbx_http_limits {
 struct cbx_http_config {
     int listening; /* of cbx_http_listen; becomes the server's, also when it fails */
     uint16_t port;
+    const char *const
+        *hosts; /* by what names it is reached besides the loopback ones (check.h); borrowed */
+    size_t host_count;
+    const char *origin; /* the same */
     size_t max_body_bytes;
     int threads; /* handlers at the same time, each of which may block; further requests wait */
     /* A path, of a handler that does not block for long, that is served while all other connections

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -23,14 +24,6 @@ struct cbx_identity {
 };
 
 /* --- reading ---------------------------------------------------------------------------------- */
-
-/* Relative to the folder of the configuration. */
-static void place_of(const char *file, const char *path, char *out, size_t size)
-{
-    const char *slash = strrchr(file, '/');
-    int folder = slash != NULL && path[0] != '/' ? (int)(slash - file) + 1 : 0;
-    snprintf(out, size, "%.*s%s", folder, file, path);
-}
 
 static int read_keys(const char *path, struct cbx_jwks **out, struct cbx_err *err)
 {
@@ -58,12 +51,14 @@ static int read_keys(const char *path, struct cbx_jwks **out, struct cbx_err *er
     return failed ? cbx_wrap(err, "'%.300s'", path) : 0;
 }
 
-static int read_issuers(struct cbx_identity *identity, const char *file, struct cbx_err *err)
+static int read_issuers(struct cbx_identity *identity, const char *folder, struct cbx_err *err)
 {
     int failed = 0;
     for (size_t i = 0; i < identity->principals.issuer_count && !failed; i++) {
-        char path[1200];
-        place_of(file, identity->principals.issuers[i].jwks, path, sizeof(path));
+        char path[PATH_MAX];
+        const char *name = identity->principals.issuers[i].jwks;
+        bool relative = name[0] != '/' && folder != NULL;
+        snprintf(path, sizeof(path), "%s%s%s", relative ? folder : "", relative ? "/" : "", name);
         failed = read_keys(path, &identity->keys[i], err);
     }
     return failed;
@@ -77,10 +72,13 @@ int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identi
     if (identity == NULL) {
         abort();
     }
-    int failed = config->file != NULL ? cbx_principals_load(config->file, config->file_has_others,
-                                                            &identity->principals, err)
-                                      : 0;
-    failed = failed ? failed : read_issuers(identity, config->file, err);
+    int failed = config->principals != NULL
+                     ? cbx_principals_add(&identity->principals, config->principals, err)
+                     : 0;
+    failed = failed || config->issuers == NULL
+                 ? failed
+                 : cbx_principals_add(&identity->principals, config->issuers, err);
+    failed = failed ? failed : read_issuers(identity, config->folder, err);
     bool configured = identity->principals.given || identity->principals.issuer_count > 0;
     failed =
         failed ? failed : cbx_tokens_open(config->state_dir, configured, &identity->tokens, err);
@@ -111,6 +109,11 @@ int cbx_identity_check(const struct cbx_identity *identity, const struct cbx_pol
                        struct cbx_err *err)
 {
     return identity != NULL ? cbx_principals_check(&identity->principals, policies, err) : 0;
+}
+
+int cbx_identity_fd(const struct cbx_identity *identity)
+{
+    return identity != NULL && identity->tokens != NULL ? cbx_tokens_fd(identity->tokens) : 0;
 }
 
 struct cbx_quotas *cbx_identity_quotas(struct cbx_identity *identity)
@@ -236,6 +239,7 @@ bool cbx_identity_authenticate(struct cbx_identity *identity,
     if (cbx_quotas_request(identity->quotas, out, clock_ms, &err) != 0) {
         refuse(identity, 429, NULL, err.text, refusal);
         refusal->retry_s = err.retry_s;
+        *out = (struct cbx_caller){ 0 };
         return false;
     }
     return true;

@@ -7,6 +7,7 @@
 #include "gateway/front/identity/quotas.h"
 
 #include "policies/base/auto.h"
+#include "policies/yaml.h"
 
 #include <sys/types.h>
 
@@ -14,8 +15,9 @@ struct cbx_identity;
 
 struct cbx_identity_config {
     const char *state_dir;
-    const char *file;     /* of principals and issuers (principals.h); NULL = none */
-    bool file_has_others; /* it is a configuration file: its other keys are not looked at */
+    const struct cbx_yaml *principals,
+        *issuers;       /* sections of the configuration; NULL = not there */
+    const char *folder; /* that the files of keys are relative to, or NULL */
     const char
         *public_url; /* of this gateway, "https://codebox.example.com", for RFC 9728; NULL = none */
 };
@@ -30,6 +32,9 @@ CBX_DEFINE_AUTO(identity)
 /* cbx_principals_check, and a line of log for what may be a mistake. */
 int cbx_identity_check(const struct cbx_identity *identity, const struct cbx_policies *policies,
                        struct cbx_err *err);
+
+/* The descriptor that it keeps open; 0 = none. */
+int cbx_identity_fd(const struct cbx_identity *identity);
 
 /* Borrowed. */
 struct cbx_quotas *cbx_identity_quotas(struct cbx_identity *identity);

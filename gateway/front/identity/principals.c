@@ -3,12 +3,9 @@
 #include "gateway/front/identity/principals.h"
 
 #include "gateway/front/identity/tokens.h"
-#include "policies/yaml.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum type { TEXT, NUMBER, RIGHTS, POLICIES };
 enum section { principal, issuer };
@@ -250,8 +247,8 @@ static int add_issuer(struct cbx_principals *out, const struct cbx_yaml *node, s
     return failed;
 }
 
-static int read_section(struct cbx_principals *out, const struct cbx_yaml *section,
-                        struct cbx_err *err)
+int cbx_principals_add(struct cbx_principals *out, const struct cbx_yaml *section,
+                       struct cbx_err *err)
 {
     bool principals = cbx_str_is(section->key, "principals");
     int failed = 0;
@@ -269,72 +266,10 @@ static int read_section(struct cbx_principals *out, const struct cbx_yaml *secti
     return failed;
 }
 
-static int read_root(struct cbx_principals *out, const struct cbx_yaml *root, bool others,
-                     struct cbx_err *err)
+int cbx_principals_check_section(const struct cbx_yaml *section, struct cbx_err *err)
 {
-    int failed = root->kind == CBX_YAML_MAPPING
-                     ? 0
-                     : cbx_fail(err, CBX_EINVAL, "the file is a mapping with 'principals'");
-    for (const struct cbx_yaml *s = failed ? NULL : root->first; s != NULL && !failed;
-         s = s->next) {
-        bool known = cbx_str_is(s->key, "principals") || cbx_str_is(s->key, "issuers");
-        if (known) {
-            failed = read_section(out, s, err);
-        } else if (!others) {
-            failed =
-                cbx_fail(err, CBX_EINVAL, "unknown key '%.*s', there are principals and issuers",
-                         (int)(s->key.len < 64 ? s->key.len : 64), s->key.p);
-            err->line = s->key_line;
-            err->column = s->key_column;
-        }
-    }
-    return failed;
-}
-
-int cbx_principals_read(struct cbx_str yaml, bool others, struct cbx_principals *out,
-                        struct cbx_err *err)
-{
-    enum { DEPTH_MAX = 16, MEMORY_MAX = 16 << 20 };
     CBX_AUTO_DONE(principals) read = { 0 };
-    CBX_AUTO_DONE(arena) arena;
-    struct cbx_yaml *root = NULL;
-    cbx_arena_init(&arena, MEMORY_MAX);
-    int failed = cbx_yaml_parse(yaml, DEPTH_MAX, &arena, &root, err);
-    failed = failed ? failed : read_root(&read, root, others, err);
-    if (!failed) {
-        *out = read;
-        read = (struct cbx_principals){ 0 };
-    }
-    return failed;
-}
-
-int cbx_principals_load(const char *path, bool others, struct cbx_principals *out,
-                        struct cbx_err *err)
-{
-    struct stat status;
-    CBX_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &status) < 0) {
-        return cbx_fail(err, CBX_EINVAL, "'%.400s': %s", path, strerror(errno));
-    }
-    if (!S_ISREG(status.st_mode) || (status.st_uid != 0 && status.st_uid != geteuid()) ||
-        (status.st_mode & 022) != 0 || status.st_size > CBX_IDENTITY_FILE_MAX) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "'%.300s' decides who may do what: it must be a regular file of root or "
-                        "of the user of the gateway, writable for nobody else (chmod go-w), of at "
-                        "most %d bytes",
-                        path, CBX_IDENTITY_FILE_MAX);
-    }
-    CBX_AUTO_MEM char *text = malloc((size_t)status.st_size + 1);
-    if (text == NULL) {
-        abort();
-    }
-    ssize_t got = read(fd, text, (size_t)status.st_size);
-    if (got < 0) {
-        return cbx_fail(err, CBX_EIO, "'%.400s': %s", path, strerror(errno));
-    }
-    int failed =
-        cbx_principals_read((struct cbx_str){ .p = text, .len = (size_t)got }, others, out, err);
-    return failed ? cbx_wrap(err, "%s", path) : 0;
+    return cbx_principals_add(&read, section, err);
 }
 
 void cbx_principals_done(struct cbx_principals *principals)

@@ -14,8 +14,9 @@
 #include "gateway/front/identity/caller.h"
 
 #include "policies/base/auto.h"
+#include "policies/yaml.h"
 
-enum { CBX_PRINCIPALS_MAX = 1000, CBX_ISSUERS_MAX = 16, CBX_IDENTITY_FILE_MAX = 1 << 20 };
+enum { CBX_PRINCIPALS_MAX = 1000, CBX_ISSUERS_MAX = 16 };
 
 /* An issuer of JSON Web Tokens (RFC 7519). */
 struct cbx_issuer {
@@ -35,14 +36,13 @@ struct cbx_principals {
     bool given; /* the operator configured principals: what has no row is nobody */
 };
 
-/* Reads YAML, of which only the keys `principals` and `issuers` are looked at when `others`. Into *out, which is zeroed
- * (cbx_principals_done). CBX_EINVAL with line and column: what was found and what is allowed. */
-int cbx_principals_read(struct cbx_str yaml, bool others, struct cbx_principals *out,
-                        struct cbx_err *err);
+/* Reads a section of the configuration, `principals` or `issuers` by its key, into `out`, which is zeroed before the
+ * first (cbx_principals_done, also on failure). CBX_EINVAL with line and column: what was found and what is allowed. */
+int cbx_principals_add(struct cbx_principals *out, const struct cbx_yaml *section,
+                       struct cbx_err *err);
 
-/* The same from a file, which must be the user's or root's and writable for nobody else. */
-int cbx_principals_load(const char *path, bool others, struct cbx_principals *out,
-                        struct cbx_err *err);
+/* The same, for its errors alone. */
+int cbx_principals_check_section(const struct cbx_yaml *section, struct cbx_err *err);
 void cbx_principals_done(struct cbx_principals *principals);
 CBX_DEFINE_AUTO_DONE(principals)
 

@@ -276,6 +276,11 @@ int cbx_tokens_find(struct cbx_tokens *tokens, struct cbx_str text, int64_t now_
     return failed;
 }
 
+int cbx_tokens_fd(const struct cbx_tokens *tokens)
+{
+    return tokens->fd;
+}
+
 size_t cbx_tokens_count(struct cbx_tokens *tokens)
 {
     pthread_mutex_lock(&tokens->lock);

@@ -48,6 +48,9 @@ CBX_DEFINE_AUTO(tokens)
 int cbx_tokens_find(struct cbx_tokens *tokens, struct cbx_str text, int64_t now_ms,
                     struct cbx_token *out, struct cbx_err *err);
 
+/* The descriptor of the file. */
+int cbx_tokens_fd(const struct cbx_tokens *tokens);
+
 /* All of them, in the order in which they were made: the number, and each by its index. */
 size_t cbx_tokens_count(struct cbx_tokens *tokens);
 bool cbx_tokens_at(struct cbx_tokens *tokens, size_t index, struct cbx_token *out);

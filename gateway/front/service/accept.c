@@ -141,6 +141,12 @@ int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_e
     enum { TRIES = 20 };
     bool installed = false;
     denial->verdict = CBX_ALLOW;
+    int refused = job->kind == CBX_ENTRY_CELL
+                      ? cbx_quotas_run(job->service->quotas, job->principal, cbx_clock_ms(), err)
+                      : 0;
+    if (refused) {
+        return refused;
+    }
     for (int i = 0; i < TRIES; i++) {
         int failed =
             job->kind != CBX_ENTRY_RESET ? judge_all(job, i == 0, denial, &installed, err) : 0;

@@ -15,7 +15,7 @@ int cbx_job_join(struct cbx_job *job, struct cbx_str session, struct cbx_err *er
  * that in its past. Returns 0 also for a job that is not allowed: `denial->verdict` says so, the
  * denial is in the audit log, and the job is not in the queue; so is one that asks, unless the approval of the
  * job is for it (approvals.h). `denial` is the caller's
- * (cbx_outcome_done). CBX_EBUSY, errors of the flow. */
+ * (cbx_outcome_done). CBX_EBUSY, CBX_EQUOTA, errors of the flow. */
 int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err *err);
 
 #endif

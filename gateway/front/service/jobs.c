@@ -287,6 +287,7 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     char now[32];
     cbx_service_now(now);
     cbx_collected_finish(&run->collected);
+    cbx_quotas_charge(job->service->quotas, job->principal, outcome->result.cpu_ms, cbx_clock_ms());
     outcome->result.output_truncated |= run->collected.omitted > 0;
     outcome->result.files_truncated |= run->collected.incomplete;
     CBX_AUTO_JSON results = cbx_results(run->collected.items, outcome, job->service->flow, err);

@@ -5,6 +5,7 @@
 #ifndef CBX_GATEWAY_FRONT_SERVICE_SERVICE_H
 #define CBX_GATEWAY_FRONT_SERVICE_SERVICE_H
 
+#include "gateway/front/identity/quotas.h"
 #include "gateway/front/review.h"
 #include "gateway/front/store.h"
 #include "gateway/ipc/threads.h"
@@ -42,6 +43,7 @@ struct cbx_resolved_set {
 struct cbx_service {
     struct cbx_flow *flow;
     struct cbx_store *store;
+    struct cbx_quotas *quotas; /* borrowed; NULL = none (set it before the first request) */
     pthread_mutex_t lock;
     pthread_cond_t queue_changed;
     struct cbx_job *queue;    /* jobs that have not begun (queue.h) */

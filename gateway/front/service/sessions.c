@@ -212,8 +212,19 @@ static int store_session(struct cbx_service *service, const struct cbx_opening *
     return cbx_store_add_session(service->store, o->principal, o->id, o->now, name, options, err);
 }
 
-int cbx_service_open_session(struct cbx_service *service, struct cbx_opening *opening,
-                             struct cbx_outcome *outcome, struct cbx_err *err)
+/* Counts the sessions of the principal; CBX_EQUOTA when it has as many as it may. */
+static int take_place(struct cbx_service *service, const char *principal, struct cbx_err *err)
+{
+    CBX_AUTO_JSON open = NULL;
+    int failed = service->quotas != NULL
+                     ? cbx_service_list_sessions(service, principal, &open, NULL, err)
+                     : 0;
+    return failed ? failed
+                  : cbx_quotas_open(service->quotas, principal, json_array_size(open), err);
+}
+
+static int open_in_place(struct cbx_service *service, struct cbx_opening *opening,
+                         struct cbx_outcome *outcome, struct cbx_err *err)
 {
     cbx_uuid_make(opening->id);
     cbx_service_now(opening->now);
@@ -228,6 +239,17 @@ int cbx_service_open_session(struct cbx_service *service, struct cbx_opening *op
     if (!failed) { /* the executor closes what is not acknowledged */
         cbx_outcome_acknowledge(service->flow, outcome);
         trim_sessions(service);
+    }
+    return failed;
+}
+
+int cbx_service_open_session(struct cbx_service *service, struct cbx_opening *opening,
+                             struct cbx_outcome *outcome, struct cbx_err *err)
+{
+    int failed = take_place(service, opening->principal, err);
+    if (!failed) {
+        failed = open_in_place(service, opening, outcome, err);
+        cbx_quotas_opened(service->quotas, opening->principal);
     }
     return failed;
 }

@@ -22,8 +22,8 @@ struct cbx_opening {
 };
 
 /* Judges the opening, makes the sandbox and stores the session. Returns 0 also when the policy denies
- * (outcome->verdict): nothing was opened then. Errors of the flow and of the store; CBX_EENGINE for a
- * sandbox that cannot be made, a missing image included. `outcome` is the caller's (cbx_outcome_done). */
+ * (outcome->verdict): nothing was opened then. Errors of the flow and of the store; CBX_EQUOTA
+ * when the principal has as many as it may; CBX_EENGINE for a sandbox that cannot be made, a missing image included. `outcome` is the caller's (cbx_outcome_done). */
 int cbx_service_open_session(struct cbx_service *service, struct cbx_opening *opening,
                              struct cbx_outcome *outcome, struct cbx_err *err);
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * Who may call `codebox serve`, and by what names it is reached. */
+#ifndef CBX_GATEWAY_CLI_IDENTITY_OPTIONS_H
+#define CBX_GATEWAY_CLI_IDENTITY_OPTIONS_H
+
+#include "gateway/cli/cli.h"
+#include "gateway/front/identity/identity.h"
+
+enum { CBX_HOSTS_MAX = 16 };
+
+/* Puts the names of --host and the host of --public-url, which `own` keeps, into `hosts`; their number. */
+size_t cbx_options_hosts(const struct cbx_options *options, char own[300],
+                         const char *hosts[CBX_HOSTS_MAX + 1]);
+
+/* cbx_identity_new from the options: paths of keys are relative to the configuration file. CBX_EINVAL for a
+ * --public-url that is no origin, besides its errors. */
+int cbx_options_identity(const struct cbx_options *options, struct cbx_identity **out,
+                         struct cbx_err *err);
+
+/* CBX_EINVAL for an address that is not loopback while nobody is authenticated (`identity` NULL). */
+int cbx_listen_check(const struct cbx_listen_address *address, const struct cbx_identity *identity,
+                     struct cbx_err *err);
+
+#endif
