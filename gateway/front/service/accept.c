@@ -19,6 +19,7 @@ static int copy_session(struct cbx_job *job, struct cbx_err *err)
         return failed;
     }
     const char *language = json_string_value(json_object_get(options, "language"));
+    cbx_buf_reset(&job->policy);
     cbx_buf_add_cstr(&job->policy, policy);
     snprintf(job->language, sizeof(job->language), "%s",
              language != NULL ? language : cbx_dialect_default());
