@@ -29,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         cbx_http_check_field(&headers, cbx_str_sub(line, 0, at),
                              cbx_str_sub(line, at + 1, line.len));
     }
-    int status = cbx_http_check(&headers, method, target, 8000, 1000, &detail);
+    static const struct cbx_http_names names = { .port = 8000 };
+    int status = cbx_http_check(&headers, method, target, &names, 1000, &detail);
     /* What is let through has one Host, which is ours, and one way to find the end of its body. */
     if (status == 0 &&
         (headers.hosts != 1 || headers.lengths + headers.encodings > 1 || headers.malformed)) {

@@ -142,7 +142,7 @@ is_refused() { # FRAGMENT OPTIONS ...: the server does not start and says why
 }
 second() { is_refused 'another gateway' --state "$state" --listen 127.0.0.1:0; run_in "$session" 'print(1)' | expect '.status == "completed"'; }
 ok 'a second gateway on the same state directory is refused, and the first keeps its sessions' second
-ok 'a public address is refused' is_refused 'only 127.0.0.1' --state "$work/other" --listen 0.0.0.0:0
+ok 'a public address is refused' is_refused 'nobody is authenticated' --state "$work/other" --listen 0.0.0.0:0
 container=$(container_of "$session")
 deleted() { curl -sS -X DELETE "$base/sessions/$session" | expect '.status == "cleaned up"'; [ "$(status_of -X DELETE "$base/sessions/$session")" = 404 ]; wait_until has_no_container "$container"; }
 ok 'a deleted session is removed, with its container' deleted

@@ -65,6 +65,7 @@ void cbx_rest_check(struct cbx_rest_call *call)
     }
     json_t *answer = json_copy(outcome.decision);
     json_object_set_new(answer, "language", json_string(cbx_dialect_shown(language)));
+    json_object_set_new(answer, "policy", cbx_json_text(body.policy));
     json_object_set_new(answer, "decision", json_string(outcome.id));
     json_object_set_new(answer, "audit_seq", json_integer((json_int_t)outcome.audit_seq));
     cbx_rest_answer(call, 200, answer);

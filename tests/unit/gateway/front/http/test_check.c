@@ -90,6 +90,8 @@ static const struct vector vectors[] = {
     { "a method that is no token", "GE T", "/", { HOST }, 400 },
 };
 
+static const struct cbx_http_names names = { .port = PORT };
+
 static void gives_every_vector_its_status(void **state)
 {
     (void)state;
@@ -101,7 +103,7 @@ static void gives_every_vector_its_status(void **state)
             cbx_http_check_field(&headers, cbx_str_of(v->fields[f].name),
                                  cbx_str_of(v->fields[f].value));
         }
-        int status = cbx_http_check(&headers, cbx_str_of(v->method), cbx_str_of(v->target), PORT,
+        int status = cbx_http_check(&headers, cbx_str_of(v->method), cbx_str_of(v->target), &names,
                                     BODY_MAX, &detail);
         if (status != v->status || (status != 0 && detail == NULL)) {
             fail_msg("%s: %d instead of %d", v->what, status, v->status);
@@ -117,7 +119,7 @@ static void refuses_a_nul_in_a_value(void **state)
     cbx_http_check_field(&headers, CBX_STR("Host"), CBX_STR("127.0.0.1:8000"));
     cbx_http_check_field(&headers, CBX_STR("Foo"), CBX_STR("a\0b"));
     assert_int_equal(
-        cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), PORT, BODY_MAX, &detail), 400);
+        cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), &names, BODY_MAX, &detail), 400);
 }
 
 static void refuses_a_request_of_which_nothing_is_known(void **state)
@@ -126,12 +128,53 @@ static void refuses_a_request_of_which_nothing_is_known(void **state)
     struct cbx_http_headers headers = { 0 };
     const char *detail;
     assert_int_not_equal(
-        cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), PORT, BODY_MAX, &detail), 0);
+        cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), &names, BODY_MAX, &detail), 0);
+}
+
+static void the_names_of_the_configuration_are_its_own_and_no_others(void **state)
+{
+    (void)state;
+    static const char *const hosts[] = { "codebox.example.com", "box:9000" };
+    static const struct cbx_http_names both = {
+        .port = PORT, .hosts = hosts, .host_count = 2, .origin = "https://codebox.example.com"
+    };
+    static const struct {
+        const char *host, *origin;
+        int status;
+    } vectors[] = {
+        { "codebox.example.com", NULL, 0 },
+        { "CODEBOX.example.com", "https://codebox.example.com", 0 },
+        { "codebox.example.com:8000", NULL, 0 },
+        { "codebox.example.com:8001", NULL, 421 },
+        { "box:9000", NULL, 0 },
+        { "box", NULL, 421 },
+        { "codebox.example.com.evil.test", NULL, 421 },
+        { "localhost", NULL, 421 },
+        { "localhost:8000", "https://codebox.example.com", 0 },
+        { "codebox.example.com", "https://evil.test", 403 },
+        { "codebox.example.com", "https://codebox.example.com:444", 403 },
+        { "codebox.example.com", "http://codebox.example.com", 0 },
+        { "codebox.example.com", "null", 403 },
+    };
+    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+        struct cbx_http_headers headers = { 0 };
+        const char *detail = NULL;
+        cbx_http_check_field(&headers, CBX_STR("Host"), cbx_str_of(vectors[i].host));
+        if (vectors[i].origin != NULL) {
+            cbx_http_check_field(&headers, CBX_STR("Origin"), cbx_str_of(vectors[i].origin));
+        }
+        int status =
+            cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), &both, BODY_MAX, &detail);
+        if (status != vectors[i].status) {
+            fail_msg("%s: %d instead of %d", vectors[i].host, status, vectors[i].status);
+        }
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_names_of_the_configuration_are_its_own_and_no_others),
         cmocka_unit_test(gives_every_vector_its_status),
         cmocka_unit_test(refuses_a_nul_in_a_value),
         cmocka_unit_test(refuses_a_request_of_which_nothing_is_known),

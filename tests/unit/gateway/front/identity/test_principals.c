@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * Principals and issuers from YAML. */
+#include "gateway/front/identity/principals.h"
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+/* Reads one section; NULL err->text when it is good. */
+static int read_section(const char *yaml, struct cbx_principals *out, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(arena) arena;
+    struct cbx_yaml *root = NULL;
+    cbx_arena_init(&arena, 1 << 20);
+    assert_int_equal(cbx_yaml_parse(cbx_str_of(yaml), 16, &arena, &root, err), 0);
+    return cbx_principals_add(out, root->first, err);
+}
+
+static void the_row_of_the_name_is_found_and_else_the_longest_beginning(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(principals) p = { 0 };
+    struct cbx_err err = { 0 };
+    assert_int_equal(read_section("principals:\n"
+                                  "- {name: 'corp:*', sessions: 1}\n"
+                                  "- {name: 'corp:ops-*', sessions: 2}\n"
+                                  "- {name: 'corp:ops-ann', sessions: 3, rights: [admin]}\n",
+                                  &p, &err),
+                     0);
+    assert_int_equal(cbx_principals_find(&p, "corp:ops-ann")->sessions, 3);
+    assert_int_equal(cbx_principals_find(&p, "corp:ops-bob")->sessions, 2);
+    assert_int_equal(cbx_principals_find(&p, "corp:eve")->sessions, 1);
+    assert_null(cbx_principals_find(&p, "corp"));
+    assert_null(cbx_principals_find(&p, "uid:0"));
+    struct cbx_caller admin = { .row = cbx_principals_find(&p, "corp:ops-ann") },
+                      other = { .row = cbx_principals_find(&p, "corp:eve") }, nobody = { 0 };
+    for (int right = 0; right < CBX_RIGHTS; right++) {
+        assert_true(cbx_caller_may(&admin, (enum cbx_right)right));
+        assert_false(cbx_caller_may(&nobody, (enum cbx_right)right));
+    }
+    assert_true(cbx_caller_may(&other, CBX_RIGHT_EXECUTE));
+    assert_false(cbx_caller_may(&other, CBX_RIGHT_AUDIT_READ));
+    assert_false(cbx_caller_may(&admin, CBX_RIGHT_PUBLIC));
+}
+
+static void
+without_a_configuration_everybody_has_the_standard_rights_and_an_empty_one_is_nobody(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(principals) none = { 0 };
+    CBX_AUTO_DONE(principals) empty = { 0 };
+    struct cbx_err err = { 0 };
+    assert_int_equal(cbx_principals_find(&none, "ann")->rights, cbx_rights_standard());
+    assert_int_equal(read_section("principals: []\n", &empty, &err), 0);
+    assert_null(cbx_principals_find(&empty, "ann"));
+}
+
+static void what_is_wrong_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *yaml, *fragment;
+        uint32_t line;
+    } bad[] = {
+        { "principals: 1\n", "no list", 1 },
+        { "principals:\n- ann\n", "mapping", 2 },
+        { "principals:\n- {rights: [check]}\n", "'name' is missing", 2 },
+        { "principals:\n- {name: 'a b'}\n", "printable", 2 },
+        { "principals:\n- {name: 'a*b'}\n", "printable", 2 },
+        { "principals:\n- {name: ann, rights: check}\n", "no list", 2 },
+        { "principals:\n- {name: ann, rights: []}\n", "no list", 2 },
+        { "principals:\n- {name: ann, sessions: many}\n", "no number", 2 },
+        { "principals:\n- {name: ann, sessions: 99999999999999999999}\n", "no number", 2 },
+        { "principals:\n- {name: ann, sessions: -1}\n", "no number", 2 },
+        { "principals:\n- {name: ann}\n- {name: ann}\n", "two principals", 3 },
+        { "principals:\n- {name: ann, policies: [[x]]}\n", "names of policies", 2 },
+        { "issuers:\n- {name: a, issuer: b, audience: c}\n", "'jwks' is missing", 2 },
+        { "issuers:\n- {name: a, issuer: b, audience: c, jwks: d, leeway-seconds: 601}\n",
+          "out of bounds", 2 },
+        { "issuers:\n- {name: a, issuer: b, audience: c, jwks: d}\n"
+          "- {name: z, issuer: b, audience: c, jwks: d}\n",
+          "two issuers", 3 },
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        CBX_AUTO_DONE(principals) p = { 0 };
+        struct cbx_err err = { 0 };
+        assert_int_equal(read_section(bad[i].yaml, &p, &err), CBX_EINVAL);
+        assert_non_null(strstr(err.text, bad[i].fragment));
+        assert_int_equal(err.line, bad[i].line);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_row_of_the_name_is_found_and_else_the_longest_beginning),
+        cmocka_unit_test(
+            without_a_configuration_everybody_has_the_standard_rights_and_an_empty_one_is_nobody),
+        cmocka_unit_test(what_is_wrong_is_refused_with_its_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ * Quotas of principals. */
+#include "gateway/front/identity/quotas.h"
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+
+static struct cbx_principal row = {
+    .name = "ann", .requests_per_minute = 60, .sessions = 2, .cpu_s_per_hour = 36
+};
+
+static struct cbx_caller caller_of(const char *name, const struct cbx_principal *of)
+{
+    struct cbx_caller caller = { .row = of };
+    snprintf(caller.principal, sizeof(caller.principal), "%s", name);
+    return caller;
+}
+
+static void a_sixth_of_a_minutes_requests_may_come_at_once_and_the_rest_as_time_passes(void **state)
+{
+    (void)state;
+    struct cbx_quotas *quotas = cbx_quotas_new();
+    struct cbx_caller ann = caller_of("ann", &row), bob = caller_of("bob", &row);
+    struct cbx_err err = { 0 };
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(cbx_quotas_request(quotas, &ann, 1000, &err), 0);
+    }
+    assert_int_equal(cbx_quotas_request(quotas, &ann, 1000, &err), CBX_EQUOTA);
+    assert_int_equal(err.retry_s, 1);
+    assert_int_equal(cbx_quotas_request(quotas, &bob, 1000, &err), 0);
+    assert_int_equal(cbx_quotas_request(quotas, &ann, 2001, &err), 0);
+    assert_int_equal(cbx_quotas_request(quotas, &ann, 2001, &err), CBX_EQUOTA);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(cbx_quotas_request(quotas, &ann, 1000000, &err), 0);
+    }
+    assert_int_equal(cbx_quotas_request(quotas, &ann, 1000000, &err), CBX_EQUOTA);
+    assert_int_equal(cbx_quotas_request(quotas, &ann, 5, &err),
+                     CBX_EQUOTA); /* the clock went back */
+    cbx_quotas_free(quotas);
+}
+
+static void processor_time_that_was_used_too_much_is_waited_for(void **state)
+{
+    (void)state;
+    struct cbx_quotas *quotas = cbx_quotas_new();
+    struct cbx_caller ann = caller_of("ann", &row);
+    struct cbx_err err = { 0 };
+    assert_int_equal(cbx_quotas_run(NULL, "ann", 0, &err), 0);
+    assert_int_equal(cbx_quotas_run(quotas, "nobody", 0, &err), 0);
+    assert_int_equal(cbx_quotas_request(quotas, &ann, 0, &err), 0);
+    assert_int_equal(cbx_quotas_run(quotas, "ann", 0, &err), 0);
+    cbx_quotas_charge(quotas, "ann", 46000, 0); /* 10 s more than there was */
+    assert_int_equal(cbx_quotas_run(quotas, "ann", 1, &err), CBX_EQUOTA);
+    assert_in_range(err.retry_s, 999, 1001); /* at 10 ms for each second */
+    assert_int_equal(cbx_quotas_run(quotas, "ann", 1001000, &err), 0);
+    cbx_quotas_free(quotas);
+}
+
+static void sessions_on_their_way_count_as_open(void **state)
+{
+    (void)state;
+    struct cbx_quotas *quotas = cbx_quotas_new();
+    struct cbx_caller ann = caller_of("ann", &row);
+    struct cbx_err err = { 0 };
+    assert_int_equal(cbx_quotas_request(quotas, &ann, 0, &err), 0);
+    assert_int_equal(cbx_quotas_open(quotas, "ann", 0, &err), 0);
+    assert_int_equal(cbx_quotas_open(quotas, "ann", 0, &err), 0);
+    assert_int_equal(cbx_quotas_open(quotas, "ann", 0, &err), CBX_EQUOTA);
+    cbx_quotas_opened(quotas, "ann");
+    assert_int_equal(cbx_quotas_open(quotas, "ann", 1, &err), CBX_EQUOTA);
+    assert_int_equal(cbx_quotas_open(quotas, "ann", 0, &err), 0);
+    cbx_quotas_free(quotas);
+}
+
+static void the_principal_that_called_least_recently_is_forgotten_first(void **state)
+{
+    (void)state;
+    struct cbx_quotas *quotas = cbx_quotas_new();
+    struct cbx_principal once = { .name = "*", .requests_per_minute = 1 };
+    struct cbx_err err = { 0 };
+    struct cbx_caller first = caller_of("first", &once);
+    assert_int_equal(cbx_quotas_request(quotas, &first, 0, &err), 0);
+    for (int i = 0; i < CBX_QUOTAS_PRINCIPALS - 1; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "p%d", i);
+        struct cbx_caller other = caller_of(name, &once);
+        assert_int_equal(cbx_quotas_request(quotas, &other, 0, &err), 0);
+    }
+    assert_int_equal(cbx_quotas_request(quotas, &first, 0, &err), CBX_EQUOTA); /* it is known */
+    struct cbx_caller more = caller_of("more", &once);
+    assert_int_equal(cbx_quotas_request(quotas, &more, 0, &err), 0);
+    assert_int_equal(cbx_quotas_request(quotas, &first, 0, &err),
+                     CBX_EQUOTA); /* still: p0 is not */
+    struct cbx_caller oldest = caller_of("p0", &once);
+    assert_int_equal(cbx_quotas_request(quotas, &oldest, 0, &err), 0);
+    cbx_quotas_free(quotas);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            a_sixth_of_a_minutes_requests_may_come_at_once_and_the_rest_as_time_passes),
+        cmocka_unit_test(processor_time_that_was_used_too_much_is_waited_for),
+        cmocka_unit_test(sessions_on_their_way_count_as_open),
+        cmocka_unit_test(the_principal_that_called_least_recently_is_forgotten_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
