@@ -141,7 +141,7 @@ static void the_names_of_the_configuration_are_its_own_and_no_others(void **stat
     static const struct {
         const char *host, *origin;
         int status;
-    } vectors[] = {
+    } rows[] = {
         { "codebox.example.com", NULL, 0 },
         { "CODEBOX.example.com", "https://codebox.example.com", 0 },
         { "codebox.example.com:8000", NULL, 0 },
@@ -156,17 +156,17 @@ static void the_names_of_the_configuration_are_its_own_and_no_others(void **stat
         { "codebox.example.com", "http://codebox.example.com", 0 },
         { "codebox.example.com", "null", 403 },
     };
-    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct cbx_http_headers headers = { 0 };
         const char *detail = NULL;
-        cbx_http_check_field(&headers, CBX_STR("Host"), cbx_str_of(vectors[i].host));
-        if (vectors[i].origin != NULL) {
-            cbx_http_check_field(&headers, CBX_STR("Origin"), cbx_str_of(vectors[i].origin));
+        cbx_http_check_field(&headers, CBX_STR("Host"), cbx_str_of(rows[i].host));
+        if (rows[i].origin != NULL) {
+            cbx_http_check_field(&headers, CBX_STR("Origin"), cbx_str_of(rows[i].origin));
         }
         int status =
             cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), &both, BODY_MAX, &detail);
-        if (status != vectors[i].status) {
-            fail_msg("%s: %d instead of %d", vectors[i].host, status, vectors[i].status);
+        if (status != rows[i].status) {
+            fail_msg("%s: %d instead of %d", rows[i].host, status, rows[i].status);
         }
     }
 }
