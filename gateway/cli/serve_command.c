@@ -20,15 +20,15 @@ static void log_start(const struct cbx_flow *flow, const struct cbx_listen_addre
     bool v6 = strchr(address->host, ':') != NULL;
     CBX_AUTO_DONE(buf) policies;
     cbx_buf_init(&policies, 64 * 1024);
-    for (size_t i = 0; i < flow->policies.count; i++) {
+    for (size_t i = 0; i < cbx_flow_policies(flow)->count; i++) {
         char hex[CBX_SHA256_HEX + 1];
-        cbx_sha256_hex(&flow->policies.items[i]->sha256, hex);
+        cbx_sha256_hex(&cbx_flow_policies(flow)->items[i]->sha256, hex);
         cbx_buf_printf(&policies, "%s %.*s (%.12s)", i > 0 ? "," : "",
-                       CBX_STR_ARG(flow->policies.items[i]->name), hex);
+                       CBX_STR_ARG(cbx_flow_policies(flow)->items[i]->name), hex);
     }
     cbx_log(CBX_LOG_INFO, "%s: serving on http://%s%s%s:%u, polic%s%s, state in %s", CBX_VERSION,
             v6 ? "[" : "", address->host, v6 ? "]" : "", port,
-            flow->policies.count == 1 ? "y" : "ies", policies.p, state_dir);
+            cbx_flow_policies(flow)->count == 1 ? "y" : "ies", policies.p, state_dir);
 }
 
 /* Waits for SIGINT or SIGTERM, which all threads block. */
@@ -77,7 +77,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     served.mcp.fixtures = options->conformance ? &served.fixtures : NULL;
     struct cbx_http_config http = { .listening = listening,
                                     .port = address->port,
-                                    .max_body_bytes = cbx_rest_body_max(&flow->policies),
+                                    .max_body_bytes = cbx_rest_body_max(cbx_flow_policies(flow)),
                                     /* A handler whose client waits for a run blocks. */
                                     .threads = HANDLERS_MAX + JOBS_MAX,
                                     .reserved_path = "/healthz",
@@ -85,8 +85,12 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .refuse = cbx_rest_refuse,
                                     .context = &served };
     struct cbx_http_server *server = NULL;
+    const struct cbx_reload_listener reloads = { .fd = flow->reload,
+                                                 .apply = cbx_flow_reload,
+                                                 .context = flow };
     cbx_service_recover(service);
-    failed = cbx_http_server_new(&http, &server, err);
+    failed = cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
+                                         : cbx_fail(err, CBX_EIO, "a thread cannot be started");
     if (!failed) {
         log_start(flow, address, cbx_http_server_port(server), options->state_dir);
         wait_for_stop(signals);
@@ -118,6 +122,7 @@ int cbx_serve_command(const struct cbx_options *options)
         cbx_log(CBX_LOG_WARNING, "the variable '%s' of the environment is no option", unknown);
     }
     enum { POOL_MIN = 2 };
+    config.options = options;
     config.executor.persistent = true;
     config.executor.pool.min = config.executor.pool.min > 0 ? config.executor.pool.min : POOL_MIN;
     config.prewarm[config.prewarm_count++] = "python";

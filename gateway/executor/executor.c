@@ -76,8 +76,8 @@ static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *c
         }
         return;
     }
-    const struct cbx_policy *policy =
-        cbx_policies_find(e->config.policies, cbx_str_of(cbx_sandbox_policy(sandbox)));
+    const struct cbx_policy *policy = cbx_policies_find(cbx_policy_history_last(&e->policies),
+                                                        cbx_str_of(cbx_sandbox_policy(sandbox)));
     if (!cbx_grants_match(&e->grants, policy, cbx_executor_key(e), sandbox)) {
         cbx_log(CBX_LOG_WARNING,
                 "the sandbox of session '%s' is removed: its program got other values of variables "

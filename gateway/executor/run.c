@@ -62,8 +62,8 @@ static int take_mounted(struct execution *x, struct cbx_pool *pool,
 static int take_sandbox(struct execution *x, struct cbx_sandbox **out, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
-    const struct cbx_policy *policy =
-        cbx_policies_find(e->config.policies, cbx_str_of(x->permit->policy));
+    const struct cbx_policy *policy = cbx_policy_history_find(
+        &e->policies, cbx_str_of(x->permit->policy), &x->permit->policy_sha256);
     struct cbx_sandbox *sandbox = NULL;
     struct cbx_sandbox_layer layer;
     struct cbx_pool *pool;
@@ -402,12 +402,13 @@ static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
 
 /* Only a worker that was taken over seals what its policy does not give, and only such a front approves what
  * does not ask. */
-static int check(const struct cbx_executor *e, const struct cbx_submit_args *args,
+static int check(struct cbx_executor *e, const struct cbx_submit_args *args,
                  const struct cbx_sealed *sealed, struct cbx_str text, json_t **approval,
                  struct cbx_err *err)
 {
     struct cbx_err why = { 0 };
-    int failed = cbx_executor_check_policy(e->config.policies, sealed, text, args->packages, &why);
+    const struct cbx_policies *policies = cbx_policy_history_of(&e->policies, sealed->number);
+    int failed = cbx_executor_check_policy(policies, sealed, text, args->packages, &why);
     failed = failed ? failed : cbx_executor_read_approval(args, sealed, approval, &why);
     if (failed) {
         cbx_log(CBX_LOG_ERROR, "decision %s is refused: %s", sealed->fields.decision, why.text);
@@ -422,8 +423,9 @@ static int complete(struct cbx_executor *e, struct cbx_sealed *sealed, struct cb
 {
     cbx_buf_init(imports, CBX_IMPORTS_BYTES_MAX);
     pthread_mutex_lock(&e->lock);
-    int failed = cbx_import_cache_list(&e->imports, e->config.policies, &sealed->fields,
-                                       sealed->issued_ms / 1000, imports, err);
+    int failed =
+        cbx_import_cache_list(&e->imports, cbx_policy_history_of(&e->policies, sealed->number),
+                              &sealed->fields, sealed->issued_ms / 1000, imports, err);
     pthread_mutex_unlock(&e->lock);
     sealed->fields.imports = cbx_buf_str(imports);
     return failed;

@@ -137,7 +137,7 @@ static bool installs_any(const struct cbx_policy *policy)
 
 json_t *cbx_mcp_instructions(const struct cbx_flow *flow)
 {
-    const struct cbx_policies *policies = &flow->policies;
+    const struct cbx_policies *policies = cbx_flow_policies(flow);
     bool small = flow->small_images;
     CBX_AUTO_DONE(buf) mounts;
     CBX_AUTO_DONE(buf) languages;
@@ -184,7 +184,7 @@ json_t *cbx_tool_get_policy(const struct cbx_tool_call *call,
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, POLICY_TEXT_MAX);
     snprintf(language, sizeof(language), "%.*s", CBX_STR_ARG(arguments->language));
-    const struct cbx_policies *policies = &call->mcp->service->flow->policies;
+    const struct cbx_policies *policies = cbx_flow_policies(call->mcp->service->flow);
     if (policies->count == 0) {
         return cbx_content_of_failure("failed", NULL, "no policy is loaded");
     }

@@ -118,7 +118,7 @@ static int resource_libraries(struct cbx_mcp *mcp, struct cbx_resource *out, str
 
 static int resource_policy(struct cbx_mcp *mcp, struct cbx_resource *out, struct cbx_err *err)
 {
-    const struct cbx_policies *policies = &mcp->service->flow->policies;
+    const struct cbx_policies *policies = cbx_flow_policies(mcp->service->flow);
     if (policies->count == 0) {
         return cbx_fail(err, CBX_ESTATE, "no policy is loaded");
     }

@@ -129,7 +129,7 @@ static json_t *make_capabilities(const struct exchange *x)
 
 static const struct cbx_policies *policies_of(const struct exchange *x)
 {
-    return &x->mcp->service->flow->policies;
+    return cbx_flow_policies(x->mcp->service->flow);
 }
 
 /* The requested version if it is one of this era, else the newest of the era. */
