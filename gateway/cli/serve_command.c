@@ -5,7 +5,9 @@
 #include "gateway/front/mcp/http.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/recovery.h"
+#include "gateway/ipc/metrics.h"
 #include "gateway/ipc/state.h"
+#include "policies/base/clock.h"
 #include "policies/base/log.h"
 #include "policies/release.h"
 
@@ -37,7 +39,6 @@ static void wait_for_stop(const sigset_t *signals)
     int number = 0;
     while (sigwait(signals, &number) != 0 || (number != SIGINT && number != SIGTERM)) {
     }
-    cbx_log(CBX_LOG_INFO, "stopping");
 }
 
 /* What the server serves: REST, and MCP on one path. */
@@ -45,16 +46,58 @@ struct served {
     struct cbx_service service;
     struct cbx_mcp mcp;
     struct cbx_mcp_fixtures fixtures; /* of --conformance */
+    atomic_int in_work;               /* requests that a handler serves */
 };
+
+/* Waits until the requests in progress are answered, as long as --stop-timeout allows; a second signal ends that. New
+ * ones that change something are refused meanwhile. */
+static void drain(struct served *s, int64_t timeout_ms, const sigset_t *signals)
+{
+    enum { TICK_MS = 20 };
+    int64_t deadline = cbx_clock_ms() + timeout_ms;
+    const struct timespec tick = cbx_timespec_of(TICK_MS);
+    cbx_service_announce_stop(&s->service);
+    int waits = s->in_work;
+    cbx_log(CBX_LOG_INFO, "stopping: %d request%s in progress%s", waits, waits == 1 ? "" : "s",
+            waits > 0 ? "; they are waited for" : "");
+    while (s->in_work > 0 && cbx_clock_ms() < deadline && sigtimedwait(signals, NULL, &tick) < 0) {
+    }
+    if (s->in_work > 0) {
+        cbx_log(CBX_LOG_WARNING,
+                "stopping: %d request%s still in progress; what runs continues in its sandbox, and "
+                "the next gateway has its result",
+                s->in_work, s->in_work == 1 ? " is" : "s are");
+    }
+}
 
 static void handle(void *context, const struct cbx_http_request *request,
                    struct cbx_http_response *out)
 {
     struct served *s = context;
+    if (cbx_service_says_stop(&s->service) && !cbx_str_is(request->method, "GET")) {
+        cbx_rest_refuse(503, "the gateway is stopping; try again after the restart", out);
+        return;
+    }
+    s->in_work++;
     if (cbx_str_is(request->path, "/mcp")) {
         cbx_mcp_http(&s->mcp, request, out);
     } else {
         cbx_rest_handle(&s->service, request, out);
+    }
+    s->in_work--;
+}
+
+static void count_answer(void *context, struct cbx_str method, struct cbx_str path, int status,
+                         int64_t ms)
+{
+    char code[8];
+    const char *route = cbx_rest_route(path);
+    (void)context;
+    (void)method;
+    snprintf(code, sizeof(code), "%d", status);
+    cbx_metric_count(CBX_METRIC_HTTP, cbx_str_of(route), cbx_str_of(code));
+    if (strcmp(route, "/v1/check") == 0 && status == 200) {
+        cbx_metric_observe(CBX_METRIC_CHECK_TIME, ms * 1000);
     }
 }
 
@@ -69,7 +112,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
         cbx_flow_done(flow);
         return failed;
     }
-    struct served served;
+    struct served served = { .in_work = 0 };
     struct cbx_service *service = &served.service;
     cbx_service_init(service, flow, store, JOBS_MAX);
     cbx_mcp_init(&served.mcp, service, idle_ms);
@@ -83,6 +126,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .reserved_path = "/healthz",
                                     .handler = handle,
                                     .refuse = cbx_rest_refuse,
+                                    .answered = count_answer,
                                     .context = &served };
     struct cbx_http_server *server = NULL;
     const struct cbx_reload_listener reloads = { .fd = flow->reload,
@@ -94,6 +138,8 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     if (!failed) {
         log_start(flow, address, cbx_http_server_port(server), options->state_dir);
         wait_for_stop(signals);
+        drain(&served, (options->stop_timeout_s > 0 ? options->stop_timeout_s : 10) * 1000,
+              signals);
     }
     cbx_service_stop(service);
     cbx_mcp_sessions_stop(served.mcp.sessions);

@@ -3,6 +3,7 @@
 #include "docker/packages.h"
 #include "gateway/executor/internal.h"
 #include "gateway/executor/network.h"
+#include "gateway/ipc/metrics.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 #include "policies/base/log.h"
@@ -219,6 +220,7 @@ int cbx_executor_acquire_slot(struct cbx_executor *e, const struct cbx_sink *sin
 {
     enum { WAITING_MAX = 512, TICK_MS = 200 };
     int failed = 0;
+    int64_t began_us = cbx_metric_clock_us();
     pthread_mutex_lock(&e->lock);
     if (e->running >= e->config.max_runs && e->waiting >= WAITING_MAX) {
         failed = cbx_fail(err, CBX_EBUSY, "%d programs run and %d wait; try again later",
@@ -234,6 +236,7 @@ int cbx_executor_acquire_slot(struct cbx_executor *e, const struct cbx_sink *sin
     e->waiting--;
     e->running += failed ? 0 : 1;
     pthread_mutex_unlock(&e->lock);
+    cbx_metric_observe(CBX_METRIC_QUEUE_TIME, cbx_metric_clock_us() - began_us);
     return failed;
 }
 

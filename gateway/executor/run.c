@@ -6,6 +6,7 @@
 #include "gateway/executor/network.h"
 #include "gateway/executor/packages.h"
 #include "gateway/executor/policy_check.h"
+#include "gateway/ipc/metrics.h"
 #include "gateway/ipc/relay.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
@@ -364,7 +365,12 @@ static int run_permitted(struct execution *x, struct cbx_audit *audit, struct cb
     struct cbx_executor *e = x->request->executor;
     const struct cbx_permit *permit = x->permit;
     cbx_executor_count_unrecorded(e, 1);
+    int64_t began_us = cbx_metric_clock_us();
     int failed = execute(x, err);
+    cbx_metric_observe(CBX_METRIC_RUN_TIME, cbx_metric_clock_us() - began_us);
+    cbx_metric_count(CBX_METRIC_RUNS,
+                     cbx_str_of(failed ? "failed" : cbx_run_status_name(x->result.status)),
+                     CBX_STR(""));
     cbx_sessions_dequeue(e->sessions, &x->request->ticket);
     if (failed) {
         record_failure(audit, x, failed, err);
@@ -441,6 +447,18 @@ static int send_admission(struct cbx_executor_request *r, const char *decision, 
     return cbx_wire_send(r->fd, answer, CBX_STR(""), err);
 }
 
+static void count_decision(const struct cbx_sealed *sealed)
+{
+    const json_t *findings = json_object_get(sealed->json, "findings");
+    cbx_metric_count(CBX_METRIC_DECISIONS, cbx_str_of(cbx_verdict_name(sealed->verdict)),
+                     cbx_str_of(sealed->fields.language));
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        const json_t *finding = json_array_get(findings, i);
+        cbx_metric_count(CBX_METRIC_FINDINGS, cbx_json_str(json_object_get(finding, "rule")),
+                         cbx_json_str(json_object_get(finding, "effect")));
+    }
+}
+
 int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,
                         struct cbx_str text, struct cbx_err *err)
 {
@@ -475,7 +493,10 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     if (!failed) { /* a failure is the outcome of the decision, behind its record */
         cbx_executor_prepare_mounts(e, &sealed, &x.mounts, &x.refusal);
         cbx_executor_describe_network(e, &sealed);
+        int64_t began_us = cbx_metric_clock_us();
         failed = cbx_audit_admit(audit, &sealed, approval, &permit, &seq, err);
+        cbx_metric_observe(CBX_METRIC_AUDIT_TIME, cbx_metric_clock_us() - began_us);
+        count_decision(&sealed);
     }
     if (failed || permit == NULL) {
         cbx_host_mounts_done(&x.mounts);
