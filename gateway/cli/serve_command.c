@@ -136,6 +136,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     failed = cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
                                          : cbx_fail(err, CBX_EIO, "a thread cannot be started");
     if (!failed) {
+        cbx_reload_tell_ready(flow->reload);
         log_start(flow, address, cbx_http_server_port(server), options->state_dir);
         wait_for_stop(signals);
         drain(&served, (options->stop_timeout_s > 0 ? options->stop_timeout_s : 10) * 1000,

@@ -3,6 +3,7 @@
 #include "gateway/ipc/master.h"
 
 #include "gateway/ipc/jail.h"
+#include "gateway/ipc/notify.h"
 #include "gateway/ipc/wire.h"
 #include "policies/base/auto.h"
 #include "policies/base/log.h"
@@ -35,6 +36,8 @@ struct master {
     struct cbx_buf
         set; /* what was loaded last, for processes that are forked later; empty = nothing since the start */
     pid_t front_pid, zygote_pid, executor_pid;
+    struct cbx_notify notify;
+    bool is_ready; /* a front has served */
     int64_t forked_ms;
     int stop_signal; /* the one that the master was told to end by; 0 = none */
 };
@@ -105,6 +108,9 @@ static int pass_secrets(const void *secrets, size_t bytes)
 
 static void close_front_fd(const struct master *m)
 {
+    if (m->notify.fd >= 0) {
+        close(m->notify.fd);
+    }
     if (m->config.front_fd > 0) {
         close(m->config.front_fd);
     }
@@ -205,6 +211,7 @@ static bool fork_front(struct master *m)
     drop_privileges(m->config.front_role, m->config.front_root);
     follow_master(master, SIGTERM);
     unblock_signals();
+    cbx_notify_done(&m->notify);
     close(m->zygote[1]);
     close(m->executor[1]);
     close_pair(m->executor_reload, -1);
@@ -382,6 +389,7 @@ static void distribute_set(struct master *m)
 
 static void reload(struct master *m)
 {
+    cbx_notify_reloading(&m->notify);
     struct cbx_buf set;
     cbx_buf_init(&set, CBX_RELOAD_BYTES_MAX);
     int status = fetch_set(m, &set);
@@ -402,14 +410,39 @@ static void reload(struct master *m)
     }
 }
 
+/* Waits for a signal, as long as the service manager need not hear anything: 0 then. */
+static int next_signal(const struct master *m, const sigset_t *signals)
+{
+    enum { START_MS = 50 };
+    int64_t ms = m->notify.fd < 0 ? 0 : !m->is_ready ? START_MS : m->notify.watchdog_ms;
+    struct timespec time = cbx_timespec_of(ms);
+    int number = ms > 0 ? sigtimedwait(signals, NULL, &time) : sigwaitinfo(signals, NULL);
+    return number > 0 ? number : 0;
+}
+
+static void tell_manager(struct master *m)
+{
+    if (m->notify.fd < 0) {
+        return;
+    }
+    if (!m->is_ready && cbx_reload_is_ready(m->front_reload[0])) {
+        m->is_ready = true;
+        cbx_notify_send(&m->notify, "READY=1");
+    }
+    cbx_notify_send(&m->notify, "WATCHDOG=1");
+}
+
 /* The rest of the master's life; returns in a new front only. */
 static void supervise(struct master *m, const sigset_t *signals)
 {
     for (;;) {
-        int number = sigwaitinfo(signals, NULL);
+        int number = next_signal(m, signals);
+        tell_manager(m);
         if (number == SIGHUP && m->config.reload.load != NULL && m->stop_signal == 0) {
             reload(m);
+            cbx_notify_send(&m->notify, "READY=1");
         } else if (number == SIGTERM || number == SIGINT || number == SIGHUP) {
+            cbx_notify_send(&m->notify, "STOPPING=1");
             m->stop_signal = m->stop_signal != 0 ? m->stop_signal : number;
             signal_child(m->front_pid, SIGTERM);
         } else if (number == SIGCHLD && reap(m)) {
@@ -441,7 +474,11 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
     static struct master m; /* the master's own; a front's copy has no secrets */
     m = (struct master){ .config = *config,
                          .front_reload = { -1, -1 },
-                         .executor_reload = { -1, -1 } };
+                         .executor_reload = { -1, -1 },
+                         .notify = { .fd = -1 } };
+    if (config->respawn_front) {
+        cbx_notify_init(&m.notify);
+    }
     cbx_buf_init(&m.set, CBX_RELOAD_BYTES_MAX);
     int failed = make_secrets(&m, err);
     failed = failed ? failed : cbx_wire_pair(m.zygote, err);

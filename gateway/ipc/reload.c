@@ -24,7 +24,7 @@ struct head {
 struct message {
     uint64_t first_number, len;
 };
-static const char taken = 'y', refused = 'n';
+static const char taken = 'y', refused = 'n', serves = 'r';
 
 int cbx_reload_add(struct cbx_buf *set, const struct cbx_reload_part *part, struct cbx_err *err)
 {
@@ -56,6 +56,17 @@ bool cbx_reload_next(struct cbx_str *rest, struct cbx_reload_part *out)
     out->bytes = cbx_str_sub(*rest, sizeof(head), sizeof(head) + head.len);
     *rest = cbx_str_sub(*rest, sizeof(head) + (padded < room ? padded : room), rest->len);
     return true;
+}
+
+void cbx_reload_tell_ready(int fd)
+{
+    send(fd, &serves, 1, MSG_NOSIGNAL);
+}
+
+bool cbx_reload_is_ready(int fd)
+{
+    char answer = 0;
+    return recv(fd, &answer, 1, MSG_DONTWAIT) == 1 && answer == serves;
 }
 
 /* --- the master ------------------------------------------------------------------------------- */
@@ -104,8 +115,9 @@ int cbx_reload_send(int fd, enum cbx_reload_process process, uint64_t first_numb
     explicit_bzero(own.p, own.len);
     char answer = 0;
     ssize_t n = -1;
-    while (!failed && n < 0) {
+    while (!failed && (n < 0 || answer == serves)) {
         failed = await(fd, POLLIN, deadline, err);
+        answer = 0;
         n = failed ? 0 : read(fd, &answer, 1);
         if (n < 0 && errno != EINTR) {
             return cbx_fail(err, CBX_EIO, "its answer: %s", strerror(errno));

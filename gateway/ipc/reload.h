@@ -30,6 +30,10 @@ int cbx_reload_add(struct cbx_buf *set, const struct cbx_reload_part *part, stru
  * `rest` is not empty then. */
 bool cbx_reload_next(struct cbx_str *rest, struct cbx_reload_part *out);
 
+/* In a process: tells the master that it serves now; and in the master: true once it did. */
+void cbx_reload_tell_ready(int fd);
+bool cbx_reload_is_ready(int fd);
+
 /* In the master: sends a process its parts of the set, and waits until the process has taken them
  * over. `first_number` is that of the workers that will judge by the new set (seal.h). CBX_EIO,
  * CBX_ETIMEDOUT; CBX_ESTATE when the process refused: the caller ends the process then. */
