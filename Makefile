@@ -8,6 +8,8 @@ MANDIR  ?= $(PREFIX)/share/man
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+# Where systemd looks for units of the administrator's own installations, and of packages (PREFIX=/usr).
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 
 # Each variant keeps its own objects: build/release, build/debug, build/asan, build/fuzz.
 VARIANT ?= release
@@ -76,7 +78,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .SECONDARY:
 .SUFFIXES:
 .PHONY: all check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-format \
-        setup engine demo test live bench install clean help FORCE
+        setup engine demo test live bench install uninstall clean help FORCE
 
 all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-shell-loader.so $B/codebox-python-guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
 
@@ -331,7 +333,7 @@ fuzz-%: ## fuzz one target for SECONDS (60): make fuzz-policy SECONDS=600
 compile_commands.json: all
 	$Q{ echo '['; find $B -name '*.cdb' -exec cat {} + | sed '$$!s/$$/,/'; echo ']'; } >$@
 
-install: all ## PREFIX=/usr/local, DESTDIR
+install: all ## programs, man pages, completions, systemd unit, example configuration; PREFIX=/usr/local, DESTDIR
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR)/docker
 	install $(PROGRAMS:%=$B/%) $(DESTDIR)$(BINDIR)
 	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
@@ -342,6 +344,16 @@ install: all ## PREFIX=/usr/local, DESTDIR
 	    $B/$$p --completion fish >$(DESTDIR)$(FISHDIR)/$$p.fish; done
 	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-shell-loader.so $B/codebox-python-guard.so $(DESTDIR)$(DATADIR)
 	cp -r docker/images docker/installer docker/kernels docker/apparmor docker/languages.def $(DESTDIR)$(DATADIR)/docker
+	install -d $(DESTDIR)$(UNITDIR)
+	sed 's|@BINDIR@|$(BINDIR)|g' gateway/cli/codebox.service.in >$(DESTDIR)$(UNITDIR)/codebox.service
+	$B/codebox config example >$(DESTDIR)$(DATADIR)/codebox.yaml
+	chmod 644 $(DESTDIR)$(UNITDIR)/codebox.service $(DESTDIR)$(DATADIR)/codebox.yaml $(PROGRAMS:%=$(DESTDIR)$(BASHDIR)/%) \
+	    $(PROGRAMS:%=$(DESTDIR)$(ZSHDIR)/_%) $(PROGRAMS:%=$(DESTDIR)$(FISHDIR)/%.fish)
+
+uninstall: ## what `make install` installed, with the same PREFIX and DESTDIR; configuration and state stay
+	rm -f $(PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(PROGRAMS:%=$(DESTDIR)$(MANDIR)/man1/%.1) $(PROGRAMS:%=$(DESTDIR)$(BASHDIR)/%) \
+	    $(PROGRAMS:%=$(DESTDIR)$(ZSHDIR)/_%) $(PROGRAMS:%=$(DESTDIR)$(FISHDIR)/%.fish) $(DESTDIR)$(UNITDIR)/codebox.service
+	rm -rf $(DESTDIR)$(DATADIR)
 
 clean: ## remove build/
 	rm -rf build compile_commands.json

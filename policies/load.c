@@ -366,6 +366,23 @@ int cbx_policy_load_source(const char *name, struct cbx_policy **out, struct cbx
     return load(name, true, out, err);
 }
 
+int cbx_policy_write(const struct cbx_policy *policy, struct cbx_buf *out, struct cbx_err *err)
+{
+    return cbx_image_write(policy, out, err);
+}
+
+int cbx_policy_read(struct cbx_str bytes, struct cbx_policy **out, struct cbx_err *err)
+{
+    CBX_AUTO(policy) policy = new_policy();
+    struct cbx_image loaded = { 0 };
+    int failed = cbx_image_read(bytes, &policy->arena, &loaded, err);
+    failed = failed ? failed : seal(&loaded, policy, err);
+    if (!failed) {
+        *out = cbx_steal(&policy);
+    }
+    return failed;
+}
+
 int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy **out,
                      struct cbx_err *err)
 {

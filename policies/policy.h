@@ -6,6 +6,7 @@
 
 #include "policies/base/arena.h"
 #include "policies/base/auto.h"
+#include "policies/base/buf.h"
 #include "policies/base/err.h"
 #include "policies/base/hash.h"
 #include "policies/base/str.h"
@@ -213,6 +214,11 @@ int cbx_policy_load(const char *name, struct cbx_policy **out, struct cbx_err *e
 /* The same from memory; `label` stands in errors. Only presets can be extended. */
 int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy **out,
                      struct cbx_err *err);
+
+/* A loaded policy as bytes, and back, between processes of one program: they are trusted, and read
+ * without parsing. The policy borrows the bytes, which begin at a multiple of 16. CBX_ETOOBIG. */
+int cbx_policy_write(const struct cbx_policy *policy, struct cbx_buf *out, struct cbx_err *err);
+int cbx_policy_read(struct cbx_str bytes, struct cbx_policy **out, struct cbx_err *err);
 
 void cbx_policy_free(struct cbx_policy *policy);
 CBX_DEFINE_AUTO(policy)

@@ -219,8 +219,7 @@ static int take_event(struct builder *b, const yaml_event_t *event, int *documen
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return ++*documents > 1 ? fail(b, event, CBX_EPOLICY, "a file holds one document")
-                                : 0;
+        return ++*documents > 1 ? fail(b, event, CBX_EPOLICY, "a file holds one document") : 0;
     case YAML_ALIAS_EVENT:
         return add_alias(b, event);
     case YAML_SCALAR_EVENT:

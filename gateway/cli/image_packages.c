@@ -35,7 +35,7 @@ static int report_denial(const struct cbx_flow *flow, const struct cbx_outcome *
     fprintf(stderr,
             "codebox: no packages were built in: denied by policy %.*s (decision %s, audit record "
             "%llu)\n",
-            CBX_STR_ARG(flow->policies.items[0]->name), outcome->id,
+            CBX_STR_ARG(cbx_flow_policies(flow)->items[0]->name), outcome->id,
             (unsigned long long)outcome->audit_seq);
     return 1;
 }

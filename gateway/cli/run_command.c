@@ -285,7 +285,7 @@ static int report_outcome(const struct program *program, struct output *output,
     fputs(text.p, stderr);
     fprintf(stderr, "codebox: %s did not run: %s by policy %.*s (decision %s, audit record %llu)\n",
             program->path, outcome->verdict == CBX_ASK ? "needs approval" : "denied",
-            CBX_STR_ARG(flow->policies.items[0]->name), outcome->id,
+            CBX_STR_ARG(cbx_flow_policies(flow)->items[0]->name), outcome->id,
             (unsigned long long)outcome->audit_seq);
     return 1;
 }

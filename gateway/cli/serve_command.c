@@ -6,7 +6,9 @@
 #include "gateway/front/mcp/fixtures.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/recovery.h"
+#include "gateway/ipc/metrics.h"
 #include "gateway/ipc/state.h"
+#include "policies/base/clock.h"
 #include "policies/base/log.h"
 #include "policies/release.h"
 
@@ -21,15 +23,15 @@ static void log_start(const struct cbx_flow *flow, const struct cbx_listen_addre
     bool v6 = strchr(address->host, ':') != NULL;
     CBX_AUTO_DONE(buf) policies;
     cbx_buf_init(&policies, 64 * 1024);
-    for (size_t i = 0; i < flow->policies.count; i++) {
+    for (size_t i = 0; i < cbx_flow_policies(flow)->count; i++) {
         char hex[CBX_SHA256_HEX + 1];
-        cbx_sha256_hex(&flow->policies.items[i]->sha256, hex);
+        cbx_sha256_hex(&cbx_flow_policies(flow)->items[i]->sha256, hex);
         cbx_buf_printf(&policies, "%s %.*s (%.12s)", i > 0 ? "," : "",
-                       CBX_STR_ARG(flow->policies.items[i]->name), hex);
+                       CBX_STR_ARG(cbx_flow_policies(flow)->items[i]->name), hex);
     }
     cbx_log(CBX_LOG_INFO, "%s: serving on http://%s%s%s:%u, polic%s%s, state in %s", CBX_VERSION,
             v6 ? "[" : "", address->host, v6 ? "]" : "", port,
-            flow->policies.count == 1 ? "y" : "ies", policies.p, state_dir);
+            cbx_flow_policies(flow)->count == 1 ? "y" : "ies", policies.p, state_dir);
 }
 
 /* Waits for SIGINT or SIGTERM, which all threads block. */
@@ -38,14 +40,50 @@ static void wait_for_stop(const sigset_t *signals)
     int number = 0;
     while (sigwait(signals, &number) != 0 || (number != SIGINT && number != SIGTERM)) {
     }
-    cbx_log(CBX_LOG_INFO, "stopping");
 }
 
 struct served {
     struct cbx_service service;
     struct cbx_mcp mcp;
     struct cbx_mcp_fixtures fixtures; /* of --conformance */
+    struct cbx_entrance entrance;
 };
+
+/* Waits until the requests in progress are answered, as long as --stop-timeout allows; a second signal ends that. New
+ * ones that change something are refused meanwhile. */
+static void drain(struct served *s, int64_t timeout_ms, const sigset_t *signals)
+{
+    enum { TICK_MS = 20 };
+    int64_t deadline = cbx_clock_ms() + timeout_ms;
+    const struct timespec tick = cbx_timespec_of(TICK_MS);
+    cbx_service_announce_stop(&s->service);
+    int waits = s->entrance.in_work;
+    cbx_log(CBX_LOG_INFO, "stopping: %d request%s in progress%s", waits, waits == 1 ? "" : "s",
+            waits > 0 ? "; they are waited for" : "");
+    while (s->entrance.in_work > 0 && cbx_clock_ms() < deadline &&
+           sigtimedwait(signals, NULL, &tick) < 0) {
+    }
+    if (s->entrance.in_work > 0) {
+        cbx_log(CBX_LOG_WARNING,
+                "stopping: %d request%s still in progress; what runs continues in its sandbox, and "
+                "the next gateway has its result",
+                s->entrance.in_work, s->entrance.in_work == 1 ? " is" : "s are");
+    }
+}
+
+static void count_answer(void *context, struct cbx_str method, struct cbx_str path, int status,
+                         int64_t ms)
+{
+    char code[8];
+    const char *route = cbx_rest_route(path);
+    (void)context;
+    (void)method;
+    snprintf(code, sizeof(code), "%d", status);
+    cbx_metric_count(CBX_METRIC_HTTP, cbx_str_of(route), cbx_str_of(code));
+    if (strcmp(route, "/v1/check") == 0 && status == 200) {
+        cbx_metric_observe(CBX_METRIC_CHECK_TIME, ms * 1000);
+    }
+}
 
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                  const struct cbx_listen_address *address, struct cbx_identity *identity,
@@ -58,14 +96,15 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
         cbx_flow_done(flow);
         return failed;
     }
-    struct served served;
+    struct served served = { 0 };
     struct cbx_service *service = &served.service;
     cbx_service_init(service, flow, store, JOBS_MAX);
     cbx_mcp_init(&served.mcp, service, idle_ms);
     cbx_mcp_fixtures_init(&served.fixtures, served.mcp.sessions);
     served.mcp.fixtures = options->conformance ? &served.fixtures : NULL;
     service->quotas = cbx_identity_quotas(identity);
-    struct cbx_entrance entrance = { .service = service, .mcp = &served.mcp, .identity = identity };
+    served.entrance =
+        (struct cbx_entrance){ .service = service, .mcp = &served.mcp, .identity = identity };
     char own_host[300];
     const char *hosts[CBX_HOSTS_MAX + 1];
     struct cbx_http_config http = { .listening = listening,
@@ -73,19 +112,27 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .host_count = cbx_options_hosts(options, own_host, hosts),
                                     .origin = options->public_url,
                                     .port = address->port,
-                                    .max_body_bytes = cbx_rest_body_max(&flow->policies),
+                                    .max_body_bytes = cbx_rest_body_max(cbx_flow_policies(flow)),
                                     /* A handler whose client waits for a run blocks. */
                                     .threads = HANDLERS_MAX + JOBS_MAX,
                                     .reserved_path = "/healthz",
                                     .handler = cbx_entrance_handle,
                                     .refuse = cbx_rest_refuse,
-                                    .context = &entrance };
+                                    .answered = count_answer,
+                                    .context = &served.entrance };
     struct cbx_http_server *server = NULL;
+    const struct cbx_reload_listener reloads = { .fd = flow->reload,
+                                                 .apply = cbx_flow_reload,
+                                                 .context = flow };
     cbx_service_recover(service);
-    failed = cbx_http_server_new(&http, &server, err);
+    failed = cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
+                                         : cbx_fail(err, CBX_EIO, "a thread cannot be started");
     if (!failed) {
+        cbx_reload_tell_ready(flow->reload);
         log_start(flow, address, cbx_http_server_port(server), options->state_dir);
         wait_for_stop(signals);
+        drain(&served, (options->stop_timeout_s > 0 ? options->stop_timeout_s : 10) * 1000,
+              signals);
     }
     cbx_service_stop(service);
     cbx_mcp_sessions_stop(served.mcp.sessions);
@@ -114,6 +161,7 @@ int cbx_serve_command(const struct cbx_options *options)
         cbx_log(CBX_LOG_WARNING, "the variable '%s' of the environment is no option", unknown);
     }
     enum { POOL_MIN = 2 };
+    config.options = options;
     config.executor.persistent = true;
     config.executor.pool.min = config.executor.pool.min > 0 ? config.executor.pool.min : POOL_MIN;
     config.prewarm[config.prewarm_count++] = "python";
@@ -131,7 +179,7 @@ int cbx_serve_command(const struct cbx_options *options)
         cbx_state_make_front(options->state_dir, cbx_privileges_user(CBX_ROLE_FRONT), folder,
                              sizeof(folder), &err) != 0 ||
         cbx_flow_start(&config, &flow, &err) != 0 ||
-        cbx_identity_check(identity, &flow.policies, &err) != 0) {
+        cbx_identity_check(identity, cbx_flow_policies(&flow), &err) != 0) {
         return cbx_cli_fail(&err);
     }
     sigset_t signals;

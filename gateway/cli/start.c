@@ -3,7 +3,7 @@
 #include "gateway/cli/start.h"
 
 #include "gateway/cli/network_options.h"
-
+#include "gateway/cli/reload.h"
 #include "gateway/cli/variables.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/master.h"
@@ -23,16 +23,17 @@ struct setup {
     struct cbx_policies policies;
 };
 
-static void run_zygote(int control, int secrets_fd, const void *context)
+static void run_zygote(int control, int secrets_fd, int reload_fd, const void *context)
 {
     const struct setup *setup = context;
+    (void)reload_fd;
     cbx_zygote_main(control, secrets_fd, &setup->policies);
 }
 
-static void run_executor(int control, int secrets_fd, const void *context)
+static void run_executor(int control, int secrets_fd, int reload_fd, const void *context)
 {
     const struct setup *setup = context;
-    cbx_executor_main(control, secrets_fd, &setup->config.executor);
+    cbx_executor_main(control, secrets_fd, reload_fd, &setup->config.executor);
 }
 
 /* The profiles of the pool that exist before the first request. */
@@ -140,7 +141,13 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     }
     setup.config.executor.policies = &setup.policies;
     add_profiles(&setup);
+    static struct cbx_reload_context reloads;
+    reloads =
+        (struct cbx_reload_context){ .options = config->options, .policies = &setup.policies };
     const struct cbx_master_config master = {
+        .reload = { .load = config->options != NULL ? cbx_reload_load : NULL,
+                    .adopt = cbx_reload_adopt,
+                    .context = &reloads },
         .zygote = run_zygote,
         .executor = run_executor,
         .context = &setup,
@@ -163,6 +170,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     *out = (struct cbx_flow){
         .policies = setup.policies,
         .executor = sockets.executor,
+        .reload = sockets.reload,
         .small_images = config->executor.small_images,
         .mounts = config->mounts,
         .judge = cbx_judge_new(sockets.zygote, workers, timeout_ms),

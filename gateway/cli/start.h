@@ -4,6 +4,7 @@
 #ifndef CBX_GATEWAY_CLI_START_H
 #define CBX_GATEWAY_CLI_START_H
 
+#include "gateway/cli/options.h"
 #include "gateway/executor/executor.h"
 #include "gateway/front/review.h"
 #include "gateway/ipc/files.h"
@@ -13,7 +14,8 @@
 struct cbx_flow_config {
     const char *const *policies; /* names or files; the first is the default */
     size_t policy_count;
-    const char *const *pass_env; /* words of --pass-env; NULL = all that the policies pass */
+    const struct cbx_options *options; /* for a reload; NULL = SIGHUP ends the gateway */
+    const char *const *pass_env;       /* words of --pass-env; NULL = all that the policies pass */
     size_t pass_env_count;
     const char *package_ca_file;      /* PEM, for installers; NULL = none */
     const char *const *egress_ranges; /* words of --egress-range */

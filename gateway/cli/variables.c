@@ -257,3 +257,61 @@ int cbx_variables_collect(struct cbx_policies *policies, const char *const *only
     *fd = failed ? 0 : cbx_fd_steal(&file);
     return failed;
 }
+
+/* --- policies that are loaded later ----------------------------------------------------------- */
+
+static bool has_name(const json_t *names, struct cbx_str name)
+{
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        if (cbx_str_equal(cbx_json_str(json_array_get(names, i)), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does a policy pass the same variable? *granted: programs get its value. */
+static bool was_passed(const struct cbx_policies *before, const struct cbx_variable *wanted,
+                       bool *granted)
+{
+    struct cbx_variable v;
+    bool passed = false;
+    for (size_t p = 0; p < before->count; p++) {
+        for (size_t i = 0; variable_of(before->items[p], i, &v); i++) {
+            bool same = cbx_str_equal(v.name, wanted->name) &&
+                        cbx_str_equal(v.file, wanted->file) && v.secret == wanted->secret;
+            passed |= same;
+            *granted |=
+                same && has_name(json_object_get(before->granted[p], v.secret ? "secrets" : "pass"),
+                                 v.name);
+        }
+    }
+    return passed;
+}
+
+int cbx_variables_grant_again(const struct cbx_policies *before, struct cbx_policies *loaded,
+                              struct cbx_err *err)
+{
+    size_t count = 0;
+    for (size_t p = 0; p < loaded->count; p++) {
+        count += loaded->items[p]->environment_pass.count + loaded->items[p]->secret_count;
+    }
+    /* As cbx_variables_collect: without any variable there is no list. */
+    for (size_t p = 0; p < loaded->count && count > 0; p++) {
+        struct cbx_variable v;
+        loaded->granted[p] = json_pack("{s:[],s:[]}", "pass", "secrets");
+        for (size_t i = 0; variable_of(loaded->items[p], i, &v); i++) {
+            bool granted = false;
+            if (!was_passed(before, &v, &granted)) {
+                return cbx_fail(err, CBX_EINVAL,
+                                "policy '%.*s' passes '%.*s', which no policy passed when the "
+                                "gateway read its variables; start it anew",
+                                CBX_STR_ARG(loaded->items[p]->name), CBX_STR_ARG(v.name));
+            }
+            if (granted) {
+                note_granted(loaded->granted[p], &v);
+            }
+        }
+    }
+    return 0;
+}

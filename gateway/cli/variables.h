@@ -26,4 +26,9 @@ void cbx_variables_check(const struct cbx_policy *policy,
 int cbx_variables_collect(struct cbx_policies *policies, const char *const *only, size_t only_count,
                           int *fd, struct cbx_err *err);
 
+/* For policies that are loaded while the gateway serves, whose values were read and overwritten at its start: notes in `loaded` what of it
+ * was granted to `before`. CBX_EINVAL for a policy that passes a variable, or a secret of a file, that no policy of `before` passes. */
+int cbx_variables_grant_again(const struct cbx_policies *before, struct cbx_policies *loaded,
+                              struct cbx_err *err);
+
 #endif

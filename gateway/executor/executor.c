@@ -3,6 +3,7 @@
 #include "docker/packages.h"
 #include "gateway/executor/internal.h"
 #include "gateway/executor/network.h"
+#include "gateway/ipc/metrics.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 #include "policies/base/log.h"
@@ -76,8 +77,8 @@ static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *c
         }
         return;
     }
-    const struct cbx_policy *policy =
-        cbx_policies_find(e->config.policies, cbx_str_of(cbx_sandbox_policy(sandbox)));
+    const struct cbx_policy *policy = cbx_policies_find(cbx_policy_history_last(&e->policies),
+                                                        cbx_str_of(cbx_sandbox_policy(sandbox)));
     if (!cbx_grants_match(&e->grants, policy, cbx_executor_key(e), sandbox)) {
         cbx_log(CBX_LOG_WARNING,
                 "the sandbox of session '%s' is removed: its program got other values of variables "
@@ -219,6 +220,7 @@ int cbx_executor_acquire_slot(struct cbx_executor *e, const struct cbx_sink *sin
 {
     enum { WAITING_MAX = 512, TICK_MS = 200 };
     int failed = 0;
+    int64_t began_us = cbx_metric_clock_us();
     pthread_mutex_lock(&e->lock);
     if (e->running >= e->config.max_runs && e->waiting >= WAITING_MAX) {
         failed = cbx_fail(err, CBX_EBUSY, "%d programs run and %d wait; try again later",
@@ -234,6 +236,7 @@ int cbx_executor_acquire_slot(struct cbx_executor *e, const struct cbx_sink *sin
     e->waiting--;
     e->running += failed ? 0 : 1;
     pthread_mutex_unlock(&e->lock);
+    cbx_metric_observe(CBX_METRIC_QUEUE_TIME, cbx_metric_clock_us() - began_us);
     return failed;
 }
 

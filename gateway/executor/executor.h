@@ -50,8 +50,9 @@ struct cbx_executor_config {
  * sandboxes that an executor before this one left are adopted then.
  *
  * Every call may be answered by an error instead. Runs of one session begin in the order in
- * which they were admitted. An opened session that the front does not acknowledge is closed. */
-_Noreturn void cbx_executor_main(int control, int secrets_fd,
+ * which they were admitted. An opened session that the front does not acknowledge is closed.
+ * `reload_fd` is for cbx_reload_listen; -1 = none. */
+_Noreturn void cbx_executor_main(int control, int secrets_fd, int reload_fd,
                                  const struct cbx_executor_config *config);
 
 #endif

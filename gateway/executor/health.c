@@ -3,6 +3,7 @@
 #include "gateway/executor/health.h"
 
 #include "gateway/executor/internal.h"
+#include "gateway/ipc/metrics.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
@@ -107,10 +108,22 @@ void cbx_executor_probe(struct cbx_executor *e, int64_t max_age_ms)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-static json_t *describe_pool(struct cbx_pool *pool)
+/* After a failure nothing tells what the next attempt gives, so it counts until one is made. */
+static bool can_make(struct cbx_health *health, const struct cbx_pool_stats *s)
 {
-    struct cbx_pool_stats s = { 0 };
-    cbx_pool_stats(pool, &s);
+    pthread_mutex_lock(&health->lock);
+    if (s->made != health->made) {
+        health->made = s->made;
+        health->failed_before = s->failed;
+    }
+    bool failing = s->failed > health->failed_before;
+    pthread_mutex_unlock(&health->lock);
+    return s->ready > 0 || !failing;
+}
+
+static json_t *describe_pool(const struct cbx_pool_stats *stats)
+{
+    const struct cbx_pool_stats s = *stats;
     return json_pack("{s:i,s:i,s:i,s:i,s:I,s:I,s:I,s:I}", "ready", s.ready, "in_use", s.in_use,
                      "making", s.making, "waiting", s.waiting, "taken", (json_int_t)s.taken,
                      "taken_ready", (json_int_t)s.taken_ready, "made", (json_int_t)s.made, "failed",
@@ -127,6 +140,25 @@ static json_t *describe_check(struct cbx_health *health, enum cbx_health_part pa
                   (json_int_t)(cbx_clock_ms() - health->parts[part].checked_ms));
     pthread_mutex_unlock(&health->lock);
     return check;
+}
+
+static void describe_process(struct cbx_executor *e, json_t *into)
+{
+    enum { METRICS_MAX = 1024 * 1024 };
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, METRICS_MAX);
+    cbx_metrics_write(&text);
+    const struct cbx_process_memory memory = cbx_metrics_memory();
+    pthread_mutex_lock(&e->lock);
+    int unrecorded = e->unrecorded, running = e->running, waiting = e->waiting;
+    pthread_mutex_unlock(&e->lock);
+    json_object_set_new(into, "metrics", cbx_json_text(cbx_buf_str(&text)));
+    json_object_set_new(into, "memory",
+                        json_pack("{s:I,s:I}", "heap", (json_int_t)memory.heap_bytes, "peak",
+                                  (json_int_t)memory.peak_resident_bytes));
+    json_object_set_new(into, "runs",
+                        json_pack("{s:i,s:i,s:i}", "unrecorded", unrecorded, "running", running,
+                                  "waiting", waiting));
 }
 
 void cbx_executor_health(struct cbx_executor *e, json_t *into)
@@ -147,7 +179,10 @@ void cbx_executor_health(struct cbx_executor *e, json_t *into)
     if (engine_ok) {
         json_object_set_new(into, "engine",
                             cbx_json_text(cbx_str_of(cbx_engine_version(e->engine))));
-        json_object_set_new(into, "pool", describe_pool(e->pool));
+        struct cbx_pool_stats stats = { 0 };
+        cbx_pool_stats(e->pool, &stats);
+        json_object_set_new(into, "pool", describe_pool(&stats));
+        json_object_set_new(into, "pool_ok", json_boolean(can_make(&e->health, &stats)));
     }
     json_object_set_new(into, "api", json_string(engine_ok ? cbx_engine_api(e->engine) : ""));
     json_object_set_new(into, "sessions", json_integer(cbx_sessions_count(e->sessions)));
@@ -158,4 +193,5 @@ void cbx_executor_health(struct cbx_executor *e, json_t *into)
                             json_integer((json_int_t)e->refusals[i]));
     }
     json_object_set_new(into, "refusals", refusals);
+    describe_process(e, into);
 }

@@ -22,6 +22,8 @@ struct cbx_health {
         int64_t since_ms;                /* wall clock: when it became so */
         int64_t checked_ms;              /* monotonic: of the last attempt or probe */
     } parts[CBX_HEALTH_PARTS];
+    int64_t made,
+        failed_before; /* sandboxes when the last one was made: later failures are a streak */
 };
 void cbx_health_init(struct cbx_health *health);
 
@@ -31,8 +33,8 @@ struct cbx_executor;
  * writes and removes a block in the state directory. Takes two seconds at most. */
 void cbx_executor_probe(struct cbx_executor *e, int64_t max_age_ms);
 
-/* Probes, and writes {engine_ok, engine, api, audit_ok, audit, sessions, pool, checks} into
- * `into`. `engine` is its version, or what is wrong; `checks` are [{name, ok, reason,
+/* Probes, and writes {engine_ok, engine, api, audit_ok, audit, sessions, pool_ok, pool, checks, refusals, memory, unrecorded,
+ * metrics (text)} into `into`. pool_ok: a sandbox is ready, or the last attempts to make one did not fail. `engine` is its version, or what is wrong; `checks` are [{name, ok, reason,
  * since_ms, age_ms}]. */
 void cbx_executor_health(struct cbx_executor *e, json_t *into);
 

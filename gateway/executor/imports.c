@@ -27,7 +27,8 @@ static bool find_importer(const struct cbx_policies *policies, const struct cbx_
                           int64_t now, struct cbx_importer *out)
 {
     const struct cbx_language_row *row = cbx_language_find(cbx_str_of(fields->language));
-    const struct cbx_policy *policy = cbx_policies_find(policies, cbx_str_of(fields->policy));
+    const struct cbx_policy *policy =
+        policies != NULL ? cbx_policies_find(policies, cbx_str_of(fields->policy)) : NULL;
     if (row == NULL || policy == NULL) {
         return false;
     }

@@ -11,6 +11,7 @@
 #include "gateway/executor/imports.h"
 #include "gateway/executor/mounts.h"
 #include "gateway/executor/outlet.h"
+#include "gateway/executor/policies.h"
 #include "gateway/executor/sessions.h"
 #include "gateway/ipc/executor_calls.h"
 #include "gateway/ipc/wire.h"
@@ -23,6 +24,7 @@ enum { CBX_WITHHELD_MAX = 1024 };
 struct cbx_executor {
     struct cbx_executor_config config;
     struct cbx_executor_secrets secrets;
+    struct cbx_policy_history policies;
     struct cbx_grants grants; /* unchanged once requests are served */
     pthread_mutex_t lock;     /* of everything below but sessions and health */
     struct cbx_audit *audit;

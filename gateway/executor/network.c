@@ -79,7 +79,7 @@ void cbx_executor_describe_network(struct cbx_executor *e, struct cbx_sealed *se
 {
     const struct cbx_permit *fields = &sealed->fields;
     const struct cbx_policy *policy =
-        cbx_policies_find(e->config.policies, cbx_str_of(fields->policy));
+        cbx_policy_history_find(&e->policies, cbx_str_of(fields->policy), &fields->policy_sha256);
     bool reaches = fields->action == CBX_ACTION_OPEN || fields->action == CBX_ACTION_RUN;
     if (!reaches || policy == NULL || policy->network != CBX_NETWORK_EGRESS ||
         sealed->verdict == CBX_DENY) {

@@ -63,11 +63,11 @@ static int configure(struct cbx_executor *e, struct cbx_packages_config *out, st
 }
 
 /* The index that the policy names first, where it does not name the configured one: "" then. */
-static int choose_index(const struct cbx_executor *e, const struct cbx_permit *permit,
+static int choose_index(struct cbx_executor *e, const struct cbx_permit *permit,
                         char out[INDEX_BYTES], struct cbx_err *err)
 {
     const struct cbx_policy *policy =
-        cbx_policies_find(e->config.policies, cbx_str_of(permit->policy));
+        cbx_policy_history_find(&e->policies, cbx_str_of(permit->policy), &permit->policy_sha256);
     const struct cbx_packages *packages =
         policy != NULL ? cbx_policy_packages(policy, cbx_str_of(permit->language)) : NULL;
     out[0] = '\0';

@@ -202,7 +202,7 @@ static void clean_line(char *line, size_t size)
     snprintf(line, size, "%s", clean.overflow ? "" : clean.p);
 }
 
-_Noreturn void cbx_executor_main(int control, int secrets_fd,
+_Noreturn void cbx_executor_main(int control, int secrets_fd, int reload_fd,
                                  const struct cbx_executor_config *config)
 {
     enum {
@@ -213,6 +213,7 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd,
     pthread_mutex_init(&e.lock, NULL);
     cbx_cond_init(&e.run_slot_free);
     cbx_health_init(&e.health);
+    cbx_policy_history_init(&e.policies, config->policies);
     cbx_jail_common();
     prctl(PR_SET_NAME, "cbx-executor");
     if (!read_secrets(secrets_fd, &e.secrets) || pipe2(stop_pipe, O_CLOEXEC) < 0) {
@@ -236,12 +237,17 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd,
     }
     e.sessions = cbx_sessions_new(config->max_sessions, cbx_executor_discard, &e);
     pthread_t thread;
+    static struct cbx_reload_listener reloads;
+    reloads = (struct cbx_reload_listener){ .fd = reload_fd,
+                                            .apply = cbx_executor_reload,
+                                            .context = &e };
     const struct cbx_acceptors_config acceptors = { .control = control,
                                                     .max = THREADS_MAX,
                                                     .serve = serve_connection,
                                                     .ended = note_control_closed,
                                                     .context = &e };
-    if (pthread_create(&thread, NULL, housekeep, &e) != 0 || !cbx_acceptors_start(&acceptors)) {
+    if (pthread_create(&thread, NULL, housekeep, &e) != 0 ||
+        (reload_fd >= 0 && !cbx_reload_listen(&reloads)) || !cbx_acceptors_start(&acceptors)) {
         _exit(1);
     }
     char reason;

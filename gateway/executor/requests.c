@@ -4,6 +4,7 @@
 #include "docker/container.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
+#include "gateway/ipc/metrics.h"
 #include "policies/base/log.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static void answer_error(struct cbx_executor_request *r, int code, const struct 
     if (err->detail[0] != '\0') { /* for the operator; the caller gets the text alone */
         cbx_log(CBX_LOG_WARNING, "%s: %s", err->text, err->detail);
     }
+    cbx_metric_count(CBX_METRIC_ERRORS, cbx_str_of(cbx_code_name(code)), CBX_STR(""));
     json_t *header = cbx_reply_json(CBX_REPLY_ERROR);
     CBX_AUTO_MEM char *text = cbx_grants_clean(&r->executor->grants, err->text);
     CBX_AUTO_MEM char *detail = cbx_grants_clean(&r->executor->grants, err->detail);
@@ -74,6 +76,8 @@ static int serve_record_failure(struct cbx_executor_request *r,
     cbx_id_make(id);
     struct cbx_sha256 hash = cbx_sha256_of(source);
     cbx_sha256_hex(&hash, hex);
+    cbx_metric_count(CBX_METRIC_DECISIONS, CBX_STR("deny"), args->language);
+    cbx_metric_count(CBX_METRIC_FINDINGS, CBX_STR("analysis-failed"), CBX_STR("deny"));
     CBX_AUTO_JSON body = json_pack("{s:s,s:s,s:s}", "id", id, "verdict", "deny", "sha256", hex);
     json_object_set_new(body, "policy", cbx_json_text(args->policy));
     json_object_set_new(body, "reason", cbx_json_text(args->reason));

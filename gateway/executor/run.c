@@ -6,6 +6,7 @@
 #include "gateway/executor/network.h"
 #include "gateway/executor/packages.h"
 #include "gateway/executor/policy_check.h"
+#include "gateway/ipc/metrics.h"
 #include "gateway/ipc/relay.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
@@ -62,8 +63,8 @@ static int take_mounted(struct execution *x, struct cbx_pool *pool,
 static int take_sandbox(struct execution *x, struct cbx_sandbox **out, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
-    const struct cbx_policy *policy =
-        cbx_policies_find(e->config.policies, cbx_str_of(x->permit->policy));
+    const struct cbx_policy *policy = cbx_policy_history_find(
+        &e->policies, cbx_str_of(x->permit->policy), &x->permit->policy_sha256);
     struct cbx_sandbox *sandbox = NULL;
     struct cbx_sandbox_layer layer;
     struct cbx_pool *pool;
@@ -364,7 +365,12 @@ static int run_permitted(struct execution *x, struct cbx_audit *audit, struct cb
     struct cbx_executor *e = x->request->executor;
     const struct cbx_permit *permit = x->permit;
     cbx_executor_count_unrecorded(e, 1);
+    int64_t began_us = cbx_metric_clock_us();
     int failed = execute(x, err);
+    cbx_metric_observe(CBX_METRIC_RUN_TIME, cbx_metric_clock_us() - began_us);
+    cbx_metric_count(CBX_METRIC_RUNS,
+                     cbx_str_of(failed ? "failed" : cbx_run_status_name(x->result.status)),
+                     CBX_STR(""));
     cbx_sessions_dequeue(e->sessions, &x->request->ticket);
     if (failed) {
         record_failure(audit, x, failed, err);
@@ -402,12 +408,13 @@ static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
 
 /* Only a worker that was taken over seals what its policy does not give, and only such a front approves what
  * does not ask. */
-static int check(const struct cbx_executor *e, const struct cbx_submit_args *args,
+static int check(struct cbx_executor *e, const struct cbx_submit_args *args,
                  const struct cbx_sealed *sealed, struct cbx_str text, json_t **approval,
                  struct cbx_err *err)
 {
     struct cbx_err why = { 0 };
-    int failed = cbx_executor_check_policy(e->config.policies, sealed, text, args->packages, &why);
+    const struct cbx_policies *policies = cbx_policy_history_of(&e->policies, sealed->number);
+    int failed = cbx_executor_check_policy(policies, sealed, text, args->packages, &why);
     failed = failed ? failed : cbx_executor_read_approval(args, sealed, approval, &why);
     if (failed) {
         cbx_log(CBX_LOG_ERROR, "decision %s is refused: %s", sealed->fields.decision, why.text);
@@ -422,8 +429,9 @@ static int complete(struct cbx_executor *e, struct cbx_sealed *sealed, struct cb
 {
     cbx_buf_init(imports, CBX_IMPORTS_BYTES_MAX);
     pthread_mutex_lock(&e->lock);
-    int failed = cbx_import_cache_list(&e->imports, e->config.policies, &sealed->fields,
-                                       sealed->issued_ms / 1000, imports, err);
+    int failed =
+        cbx_import_cache_list(&e->imports, cbx_policy_history_of(&e->policies, sealed->number),
+                              &sealed->fields, sealed->issued_ms / 1000, imports, err);
     pthread_mutex_unlock(&e->lock);
     sealed->fields.imports = cbx_buf_str(imports);
     return failed;
@@ -437,6 +445,18 @@ static int send_admission(struct cbx_executor_request *r, const char *decision, 
     json_object_set_new(answer, "decision", json_string(decision));
     json_object_set_new(answer, "seq", json_integer((json_int_t)seq));
     return cbx_wire_send(r->fd, answer, CBX_STR(""), err);
+}
+
+static void count_decision(const struct cbx_sealed *sealed)
+{
+    const json_t *findings = json_object_get(sealed->json, "findings");
+    cbx_metric_count(CBX_METRIC_DECISIONS, cbx_str_of(cbx_verdict_name(sealed->verdict)),
+                     cbx_str_of(sealed->fields.language));
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        const json_t *finding = json_array_get(findings, i);
+        cbx_metric_count(CBX_METRIC_FINDINGS, cbx_json_str(json_object_get(finding, "rule")),
+                         cbx_json_str(json_object_get(finding, "effect")));
+    }
 }
 
 int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,
@@ -473,7 +493,10 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     if (!failed) { /* a failure is the outcome of the decision, behind its record */
         cbx_executor_prepare_mounts(e, &sealed, &x.mounts, &x.refusal);
         cbx_executor_describe_network(e, &sealed);
+        int64_t began_us = cbx_metric_clock_us();
         failed = cbx_audit_admit(audit, &sealed, approval, &permit, &seq, err);
+        cbx_metric_observe(CBX_METRIC_AUDIT_TIME, cbx_metric_clock_us() - began_us);
+        count_decision(&sealed);
     }
     if (failed || permit == NULL) {
         cbx_host_mounts_done(&x.mounts);

@@ -52,8 +52,10 @@ static struct cbx_str rule_of(const struct cbx_executor_request *r, const struct
     const struct cbx_permit *permit = r->run.permit;
     return permit == NULL ? CBX_STR("")
            : event->refusal == CBX_REFUSE_IMPORT
-               ? cbx_import_rule(r->executor->config.policies, permit, event->text,
-                                 cbx_time_ms() / 1000)
+               ? cbx_import_rule(cbx_policy_history_with(&r->executor->policies,
+                                                         cbx_str_of(permit->policy),
+                                                         &permit->policy_sha256),
+                                 permit, event->text, cbx_time_ms() / 1000)
                : cbx_str_of(permit->refused_by[event->refusal]);
 }
 

@@ -34,8 +34,7 @@ int cbx_executor_open_mounts(struct cbx_executor *e, const json_t *sealed,
     int failed = cbx_executor_pool(e, &pool, err);
     failed = failed ? failed : cbx_engine_info(e->engine, &info, err);
     failed = failed ? failed : check_engine(info, err);
-    const struct cbx_policy *policy =
-        cbx_policies_find(e->config.policies, cbx_json_str(json_object_get(sealed, "policy")));
+    const struct cbx_policy *policy = cbx_policy_history_find_sealed(&e->policies, sealed);
     if (failed || policy == NULL) {
         return failed ? failed : cbx_fail(err, CBX_ESEAL, "the decision has no policy");
     }

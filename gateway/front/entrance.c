@@ -45,10 +45,9 @@ static void refuse(const struct cbx_http_request *request, const struct cbx_auth
     snprintf(out->challenge, sizeof(out->challenge), "%s", refusal->challenge);
 }
 
-void cbx_entrance_handle(void *context, const struct cbx_http_request *asked,
-                         struct cbx_http_response *out)
+static void serve(const struct cbx_entrance *entrance, const struct cbx_http_request *asked,
+                  struct cbx_http_response *out)
 {
-    const struct cbx_entrance *entrance = context;
     struct cbx_http_request request = *asked;
     struct cbx_caller caller = { 0 };
     struct cbx_auth_refusal refusal;
@@ -66,4 +65,17 @@ void cbx_entrance_handle(void *context, const struct cbx_http_request *asked,
     } else {
         cbx_rest_handle(entrance->service, &request, out);
     }
+}
+
+void cbx_entrance_handle(void *context, const struct cbx_http_request *request,
+                         struct cbx_http_response *out)
+{
+    struct cbx_entrance *entrance = context;
+    if (cbx_service_says_stop(entrance->service) && !is_get(request)) {
+        cbx_rest_refuse(503, "the gateway is stopping; try again after the restart", out);
+        return;
+    }
+    entrance->in_work++;
+    serve(entrance, request, out);
+    entrance->in_work--;
 }

@@ -7,15 +7,19 @@
 #include "gateway/front/identity/identity.h"
 #include "gateway/front/mcp/mcp.h"
 
+#include <stdatomic.h>
+
 /* All borrowed. `identity` NULL: every caller is the local one. */
 struct cbx_entrance {
     struct cbx_service *service;
     struct cbx_mcp *mcp;
     struct cbx_identity *identity;
+    atomic_int in_work; /* requests that a handler serves; of the entrance */
 };
 
 /* For struct cbx_http_config; the context is a struct cbx_entrance. A request of nobody is answered 401, with what to
- * do, before anything else of it is looked at; routes that are public are served to everybody. */
+ * do, before anything else of it is looked at; routes that are public are served to everybody. Once the service has announced its stop, requests that
+ * change something are refused. */
 void cbx_entrance_handle(void *context, const struct cbx_http_request *request,
                          struct cbx_http_response *out);
 

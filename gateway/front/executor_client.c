@@ -5,6 +5,8 @@
 #include "gateway/ipc/relay.h"
 
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* --- one call --------------------------------------------------------------------------------- */
@@ -290,7 +292,7 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
 int cbx_client_record_failure(struct cbx_flow *flow, const struct cbx_request *request,
                               const json_t *decision, struct cbx_outcome *out, struct cbx_err *err)
 {
-    const struct cbx_policy *policy = cbx_policies_find(&flow->policies, request->policy);
+    const struct cbx_policy *policy = cbx_policies_find(cbx_flow_policies(flow), request->policy);
     const json_t *finding = json_array_get(json_object_get(decision, "findings"), 0);
     struct cbx_record_failure_args args = {
         .policy = policy != NULL ? policy->name : request->policy,
@@ -334,6 +336,27 @@ void cbx_outcome_acknowledge(struct cbx_flow *flow, struct cbx_outcome *outcome)
 }
 
 /* --- the flow's end --------------------------------------------------------------------------- */
+
+int cbx_flow_reload(void *flow, const struct cbx_reload_part *part, uint64_t first_number,
+                    struct cbx_err *err)
+{
+    (void)first_number;
+    struct cbx_flow *f = flow;
+    if (strcmp(part->name, "policies") != 0) {
+        return 0;
+    }
+    struct cbx_policies *loaded = calloc(1, sizeof(*loaded));
+    if (loaded == NULL) {
+        abort();
+    }
+    int failed = cbx_policies_read(part->bytes, loaded, err);
+    if (failed) {
+        free(loaded);
+        return failed;
+    }
+    f->reloaded = loaded;
+    return 0;
+}
 
 void cbx_flow_done(struct cbx_flow *flow)
 {

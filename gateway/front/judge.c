@@ -2,6 +2,7 @@
  * The front's client of the analyzer workers. */
 #include "gateway/front/judge.h"
 
+#include "gateway/ipc/metrics.h"
 #include "gateway/ipc/wire.h"
 
 #include <poll.h>
@@ -320,9 +321,11 @@ int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
         return cbx_fail(err, CBX_ETOOBIG, "the source has %zu bytes, more than can be handed on",
                         source.len);
     }
+    int64_t began_us = cbx_metric_clock_us();
     int slot = take_slot(judge);
     struct cbx_err inner = { 0 };
     int failed = ask_worker(judge, slot, request, cbx_buf_str(&bytes), &judgement, &inner);
+    cbx_metric_observe(CBX_METRIC_DECISION_TIME, cbx_metric_clock_us() - began_us);
     bool no_decision = is_worker_failure(failed);
     /* A worker serves one request. The zygote forks the next one while the client reads its
      * response; after a decision a failure to ask for it is the next request's. */

@@ -21,9 +21,9 @@ int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,
 int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
                      struct cbx_judgement *out, struct cbx_err *err)
 {
-    const struct cbx_policy *policy = cbx_policies_find(&flow->policies, request->policy);
+    const struct cbx_policy *policy = cbx_policies_find(cbx_flow_policies(flow), request->policy);
     if (policy == NULL) {
-        return cbx_policies_fail(&flow->policies, request->policy, err);
+        return cbx_policies_fail(cbx_flow_policies(flow), request->policy, err);
     }
     int failed = cbx_environment_check(policy, request->subject.environment, err);
     failed = failed ? failed : cbx_mounts_check(policy, request->subject.mounts, err);
@@ -90,7 +90,7 @@ static int submit_once(struct cbx_flow *flow, const struct cbx_request *request,
 static void note_limits(struct cbx_flow *flow, const struct cbx_request *request,
                         struct cbx_outcome *out)
 {
-    const struct cbx_policy *policy = cbx_policies_find(&flow->policies, request->policy);
+    const struct cbx_policy *policy = cbx_policies_find(cbx_flow_policies(flow), request->policy);
     if (policy != NULL) {
         out->limits = policy->limits;
         out->hosts = cbx_hosts_of(policy);

@@ -3,7 +3,9 @@
 #include "gateway/ipc/master.h"
 
 #include "gateway/ipc/jail.h"
+#include "gateway/ipc/notify.h"
 #include "gateway/ipc/wire.h"
+#include "policies/base/auto.h"
 #include "policies/base/log.h"
 
 #include <errno.h>
@@ -14,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,9 +30,14 @@ struct master {
         struct cbx_zygote_secrets zygote;
         struct cbx_executor_secrets executor;
     } * secrets;
-    uint64_t zygotes;           /* forked so far */
-    int zygote[2], executor[2]; /* 0 = the front's end, 1 = theirs */
+    uint64_t zygotes;                        /* forked so far */
+    int zygote[2], executor[2];              /* 0 = the front's end, 1 = theirs */
+    int front_reload[2], executor_reload[2]; /* 0 = the master's end */
+    struct cbx_buf
+        set; /* what was loaded last, for processes that are forked later; empty = nothing since the start */
     pid_t front_pid, zygote_pid, executor_pid;
+    struct cbx_notify notify;
+    bool is_ready; /* a front has served */
     int64_t forked_ms;
     int stop_signal; /* the one that the master was told to end by; 0 = none */
 };
@@ -37,7 +45,7 @@ struct master {
 static void close_pair(const int pair[2], int kept)
 {
     for (int i = 0; i < 2; i++) {
-        if (i != kept) {
+        if (i != kept && pair[i] >= 0) {
             close(pair[i]);
         }
     }
@@ -100,6 +108,9 @@ static int pass_secrets(const void *secrets, size_t bytes)
 
 static void close_front_fds(const struct master *m)
 {
+    if (m->notify.fd >= 0) {
+        close(m->notify.fd);
+    }
     for (size_t i = 0; i < sizeof(m->config.front_fds) / sizeof(m->config.front_fds[0]); i++) {
         if (m->config.front_fds[i] > 0) {
             close(m->config.front_fds[i]);
@@ -112,6 +123,30 @@ static void close_executor_fd(const struct master *m)
 {
     if (m->config.executor_fd > 0) {
         close(m->config.executor_fd);
+    }
+}
+
+/* A new pair, so that a process begins with no bytes that were for the one before it. */
+static bool renew_pair(int pair[2])
+{
+    close_pair(pair, -1);
+    pair[0] = pair[1] = -1;
+    return cbx_wire_pair(pair, NULL) == 0;
+}
+
+/* In a new process: what was loaded since the start, and nothing that is for others. */
+static void adopt_set(struct master *m, unsigned process)
+{
+    struct cbx_str rest = cbx_buf_str(&m->set);
+    struct cbx_reload_part part;
+    struct cbx_err err = { 0 };
+    while (cbx_reload_next(&rest, &part)) {
+        if ((part.processes & process) == 0) {
+            explicit_bzero((char *)(uintptr_t)part.bytes.p, part.bytes.len);
+        } else if (m->config.reload.adopt(m->config.reload.context, &part, &err) != 0) {
+            cbx_log(CBX_LOG_ERROR, "reload: %s: %s", part.name, err.text);
+            _exit(1);
+        }
     }
 }
 
@@ -131,7 +166,10 @@ static pid_t fork_zygote(struct master *m)
         close_pair(m->zygote, 1);
         close_pair(m->executor, -1);
         close_front_fds(m);
-        m->config.zygote(m->zygote[1], cbx_fd_steal(&secrets), m->config.context);
+        close_pair(m->front_reload, -1);
+        close_pair(m->executor_reload, -1);
+        adopt_set(m, CBX_RELOAD_ZYGOTE);
+        m->config.zygote(m->zygote[1], cbx_fd_steal(&secrets), -1, m->config.context);
         _exit(1);
     }
     return pid;
@@ -142,7 +180,7 @@ static pid_t fork_executor(struct master *m)
     pid_t master = getpid();
     m->secrets->executor.first_number = m->secrets->zygote.first_number;
     CBX_AUTO_FD secrets = pass_secrets(&m->secrets->executor, sizeof(m->secrets->executor));
-    pid_t pid = secrets < 0 ? -1 : fork();
+    pid_t pid = secrets < 0 || !renew_pair(m->executor_reload) ? -1 : fork();
     if (pid == 0) {
         cbx_log_set_component("executor");
         drop_privileges(CBX_ROLE_EXECUTOR, NULL);
@@ -152,7 +190,11 @@ static pid_t fork_executor(struct master *m)
         close_pair(m->executor, 1);
         close_pair(m->zygote, -1);
         close_front_fds(m);
-        m->config.executor(m->executor[1], cbx_fd_steal(&secrets), m->config.context);
+        close_pair(m->front_reload, -1);
+        close(m->executor_reload[0]);
+        adopt_set(m, CBX_RELOAD_EXECUTOR);
+        m->config.executor(m->executor[1], cbx_fd_steal(&secrets), m->executor_reload[1],
+                           m->config.context);
         _exit(1);
     }
     return pid;
@@ -162,7 +204,7 @@ static pid_t fork_executor(struct master *m)
 static bool fork_front(struct master *m)
 {
     pid_t master = getpid();
-    m->front_pid = fork();
+    m->front_pid = renew_pair(m->front_reload) ? fork() : -1;
     if (m->front_pid != 0) {
         return false;
     }
@@ -171,8 +213,12 @@ static bool fork_front(struct master *m)
     drop_privileges(m->config.front_role, m->config.front_root);
     follow_master(master, SIGTERM);
     unblock_signals();
+    cbx_notify_done(&m->notify);
     close(m->zygote[1]);
     close(m->executor[1]);
+    close_pair(m->executor_reload, -1);
+    close(m->front_reload[0]);
+    adopt_set(m, CBX_RELOAD_FRONT);
     prctl(PR_SET_NAME, "cbx-front");
     return true;
 }
@@ -270,12 +316,135 @@ static bool reap(struct master *m)
     return false;
 }
 
+/* --- reload ----------------------------------------------------------------------------------- */
+
+/* In the child that loads. A policy may be a pipe that nobody writes to. */
+_Noreturn static void load_set(struct master *m, int to)
+{
+    enum { LOAD_S = 60 };
+    struct itimerval limit = { .it_value = { .tv_sec = LOAD_S } };
+    struct cbx_buf set;
+    cbx_log_set_component("loader");
+    setitimer(ITIMER_REAL, &limit, NULL);
+    cbx_buf_init(&set, CBX_RELOAD_BYTES_MAX);
+    adopt_set(m, CBX_RELOAD_FRONT | CBX_RELOAD_ZYGOTE | CBX_RELOAD_EXECUTOR); /* to compare with */
+    int status = m->config.reload.load(m->config.reload.context, &set);
+    for (size_t at = 0; status == 0 && at < set.len;) {
+        ssize_t n = write(to, set.p + at, set.len - at);
+        status = n < 0 && errno != EINTR ? -1 : 0;
+        at += n > 0 ? (size_t)n : 0;
+    }
+    _exit(status < 0 ? 2 : status);
+}
+
+/* Forks the child that loads, and reads its set. The exit status of the child; negative when it was
+ * killed. */
+static int fetch_set(struct master *m, struct cbx_buf *out)
+{
+    enum { CHUNK_BYTES = 64 * 1024 };
+    int ends[2], status = -1;
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        return -1;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        load_set(m, ends[1]);
+    }
+    close(ends[1]);
+    for (ssize_t n = 1; pid > 0 && n != 0;) {
+        static char chunk[CHUNK_BYTES];
+        n = read(ends[0], chunk, sizeof(chunk));
+        n = n < 0 && errno != EINTR ? 0 : n;
+        cbx_buf_add_bytes(out, chunk, n > 0 ? (size_t)n : 0);
+    }
+    close(ends[0]);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return pid > 0 && WIFEXITED(status) && !out->overflow ? WEXITSTATUS(status) : -1;
+}
+
+static void send_set(const struct master *m, int fd, pid_t pid, enum cbx_reload_process process,
+                     const char *name)
+{
+    enum { SEND_MS = 10000 };
+    struct cbx_err err = { 0 };
+    uint64_t first = CBX_SEAL_FIRST_NUMBER(m->zygotes + 1);
+    if (cbx_reload_send(fd, process, first, cbx_buf_str(&m->set), SEND_MS, &err) != 0) {
+        cbx_log(CBX_LOG_ERROR, "reload: the %s: %s; it is started again with what was loaded", name,
+                err.text);
+        signal_child(pid, SIGKILL);
+    }
+}
+
+/* The executor first: it takes decisions of the next zygote's workers by the new set, and those of workers
+ * before by the set that they were made by. So no decision is by a set that the executor does not know,
+ * and none that was made before is refused. */
+static void distribute_set(struct master *m)
+{
+    send_set(m, m->executor_reload[0], m->executor_pid, CBX_RELOAD_EXECUTOR, "executor");
+    signal_child(m->zygote_pid, SIGKILL);
+    await_child(m->zygote_pid);
+    m->zygote_pid = fork_zygote(m);
+    send_set(m, m->front_reload[0], m->front_pid, CBX_RELOAD_FRONT, "front");
+}
+
+static void reload(struct master *m)
+{
+    cbx_notify_reloading(&m->notify);
+    struct cbx_buf set;
+    cbx_buf_init(&set, CBX_RELOAD_BYTES_MAX);
+    int status = fetch_set(m, &set);
+    if (status == 0) {
+        explicit_bzero(m->set.p, m->set.len);
+        cbx_buf_done(&m->set);
+        m->set = set;
+        distribute_set(m);
+        cbx_log(CBX_LOG_INFO, "reload: done");
+        return;
+    }
+    explicit_bzero(set.p, set.len);
+    cbx_buf_done(&set);
+    if (status == 1) {
+        cbx_log(CBX_LOG_INFO, "reload: nothing changed");
+    } else {
+        cbx_log(CBX_LOG_ERROR, "reload: failed; what was in use stays in use");
+    }
+}
+
+/* Waits for a signal, as long as the service manager need not hear anything: 0 then. */
+static int next_signal(const struct master *m, const sigset_t *signals)
+{
+    enum { START_MS = 50 };
+    int64_t ms = m->notify.fd < 0 ? 0 : !m->is_ready ? START_MS : m->notify.watchdog_ms;
+    struct timespec time = cbx_timespec_of(ms);
+    int number = ms > 0 ? sigtimedwait(signals, NULL, &time) : sigwaitinfo(signals, NULL);
+    return number > 0 ? number : 0;
+}
+
+static void tell_manager(struct master *m)
+{
+    if (m->notify.fd < 0) {
+        return;
+    }
+    if (!m->is_ready && cbx_reload_is_ready(m->front_reload[0])) {
+        m->is_ready = true;
+        cbx_notify_send(&m->notify, "READY=1");
+    }
+    cbx_notify_send(&m->notify, "WATCHDOG=1");
+}
+
 /* The rest of the master's life; returns in a new front only. */
 static void supervise(struct master *m, const sigset_t *signals)
 {
     for (;;) {
-        int number = sigwaitinfo(signals, NULL);
-        if (number == SIGTERM || number == SIGINT || number == SIGHUP) {
+        int number = next_signal(m, signals);
+        tell_manager(m);
+        if (number == SIGHUP && m->config.reload.load != NULL && m->stop_signal == 0) {
+            reload(m);
+            cbx_notify_send(&m->notify, "READY=1");
+        } else if (number == SIGTERM || number == SIGINT || number == SIGHUP) {
+            cbx_notify_send(&m->notify, "STOPPING=1");
             m->stop_signal = m->stop_signal != 0 ? m->stop_signal : number;
             signal_child(m->front_pid, SIGTERM);
         } else if (number == SIGCHLD && reap(m)) {
@@ -305,7 +474,14 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
                     struct cbx_err *err)
 {
     static struct master m; /* the master's own; a front's copy has no secrets */
-    m = (struct master){ .config = *config };
+    m = (struct master){ .config = *config,
+                         .front_reload = { -1, -1 },
+                         .executor_reload = { -1, -1 },
+                         .notify = { .fd = -1 } };
+    if (config->respawn_front) {
+        cbx_notify_init(&m.notify);
+    }
+    cbx_buf_init(&m.set, CBX_RELOAD_BYTES_MAX);
     int failed = make_secrets(&m, err);
     failed = failed ? failed : cbx_wire_pair(m.zygote, err);
     failed = failed ? failed : cbx_wire_pair(m.executor, err);
@@ -340,6 +516,8 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
         m.forked_ms = cbx_clock_ms() - QUICK_MS;
         supervise(&m, &signals);
     }
-    *out = (struct cbx_master_sockets){ .zygote = m.zygote[0], .executor = m.executor[0] };
+    *out = (struct cbx_master_sockets){ .zygote = m.zygote[0],
+                                        .executor = m.executor[0],
+                                        .reload = m.front_reload[1] };
     return 0;
 }

@@ -7,6 +7,7 @@
 #define CBX_GATEWAY_IPC_MASTER_H
 
 #include "gateway/ipc/privileges.h"
+#include "gateway/ipc/reload.h"
 #include "gateway/ipc/seal.h"
 
 enum { CBX_INSTANCE_SEED_BYTES = 32 };
@@ -24,14 +25,26 @@ struct cbx_executor_secrets {
 };
 
 /* The main function of a child: serves `control` and never returns. `secrets_fd` is the read end of
- * a pipe with its secrets; the child closes it. */
-typedef void cbx_child_main(int control, int secrets_fd, const void *context);
+ * a pipe with its secrets; the child closes it. `reload_fd` is for cbx_reload_listen; -1 = none. */
+typedef void cbx_child_main(int control, int secrets_fd, int reload_fd, const void *context);
+
+/* What SIGHUP loads again (reload.h). */
+struct cbx_master_reload {
+    /* In a child of the master that is forked for this call, with the rights of the master: loads
+     * everything and checks it, and appends the set. It logs its errors. 0; 1 when nothing changed,
+     * negative when something is wrong: what is in use stays in use. */
+    int (*load)(void *context, struct cbx_buf *set);
+    /* In each process that is forked after a reload: takes a part over, before its main function. `bytes` stay. */
+    int (*adopt)(void *context, const struct cbx_reload_part *part, struct cbx_err *err);
+    void *context;
+};
 
 struct cbx_master_config {
     cbx_child_main *zygote, *executor;
     const void *context;
-    bool respawn_front; /* fork the front again when a signal killed it */
-    int front_fds[2];   /* open in every front and in no other process; 0 = none */
+    struct cbx_master_reload reload; /* load NULL: SIGHUP ends the gateway */
+    bool respawn_front;              /* fork the front again when a signal killed it */
+    int front_fds[2];                /* open in every front and in no other process; 0 = none */
     int executor_fd; /* open in the master and in every executor, in no other process; 0 = none */
     enum cbx_role front_role;
     const char *front_root; /* as cbx_privileges_drop has it */
@@ -40,6 +53,7 @@ struct cbx_master_config {
 /* The front's ends. */
 struct cbx_master_sockets {
     int zygote, executor;
+    int reload; /* for cbx_reload_listen */
 };
 
 /* Forks; every process, the master included, drops its privileges first. Returns 0 in the front alone, once for each front that there is; the caller's process

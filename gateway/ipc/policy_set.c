@@ -2,6 +2,8 @@
  * The policies of one gateway. */
 #include "gateway/ipc/policy_set.h"
 
+#include "gateway/ipc/reload.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -97,4 +99,86 @@ int cbx_policies_load(const char *const *names, size_t count, struct cbx_policie
     }
     *out = loaded;
     return 0;
+}
+
+/* --- as bytes --------------------------------------------------------------------------------- */
+
+/* A policy, then a JSON list that has what it grants, or nothing. */
+static int write_one(const struct cbx_policy *policy, const json_t *granted, struct cbx_buf *out,
+                     struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) bytes;
+    CBX_AUTO_DONE(buf) text;
+    CBX_AUTO_JSON list = json_array();
+    cbx_buf_init(&bytes, CBX_RELOAD_BYTES_MAX);
+    cbx_buf_init(&text, CBX_RELOAD_BYTES_MAX);
+    if (granted != NULL) {
+        json_array_append(list, (json_t *)(uintptr_t)granted);
+    }
+    int failed = cbx_policy_write(policy, &bytes, err);
+    failed = failed ? failed : cbx_json_write(&text, list);
+    const struct cbx_reload_part image = { .name = "policy", .bytes = cbx_buf_str(&bytes) };
+    const struct cbx_reload_part grants = { .name = "granted", .bytes = cbx_buf_str(&text) };
+    failed = failed ? failed : cbx_reload_add(out, &image, err);
+    return failed ? failed : cbx_reload_add(out, &grants, err);
+}
+
+int cbx_policies_write(const struct cbx_policies *policies, struct cbx_buf *out,
+                       struct cbx_err *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < policies->count && !failed; i++) {
+        failed = write_one(policies->items[i],
+                           policies->granted != NULL ? policies->granted[i] : NULL, out, err);
+    }
+    return failed;
+}
+
+static int read_one(struct cbx_str *rest, struct cbx_policies *into, struct cbx_err *err)
+{
+    struct cbx_reload_part image, grants;
+    CBX_AUTO_JSON list = NULL;
+    if (!cbx_reload_next(rest, &image) || !cbx_reload_next(rest, &grants)) {
+        return cbx_fail(err, CBX_EPROTO, "a set of policies is malformed");
+    }
+    int failed = cbx_json_parse(grants.bytes, CBX_RELOAD_BYTES_MAX, &list, err);
+    failed = failed ? failed : cbx_policy_read(image.bytes, &into->items[into->count], err);
+    if (!failed) {
+        into->granted[into->count++] = json_incref(json_array_get(list, 0));
+    }
+    return failed;
+}
+
+int cbx_policies_read(struct cbx_str bytes, struct cbx_policies *out, struct cbx_err *err)
+{
+    size_t count = 0;
+    struct cbx_reload_part part;
+    for (struct cbx_str rest = bytes; cbx_reload_next(&rest, &part);) {
+        count++;
+    }
+    struct cbx_policies loaded = { .items = calloc(count + 1, sizeof(loaded.items[0])),
+                                   .granted = calloc(count + 1, sizeof(loaded.granted[0])) };
+    if (loaded.items == NULL || loaded.granted == NULL) {
+        abort();
+    }
+    int failed = count == 0 ? cbx_fail(err, CBX_EPROTO, "a set of policies is empty") : 0;
+    while (!failed && bytes.len > 0) {
+        failed = read_one(&bytes, &loaded, err);
+    }
+    if (failed) {
+        cbx_policies_done(&loaded);
+        return failed;
+    }
+    *out = loaded;
+    return 0;
+}
+
+bool cbx_policies_equal(const struct cbx_policies *a, const struct cbx_policies *b)
+{
+    bool equal = a->count == b->count;
+    for (size_t i = 0; equal && i < a->count; i++) {
+        equal = cbx_str_equal(a->items[i]->name, b->items[i]->name) &&
+                cbx_sha256_equal(&a->items[i]->sha256, &b->items[i]->sha256);
+    }
+    return equal;
 }

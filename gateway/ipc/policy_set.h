@@ -22,6 +22,15 @@ int cbx_policies_load(const char *const *names, size_t count, struct cbx_policie
                       struct cbx_err *err);
 void cbx_policies_done(struct cbx_policies *policies);
 
+/* The set as bytes, and back, for a reload (reload.h): policies and what they grant. The set that is
+ * read borrows the bytes. CBX_ETOOBIG, CBX_EPROTO. */
+int cbx_policies_write(const struct cbx_policies *policies, struct cbx_buf *out,
+                       struct cbx_err *err);
+int cbx_policies_read(struct cbx_str bytes, struct cbx_policies *out, struct cbx_err *err);
+
+/* True when both have the same policies, by name and SHA-256, in the same order. */
+bool cbx_policies_equal(const struct cbx_policies *a, const struct cbx_policies *b);
+
 /* The policy of this name (borrowed); the default for an empty name; NULL when there is none. */
 const struct cbx_policy *cbx_policies_find(const struct cbx_policies *policies,
                                            struct cbx_str name);

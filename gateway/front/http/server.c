@@ -153,6 +153,12 @@ static void log_response(const struct cbx_http_exchange *e, const struct cbx_htt
     cbx_log(CBX_LOG_DEBUG, "request %s: %s %.200s answered %d (%lld ms)", e->id,
             e->method != NULL ? e->method : "-", e->target, r->status,
             (long long)(cbx_clock_ms() - e->began_ms));
+    const struct cbx_http_config *config = &e->server->config;
+    if (config->answered != NULL && e->method != NULL && e->target != NULL) {
+        struct cbx_str path = { .p = e->target, .len = strcspn(e->target, "?") };
+        config->answered(config->context, cbx_str_of(e->method), path, r->status,
+                         cbx_clock_ms() - e->began_ms);
+    }
 }
 
 static bool is_stream(const struct cbx_http_response *r)

@@ -109,6 +109,9 @@ struct cbx_http_config {
     cbx_http_handler *handler;
     /* Makes the response for a request that never reaches the handler, with `json`. */
     void (*refuse)(int status, const char *detail, struct cbx_http_response *out);
+    /* Called when a response is made, from any thread, for metrics; NULL = none. */
+    void (*answered)(void *context, struct cbx_str method, struct cbx_str path, int status,
+                     int64_t ms);
     void *context;
 };
 

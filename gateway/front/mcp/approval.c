@@ -36,7 +36,7 @@ bool cbx_mcp_may_ask(const struct cbx_mcp *mcp, const struct cbx_rpc_message *re
     CBX_AUTO_JSON capabilities = cbx_mcp_session_capabilities(mcp->sessions, session);
     return mcp->fixtures == NULL && cbx_str_is(request->method, "tools/call") &&
            cbx_mcp_can_elicit(capabilities) &&
-           cbx_tools_may_ask(&mcp->service->flow->policies,
+           cbx_tools_may_ask(cbx_flow_policies(mcp->service->flow),
                              cbx_json_str(json_object_get(request->params, "name")));
 }
 
@@ -83,7 +83,7 @@ static json_t *refuse(const struct cbx_tool_call *call, const struct cbx_outcome
 static json_t *make_question(const struct cbx_tool_call *call, const struct cbx_job *job,
                              const struct cbx_outcome *asking)
 {
-    const struct cbx_policies *policies = &call->mcp->service->flow->policies;
+    const struct cbx_policies *policies = cbx_flow_policies(call->mcp->service->flow);
     const struct cbx_policy *policy = cbx_policies_find(policies, cbx_buf_str(&job->policy));
     const struct cbx_question question = { .outcome = asking,
                                            .source = cbx_buf_str(&job->source),

@@ -51,7 +51,8 @@ static inline const struct cbx_policy *cbx_mcp_policy(const struct cbx_mcp *mcp,
                                                       const struct cbx_caller *caller)
 {
     const struct cbx_policy *policy = NULL;
-    return cbx_caller_policy(caller, &mcp->service->flow->policies, CBX_STR(""), &policy, NULL) == 0
+    return cbx_caller_policy(caller, cbx_flow_policies(mcp->service->flow), CBX_STR(""), &policy,
+                             NULL) == 0
                ? policy
                : NULL;
 }

@@ -141,8 +141,8 @@ bool cbx_rest_policy(struct cbx_rest_call *call, struct cbx_str asked, struct cb
 {
     const struct cbx_policy *policy;
     struct cbx_err err = { 0 };
-    if (cbx_caller_policy(call->request->caller, &call->service->flow->policies, asked, &policy,
-                          &err) != 0) {
+    if (cbx_caller_policy(call->request->caller, cbx_flow_policies(call->service->flow), asked,
+                          &policy, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return false;
     }

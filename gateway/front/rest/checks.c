@@ -97,7 +97,11 @@ void cbx_rest_get_health(struct cbx_rest_call *call)
     bool ok = store && json_is_true(json_object_get(health, "engine_ok")) &&
               json_is_true(json_object_get(health, "audit_ok"));
     json_object_del(health, "type");
-    json_object_del(health, "refusals"); /* of GET /metrics */
+    for (const char *const *of_metrics =
+             (const char *const[]){ "refusals", "metrics", "memory", "runs", "pool_ok", NULL };
+         *of_metrics != NULL; of_metrics++) {
+        json_object_del(health, *of_metrics);
+    }
     json_object_set_new(health, "store_ok", json_boolean(store));
     json_object_set_new(health, "store", cbx_json_text(cbx_str_of(store_err.text)));
     json_object_set_new(health, "status", json_string(ok ? "ok" : "failing"));

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT
- * GET /metrics: the text format of Prometheus, version 0.0.4. */
+ * GET /metrics: the text format of Prometheus, version 0.0.4. What the executor counted comes with
+ * its answer about its health; front and executor write no family that the other writes. */
+#include "gateway/ipc/metrics.h"
 #include "gateway/front/rest/rest.h"
+#include "policies/release.h"
 
-enum { METRICS_MAX = 1024 * 1024 };
+enum { METRICS_MAX = 4 * 1024 * 1024 };
 
-static void add_head(struct cbx_buf *to, const char *name, const char *type, const char *help)
+static double number_of(const json_t *from, const char *member)
 {
-    cbx_buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    return json_number_value(json_object_get(from, member));
 }
 
-static void add_flag(struct cbx_buf *to, const char *name, const char *help, const json_t *value)
+static void add_flag(struct cbx_buf *to, const char *name, const char *help, bool value)
 {
-    add_head(to, name, "gauge", help);
-    cbx_buf_printf(to, "%s %d\n", name, json_is_true(value));
+    cbx_metrics_add_head(to, name, "gauge", help);
+    cbx_metrics_add_sample(to, name, NULL, CBX_STR(""), value);
 }
 
 /* One sample for each member of the object that is a number. */
@@ -24,33 +27,77 @@ static void add_samples(struct cbx_buf *to, const char *name, const char *label,
     json_object_foreach((json_t *)(uintptr_t)values, key, value)
     {
         if (json_is_integer(value)) {
-            cbx_buf_printf(to, "%s{%s=\"%s\"} %lld\n", name, label, key,
-                           (long long)json_integer_value(value));
+            cbx_metrics_add_sample(to, name, label, cbx_str_of(key), json_number_value(value));
         }
     }
 }
 
-static void write_metrics(struct cbx_buf *to, const json_t *health)
+/* Members of an object, as families of their own (label NULL) or as samples of one. */
+static const struct gauge {
+    const char *object, *member, *name, *type, *label, *help;
+} gauges[] = {
+    { "pool", "ready", "codebox_sandboxes", "gauge", "state", "Sandboxes by their state." },
+    { "pool", "in_use", "codebox_sandboxes", "gauge", "state", NULL },
+    { "pool", "making", "codebox_sandboxes", "gauge", "state", NULL },
+    { "pool", "waiting", "codebox_pool_waiting", "gauge", NULL, "Runs that wait for a sandbox." },
+    { "pool", "taken", "codebox_pool_taken_total", "counter", NULL, "Sandboxes that were taken." },
+    { "pool", "taken_ready", "codebox_pool_taken_ready_total", "counter", NULL,
+      "Of these, sandboxes that were ready: the others were waited for." },
+    { "pool", "made", "codebox_pool_made_total", "counter", NULL, "Sandboxes that were made." },
+    { "pool", "failed", "codebox_pool_failed_total", "counter", NULL,
+      "Sandboxes that could not be made." },
+    { "runs", "running", "codebox_runs", "gauge", "state", "Programs that run, and that wait." },
+    { "runs", "waiting", "codebox_runs", "gauge", "state", NULL },
+    { "runs", "unrecorded", "codebox_audit_pending", "gauge", NULL,
+      "Actions whose outcome is not in the audit log yet." },
+};
+
+static void add_gauges(struct cbx_buf *to, const json_t *health)
 {
-    add_flag(to, "codebox_engine_up", "Whether the engine can be used.",
-             json_object_get(health, "engine_ok"));
-    add_flag(to, "codebox_audit_up", "Whether the audit log can be written.",
-             json_object_get(health, "audit_ok"));
-    add_head(to, "codebox_sessions", "gauge", "Open sessions.");
-    cbx_buf_printf(to, "codebox_sessions %lld\n",
-                   (long long)json_integer_value(json_object_get(health, "sessions")));
-    const json_t *pool = json_object_get(health, "pool");
-    CBX_AUTO_JSON states = json_object();
-    for (const char *const *state = (const char *const[]){ "ready", "in_use", "making", NULL };
-         *state != NULL; state++) {
-        json_object_set(states, *state, json_object_get(pool, *state));
+    for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]); i++) {
+        const struct gauge *g = &gauges[i];
+        if (g->help != NULL) {
+            cbx_metrics_add_head(to, g->name, g->type, g->help);
+        }
+        cbx_metrics_add_sample(to, g->name, g->label, cbx_str_of(g->member),
+                               number_of(json_object_get(health, g->object), g->member));
     }
-    add_head(to, "codebox_sandboxes", "gauge", "Sandboxes by their state.");
-    add_samples(to, "codebox_sandboxes", "state", states);
-    add_head(to, "codebox_guard_refusals_total", "counter",
-             "What programs tried and the guard refused, since the executor started.");
+}
+
+static void add_memory(struct cbx_buf *to, const json_t *executor)
+{
+    static const char heap[] = "codebox_process_heap_bytes",
+                      peak[] = "codebox_process_peak_resident_bytes";
+    const struct cbx_process_memory front = cbx_metrics_memory();
+    cbx_metrics_add_head(to, heap, "gauge", "Memory of the heap in use.");
+    cbx_metrics_add_sample(to, heap, "process", CBX_STR("front"), (double)front.heap_bytes);
+    cbx_metrics_add_sample(to, heap, "process", CBX_STR("executor"), number_of(executor, "heap"));
+    cbx_metrics_add_head(to, peak, "gauge", "Resident memory at most, since the start.");
+    cbx_metrics_add_sample(to, peak, "process", CBX_STR("front"),
+                           (double)front.peak_resident_bytes);
+    cbx_metrics_add_sample(to, peak, "process", CBX_STR("executor"), number_of(executor, "peak"));
+}
+
+static void write_metrics(struct cbx_buf *to, const json_t *health, bool store)
+{
+    cbx_metrics_add_head(to, "codebox_build_info", "gauge", "The version of the gateway.");
+    cbx_metrics_add_sample(to, "codebox_build_info", "version", CBX_STR(CBX_VERSION), 1);
+    add_flag(to, "codebox_engine_up", "Whether the engine can be used.",
+             json_is_true(json_object_get(health, "engine_ok")));
+    add_flag(to, "codebox_audit_up", "Whether the audit log can be written.",
+             json_is_true(json_object_get(health, "audit_ok")));
+    add_flag(to, "codebox_store_up", "Whether results are stored.", store);
+    cbx_metrics_add_head(to, "codebox_sessions", "gauge", "Open sessions.");
+    cbx_metrics_add_sample(to, "codebox_sessions", NULL, CBX_STR(""),
+                           number_of(health, "sessions"));
+    add_gauges(to, health);
+    cbx_metrics_add_head(to, "codebox_guard_refusals_total", "counter",
+                         "What programs tried and the guard refused, since the executor started.");
     add_samples(to, "codebox_guard_refusals_total", "capability",
                 json_object_get(health, "refusals"));
+    add_memory(to, json_object_get(health, "memory"));
+    cbx_buf_add(to, cbx_json_str(json_object_get(health, "metrics")));
+    cbx_metrics_write(to);
 }
 
 void cbx_rest_get_metrics(struct cbx_rest_call *call)
@@ -61,7 +108,7 @@ void cbx_rest_get_metrics(struct cbx_rest_call *call)
     }
     struct cbx_buf text;
     cbx_buf_init(&text, METRICS_MAX);
-    write_metrics(&text, health);
+    write_metrics(&text, health, cbx_store_check(call->service->store, NULL) == 0);
     call->response->status = 200;
     call->response->type = "text/plain; version=0.0.4; charset=utf-8";
     call->response->bytes_len = text.len;

@@ -62,6 +62,18 @@ static bool match_path(const char *pattern, struct cbx_str path, char id[64], st
     return at == path.len;
 }
 
+const char *cbx_rest_route(struct cbx_str path)
+{
+    char id[64];
+    struct cbx_str rest;
+    for (size_t i = 0; i < ROUTES; i++) {
+        if (match_path(routes[i].path, path, id, &rest)) {
+            return routes[i].path;
+        }
+    }
+    return cbx_str_is(path, "/mcp") ? "/mcp" : "other";
+}
+
 /* Names the methods of every route that has this path. */
 static void refuse_method(struct cbx_rest_call *call, struct cbx_str path)
 {

@@ -18,6 +18,9 @@ bool cbx_rest_is_public(struct cbx_str method, struct cbx_str path);
 /* For struct cbx_http_config: the problem document of a request that reaches no handler. */
 void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out);
 
+/* The pattern of the route that a path has ("/v1/sessions/{id}"), "other" for none: a label of bounded values. */
+const char *cbx_rest_route(struct cbx_str path);
+
 /* The largest body that any policy's source limit can need, JSON escapes included. */
 size_t cbx_rest_body_max(const struct cbx_policies *policies);
 

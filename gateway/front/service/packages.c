@@ -17,7 +17,8 @@ static struct cbx_sha256 key_of(const struct cbx_service *service,
                                 const struct cbx_package_order *order)
 {
     CBX_AUTO_DONE(buf) text;
-    const struct cbx_policy *policy = cbx_policies_find(&service->flow->policies, order->policy);
+    const struct cbx_policy *policy =
+        cbx_policies_find(cbx_flow_policies(service->flow), order->policy);
     cbx_buf_init(&text, CBX_PACKAGE_SET_BYTES_MAX);
     if (policy != NULL) {
         cbx_buf_add_bytes(&text, policy->sha256.bytes, sizeof(policy->sha256.bytes));

@@ -175,11 +175,12 @@ static bool sealed_ledger(struct cbx_str sealed, struct cbx_sha256 *out)
 int cbx_job_past_ledger(struct cbx_job *job, struct cbx_sha256 *out, struct cbx_err *err)
 {
     const struct cbx_policy *policy =
-        cbx_policies_find(&job->service->flow->policies, cbx_buf_str(&job->policy));
+        cbx_policies_find(cbx_flow_policies(job->service->flow), cbx_buf_str(&job->policy));
     struct cbx_str rest = cbx_buf_str(&job->entries);
     struct cbx_entry entry;
     if (policy == NULL) {
-        return cbx_policies_fail(&job->service->flow->policies, cbx_buf_str(&job->policy), err);
+        return cbx_policies_fail(cbx_flow_policies(job->service->flow), cbx_buf_str(&job->policy),
+                                 err);
     }
     if (job->past.len == 0) {
         *out = cbx_ledger_begin(cbx_str_of(job->session), &policy->sha256);

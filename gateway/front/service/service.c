@@ -29,6 +29,16 @@ void cbx_service_stop(struct cbx_service *service)
     pthread_mutex_unlock(&service->lock);
 }
 
+void cbx_service_announce_stop(struct cbx_service *service)
+{
+    service->announced_stop = true;
+}
+
+bool cbx_service_says_stop(const struct cbx_service *service)
+{
+    return service->announced_stop;
+}
+
 bool cbx_service_is_stopping(struct cbx_service *service)
 {
     pthread_mutex_lock(&service->lock);

@@ -62,6 +62,7 @@ struct cbx_service {
     pthread_cond_t sets_changed;
     int64_t turns; /* of all jobs, in the order of acceptance */
     atomic_int sessions_opened;
+    atomic_bool announced_stop;
 };
 
 /* Starts a service over a flow and a store, both borrowed, that runs at most `jobs_max` executions
@@ -74,7 +75,14 @@ void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct
  * clients get CBX_EBUSY, and their rows stay for the next gateway. */
 void cbx_service_stop(struct cbx_service *service);
 
-/* True from then on. */
+/* From now on the service is said to be stopping; jobs go on. Before cbx_service_stop, so that load balancers
+ * send nothing more (GET /readyz). */
+void cbx_service_announce_stop(struct cbx_service *service);
+
+/* True from either call on. */
+bool cbx_service_says_stop(const struct cbx_service *service);
+
+/* True from cbx_service_stop on. */
 bool cbx_service_is_stopping(struct cbx_service *service);
 
 /* Waits until all jobs have ended, then frees what cbx_service_init made. The flow must outlive

@@ -28,7 +28,7 @@ static void reads_the_options_by_their_names(void **state)
     (void)state;
     static struct read r;
     read_text(&r, "listen: 127.0.0.1:9000\nmax-runs: 8\npolicy: [default, strict]\n"
-                  "egress-range: 10.1.0.0/16\npool-empty: fail\nprincipals: {a: [1]}\n");
+                  "egress-range: 10.1.0.0/16\npool-empty: fail\nprincipals: [{name: ann}]\n");
     assert_int_equal(r.problems.count, 0);
     assert_string_equal(r.options.listen, "127.0.0.1:9000");
     assert_int_equal(r.options.max_runs, 8);

@@ -42,7 +42,7 @@ static void start(struct rig *rig)
         close(control[0]);
         close(key[0]);
         signal(SIGPIPE, SIG_IGN);
-        cbx_executor_main(control[1], key[1], &config);
+        cbx_executor_main(control[1], key[1], -1, &config);
     }
     close(control[1]);
     close(key[1]);

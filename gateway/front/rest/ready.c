@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ * GET /readyz: whether a request that comes now would be served, with what is missing. */
+#include "gateway/front/executor_client.h"
+#include "gateway/front/identity/caller.h"
+#include "gateway/front/rest/rest.h"
+
+/* A judgement by a worker shows that zygote and workers work. */
+static int judge_nothing(struct cbx_service *service, struct cbx_err *err)
+{
+    const struct cbx_request request =
+        cbx_service_request(CBX_ACTION_CHECK, CBX_CALLER_LOCAL, "python", CBX_STR(""), CBX_STR(""),
+                            CBX_STR("0\n"), NULL, CBX_STR("rest"));
+    CBX_AUTO_DONE(judgement) judgement = { 0 };
+    int failed = cbx_review_judge(service->flow, &request, &judgement, err);
+    return failed               ? failed
+           : judgement.analysed ? 0
+                                : cbx_fail(err, CBX_EIO, "no analyzer worker gives an answer");
+}
+
+/* Analyzers are asked once a second at most: clients cannot make probes a load. */
+static void check_analyzer(struct cbx_service *service, json_t *missing)
+{
+    enum { AGE_MS = 1000 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static int64_t checked_ms;
+    static struct cbx_err err;
+    pthread_mutex_lock(&lock);
+    if (checked_ms == 0 || cbx_clock_ms() - checked_ms >= AGE_MS) {
+        err = (struct cbx_err){ 0 };
+        judge_nothing(service, &err);
+        checked_ms = cbx_clock_ms();
+    }
+    if (err.code != 0) {
+        json_object_set_new(missing, "analyzer", cbx_json_text(cbx_str_of(err.text)));
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void check_executor(struct cbx_service *service, json_t *missing)
+{
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(message) answer;
+    cbx_message_init(&answer);
+    const struct cbx_health_args args;
+    if (cbx_call_health(service->flow, &args, CBX_STR(""), &answer, &err) != 0) {
+        json_object_set_new(missing, "executor", cbx_json_text(cbx_str_of(err.text)));
+        return;
+    }
+    const json_t *health = answer.header;
+    if (!json_is_true(json_object_get(health, "engine_ok"))) {
+        json_object_set(missing, "engine", json_object_get(health, "engine"));
+    } else if (!json_is_true(json_object_get(health, "pool_ok"))) {
+        json_object_set_new(
+            missing, "pool",
+            json_string("no sandbox is ready, and the last ones could not be made"));
+    }
+    if (!json_is_true(json_object_get(health, "audit_ok"))) {
+        json_object_set(missing, "audit", json_object_get(health, "audit"));
+    }
+}
+
+/* Reasons have paths and addresses: they are for who may read the audit log. */
+static void drop_reasons(json_t *missing)
+{
+    const char *name;
+    json_t *reason;
+    void *next;
+    json_object_foreach_safe(missing, next, name, reason)
+    {
+        json_object_set_new(missing, name, json_string("not ready"));
+    }
+}
+
+void cbx_rest_get_ready(struct cbx_rest_call *call)
+{
+    struct cbx_service *service = call->service;
+    struct cbx_err err = { 0 };
+    json_t *missing = json_object();
+    if (cbx_service_says_stop(service)) {
+        json_object_set_new(missing, "gateway", json_string("it is stopping"));
+    } else {
+        check_executor(service, missing);
+        check_analyzer(service, missing);
+        if (cbx_store_check(service->store, &err) != 0) {
+            json_object_set_new(missing, "store", cbx_json_text(cbx_str_of(err.text)));
+        }
+    }
+    if (!cbx_caller_may(call->request->caller, CBX_RIGHT_AUDIT_READ)) {
+        drop_reasons(missing);
+    }
+    bool ready = json_object_size(missing) == 0;
+    cbx_rest_answer(call, ready ? 200 : 503,
+                    json_pack("{s:b,s:o}", "ready", ready, "not_ready", missing));
+}
