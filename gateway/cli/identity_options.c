@@ -38,20 +38,27 @@ static int check_url(const char *url, struct cbx_err *err)
                            url);
 }
 
-int cbx_options_identity(const struct cbx_options *options, struct cbx_identity **out,
-                         struct cbx_err *err)
+void cbx_options_identity_config(const struct cbx_options *options, char folder[PATH_MAX],
+                                 struct cbx_identity_config *out)
 {
-    char folder[PATH_MAX];
     const char *file = options->settings_path, *slash = file != NULL ? strrchr(file, '/') : NULL;
-    snprintf(folder, sizeof(folder), "%.*s", slash != NULL ? (int)(slash - file) : 0,
+    snprintf(folder, PATH_MAX, "%.*s", slash != NULL ? (int)(slash - file) : 0,
              slash != NULL ? file : "");
-    const struct cbx_identity_config config = {
+    *out = (struct cbx_identity_config){
         .state_dir = options->state_dir,
         .principals = options->sections[CBX_SETTINGS_principals],
         .issuers = options->sections[CBX_SETTINGS_issuers],
         .folder = slash != NULL && slash != file ? folder : NULL,
         .public_url = options->public_url,
     };
+}
+
+int cbx_options_identity(const struct cbx_options *options, struct cbx_identity **out,
+                         struct cbx_err *err)
+{
+    struct cbx_identity_config config;
+    char folder[PATH_MAX];
+    cbx_options_identity_config(options, folder, &config);
     int failed = check_url(options->public_url, err);
     return failed ? failed : cbx_identity_new(&config, out, err);
 }

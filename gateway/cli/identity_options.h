@@ -6,11 +6,17 @@
 #include "gateway/cli/cli.h"
 #include "gateway/front/identity/identity.h"
 
+#include <limits.h>
+
 enum { CBX_HOSTS_MAX = 16 };
 
 /* Puts the names of --host and the host of --public-url, which `own` keeps, into `hosts`; their number. */
 size_t cbx_options_hosts(const struct cbx_options *options, char own[300],
                          const char *hosts[CBX_HOSTS_MAX + 1]);
+
+/* What is configured about callers; paths of keys are relative to the configuration file, whose folder `folder` keeps. */
+void cbx_options_identity_config(const struct cbx_options *options, char folder[PATH_MAX],
+                                 struct cbx_identity_config *out);
 
 /* cbx_identity_new from the options: paths of keys are relative to the configuration file. CBX_EINVAL for a
  * --public-url that is no origin, besides its errors. */

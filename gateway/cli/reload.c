@@ -3,8 +3,10 @@
 #include "gateway/cli/reload.h"
 
 #include "gateway/cli/cli.h"
+#include "gateway/cli/identity_options.h"
 #include "gateway/cli/variables.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* --- what can be loaded again: the functions of reloadables.def ------------------------------- */
@@ -30,6 +32,29 @@ static int adopt_policies(const struct cbx_reload_context *c, struct cbx_str byt
         *c->policies = loaded;
     }
     return failed;
+}
+
+/* Who is authenticated at all is decided at the start. */
+static int load_identity(const struct cbx_reload_context *c, const struct cbx_options *options,
+                         struct cbx_buf *out, bool *changed, struct cbx_err *err)
+{
+    struct cbx_identity_config config;
+    char folder[PATH_MAX];
+    cbx_options_identity_config(options, folder, &config);
+    int failed = cbx_identity_load(&config, out, err);
+    *changed = !failed && c->identity != NULL &&
+               !cbx_str_equal(cbx_identity_bytes(c->identity), cbx_buf_str(out));
+    if (!failed && c->identity == NULL && (config.principals != NULL || config.issuers != NULL)) {
+        cbx_log(CBX_LOG_WARNING, "reload: there are principals or issuers now; callers are "
+                                 "authenticated from the next start on");
+    }
+    return failed;
+}
+
+static int adopt_identity(const struct cbx_reload_context *c, struct cbx_str bytes,
+                          struct cbx_err *err)
+{
+    return c->identity != NULL ? cbx_identity_replace(c->identity, bytes, err) : 0;
 }
 
 static const struct reloadable {

@@ -6,6 +6,7 @@
 #define CBX_GATEWAY_CLI_RELOAD_H
 
 #include "gateway/cli/options.h"
+#include "gateway/front/identity/identity.h"
 #include "gateway/ipc/master.h"
 #include "gateway/ipc/policy_set.h"
 
@@ -13,6 +14,7 @@
 struct cbx_reload_context {
     const struct cbx_options *options; /* of the start */
     struct cbx_policies *policies;     /* in use; replaced when a set is taken over */
+    struct cbx_identity *identity;     /* the same; NULL = nobody is authenticated */
 };
 
 /* The two calls of struct cbx_master_reload; their context is a struct cbx_reload_context. */

@@ -85,6 +85,19 @@ static void count_answer(void *context, struct cbx_str method, struct cbx_str pa
     }
 }
 
+/* In the front that serves. */
+static int apply_reload(void *context, const struct cbx_reload_part *part, uint64_t first_number,
+                        struct cbx_err *err)
+{
+    const struct served *s = context;
+    if (strcmp(part->name, "identity") == 0) {
+        return s->entrance.identity != NULL
+                   ? cbx_identity_replace(s->entrance.identity, part->bytes, err)
+                   : 0;
+    }
+    return cbx_flow_reload(s->service.flow, part, first_number, err);
+}
+
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                  const struct cbx_listen_address *address, struct cbx_identity *identity,
                  int64_t idle_ms, int listening, const sigset_t *signals, struct cbx_err *err)
@@ -122,8 +135,8 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .context = &served.entrance };
     struct cbx_http_server *server = NULL;
     const struct cbx_reload_listener reloads = { .fd = flow->reload,
-                                                 .apply = cbx_flow_reload,
-                                                 .context = flow };
+                                                 .apply = apply_reload,
+                                                 .context = &served };
     cbx_service_recover(service);
     failed = cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
                                          : cbx_fail(err, CBX_EIO, "a thread cannot be started");
@@ -172,7 +185,7 @@ int cbx_serve_command(const struct cbx_options *options)
     failed = failed ? failed : cbx_listen_check(&address, identity, &err);
     int listening = failed ? -1 : cbx_http_listen(address.host, address.port, &address.port, &err);
     config.front_fd = listening;
-    config.identity_fd = cbx_identity_fd(identity);
+    config.identity = identity;
     char folder[PATH_MAX];
     config.front_folder = (struct cbx_grant){ .path = folder, .reads = true, .writes = true };
     if (listening < 0 ||

@@ -142,8 +142,9 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     setup.config.executor.policies = &setup.policies;
     add_profiles(&setup);
     static struct cbx_reload_context reloads;
-    reloads =
-        (struct cbx_reload_context){ .options = config->options, .policies = &setup.policies };
+    reloads = (struct cbx_reload_context){ .options = config->options,
+                                           .policies = &setup.policies,
+                                           .identity = config->identity };
     const struct cbx_master_config master = {
         .reload = { .load = config->options != NULL ? cbx_reload_load : NULL,
                     .adopt = cbx_reload_adopt,
@@ -152,7 +153,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .executor = run_executor,
         .context = &setup,
         .respawn_front = config->executor.persistent,
-        .front_fds = { config->front_fd, config->identity_fd },
+        .front_fds = { config->front_fd, cbx_identity_fd(config->identity) },
         .executor_fd = setup.config.executor.variables_fd,
         .front_role = config->front_role,
         .front_root = config->front_role == CBX_ROLE_FRONT ? config->front_folder.path : NULL

@@ -29,7 +29,7 @@ struct cbx_flow_config {
                                first policy */
     size_t prewarm_count;
     int front_fd;                  /* open in every front and in no other process; 0 = none */
-    int identity_fd;               /* the same: the file of tokens */
+    struct cbx_identity *identity; /* of the callers of `serve`; NULL = nobody is authenticated */
     enum cbx_role front_role;      /* CBX_ROLE_FRONT or, for the caller's files, CBX_ROLE_CALLER */
     struct cbx_grant front_folder; /* the only one that the front may open files in; path NULL =
                                       none. The working directory of CBX_ROLE_FRONT */

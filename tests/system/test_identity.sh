@@ -166,6 +166,33 @@ metadata() {
     header WWW-Authenticate 'resource_metadata="https://gateway.test/.well-known/oauth-protected-resource/mcp"'
 }
 ok 'a client learns where to get a token (RFC 9728)' metadata
+# --- reload
+reload() { kill -HUP "$server"; wait_until grep -q "reload: $1" "$work/server.log"; : >"$work/server.log"; }
+changed() {
+    gives_status 403 'may not use' as "$(token_of late)" GET /v1/sessions
+    sed -i 's/name: few, sessions: 2/name: late, sessions: 2/' "$work/codebox.yaml"
+    reload done
+    gives_status 200 sessions as "$(token_of late)" GET /v1/sessions
+    gives_status 403 'may not use' as "$few" GET /v1/sessions
+}
+ok 'SIGHUP takes other principals over' changed
+kept() {
+    sed -i 's/name: late/nome: late/' "$work/codebox.yaml"
+    reload failed
+    gives_status 200 sessions as "$(token_of late)" GET /v1/sessions
+    sed -i 's/nome: late/name: late/' "$work/codebox.yaml"
+}
+ok 'a mistake in them keeps those before' kept
+rotated() {
+    openssl genpkey -algorithm ed25519 -out "$work/next.pem" 2>/dev/null
+    node tests/system/make_jwks.mjs "$work/next.pem" "$work/rsa.pem" >"$work/keys.json"
+    is_let_in '{}'
+    reload done
+    is_refused '{}'
+    cp "$work/next.pem" "$work/key.pem"
+    is_let_in '{}'
+}
+ok 'and keys of an issuer, once they are reloaded: those before are refused' rotated
 stop_server
 audit_is_whole >/dev/null || { echo '  FAILED the audit log is whole'; failed=1; }
 finish

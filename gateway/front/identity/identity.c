@@ -15,19 +15,28 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-struct cbx_identity {
+/* What is configured, as it was loaded together. It is never freed before the identity: requests borrow rows. */
+struct loaded {
+    struct cbx_buf bytes; /* it, as cbx_identity_load writes it */
     struct cbx_principals principals;
     struct cbx_jwks *keys[CBX_ISSUERS_MAX]; /* of each issuer */
+    struct loaded *before;
+};
+
+struct cbx_identity {
+    struct loaded *_Atomic loaded;
     struct cbx_tokens *tokens;
     struct cbx_quotas *quotas;
     char public_url[513];
 };
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- loading ---------------------------------------------------------------------------------- */
 
-static int read_keys(const char *path, struct cbx_jwks **out, struct cbx_err *err)
+/* Appends the text of a file of keys, which can be used. */
+static int read_keys(const char *path, struct cbx_buf *out, struct cbx_err *err)
 {
     struct stat status;
+    CBX_AUTO(jwks) keys = NULL;
     CBX_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
         return cbx_fail(err, CBX_EINVAL, "'%.400s': %s", path,
@@ -46,42 +55,148 @@ static int read_keys(const char *path, struct cbx_jwks **out, struct cbx_err *er
         abort();
     }
     ssize_t got = read(fd, text, (size_t)status.st_size);
-    int failed =
-        cbx_jwks_read((struct cbx_str){ .p = text, .len = got > 0 ? (size_t)got : 0 }, out, err);
-    return failed ? cbx_wrap(err, "'%.300s'", path) : 0;
+    struct cbx_str json = { .p = text, .len = got > 0 ? (size_t)got : 0 };
+    int failed = cbx_jwks_read(json, &keys, err);
+    return failed ? cbx_wrap(err, "'%.300s'", path) : cbx_buf_add(out, json);
 }
 
-static int read_issuers(struct cbx_identity *identity, const char *folder, struct cbx_err *err)
+/* Before the rows, the issuers, and of each issuer the length and the text of its keys. The reader is the same program. */
+struct head {
+    uint64_t principals, issuers;
+    bool given;
+};
+
+static int write_keys(const struct cbx_issuer *issuer, const char *folder, struct cbx_buf *out,
+                      struct cbx_err *err)
 {
-    int failed = 0;
-    for (size_t i = 0; i < identity->principals.issuer_count && !failed; i++) {
-        char path[PATH_MAX];
-        const char *name = identity->principals.issuers[i].jwks;
-        bool relative = name[0] != '/' && folder != NULL;
-        snprintf(path, sizeof(path), "%s%s%s", relative ? folder : "", relative ? "/" : "", name);
-        failed = read_keys(path, &identity->keys[i], err);
-    }
+    char path[PATH_MAX];
+    bool relative = issuer->jwks[0] != '/' && folder != NULL;
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_JWKS_MAX);
+    snprintf(path, sizeof(path), "%s%s%s", relative ? folder : "", relative ? "/" : "",
+             issuer->jwks);
+    int failed = read_keys(path, &text, err);
+    uint64_t len = text.len;
+    cbx_buf_add_bytes(out, &len, sizeof(len));
+    cbx_buf_add(out, cbx_buf_str(&text));
     return failed;
 }
+
+int cbx_identity_load(const struct cbx_identity_config *config, struct cbx_buf *out,
+                      struct cbx_err *err)
+{
+    CBX_AUTO_DONE(principals) p = { 0 };
+    int failed = config->principals != NULL ? cbx_principals_add(&p, config->principals, err) : 0;
+    failed =
+        failed || config->issuers == NULL ? failed : cbx_principals_add(&p, config->issuers, err);
+    if (failed) {
+        return failed;
+    }
+    const struct head head = { .principals = p.count, .issuers = p.issuer_count, .given = p.given };
+    cbx_buf_add_bytes(out, &head, sizeof(head));
+    cbx_buf_add_bytes(out, p.rows, p.count * sizeof(p.rows[0]));
+    cbx_buf_add_bytes(out, p.issuers, p.issuer_count * sizeof(p.issuers[0]));
+    for (size_t i = 0; i < p.issuer_count && !failed; i++) {
+        failed = write_keys(&p.issuers[i], config->folder, out, err);
+    }
+    return failed          ? failed
+           : out->overflow ? cbx_fail(err, CBX_ETOOBIG, "principals and keys are too large")
+                           : 0;
+}
+
+static bool take(struct cbx_str *rest, void *into, size_t bytes)
+{
+    if (rest->len < bytes) {
+        return false;
+    }
+    if (bytes > 0) {
+        memcpy(into, rest->p, bytes);
+    }
+    *rest = cbx_str_sub(*rest, bytes, rest->len);
+    return true;
+}
+
+static void loaded_free(struct loaded *loaded)
+{
+    for (size_t i = 0; i < CBX_ISSUERS_MAX; i++) {
+        cbx_jwks_free(loaded->keys[i]);
+    }
+    cbx_principals_done(&loaded->principals);
+    cbx_buf_done(&loaded->bytes);
+    free(loaded);
+}
+
+static bool take_rows(struct cbx_str *rest, struct cbx_principals *p)
+{
+    struct head head;
+    if (!take(rest, &head, sizeof(head)) || head.principals > CBX_PRINCIPALS_MAX ||
+        head.issuers > CBX_ISSUERS_MAX) {
+        return false;
+    }
+    p->rows = calloc(head.principals + 1, sizeof(p->rows[0]));
+    if (p->rows == NULL) {
+        abort();
+    }
+    p->count = head.principals;
+    p->issuer_count = head.issuers;
+    p->given = head.given;
+    return take(rest, p->rows, p->count * sizeof(p->rows[0])) &&
+           take(rest, p->issuers, p->issuer_count * sizeof(p->issuers[0]));
+}
+
+static bool take_keys(struct cbx_str *rest, struct cbx_jwks **out)
+{
+    uint64_t len;
+    if (!take(rest, &len, sizeof(len)) || len > rest->len ||
+        cbx_jwks_read(cbx_str_sub(*rest, 0, len), out, NULL) != 0) {
+        return false;
+    }
+    *rest = cbx_str_sub(*rest, len, rest->len);
+    return true;
+}
+
+static int read_loaded(struct cbx_str bytes, struct loaded **out, struct cbx_err *err)
+{
+    struct loaded *loaded = calloc(1, sizeof(*loaded));
+    struct cbx_str rest = bytes;
+    if (loaded == NULL) {
+        abort();
+    }
+    cbx_buf_init(&loaded->bytes, bytes.len + 1);
+    cbx_buf_add(&loaded->bytes, bytes);
+    bool good = take_rows(&rest, &loaded->principals);
+    for (size_t i = 0; good && i < loaded->principals.issuer_count; i++) {
+        good = take_keys(&rest, &loaded->keys[i]);
+    }
+    if (!good || rest.len > 0) {
+        loaded_free(loaded);
+        return cbx_fail(err, CBX_EPROTO, "principals and keys are damaged");
+    }
+    *out = loaded;
+    return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
 
 int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identity **out,
                      struct cbx_err *err)
 {
-    CBX_AUTO(identity) identity = calloc(1, sizeof(*identity));
+    CBX_AUTO_DONE(buf) bytes;
+    struct loaded *loaded = NULL;
     *out = NULL;
+    cbx_buf_init(&bytes, CBX_IDENTITY_BYTES_MAX);
+    int failed = cbx_identity_load(config, &bytes, err);
+    failed = failed ? failed : read_loaded(cbx_buf_str(&bytes), &loaded, err);
+    if (failed) {
+        return failed;
+    }
+    CBX_AUTO(identity) identity = calloc(1, sizeof(*identity));
     if (identity == NULL) {
         abort();
     }
-    int failed = config->principals != NULL
-                     ? cbx_principals_add(&identity->principals, config->principals, err)
-                     : 0;
-    failed = failed || config->issuers == NULL
-                 ? failed
-                 : cbx_principals_add(&identity->principals, config->issuers, err);
-    failed = failed ? failed : read_issuers(identity, config->folder, err);
-    bool configured = identity->principals.given || identity->principals.issuer_count > 0;
-    failed =
-        failed ? failed : cbx_tokens_open(config->state_dir, configured, &identity->tokens, err);
+    identity->loaded = loaded;
+    bool configured = loaded->principals.given || loaded->principals.issuer_count > 0;
+    failed = cbx_tokens_open(config->state_dir, configured, &identity->tokens, err);
     if (failed || (!configured && identity->tokens == NULL)) {
         return failed;
     }
@@ -95,20 +210,37 @@ int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identi
 void cbx_identity_free(struct cbx_identity *identity)
 {
     if (identity != NULL) {
-        for (size_t i = 0; i < CBX_ISSUERS_MAX; i++) {
-            cbx_jwks_free(identity->keys[i]);
+        for (struct loaded *l = identity->loaded, *before; l != NULL; l = before) {
+            before = l->before;
+            loaded_free(l);
         }
-        cbx_principals_done(&identity->principals);
         cbx_tokens_free(identity->tokens);
         cbx_quotas_free(identity->quotas);
         free(identity);
     }
 }
 
+struct cbx_str cbx_identity_bytes(const struct cbx_identity *identity)
+{
+    return cbx_buf_str(&identity->loaded->bytes);
+}
+
+int cbx_identity_replace(struct cbx_identity *identity, struct cbx_str bytes, struct cbx_err *err)
+{
+    struct loaded *loaded = NULL;
+    int failed = read_loaded(bytes, &loaded, err);
+    if (!failed) {
+        loaded->before = identity->loaded;
+        identity->loaded = loaded;
+    }
+    return failed;
+}
+
 int cbx_identity_check(const struct cbx_identity *identity, const struct cbx_policies *policies,
                        struct cbx_err *err)
 {
-    return identity != NULL ? cbx_principals_check(&identity->principals, policies, err) : 0;
+    return identity != NULL ? cbx_principals_check(&identity->loaded->principals, policies, err)
+                            : 0;
 }
 
 int cbx_identity_fd(const struct cbx_identity *identity)
@@ -130,7 +262,8 @@ static bool refuse(const struct cbx_identity *identity, int status, const char *
     *out = (struct cbx_auth_refusal){ .status = status };
     snprintf(out->text, sizeof(out->text), "%s", text);
     if (status == 401) {
-        bool metadata = identity->principals.issuer_count > 0 && identity->public_url[0] != '\0';
+        bool metadata =
+            identity->loaded->principals.issuer_count > 0 && identity->public_url[0] != '\0';
         snprintf(out->challenge, sizeof(out->challenge), "Bearer realm=\"codebox\"%s%s%s%s%s%s",
                  error != NULL ? ", error=\"" : "", error != NULL ? error : "",
                  error != NULL ? "\"" : "", metadata ? ", resource_metadata=\"" : "",
@@ -160,15 +293,16 @@ static int by_issuer(const struct cbx_identity *identity, struct cbx_str text,
                      struct cbx_caller *out, struct cbx_err *err)
 {
     char name[513];
+    const struct loaded *loaded = identity->loaded;
     int failed = cbx_jwt_issuer(text, name, err);
     if (failed) {
         return failed;
     }
-    for (size_t i = 0; i < identity->principals.issuer_count; i++) {
-        const struct cbx_issuer *issuer = &identity->principals.issuers[i];
+    for (size_t i = 0; i < loaded->principals.issuer_count; i++) {
+        const struct cbx_issuer *issuer = &loaded->principals.issuers[i];
         if (strcmp(issuer->issuer, name) == 0) {
             snprintf(out->credential, sizeof(out->credential), "issuer %s", issuer->name);
-            return cbx_jwt_verify(text, issuer, identity->keys[i], cbx_time_ms() / 1000,
+            return cbx_jwt_verify(text, issuer, loaded->keys[i], cbx_time_ms() / 1000,
                                   out->principal, err);
         }
     }
@@ -227,7 +361,8 @@ bool cbx_identity_authenticate(struct cbx_identity *identity,
         return broken ? refuse(identity, 503, NULL, "no token can be verified now", refusal)
                       : refuse(identity, 401, "invalid_token", "the token is not valid", refusal);
     }
-    const struct cbx_principal *row = cbx_principals_find(&identity->principals, out->principal);
+    const struct cbx_principal *row =
+        cbx_principals_find(&identity->loaded->principals, out->principal);
     if (row == NULL) {
         cbx_log(CBX_LOG_INFO,
                 "principal '%s' (%s) is refused: the configuration has none of this "
@@ -247,13 +382,13 @@ bool cbx_identity_authenticate(struct cbx_identity *identity,
 
 json_t *cbx_identity_metadata(const struct cbx_identity *identity, const char *path)
 {
-    if (identity == NULL || identity->principals.issuer_count == 0 ||
-        identity->public_url[0] == '\0') {
+    const struct loaded *loaded = identity != NULL ? identity->loaded : NULL;
+    if (loaded == NULL || loaded->principals.issuer_count == 0 || identity->public_url[0] == '\0') {
         return NULL;
     }
     json_t *issuers = json_array();
-    for (size_t i = 0; i < identity->principals.issuer_count; i++) {
-        json_array_append_new(issuers, json_string(identity->principals.issuers[i].issuer));
+    for (size_t i = 0; i < loaded->principals.issuer_count; i++) {
+        json_array_append_new(issuers, json_string(loaded->principals.issuers[i].issuer));
     }
     return json_pack("{s:o,s:o,s:[s],s:s}", "resource",
                      json_sprintf("%s%s", identity->public_url, path), "authorization_servers",

@@ -7,6 +7,7 @@
 #include "gateway/front/identity/quotas.h"
 
 #include "policies/base/auto.h"
+#include "policies/base/buf.h"
 #include "policies/yaml.h"
 
 #include <sys/types.h>
@@ -21,6 +22,21 @@ struct cbx_identity_config {
     const char
         *public_url; /* of this gateway, "https://codebox.example.com", for RFC 9728; NULL = none */
 };
+
+/* What is written by cbx_identity_load. */
+enum { CBX_IDENTITY_BYTES_MAX = 16 << 20 };
+
+/* Reads principals, issuers and their keys, checks them, and appends them for cbx_identity_replace in a process that may
+ * not read files. CBX_EINVAL, with line and column of the configuration. */
+int cbx_identity_load(const struct cbx_identity_config *config, struct cbx_buf *out,
+                      struct cbx_err *err);
+
+/* What is in use, in this form; borrowed until the next replacement. */
+struct cbx_str cbx_identity_bytes(const struct cbx_identity *identity);
+
+/* Puts these principals and keys in the place of those in use, from the next request on. CBX_EPROTO, and nothing
+ * changes. */
+int cbx_identity_replace(struct cbx_identity *identity, struct cbx_str bytes, struct cbx_err *err);
 
 /* Reads the configuration, the keys of the issuers and the file of tokens. *out is NULL, with 0, when there is none of
  * them: nobody is authenticated then. Before the process is confined. CBX_EINVAL, CBX_EIO, CBX_EPROTO. */
