@@ -11,7 +11,7 @@
 
 enum {
     HELLO_TIMEOUT_MS = 30000,
-    ADOPT_TIMEOUT_MS = 5000,
+    ADOPT_TIMEOUT_MS = 15000,
     CHECK_TIMEOUT_MS = 5000,
     STATE_POLL_MS = 250, /* doubled each time */
     READ_BYTES = 256 * 1024

@@ -214,8 +214,8 @@ struct entry {
 static struct cbx_session *find_own(struct cbx_sessions *sessions, const struct entry *entry)
 {
     struct cbx_session *s = cbx_sessions_find_slot(sessions, entry->id);
-    bool own = s != NULL &&
-               (entry->principal == NULL || strcmp(s->principal, entry->principal) == 0);
+    bool own =
+        s != NULL && (entry->principal == NULL || strcmp(s->principal, entry->principal) == 0);
     return own ? s : NULL;
 }
 
