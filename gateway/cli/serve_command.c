@@ -101,6 +101,27 @@ static void count_answer(void *context, struct cbx_str method, struct cbx_str pa
     }
 }
 
+/* What a reload changes in the front. */
+struct front_reload {
+    struct cbx_flow *flow;
+    size_t body_max_bytes; /* of the server, for its life */
+};
+
+/* Other parts of reloadables.def are taken over here. */
+static int take_over(void *context, const struct cbx_reload_part *part, uint64_t first_number,
+                     struct cbx_err *err)
+{
+    const struct front_reload *r = context;
+    int failed = cbx_flow_reload(r->flow, part, first_number, err);
+    if (!failed && cbx_rest_body_max(cbx_flow_policies(r->flow)) > r->body_max_bytes) {
+        cbx_log(CBX_LOG_WARNING,
+                "reload: a policy allows larger sources than before; until the next start requests "
+                "have %zu bytes at most",
+                r->body_max_bytes);
+    }
+    return failed;
+}
+
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                  const struct cbx_listen_address *address, int64_t idle_ms, int listening,
                  const sigset_t *signals, struct cbx_err *err)
@@ -129,9 +150,11 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .answered = count_answer,
                                     .context = &served };
     struct cbx_http_server *server = NULL;
-    const struct cbx_reload_listener reloads = { .fd = flow->reload,
-                                                 .apply = cbx_flow_reload,
-                                                 .context = flow };
+    static struct front_reload taken;
+    taken = (struct front_reload){ .flow = flow, .body_max_bytes = http.max_body_bytes };
+    static struct cbx_reload_listener reloads;
+    reloads =
+        (struct cbx_reload_listener){ .fd = flow->reload, .apply = take_over, .context = &taken };
     cbx_service_recover(service);
     failed = cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
                                          : cbx_fail(err, CBX_EIO, "a thread cannot be started");
