@@ -85,17 +85,28 @@ static void count_answer(void *context, struct cbx_str method, struct cbx_str pa
     }
 }
 
-/* In the front that serves. */
-static int apply_reload(void *context, const struct cbx_reload_part *part, uint64_t first_number,
-                        struct cbx_err *err)
+/* What a reload changes in the front. */
+struct front_reload {
+    struct cbx_flow *flow;
+    struct cbx_identity *identity;
+    size_t body_max_bytes; /* of the server, for its life */
+};
+
+static int take_over(void *context, const struct cbx_reload_part *part, uint64_t first_number,
+                     struct cbx_err *err)
 {
-    const struct served *s = context;
+    const struct front_reload *r = context;
     if (strcmp(part->name, "identity") == 0) {
-        return s->entrance.identity != NULL
-                   ? cbx_identity_replace(s->entrance.identity, part->bytes, err)
-                   : 0;
+        return r->identity != NULL ? cbx_identity_replace(r->identity, part->bytes, err) : 0;
     }
-    return cbx_flow_reload(s->service.flow, part, first_number, err);
+    int failed = cbx_flow_reload(r->flow, part, first_number, err);
+    if (!failed && cbx_rest_body_max(cbx_flow_policies(r->flow)) > r->body_max_bytes) {
+        cbx_log(CBX_LOG_WARNING,
+                "reload: a policy allows larger sources than before; until the next start requests "
+                "have %zu bytes at most",
+                r->body_max_bytes);
+    }
+    return failed;
 }
 
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
@@ -134,9 +145,13 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .answered = count_answer,
                                     .context = &served.entrance };
     struct cbx_http_server *server = NULL;
-    const struct cbx_reload_listener reloads = { .fd = flow->reload,
-                                                 .apply = apply_reload,
-                                                 .context = &served };
+    static struct front_reload taken;
+    taken = (struct front_reload){ .flow = flow,
+                                   .identity = identity,
+                                   .body_max_bytes = http.max_body_bytes };
+    static struct cbx_reload_listener reloads;
+    reloads =
+        (struct cbx_reload_listener){ .fd = flow->reload, .apply = take_over, .context = &taken };
     cbx_service_recover(service);
     failed = cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
                                          : cbx_fail(err, CBX_EIO, "a thread cannot be started");

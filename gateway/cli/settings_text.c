@@ -3,7 +3,6 @@
 #include "gateway/cli/settings.h"
 
 #include "gateway/front/identity/principals.h"
-#include "policies/base/json.h"
 
 #include <string.h>
 
@@ -54,13 +53,35 @@ void cbx_settings_example(const struct cbx_option_table *table, struct cbx_buf *
     }
 }
 
-/* A text in quotes that YAML reads. */
-static void add_quoted(const char *text, struct cbx_buf *out)
+/* The character of valid UTF-8 at *at, which advances. */
+static uint32_t next_character(struct cbx_str text, size_t *at)
 {
-    CBX_AUTO_JSON value = cbx_json_text(cbx_str_of(text));
-    char *quoted = json_dumps(value, JSON_ENCODE_ANY);
-    cbx_buf_add_cstr(out, quoted != NULL ? quoted : "\"\"");
-    free(quoted);
+    unsigned char first = (unsigned char)text.p[(*at)++];
+    int more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+    uint32_t c = more == 0 ? first : first & (0x3fU >> more);
+    for (; more > 0 && *at < text.len; more--) {
+        c = c << 6 | ((unsigned char)text.p[(*at)++] & 0x3f);
+    }
+    return c;
+}
+
+/* A text in quotes that YAML reads, of ASCII: what a terminal would obey, or turn around, is escaped. */
+static void add_quoted(const char *terminated, struct cbx_buf *out)
+{
+    struct cbx_str text = cbx_str_of(terminated);
+    bool valid = cbx_str_is_utf8(text, NULL);
+    cbx_buf_add_char(out, '"');
+    for (size_t at = 0; at < text.len;) {
+        uint32_t c = valid ? next_character(text, &at) : (unsigned char)text.p[at++];
+        if (c == '"' || c == '\\') {
+            cbx_buf_printf(out, "\\%c", (char)c);
+        } else if (c >= ' ' && c <= '~') {
+            cbx_buf_add_char(out, (char)c);
+        } else {
+            cbx_buf_printf(out, c < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)c);
+        }
+    }
+    cbx_buf_add_char(out, '"');
 }
 
 static void add_value(const struct cbx_option *row, const void *member, struct cbx_buf *out)

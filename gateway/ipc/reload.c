@@ -157,18 +157,28 @@ static bool apply_all(const struct cbx_reload_listener *l, uint64_t first_number
     return rest.len == 0;
 }
 
+/* What was received, kept as long as the process: what is applied borrows from it. */
+struct kept {
+    struct kept *next;
+    _Alignas(ALIGN) char bytes[];
+};
+
 static void *listen_for_sets(void *context)
 {
+    static struct kept *all; /* of this one thread */
     const struct cbx_reload_listener *l = context;
     struct message head;
     while (read_all(l->fd, &head, sizeof(head)) && head.len <= CBX_RELOAD_BYTES_MAX) {
-        char *bytes = malloc(head.len + 1); /* not freed: what is applied borrows from it */
-        if (bytes == NULL || !read_all(l->fd, bytes, head.len)) {
-            free(bytes);
+        struct kept *set =
+            aligned_alloc(ALIGN, (sizeof(*set) + head.len + ALIGN) & ~(size_t)(ALIGN - 1));
+        if (set == NULL || !read_all(l->fd, set->bytes, head.len)) {
+            free(set);
             break;
         }
+        set->next = all;
+        all = set;
         bool applied =
-            apply_all(l, head.first_number, (struct cbx_str){ .p = bytes, .len = head.len });
+            apply_all(l, head.first_number, (struct cbx_str){ .p = set->bytes, .len = head.len });
         if (send(l->fd, applied ? &taken : &refused, 1, MSG_NOSIGNAL) != 1) {
             break;
         }
