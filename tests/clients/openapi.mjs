@@ -71,6 +71,14 @@ await check('executions and judgements are as it says', async () => {
   await call('POST', '/v1/check', { body: { language: 'python', code: 'import os\nos.system("ls")' }, expect: 200 });
 });
 
+await check('policies are as it says', async () => {
+  const { policies } = await call('GET', '/v1/policies', { expect: 200 });
+  must(policies.some((p) => p.default && p.name === 'default'), policies);
+  const one = await call('GET', '/v1/policies/{id}', { id: 'default', expect: 200 });
+  must(one.text.includes('py.process'), one.text.slice(0, 200));
+  await call('GET', '/v1/policies/{id}', { id: 'other', expect: 'default' });
+});
+
 await check('the routes of CodeBox-AI are as it says', async () => {
   const { session_id: id } = await call('POST', '/sessions', { body: { execution_options: { timeout: 30 } }, expect: 200 });
   const { request_id: request } = await call('POST', '/execute', { body: { session_id: id, code: 'print(1)' }, expect: 200 });

@@ -23,8 +23,8 @@ enum { ROUTES = sizeof(routes) / sizeof(routes[0]) };
 
 /* --- routing ---------------------------------------------------------------------------------- */
 
-/* Takes {id} and {path} of the pattern out of the path. An id is what we made: letters, digits and
- * '-'. */
+/* Takes {id} and {path} of the pattern out of the path. An id is what we made, or the name of a policy: letters, digits,
+ * '-', '.' and '_'. */
 static bool match_path(const char *pattern, struct cbx_str path, char id[64], struct cbx_str *rest)
 {
     size_t at = 0, len = 0;
@@ -38,8 +38,8 @@ static bool match_path(const char *pattern, struct cbx_str path, char id[64], st
         if (strncmp(pattern, "{id}", 4) == 0) {
             for (; at < path.len && path.p[at] != '/'; at++) {
                 char c = path.p[at], low = (char)(c | 32);
-                if (len == 63 ||
-                    !((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '-')) {
+                if (len == 63 || !((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') ||
+                                   strchr("-._", c) != NULL)) {
                     return false;
                 }
                 id[len++] = c;
