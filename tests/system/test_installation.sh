@@ -7,7 +7,8 @@ root=$PWD
 dest=$work/dest
 in_dest() { (cd "$dest" && find . -type f | sort); }
 
-make -s install DESTDIR="$dest" PREFIX=/usr >"$work/install.log" 2>&1 || { cat "$work/install.log"; exit 1; }
+make -s -C "$root" install DESTDIR="$dest" PREFIX=/usr >"$work/install.log" 2>&1 || { cat "$work/install.log"; exit 1; }
+cd "$work" # where out.txt is written
 [ -n "${CODEBOX:-}" ] || codebox=$dest/usr/bin/codebox
 for file in usr/bin/codebox usr/bin/codebox-lint usr/share/man/man1/codebox.1 usr/share/bash-completion/completions/codebox \
     usr/share/zsh/site-functions/_codebox usr/share/fish/vendor_completions.d/codebox.fish usr/lib/systemd/system/codebox.service \
@@ -78,6 +79,6 @@ ok 'so is the stop' wait_until grep -q ' STOPPING=1' "$work/states"
 ok 'only the main process sends' [ "$(grep -c . <(grep = "$work/states" | cut -d' ' -f1 | sort -u))" = 1 ]
 kill "$manager"
 
-make -s uninstall DESTDIR="$dest" PREFIX=/usr >"$work/uninstall.log" 2>&1
+make -s -C "$root" uninstall DESTDIR="$dest" PREFIX=/usr >"$work/uninstall.log" 2>&1
 ok 'make uninstall leaves no file' [ -z "$(in_dest)" ]
 finish
