@@ -73,6 +73,7 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
                                       .content_type = e->headers.content_type,
                                       .accept = e->headers.accept,
                                       .authorization = e->headers.authorization,
+                                      .idempotency_key = e->headers.idempotency_key,
                                       .mcp = e->headers.mcp,
                                       .id = e->id,
                                       .exchange = (struct cbx_http_exchange *)(uintptr_t)e };

@@ -24,7 +24,7 @@ enum { CBX_HTTP_MCP_HEADERS = sizeof(struct cbx_http_mcp) / sizeof(struct cbx_st
 
 /* Borrowed for the length of the handler. `path` is as sent, not %-decoded, without the query. */
 struct cbx_http_request {
-    struct cbx_str method, path, query, body, content_type, accept, authorization;
+    struct cbx_str method, path, query, body, content_type, accept, authorization, idempotency_key;
     struct cbx_http_mcp mcp;
     const struct cbx_caller
         *caller; /* who calls; the server leaves it to the handler (identity/caller.h) */

@@ -226,7 +226,9 @@ static int take_place(struct cbx_service *service, const char *principal, struct
 static int open_in_place(struct cbx_service *service, struct cbx_opening *opening,
                          struct cbx_outcome *outcome, struct cbx_err *err)
 {
-    cbx_uuid_make(opening->id);
+    if (opening->id[0] == '\0') {
+        cbx_uuid_make(opening->id);
+    }
     cbx_service_now(opening->now);
     int failed = open_sandbox(service, opening, outcome, err);
     if (failed && opening->packages.len > 0) {
