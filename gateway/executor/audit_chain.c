@@ -277,7 +277,12 @@ int cbx_chain_open(struct cbx_str head, EVP_PKEY *key, struct cbx_chain *out, st
         return cbx_fail(err, CBX_EAUDIT, "the head is malformed");
     }
     memcpy(text, head.p, len);
+    text[len] = '\0';
     chain.seq = strtoull(text + strlen("codebox-audit 1 "), NULL, 10);
+    if (key == NULL) {
+        *out = chain;
+        return 0;
+    }
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool ok =
         context != NULL && EVP_DigestVerifyInit(context, NULL, NULL, NULL, key) == 1 &&

@@ -41,7 +41,7 @@ bool cbx_chain_follow(struct cbx_chain *chain, struct cbx_str line, struct cbx_b
                       struct cbx_chain_line *out);
 
 /* The head's text, signed. And its check: CBX_EAUDIT when it is malformed or the
- * signature is not valid. */
+ * signature is not valid. Without a key (NULL) it is only read. */
 int cbx_chain_sign(const struct cbx_chain *chain, EVP_PKEY *key, struct cbx_buf *out);
 int cbx_chain_open(struct cbx_str head, EVP_PKEY *key, struct cbx_chain *out, struct cbx_err *err);
 

@@ -2,6 +2,7 @@
  * Opening the audit log: its files, its key, the head of a new log. */
 #include "gateway/executor/audit_internal.h"
 
+#include "gateway/executor/audit_files.h"
 #include "gateway/ipc/state.h"
 #include "policies/base/deadline.h"
 
@@ -70,6 +71,11 @@ static int begin_head(struct cbx_audit *audit, int dir, struct cbx_err *err)
     if (log.st_size > 0 || head.st_size > 0) {
         return 0;
     }
+    CBX_AUTO_DONE(audit_files) files; /* with closed files, a head that is gone is an error too */
+    int failed = cbx_audit_files_list(dir, &files, err);
+    if (failed || files.count > 0) {
+        return failed;
+    }
     if (cbx_audit_write_head(audit) < 0 || fsync(audit->head_fd) < 0 || fsync(dir) < 0) {
         return cbx_audit_fail_io(audit, err, "head");
     }
@@ -84,10 +90,11 @@ static int open_files(struct cbx_audit *audit, const char *state_dir, int dir, s
     if (audit->fd < 0 || audit->head_fd < 0) {
         return cbx_audit_fail_io(audit, err, "open");
     }
-    if (flock(audit->fd, LOCK_EX) < 0) {
-        return cbx_audit_fail_io(audit, err, "lock");
+    int failed = cbx_audit_lock(audit, err);
+    if (failed) {
+        return failed;
     }
-    int failed = open_key(audit, state_dir, dir, err);
+    failed = open_key(audit, state_dir, dir, err);
     failed = failed ? failed : begin_head(audit, dir, err);
     flock(audit->fd, LOCK_UN);
     return failed;
@@ -105,11 +112,13 @@ int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err
         abort();
     }
     audit->fd = audit->head_fd = -1;
+    audit->dir = cbx_fd_steal(&dir);
+    audit->max_bytes = (off_t)CBX_AUDIT_FILE_MIB * 1024 * 1024;
     audit->size = -1; /* the first batch reads the end of the file */
     pthread_mutex_init(&audit->lock, NULL);
     cbx_cond_init(&audit->done);
     cbx_cond_init(&audit->sign);
-    failed = open_files(audit, state_dir, dir, err);
+    failed = open_files(audit, state_dir, audit->dir, err);
     if (!failed) {
         *out = cbx_steal(&audit);
     }
