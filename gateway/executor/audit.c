@@ -26,8 +26,7 @@ void cbx_audit_set_redactor(struct cbx_audit *audit, const struct cbx_redactor *
     audit->redactor = redactor;
 }
 
-static int commit_locked(struct cbx_audit *audit, struct cbx_audit_pending *batch,
-                         struct cbx_err *err)
+int cbx_audit_commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, struct cbx_err *err)
 {
     struct cbx_remains remains;
     int failed = cbx_audit_catch_up(audit, &remains, err);
@@ -131,8 +130,11 @@ static int commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, stru
     if (failed) {
         return failed;
     }
+    if (audit->head_behind && audit->size < 0) {
+        audit->head_behind = false; /* another process went on; what is unsigned is noted */
+    }
     failed = audit->head_behind ? sign(audit, err) : 0;
-    failed = failed ? failed : commit_locked(audit, batch, err);
+    failed = failed ? failed : cbx_audit_commit(audit, batch, err);
     if (failed) {
         flock(audit->fd, LOCK_UN);
     }

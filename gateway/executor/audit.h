@@ -117,6 +117,28 @@ int cbx_audit_verify_pinned(const char *state_dir, const uint8_t *pinned,
 int cbx_audit_public_key(const char *text, uint8_t out[CBX_AUDIT_PUBLIC_BYTES],
                          struct cbx_err *err);
 
+/* Removes closed files whose last record is older than `before_ms` (of the wall clock, as records have it), the
+ * oldest first and none behind a younger one. A record 'pruned' names them first, with the hash that
+ * the log goes on from, who removed them, and why. CBX_EAUDIT when one of them is not whole, or the
+ * record cannot be written: nothing is removed. CBX_EIO when a file cannot be removed. */
+struct cbx_audit_prune {
+    int64_t before_ms;
+    struct cbx_str principal, reason;
+};
+struct cbx_audit_pruned {
+    size_t files;
+    uint64_t first, last; /* records */
+};
+int cbx_audit_prune(struct cbx_audit *audit, const struct cbx_audit_prune *wanted,
+                    struct cbx_audit_pruned *out, struct cbx_err *err);
+
+/* Replaces the signing key of the log in `state_dir` by a new one. A record 'key' has both public
+ * keys, signed with the old one, so a verification that trusts the old key comes to trust the new
+ * one. Other processes that have the log open find the new key by themselves. After a crash the
+ * change is either complete or can be made again. `public_key` gets the new one. CBX_EAUDIT. */
+int cbx_audit_replace_key(const char *state_dir, struct cbx_str principal, struct cbx_str reason,
+                          uint8_t public_key[CBX_AUDIT_PUBLIC_BYTES], struct cbx_err *err);
+
 /* Appends a record 'acknowledged' by `principal`, with `reason`, for the unsigned ranges of the
  * report: from then on a verification does not report them. CBX_ESTATE when the report has a
  * problem; CBX_EAUDIT. */

@@ -19,6 +19,10 @@ struct cbx_chain {
 /* The version of the record's form, its field "v". Records of version 0 have no such field. */
 enum { CBX_CHAIN_VERSION = 1 };
 
+/* Milliseconds of the wall clock from the time of a record ("2026-11-23T10:00:00.000Z"). Also "2026-11-23",
+ * and a time without milliseconds. False for anything else. */
+bool cbx_chain_time(struct cbx_str text, int64_t *out);
+
 /* Appends the line of the record that follows `chain`, with its '\n', and moves `chain` on.
  * CBX_ETOOBIG when the line has more than CBX_AUDIT_LINE_MAX bytes or does not fit; nothing has
  * changed then. */

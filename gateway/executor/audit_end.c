@@ -153,8 +153,10 @@ static int check_head(struct cbx_audit *audit, struct cbx_remains *remains, stru
     struct cbx_chain head;
     struct cbx_err inner = { 0 };
     ssize_t n = pread(audit->head_fd, text, sizeof(text), 0);
-    if (n < 0 || cbx_chain_open((struct cbx_str){ .p = text, .len = (size_t)n }, audit->key, &head,
-                                &inner) != 0) {
+    struct cbx_str bytes = { .p = text, .len = n > 0 ? (size_t)n : 0 };
+    if (cbx_chain_open(bytes, audit->key, &head, &inner) != 0 &&
+        (!cbx_audit_follow_key(audit, bytes) ||
+         cbx_chain_open(bytes, audit->key, &head, &inner) != 0)) {
         return cbx_audit_fail(
             audit, err,
             "the audit log has no signed head any more (%s), so nothing runs; see "

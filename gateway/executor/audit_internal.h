@@ -69,10 +69,27 @@ int cbx_audit_find_key(const char *state_dir, const uint8_t *pinned,
 /* A public key from its raw bytes, the caller's; NULL when it is none. */
 EVP_PKEY *cbx_audit_key_of(const uint8_t bytes[CBX_AUDIT_PUBLIC_BYTES]);
 
+/* The signature of the old key over its replacement; false when libcrypto fails. */
+enum { CBX_AUDIT_SIGNATURE_HEX = 128 };
+bool cbx_audit_sign_key_change(EVP_PKEY *key, const uint8_t old_key[CBX_AUDIT_PUBLIC_BYTES],
+                               const uint8_t new_key[CBX_AUDIT_PUBLIC_BYTES],
+                               char out[CBX_AUDIT_SIGNATURE_HEX + 1]);
+
 /* True when `hex` is the signature of the old key over its replacement by the new one. */
 bool cbx_audit_key_change_is_signed(const uint8_t old_key[CBX_AUDIT_PUBLIC_BYTES],
                                     const uint8_t new_key[CBX_AUDIT_PUBLIC_BYTES],
                                     struct cbx_str hex);
+
+/* Opens the signing key, or makes it when there is none. Under the lock, so that two first starts make
+ * one key. CBX_EAUDIT. */
+int cbx_audit_open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err);
+
+/* Takes the key of the state directory when it signed this head: another process replaced the key. */
+bool cbx_audit_follow_key(struct cbx_audit *audit, struct cbx_str head);
+
+/* Under the lock: writes the records of a batch, in a new file when the current one is full, and what
+ * a crash left before them. They are on disk then. CBX_EAUDIT: nothing was written. */
+int cbx_audit_commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, struct cbx_err *err);
 
 /* Locks the current file of the log, which another process may have closed meanwhile: then the next
  * one is opened. CBX_EAUDIT when the log was removed or replaced. */

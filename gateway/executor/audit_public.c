@@ -73,11 +73,31 @@ static void format_change(const uint8_t old_key[CBX_AUDIT_PUBLIC_BYTES],
     snprintf(out, 256, "codebox-audit-key 1 %s %s", from, to);
 }
 
+enum { SIGNATURE_BYTES = CBX_AUDIT_SIGNATURE_HEX / 2 };
+
+bool cbx_audit_sign_key_change(EVP_PKEY *key, const uint8_t old_key[CBX_AUDIT_PUBLIC_BYTES],
+                               const uint8_t new_key[CBX_AUDIT_PUBLIC_BYTES],
+                               char out[CBX_AUDIT_SIGNATURE_HEX + 1])
+{
+    uint8_t signature[SIGNATURE_BYTES];
+    size_t len = sizeof(signature);
+    char text[256];
+    format_change(old_key, new_key, text);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool ok = context != NULL && EVP_DigestSignInit(context, NULL, NULL, NULL, key) == 1 &&
+              EVP_DigestSign(context, signature, &len, (const uint8_t *)text, strlen(text)) == 1 &&
+              len == sizeof(signature);
+    EVP_MD_CTX_free(context);
+    if (ok) {
+        cbx_hex_encode(signature, sizeof(signature), out);
+    }
+    return ok;
+}
+
 bool cbx_audit_key_change_is_signed(const uint8_t old_key[CBX_AUDIT_PUBLIC_BYTES],
                                     const uint8_t new_key[CBX_AUDIT_PUBLIC_BYTES],
                                     struct cbx_str hex)
 {
-    enum { SIGNATURE_BYTES = 64 };
     uint8_t signature[SIGNATURE_BYTES];
     char text[256];
     if (hex.len != 2 * SIGNATURE_BYTES || !cbx_hex_decode(hex, signature, SIGNATURE_BYTES)) {
