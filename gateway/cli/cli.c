@@ -90,6 +90,8 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
         .workers = (int)o->workers,
         .front_role = CBX_ROLE_FRONT,
         .executor = { .state_dir = o->state_dir,
+                      .audit_max_bytes = o->audit_kib * 1024,
+                      .audit_keep_ms = o->audit_days * 86400000,
                       .docker_host = o->docker_host,
                       .runtime = o->runtime,
                       .gvisor_runtime = o->gvisor_runtime,

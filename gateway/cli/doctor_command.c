@@ -131,7 +131,7 @@ static void check_audit(const char *state_dir, const struct cbx_doctor *doctor)
     } else if (report.line != 0) {
         cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "audit",
                           "keep a copy of the log and find out who changed it",
-                          "line %" PRIu64 ": %s", report.line, report.problem);
+                          "%s:%" PRIu64 ": %s", report.file, report.line, report.problem);
     } else if (report.unsigned_count > 0) {
         cbx_doctor_report(doctor, CBX_HEALTH_WARN, "audit",
                           "'codebox audit verify' lists them, 'codebox audit acknowledge' records "

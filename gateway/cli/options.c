@@ -42,7 +42,7 @@ int cbx_cli_options_read(char command, int argc, char **argv, int from, struct c
                          struct cbx_err *err)
 {
     enum { ARENA_MAX = 64 * 1024 * 1024 };
-    *out = (struct cbx_options){ 0 };
+    *out = (struct cbx_options){ .keep_days = -1 }; /* 0 days are a wish too */
     cbx_arena_init(&out->arena, ARENA_MAX);
     struct cbx_option_table table = table_of(command);
     struct cbx_option_values values = { .into = out, .arena = &out->arena };
