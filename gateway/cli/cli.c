@@ -88,6 +88,8 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
         .egress_ranges = o->egress_ranges.items,
         .egress_range_count = o->egress_ranges.count,
         .workers = (int)o->workers,
+        .syslog = o->syslog,
+        .syslog_ca = o->syslog_ca,
         .front_role = CBX_ROLE_FRONT,
         .executor = { .state_dir = o->state_dir,
                       .audit_max_bytes = o->audit_kib * 1024,

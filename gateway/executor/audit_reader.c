@@ -169,6 +169,24 @@ bool cbx_audit_reader_next(struct cbx_audit_reader *r, struct cbx_str *out)
     }
 }
 
+/* Members are sorted, and behind "seq" no text of others stands: the last one is the record's. */
+uint64_t cbx_audit_line_seq(struct cbx_str line)
+{
+    enum { TAIL_MAX = 200 };
+    static const char key[] = ",\"seq\":";
+    struct cbx_str tail =
+        cbx_str_sub(line, line.len > TAIL_MAX ? line.len - TAIL_MAX : 0, line.len);
+    uint64_t seq = 0;
+    for (const char *at; (at = memmem(tail.p, tail.len, key, sizeof(key) - 1)) != NULL;) {
+        tail = cbx_str_sub(tail, (size_t)(at - tail.p) + sizeof(key) - 1, tail.len);
+        seq = 0;
+        for (size_t i = 0; i < tail.len && i < 19 && tail.p[i] >= '0' && tail.p[i] <= '9'; i++) {
+            seq = 10 * seq + (uint64_t)(tail.p[i] - '0');
+        }
+    }
+    return seq;
+}
+
 const char *cbx_audit_reader_place(const struct cbx_audit_reader *r, uint64_t *line)
 {
     *line = r->line_number;

@@ -23,6 +23,9 @@ CBX_DEFINE_AUTO(audit_reader)
  * there now: a later call finds what was appended, also in a file that was begun since. */
 bool cbx_audit_reader_next(struct cbx_audit_reader *reader, struct cbx_str *out);
 
+/* The number of a record from its line, without parsing it; 0 when there is none. */
+uint64_t cbx_audit_line_seq(struct cbx_str line);
+
 /* Where the last line stands: the name of its file, borrowed until the next call, and its number
  * there, 1-based when the file was read from its start. */
 const char *cbx_audit_reader_place(const struct cbx_audit_reader *reader, uint64_t *line);

@@ -27,8 +27,12 @@ struct cbx_executor_secrets {
  * a pipe with its secrets; the child closes it. */
 typedef void cbx_child_main(int control, int secrets_fd, const void *context);
 
+/* The main function of a process that forwards the audit log: `channel` leads to the other one. */
+typedef void cbx_forward_main(int channel, const void *context);
+
 struct cbx_master_config {
     cbx_child_main *zygote, *executor;
+    cbx_forward_main *reader, *sender; /* NULL = neither. When one ends, both are forked anew */
     const void *context;
     bool respawn_front; /* fork the front again when a signal killed it */
     int front_fd;       /* open in every front and in no other process; 0 = none */
