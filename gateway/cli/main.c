@@ -22,7 +22,7 @@ static const struct command {
     { "policy", 'p', cbx_policy_command,
       "check|test|explain|diff|check-mount|list|reference|schema ...",
       "check, test, explain and compare policies" },
-    { "audit", 'a', cbx_audit_command, "verify|tail|show ID|prune|keygen|acknowledge",
+    { "audit", 'a', cbx_audit_command, "verify|tail|show ID|export|report|prune|keygen|acknowledge",
       "verify, show and keep the audit log" },
     { "image", 'i', cbx_image_command, "build [IMAGE ...]|list|prune [all]|host",
       "build and list the sandbox images; print the engine's address" },

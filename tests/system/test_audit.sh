@@ -76,6 +76,34 @@ printf 'import os; os.system("id")' >"$work/"$'x\e[31m.py'
 harmless() { audit tail --lines 3 | lacks $'\e' && audit show "$(last_seq)" | lacks $'\e'; }
 ok 'control sequences in the log do not reach the terminal' harmless
 
+# --- exports and the report
+printf 'import os; os.system("id")' >"$work/a|b=c \\d= e.py"
+"$codebox" run --state "$state" "$work/a|b=c \\d= e.py" >/dev/null 2>&1 || true
+printf 'print(1)' >"$work/<script>alert(1)<"
+"$codebox" run --state "$state" "$work/<script>alert(1)<" --language python >/dev/null 2>&1 || true
+audit_hostile() { # records that the gateway would write for a hostile caller, in a log of their own
+    "$codebox" audit keygen --state "$work/hostile" >/dev/null
+    python3 tests/system/audit/write_records.py "$work/hostile"
+}
+audit_hostile
+exported() { # FORMAT STATE
+    "$codebox" audit export --format jsonl --state "$2" >"$work/jsonl"
+    "$codebox" audit export --format "$1" --state "$2" >"$work/export"
+    python3 tests/system/audit/check_export.py "$1" "$work/export" "$work/jsonl"
+}
+for format in ecs ocsf cef; do
+    ok "export prints $format as its rules have it" exported "$format" "$state"
+    ok '  of every type of record, with hostile texts' exported "$format" "$work/hostile"
+done
+same_lines() { cmp "$work/jsonl" <(cat "$work/hostile/audit.jsonl"); }
+ok '  and the records as they are' same_lines
+reported() { # STATE WORD ...
+    "$codebox" audit report --state "$1" --output "$work/report.html"
+    python3 tests/system/audit/check_report.py "$work/report.html" "${@:2}"
+}
+ok 'report writes a page without scripts, of the whole log' reported "$state" py.process local uid:
+ok '  in which no text of the log is an element' reported "$work/hostile" '<img src=x onerror=alert(1)>' '</svg><script>alert(1)</script>'
+
 # --- keys
 cp "$state/audit.pub" "$work/first.pub"
 ok 'keygen replaces the signing key while the gateway runs' gives 0 'is replaced by' audit keygen --reason 'yearly change'
