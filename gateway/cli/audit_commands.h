@@ -11,6 +11,7 @@ int cbx_audit_tail_command(const struct cbx_options *options);
 int cbx_audit_show_command(const struct cbx_options *options);
 int cbx_audit_export_command(const struct cbx_options *options);
 int cbx_audit_report_command(const struct cbx_options *options);
+int cbx_audit_replay_command(const struct cbx_options *options);
 int cbx_audit_prune_command(const struct cbx_options *options);
 int cbx_audit_keygen_command(const struct cbx_options *options);
 

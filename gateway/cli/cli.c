@@ -88,6 +88,7 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
         .egress_ranges = o->egress_ranges.items,
         .egress_range_count = o->egress_ranges.count,
         .workers = (int)o->workers,
+        .keep_code = o->audit_code != NULL && strcmp(o->audit_code, "full") == 0,
         .syslog = o->syslog,
         .syslog_ca = o->syslog_ca,
         .front_role = CBX_ROLE_FRONT,

@@ -156,6 +156,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         cbx_policies_done(&setup.policies);
         return failed;
     }
+    setup.policies.keep_code = config->keep_code;
     setup.config.executor.policies = &setup.policies;
     add_profiles(&setup);
     const struct cbx_master_config master = { .zygote = run_zygote,

@@ -28,6 +28,7 @@ struct cbx_flow_config {
     size_t prewarm_count;
     int front_fd;                   /* open in every front and in no other process; 0 = none */
     enum cbx_role front_role;       /* CBX_ROLE_FRONT or, for the caller's files, CBX_ROLE_CALLER */
+    bool keep_code;                 /* of --audit-code full */
     const char *syslog, *syslog_ca; /* of --syslog and --syslog-ca; NULL = none */
     struct cbx_grant front_folder;  /* the only one that the front may open files in; path NULL =
                                       none. The working directory of CBX_ROLE_FRONT */

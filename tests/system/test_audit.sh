@@ -227,4 +227,89 @@ ok '  cut to a datagram, which says so' wait_until cut
 stop_server
 stop_sink
 ok 'an address that is none is refused' gives 2 'allowed is udp://HOST:PORT' "$codebox" serve --state "$state" --syslog http://x:1
+
+# --- replay
+state=$work/replayed
+start_server --audit-code full --pool-min 1
+session=$(new_session)
+for code in 'import math' 'x = math.sqrt(16)' $'def f():\n    import os\n    return os' 'f().system("id")' '%time print(x)' '!ls' 'y = "ünï"; print(y)'; do
+    answer=$(post /execute "$(jq -n --arg c "$code" --arg s "$session" '{code: $c, session_id: $s}')")
+    id=$(jq -r '.request_id // empty' <<<"$answer")
+    [ -z "$id" ] || wait_until is_over "$id"
+done
+checks 3
+post "/v1/sessions/$session/reset" '{}' >/dev/null
+run_in "$session" 'z = 1' >/dev/null
+run_in "$session" 'print(z)' >/dev/null
+replayed() {
+    audit replay >"$work/replay"
+    cat "$work/replay"
+    grep -q ' 0 to another one, 0 not replayable' "$work/replay"
+    [ "$(sed -n 's/^\([0-9]*\) decisions.*/\1/p' "$work/replay")" -ge 12 ]
+}
+ok 'every decision of the log is made again, whole sessions in order' replayed
+code_is_there() { audit show "$(jq 'select(.body.code == "import math") | .seq' "$state/audit.jsonl")" | grep -q '| import math'; }
+ok '  and show prints the code' code_is_there
+stop_server
+rm -rf "$work/copy" && cp -r "$state" "$work/copy"
+sed -i '/"code":"!ls"/!s/"verdict":"deny"/"verdict":"allow"/' "$work/copy/audit.jsonl"
+ok '  and another answer is found' gives 1 'was allow' "$codebox" audit replay --state "$work/copy"
+sed -i 's/"code":"import math"/"code":"import [redacted]"/' "$work/copy/audit.jsonl"
+ok '  and a redacted program is counted' gives 0 'it was redacted' "$codebox" audit replay --state "$work/copy"
+printf 'import os\nos.system("id")\n' >"$work/denied.py"
+printf 'version: 1\nname: mine\nextends: [default]\nlanguages: [python]\n' >"$work/mine.yaml"
+"$codebox" run --state "$work/mine" --policy "$work/mine.yaml" --audit-code full "$work/denied.py" >/dev/null 2>&1 || true
+ok 'a decision under a policy that is not known is counted' gives 0 'the policy has changed, or is not known' "$codebox" audit replay --state "$work/mine"
+ok '  and made again under a file with its hash' gives 0 '1 decided again to the same answer' "$codebox" audit replay --state "$work/mine" --policy "$work/mine.yaml"
+"$codebox" run --state "$work/hashes" "$work/denied.py" >/dev/null 2>&1 || true
+ok 'by default the log has the hash of a program alone' gives 0 'the code is not in the log' "$codebox" audit replay --state "$work/hashes"
+
+# --- no record, nothing runs
+echo 'print("it", "ran")' >"$work/ran.py"
+runs_not() { # STATE
+    local status=0
+    "$codebox" run --state "$1" "$work/ran.py" >"$work/output" 2>&1 || status=$?
+    cat "$work/output"
+    [ "$status" != 0 ] && lacks 'it ran' <"$work/output"
+}
+mkdir "$work/small"
+if mount -t tmpfs -o size=512k none "$work/small" 2>/dev/null; then
+    trap 'umount -l "$work/small" 2>/dev/null; kill -9 $server $sink 2>/dev/null || true; rm -rf "$work"' EXIT
+    chmod 700 "$work/small"
+    ok 'a program runs while there is space for its record' gives 0 'it ran' "$codebox" run --state "$work/small" "$work/ran.py"
+    dd if=/dev/zero of="$work/small/fill" bs=1k 2>/dev/null || true
+    fills_up() { # the last block of the log may have room for a record
+        for _ in 1 2 3 4 5 6; do
+            if runs_not "$work/small"; then return 0; fi
+        done
+        return 1
+    }
+    ok 'nothing runs on a full disk' fills_up
+    rm "$work/small/fill"
+    ok '  and it does when there is space again' gives 0 'it ran' "$codebox" run --state "$work/small" "$work/ran.py"
+    mount -o remount,ro "$work/small"
+    ok 'nothing runs when the log is read-only' runs_not "$work/small"
+    mount -o remount,rw "$work/small"
+    ok '  and the log is whole after all that' gives 0 'all in order' "$codebox" audit verify --state "$work/small"
+    umount "$work/small"
+else
+    echo '  skip  a full disk and a read-only one: no file system can be mounted'
+fi
+state=$work/killed
+start_server --audit-max-size 4
+checks 3
+executor_of() { for pid in $(children_of "$server"); do [[ $(cat "/proc/$pid/comm" 2>/dev/null) != cbx-executor ]] || echo "$pid"; done; }
+for _ in 1 2 3; do
+    kill -9 "$(executor_of)"
+    wait_until executor_of
+    checks 3
+done
+ok 'a log whose writer was killed goes on' wait_until bash -c "curl -sS -X POST -H 'Content-Type: application/json' -d '{\"code\": \"1\", \"language\": \"python\"}' '$base/v1/check' | jq -e .verdict"
+whole() { audit_is_whole; }
+ok '  and is whole' whole
+mv "$state" "$state.away"
+fails() { [ "$(status_of -X POST -H 'Content-Type: application/json' -d '{"code": "1", "language": "python"}' "$base/v1/check")" -ge 500 ]; }
+mv "$state.away/audit.jsonl" "$state.away/elsewhere"
+ok 'nothing is decided when the log is gone' fails
+stop_server
 finish
