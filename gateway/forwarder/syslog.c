@@ -57,7 +57,8 @@ static bool read_host(struct cbx_str text, struct cbx_syslog_url *out)
         ok = port.p[i] >= '0' && port.p[i] <= '9';
     }
     for (size_t i = 0; ok && i < host.len; i++) {
-        ok = (unsigned char)host.p[i] > ' ' && host.p[i] != '/' && host.p[i] != 0x7f;
+        ok =
+            (unsigned char)host.p[i] > ' ' && host.p[i] != 0x7f && strchr("/[]", host.p[i]) == NULL;
     }
     if (ok) {
         memcpy(out->host, host.p, host.len);
