@@ -3,6 +3,7 @@
 #include "gateway/cli/audit_commands.h"
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit.h"
+#include "gateway/executor/audit_reader.h"
 #include "gateway/ipc/state.h"
 #include "policies/base/clock.h"
 #include "policies/base/hex.h"
@@ -51,6 +52,11 @@ int cbx_audit_prune_command(const struct cbx_options *options)
     } else {
         printf("%zu files with records %" PRIu64 " to %" PRIu64 " are removed\n", pruned.files,
                pruned.first, pruned.last);
+    }
+    if (pruned.waits) {
+        printf("the next file has records that were not forwarded to the syslog server yet; where "
+               "none is used any more, remove %s/" CBX_AUDIT_CURSOR_FOLDER "\n",
+               options->state_dir);
     }
     return 0;
 }

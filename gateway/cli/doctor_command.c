@@ -9,7 +9,7 @@
 #include "gateway/cli/doctor_processes.h"
 #include "gateway/cli/variables.h"
 #include "gateway/executor/audit.h"
-#include "gateway/forwarder/forwarder.h"
+#include "gateway/executor/audit_reader.h"
 #include "gateway/ipc/state.h"
 
 #include <errno.h>
@@ -122,7 +122,7 @@ static void check_state(const char *path, const struct cbx_doctor *doctor)
 static void check_syslog(const char *state_dir, uint64_t last, const struct cbx_doctor *doctor)
 {
     char text[32] = "";
-    CBX_AUTO_FILE f = cbx_state_read(state_dir, CBX_FORWARDER_CURSOR);
+    CBX_AUTO_FILE f = cbx_state_read(state_dir, CBX_AUDIT_CURSOR);
     if (f == NULL || fread(text, 1, 20, f) != 20) {
         return;
     }

@@ -118,7 +118,7 @@ int cbx_audit_public_key(const char *text, uint8_t out[CBX_AUDIT_PUBLIC_BYTES],
                          struct cbx_err *err);
 
 /* Removes closed files whose last record is older than `before_ms` (of the wall clock, as records have it), the
- * oldest first and none behind a younger one. A record 'pruned' names them first, with the hash that
+ * oldest first and none behind a younger one, nor one with records that a syslog server is to get (audit_reader.h). A record 'pruned' names them first, with the hash that
  * the log goes on from, who removed them, and why. CBX_EAUDIT when one of them is not whole, or the
  * record cannot be written: nothing is removed. CBX_EIO when a file cannot be removed. */
 struct cbx_audit_prune {
@@ -128,6 +128,7 @@ struct cbx_audit_prune {
 struct cbx_audit_pruned {
     size_t files;
     uint64_t first, last; /* records */
+    bool waits;           /* an old file stays because of the syslog server */
 };
 int cbx_audit_prune(struct cbx_audit *audit, const struct cbx_audit_prune *wanted,
                     struct cbx_audit_pruned *out, struct cbx_err *err);

@@ -4,8 +4,10 @@
  * still there; the next call names and removes them again. */
 #include "gateway/executor/audit_files.h"
 #include "gateway/executor/audit_internal.h"
+#include "gateway/executor/audit_reader.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <openssl/evp.h>
 #include <unistd.h>
@@ -21,6 +23,9 @@ struct pruning {
     size_t size;
     json_t *files; /* of the record */
     uint64_t first;
+    uint64_t
+        forwarded; /* the last record that a syslog server has got; UINT64_MAX = there is none */
+    bool waits;
 };
 
 /* What a file is, as the record names it. */
@@ -106,7 +111,8 @@ static int collect(struct pruning *p, const struct cbx_audit_files *files, struc
         if (failed) {
             return failed;
         }
-        if (file.time_ms >= p->before_ms) {
+        p->waits = file.time_ms < p->before_ms && file.last > p->forwarded;
+        if (file.time_ms >= p->before_ms || p->waits) {
             p->chain = before;
             return 0;
         }
@@ -146,6 +152,17 @@ static int remove_files(struct pruning *p, struct cbx_err *err)
     return fsync(p->audit->dir) < 0 ? cbx_audit_fail_io(p->audit, err, "sync") : 0;
 }
 
+/* A cursor that is none counts as the start: nothing was forwarded. */
+static uint64_t read_forwarded(const struct cbx_audit *audit)
+{
+    char digits[21] = "";
+    CBX_AUTO_FD fd = openat(audit->dir, CBX_AUDIT_CURSOR, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) {
+        return errno == ENOENT ? UINT64_MAX : 0;
+    }
+    return read(fd, digits, 20) == 20 ? strtoull(digits, NULL, 10) : 0;
+}
+
 int cbx_audit_prune(struct cbx_audit *audit, const struct cbx_audit_prune *wanted,
                     struct cbx_audit_pruned *out, struct cbx_err *err)
 {
@@ -159,6 +176,7 @@ int cbx_audit_prune(struct cbx_audit *audit, const struct cbx_audit_prune *wante
     struct pruning p = {
         .audit = audit, .before_ms = wanted->before_ms, .files = names, .first = files.first[0]
     };
+    p.forwarded = read_forwarded(audit);
     cbx_buf_init(&p.scratch, CBX_AUDIT_LINE_MAX);
     failed = collect(&p, &files, err);
     size_t count = json_array_size(names);
@@ -171,7 +189,8 @@ int cbx_audit_prune(struct cbx_audit *audit, const struct cbx_audit_prune *wante
     if (!failed) {
         *out = (struct cbx_audit_pruned){ .files = count,
                                           .first = count > 0 ? p.first : 0,
-                                          .last = count > 0 ? p.chain.seq : 0 };
+                                          .last = count > 0 ? p.chain.seq : 0,
+                                          .waits = p.waits };
     }
     return failed;
 }

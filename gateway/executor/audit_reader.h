@@ -11,6 +11,11 @@
 
 struct cbx_audit_reader;
 
+/* In the state directory: "SEQ HASH\n" of the last record that a syslog server has got. Only where
+ * records are, or were, forwarded. */
+#define CBX_AUDIT_CURSOR_FOLDER "syslog"
+#define CBX_AUDIT_CURSOR        CBX_AUDIT_CURSOR_FOLDER "/cursor"
+
 /* Opens the log of the directory for reading. With `after`, it begins with the file that has the
  * record behind that one, and leaves out files that end before it. CBX_EIO when there is no
  * directory. */

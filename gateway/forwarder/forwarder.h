@@ -10,18 +10,13 @@
 
 #include <limits.h>
 
-/* The folder of the state directory that the reader may write to, and the file in it: "SEQ HASH\n" of
- * the last record that the server has got. */
-#define CBX_FORWARDER_FOLDER "syslog"
-#define CBX_FORWARDER_CURSOR CBX_FORWARDER_FOLDER "/cursor"
-
 struct cbx_forwarder_config {
     struct cbx_syslog_url url;
     char state_dir[PATH_MAX];
     void *tls; /* of the library; NULL = none */
 };
 
-/* Reads the options and certificates, and makes the cursor's folder. CBX_EINVAL, CBX_EAUDIT. */
+/* Reads the options and certificates, and makes the cursor's folder (CBX_AUDIT_CURSOR). CBX_EINVAL, CBX_EAUDIT. */
 int cbx_forwarder_prepare(const char *url, const char *ca_file, const char *state_dir,
                           struct cbx_forwarder_config *out, struct cbx_err *err);
 

@@ -240,9 +240,8 @@ static void read_log(struct reader *r, const char *state_dir)
 static int open_files(struct reader *r, const struct cbx_forwarder_config *config,
                       struct cbx_err *err)
 {
-    char folder[PATH_MAX + 16], path[PATH_MAX + 16];
-    snprintf(folder, sizeof(folder), "%s/" CBX_FORWARDER_FOLDER, config->state_dir);
-    snprintf(path, sizeof(path), "%s/" CBX_FORWARDER_CURSOR, config->state_dir);
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_CURSOR, config->state_dir);
     r->cursor_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (r->cursor_fd < 0) {
         return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));

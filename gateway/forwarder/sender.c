@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The process that sends records to the syslog server. It has the connection and reads no file of
  * ours. What the server has not acknowledged when a connection ends is sent again. */
+#include "gateway/executor/audit_reader.h"
 #include "gateway/forwarder/connection.h"
 #include "gateway/forwarder/forwarder.h"
 #include "gateway/ipc/files.h"
@@ -160,11 +161,11 @@ int cbx_forwarder_prepare(const char *url, const char *ca_file, const char *stat
     }
     snprintf(out->state_dir, sizeof(out->state_dir), "%s", state_dir);
     struct stat status;
-    if ((mkdirat(dir, CBX_FORWARDER_FOLDER, 0700) < 0 && errno != EEXIST) ||
-        fstatat(dir, CBX_FORWARDER_FOLDER, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+    if ((mkdirat(dir, CBX_AUDIT_CURSOR_FOLDER, 0700) < 0 && errno != EEXIST) ||
+        fstatat(dir, CBX_AUDIT_CURSOR_FOLDER, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
         !S_ISDIR(status.st_mode)) {
         return cbx_fail(err, CBX_EAUDIT,
-                        "the folder '" CBX_FORWARDER_FOLDER
+                        "the folder '" CBX_AUDIT_CURSOR_FOLDER
                         "' of the state directory cannot be made");
     }
     return 0;

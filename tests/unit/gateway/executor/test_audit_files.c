@@ -299,6 +299,25 @@ static void accepts_the_removed_files_that_a_record_names_and_no_others(void **s
     scratch_remove(&s);
 }
 
+static void keeps_files_with_records_that_are_to_be_forwarded(void **state)
+{
+    (void)state;
+    struct scratch s;
+    scratch_make(&s);
+    append_small(s.path, 6);
+    char folder[128];
+    snprintf(folder, sizeof(folder), "%s/syslog", s.path);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    scratch_write(s.path, "syslog/cursor", CBX_STR(""));
+    assert_int_equal(prune(s.path, cbx_time_ms() + LATER_MS).files, 0);
+    scratch_write(s.path, "syslog/cursor", CBX_STR("00000000000000000003 hash\n"));
+    struct cbx_audit_pruned pruned = prune(s.path, cbx_time_ms() + LATER_MS);
+    assert_int_equal(pruned.last, 3);
+    assert_true(pruned.waits);
+    assert_verifies(s.path, 4, 0, "");
+    scratch_remove(&s);
+}
+
 static void finds_old_files_that_nobody_recorded(void **state)
 {
     (void)state;
@@ -504,6 +523,7 @@ int main(void)
         cmocka_unit_test(takes_no_record_when_all_files_are_gone),
         cmocka_unit_test(prunes_what_is_old_and_stays_provable),
         cmocka_unit_test(accepts_the_removed_files_that_a_record_names_and_no_others),
+        cmocka_unit_test(keeps_files_with_records_that_are_to_be_forwarded),
         cmocka_unit_test(finds_old_files_that_nobody_recorded),
         cmocka_unit_test(goes_on_pruning_after_a_crash_before_the_removal),
         cmocka_unit_test(prunes_nothing_when_a_file_was_changed),
