@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The audit log as an operator has it: files, filters, keys, pruning, syslog servers that come and go, and a disk that takes no record.
 source "$(dirname "$0")/lib.sh"
+root=$PWD
+cd "$work"
 audit() { "$codebox" audit "$@" --state "$state"; }
 check() { post /v1/check "$(jq -n --arg c "$1" '{code: $c, language: "python"}')"; }
 checks() { # N
@@ -83,13 +85,13 @@ printf 'print(1)' >"$work/<script>alert(1)<"
 "$codebox" run --state "$state" "$work/<script>alert(1)<" --language python >/dev/null 2>&1 || true
 audit_hostile() { # records that the gateway would write for a hostile caller, in a log of their own
     "$codebox" audit keygen --state "$work/hostile" >/dev/null
-    python3 tests/system/audit/write_records.py "$work/hostile"
+    python3 "$root"/tests/system/audit/write_records.py "$work/hostile"
 }
 audit_hostile
 exported() { # FORMAT STATE
     "$codebox" audit export --format jsonl --state "$2" >"$work/jsonl"
     "$codebox" audit export --format "$1" --state "$2" >"$work/export"
-    python3 tests/system/audit/check_export.py "$1" "$work/export" "$work/jsonl"
+    python3 "$root"/tests/system/audit/check_export.py "$1" "$work/export" "$work/jsonl"
 }
 for format in ecs ocsf cef; do
     ok "export prints $format as its rules have it" exported "$format" "$state"
@@ -99,7 +101,7 @@ same_lines() { cmp "$work/jsonl" <(cat "$work/hostile/audit.jsonl"); }
 ok '  and the records as they are' same_lines
 reported() { # STATE WORD ...
     "$codebox" audit report --state "$1" --output "$work/report.html"
-    python3 tests/system/audit/check_report.py "$work/report.html" "${@:2}"
+    python3 "$root"/tests/system/audit/check_report.py "$work/report.html" "${@:2}"
 }
 ok 'report writes a page without scripts, of the whole log' reported "$state" py.process local uid:
 ok '  in which no text of the log is an element' reported "$work/hostile" '<img src=x onerror=alert(1)>' '</svg><script>alert(1)</script>'
@@ -133,7 +135,7 @@ stop_server
 sink= port=
 start_sink() { # KIND [PORT]
     rm -f "$work/port"
-    python3 tests/system/audit/syslog_server.py "$1" "$work/port" "$work/messages" "${2:-0}" "$work/tls.crt" "$work/tls.key" 2>"$work/sink.log" &
+    python3 "$root"/tests/system/audit/syslog_server.py "$1" "$work/port" "$work/messages" "${2:-0}" "$work/tls.crt" "$work/tls.key" 2>"$work/sink.log" &
     sink=$!
     wait_until test -e "$work/port"
     port=$(cat "$work/port")

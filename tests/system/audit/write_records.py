@@ -2,6 +2,7 @@
 # Appends a record of every type, with hostile texts, to the log in a state directory: write_records.py STATE. They are chained and not signed.
 import hashlib
 import json
+import os
 import re
 import sys
 
@@ -9,7 +10,8 @@ TEXTS = ["<img src=x onerror=alert(1)>", "</svg><script>alert(1)</script>", "a=b
          "key=value other=1", "ünï", "|", "\\", "=", " ", "a" * 5000]
 MEMBERS = ["principal", "session", "origin", "rule", "what", "reason", "error", "file_name", "path", "policy", "language", "host", "method",
            "capability", "id", "decision"]
-classes = open("gateway/cli/audit_classes.def", encoding="utf-8").read()
+root = os.path.dirname(os.path.abspath(__file__)) + "/../../.."
+classes = open(root + "/gateway/cli/audit_classes.def", encoding="utf-8").read()
 types = list(dict.fromkeys(re.findall(r'^CBX_AUDIT_CLASS\("([a-z-]+)"', classes, re.M))) + ["another"]
 
 
