@@ -39,8 +39,12 @@ struct cbx_master_reload {
     void *context;
 };
 
+/* The main function of a process that forwards the audit log: `channel` leads to the other one. */
+typedef void cbx_forward_main(int channel, const void *context);
+
 struct cbx_master_config {
     cbx_child_main *zygote, *executor;
+    cbx_forward_main *reader, *sender; /* NULL = neither. When one ends, both are forked anew */
     const void *context;
     struct cbx_master_reload reload; /* load NULL: SIGHUP ends the gateway */
     bool respawn_front;              /* fork the front again when a signal killed it */
