@@ -128,7 +128,7 @@ few=$(token_of few)
 open_few() { as "$few" POST /v1/sessions '{}' | jq -er .session_id; }
 sessions() { first=$(open_few) && open_few; gives_status 429 'may have 2 sessions at the same time; close one' as "$few" POST /v1/sessions '{}'; as "$few" DELETE "/v1/sessions/$first"; open_few; }
 ok 'sessions are limited, and closing one makes room' sessions
-at_once() { for _ in 1 2 3 4 5 6; do as "$(cat "$work/corp")" POST /v1/sessions '{}' >/dev/null 2>&1 & done; wait; [ "$(as "$(cat "$work/corp")" GET /v1/sessions | jq '.sessions | length')" = 1 ]; }
+at_once() { for _ in 1 2 3 4 5 6; do as "$(cat "$work/corp")" POST /v1/sessions '{}' >/dev/null 2>&1 & done; wait; [ "$(as "$(cat "$work/corp")" GET /v1/sessions | jq '.sessions | length')" -le 1 ] && { as "$(cat "$work/corp")" POST /v1/sessions '{}' >/dev/null; [ "$(as "$(cat "$work/corp")" GET /v1/sessions | jq '.sessions | length')" = 1 ]; }; }
 lazy=$(token_of lazy)
 spend() { gives_status 200 completed as "$lazy" POST /v1/executions "$(code $'import time\nend = time.process_time() + 1.2\nwhile time.process_time() < end: pass')"; gives_status 429 'may use 1 seconds of processor time in an hour' as "$lazy" POST /v1/executions "$(code 'print(1)')"; grep -qiE '^Retry-After: [0-9]{3,}' "$work/headers"; }
 ok 'so is the processor time of programs' spend
