@@ -57,7 +57,7 @@ ok '  of another frontend' nothing --origin mcp
 ok '  of a time' nothing --until 2020-01-01
 ok '  since a time' gives 0 'decision' audit tail --since 1h
 ok '  and says when a time is none' gives 2 'allowed is a time' audit tail --since yesterday
-audit tail -f --lines 1 >"$work/follow" &
+"$codebox" audit tail -f --lines 1 --state "$state" >"$work/follow" &
 follower=$!
 checks 12
 followed() { tail -n 1 "$work/follow" | grep -q "^ *$(last_seq) "; }
