@@ -174,7 +174,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .sender = config->syslog != NULL ? run_sender : NULL,
         .context = &setup,
         .respawn_front = config->executor.persistent,
-        .front_fds = { config->front_fd, cbx_identity_fd(config->identity) },
+        .front_fds = { config->front_fd, config->socket_fd, cbx_identity_fd(config->identity) },
         .executor_fd = setup.config.executor.variables_fd,
         .front_role = config->front_role,
         .front_root = config->front_role == CBX_ROLE_FRONT ? config->front_folder.path : NULL

@@ -29,6 +29,7 @@ struct cbx_flow_config {
                                first policy */
     size_t prewarm_count;
     int front_fd;                   /* open in every front and in no other process; 0 = none */
+    int socket_fd;                  /* the same; 0 = none */
     struct cbx_identity *identity;  /* of the callers of `serve`; NULL = nobody is authenticated */
     enum cbx_role front_role;       /* CBX_ROLE_FRONT or, for the caller's files, CBX_ROLE_CALLER */
     bool keep_code;                 /* of --audit-code full */

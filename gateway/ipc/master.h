@@ -48,7 +48,7 @@ struct cbx_master_config {
     const void *context;
     struct cbx_master_reload reload; /* load NULL: SIGHUP ends the gateway */
     bool respawn_front;              /* fork the front again when a signal killed it */
-    int front_fds[2];                /* open in every front and in no other process; 0 = none */
+    int front_fds[3];                /* open in every front and in no other process; 0 = none */
     int executor_fd; /* open in the master and in every executor, in no other process; 0 = none */
     enum cbx_role front_role;
     const char *front_root; /* as cbx_privileges_drop has it */
