@@ -2,7 +2,6 @@
  * Quotas: a bucket per principal and resource, which fills with time and is emptied by use. */
 #include "gateway/front/identity/quotas.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +69,9 @@ static void fill(struct bucket *bucket, double size, double per_ms, int64_t now_
 /* Whole seconds until `missing` more are there. */
 static uint32_t seconds_until(double missing, double per_ms)
 {
-    double seconds = ceil(missing / per_ms / 1000);
-    return seconds < 1 ? 1 : seconds > 86400 ? 86400 : (uint32_t)seconds;
+    enum { MOST = 86400 };
+    double seconds = missing / per_ms / 1000;
+    return seconds >= MOST ? MOST : (uint32_t)seconds + ((double)(uint32_t)seconds < seconds);
 }
 
 /* --- principals ------------------------------------------------------------------------------- */
