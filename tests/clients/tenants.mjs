@@ -63,6 +63,7 @@ await check('lists have what is the caller\'s alone', async () => {
   must(must_be(200, await call('bob', 'GET', '/v1/sessions')).sessions.length === 0, 'bob sees sessions');
   const own = must_be(200, await call('ann', 'GET', '/v1/sessions')).sessions.map((s) => s.session_id).sort();
   must(own.join() === [session, legacy].sort().join(), own);
+  must_be(200, await call('bob', 'POST', '/v1/check', { language: 'python', code: 'of_bob = 1' }));
   const decisions = must_be(200, await call('bob', 'GET', '/v1/decisions')).decisions;
   must(decisions.length > 0 && decisions.every((d) => d.principal === 'bob'), decisions);
   must(must_be(200, await call('ann', 'GET', '/v1/decisions')).decisions.some((d) => d.id === decision), 'the decision of ann');
