@@ -72,7 +72,7 @@ await (await fetch(new URL('/v1/executions', server.url), { method: 'POST', head
 const page = await (await get('/', { Cookie: cookie })).text();
 const known = {
   html: 'lang', head: '', meta: 'charset name content', title: '', link: 'rel href', script: 'src defer', body: '', header: '', h1: '', h2: '', span: 'class', main: 'data-live', div: 'class', section: '', ul: 'class', li: 'class', b: '', i: 'class',
-  svg: 'class viewBox preserveAspectRatio role aria-label', rect: 'class x y width height', p: 'class role', time: 'datetime title', code: '', pre: '', mark: '', details: 'id open', summary: '',
+  svg: 'class viewBox preserveAspectRatio role aria-label', rect: 'class x y width height', p: 'class role', time: 'datetime title', code: 'class', pre: '', mark: '', details: 'id open', summary: '',
 };
 const values = { class: /^[a-z -]*$/, id: /^d-[0-9A-Z]{26}$/, href: /^\/page\.css$/, src: /^\/page\.js$/, datetime: /^[0-9T:.-]{26}Z$/ };
 function strange(document) {

@@ -107,27 +107,38 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Bits of the number: a logarithm that needs no library. 1 ms has the smallest bar, 1 h 22 steps. */
-static int height_of(json_int_t ms)
+/* Twice the logarithm to base 2, from 1: integers are enough for a bar. */
+static int steps_of(json_int_t ms)
 {
-    enum { STEPS = 22 };
-    int bits = 1;
-    for (; ms > 1 && bits < STEPS; ms /= 2) {
-        bits++;
+    int steps = 1;
+    for (; ms > 1; ms /= 2) {
+        steps += ms >= 3 ? 2 : 1;
     }
-    return bits * HEIGHT / STEPS;
+    return steps;
+}
+
+static int most_steps(const struct runs *runs)
+{
+    enum { LEAST = 8 }; /* runs that are all short have short bars */
+    int most = LEAST;
+    for (size_t i = 0; i < runs->count; i++) {
+        int steps = steps_of(runs->ms[i]);
+        most = steps > most ? steps : most;
+    }
+    return most;
 }
 
 void cbx_chart_runs(struct cbx_buf *out, const json_t *decisions)
 {
     struct runs runs = { 0 };
     collect(decisions, &runs);
+    int most = most_steps(&runs);
     cbx_buf_printf(out,
                    "<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
                    "aria-label=\"Durations of the last runs\">",
                    WIDTH, HEIGHT);
     for (size_t i = 0; i < runs.count; i++) {
-        int height = height_of(runs.ms[i]);
+        int height = steps_of(runs.ms[i]) * HEIGHT / most;
         cbx_buf_printf(out,
                        "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\">"
                        "<title>%lld ms</title></rect>",

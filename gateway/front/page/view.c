@@ -331,24 +331,43 @@ static void add_end(struct cbx_buf *out, const json_t *d)
     }
 }
 
-static void add_decision(struct cbx_buf *out, const json_t *d)
+/* What the first finding says, or the beginning of the code. */
+static void add_what(struct cbx_buf *out, const json_t *d)
 {
+    enum { CODE_BYTES = 80 };
     const json_t *first = json_array_get(at(d, "findings"), 0);
+    struct cbx_str code = cbx_json_str(at(d, "code"));
+    cbx_html_add_member(out, d, "principal");
+    if (first != NULL) {
+        cbx_buf_add_cstr(out, " \u00B7 <code>");
+        cbx_html_add_member(out, first, "rule");
+        cbx_buf_add_cstr(out, "</code> ");
+        cbx_html_add_member(out, first, "message");
+    } else if (code.len > 0) {
+        size_t end = code.len < CODE_BYTES ? code.len : CODE_BYTES;
+        while (end > 0 && end < code.len && ((unsigned char)code.p[end] & 0xC0) == 0x80) {
+            end--;
+        }
+        cbx_buf_add_cstr(out, " \u00B7 <code class=\"dim\">");
+        cbx_html_add(out, cbx_str_sub(code, 0, end));
+        cbx_buf_add_cstr(out, end < code.len ? "\u2026</code>" : "</code>");
+    }
+}
+
+static void add_decision(struct cbx_buf *out, const json_t *d, bool open)
+{
     struct cbx_str verdict = cbx_json_str(at(d, "verdict"));
     cbx_buf_add_cstr(out, "<details id=\"d-");
     cbx_html_add_member(out, d, "id");
-    cbx_buf_add_cstr(out, "\"><summary><span class=\"tag ");
+    cbx_buf_add_cstr(out, open ? "\" open" : "\"");
+    cbx_buf_add_cstr(out, "><summary><span class=\"tag ");
     cbx_html_add(out, verdict);
     cbx_buf_add_cstr(out, "\">");
     cbx_html_add(out, verdict);
     cbx_buf_add_cstr(out, "</span>");
     add_time(out, d);
     cbx_buf_add_cstr(out, "<span class=\"what\">");
-    cbx_html_add_member(out, d, "principal");
-    cbx_buf_add_cstr(out, first != NULL ? " \u00B7 <code>" : "");
-    cbx_html_add_member(out, first, "rule");
-    cbx_buf_add_cstr(out, first != NULL ? "</code> " : "");
-    cbx_html_add_member(out, first, "message");
+    add_what(out, d);
     cbx_buf_add_cstr(out, "</span>");
     add_dim(out, "", d, "language");
     add_dim(out, "", d, "action");
@@ -374,10 +393,13 @@ static void add_decisions(struct cbx_buf *out, const struct cbx_view *view)
 {
     size_t i;
     const json_t *d;
+    bool opened = false;
     cbx_buf_add_cstr(out, "<section><h2>Recent decisions</h2>");
     json_array_foreach(view->recent, i, d)
     {
-        add_decision(out, d);
+        bool refused = !opened && !cbx_str_is(cbx_json_str(at(d, "verdict")), "allow");
+        add_decision(out, d, refused); /* the newest that was not allowed is open */
+        opened |= refused;
     }
     cbx_buf_add_cstr(out, json_array_size(view->recent) == 0
                               ? "<p class=\"dim\">None since the gateway was started.</p>"
