@@ -2,6 +2,7 @@
  * `codebox config`: checks and explains the configuration of serve and mcp: file, environment and
  * options. */
 #include "gateway/cli/cli.h"
+#include "gateway/cli/identity_options.h"
 #include "gateway/cli/network_options.h"
 #include "gateway/cli/settings.h"
 
@@ -55,6 +56,21 @@ static void check_files(const struct cbx_options *options, struct cbx_problems *
     }
 }
 
+/* The keys of issuers, and the origin of --public-url. The sections themselves were checked as they were read. */
+static void check_identity(const struct cbx_options *options, struct cbx_problems *problems)
+{
+    struct cbx_err err = { 0 };
+    struct cbx_identity_config config;
+    char folder[PATH_MAX];
+    CBX_AUTO_DONE(buf) bytes;
+    cbx_buf_init(&bytes, CBX_IDENTITY_BYTES_MAX);
+    cbx_options_identity_config(options, folder, &config);
+    add_failed(cbx_options_check_url(options->public_url, &err), &err, problems);
+    if (problems->count == 0) {
+        add_failed(cbx_identity_load(&config, &bytes, &err), &err, problems);
+    }
+}
+
 static void check_all(const struct cbx_options *options, struct cbx_problems *problems)
 {
     struct cbx_option_table table = cbx_cli_options_table('\0');
@@ -78,6 +94,7 @@ static void check_all(const struct cbx_options *options, struct cbx_problems *pr
                &err, problems);
     check_files(options, problems);
     check_policies(&config, problems);
+    check_identity(options, problems);
 }
 
 static int check(const struct cbx_options *options, struct cbx_problems *problems)

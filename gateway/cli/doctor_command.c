@@ -9,6 +9,7 @@
 #include "gateway/cli/doctor_processes.h"
 #include "gateway/cli/variables.h"
 #include "gateway/executor/audit.h"
+#include "gateway/executor/audit_reader.h"
 #include "gateway/ipc/state.h"
 
 #include <errno.h>
@@ -117,6 +118,22 @@ static void check_state(const char *path, const struct cbx_doctor *doctor)
     }
 }
 
+/* How many records the syslog server has not got; nothing when none was ever sent. */
+static void check_syslog(const char *state_dir, uint64_t last, const struct cbx_doctor *doctor)
+{
+    char text[32] = "";
+    CBX_AUTO_FILE f = cbx_state_read(state_dir, CBX_AUDIT_CURSOR);
+    if (f == NULL || fread(text, 1, 20, f) != 20) {
+        return;
+    }
+    uint64_t sent = strtoull(text, NULL, 10);
+    bool behind = last > sent;
+    cbx_doctor_report(doctor, behind ? CBX_HEALTH_WARN : CBX_HEALTH_OK, "syslog",
+                      behind ? "look into the gateway's log; without 'serve --syslog' none is sent"
+                             : "",
+                      "%" PRIu64 " records are not forwarded yet", behind ? last - sent : 0);
+}
+
 static void check_audit(const char *state_dir, const struct cbx_doctor *doctor)
 {
     char path[PATH_MAX];
@@ -131,7 +148,7 @@ static void check_audit(const char *state_dir, const struct cbx_doctor *doctor)
     } else if (report.line != 0) {
         cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "audit",
                           "keep a copy of the log and find out who changed it",
-                          "line %" PRIu64 ": %s", report.line, report.problem);
+                          "%s:%" PRIu64 ": %s", report.file, report.line, report.problem);
     } else if (report.unsigned_count > 0) {
         cbx_doctor_report(doctor, CBX_HEALTH_WARN, "audit",
                           "'codebox audit verify' lists them, 'codebox audit acknowledge' records "
@@ -141,6 +158,7 @@ static void check_audit(const char *state_dir, const struct cbx_doctor *doctor)
     } else {
         cbx_doctor_report(doctor, CBX_HEALTH_OK, "audit", "", "%" PRIu64 " records, unbroken",
                           report.records);
+        check_syslog(state_dir, report.first + report.records - 1, doctor);
     }
 }
 

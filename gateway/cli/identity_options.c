@@ -20,8 +20,7 @@ size_t cbx_options_hosts(const struct cbx_options *options, char own[300],
     return count;
 }
 
-/* "https://HOST" or "http://HOST", maybe with a port, and nothing behind it: an origin (RFC 6454). */
-static int check_url(const char *url, struct cbx_err *err)
+int cbx_options_check_url(const char *url, struct cbx_err *err)
 {
     const char *host = url != NULL ? strstr(url, "://") : NULL;
     bool good =
@@ -59,7 +58,7 @@ int cbx_options_identity(const struct cbx_options *options, struct cbx_identity 
     struct cbx_identity_config config;
     char folder[PATH_MAX];
     cbx_options_identity_config(options, folder, &config);
-    int failed = check_url(options->public_url, err);
+    int failed = cbx_options_check_url(options->public_url, err);
     return failed ? failed : cbx_identity_new(&config, out, err);
 }
 

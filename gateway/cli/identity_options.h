@@ -14,6 +14,9 @@ enum { CBX_HOSTS_MAX = 16 };
 size_t cbx_options_hosts(const struct cbx_options *options, char own[300],
                          const char *hosts[CBX_HOSTS_MAX + 1]);
 
+/* Is it "https://HOST" or "http://HOST", maybe with a port, and nothing behind it: an origin (RFC 6454)? NULL is. CBX_EINVAL. */
+int cbx_options_check_url(const char *url, struct cbx_err *err);
+
 /* What is configured about callers; paths of keys are relative to the configuration file, whose folder `folder` keeps. */
 void cbx_options_identity_config(const struct cbx_options *options, char folder[PATH_MAX],
                                  struct cbx_identity_config *out);

@@ -112,7 +112,8 @@ static int take_over(void *context, const struct cbx_reload_part *part, uint64_t
 
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                  const struct cbx_listen_address *address, struct cbx_identity *identity,
-                 int64_t idle_ms, int listening, const sigset_t *signals, struct cbx_err *err)
+                 int64_t idle_ms, int listening, int socket_fd, const sigset_t *signals,
+                 struct cbx_err *err)
 {
     CBX_AUTO(store) store = NULL;
     /* cbx_flow_start entered the front's folder of the state directory. */
@@ -160,9 +161,14 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     static struct cbx_reload_listener reloads;
     reloads =
         (struct cbx_reload_listener){ .fd = flow->reload, .apply = take_over, .context = &taken };
+    struct cbx_http_server *local = NULL;
+    struct cbx_http_config on_socket = http;
+    on_socket.listening = socket_fd;
+    on_socket.local = true;
     cbx_service_recover(service);
     failed = cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
                                          : cbx_fail(err, CBX_EIO, "a thread cannot be started");
+    failed = failed || socket_fd <= 0 ? failed : cbx_http_server_new(&on_socket, &local, err);
     if (!failed) {
         cbx_reload_tell_ready(flow->reload);
         log_start(flow, address, cbx_http_server_port(server), options->state_dir);
@@ -172,6 +178,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     }
     cbx_service_stop(service);
     cbx_mcp_sessions_stop(served.mcp.sessions);
+    cbx_http_server_free(local);
     cbx_http_server_free(server);
     cbx_service_done(service); /* before the flow, which jobs use to their end */
     cbx_mcp_done(&served.mcp);
@@ -208,10 +215,15 @@ int cbx_serve_command(const struct cbx_options *options)
     failed = failed ? failed : cbx_listen_check(&address, identity, &err);
     int listening = failed ? -1 : cbx_http_listen(address.host, address.port, &address.port, &err);
     config.front_fd = listening;
+    enum { EVERYBODY = 0666, OWN_USER = 0600 };
+    if (listening >= 0 && options->socket != NULL) {
+        config.socket_fd =
+            cbx_http_listen_unix(options->socket, identity != NULL ? EVERYBODY : OWN_USER, &err);
+    }
     config.identity = identity;
     char folder[PATH_MAX];
     config.front_folder = (struct cbx_grant){ .path = folder, .reads = true, .writes = true };
-    if (listening < 0 ||
+    if (listening < 0 || config.socket_fd < 0 ||
         cbx_state_make_front(options->state_dir, cbx_privileges_user(CBX_ROLE_FRONT), folder,
                              sizeof(folder), &err) != 0 ||
         cbx_flow_start(&config, &flow, &err) != 0 ||
@@ -223,8 +235,8 @@ int cbx_serve_command(const struct cbx_options *options)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    return serve(options, &flow, &address, identity, config.executor.idle_ms, listening, &signals,
-                 &err) != 0
+    return serve(options, &flow, &address, identity, config.executor.idle_ms, listening,
+                 config.socket_fd, &signals, &err) != 0
                ? cbx_cli_fail(&err)
                : 0;
 }

@@ -5,6 +5,7 @@
 #include "gateway/cli/network_options.h"
 #include "gateway/cli/reload.h"
 #include "gateway/cli/variables.h"
+#include "gateway/forwarder/forwarder.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/master.h"
 #include "gateway/ipc/mounts.h"
@@ -21,6 +22,7 @@
 struct setup {
     struct cbx_flow_config config;
     struct cbx_policies policies;
+    struct cbx_forwarder_config forwarder;
 };
 
 static void run_zygote(int control, int secrets_fd, int reload_fd, const void *context)
@@ -34,6 +36,18 @@ static void run_executor(int control, int secrets_fd, int reload_fd, const void 
 {
     const struct setup *setup = context;
     cbx_executor_main(control, secrets_fd, reload_fd, &setup->config.executor);
+}
+
+static void run_reader(int channel, const void *context)
+{
+    const struct setup *setup = context;
+    cbx_forwarder_read(channel, &setup->forwarder);
+}
+
+static void run_sender(int channel, const void *context)
+{
+    const struct setup *setup = context;
+    cbx_forwarder_send(channel, &setup->forwarder);
 }
 
 /* The profiles of the pool that exist before the first request. */
@@ -130,7 +144,11 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     if (failed) {
         return failed;
     }
-    failed = check_mounts(&setup, err);
+    failed = config->syslog != NULL
+                 ? cbx_forwarder_prepare(config->syslog, config->syslog_ca,
+                                         config->executor.state_dir, &setup.forwarder, err)
+                 : 0;
+    failed = failed ? failed : check_mounts(&setup, err);
     failed = failed
                  ? failed
                  : cbx_variables_collect(&setup.policies, config->pass_env, config->pass_env_count,
@@ -139,6 +157,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         cbx_policies_done(&setup.policies);
         return failed;
     }
+    setup.policies.keep_code = config->keep_code;
     setup.config.executor.policies = &setup.policies;
     add_profiles(&setup);
     static struct cbx_reload_context reloads;
@@ -151,9 +170,11 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
                     .context = &reloads },
         .zygote = run_zygote,
         .executor = run_executor,
+        .reader = config->syslog != NULL ? run_reader : NULL,
+        .sender = config->syslog != NULL ? run_sender : NULL,
         .context = &setup,
         .respawn_front = config->executor.persistent,
-        .front_fds = { config->front_fd, cbx_identity_fd(config->identity) },
+        .front_fds = { config->front_fd, config->socket_fd, cbx_identity_fd(config->identity) },
         .executor_fd = setup.config.executor.variables_fd,
         .front_role = config->front_role,
         .front_root = config->front_role == CBX_ROLE_FRONT ? config->front_folder.path : NULL

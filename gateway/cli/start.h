@@ -28,10 +28,13 @@ struct cbx_flow_config {
     const char *prewarm[4]; /* kernels whose sandboxes are made at start-up, with the limits of the
                                first policy */
     size_t prewarm_count;
-    int front_fd;                  /* open in every front and in no other process; 0 = none */
-    struct cbx_identity *identity; /* of the callers of `serve`; NULL = nobody is authenticated */
-    enum cbx_role front_role;      /* CBX_ROLE_FRONT or, for the caller's files, CBX_ROLE_CALLER */
-    struct cbx_grant front_folder; /* the only one that the front may open files in; path NULL =
+    int front_fd;                   /* open in every front and in no other process; 0 = none */
+    int socket_fd;                  /* the same; 0 = none */
+    struct cbx_identity *identity;  /* of the callers of `serve`; NULL = nobody is authenticated */
+    enum cbx_role front_role;       /* CBX_ROLE_FRONT or, for the caller's files, CBX_ROLE_CALLER */
+    bool keep_code;                 /* of --audit-code full */
+    const char *syslog, *syslog_ca; /* of --syslog and --syslog-ca; NULL = none */
+    struct cbx_grant front_folder;  /* the only one that the front may open files in; path NULL =
                                       none. The working directory of CBX_ROLE_FRONT */
 };
 

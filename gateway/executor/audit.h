@@ -12,12 +12,12 @@
  * (Ed25519), rewritten after each batch: it shows when a log was cut short. A record is durable
  * before its action begins, its head is signed right after; a crash in between leaves records
  * that are chained and unsigned. */
-#define CBX_AUDIT_FILE "audit.jsonl"
+#define CBX_AUDIT_FILE "audit.jsonl" /* the current one; closed ones: audit_files.h */
 #define CBX_AUDIT_HEAD "audit.head"
 #define CBX_AUDIT_KEY  "audit.key"
 #define CBX_AUDIT_PUB  "audit.pub"
 
-enum { CBX_AUDIT_LINE_MAX = 512 * 1024, CBX_AUDIT_PUBLIC_BYTES = 32 };
+enum { CBX_AUDIT_LINE_MAX = 512 * 1024, CBX_AUDIT_PUBLIC_BYTES = 32, CBX_AUDIT_FILE_MIB = 256 };
 
 struct cbx_audit;
 
@@ -33,6 +33,10 @@ CBX_DEFINE_AUTO(audit)
 /* Replaces secrets in what is recorded from now on. Borrowed; call it before there are other threads. */
 struct cbx_redactor;
 void cbx_audit_set_redactor(struct cbx_audit *audit, const struct cbx_redactor *redactor);
+
+/* From how many bytes on a file of the log is closed and the next one begun (CBX_AUDIT_FILE_MIB). A
+ * file may pass it by one batch. Call it before there are other threads. */
+void cbx_audit_set_max_bytes(struct cbx_audit *audit, int64_t bytes);
 
 /* Appends a record {seq, time, type, prev, hash, body} and returns when it is on disk. `body` is
  * borrowed. *seq may be NULL. CBX_EAUDIT when it could not be made durable; the log is then as it
@@ -83,7 +87,9 @@ enum { CBX_AUDIT_RANGES_MAX = 1000 };
 /* What a verification found. */
 struct cbx_audit_report {
     uint64_t records;  /* good ones, from the start */
-    uint64_t line;     /* where it broke, 1-based; 0 = nothing is wrong */
+    uint64_t first;    /* the number of the first one: 1, or more when files were pruned */
+    uint64_t line;     /* of the file where it broke, 1-based; 0 = nothing is wrong */
+    char file[40];     /* its name in the state directory */
     char problem[256]; /* what is wrong there */
     char last_hash[CBX_SHA256_HEX + 1];
     char last_time[32];
@@ -93,7 +99,7 @@ struct cbx_audit_report {
     size_t unsigned_count;                     /* of all */
 };
 
-/* Checks every record, the chain, and the signed head, which must be that of the last record: after
+/* Checks every record of all files, the chain, and the signed head, which must be that of the last record: after
  * a crash it may be behind, and the next record that is written says so. Returns 0 whatever it
  * found (report->line tells); CBX_EIO when the log cannot be read. Holds up writers only while it
  * reads the last lines: a record that is being written is not counted as wrong. */
@@ -110,6 +116,29 @@ int cbx_audit_verify_pinned(const char *state_dir, const uint8_t *pinned,
  * PEM, such as a copy of CBX_AUDIT_PUB. CBX_EINVAL. */
 int cbx_audit_public_key(const char *text, uint8_t out[CBX_AUDIT_PUBLIC_BYTES],
                          struct cbx_err *err);
+
+/* Removes closed files whose last record is older than `before_ms` (of the wall clock, as records have it), the
+ * oldest first and none behind a younger one, nor one with records that a syslog server is to get (audit_reader.h). A record 'pruned' names them first, with the hash that
+ * the log goes on from, who removed them, and why. CBX_EAUDIT when one of them is not whole, or the
+ * record cannot be written: nothing is removed. CBX_EIO when a file cannot be removed. */
+struct cbx_audit_prune {
+    int64_t before_ms;
+    struct cbx_str principal, reason;
+};
+struct cbx_audit_pruned {
+    size_t files;
+    uint64_t first, last; /* records */
+    bool waits;           /* an old file stays because of the syslog server */
+};
+int cbx_audit_prune(struct cbx_audit *audit, const struct cbx_audit_prune *wanted,
+                    struct cbx_audit_pruned *out, struct cbx_err *err);
+
+/* Replaces the signing key of the log in `state_dir` by a new one. A record 'key' has both public
+ * keys, signed with the old one, so a verification that trusts the old key comes to trust the new
+ * one. Other processes that have the log open find the new key by themselves. After a crash the
+ * change is either complete or can be made again. `public_key` gets the new one. CBX_EAUDIT. */
+int cbx_audit_replace_key(const char *state_dir, struct cbx_str principal, struct cbx_str reason,
+                          uint8_t public_key[CBX_AUDIT_PUBLIC_BYTES], struct cbx_err *err);
 
 /* Appends a record 'acknowledged' by `principal`, with `reason`, for the unsigned ranges of the
  * report: from then on a verification does not report them. CBX_ESTATE when the report has a

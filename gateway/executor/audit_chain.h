@@ -19,6 +19,10 @@ struct cbx_chain {
 /* The version of the record's form, its field "v". Records of version 0 have no such field. */
 enum { CBX_CHAIN_VERSION = 1 };
 
+/* Milliseconds of the wall clock from the time of a record ("2026-11-23T10:00:00.000Z"). Also "2026-11-23",
+ * and a time without milliseconds. False for anything else. */
+bool cbx_chain_time(struct cbx_str text, int64_t *out);
+
 /* Appends the line of the record that follows `chain`, with its '\n', and moves `chain` on.
  * CBX_ETOOBIG when the line has more than CBX_AUDIT_LINE_MAX bytes or does not fit; nothing has
  * changed then. */
@@ -41,7 +45,7 @@ bool cbx_chain_follow(struct cbx_chain *chain, struct cbx_str line, struct cbx_b
                       struct cbx_chain_line *out);
 
 /* The head's text, signed. And its check: CBX_EAUDIT when it is malformed or the
- * signature is not valid. */
+ * signature is not valid. Without a key (NULL) it is only read. */
 int cbx_chain_sign(const struct cbx_chain *chain, EVP_PKEY *key, struct cbx_buf *out);
 int cbx_chain_open(struct cbx_str head, EVP_PKEY *key, struct cbx_chain *out, struct cbx_err *err);
 

@@ -11,7 +11,9 @@
 #include <sys/types.h>
 
 struct cbx_audit {
-    int fd, head_fd;
+    int dir, fd, head_fd;
+    off_t max_bytes;      /* of a file; then the next one begins */
+    bool rotation_failed; /* and was logged */
     EVP_PKEY *key;
     char path[PATH_MAX];
     const struct cbx_redactor *redactor; /* of what is recorded; NULL = none */
@@ -27,11 +29,79 @@ struct cbx_audit {
     bool head_behind; /* the last head could not be written */
 };
 
+/* What a writer that was killed left at the end: part of a line, on which nothing depended; or
+ * whole records whose head was not signed yet, and whose actions may have begun. */
+struct cbx_remains {
+    uint64_t torn_bytes;
+    char torn_hash[CBX_SHA256_HEX + 1];
+    uint64_t unsigned_from; /* 0 = none */
+};
+
+/* CBX_EAUDIT with this text; the log's path, which is for the operator alone, is the detail. */
+int cbx_audit_fail(const struct cbx_audit *audit, struct cbx_err *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* CBX_EAUDIT "the audit log cannot be written (WHAT: errno), so nothing runs"; the path is in
  * the detail. */
 int cbx_audit_fail_io(struct cbx_audit *audit, struct cbx_err *err, const char *what);
 
+/* Writes all bytes at this offset; -1 and errno. */
+int cbx_audit_write(int fd, struct cbx_str bytes, off_t at);
+
+/* Reads [from, to) of a file; the caller frees. NULL when it cannot be read. */
+char *cbx_audit_read_range(int fd, off_t from, off_t to);
+
 /* Signs the chain and writes the head, without syncing it; -1 and errno. */
 int cbx_audit_write_head(struct cbx_audit *audit);
+
+/* Under the file lock: brings chain and size up to date. A torn tail is cut; what remains of others
+ * is to be noted in the next batch. CBX_EAUDIT. */
+int cbx_audit_catch_up(struct cbx_audit *audit, struct cbx_remains *remains, struct cbx_err *err);
+
+/* Appends the record 'recovered' when there are remains. CBX_ETOOBIG. */
+int cbx_audit_chain_remains(struct cbx_chain *chain, const struct cbx_remains *remains,
+                            struct cbx_buf *out);
+
+/* The key that the head is checked with: `pinned`, else that of the state directory. CBX_EAUDIT. */
+int cbx_audit_find_key(const char *state_dir, const uint8_t *pinned,
+                       uint8_t out[CBX_AUDIT_PUBLIC_BYTES], struct cbx_err *err);
+
+/* A public key from its raw bytes, the caller's; NULL when it is none. */
+EVP_PKEY *cbx_audit_key_of(const uint8_t bytes[CBX_AUDIT_PUBLIC_BYTES]);
+
+/* The signature of the old key over its replacement; false when libcrypto fails. */
+enum { CBX_AUDIT_SIGNATURE_HEX = 128 };
+bool cbx_audit_sign_key_change(EVP_PKEY *key, const uint8_t old_key[CBX_AUDIT_PUBLIC_BYTES],
+                               const uint8_t new_key[CBX_AUDIT_PUBLIC_BYTES],
+                               char out[CBX_AUDIT_SIGNATURE_HEX + 1]);
+
+/* True when `hex` is the signature of the old key over its replacement by the new one. */
+bool cbx_audit_key_change_is_signed(const uint8_t old_key[CBX_AUDIT_PUBLIC_BYTES],
+                                    const uint8_t new_key[CBX_AUDIT_PUBLIC_BYTES],
+                                    struct cbx_str hex);
+
+/* Opens the signing key, or makes it when there is none. Under the lock, so that two first starts make
+ * one key. CBX_EAUDIT. */
+int cbx_audit_open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err);
+
+/* Takes the key of the state directory when it signed this head: another process replaced the key. */
+bool cbx_audit_follow_key(struct cbx_audit *audit, struct cbx_str head);
+
+/* Under the lock: writes the records of a batch, in a new file when the current one is full, and what
+ * a crash left before them. They are on disk then. CBX_EAUDIT: nothing was written. */
+int cbx_audit_commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, struct cbx_err *err);
+
+/* Locks the current file of the log, which another process may have closed meanwhile: then the next
+ * one is opened. CBX_EAUDIT when the log was removed or replaced. */
+int cbx_audit_lock(struct cbx_audit *audit, struct cbx_err *err);
+
+/* True when this is still the current file, or was closed by a rotation and the log goes on in
+ * another one. */
+bool cbx_audit_in_place(const struct cbx_audit *audit);
+
+/* Under the lock, when the head is signed: closes the current file under the number of its first
+ * record, and locks a new one. When the file cannot be renamed it stays the current one, which is
+ * logged once. CBX_EAUDIT when the new file cannot be made: nothing is locked then. */
+int cbx_audit_rotate(struct cbx_audit *audit, struct cbx_err *err);
 
 #endif

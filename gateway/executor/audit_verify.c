@@ -1,171 +1,128 @@
 /* SPDX-License-Identifier: MIT
- * The reading side of the audit log: every record, the chain, the signed head. */
-#include "gateway/executor/audit.h"
-#include "gateway/executor/audit_chain.h"
+ * The reading side of the audit log: every file and record, the chain, the signed head. */
+#include "gateway/executor/audit_files.h"
+#include "gateway/executor/audit_internal.h"
+#include "gateway/executor/audit_notes.h"
 #include "gateway/ipc/state.h"
 #include "policies/base/hex.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <openssl/pem.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void set_problem(struct cbx_audit_report *report, uint64_t line, const char *text)
-{
-    report->line = line;
-    snprintf(report->problem, sizeof(report->problem), "%.*s", (int)sizeof(report->problem) - 1,
-             text);
-}
-
-/* --- the public key --------------------------------------------------------------------------- */
-
-/* Reads a PEM file; never blocks on a FIFO. */
-static int read_pem(const char *path, uint8_t out[CBX_AUDIT_PUBLIC_BYTES], struct cbx_err *err)
-{
-    CBX_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) < 0) {
-        return cbx_fail(err, CBX_EINVAL, "the public key '%s': %s", path, strerror(errno));
-    }
-    CBX_AUTO_FILE f = S_ISREG(status.st_mode) ? fdopen(dup(fd), "r") : NULL;
-    EVP_PKEY *key = f != NULL ? PEM_read_PUBKEY(f, NULL, NULL, NULL) : NULL;
-    size_t len = CBX_AUDIT_PUBLIC_BYTES;
-    bool ok = key != NULL && EVP_PKEY_get_id(key) == EVP_PKEY_ED25519 &&
-              EVP_PKEY_get_raw_public_key(key, out, &len) == 1 && len == CBX_AUDIT_PUBLIC_BYTES;
-    EVP_PKEY_free(key);
-    return ok ? 0
-              : cbx_fail(err, CBX_EINVAL,
-                         "the public key '%s' is none, allowed is an Ed25519 public key in PEM",
-                         path);
-}
-
-int cbx_audit_public_key(const char *text, uint8_t out[CBX_AUDIT_PUBLIC_BYTES], struct cbx_err *err)
-{
-    enum { DIGITS = 2 * CBX_AUDIT_PUBLIC_BYTES };
-    char lower[DIGITS + 1];
-    size_t len = strlen(text);
-    for (size_t i = 0; i < len && i < DIGITS; i++) {
-        lower[i] = (char)tolower((unsigned char)text[i]);
-    }
-    return len == DIGITS && cbx_hex_decode((struct cbx_str){ .p = lower, .len = DIGITS }, out,
-                                           CBX_AUDIT_PUBLIC_BYTES)
-               ? 0
-               : read_pem(text, out, err);
-}
-
-/* The key that the head is checked with: `pinned`, else that of the state directory. */
-static int find_key(const char *state_dir, const uint8_t *pinned,
-                    uint8_t out[CBX_AUDIT_PUBLIC_BYTES], struct cbx_err *err)
-{
-    char path[PATH_MAX];
-    if (pinned != NULL) {
-        memcpy(out, pinned, CBX_AUDIT_PUBLIC_BYTES);
-        return 0;
-    }
-    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_PUB, state_dir);
-    return read_pem(path, out, err) == 0
-               ? 0
-               : cbx_fail(err, CBX_EAUDIT, "the public key '%s' cannot be read", path);
-}
-
-/* --- the head --------------------------------------------------------------------------------- */
-
-/* *present: there is a head, whether it is right or not. */
-static int read_head(const char *state_dir, const uint8_t *pinned, struct cbx_chain *head,
-                     bool *present, struct cbx_err *err)
-{
-    char text[512];
-    CBX_AUTO_FILE f = cbx_state_read(state_dir, CBX_AUDIT_HEAD);
-    size_t len = f != NULL ? fread(text, 1, sizeof(text), f) : 0;
-    *present = len > 0;
-    if (len == 0) {
-        return cbx_fail(err, CBX_EAUDIT,
-                        "the signed head '%s/" CBX_AUDIT_HEAD "' is missing or empty: whether "
-                        "records at the end are missing cannot be told",
-                        state_dir);
-    }
-    uint8_t bytes[CBX_AUDIT_PUBLIC_BYTES];
-    int failed = find_key(state_dir, pinned, bytes, err);
-    if (failed) {
-        return failed;
-    }
-    EVP_PKEY *key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, bytes, sizeof(bytes));
-    failed = key == NULL
-                 ? cbx_fail(err, CBX_EAUDIT, "the public key is not one of Ed25519")
-                 : cbx_chain_open((struct cbx_str){ .p = text, .len = len }, key, head, err);
-    EVP_PKEY_free(key);
-    if (failed && pinned != NULL) {
-        cbx_wrap(err, "with the given public key");
-    }
-    return failed;
-}
-
-/* --- the records ------------------------------------------------------------------------------ */
-
 /* On the way through the log. */
 struct walk {
+    int dir;
+    uint64_t closed; /* the last closed file that was read */
+    uint64_t first;  /* the number that the first record of the file being read should have */
+    uint64_t named;  /* its number by its name; 0 = the current file */
+    uint64_t line_number;
     FILE *f;
     struct cbx_chain chain;
     struct cbx_chain head;     /* as of the start: its record is looked out for */
     struct cbx_sha256 at_head; /* the hash of that record */
+    struct cbx_audit_notes notes;
     char *line;
     size_t size;
     struct cbx_buf scratch;
+    bool gap; /* the problem is one between files */
 };
 
-/* `records` are the numbers of records 'recovered' whose ranges were acknowledged. */
-static void acknowledge_ranges(const json_t *records, struct cbx_audit_report *report)
+static void set_problem(const struct walk *w, struct cbx_audit_report *report, uint64_t line,
+                        const char *text)
 {
-    size_t kept = 0, stored = report->unsigned_count < CBX_AUDIT_RANGES_MAX ? report->unsigned_count
-                                                                            : CBX_AUDIT_RANGES_MAX;
-    for (size_t i = 0; i < stored; i++) {
-        bool acknowledged = false;
-        for (size_t k = 0; k < json_array_size(records); k++) {
-            acknowledged |= json_integer_value(json_array_get(records, k)) ==
-                            (json_int_t)report->unsigned_ranges[i].record;
-        }
-        if (!acknowledged) {
-            report->unsigned_ranges[kept++] = report->unsigned_ranges[i];
-        }
-    }
-    report->unsigned_count -= stored - kept;
+    report->line = line;
+    cbx_audit_file_name(w->named, report->file);
+    snprintf(report->problem, sizeof(report->problem), "%.*s", (int)sizeof(report->problem) - 1,
+             text);
 }
 
-static void add_range(const json_t *body, uint64_t record, struct cbx_audit_report *report)
+/* The line of a record in the current file, which is read last. */
+static uint64_t line_of(const struct walk *w, uint64_t seq)
 {
-    int64_t from = json_integer_value(json_object_get(body, "unsigned_from"));
-    if (from > 0 && report->unsigned_count < CBX_AUDIT_RANGES_MAX) {
-        report->unsigned_ranges[report->unsigned_count] = (struct cbx_audit_range){
-            .from = (uint64_t)from,
-            .to = (uint64_t)json_integer_value(json_object_get(body, "unsigned_to")),
-            .record = record
-        };
-    }
-    report->unsigned_count += from > 0;
+    return seq >= w->first ? seq - w->first + 1 : 1;
 }
 
-/* A record may name a range of unsigned records, or acknowledge such ranges. */
-static void note_range(const struct walk *w, struct cbx_str type, struct cbx_str line,
+/* --- the head --------------------------------------------------------------------------------- */
+
+/* Reads the head and, with a key, checks its signature. *present: there is a head, whether it is
+ * right or not. */
+static int read_head(int dir, const uint8_t *public_key, struct cbx_chain *head, bool *present,
+                     struct cbx_err *err)
+{
+    char text[512];
+    CBX_AUTO_FD fd = openat(dir, CBX_AUDIT_HEAD, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    ssize_t len = fd >= 0 ? read(fd, text, sizeof(text)) : 0;
+    *present = len > 0;
+    if (len <= 0) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the signed head " CBX_AUDIT_HEAD " is missing or empty: whether records "
+                        "at the end are missing cannot be told");
+    }
+    EVP_PKEY *key = public_key != NULL ? cbx_audit_key_of(public_key) : NULL;
+    int failed =
+        public_key != NULL && key == NULL
+            ? cbx_fail(err, CBX_EAUDIT, "the public key is not one of Ed25519")
+            : cbx_chain_open((struct cbx_str){ .p = text, .len = (size_t)len }, key, head, err);
+    EVP_PKEY_free(key);
+    return failed;
+}
+
+static void check_head(const struct walk *w, const struct cbx_chain *head,
                        struct cbx_audit_report *report)
 {
-    bool recovered = cbx_str_is(type, "recovered");
-    if (!recovered && !cbx_str_is(type, "acknowledged")) {
+    char text[200];
+    if (w->chain.seq < head->seq) {
+        snprintf(text, sizeof(text),
+                 "the log ends after record %" PRIu64 ", but record %" PRIu64
+                 " was written: records at the end are missing",
+                 w->chain.seq, head->seq);
+        set_problem(w, report, w->line_number + 1, text);
         return;
     }
-    CBX_AUTO_JSON record = NULL;
-    cbx_json_parse(line, CBX_AUDIT_LINE_MAX, &record, NULL);
-    const json_t *body = json_object_get(record, "body");
-    if (recovered) {
-        add_range(body, w->chain.seq, report);
-    } else {
-        acknowledge_ranges(json_object_get(body, "recovered"), report);
+    bool known = head->seq > 0 && (head->seq == w->chain.seq || head->seq == w->head.seq);
+    if (known &&
+        !cbx_sha256_equal(head->seq == w->chain.seq ? &w->chain.hash : &w->at_head, &head->hash)) {
+        snprintf(text, sizeof(text),
+                 "record %" PRIu64 " is not the one that was signed: the log was rewritten",
+                 head->seq);
+        set_problem(w, report, line_of(w, head->seq), text);
+    } else if (w->chain.seq > head->seq) {
+        snprintf(text, sizeof(text),
+                 "records %" PRIu64 " to %" PRIu64 " are not signed: a crash right after they were "
+                 "written, an older head, or another hand",
+                 head->seq + 1, w->chain.seq);
+        set_problem(w, report, line_of(w, head->seq + 1), text);
     }
 }
+
+/* The key that follows from the trusted one must have signed the head. */
+static int open_head(const struct walk *w, const char *state_dir, const uint8_t *pinned,
+                     struct cbx_chain *head, bool *present, struct cbx_err *err)
+{
+    uint8_t key[CBX_AUDIT_PUBLIC_BYTES];
+    int failed = read_head(w->dir, NULL, head, present, err);
+    failed = failed ? failed : cbx_audit_find_key(state_dir, pinned, key, err);
+    if (failed) {
+        return failed;
+    }
+    bool follows = cbx_audit_notes_key(&w->notes, head->seq, key);
+    failed = read_head(w->dir, key, head, present, err);
+    if (failed && pinned != NULL) {
+        cbx_wrap(err, "with the given public key");
+    }
+    return failed || follows
+               ? failed
+               : cbx_fail(err, CBX_EAUDIT,
+                          "record %" PRIu64 " replaced the signing key by another one than that "
+                          "which is trusted",
+                          w->notes.key_seq);
+}
+
+/* --- the records ------------------------------------------------------------------------------ */
 
 /* The next record; false sets the problem. */
 static bool check_record(struct walk *w, struct cbx_str line, struct cbx_audit_report *report)
@@ -174,24 +131,30 @@ static bool check_record(struct walk *w, struct cbx_str line, struct cbx_audit_r
     struct cbx_chain_line follows;
     if (!cbx_chain_follow(&w->chain, line, &w->scratch, &follows)) {
         if (cbx_chain_check(&w->chain, line, NULL, &err) != 0) {
-            set_problem(report, report->records + 1, err.text);
+            set_problem(w, report, w->line_number + 1, err.text);
         } else { /* cbx_chain_add writes no such line */
-            set_problem(report, report->records + 1,
+            set_problem(w, report, w->line_number + 1,
                         "the line is not in the form in which records are written");
         }
+        w->gap = w->line_number == 0;
         return false;
     }
     report->records++;
-    note_range(w, follows.type, line, report);
+    w->line_number++;
     snprintf(report->last_time, sizeof(report->last_time), "%.*s", CBX_STR_ARG(follows.time));
     if (w->chain.seq == w->head.seq) {
         w->at_head = w->chain.hash;
     }
+    if (!cbx_audit_note(&w->notes, follows.type, line, w->chain.seq, report)) {
+        set_problem(w, report, w->line_number,
+                    "the signing key was replaced, which the key before it did not sign");
+        return false;
+    }
     return true;
 }
 
-/* Checks record after record, to the end or to the first that is wrong. A line without its end is
- * left for the next call. */
+/* Checks record after record, to the end of the file or to the first that is wrong. A line without
+ * its end is left for the next call. */
 static bool check_records(struct walk *w, struct cbx_audit_report *report)
 {
     ssize_t n;
@@ -209,31 +172,113 @@ static bool check_records(struct walk *w, struct cbx_audit_report *report)
     return false;
 }
 
-static void check_head(const struct walk *w, const struct cbx_chain *head,
-                       struct cbx_audit_report *report)
+/* --- the start of the log --------------------------------------------------------------------- */
+
+/* What the first record of a file says that it follows. */
+static bool read_start(FILE *f, struct cbx_chain *out)
 {
-    char text[200];
-    if (w->chain.seq < head->seq) {
-        snprintf(text, sizeof(text),
-                 "the log ends after record %" PRIu64 ", but record %" PRIu64
-                 " was written: records at the end are missing",
-                 w->chain.seq, head->seq);
-        set_problem(report, report->records + 1, text);
+    CBX_AUTO_MEM char *line = NULL;
+    size_t size = 0;
+    ssize_t n = f != NULL ? getline(&line, &size, f) : -1;
+    CBX_AUTO_JSON record = NULL;
+    if (n <= 0 || cbx_json_parse((struct cbx_str){ .p = line, .len = (size_t)n },
+                                 CBX_AUDIT_LINE_MAX, &record, NULL) != 0) {
+        return false;
+    }
+    int64_t seq = json_integer_value(json_object_get(record, "seq"));
+    out->seq = (uint64_t)(seq - 1);
+    return seq > 1 &&
+           cbx_sha256_from_hex(cbx_json_str(json_object_get(record, "prev")), &out->hash);
+}
+
+/* Does a record of this file name what was removed? */
+static bool is_pruned_by(struct walk *w, FILE *f, const struct cbx_chain *start)
+{
+    ssize_t n;
+    bool found = false;
+    while (f != NULL && !found && (n = getline(&w->line, &w->size, f)) > 0) {
+        found = cbx_audit_names_pruned((struct cbx_str){ .p = w->line, .len = (size_t)n }, start);
+    }
+    return found;
+}
+
+/* The chain begins with record 1, or behind the files that a record 'pruned' of this log names. That
+ * the record is one of the log shows later. */
+static void find_start(struct walk *w, const struct cbx_audit_files *files)
+{
+    uint64_t first = files->count > 0 ? files->first[0] : 0;
+    CBX_AUTO_FILE f = cbx_audit_file_open(w->dir, first);
+    struct cbx_chain start;
+    if (!read_start(f, &start)) {
         return;
     }
-    bool known = head->seq > 0 && (head->seq == w->chain.seq || head->seq == w->head.seq);
-    if (known &&
-        !cbx_sha256_equal(head->seq == w->chain.seq ? &w->chain.hash : &w->at_head, &head->hash)) {
+    bool found = false;
+    for (size_t i = 0; i <= files->count && !found; i++) {
+        CBX_AUTO_FILE file = cbx_audit_file_open(w->dir, i < files->count ? files->first[i] : 0);
+        found = is_pruned_by(w, file, &start);
+    }
+    if (found) {
+        w->chain = start;
+    }
+}
+
+/* --- the files -------------------------------------------------------------------------------- */
+
+/* The closed file behind those that were read; 0 = there is none. */
+static int next_closed(const struct walk *w, uint64_t *out, struct cbx_audit_report *report,
+                       struct cbx_err *err)
+{
+    CBX_AUTO_DONE(audit_files) files;
+    int failed = cbx_audit_files_list(w->dir, &files, err);
+    if (failed) {
+        return failed;
+    }
+    *out = 0;
+    for (size_t i = files.count; i > 0 && files.first[i - 1] > w->closed; i--) {
+        *out = files.first[i - 1];
+    }
+    if (files.stray[0] != '\0') {
+        set_problem(w, report, 1, "the name of this file is none of the audit log's");
+        snprintf(report->file, sizeof(report->file), "%.*s", (int)sizeof(report->file) - 1,
+                 files.stray);
+    }
+    return 0;
+}
+
+static void begin_file(struct walk *w, uint64_t number)
+{
+    w->named = number;
+    w->first = w->chain.seq + 1;
+    w->line_number = 0;
+}
+
+static void check_closed(struct walk *w, uint64_t number, struct cbx_audit_report *report)
+{
+    char text[200];
+    begin_file(w, number);
+    w->closed = number;
+    CBX_AUTO_FILE f = cbx_audit_file_open(w->dir, number);
+    w->f = f;
+    if (f == NULL) {
+        snprintf(text, sizeof(text), "the file cannot be read: %s", strerror(errno));
+        set_problem(w, report, 1, text);
+        w->gap = true;
+        return;
+    }
+    if (number != w->first) {
         snprintf(text, sizeof(text),
-                 "record %" PRIu64 " is not the one that was signed: the log was rewritten",
-                 head->seq);
-        set_problem(report, head->seq, text);
-    } else if (w->chain.seq > head->seq) {
-        snprintf(text, sizeof(text),
-                 "records %" PRIu64 " to %" PRIu64 " are not signed: a crash right after they were "
-                 "written, an older head, or another hand",
-                 head->seq + 1, w->chain.seq);
-        set_problem(report, head->seq + 1, text);
+                 "the file begins with record %" PRIu64 " by its name, record %" PRIu64
+                 " belongs here: a file was removed, added or renamed",
+                 number, w->first);
+        set_problem(w, report, 1, text);
+        w->gap = true;
+        return;
+    }
+    bool torn = check_records(w, report);
+    if (report->line == 0 && (torn || w->line_number == 0)) {
+        set_problem(w, report, w->line_number + 1,
+                    torn ? "the last line of a closed file is torn: the file was cut"
+                         : "a closed file has no record: the file was cut");
     }
 }
 
@@ -244,19 +289,110 @@ static void check_end(const char *state_dir, const uint8_t *pinned, struct walk 
     struct cbx_chain head = { 0 };
     struct cbx_err err;
     bool present;
-    int failed = read_head(state_dir, pinned, &head, &present, &err);
     bool torn = check_records(w, report);
     if (report->line != 0) {
         return;
     }
+    int failed = open_head(w, state_dir, pinned, &head, &present, &err);
     if (torn) {
-        set_problem(report, report->records + 1,
+        set_problem(w, report, w->line_number + 1,
                     "the last line is torn: a crash in the middle of a write, or a cut");
     } else if (!failed) {
         check_head(w, &head, report);
     } else if (present || report->records > 0 || pinned != NULL) {
-        set_problem(report, report->records + 1, err.text);
+        set_problem(w, report, w->line_number + 1, err.text);
     }
+}
+
+static bool is_current(const struct walk *w)
+{
+    struct stat open_file, named;
+    return fstat(fileno(w->f), &open_file) == 0 &&
+           fstatat(w->dir, CBX_AUDIT_FILE, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
+/* True when this was the end of the log; false when the file was closed meanwhile. */
+static bool check_current(const char *state_dir, const uint8_t *pinned, struct walk *w,
+                          struct cbx_audit_report *report)
+{
+    begin_file(w, 0);
+    check_records(w, report);
+    if (report->line != 0) {
+        return true;
+    }
+    while (flock(fileno(w->f), LOCK_SH) < 0 && errno == EINTR) {
+    }
+    bool end = is_current(w);
+    if (end) {
+        check_end(state_dir, pinned, w, report);
+    } else {
+        check_records(w, report);
+        w->closed = w->first;
+    }
+    flock(fileno(w->f), LOCK_UN);
+    return end || report->line != 0;
+}
+
+/* One step: the next file. *end: there is nothing behind it. */
+static int check_next(const char *state_dir, const uint8_t *pinned, struct walk *w, bool *end,
+                      struct cbx_audit_report *report, struct cbx_err *err)
+{
+    uint64_t number = 0, meanwhile = 0;
+    int failed = next_closed(w, &number, report, err);
+    if (failed || report->line != 0) {
+        return failed;
+    }
+    if (number > 0) {
+        check_closed(w, number, report);
+        return 0;
+    }
+    CBX_AUTO_FILE f = cbx_audit_file_open(w->dir, 0);
+    failed = next_closed(w, &meanwhile, report, err);
+    if (failed || meanwhile > 0) { /* what was opened is not the file behind those that were read */
+        return failed;
+    }
+    w->f = f;
+    if (f != NULL) {
+        *end = check_current(state_dir, pinned, w, report);
+        return 0;
+    }
+    if (errno != ENOENT || w->closed == 0) {
+        return cbx_fail(err, CBX_EIO, "the audit log '%s/" CBX_AUDIT_FILE "': %s", state_dir,
+                        strerror(errno));
+    }
+    /* A crash left the log between two files; the next writer makes the new one. */
+    begin_file(w, 0);
+    CBX_AUTO_FILE none = fopen("/dev/null", "re");
+    w->f = none;
+    *end = true;
+    if (none != NULL) {
+        check_end(state_dir, pinned, w, report);
+    }
+    return none != NULL ? 0 : cbx_fail(err, CBX_EIO, "/dev/null: %s", strerror(errno));
+}
+
+static int check_all(const char *state_dir, const uint8_t *pinned, struct walk *w,
+                     struct cbx_audit_report *report, struct cbx_err *err)
+{
+    bool present, end = false;
+    memset(report, 0, sizeof(*report));
+    CBX_AUTO_DONE(audit_files) files;
+    int failed = cbx_audit_files_list(w->dir, &files, err);
+    if (failed) {
+        return failed;
+    }
+    if (cbx_audit_find_key(state_dir, pinned, w->notes.trusted, NULL) == 0) {
+        cbx_hex_encode(w->notes.trusted, sizeof(w->notes.trusted), report->public_key);
+    }
+    read_head(w->dir, NULL, &w->head, &present, NULL);
+    find_start(w, &files);
+    report->first = w->chain.seq + 1;
+    while (!failed && !end && report->line == 0) {
+        failed = check_next(state_dir, pinned, w, &end, report, err);
+    }
+    cbx_sha256_hex(&w->chain.hash, report->last_hash);
+    return failed;
 }
 
 int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, struct cbx_err *err)
@@ -267,50 +403,23 @@ int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, str
 int cbx_audit_verify_pinned(const char *state_dir, const uint8_t *pinned,
                             struct cbx_audit_report *report, struct cbx_err *err)
 {
-    memset(report, 0, sizeof(*report));
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, state_dir);
-    CBX_AUTO_FILE f = cbx_state_read(state_dir, CBX_AUDIT_FILE);
-    if (f == NULL) {
-        return cbx_fail(err, CBX_EIO, "the audit log '%s': %s", path, strerror(errno));
+    enum { TRIES = 3 };
+    CBX_AUTO_FD dir = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0) {
+        memset(report, 0, sizeof(*report));
+        return cbx_fail(err, CBX_EIO, "the audit log '%s/" CBX_AUDIT_FILE "': %s", state_dir,
+                        strerror(errno));
     }
-    struct walk walk = { .f = f };
-    cbx_buf_init(&walk.scratch, CBX_AUDIT_LINE_MAX);
-    bool present;
-    read_head(state_dir, pinned, &walk.head, &present, NULL);
-    check_records(&walk, report);
-    if (report->line == 0) {
-        while (flock(fileno(f), LOCK_SH) < 0 && errno == EINTR) {
-        }
-        check_end(state_dir, pinned, &walk, report);
-        flock(fileno(f), LOCK_UN);
+    int failed = 0;
+    bool gap = true;
+    /* Files may be pruned while they are read; a gap that stays is one. */
+    for (int i = 0; i < TRIES && gap && !failed; i++) {
+        struct walk walk = { .dir = dir };
+        cbx_buf_init(&walk.scratch, CBX_AUDIT_LINE_MAX);
+        failed = check_all(state_dir, pinned, &walk, report, err);
+        gap = walk.gap;
+        free(walk.line);
+        cbx_buf_done(&walk.scratch);
     }
-    free(walk.line);
-    cbx_buf_done(&walk.scratch);
-    cbx_sha256_hex(&walk.chain.hash, report->last_hash);
-    uint8_t key[CBX_AUDIT_PUBLIC_BYTES];
-    if (find_key(state_dir, pinned, key, NULL) == 0) {
-        cbx_hex_encode(key, sizeof(key), report->public_key);
-    }
-    return 0;
-}
-
-int cbx_audit_acknowledge(const char *state_dir, const struct cbx_audit_report *report,
-                          struct cbx_str principal, struct cbx_str reason, struct cbx_err *err)
-{
-    if (report->line != 0) {
-        return cbx_fail(err, CBX_ESTATE,
-                        "line %" PRIu64 " is wrong, which cannot be acknowledged: %s", report->line,
-                        report->problem);
-    }
-    json_t *records = json_array();
-    for (size_t i = 0; i < report->unsigned_count && i < CBX_AUDIT_RANGES_MAX; i++) {
-        json_array_append_new(records, json_integer((json_int_t)report->unsigned_ranges[i].record));
-    }
-    CBX_AUTO_JSON body = json_pack("{s:o}", "recovered", records);
-    json_object_set_new(body, "principal", cbx_json_text(principal));
-    json_object_set_new(body, "reason", cbx_json_text(reason));
-    CBX_AUTO(audit) audit = NULL;
-    int failed = cbx_audit_open(state_dir, &audit, err);
-    return failed ? failed : cbx_audit_append(audit, "acknowledged", body, NULL, err);
+    return failed;
 }

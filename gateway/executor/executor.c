@@ -26,6 +26,9 @@ int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cb
     int failed = opens ? cbx_audit_open(e->config.state_dir, &e->audit, err) : 0;
     if (opens && !failed) {
         cbx_audit_set_redactor(e->audit, e->grants.redactor);
+        if (e->config.audit_max_bytes > 0) {
+            cbx_audit_set_max_bytes(e->audit, e->config.audit_max_bytes);
+        }
     }
     *out = e->audit;
     pthread_mutex_unlock(&e->lock);

@@ -17,6 +17,8 @@ struct cbx_executor_config {
     const struct cbx_policies *policies; /* of the gateway; borrowed */
     int variables_fd;                    /* gateway/ipc/variables.h; 0 = none */
     const char *state_dir;
+    int64_t audit_max_bytes;              /* of a file of the audit log; 0 = CBX_AUDIT_FILE_MIB */
+    int64_t audit_keep_ms;                /* older files of it are removed; 0 = none */
     const char *docker_host;              /* NULL = DOCKER_HOST, else the usual sockets */
     const char *runtime;                  /* NULL = the engine's default */
     const char *gvisor_runtime;           /* NULL = none: what asks for gVisor fails */

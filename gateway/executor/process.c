@@ -69,6 +69,28 @@ static void *housekeep(void *context)
     return NULL;
 }
 
+/* Removes old files of the audit log, at the start and every hour. */
+static void *prune_audit(void *context)
+{
+    struct cbx_executor *e = context;
+    for (;;) {
+        struct cbx_audit *audit;
+        struct cbx_err err = { 0 };
+        struct cbx_audit_pruned pruned = { 0 };
+        struct cbx_audit_prune wanted = { .before_ms = cbx_time_ms() - e->config.audit_keep_ms,
+                                          .principal = CBX_STR("gateway"),
+                                          .reason = CBX_STR("serve --audit-keep") };
+        if (cbx_executor_audit(e, &audit, &err) != 0 ||
+            cbx_audit_prune(audit, &wanted, &pruned, &err) != 0) {
+            cbx_log(CBX_LOG_ERROR, "old files of the audit log are not removed: %s", err.text);
+        } else if (pruned.files > 0) {
+            cbx_log(CBX_LOG_INFO, "%zu old files of the audit log are removed", pruned.files);
+        }
+        nanosleep(&(struct timespec){ .tv_sec = 3600 }, NULL);
+    }
+    return NULL;
+}
+
 static void flush_audit(struct cbx_executor *e)
 {
     if (e->audit != NULL) {
@@ -248,6 +270,10 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd, int reload_fd,
                                                     .context = &e };
     if (pthread_create(&thread, NULL, housekeep, &e) != 0 ||
         (reload_fd >= 0 && !cbx_reload_listen(&reloads)) || !cbx_acceptors_start(&acceptors)) {
+        _exit(1);
+    }
+    if (config->persistent && config->audit_keep_ms > 0 &&
+        pthread_create(&thread, NULL, prune_audit, &e) != 0) {
         _exit(1);
     }
     char reason;

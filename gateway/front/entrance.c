@@ -51,7 +51,9 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
     struct cbx_http_request request = *asked;
     struct cbx_caller caller = { 0 };
     struct cbx_auth_refusal refusal;
-    struct cbx_credentials credentials = { .authorization = request.authorization };
+    struct cbx_credentials credentials = { .authorization = request.authorization,
+                                           .has_peer = request.has_peer,
+                                           .peer = request.peer };
     request.caller = &caller; /* of a public route it may be nobody: zeroed */
     if (answer_metadata(entrance, &request, out) || cbx_page_handle(&entrance->page, asked, out)) {
         return;

@@ -399,3 +399,48 @@ int64_t cbx_store_last_turn(struct cbx_store *store)
     const char *turn = json_string_value(json_object_get(json_array_get(rows, 0), "turn"));
     return turn != NULL ? strtoll(turn, NULL, 10) : 0;
 }
+
+/* --- keys of clients -------------------------------------------------------------------------- */
+
+static int read_key(struct cbx_store *store, const char *principal, const char *key,
+                    struct cbx_stored_key *out, struct cbx_err *err)
+{
+    char *c[3] = { NULL, NULL, NULL };
+    int failed =
+        fetch(store, "SELECT request, id, created_at FROM keys WHERE key=?1 AND " OF_PRINCIPAL,
+              principal, key, c, 3, err);
+    if (!failed) {
+        snprintf(out->request, sizeof(out->request), "%s", c[0]);
+        snprintf(out->id, sizeof(out->id), "%s", c[1]);
+        snprintf(out->created_at, sizeof(out->created_at), "%s", c[2]);
+    }
+    for (int i = 0; i < 3; i++) {
+        free(c[i]);
+    }
+    return failed;
+}
+
+int cbx_store_take_key(struct cbx_store *store, const char *principal, const char *key,
+                       const char *oldest, struct cbx_stored_key *own, struct cbx_err *err)
+{
+    const char *const values[] = { principal, key, own->request, own->id, own->created_at };
+    int changed = 0;
+    int failed =
+        cbx_store_execute(store, "DELETE FROM keys WHERE created_at < ?", &oldest, 1, NULL, err);
+    failed = failed ? failed
+                    : cbx_store_execute(store, "INSERT OR IGNORE INTO keys VALUES(?,?,?,?,?)",
+                                        values, 5, &changed, err);
+    if (failed || changed > 0) {
+        return failed;
+    }
+    failed = read_key(store, principal, key, own, err);
+    return failed ? failed : cbx_fail(err, CBX_ESTATE, "the key was used before");
+}
+
+int cbx_store_drop_key(struct cbx_store *store, const char *principal, const char *key,
+                       const char *id, struct cbx_err *err)
+{
+    const char *const values[] = { principal, key, id };
+    return cbx_store_execute(store, "DELETE FROM keys WHERE principal=? AND key=? AND id=?", values,
+                             3, NULL, err);
+}

@@ -92,6 +92,22 @@ int cbx_store_set_execution(struct cbx_store *store, const char *id, const char 
 int cbx_store_get_execution(struct cbx_store *store, const char *principal, const char *id,
                             json_t **out, struct cbx_err *err);
 
+/* A key by which a client repeats a request safely, and what the request made. */
+struct cbx_stored_key {
+    char request[CBX_SHA256_HEX + 1]; /* SHA-256 of the request */
+    char id[40];                      /* of the session or execution */
+    char created_at[32];
+};
+
+/* Notes that this key of a principal stands for this request and for what it is about to make. Keys from before `oldest`
+ * (as created_at is written) are forgotten. CBX_ESTATE when the key is taken: *own is replaced by what it stands for. */
+int cbx_store_take_key(struct cbx_store *store, const char *principal, const char *key,
+                       const char *oldest, struct cbx_stored_key *own, struct cbx_err *err);
+
+/* Forgets the key, when it stands for this id. */
+int cbx_store_drop_key(struct cbx_store *store, const char *principal, const char *key,
+                       const char *id, struct cbx_err *err);
+
 /* Lists of objects of texts (new references). Sessions: {id, principal, created_at, policy, options}.
  * Executions that are not over: {id, principal, session, decision, language, created_at, code, request, begun:
  * "0" or "1", audit_seq, kind, name, turn}. */

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-enum { CBX_STORE_STATEMENTS = 32 };
+enum { CBX_STORE_STATEMENTS = 48 };
 
 struct cbx_store {
     int dir;      /* the state directory */

@@ -67,6 +67,10 @@ static const char *const migrations[] = {
     "ALTER TABLE sessions ADD COLUMN principal TEXT NOT NULL DEFAULT 'local';"
     "ALTER TABLE executions ADD COLUMN principal TEXT NOT NULL DEFAULT 'local';"
     "PRAGMA user_version=8;",
+    "CREATE TABLE keys(principal TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL, id TEXT "
+    "NOT NULL, created_at TEXT NOT NULL, PRIMARY KEY(principal, key)) WITHOUT ROWID;"
+    "CREATE INDEX keys_by_age ON keys(created_at);"
+    "PRAGMA user_version=9;",
 };
 enum { FIRST_VERSION = 2, MIGRATIONS = sizeof(migrations) / sizeof(migrations[0]) };
 

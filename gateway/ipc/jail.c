@@ -335,6 +335,9 @@ static const int executor_calls[] = {
     SCMP_SYS(renameat2), SCMP_SYS(utimensat),
 };
 
+/* For the sender of the audit log's records. */
+static const int sender_calls[] = { SCMP_SYS(connect) };
+
 /* For the zygote, besides what workers need. Which process it may signal is Landlock's matter. */
 static const int zygote_calls[] = {
     SCMP_SYS(clone),     SCMP_SYS(fork),    SCMP_SYS(wait4),           SCMP_SYS(kill),
@@ -444,6 +447,20 @@ static int build_tcp_executor(scmp_filter_ctx filter)
     return failed ? failed : allow_when(filter, tcp_engine, COUNT(tcp_engine));
 }
 
+static int build_sender(scmp_filter_ctx filter)
+{
+    int failed = build_shared(filter);
+    failed = failed ? failed : add_calls(filter, SCMP_ACT_ALLOW, sender_calls, COUNT(sender_calls));
+    return failed ? failed : allow_when(filter, tcp_engine, COUNT(tcp_engine));
+}
+
+static int build_local_sender(scmp_filter_ctx filter)
+{
+    int failed = build_shared(filter);
+    failed = failed ? failed : add_calls(filter, SCMP_ACT_ALLOW, sender_calls, COUNT(sender_calls));
+    return failed ? failed : allow_when(filter, unix_engine, COUNT(unix_engine));
+}
+
 static int build_zygote(scmp_filter_ctx filter)
 {
     int failed = add_calls(filter, SCMP_ACT_ALLOW, worker_calls, COUNT(worker_calls));
@@ -494,6 +511,16 @@ int cbx_jail_front(struct cbx_err *err)
 int cbx_jail_executor(bool tcp, struct cbx_err *err)
 {
     return limit_to(tcp ? build_tcp_executor : build_executor, err);
+}
+
+int cbx_jail_reader(struct cbx_err *err)
+{
+    return limit_to(build_shared, err);
+}
+
+int cbx_jail_sender(bool local, struct cbx_err *err)
+{
+    return limit_to(local ? build_local_sender : build_sender, err);
 }
 
 int cbx_jail_zygote(struct cbx_err *err)

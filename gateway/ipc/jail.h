@@ -30,6 +30,12 @@ int cbx_jail_front(struct cbx_err *err);
  * threads. Anything else fails with EPERM, as for the front. CBX_EIO: the executor must then not serve. */
 int cbx_jail_executor(bool tcp, struct cbx_err *err);
 
+/* For the reader of the audit log: open connections, and files (where cbx_files_confine lets it); no sockets. For the
+ * sender: it may also connect, over the network or, with `local`, to Unix sockets. Anything else
+ * fails with EPERM. CBX_EIO: the process must then end. */
+int cbx_jail_reader(struct cbx_err *err);
+int cbx_jail_sender(bool local, struct cbx_err *err);
+
 /* For the zygote, after cbx_jail_worker_prepare: it may do what a worker may, fork, wait, send
  * signals (Landlock restricts to whom), and confine its children. Anything else fails with EPERM; no
  * files, no sockets, no programs. CBX_EIO: the zygote must then not serve. */

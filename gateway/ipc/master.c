@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -37,7 +38,8 @@ struct master {
         set; /* what was loaded last, for processes that are forked later; empty = nothing since the start */
     pid_t front_pid, zygote_pid, executor_pid;
     struct cbx_notify notify;
-    bool is_ready; /* a front has served */
+    bool is_ready;                /* a front has served */
+    pid_t reader_pid, sender_pid; /* 0 = none */
     int64_t forked_ms;
     int stop_signal; /* the one that the master was told to end by; 0 = none */
 };
@@ -200,6 +202,42 @@ static pid_t fork_executor(struct master *m)
     return pid;
 }
 
+static pid_t fork_forwarding(struct master *m, enum cbx_role role, cbx_forward_main *run,
+                             const int channel[2], int end)
+{
+    pid_t master = getpid(), pid = fork();
+    if (pid == 0) {
+        close_executor_fd(m);
+        drop_privileges(role, NULL);
+        follow_master(master, SIGKILL);
+        leave_terminal();
+        unblock_signals();
+        close_pair(channel, end);
+        close_pair(m->zygote, -1);
+        close_pair(m->executor, -1);
+        close_front_fds(m);
+        close_pair(m->front_reload, -1);
+        close_pair(m->executor_reload, -1);
+        adopt_set(m, 0); /* nothing that was loaded is for it */
+        run(channel[end], m->config.context);
+        _exit(1);
+    }
+    return pid;
+}
+
+/* The two processes that forward the audit log, over a new channel. */
+static void fork_forwarders(struct master *m)
+{
+    int channel[2];
+    if (m->config.reader == NULL ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) < 0) {
+        return;
+    }
+    m->reader_pid = fork_forwarding(m, CBX_ROLE_READER, m->config.reader, channel, 0);
+    m->sender_pid = fork_forwarding(m, CBX_ROLE_SENDER, m->config.sender, channel, 1);
+    close_pair(channel, -1);
+}
+
 /* True in the front. */
 static bool fork_front(struct master *m)
 {
@@ -257,6 +295,15 @@ static void replace_executor(struct master *m)
     m->executor_pid = fork_executor(m);
 }
 
+/* What was being sent when one of them ended is sent again. */
+static void replace_forwarders(struct master *m, pid_t ended)
+{
+    pid_t other = ended == m->reader_pid ? m->sender_pid : m->reader_pid;
+    signal_child(other, SIGKILL);
+    await_child(other);
+    fork_forwarders(m);
+}
+
 /* The front's exit status. A front that has no handler was ended by the master's SIGTERM, whatever
  * signal the master got: ^C is 130. */
 static int exit_status(const struct master *m, int status)
@@ -282,6 +329,8 @@ static void await_executor(const struct master *m)
 _Noreturn static void end(struct master *m, int status)
 {
     signal_child(m->zygote_pid, SIGKILL);
+    signal_child(m->reader_pid, SIGKILL);
+    signal_child(m->sender_pid, SIGKILL);
     signal_child(m->executor_pid, SIGTERM);
     close_pair(m->executor, 0);
     close_pair(m->zygote, -1);
@@ -311,6 +360,11 @@ static bool reap(struct master *m)
             cbx_log(CBX_LOG_WARNING, "the executor was killed; it is started again");
             pause_if_quick(m);
             replace_executor(m);
+        } else if (pid == m->reader_pid || pid == m->sender_pid) {
+            cbx_log(CBX_LOG_WARNING,
+                    "a process that forwards the audit log ended; it is started again");
+            pause_if_quick(m);
+            replace_forwarders(m, pid);
         }
     }
     return false;
@@ -514,6 +568,7 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
     if (!front) {
         cbx_log_set_component("master");
         m.forked_ms = cbx_clock_ms() - QUICK_MS;
+        fork_forwarders(&m);
         supervise(&m, &signals);
     }
     *out = (struct cbx_master_sockets){ .zygote = m.zygote[0],

@@ -39,12 +39,16 @@ struct cbx_master_reload {
     void *context;
 };
 
+/* The main function of a process that forwards the audit log: `channel` leads to the other one. */
+typedef void cbx_forward_main(int channel, const void *context);
+
 struct cbx_master_config {
     cbx_child_main *zygote, *executor;
+    cbx_forward_main *reader, *sender; /* NULL = neither. When one ends, both are forked anew */
     const void *context;
     struct cbx_master_reload reload; /* load NULL: SIGHUP ends the gateway */
     bool respawn_front;              /* fork the front again when a signal killed it */
-    int front_fds[2];                /* open in every front and in no other process; 0 = none */
+    int front_fds[3];                /* open in every front and in no other process; 0 = none */
     int executor_fd; /* open in the master and in every executor, in no other process; 0 = none */
     enum cbx_role front_role;
     const char *front_root; /* as cbx_privileges_drop has it */

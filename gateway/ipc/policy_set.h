@@ -13,6 +13,7 @@ struct cbx_policies {
     size_t count;
     /* Of each policy the names of the variables that programs get: {pass: [...], secrets: [...]}; NULL = none. */
     json_t **granted;
+    bool keep_code; /* the audit log has the source of each decision (--audit-code full) */
 };
 
 /* Loads `count` presets or files, in order, into *out. CBX_EINVAL, besides the errors of

@@ -40,6 +40,8 @@ static const struct {
     [CBX_ROLE_ANALYZER] = { 2, 0, false },
     [CBX_ROLE_EXECUTOR] = { 0, CAP(DAC_OVERRIDE), false },
     [CBX_ROLE_CALLER] = { 1, CAP(DAC_OVERRIDE), true },
+    [CBX_ROLE_READER] = { 0, CAP(DAC_OVERRIDE), false },
+    [CBX_ROLE_SENDER] = { 3, 0, false },
 };
 #define NEEDED (CAP(KILL) | CAP(SETUID) | CAP(SETGID) | CAP(SYS_CHROOT) | CAP(CHOWN))
 

@@ -16,6 +16,8 @@ enum cbx_role {
     CBX_ROLE_EXECUTOR,
     CBX_ROLE_CALLER, /* a front that works on the caller's files: `codebox run`. The id of a front; the
                         files that it makes are the caller's */
+    CBX_ROLE_READER, /* reads the audit log for the sender */
+    CBX_ROLE_SENDER, /* sends its records over the network */
 };
 
 /* The user id of a process, which is its group id too. The effective id of the caller when the role

@@ -55,7 +55,7 @@ static json_t *hex(const struct cbx_sha256 *hash)
 }
 
 /* Enough of each finding for the log: which rule, on what, where. */
-static json_t *list_findings(const struct cbx_decision *decision)
+json_t *cbx_seal_findings(const struct cbx_decision *decision)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < decision->finding_count && i < CBX_SEAL_FINDINGS_MAX; i++) {
@@ -160,6 +160,23 @@ static void describe_packages(const struct cbx_judged *judged, json_t *json)
     json_object_set_new(json, "package_count", json_integer((json_int_t)count));
 }
 
+/* A source that does not fit is left out: that it was there must not make a decision fail. */
+static int write_with_code(const struct cbx_judged *judged, json_t *json, struct cbx_buf *text)
+{
+    if (judged->code.p == NULL) {
+        return cbx_json_write(text, json);
+    }
+    json_object_set_new(json, "code", cbx_json_text(judged->code));
+    if (judged->code.len < CBX_SEAL_MAX_BYTES && cbx_json_write(text, json) == 0) {
+        return 0;
+    }
+    json_object_del(json, "code");
+    json_object_set_new(json, "code_omitted", json_integer((json_int_t)judged->code.len));
+    text->overflow = false;
+    cbx_buf_reset(text);
+    return cbx_json_write(text, json);
+}
+
 int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err)
 {
@@ -198,9 +215,9 @@ int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *j
     describe_packages(judged, json);
     json_object_set_new(json, "issued_ms", json_integer(issued_ms));
     json_object_set_new(json, "source_bytes", json_integer((json_int_t)decision->text.len));
-    json_object_set_new(json, "findings", list_findings(decision));
+    json_object_set_new(json, "findings", cbx_seal_findings(decision));
     json_object_set_new(json, "finding_count", json_integer((json_int_t)decision->finding_count));
-    if (cbx_json_write(text, json) != 0) {
+    if (write_with_code(judged, json, text) != 0) {
         return cbx_fail(err, CBX_ETOOBIG, "the decision has more than %d bytes",
                         CBX_SEAL_MAX_BYTES);
     }
@@ -276,11 +293,11 @@ static bool use_number(struct cbx_replay_guard *guard, uint64_t number)
  * are checked. */
 struct fields {
     struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, ledger, entry,
-        files, layer;
+        files, layer, code;
     struct cbx_subject subject;
     const json_t *limits, *guard, *programs, *findings, *environment, *packages;
     bool refusal_ends;
-    int64_t worker, network, issued_ms, source_bytes, finding_count, package_count;
+    int64_t worker, network, issued_ms, source_bytes, finding_count, package_count, code_omitted;
 };
 #define FIELD(name, type, lo, hi)                                                                  \
     {                                                                                              \
@@ -301,6 +318,9 @@ static const struct cbx_json_field field_table[] = {
     { "package_count", CBX_JSON_INT, offsetof(struct fields, package_count), false, false, 0,
       INT32_MAX },
     { "layer", CBX_JSON_STR, offsetof(struct fields, layer), false, false, 64, 64 },
+    { "code", CBX_JSON_STR, offsetof(struct fields, code), false, false, 0, CBX_SEAL_MAX_BYTES },
+    { "code_omitted", CBX_JSON_INT, offsetof(struct fields, code_omitted), false, false, 0,
+      INT64_MAX },
     FIELD(analyzer, STR, 1, 64),
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \
     { #member, CBX_JSON_STR, offsetof(struct fields, subject.member), true, false, 0, max_bytes },

@@ -43,12 +43,17 @@ struct cbx_judged {
     struct cbx_sha256 ledger; /* of the session before it */
     struct cbx_sha256 entry;  /* its own (cbx_entry_hash) */
     struct cbx_str files;     /* SHA-256 values of the files that it may load, 64 digits each */
+    struct cbx_str code;      /* the source, when the audit log keeps it; p NULL = it does not */
 };
 
-/* Makes the canonical JSON of a decision, with number and id of the token and the present time, and
+/* With code the JSON has it as "code", or as "code_omitted" its size when the seal would have too many bytes.
+ * Makes the canonical JSON of a decision, with number and id of the token and the present time, and
  * its seal. The limits are the smaller of policy and subject. */
 int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err);
+
+/* The findings of a decision as the seal has them, at most CBX_SEAL_FINDINGS_MAX; a new reference. */
+json_t *cbx_seal_findings(const struct cbx_decision *decision);
 
 /* What an approval of a sealed decision is for: the SHA-256 of its canonical JSON without what differs between
  * two judgements of the same (id, worker, time, claims of the client). So it is for this text and entry, policy,

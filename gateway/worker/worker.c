@@ -379,6 +379,7 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
                                  .decision = &decision,
                                  .ledger = past->ledger,
                                  .entry = cbx_entry_hash(&entry) };
+    judged.code = worker->policies->keep_code ? request->source : judged.code;
     if (is_file) {
         cbx_past_add(past, &entry);
     } else {

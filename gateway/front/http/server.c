@@ -19,6 +19,9 @@
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 
 enum {
@@ -74,9 +77,20 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
                                       .accept = e->headers.accept,
                                       .authorization = e->headers.authorization,
                                       .cookie = e->headers.cookie,
+                                      .idempotency_key = e->headers.idempotency_key,
                                       .mcp = e->headers.mcp,
                                       .id = e->id,
                                       .exchange = (struct cbx_http_exchange *)(uintptr_t)e };
+}
+
+/* The user at the other end (unix(7), SO_PEERCRED). */
+static void note_peer(const struct cbx_http_exchange *e, struct cbx_http_request *out)
+{
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+    int fd = MHD_get_connection_info(e->connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    out->has_peer = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+    out->peer = out->has_peer ? peer.uid : (uid_t)-1;
 }
 
 void cbx_http_answer(struct cbx_http_exchange *e, const struct cbx_http_response *response)
@@ -96,6 +110,9 @@ static void serve(void *context)
     struct cbx_http_exchange *e = context;
     struct cbx_http_server *server = e->server;
     struct cbx_http_request request = make_request(e);
+    if (server->config.local) {
+        note_peer(e, &request);
+    }
     struct cbx_http_response response = { 0 };
     if (e->crowded) {
         cbx_log(CBX_LOG_WARNING, "request %s: %s %.200s answered 503: too many large requests",
@@ -264,7 +281,7 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
                                      const char *method, const char *version)
 {
     const char *detail = "HTTP/1.1 is needed";
-    const struct cbx_http_names names = { .port = server->port,
+    const struct cbx_http_names names = { .port = server->config.local ? 80 : server->port,
                                           .hosts = server->config.hosts,
                                           .host_count = server->config.host_count,
                                           .origin = server->config.origin };
@@ -465,6 +482,36 @@ int cbx_http_listen(const char *host, uint16_t port, uint16_t *port_out, struct 
                         strerror(errno));
     }
     *port_out = ntohs(is_v6 ? v6.sin6_port : v4.sin_port);
+    return cbx_fd_steal(&fd);
+}
+
+/* Is somebody listening there? */
+static bool is_served(const struct sockaddr_un *address)
+{
+    CBX_AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+}
+
+int cbx_http_listen_unix(const char *path, unsigned mode, struct cbx_err *err)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    struct stat status;
+    if (strlen(path) >= sizeof(address.sun_path)) {
+        return cbx_fail(err, CBX_EIO, "the path of a Unix socket has at most %zu bytes, not %zu",
+                        sizeof(address.sun_path) - 1, strlen(path));
+    }
+    memcpy(address.sun_path, path, strlen(path));
+    if (lstat(path, &status) == 0 && S_ISSOCK(status.st_mode)) {
+        if (is_served(&address)) {
+            return cbx_fail(err, CBX_EBUSY, "another program listens on '%s'", path);
+        }
+        unlink(path);
+    }
+    CBX_AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+        chmod(path, mode) < 0 || listen(fd, SOMAXCONN) < 0) {
+        return cbx_fail(err, CBX_EIO, "cannot listen on '%s': %s", path, strerror(errno));
+    }
     return cbx_fd_steal(&fd);
 }
 

@@ -11,7 +11,9 @@
 #include "policies/base/str.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct cbx_http_exchange;
 
@@ -27,8 +29,11 @@ enum { CBX_HTTP_MCP_HEADERS = sizeof(struct cbx_http_mcp) / sizeof(struct cbx_st
 
 /* Borrowed for the length of the handler. `path` is as sent, not %-decoded, without the query. */
 struct cbx_http_request {
-    struct cbx_str method, path, query, body, content_type, accept, authorization, cookie;
+    struct cbx_str method, path, query, body, content_type, accept, authorization, idempotency_key,
+        cookie;
     struct cbx_http_mcp mcp;
+    bool has_peer; /* it came over a Unix socket, from this user */
+    uid_t peer;
     const struct cbx_caller
         *caller; /* who calls; the server leaves it to the handler (identity/caller.h) */
     struct cbx_http_exchange *exchange;
@@ -92,6 +97,10 @@ typedef void cbx_http_handler(void *context, const struct cbx_http_request *requ
  */
 int cbx_http_listen(const char *address, uint16_t port, uint16_t *port_out, struct cbx_err *err);
 
+/* The same on a Unix socket at this path, which `mode` says who may connect to. One that nobody listens on any more is
+ * replaced; CBX_EBUSY when somebody does, CBX_EIO. */
+int cbx_http_listen_unix(const char *path, unsigned mode, struct cbx_err *err);
+
 /* limits.def; zero is the default. */
 struct cbx_http_limits {
 #define CBX_HTTP_LIMIT(name, standard, meaning) int name;
@@ -100,7 +109,9 @@ struct cbx_http_limits {
 };
 
 struct cbx_http_config {
-    int listening; /* of cbx_http_listen; becomes the server's, also when it fails */
+    int listening; /* of cbx_http_listen or cbx_http_listen_unix; becomes the server's, also when it fails */
+    bool
+        local; /* it is a Unix socket: requests have the user at its other end, and Host needs no port */
     uint16_t port;
     const char *const
         *hosts; /* by what names it is reached besides the loopback ones (check.h); borrowed */

@@ -348,7 +348,8 @@ bool cbx_identity_authenticate(struct cbx_identity *identity,
         return true;
     }
     *out = (struct cbx_caller){ 0 };
-    if (credentials->authorization.p == NULL && !credentials->has_peer) {
+    bool by_peer = credentials->has_peer && identity->loaded->principals.given;
+    if (credentials->authorization.p == NULL && !by_peer) {
         return refuse(identity, 401, NULL,
                       "this gateway needs a token: send it as 'Authorization: Bearer TOKEN'",
                       refusal);

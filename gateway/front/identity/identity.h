@@ -58,7 +58,8 @@ struct cbx_quotas *cbx_identity_quotas(struct cbx_identity *identity);
 /* What a request shows. */
 struct cbx_credentials {
     struct cbx_str authorization; /* the header's value; {NULL, 0} = not sent */
-    bool has_peer;                /* it came over a Unix socket, from this user */
+    bool has_peer; /* it came over a Unix socket, from this user: principal uid:NUMBER, when
+                                     principals are configured */
     uid_t peer;
 };
 

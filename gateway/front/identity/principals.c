@@ -231,6 +231,13 @@ static int add_issuer(struct cbx_principals *out, const struct cbx_yaml *node, s
     struct cbx_issuer row = { .claim = "sub", .leeway_s = LEEWAY_S };
     int failed = read_row(issuer, node, &row, err);
     failed = failed ? failed : cbx_principal_check(cbx_str_of(row.name), err);
+    if (!failed && (strchr(row.name, ':') != NULL || strcmp(row.name, "uid") == 0)) {
+        /* "a:b" with the claim "c" would be "a" with "b:c", and "uid" are the users of Unix sockets. */
+        failed = cbx_fail(err, CBX_EINVAL,
+                          "issuer '%s': a name without ':', and not 'uid', is "
+                          "needed",
+                          row.name);
+    }
     for (size_t i = 0; i < out->issuer_count && !failed; i++) {
         if (strcmp(out->issuers[i].name, row.name) == 0 ||
             strcmp(out->issuers[i].issuer, row.issuer) == 0) {

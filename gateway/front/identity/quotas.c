@@ -178,6 +178,19 @@ void cbx_quotas_charge(struct cbx_quotas *quotas, const char *principal, int64_t
     pthread_mutex_unlock(&quotas->lock);
 }
 
+void cbx_quotas_opening(struct cbx_quotas *quotas, const char *principal)
+{
+    if (quotas == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&quotas->lock);
+    struct entry *entry = find(quotas, principal);
+    if (entry != NULL) {
+        entry->opening++;
+    }
+    pthread_mutex_unlock(&quotas->lock);
+}
+
 int cbx_quotas_open(struct cbx_quotas *quotas, const char *principal, size_t open,
                     struct cbx_err *err)
 {
@@ -189,13 +202,11 @@ int cbx_quotas_open(struct cbx_quotas *quotas, const char *principal, size_t ope
     pthread_mutex_lock(&quotas->lock);
     struct entry *entry = find(quotas, principal);
     if (entry != NULL && entry->row->sessions > 0 &&
-        open + entry->opening >= (size_t)entry->row->sessions) {
+        open + entry->opening > (size_t)entry->row->sessions) {
         char text[160];
         snprintf(text, sizeof(text), "'%s' may have %lld sessions at the same time; close one",
                  entry->principal, (long long)entry->row->sessions);
         failed = refuse(err, RETRY_S, text);
-    } else if (entry != NULL) {
-        entry->opening++;
     }
     pthread_mutex_unlock(&quotas->lock);
     return failed;

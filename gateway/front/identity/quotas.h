@@ -29,8 +29,11 @@ int cbx_quotas_run(struct cbx_quotas *quotas, const char *principal, int64_t now
 void cbx_quotas_charge(struct cbx_quotas *quotas, const char *principal, int64_t cpu_ms,
                        int64_t now_ms);
 
-/* May this principal, which has `open` sessions, open another one? It counts as open until cbx_quotas_opened.
- * CBX_EQUOTA. */
+/* This principal is about to open a session, which counts until cbx_quotas_opened. The open ones are counted after this
+ * call: so none is missed, though one that has just been opened may be counted twice. */
+void cbx_quotas_opening(struct cbx_quotas *quotas, const char *principal);
+
+/* May it, when it has `open` sessions besides those that are about to be opened? CBX_EQUOTA. */
 int cbx_quotas_open(struct cbx_quotas *quotas, const char *principal, size_t open,
                     struct cbx_err *err);
 

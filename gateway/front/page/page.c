@@ -56,7 +56,9 @@ static bool find_caller(const struct cbx_page *page, const struct cbx_http_reque
                         struct cbx_caller *caller, struct cbx_http_response *out)
 {
     char header[CBX_LOGIN_TOKEN_MAX + 16] = "";
-    struct cbx_credentials credentials = { .authorization = request->authorization };
+    struct cbx_credentials credentials = { .authorization = request->authorization,
+                                           .has_peer = request->has_peer,
+                                           .peer = request->peer };
     struct cbx_auth_refusal refusal = { 0 };
     int64_t now = cbx_clock_ms();
     if (request->authorization.p == NULL &&

@@ -43,6 +43,7 @@ static const char *title_of(int status)
         { 413, "Content Too Large" },
         { 415, "Unsupported Media Type" },
         { 421, "Misdirected Request" },
+        { 422, "Unprocessable Content" },
         { 429, "Too Many Requests" },
         { 408, "Request Timeout" },
         { 500, "Internal Server Error" },

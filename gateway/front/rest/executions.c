@@ -5,6 +5,7 @@
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/client.h"
+#include "gateway/front/rest/idempotency.h"
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/dependencies.h"
 #include "gateway/ipc/mounts.h"
@@ -193,7 +194,11 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
     struct cbx_job *job = cbx_job_new(call->service, cbx_rest_principal(call));
     char id[37];
     memcpy(id, job->id, sizeof(id));
-    if (!read_job(call, &body, job) || !cbx_rest_accept(call, job)) {
+    bool once = cbx_rest_once(call, CBX_ONCE_EXECUTION, id);
+    if (!once || !read_job(call, &body, job) || !cbx_rest_accept(call, job)) {
+        if (once) {
+            cbx_rest_undo_once(call, id);
+        }
         cbx_job_free(job);
         return;
     }
@@ -216,6 +221,7 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
             cbx_http_stream_end(stream);
             cbx_http_stream_discard(stream);
         }
+        cbx_rest_undo_once(call, id);
         cbx_rest_fail(call, 0, &err);
     } else if (streams) {
         call->response->status = 200;

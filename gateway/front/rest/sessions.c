@@ -4,6 +4,7 @@
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/acceptance.h"
+#include "gateway/front/rest/idempotency.h"
 #include "gateway/front/rest/listing.h"
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/packages.h"
@@ -285,12 +286,18 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     opening.mounts = mounts;
     opening.environment = body.environment;
     CBX_AUTO_JSON installed = NULL;
+    cbx_uuid_make(opening.id);
+    if (!cbx_rest_once(call, CBX_ONCE_SESSION, opening.id)) {
+        return;
+    }
     if (cbx_rest_policy(call, body.policy, &opening.policy) &&
         open_with(call, body.dependencies, &opening, &installed)) {
         cbx_rest_answer(call, 201,
                         json_pack("{s:s,s:s,s:s,s:O}", "session_id", opening.id, "language",
                                   cbx_dialect_shown(opening.language), "created_at", opening.now,
                                   "installed", installed));
+    } else {
+        cbx_rest_undo_once(call, opening.id);
     }
 }
 

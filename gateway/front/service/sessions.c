@@ -213,7 +213,7 @@ static int store_session(struct cbx_service *service, const struct cbx_opening *
 }
 
 /* Counts the sessions of the principal; CBX_EQUOTA when it has as many as it may. */
-static int take_place(struct cbx_service *service, const char *principal, struct cbx_err *err)
+static int check_place(struct cbx_service *service, const char *principal, struct cbx_err *err)
 {
     CBX_AUTO_JSON open = NULL;
     int failed = service->quotas != NULL
@@ -226,7 +226,9 @@ static int take_place(struct cbx_service *service, const char *principal, struct
 static int open_in_place(struct cbx_service *service, struct cbx_opening *opening,
                          struct cbx_outcome *outcome, struct cbx_err *err)
 {
-    cbx_uuid_make(opening->id);
+    if (opening->id[0] == '\0') {
+        cbx_uuid_make(opening->id);
+    }
     cbx_service_now(opening->now);
     int failed = open_sandbox(service, opening, outcome, err);
     if (failed && opening->packages.len > 0) {
@@ -246,11 +248,10 @@ static int open_in_place(struct cbx_service *service, struct cbx_opening *openin
 int cbx_service_open_session(struct cbx_service *service, struct cbx_opening *opening,
                              struct cbx_outcome *outcome, struct cbx_err *err)
 {
-    int failed = take_place(service, opening->principal, err);
-    if (!failed) {
-        failed = open_in_place(service, opening, outcome, err);
-        cbx_quotas_opened(service->quotas, opening->principal);
-    }
+    cbx_quotas_opening(service->quotas, opening->principal);
+    int failed = check_place(service, opening->principal, err);
+    failed = failed ? failed : open_in_place(service, opening, outcome, err);
+    cbx_quotas_opened(service->quotas, opening->principal);
     return failed;
 }
 

@@ -18,7 +18,8 @@ struct cbx_opening {
     const json_t *environment; /* variables for its programs: {NAME: VALUE}; NULL = none */
     struct cbx_str packages;   /* installed for it (packages.h); empty = none */
     const json_t *mounts;      /* folders of the host (gateway/ipc/mounts.h); NULL = none */
-    char id[37], now[32];      /* set when it is opened: its id, and `created_at` */
+    char id[37],
+        now[32]; /* set when it is opened: its id, unless it has one (cbx_uuid_make), and `created_at` */
 };
 
 /* Judges the opening, makes the sandbox and stores the session. Returns 0 also when the policy denies

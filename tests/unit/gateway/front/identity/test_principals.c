@@ -74,6 +74,8 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
         { "principals:\n- {name: ann}\n- {name: ann}\n", "two principals", 3 },
         { "principals:\n- {name: ann, policies: [[x]]}\n", "names of policies", 2 },
         { "issuers:\n- {name: a, issuer: b, audience: c}\n", "'jwks' is missing", 2 },
+        { "issuers:\n- {name: 'a:b', issuer: b, audience: c, jwks: d}\n", "without ':'", 2 },
+        { "issuers:\n- {name: uid, issuer: b, audience: c, jwks: d}\n", "without ':'", 2 },
         { "issuers:\n- {name: a, issuer: b, audience: c, jwks: d, leeway-seconds: 601}\n",
           "out of bounds", 2 },
         { "issuers:\n- {name: a, issuer: b, audience: c, jwks: d}\n"

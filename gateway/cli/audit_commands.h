@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of `codebox audit` share. */
+#ifndef CBX_GATEWAY_CLI_AUDIT_COMMANDS_H
+#define CBX_GATEWAY_CLI_AUDIT_COMMANDS_H
+
+#include "gateway/cli/options.h"
+#include "policies/base/json.h"
+
+/* The commands behind `codebox audit`. Each returns the exit status. */
+int cbx_audit_tail_command(const struct cbx_options *options);
+int cbx_audit_show_command(const struct cbx_options *options);
+int cbx_audit_export_command(const struct cbx_options *options);
+int cbx_audit_report_command(const struct cbx_options *options);
+int cbx_audit_replay_command(const struct cbx_options *options);
+int cbx_audit_prune_command(const struct cbx_options *options);
+int cbx_audit_keygen_command(const struct cbx_options *options);
+
+/* "uid:N" of whoever runs this program. */
+void cbx_audit_caller(char out[32]);
+
+/* The text of a member; "" when it has none. */
+const char *cbx_audit_text(const json_t *object, const char *key);
+
+/* Prints the text of a member, which anybody may have chosen, safe for a terminal and on one line. */
+void cbx_audit_print_text(const json_t *body, const char *key);
+
+/* Calls `each` with the records that pass the options' filters, in order, and with their lines. Returns the
+ * exit status: 2 when the log cannot be read, or when a line is no record. */
+typedef void cbx_audit_each(void *context, const json_t *record, struct cbx_str line);
+int cbx_audit_for_each(const struct cbx_options *options, cbx_audit_each *each, void *context);
+
+/* Prints a record on one line; the body alone, without the line's end. */
+void cbx_audit_print_record(const json_t *record);
+void cbx_audit_print_body(const char *type, const json_t *body);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * `codebox audit tail`: the last records that pass the filters, and with --follow those that come. */
+#include "gateway/cli/audit_commands.h"
+#include "gateway/cli/audit_filter.h"
+#include "gateway/cli/cli.h"
+#include "gateway/executor/audit.h"
+#include "gateway/executor/audit_reader.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* The last N records: the log is read once, and never as a whole in memory. */
+struct ring {
+    json_t **records;
+    size_t keep, count;
+};
+
+static void print_line_error(const struct cbx_audit_reader *reader, const struct cbx_err *err)
+{
+    uint64_t line;
+    const char *file = cbx_audit_reader_place(reader, &line);
+    printf("(%s:%llu is not a record: %s)\n", file, (unsigned long long)line, err->text);
+}
+
+/* The next record that passes, a new reference; NULL at the end of what is there. */
+static json_t *next_record(struct cbx_audit_reader *reader, struct cbx_audit_filter *filter)
+{
+    struct cbx_str line;
+    while (cbx_audit_reader_next(reader, &line)) {
+        struct cbx_err err;
+        json_t *record = NULL;
+        if (cbx_json_parse(line, CBX_AUDIT_LINE_MAX, &record, &err) != 0) {
+            print_line_error(reader, &err);
+        } else if (cbx_audit_filter_passes(filter, record)) {
+            return record;
+        }
+        json_decref(record);
+    }
+    return NULL;
+}
+
+static void print_ring(struct ring *ring)
+{
+    for (size_t i = ring->count > ring->keep ? ring->count - ring->keep : 0; i < ring->count; i++) {
+        cbx_audit_print_record(ring->records[i % ring->keep]);
+    }
+    for (size_t i = 0; i < ring->keep; i++) {
+        json_decref(ring->records[i]);
+    }
+    free(ring->records);
+}
+
+static void follow(struct cbx_audit_reader *reader, struct cbx_audit_filter *filter)
+{
+    enum { POLL_MS = 200 };
+    for (;;) {
+        json_t *record;
+        while ((record = next_record(reader, filter)) != NULL) {
+            cbx_audit_print_record(record);
+            json_decref(record);
+        }
+        if (fflush(stdout) != 0) {
+            return; /* whoever read this is gone */
+        }
+        nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
+    }
+}
+
+int cbx_audit_tail_command(const struct cbx_options *options)
+{
+    struct cbx_err err = { 0 };
+    CBX_AUTO(audit_reader) reader = NULL;
+    CBX_AUTO_DONE(audit_filter) filter = { 0 };
+    if (cbx_audit_filter_init(&filter, options, &err) != 0 ||
+        cbx_audit_reader_new(options->state_dir, 0, &reader, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    struct ring ring = { .keep = options->lines > 0 ? (size_t)options->lines : 10 };
+    ring.records = calloc(ring.keep, sizeof(*ring.records));
+    if (ring.records == NULL) {
+        abort();
+    }
+    json_t *record;
+    while ((record = next_record(reader, &filter)) != NULL) {
+        json_decref(ring.records[ring.count % ring.keep]);
+        ring.records[ring.count++ % ring.keep] = record;
+    }
+    print_ring(&ring);
+    uint64_t line;
+    if (cbx_audit_reader_place(reader, &line)[0] == '\0' && !options->follow) {
+        fprintf(stderr, "codebox: no audit log in '%s'\n", options->state_dir);
+        return 2;
+    }
+    if (options->follow) {
+        follow(reader, &filter);
+    }
+    return 0;
+}

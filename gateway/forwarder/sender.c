@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ * The process that sends records to the syslog server. It has the connection and reads no file of
+ * ours. What the server has not acknowledged when a connection ends is sent again. */
+#include "gateway/executor/audit_reader.h"
+#include "gateway/forwarder/connection.h"
+#include "gateway/forwarder/forwarder.h"
+#include "gateway/ipc/files.h"
+#include "gateway/ipc/jail.h"
+#include "gateway/ipc/state.h"
+#include "policies/base/clock.h"
+#include "policies/base/json.h"
+#include "policies/base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { BATCH_MAX = 128, BATCH_BYTES = 4 * 1024 * 1024, PAUSE_MIN_MS = 200, PAUSE_MAX_MS = 5000 };
+
+struct sender {
+    int channel;
+    const struct cbx_forwarder_config *config;
+    char host[256];
+    struct cbx_buf messages[BATCH_MAX];
+    size_t count, bytes;
+    uint64_t last; /* record of the batch */
+    bool failing;
+};
+
+/* The next record as a message of the batch. */
+static void take_record(struct sender *s)
+{
+    struct cbx_forwarder_frame frame;
+    if (!cbx_forwarder_take(s->channel, &frame, sizeof(frame)) ||
+        frame.bytes > CBX_FORWARDER_LINE_MAX) {
+        _exit(1); /* the reader ended; the master starts both anew */
+    }
+    CBX_AUTO_MEM char *line = malloc(frame.bytes + 1u);
+    if (line == NULL || !cbx_forwarder_take(s->channel, line, frame.bytes)) {
+        _exit(1);
+    }
+    struct cbx_err err;
+    struct cbx_str text = { .p = line, .len = frame.bytes };
+    struct cbx_buf *message = &s->messages[s->count];
+    cbx_buf_reset(message);
+    size_t max = cbx_connection_max(s->config->url.transport);
+    int failed = max > 0 ? cbx_syslog_format(text, s->host, max, message, &err)
+                         : cbx_syslog_frame(text, s->host, message, &err);
+    if (failed) {
+        cbx_log(CBX_LOG_WARNING, "syslog: a line of the audit log is not sent: %s", err.text);
+    } else {
+        s->bytes += message->len;
+        s->count++;
+    }
+    s->last = frame.seq;
+}
+
+/* One record, and what is there already. */
+static void take_batch(struct sender *s)
+{
+    struct pollfd ready = { .fd = s->channel, .events = POLLIN };
+    s->count = s->bytes = 0;
+    do {
+        take_record(s);
+    } while (s->count < BATCH_MAX && s->bytes < BATCH_BYTES && poll(&ready, 1, 0) > 0);
+}
+
+static int send_all(struct sender *s, struct cbx_connection *c, struct cbx_err *err)
+{
+    int failed = cbx_connection_open(c, err);
+    for (size_t i = 0; i < s->count && !failed; i++) {
+        failed = cbx_connection_write(c, cbx_buf_str(&s->messages[i]), err);
+    }
+    return failed ? failed : cbx_connection_settle(c, err);
+}
+
+/* Until the server has the batch. */
+static void send_batch(struct sender *s, struct cbx_connection *c)
+{
+    int64_t pause_ms = PAUSE_MIN_MS;
+    struct cbx_err err;
+    while (s->count > 0 && send_all(s, c, &err) != 0) {
+        cbx_connection_close(c);
+        if (!s->failing) {
+            cbx_log(CBX_LOG_WARNING, "syslog: records wait in the audit log: %s", err.text);
+        }
+        s->failing = true;
+        struct timespec pause = cbx_timespec_of(pause_ms);
+        nanosleep(&pause, NULL);
+        pause_ms = 2 * pause_ms < PAUSE_MAX_MS ? 2 * pause_ms : PAUSE_MAX_MS;
+    }
+    if (s->failing) {
+        cbx_log(CBX_LOG_INFO, "syslog: the server takes records again");
+    }
+    s->failing = false;
+    if (!cbx_forwarder_put(s->channel, &s->last, sizeof(s->last))) {
+        _exit(1);
+    }
+}
+
+/* The resolver reads files of /etc. */
+static int confine(const struct cbx_forwarder_config *config, struct cbx_err *err)
+{
+    struct cbx_grant grants[2];
+    size_t count = 0;
+    bool local = config->url.transport == CBX_SYSLOG_UNIX;
+    static const char *const folders[] = { "/etc", "/run/systemd/resolve" };
+    for (size_t i = 0; i < 2 && !local; i++) {
+        if (access(folders[i], F_OK) == 0) {
+            grants[count++] = (struct cbx_grant){ .path = folders[i], .reads = true };
+        }
+    }
+    int failed = cbx_files_confine(grants, count, !local, err);
+    return failed ? failed : cbx_jail_sender(local, err);
+}
+
+_Noreturn void cbx_forwarder_send(int channel, const struct cbx_forwarder_config *config)
+{
+    static struct sender s;
+    struct cbx_err err = { 0 };
+    s.channel = channel;
+    s.config = config;
+    prctl(PR_SET_NAME, "cbx-syslog");
+    json_object_seed(0); /* reads /dev/urandom */
+    if (gethostname(s.host, sizeof(s.host) - 1) < 0) {
+        snprintf(s.host, sizeof(s.host), "-");
+    }
+    for (size_t i = 0; i < BATCH_MAX; i++) {
+        cbx_buf_init(&s.messages[i], CBX_FORWARDER_LINE_MAX + 8192);
+    }
+    if (confine(config, &err) != 0) {
+        cbx_log(CBX_LOG_ERROR, "syslog: %s", err.text);
+        _exit(1);
+    }
+    struct cbx_connection connection = { .fd = -1,
+                                         .url = &config->url,
+                                         .tls_settings = config->tls };
+    for (;;) {
+        take_batch(&s);
+        send_batch(&s, &connection);
+    }
+}
+
+int cbx_forwarder_prepare(const char *url, const char *ca_file, const char *state_dir,
+                          struct cbx_forwarder_config *out, struct cbx_err *err)
+{
+    int failed = cbx_syslog_parse(url, &out->url, err);
+    if (!failed && ca_file != NULL && out->url.transport != CBX_SYSLOG_TLS) {
+        failed = cbx_fail(err, CBX_EINVAL, "--syslog-ca is for --syslog tls://HOST:PORT alone");
+    }
+    failed = failed || out->url.transport != CBX_SYSLOG_TLS
+                 ? failed
+                 : cbx_connection_tls_new(ca_file, &out->tls, err);
+    CBX_AUTO_FD dir = -1;
+    failed = failed ? failed : cbx_state_open(state_dir, &dir, err);
+    if (failed) {
+        return failed;
+    }
+    snprintf(out->state_dir, sizeof(out->state_dir), "%s", state_dir);
+    struct stat status;
+    if ((mkdirat(dir, CBX_AUDIT_CURSOR_FOLDER, 0700) < 0 && errno != EEXIST) ||
+        fstatat(dir, CBX_AUDIT_CURSOR_FOLDER, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !S_ISDIR(status.st_mode)) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "the folder '" CBX_AUDIT_CURSOR_FOLDER
+                        "' of the state directory cannot be made");
+    }
+    return 0;
+}
