@@ -21,11 +21,16 @@ static const char *cookie_name(const struct cbx_page *page)
     return page->is_https ? "__Host-codebox" : "codebox";
 }
 
-/* Takes the buffer's bytes. */
+/* Takes the buffer's bytes; nothing of a document that has no room. */
 static void answer(int status, const char *type, struct cbx_buf *body,
                    struct cbx_http_response *out)
 {
-    out->status = body->overflow ? 500 : status;
+    if (body->overflow) {
+        cbx_log(CBX_LOG_WARNING, "the page has more than %d bytes", CBX_VIEW_BYTES_MAX);
+        cbx_buf_reset(body);
+        status = 500;
+    }
+    out->status = status;
     out->type = type;
     out->security = security;
     out->bytes_len = body->len;

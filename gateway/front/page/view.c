@@ -32,9 +32,11 @@ const char *cbx_view_script(void)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static json_t *read_decisions(struct cbx_service *service, size_t limit, bool with_code)
+static json_t *read_decisions(struct cbx_service *service, size_t limit, bool whole)
 {
-    const struct cbx_decisions_filter filter = { .limit = limit, .with_code = with_code };
+    const struct cbx_decisions_filter filter = { .limit = limit,
+                                                 .with_code = whole,
+                                                 .without_findings = !whole };
     return cbx_decisions_page(service->decisions, &filter, cbx_clock_ms());
 }
 

@@ -5,14 +5,14 @@
 
 #include "gateway/front/service/service.h"
 
-enum { CBX_VIEW_BYTES_MAX = 8 << 20, CBX_VIEW_DECISIONS = 60 };
+enum { CBX_VIEW_BYTES_MAX = 16 << 20, CBX_VIEW_DECISIONS = 60 };
 
 /* What is shown. Owned: cbx_view_done. */
 struct cbx_view {
     const char *principal;
     json_t *health;    /* of the executor; NULL = it does not answer */
     json_t *sessions;  /* of all principals, as the executor has them */
-    json_t *decisions; /* all of the ring without code, then charts are made of them */
+    json_t *decisions; /* all that are in memory, without code and findings */
     json_t *recent;    /* the last CBX_VIEW_DECISIONS, with code */
     bool store_ok;
     struct cbx_err store, executor; /* what is wrong */

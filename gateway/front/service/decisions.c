@@ -240,7 +240,8 @@ static json_t *describe_approval(const struct entry *e, int64_t clock_ms)
     return json;
 }
 
-static json_t *describe(const struct entry *e, bool with_code, int64_t clock_ms)
+static json_t *describe(const struct entry *e, const struct cbx_decisions_filter *parts,
+                        int64_t clock_ms)
 {
     char position[24];
     snprintf(position, sizeof(position), "%llu", (unsigned long long)e->number);
@@ -250,14 +251,15 @@ static json_t *describe(const struct entry *e, bool with_code, int64_t clock_ms)
         e->origin, "action", cbx_action_name(e->action), "language", cbx_dialect_shown(e->language),
         "policy", e->policy, "verdict", cbx_verdict_name(e->verdict), "session_id",
         e->session[0] != '\0' ? json_string(e->session) : json_null(), "position", position,
-        "findings", load(e->findings), "finding_count", (json_int_t)e->finding_count);
+        "findings", parts->without_findings ? json_array() : load(e->findings), "finding_count",
+        (json_int_t)e->finding_count);
     if (e->run != NULL) {
         json_object_set_new(json, "run", load(e->run));
     }
     if (e->state != NEVER_ASKED) {
         json_object_set_new(json, "approval", describe_approval(e, clock_ms));
     }
-    if (with_code) {
+    if (parts->with_code) {
         struct cbx_str source = { .p = e->source, .len = e->source_len };
         json_object_set_new(json, "code", cbx_json_text(source));
         json_object_set_new(json, "code_cut", json_boolean(e->cut));
@@ -268,9 +270,10 @@ static json_t *describe(const struct entry *e, bool with_code, int64_t clock_ms)
 json_t *cbx_decisions_get(struct cbx_decisions *decisions, const char *reader, const char *id,
                           int64_t clock_ms)
 {
+    static const struct cbx_decisions_filter all = { .with_code = true };
     pthread_mutex_lock(&decisions->lock);
     const struct entry *e = find(decisions, reader, id);
-    json_t *json = e != NULL ? describe(e, true, clock_ms) : NULL;
+    json_t *json = e != NULL ? describe(e, &all, clock_ms) : NULL;
     pthread_mutex_unlock(&decisions->lock);
     json_object_del(json, "position");
     return json;
@@ -292,7 +295,7 @@ json_t *cbx_decisions_page(struct cbx_decisions *decisions,
     while (n-- > decisions->first && json_array_size(list) < filter->limit) {
         const struct entry *e = *slot(decisions, n);
         if (passes(e, filter)) {
-            json_array_append_new(list, describe(e, filter->with_code, clock_ms));
+            json_array_append_new(list, describe(e, filter, clock_ms));
         }
     }
     pthread_mutex_unlock(&decisions->lock);

@@ -11,7 +11,7 @@ enum {
     CBX_DECISIONS_MAX = 512,
     CBX_DECISIONS_BYTES_MAX = 16 << 20,    /* of sources, findings and refusals of all */
     CBX_DECISION_SOURCE_BYTES = 64 * 1024, /* of one source; the rest is cut */
-    CBX_DECISION_LIST_BYTES = 64 * 1024, /* of the findings of one, as JSON, and of its refusals */
+    CBX_DECISION_LIST_BYTES = 16 * 1024, /* of the findings of one, as JSON, and of its refusals */
 };
 
 struct cbx_decisions;
@@ -53,7 +53,7 @@ struct cbx_decisions_filter {
     struct cbx_str verdict; /* empty = any */
     uint64_t before;        /* those with a smaller number; 0 = from the newest */
     size_t limit;
-    bool with_code;
+    bool with_code, without_findings;
 };
 
 /* The newest first (new reference). Each has the member `position`, its number as text. */

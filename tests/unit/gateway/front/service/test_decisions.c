@@ -135,7 +135,7 @@ static void findings_that_have_no_room_are_counted(void **state)
     add((struct adding){ .id = "1", .findings = findings });
     CBX_AUTO_JSON json = cbx_decisions_get(ring, NULL, "1", 1000);
     size_t shown = json_array_size(json_object_get(json, "findings"));
-    assert_in_range(shown, 500, COUNT - 1);
+    assert_in_range(shown, 100, COUNT - 1);
     assert_int_equal(json_integer_value(json_object_get(json, "finding_count")), COUNT);
 }
 
