@@ -130,4 +130,14 @@ await check('a token that is revoked ends its login', async () => {
 });
 
 must((await stopServe(server)) === 0, 'the end of the server');
+
+await check('behind HTTPS the cookie is for HTTPS alone, and a cookie of before the restart is none', async () => {
+  const again = await startServe('--config', config, '--public-url', 'https://codebox.test'), other = token('officer');
+  const answer = await fetch(new URL('/login', again.url), { method: 'POST', redirect: 'manual', headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: `token=+${other}+` });
+  const set = answer.headers.get('set-cookie'), [own] = set.split(';');
+  must(/^__Host-codebox=[0-9a-f]{64}; Path=\/; Max-Age=28800; HttpOnly; SameSite=Strict; Secure$/.test(set), set);
+  const shows = async (value) => (await fetch(again.url, { headers: { Cookie: value } })).status;
+  must(await shows(own) === 200 && await shows(cookie) === 401 && await shows(own.replace('__Host-', '')) === 401, 'who is let in');
+  must((await stopServe(again)) === 0, 'the end');
+});
 finish();
