@@ -106,13 +106,15 @@ static void print_blocked(const json_t *body)
     cbx_audit_print_text(body, "principal");
 }
 
-/* "client NAME VERSION accepted": what the client was told to do by a person, or did by itself, is not known. */
+/* "client NAME VERSION accepted": what the client was told to do by a person, or did by itself, is not known. "principal NAME
+ * accepted": over REST. */
 static void print_approval(const json_t *body)
 {
     const json_t *by = json_object_get(body, "approved_by"), *rule;
     size_t i;
-    fputs("client ", stdout);
-    cbx_audit_print_text(by, "client");
+    bool principal = cbx_audit_text(by, "principal")[0] != '\0';
+    fputs(principal ? "principal " : "client ", stdout);
+    cbx_audit_print_text(by, principal ? "principal" : "client");
     fputs(cbx_audit_text(by, "version")[0] != '\0' ? " " : "", stdout);
     cbx_audit_print_text(by, "version");
     fputs(" accepted", stdout);

@@ -4,6 +4,7 @@
 #include "gateway/cli/identity_options.h"
 #include "gateway/front/entrance.h"
 #include "gateway/front/mcp/fixtures.h"
+#include "gateway/front/page/logins.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/recovery.h"
 #include "gateway/ipc/metrics.h"
@@ -128,8 +129,15 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     cbx_mcp_fixtures_init(&served.fixtures, served.mcp.sessions);
     served.mcp.fixtures = options->conformance ? &served.fixtures : NULL;
     service->quotas = cbx_identity_quotas(identity);
+    CBX_AUTO(logins) logins = cbx_logins_new();
     served.entrance =
         (struct cbx_entrance){ .service = service, .mcp = &served.mcp, .identity = identity };
+    served.entrance.page = (struct cbx_page){
+        .service = service,
+        .identity = identity,
+        .logins = logins,
+        .is_https = options->public_url != NULL && strncmp(options->public_url, "https://", 8) == 0,
+    };
     char own_host[300];
     const char *hosts[CBX_HOSTS_MAX + 1];
     struct cbx_http_config http = { .listening = listening,

@@ -40,10 +40,13 @@ static json_t *describe(const struct cbx_submit_args *args, const struct cbx_sea
 {
     static const char *const of_decision[] = { "principal", "session", "language", "sha256",
                                                "policy" };
-    json_t *body = json_pack("{s:s,s:s,s:s,s:s,s:{s:s,s:s}}", "decision", sealed->fields.decision,
-                             "asked", args->approval_asked.p, "how", args->approval_how.p,
-                             "protocol", args->approval_protocol.p, "approved_by", "client",
-                             args->approval_client.p, "version", args->approval_client_version.p);
+    json_t *by = args->approval_approver.len > 0
+                     ? json_pack("{s:s}", "principal", args->approval_approver.p)
+                     : json_pack("{s:s,s:s}", "client", args->approval_client.p, "version",
+                                 args->approval_client_version.p);
+    json_t *body = json_pack("{s:s,s:s,s:s,s:s,s:o}", "decision", sealed->fields.decision, "asked",
+                             args->approval_asked.p, "how", args->approval_how.p, "protocol",
+                             args->approval_protocol.p, "approved_by", by);
     for (size_t i = 0; i < sizeof(of_decision) / sizeof(of_decision[0]); i++) {
         json_object_set(body, of_decision[i], json_object_get(sealed->json, of_decision[i]));
     }
@@ -77,7 +80,8 @@ int cbx_executor_read_approval(const struct cbx_submit_args *args, const struct 
     if (!is_of(args->approval_digest, sealed)) {
         return refuse(err, "it is for another decision than this");
     }
-    if (!plain || args->approval_client.len == 0 || args->approval_how.len == 0) {
+    bool named = args->approval_client.len > 0 || args->approval_approver.len > 0;
+    if (!plain || !named || args->approval_how.len == 0) {
         return refuse(err, "it does not say who accepted, and how");
     }
     *out = describe(args, sealed);

@@ -55,7 +55,7 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
                                            .has_peer = request.has_peer,
                                            .peer = request.peer };
     request.caller = &caller; /* of a public route it may be nobody: zeroed */
-    if (answer_metadata(entrance, &request, out)) {
+    if (answer_metadata(entrance, &request, out) || cbx_page_handle(&entrance->page, asked, out)) {
         return;
     }
     bool known = cbx_identity_authenticate(entrance->identity, &credentials, cbx_clock_ms(),

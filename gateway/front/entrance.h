@@ -6,6 +6,7 @@
 #include "gateway/front/http/server.h"
 #include "gateway/front/identity/identity.h"
 #include "gateway/front/mcp/mcp.h"
+#include "gateway/front/page/page.h"
 
 #include <stdatomic.h>
 
@@ -14,6 +15,7 @@ struct cbx_entrance {
     struct cbx_service *service;
     struct cbx_mcp *mcp;
     struct cbx_identity *identity;
+    struct cbx_page page;
     atomic_int in_work; /* requests that a handler serves; of the entrance */
 };
 

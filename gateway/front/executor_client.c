@@ -2,6 +2,8 @@
  * The front's side of the executor. */
 #include "gateway/front/executor_client.h"
 
+#include "gateway/front/service/decisions.h"
+
 #include "gateway/ipc/relay.h"
 
 #include <poll.h>
@@ -117,6 +119,9 @@ struct following {
     const struct cbx_sink *sink;              /* may be NULL */
     struct cbx_outcome *out;
     bool again; /* the run's events were sent to the sink before */
+    /* Of a submission, whose decision is noted when it is recorded; NULL otherwise. */
+    const struct cbx_flow *flow;
+    const struct cbx_request *request;
 };
 
 static void note(const struct following *f, enum cbx_progress progress)
@@ -147,6 +152,29 @@ static void read_recorded(const json_t *header, struct cbx_outcome *out)
     out->audit_seq = (uint64_t)json_integer_value(json_object_get(header, "seq"));
 }
 
+/* The one place where the front learns that a decision of its own is in the audit log. */
+static void note_decision(const struct following *f, bool admitted)
+{
+    if (f->flow == NULL || f->flow->decisions == NULL) {
+        return;
+    }
+    const struct cbx_request *request = f->request;
+    const struct cbx_policy *policy =
+        cbx_policies_find(cbx_flow_policies(f->flow), request->policy);
+    const struct cbx_decision_entry entry = {
+        .id = cbx_str_of(f->out->id),
+        .audit_seq = f->out->audit_seq,
+        .verdict = f->out->verdict,
+        .subject = &request->subject,
+        .policy = policy != NULL ? policy->name : request->policy,
+        .source = request->source,
+        .findings = json_object_get(f->out->decision, "findings"),
+        .digest = f->out->digest,
+        .admitted = admitted,
+    };
+    cbx_decisions_add(f->flow->decisions, &entry, cbx_clock_ms());
+}
+
 /* Takes one answer; *last when none follows it. */
 static int take_answer(struct following *f, const struct cbx_message *message, bool *last,
                        struct cbx_err *err)
@@ -154,10 +182,12 @@ static int take_answer(struct following *f, const struct cbx_message *message, b
     switch (cbx_reply_of(message->header)) {
     case CBX_REPLY_RECORDED:
         read_recorded(message->header, f->out);
+        note_decision(f, false);
         *last = true;
         return 0;
     case CBX_REPLY_ADMITTED:
         read_recorded(message->header, f->out);
+        note_decision(f, true);
         note(f, CBX_ADMITTED);
         return 0;
     case CBX_REPLY_WAITING:
@@ -277,7 +307,9 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
     args.environment = cbx_str_of(environment != NULL ? environment : "");
     args.packages = request->subject.packages;
     CBX_AUTO_JSON header = cbx_submit_args_json(&args);
-    struct following f = { .options = &request->options, .sink = sink, .out = out };
+    struct following f = {
+        .options = &request->options, .sink = sink, .out = out, .flow = flow, .request = request
+    };
     struct call call = { .header = header,
                          .bytes = cbx_buf_str(&judgement->text),
                          .follow = follow_run,
@@ -302,7 +334,7 @@ int cbx_client_record_failure(struct cbx_flow *flow, const struct cbx_request *r
 #undef CBX_SUBJECT
     };
     CBX_AUTO_JSON header = cbx_record_failure_args_json(&args);
-    struct following f = { .out = out };
+    struct following f = { .out = out, .flow = flow, .request = request };
     struct call call = {
         .header = header, .bytes = request->source, .follow = follow_run, .context = &f
     };

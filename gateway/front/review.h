@@ -8,6 +8,8 @@
 #include "gateway/front/judge.h"
 #include "gateway/ipc/reload.h"
 
+struct cbx_decisions;
+
 /* The other processes, as the front reaches them. */
 struct cbx_flow {
     struct cbx_policies policies; /* of the start: cbx_flow_policies has those that are in use */
@@ -15,8 +17,9 @@ struct cbx_flow {
         *_Atomic reloaded; /* NULL = none; never freed, requests borrow from it */
     int reload;            /* for cbx_reload_listen */
     struct cbx_judge *judge;
-    int executor;      /* control socket */
-    bool small_images; /* of kernels that have one */
+    int executor;                    /* control socket */
+    bool small_images;               /* of kernels that have one */
+    struct cbx_decisions *decisions; /* those that were recorded are added; NULL = none. Borrowed */
     const json_t
         *mounts; /* folders of the host in the sandboxes of MCP over stdio; NULL = none. Borrowed */
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * An approval of a decision that asks: a client accepted one execution of exactly what was judged. The front
+ * An approval of a decision that asks: a client, or a principal over REST, accepted one execution of exactly what was judged. The front
  * reports it, the executor records it before the program starts. It is a claim of the client, and it never
  * makes a denial run. */
 #ifndef CBX_GATEWAY_IPC_APPROVAL_H
 #define CBX_GATEWAY_IPC_APPROVAL_H
 
 #include "policies/base/hash.h"
+#include "policies/permit.h"
 
 /* Terminated texts (approval.def); zeroed memory is no approval. */
 struct cbx_approval {

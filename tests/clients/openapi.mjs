@@ -71,6 +71,17 @@ await check('executions and judgements are as it says', async () => {
   await call('POST', '/v1/check', { body: { language: 'python', code: 'import os\nos.system("ls")' }, expect: 200 });
 });
 
+await check('decisions are as it says', async () => {
+  const { decisions } = await call('GET', '/v1/decisions', { query: '?limit=5', expect: 200 });
+  must(decisions.length === 5, decisions);
+  const denied = (await call('GET', '/v1/decisions', { query: '?verdict=deny', expect: 200 })).decisions[0];
+  const { code } = await call('GET', '/v1/decisions/{id}', { id: denied.id, expect: 200 });
+  must(code === 'import os\nos.system("ls")', code);
+  await call('GET', '/v1/decisions/{id}', { id: 'none', expect: 'default' });
+  await call('POST', '/v1/decisions/{id}/approve', { id: denied.id, expect: 'default' });
+  await call('POST', '/v1/decisions/{id}/deny', { id: denied.id, expect: 'default' });
+});
+
 await check('policies are as it says', async () => {
   const { policies } = await call('GET', '/v1/policies', { expect: 200 });
   must(policies.some((p) => p.default && p.name === 'default'), policies);

@@ -28,7 +28,8 @@ const ended = must_be(200, await call('ann', 'POST', '/v1/executions', { session
 const runs = must_be(202, await call('ann', 'POST', '/v1/executions', { language: 'python', code: 'import time\nprint("of ann")\ntime.sleep(60)', async: true })).execution_id;
 const legacy = must_be(200, await call('ann', 'POST', '/sessions', {})).session_id;
 const request = must_be(200, await call('ann', 'POST', '/execute', { session_id: legacy, code: 'print("of ann")' })).request_id;
-const ids = [session, legacy, ended, runs, request];
+const decision = must_be(200, await call('ann', 'GET', `/v1/executions/${ended}`)).decision;
+const ids = [session, legacy, ended, runs, request, decision];
 
 // A body that each operation accepts.
 const bodies = {
@@ -62,6 +63,10 @@ await check('lists have what is the caller\'s alone', async () => {
   must(must_be(200, await call('bob', 'GET', '/v1/sessions')).sessions.length === 0, 'bob sees sessions');
   const own = must_be(200, await call('ann', 'GET', '/v1/sessions')).sessions.map((s) => s.session_id).sort();
   must(own.join() === [session, legacy].sort().join(), own);
+  must_be(200, await call('bob', 'POST', '/v1/check', { language: 'python', code: 'of_bob = 1' }));
+  const decisions = must_be(200, await call('bob', 'GET', '/v1/decisions')).decisions;
+  must(decisions.length > 0 && decisions.every((d) => d.principal === 'bob'), decisions);
+  must(must_be(200, await call('ann', 'GET', '/v1/decisions')).decisions.some((d) => d.id === decision), 'the decision of ann');
   const history = await call('bob', 'GET', `/v1/sessions/${session}/history`);
   must(!history.text.includes('of ann'), history.text);
 });

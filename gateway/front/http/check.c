@@ -55,6 +55,7 @@ void cbx_http_check_field(struct cbx_http_headers *h, struct cbx_str name, struc
         { "Transfer-Encoding", &h->encodings, &h->transfer_encoding },
         { "Origin", &h->origins, &h->origin },
         { "Authorization", &h->authorizations, &h->authorization },
+        { "Cookie", &h->cookies, &h->cookie },
         { "Idempotency-Key", &h->keys, &h->idempotency_key },
         { "Content-Type", &h->types, &h->content_type },
         { "Accept", &h->accepts, &h->accept },
@@ -137,11 +138,10 @@ int cbx_http_check(const struct cbx_http_headers *h, struct cbx_str method, stru
           "the target must be a path that begins with '/'" },
         { h->hosts != 1, 400, "exactly one Host header is needed" },
         { h->lengths > 1 || h->encodings > 1 || h->origins > 1 || h->authorizations > 1 ||
-              h->types > 1 || h->keys > 1 || has_repeated(h->mcps),
+              h->types > 1 || h->keys > 1 || h->cookies > 1 || has_repeated(h->mcps),
           400,
-          "Content-Length, Transfer-Encoding, Origin, Authorization, Content-Type and the headers "
-          "of "
-          "MCP may be given once" },
+          "Content-Length, Transfer-Encoding, Origin, Authorization, Cookie, Content-Type and the "
+          "headers of MCP may be given once" },
         { h->lengths > 0 && h->encodings > 0, 400,
           "Content-Length and Transfer-Encoding must not come together" },
         { h->encodings > 0 && !is_name(h->transfer_encoding, "chunked"), 400,

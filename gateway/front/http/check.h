@@ -12,8 +12,8 @@
 /* What the headers of one request add up to. Zeroed memory is the start. */
 struct cbx_http_headers {
     struct cbx_str host, content_length, transfer_encoding, origin, content_type, accept,
-        authorization, idempotency_key;
-    int hosts, lengths, encodings, origins, authorizations, types, accepts, keys;
+        authorization, idempotency_key, cookie;
+    int hosts, lengths, encodings, origins, authorizations, types, accepts, keys, cookies;
     struct cbx_http_mcp mcp;
     int mcps[CBX_HTTP_MCP_HEADERS];
     bool malformed;

@@ -93,7 +93,7 @@ static int limit_of(const struct cbx_http_connections *all, enum cbx_http_awaite
 #define CBX_HTTP_HEADER(name, value) name ": " value "\r\n"
 static const char fixed_headers[] =
 #include "gateway/front/http/headers.def"
-    "";
+    CBX_HTTP_HEADER("Content-Security-Policy", CBX_HTTP_SANDBOX);
 #undef CBX_HTTP_HEADER
 
 /* A client that reads its answer, or has not begun its next request gets none. */

@@ -76,6 +76,7 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
                                       .content_type = e->headers.content_type,
                                       .accept = e->headers.accept,
                                       .authorization = e->headers.authorization,
+                                      .cookie = e->headers.cookie,
                                       .idempotency_key = e->headers.idempotency_key,
                                       .mcp = e->headers.mcp,
                                       .id = e->id,
@@ -203,6 +204,9 @@ static bool add_headers(struct MHD_Response *response, const struct cbx_http_exc
         { "Allow", r->allow, r->allow[0] != '\0' },
         { "Mcp-Session-Id", r->session, r->session[0] != '\0' },
         { "WWW-Authenticate", r->challenge, r->challenge[0] != '\0' },
+        { "Location", r->location, r->location != NULL },
+        { "Set-Cookie", r->cookie, r->cookie[0] != '\0' },
+        { "Content-Security-Policy", r->security != NULL ? r->security : CBX_HTTP_SANDBOX, true },
         { "Retry-After", retry, r->retry_s > 0 || r->status == 429 || r->status == 503 },
         { "X-Accel-Buffering", "no", is_stream(r) }, /* proxies pass events on as they come */
         { "X-Request-Id", e->id, true },

@@ -17,6 +17,9 @@
 
 struct cbx_http_exchange;
 
+/* The Content-Security-Policy of a response that is no page: a browser runs nothing of it. */
+#define CBX_HTTP_SANDBOX "sandbox; default-src 'none'"
+
 /* The headers of MCP, without white space at their ends; {NULL, 0} = not sent. */
 struct cbx_http_mcp {
     struct cbx_str version, method, name, session; /* MCP-Protocol-Version, Mcp-Method, Mcp-Name,
@@ -26,7 +29,8 @@ enum { CBX_HTTP_MCP_HEADERS = sizeof(struct cbx_http_mcp) / sizeof(struct cbx_st
 
 /* Borrowed for the length of the handler. `path` is as sent, not %-decoded, without the query. */
 struct cbx_http_request {
-    struct cbx_str method, path, query, body, content_type, accept, authorization, idempotency_key;
+    struct cbx_str method, path, query, body, content_type, accept, authorization, idempotency_key,
+        cookie;
     struct cbx_http_mcp mcp;
     bool has_peer; /* it came over a Unix socket, from this user */
     uid_t peer;
@@ -69,8 +73,11 @@ struct cbx_http_response {
     char session[65];    /* the header Mcp-Session-Id; empty = none */
     char challenge[768]; /* the header WWW-Authenticate; empty = none */
     uint32_t retry_s; /* the header Retry-After; 0 = 1 with the statuses 429 and 503, else none */
-    char *attachment; /* malloc'ed, dropped as the body: the path of a file (attachment.h) */
-    bool answered;    /* the handler called cbx_http_answer */
+    const char *security; /* Content-Security-Policy of a page, static; NULL = CBX_HTTP_SANDBOX */
+    const char *location; /* the header Location, static; NULL = none */
+    char cookie[160];     /* the header Set-Cookie; empty = none */
+    char *attachment;     /* malloc'ed, dropped as the body: the path of a file (attachment.h) */
+    bool answered;        /* the handler called cbx_http_answer */
 };
 
 /* Answers before the handler returns, at most once: it may then do what the client need not wait

@@ -5,7 +5,10 @@
 #include "gateway/front/rest/rest.h"
 
 #include "gateway/front/identity/caller.h"
+#include "gateway/front/service/approvals.h"
+#include "gateway/front/service/decisions.h"
 
+#include "policies/base/clock.h"
 #include "policies/base/log.h"
 #include "policies/base/printable.h"
 
@@ -173,13 +176,25 @@ static void add_finding(struct cbx_buf *out, const json_t *finding, bool package
         cbx_printable_add(out, detail, CBX_PRINTABLE_LINE);
         cbx_buf_add_char(out, ')');
     }
-    cbx_buf_printf(out, " is denied by rule %.*s: ",
+    bool asks = cbx_str_is(cbx_json_str(json_object_get(finding, "effect")), "ask");
+    cbx_buf_printf(out, " %s by rule %.*s: ", asks ? "needs approval" : "is denied",
                    CBX_STR_ARG(cbx_json_str(json_object_get(finding, "rule"))));
     cbx_printable_add(out, cbx_json_str(json_object_get(finding, "message")), CBX_PRINTABLE_LINE);
     if (hint.len > 0) {
         cbx_buf_add_cstr(out, " Hint: ");
         cbx_printable_add(out, hint, CBX_PRINTABLE_LINE);
     }
+}
+
+/* How a decision that waits is approved, as a model reads it. */
+static void add_approval(struct cbx_buf *out, const char *id)
+{
+    cbx_buf_printf(out,
+                   " Nothing ran: this needs approval. Within %d minutes somebody with the right "
+                   "'approve' may accept it by POST /v1/decisions/%s/approve; then send the same "
+                   "request again with the member \"approval\": \"%s\". Or change the code so that "
+                   "it does not need approval.",
+                   CBX_APPROVAL_MS / 60000, id, id);
 }
 
 void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome)
@@ -202,11 +217,18 @@ void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome
             json_array_append(findings, finding);
         }
     }
+    bool waits = cbx_decisions_waits(call->service->decisions, outcome->id, cbx_clock_ms());
+    if (waits) {
+        add_approval(&text, outcome->id);
+    }
     json_t *json = problem(400, "urn:codebox:problem:denied", text.p);
     json_object_set_new(json, "verdict", json_string(cbx_verdict_name(outcome->verdict)));
     json_object_set_new(json, "decision", json_string(outcome->id));
     json_object_set_new(json, "audit_seq", json_integer((json_int_t)outcome->audit_seq));
     json_object_set(json, "findings", findings);
+    if (waits) {
+        json_object_set_new(json, "approval", json_string(outcome->id));
+    }
     call->response->status = 400;
     set_problem(call, json, text.p);
 }

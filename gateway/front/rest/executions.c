@@ -6,6 +6,7 @@
 #include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/client.h"
 #include "gateway/front/rest/idempotency.h"
+#include "gateway/front/service/decisions.h"
 #include "gateway/front/service/dependencies.h"
 #include "gateway/ipc/mounts.h"
 
@@ -18,7 +19,7 @@
 enum { CODE_MAX = 8 * 1024 * 1024 };
 
 struct body {
-    struct cbx_str code, session, language, policy;
+    struct cbx_str code, session, language, policy, approval;
     const json_t *disable, *limits, *environment, *dependencies, *mounts;
     double timeout_s;
     bool async, stream, interactive;
@@ -41,6 +42,7 @@ static const struct cbx_json_field fields[] = {
     { "environment", CBX_JSON_OBJECT, offsetof(struct body, environment), false, true, 0, 0 },
     { "dependencies", CBX_JSON_ARRAY, offsetof(struct body, dependencies), false, true, 0, 64 },
     { "mounts", CBX_JSON_ARRAY, offsetof(struct body, mounts), false, true, 0, 0 },
+    { "approval", CBX_JSON_STR, offsetof(struct body, approval), false, true, 1, CBX_ID_CHARS },
     { "timeout_seconds", CBX_JSON_NUMBER, offsetof(struct body, timeout_s), false, true, 0, 86400 },
     { "async", CBX_JSON_BOOL, offsetof(struct body, async), false, false, 0, 0 },
     { "stream", CBX_JSON_BOOL, offsetof(struct body, stream), false, false, 0, 0 },
@@ -166,6 +168,12 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
         cbx_limits_tighten(&job->limits, &timeout);
     }
     job->interactive = body->interactive;
+    if (body->approval.len > 0 &&
+        cbx_decisions_use(call->service->decisions, cbx_rest_principal(call), body->approval,
+                          cbx_clock_ms(), &job->approval, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return false;
+    }
     return true;
 }
 

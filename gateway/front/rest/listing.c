@@ -7,16 +7,10 @@
 
 #include <stdio.h>
 
-enum { LIMIT_DEFAULT = 100, LIMIT_MAX = 1000 };
-
 struct query {
-    int64_t limit;
-    struct cbx_str cursor;
+    struct cbx_listing_query page;
 };
-static const struct cbx_json_field query_fields[] = {
-    { "limit", CBX_JSON_INT, offsetof(struct query, limit), false, false, 1, LIMIT_MAX },
-    { "cursor", CBX_JSON_STR, offsetof(struct query, cursor), false, false, 1, 512 },
-};
+static const struct cbx_json_field query_fields[] = { CBX_LISTING_FIELDS(query, page) };
 CBX_REST_INPUT(page, query_fields);
 
 /* The text of a cursor names its listing, since a position of another one would be a wrong place. In
@@ -46,26 +40,29 @@ static json_t *make_cursor(const struct cbx_listing *listing, const json_t *item
     return json_string(cursor);
 }
 
-bool cbx_listing_read(struct cbx_rest_call *call, const struct cbx_listing *listing,
-                      struct cbx_listing_page *out)
+bool cbx_listing_find(struct cbx_rest_call *call, const struct cbx_listing *listing,
+                      const struct cbx_listing_query *query, struct cbx_listing_page *out)
 {
-    struct query query = { .limit = LIMIT_DEFAULT };
-    struct cbx_listing_page page = { 0 };
+    struct cbx_listing_page page = { .limit = query->limit > 0 ? query->limit : CBX_LISTING_LIMIT };
     struct cbx_err err = { 0 };
-    if (!cbx_rest_query(call, query_fields, sizeof(query_fields) / sizeof(query_fields[0]),
-                        &query)) {
-        return false;
-    }
-    if (query.cursor.len > 0 && !read_cursor(query.cursor, listing->name, &page.after)) {
+    if (query->cursor.len > 0 && !read_cursor(query->cursor, listing->name, &page.after)) {
         cbx_fail(&err, CBX_EINVAL,
                  "the query: 'cursor' is '%.*s', allowed is the 'next' of an answer with %s",
-                 CBX_STR_ARG(query.cursor), listing->name);
+                 CBX_STR_ARG(query->cursor), listing->name);
         cbx_rest_fail(call, 400, &err);
         return false;
     }
-    page.limit = query.limit;
     *out = page;
     return true;
+}
+
+bool cbx_listing_read(struct cbx_rest_call *call, const struct cbx_listing *listing,
+                      struct cbx_listing_page *out)
+{
+    struct query query = { 0 };
+    return cbx_rest_query(call, query_fields, sizeof(query_fields) / sizeof(query_fields[0]),
+                          &query) &&
+           cbx_listing_find(call, listing, &query.page, out);
 }
 
 struct cbx_store_position cbx_listing_position(const json_t *item, const char *key)

@@ -19,6 +19,24 @@ struct cbx_listing_page {
     struct cbx_store_position after;
 };
 
+/* The parameters of a listing's query, for a table of fields that has more. */
+struct cbx_listing_query {
+    int64_t limit;
+    struct cbx_str cursor;
+};
+enum { CBX_LISTING_LIMIT = 100, CBX_LISTING_LIMIT_MAX = 1000 };
+#define CBX_LISTING_FIELDS(type, member)                                                           \
+    { "limit", CBX_JSON_INT,         offsetof(struct type, member.limit), false, false,            \
+      1,       CBX_LISTING_LIMIT_MAX },                                                            \
+    {                                                                                              \
+        "cursor", CBX_JSON_STR, offsetof(struct type, member.cursor), false, false, 1, 512         \
+    }
+
+/* The page of a query that was read, with CBX_LISTING_LIMIT where it says nothing. False when it was refused; the
+ * answer is then made. */
+bool cbx_listing_find(struct cbx_rest_call *call, const struct cbx_listing *listing,
+                      const struct cbx_listing_query *query, struct cbx_listing_page *out);
+
 /* Reads the query. False when it was refused; the answer is then made. */
 bool cbx_listing_read(struct cbx_rest_call *call, const struct cbx_listing *listing,
                       struct cbx_listing_page *out);

@@ -12,11 +12,11 @@ const struct cbx_rest_input cbx_rest_input_none = { NULL, 0 }, cbx_rest_input_by
 /* --- schemas of answers ----------------------------------------------------------------------- */
 
 enum presence { ALWAYS, NULLABLE, SOMETIMES, MAYBE };
-enum kind { STRING, INTEGER, NUMBER, BOOLEAN, OBJECT, ANY, STRINGS, REFERENCES };
+enum kind { STRING, INTEGER, NUMBER, BOOLEAN, OBJECT, ANY, STRINGS, REFERENCES, REFERENCE };
 
 struct type {
     enum kind kind;
-    const char *schema; /* of REFERENCES */
+    const char *schema; /* of REFERENCES and REFERENCE */
 };
 
 /* A schema, or one of its members: then `member` is its name. */
@@ -58,6 +58,10 @@ static const struct row {
     {                                                                                              \
         REFERENCES, schema                                                                         \
     }
+#define TYPE_ONE(schema)                                                                           \
+    {                                                                                              \
+        REFERENCE, schema                                                                          \
+    }
 #define CBX_SCHEMA(name, sentence)                 { name, NULL, { ANY, NULL }, ALWAYS, sentence },
 #define CBX_MEMBER(name, type, presence, sentence) { NULL, name, TYPE_##type, presence, sentence },
 #include "gateway/front/rest/schemas.def"
@@ -82,6 +86,11 @@ static const char *name_of(enum kind kind)
 
 static json_t *make_member(const struct row *row)
 {
+    if (row->type.kind == REFERENCE) { /* OpenAPI 3.1: a description may stand beside it */
+        json_t *one = reference(row->type.schema);
+        json_object_set_new(one, "description", json_string(row->sentence));
+        return one;
+    }
     json_t *member = json_object();
     bool nullable = row->presence == NULLABLE || row->presence == MAYBE;
     const char *name = row->type.kind != ANY ? name_of(row->type.kind) : NULL;

@@ -7,6 +7,7 @@
 #include "gateway/front/collect.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/service/decisions.h"
 #include "gateway/front/service/packages.h"
 #include "gateway/front/service/queue.h"
 #include "gateway/front/service/results.h"
@@ -296,6 +297,7 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     }
     cbx_package_report(job->language, cbx_buf_str(&job->packages), job->installed_ms, results);
     cbx_results_approved(results, outcome, &job->approval);
+    cbx_decisions_end(job->service->decisions, outcome->id, results);
     bool good = !failed && outcome->ran && outcome->result.status == CBX_RUN_OK;
     const char *status = good ? "completed" : "error";
     struct cbx_err store_err;
@@ -477,6 +479,9 @@ static json_t *describe_request(const struct cbx_job *job)
     if (job->approval.client[0] != '\0') {
         json_object_set_new(request, "approved_client", json_string(job->approval.client));
         json_object_set_new(request, "approved_version", json_string(job->approval.client_version));
+    }
+    if (job->approval.approver[0] != '\0') {
+        json_object_set_new(request, "approved_principal", json_string(job->approval.approver));
     }
     cbx_limits_write(&job->limits, request);
     if (job->environment != NULL) {

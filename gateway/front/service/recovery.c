@@ -30,6 +30,8 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
              text_of(request, "approved_client"));
     snprintf(job->approval.client_version, sizeof(job->approval.client_version), "%s",
              text_of(request, "approved_version"));
+    snprintf(job->approval.approver, sizeof(job->approval.approver), "%s",
+             text_of(request, "approved_principal"));
     cbx_limits_read(request, &job->limits);
     cbx_claims_read(request, &job->claims);
     job->environment = json_incref(json_object_get(request, "environment"));

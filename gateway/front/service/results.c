@@ -186,7 +186,12 @@ json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx
 void cbx_results_approved(json_t *results, const struct cbx_outcome *outcome,
                           const struct cbx_approval *by)
 {
-    if (outcome->ran && outcome->verdict != CBX_ALLOW && by->client[0] != '\0') {
+    if (!outcome->ran || outcome->verdict == CBX_ALLOW) {
+        return;
+    }
+    if (by->approver[0] != '\0') {
+        json_object_set_new(results, "approved_by", json_pack("{s:s}", "principal", by->approver));
+    } else if (by->client[0] != '\0') {
         json_object_set_new(
             results, "approved_by",
             json_pack("{s:s,s:s}", "client", by->client, "version", by->client_version));

@@ -11,7 +11,8 @@
 json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx_flow *flow,
                     const struct cbx_err *err);
 
-/* Adds {approved_by: {client, version}} when the run began because a client accepted it. */
+/* Adds {approved_by: {client, version}} when the run began because a client accepted it, {approved_by: {principal}} when a
+ * principal did. */
 void cbx_results_approved(json_t *results, const struct cbx_outcome *outcome,
                           const struct cbx_approval *by);
 

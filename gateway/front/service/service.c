@@ -2,6 +2,7 @@
  * The life of a service, and its requests to the flow. */
 #include "gateway/front/service/service.h"
 
+#include "gateway/front/service/decisions.h"
 #include "gateway/front/service/jobs.h"
 #include "gateway/front/service/packages.h"
 
@@ -17,6 +18,7 @@ void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct
     pthread_mutex_init(&service->lock, NULL);
     pthread_cond_init(&service->queue_changed, NULL);
     pthread_cond_init(&service->sets_changed, NULL);
+    service->decisions = flow->decisions = cbx_decisions_new();
     service->turns = cbx_store_last_turn(store);
     service->jobs = cbx_threads_new(jobs_max);
 }
@@ -53,6 +55,8 @@ void cbx_service_done(struct cbx_service *service)
     cbx_service_drop_backlog(service);
     cbx_service_pasts_done(service);
     cbx_service_forget_packages(service);
+    service->flow->decisions = NULL;
+    cbx_decisions_free(service->decisions);
     pthread_cond_destroy(&service->queue_changed);
     pthread_cond_destroy(&service->sets_changed);
     pthread_mutex_destroy(&service->lock);

@@ -43,7 +43,8 @@ struct cbx_resolved_set {
 struct cbx_service {
     struct cbx_flow *flow;
     struct cbx_store *store;
-    struct cbx_quotas *quotas; /* borrowed; NULL = none (set it before the first request) */
+    struct cbx_decisions *decisions; /* the last ones (decisions.h); the flow fills them */
+    struct cbx_quotas *quotas;       /* borrowed; NULL = none (set it before the first request) */
     pthread_mutex_t lock;
     pthread_cond_t queue_changed;
     struct cbx_job *queue;    /* jobs that have not begun (queue.h) */

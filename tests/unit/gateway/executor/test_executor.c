@@ -242,6 +242,26 @@ static void admits_what_asks_with_its_approval_which_is_recorded_before_it_begin
     stop(&rig);
 }
 
+static void an_approval_over_rest_is_recorded_with_the_principal_that_gave_it(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    struct sealing s = sealing_make(&rig.key, CBX_ASK, CBX_ACTION_RUN, "", SOURCE);
+    CBX_AUTO_JSON approval = approve(&s);
+    json_object_set_new(approval, "approval_client", json_string(""));
+    json_object_set_new(approval, "approval_client_version", json_string(""));
+    json_object_set_new(approval, "approval_protocol", json_string(""));
+    json_object_set_new(approval, "approval_approver", json_string("boss"));
+    json_object_set_new(approval, "approval_how", json_string("rest"));
+    CBX_AUTO_FD fd = send_submission_with(&rig, &s, SOURCE, approval);
+    CBX_AUTO_JSON answer = receive(fd);
+    assert_type(answer, "admitted");
+    assert_true(log_holds(&rig, "\"approved_by\":{\"principal\":\"boss\"}"));
+    sealing_done(&s);
+    stop(&rig);
+}
+
 /* Each is an approval with one thing wrong. */
 static void refuses_approvals_that_are_not_for_this_decision(void **state)
 {
@@ -263,6 +283,7 @@ static void refuses_approvals_that_are_not_for_this_decision(void **state)
           "0123456789012345678901234567890123456789012345678901234567890123", "another decision" },
         { CBX_ASK, CBX_ACTION_RUN, "approval_client", "", "who accepted" },
         { CBX_ASK, CBX_ACTION_RUN, "approval_client", "a\033[2Jb", "who accepted" },
+        { CBX_ASK, CBX_ACTION_RUN, "approval_approver", "a\nb", "who accepted" },
         { CBX_ASK, CBX_ACTION_RUN, "approval_how", "", "who accepted" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -718,6 +739,7 @@ int main(void)
         cmocka_unit_test(records_a_denial_and_runs_nothing),
         cmocka_unit_test(runs_neither_a_check_nor_a_decision_that_needs_approval),
         cmocka_unit_test(admits_what_asks_with_its_approval_which_is_recorded_before_it_begins),
+        cmocka_unit_test(an_approval_over_rest_is_recorded_with_the_principal_that_gave_it),
         cmocka_unit_test(refuses_approvals_that_are_not_for_this_decision),
         cmocka_unit_test(refuses_every_submission_that_a_front_could_forge),
         cmocka_unit_test(admits_a_decision_once_also_when_many_submit_it_at_once),

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * The last decisions (service/decisions.h), and the answers to those that wait for approval. */
+#include "gateway/front/service/decisions.h"
+
+#include "gateway/front/identity/caller.h"
+#include "gateway/front/rest/listing.h"
+#include "policies/base/clock.h"
+
+#include <stdlib.h>
+
+struct query {
+    struct cbx_listing_query page;
+    struct cbx_str verdict;
+};
+static const struct cbx_json_field query_fields[] = {
+    CBX_LISTING_FIELDS(query, page),
+    { "verdict", CBX_JSON_STR, offsetof(struct query, verdict), false, false, 1, 8 },
+};
+CBX_REST_INPUT(decisions, query_fields);
+
+/* Whose decisions the caller sees; NULL = everybody's. */
+static const char *reader_of(const struct cbx_rest_call *call)
+{
+    return cbx_caller_may(call->request->caller, CBX_RIGHT_AUDIT_READ) ? NULL
+                                                                       : cbx_rest_principal(call);
+}
+
+/* Answers with the decision of the call, or that there is none. */
+static void answer_decision(struct cbx_rest_call *call)
+{
+    json_t *json =
+        cbx_decisions_get(call->service->decisions, reader_of(call), call->id, cbx_clock_ms());
+    struct cbx_err err;
+    if (json == NULL) {
+        cbx_decisions_fail_unknown(&err);
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    cbx_rest_answer(call, 200, json);
+}
+
+void cbx_rest_get_decision(struct cbx_rest_call *call)
+{
+    answer_decision(call);
+}
+
+void cbx_rest_list_decisions(struct cbx_rest_call *call)
+{
+    static const struct cbx_listing listing = { "decisions", "position", true };
+    struct query query = { 0 };
+    struct cbx_listing_page page;
+    enum cbx_verdict verdict;
+    struct cbx_err err = { 0 };
+    if (!cbx_rest_query(call, query_fields, sizeof(query_fields) / sizeof(query_fields[0]),
+                        &query) ||
+        !cbx_listing_find(call, &listing, &query.page, &page)) {
+        return;
+    }
+    if (query.verdict.len > 0 && !cbx_verdict_parse(query.verdict, &verdict)) {
+        cbx_fail(&err, CBX_EINVAL,
+                 "the query: 'verdict' is '%.*s', allowed are allow, ask and deny",
+                 CBX_STR_ARG(query.verdict));
+        cbx_rest_fail(call, 400, &err);
+        return;
+    }
+    const struct cbx_decisions_filter filter = { .reader = reader_of(call),
+                                                 .verdict = query.verdict,
+                                                 .before = strtoull(page.after.key, NULL, 10),
+                                                 .limit = (size_t)page.limit + 1 };
+    cbx_listing_answer(call, &listing, &page,
+                       cbx_decisions_page(call->service->decisions, &filter, cbx_clock_ms()));
+}
+
+static void answer_question(struct cbx_rest_call *call, bool approve)
+{
+    struct cbx_err err = { 0 };
+    if (cbx_decisions_answer(call->service->decisions, reader_of(call), call->id,
+                             cbx_rest_principal(call), approve, cbx_clock_ms(), &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    answer_decision(call);
+}
+
+void cbx_rest_approve_decision(struct cbx_rest_call *call)
+{
+    answer_question(call, true);
+}
+
+void cbx_rest_deny_decision(struct cbx_rest_call *call)
+{
+    answer_question(call, false);
+}

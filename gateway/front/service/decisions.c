@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT
+ * The last decisions: a ring of pointers, each to an entry with the bytes that it owns. */
+#include "gateway/front/service/decisions.h"
+
+#include "gateway/front/dialect.h"
+#include "gateway/front/service/approvals.h"
+#include "policies/base/clock.h"
+#include "policies/base/printable.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum state { NEVER_ASKED = 0, WAITING, APPROVED, DENIED, USED, STATES };
+
+struct entry {
+    uint64_t number; /* of all that were added, from 1 */
+    uint64_t audit_seq;
+    char id[CBX_ID_CHARS + 1], created_at[32], digest[CBX_SHA256_HEX + 1];
+    char principal[CBX_NAME_MAX + 1], session[CBX_NAME_MAX + 1], policy[CBX_NAME_MAX + 1];
+    char origin[CBX_NAME_MAX + 1], approver[CBX_NAME_MAX + 1], language[16];
+    enum cbx_action action;
+    enum cbx_verdict verdict;
+    enum state state;
+    int64_t expires_ms;
+    bool cut; /* the source is longer */
+    size_t source_len, finding_count;
+    char *source, *findings, *run; /* the latter two JSON; run: NULL until it ended */
+    size_t bytes;                  /* of these three */
+};
+
+struct cbx_decisions {
+    pthread_mutex_t lock;
+    struct entry *items[CBX_DECISIONS_MAX]; /* the entry `number` at number % CBX_DECISIONS_MAX */
+    uint64_t first, next;                   /* numbers: of the oldest, and of the one to come */
+    size_t bytes;
+};
+
+/* --- the ring --------------------------------------------------------------------------------- */
+
+struct cbx_decisions *cbx_decisions_new(void)
+{
+    struct cbx_decisions *d = calloc(1, sizeof(*d));
+    if (d == NULL) {
+        abort();
+    }
+    pthread_mutex_init(&d->lock, NULL);
+    d->first = d->next = 1;
+    return d;
+}
+
+static struct entry **slot(struct cbx_decisions *d, uint64_t number)
+{
+    return &d->items[number % CBX_DECISIONS_MAX];
+}
+
+static void drop_oldest(struct cbx_decisions *d)
+{
+    struct entry **at = slot(d, d->first++), *e = *at;
+    d->bytes -= e->bytes;
+    free(e->source);
+    free(e->findings);
+    free(e->run);
+    free(e);
+    *at = NULL;
+}
+
+static void make_room(struct cbx_decisions *d)
+{
+    while (d->first < d->next && (d->next - d->first >= CBX_DECISIONS_MAX ||
+                                  d->bytes > (size_t)CBX_DECISIONS_BYTES_MAX)) {
+        drop_oldest(d);
+    }
+}
+
+void cbx_decisions_free(struct cbx_decisions *decisions)
+{
+    if (decisions != NULL) {
+        while (decisions->first < decisions->next) {
+            drop_oldest(decisions);
+        }
+        pthread_mutex_destroy(&decisions->lock);
+        free(decisions);
+    }
+}
+
+/* With the lock: the entry of this id that the reader (NULL = all) may see, or NULL. The newest are asked for most. */
+static struct entry *find(struct cbx_decisions *d, const char *reader, const char *id)
+{
+    for (uint64_t n = d->next; n-- > d->first;) {
+        struct entry *e = *slot(d, n);
+        if (strcmp(e->id, id) == 0) {
+            return reader == NULL || strcmp(reader, e->principal) == 0 ? e : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* --- what is added ---------------------------------------------------------------------------- */
+
+static char *copy_bytes(struct cbx_str s)
+{
+    char *copy = malloc(s.len + 1);
+    if (copy == NULL) {
+        abort();
+    }
+    memcpy(copy, s.len > 0 ? s.p : "", s.len);
+    copy[s.len] = '\0';
+    return copy;
+}
+
+/* The items of a list as JSON text, as many as have room. */
+static char *dump_list(const json_t *list)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_DECISION_LIST_BYTES);
+    cbx_buf_add_char(&text, '[');
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        CBX_AUTO_MEM char *item = json_dumps(json_array_get(list, i), JSON_COMPACT);
+        size_t len = item != NULL ? strlen(item) : 0;
+        if (item == NULL || text.len + len + 2 >= CBX_DECISION_LIST_BYTES) {
+            break;
+        }
+        cbx_buf_add_cstr(&text, i > 0 ? "," : "");
+        cbx_buf_add_cstr(&text, item);
+    }
+    cbx_buf_add_char(&text, ']');
+    return cbx_buf_take(&text);
+}
+
+static json_t *load(const char *text)
+{
+    json_t *json = json_loads(text, JSON_ALLOW_NUL, NULL);
+    return json != NULL ? json : json_array();
+}
+
+/* At most the cap, and no half of a character. */
+static struct cbx_str cut_source(struct cbx_str source)
+{
+    size_t end = source.len;
+    if (end > CBX_DECISION_SOURCE_BYTES) {
+        end = CBX_DECISION_SOURCE_BYTES;
+        while (end > 0 && ((unsigned char)source.p[end] & 0xC0) == 0x80) {
+            end--;
+        }
+    }
+    return cbx_str_sub(source, 0, end);
+}
+
+static void copy_text(struct cbx_str from, char *to, size_t size)
+{
+    snprintf(to, size, "%.*s", CBX_STR_ARG(from));
+}
+
+static bool is_waiting(const struct cbx_decision_entry *from)
+{
+    return from->verdict == CBX_ASK && !from->admitted && from->digest[0] != '\0' &&
+           from->subject->action == CBX_ACTION_RUN && cbx_str_is(from->subject->origin, "rest");
+}
+
+static struct entry *make_entry(const struct cbx_decision_entry *from, int64_t clock_ms)
+{
+    struct entry *e = calloc(1, sizeof(*e));
+    if (e == NULL) {
+        abort();
+    }
+    const struct cbx_subject *subject = from->subject;
+    struct cbx_str source = cut_source(from->source);
+    copy_text(from->id, e->id, sizeof(e->id));
+    copy_text(subject->principal, e->principal, sizeof(e->principal));
+    copy_text(subject->session, e->session, sizeof(e->session));
+    copy_text(subject->origin, e->origin, sizeof(e->origin));
+    copy_text(subject->language, e->language, sizeof(e->language));
+    copy_text(from->policy, e->policy, sizeof(e->policy));
+    cbx_service_now(e->created_at);
+    e->audit_seq = from->audit_seq;
+    e->action = subject->action;
+    e->verdict = from->verdict;
+    e->cut = source.len < from->source.len;
+    e->source = copy_bytes(source);
+    e->source_len = source.len;
+    e->findings = dump_list(from->findings);
+    e->finding_count = json_array_size(from->findings);
+    e->bytes = source.len + strlen(e->findings);
+    if (is_waiting(from)) {
+        e->state = WAITING;
+        e->expires_ms = clock_ms + CBX_APPROVAL_MS;
+        snprintf(e->digest, sizeof(e->digest), "%s", from->digest);
+    }
+    return e;
+}
+
+void cbx_decisions_add(struct cbx_decisions *decisions, const struct cbx_decision_entry *entry,
+                       int64_t clock_ms)
+{
+    struct entry *e = make_entry(entry, clock_ms);
+    pthread_mutex_lock(&decisions->lock);
+    decisions->bytes += e->bytes;
+    make_room(decisions);
+    e->number = decisions->next++;
+    *slot(decisions, e->number) = e;
+    pthread_mutex_unlock(&decisions->lock);
+}
+
+void cbx_decisions_end(struct cbx_decisions *decisions, const char *id, const json_t *results)
+{
+    static const char *const members[] = { "outcome", "duration_ms", "cpu_ms", "message" };
+    CBX_AUTO_JSON run = json_object();
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        json_object_set(run, members[i], json_object_get(results, members[i]));
+    }
+    CBX_AUTO_MEM char *blocked = dump_list(json_object_get(results, "blocked"));
+    json_object_set_new(run, "blocked", load(blocked));
+    CBX_AUTO_MEM char *text = json_dumps(run, JSON_COMPACT);
+    pthread_mutex_lock(&decisions->lock);
+    struct entry *e = find(decisions, NULL, id);
+    if (e != NULL && e->run == NULL && text != NULL) {
+        e->bytes += strlen(text);
+        decisions->bytes += strlen(text);
+        e->run = cbx_steal(&text);
+    }
+    pthread_mutex_unlock(&decisions->lock);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static json_t *describe_approval(const struct entry *e, int64_t clock_ms)
+{
+    static const char *const names[STATES] = {
+        [WAITING] = "waiting", [APPROVED] = "approved", [DENIED] = "denied", [USED] = "used"
+    };
+    bool open = e->state == WAITING || e->state == APPROVED;
+    bool expired = open && e->expires_ms <= clock_ms;
+    json_t *json = json_pack("{s:s}", "state", expired ? "expired" : names[e->state]);
+    if (e->approver[0] != '\0') {
+        json_object_set_new(json, "by", json_string(e->approver));
+    }
+    if (open && !expired) {
+        json_object_set_new(json, "seconds_left", json_integer((e->expires_ms - clock_ms) / 1000));
+    }
+    return json;
+}
+
+static json_t *describe(const struct entry *e, const struct cbx_decisions_filter *parts,
+                        int64_t clock_ms)
+{
+    char position[24];
+    snprintf(position, sizeof(position), "%llu", (unsigned long long)e->number);
+    json_t *json = json_pack(
+        "{s:s,s:s,s:I,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:s,s:o,s:I}", "id", e->id, "created_at",
+        e->created_at, "audit_seq", (json_int_t)e->audit_seq, "principal", e->principal, "origin",
+        e->origin, "action", cbx_action_name(e->action), "language", cbx_dialect_shown(e->language),
+        "policy", e->policy, "verdict", cbx_verdict_name(e->verdict), "session_id",
+        e->session[0] != '\0' ? json_string(e->session) : json_null(), "position", position,
+        "findings", parts->without_findings ? json_array() : load(e->findings), "finding_count",
+        (json_int_t)e->finding_count);
+    if (e->run != NULL) {
+        json_object_set_new(json, "run", load(e->run));
+    }
+    if (e->state != NEVER_ASKED) {
+        json_object_set_new(json, "approval", describe_approval(e, clock_ms));
+    }
+    if (parts->with_code) {
+        struct cbx_str source = { .p = e->source, .len = e->source_len };
+        json_object_set_new(json, "code", cbx_json_text(source));
+        json_object_set_new(json, "code_cut", json_boolean(e->cut));
+    }
+    return json;
+}
+
+json_t *cbx_decisions_get(struct cbx_decisions *decisions, const char *reader, const char *id,
+                          int64_t clock_ms)
+{
+    static const struct cbx_decisions_filter all = { .with_code = true };
+    pthread_mutex_lock(&decisions->lock);
+    const struct entry *e = find(decisions, reader, id);
+    json_t *json = e != NULL ? describe(e, &all, clock_ms) : NULL;
+    pthread_mutex_unlock(&decisions->lock);
+    json_object_del(json, "position");
+    return json;
+}
+
+static bool passes(const struct entry *e, const struct cbx_decisions_filter *filter)
+{
+    return (filter->reader == NULL || strcmp(filter->reader, e->principal) == 0) &&
+           (filter->verdict.len == 0 || cbx_str_is(filter->verdict, cbx_verdict_name(e->verdict)));
+}
+
+json_t *cbx_decisions_page(struct cbx_decisions *decisions,
+                           const struct cbx_decisions_filter *filter, int64_t clock_ms)
+{
+    json_t *list = json_array();
+    pthread_mutex_lock(&decisions->lock);
+    uint64_t n =
+        filter->before > 0 && filter->before < decisions->next ? filter->before : decisions->next;
+    while (n-- > decisions->first && json_array_size(list) < filter->limit) {
+        const struct entry *e = *slot(decisions, n);
+        if (passes(e, filter)) {
+            json_array_append_new(list, describe(e, filter, clock_ms));
+        }
+    }
+    pthread_mutex_unlock(&decisions->lock);
+    return list;
+}
+
+/* --- approval --------------------------------------------------------------------------------- */
+
+int cbx_decisions_fail_unknown(struct cbx_err *err)
+{
+    return cbx_fail(err, CBX_ENOTFOUND,
+                    "there is no such decision among the last ones; those of before the gateway "
+                    "was started are in the audit log alone");
+}
+
+/* Why a decision cannot be answered, or its approval not be used: NULL when it is in the state `wanted`. */
+static const char *why_not(const struct entry *e, enum state wanted, int64_t clock_ms)
+{
+    static const char *const sentences[STATES] = {
+        [NEVER_ASKED] = "the decision does not wait for approval",
+        [WAITING] = "nobody has approved the decision yet",
+        [APPROVED] = "the decision was approved before",
+        [DENIED] = "the approval was denied",
+        [USED] = "the approval was used before; it is for one execution",
+    };
+    return e->state != wanted          ? sentences[e->state]
+           : e->expires_ms <= clock_ms ? "the question is too old; send the code again"
+                                       : NULL;
+}
+
+int cbx_decisions_answer(struct cbx_decisions *decisions, const char *reader, const char *id,
+                         const char *approver, bool approve, int64_t clock_ms, struct cbx_err *err)
+{
+    pthread_mutex_lock(&decisions->lock);
+    struct entry *e = find(decisions, reader, id);
+    const char *why = e != NULL ? why_not(e, WAITING, clock_ms) : NULL;
+    int failed = e == NULL     ? cbx_decisions_fail_unknown(err)
+                 : why != NULL ? cbx_fail(err, CBX_ESTATE, "%s", why)
+                               : 0;
+    if (!failed) {
+        e->state = approve ? APPROVED : DENIED;
+        snprintf(e->approver, sizeof(e->approver), "%s", approver);
+    }
+    pthread_mutex_unlock(&decisions->lock);
+    return failed;
+}
+
+int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal, struct cbx_str id,
+                      int64_t clock_ms, struct cbx_approval *out, struct cbx_err *err)
+{
+    char text[CBX_ID_CHARS + 1];
+    copy_text(id, text, sizeof(text));
+    pthread_mutex_lock(&decisions->lock);
+    struct entry *e = strlen(text) == id.len ? find(decisions, principal, text) : NULL;
+    const char *why = e != NULL ? why_not(e, APPROVED, clock_ms) : NULL;
+    int failed = e == NULL     ? cbx_decisions_fail_unknown(err)
+                 : why != NULL ? cbx_fail(err, CBX_ESTATE, "%s", why)
+                               : 0;
+    if (!failed) {
+        e->state = USED;
+        *out = (struct cbx_approval){ .how = "rest" };
+        snprintf(out->digest, sizeof(out->digest), "%s", e->digest);
+        snprintf(out->asked, sizeof(out->asked), "%s", e->id);
+        snprintf(out->approver, sizeof(out->approver), "%s", e->approver);
+    }
+    pthread_mutex_unlock(&decisions->lock);
+    return failed;
+}
+
+bool cbx_decisions_waits(struct cbx_decisions *decisions, const char *id, int64_t clock_ms)
+{
+    pthread_mutex_lock(&decisions->lock);
+    const struct entry *e = find(decisions, NULL, id);
+    bool waits = e != NULL && why_not(e, WAITING, clock_ms) == NULL;
+    pthread_mutex_unlock(&decisions->lock);
+    return waits;
+}

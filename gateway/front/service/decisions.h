@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * The last decisions, in memory: what was judged through any API, what was found, and how the run ended. Bounded:
+ * the oldest go first. It is gone when the front ends; the record is the audit log. A decision that asks for
+ * approval waits here until a principal answers. Thread-safe. */
+#ifndef CBX_GATEWAY_FRONT_SERVICE_DECISIONS_H
+#define CBX_GATEWAY_FRONT_SERVICE_DECISIONS_H
+
+#include "gateway/front/review.h"
+
+enum {
+    CBX_DECISIONS_MAX = 512,
+    CBX_DECISIONS_BYTES_MAX = 16 << 20,    /* of sources, findings and refusals of all */
+    CBX_DECISION_SOURCE_BYTES = 64 * 1024, /* of one source; the rest is cut */
+    CBX_DECISION_LIST_BYTES = 16 * 1024, /* of the findings of one, as JSON, and of its refusals */
+};
+
+struct cbx_decisions;
+
+struct cbx_decisions *cbx_decisions_new(void);
+/* NULL is fine. */
+void cbx_decisions_free(struct cbx_decisions *decisions);
+CBX_DEFINE_AUTO(decisions)
+
+/* A decision that the executor recorded. Borrowed for the call. */
+struct cbx_decision_entry {
+    struct cbx_str id;
+    uint64_t audit_seq;
+    enum cbx_verdict verdict;
+    const struct cbx_subject *subject;
+    struct cbx_str policy, source;
+    const json_t *findings;
+    const char *digest; /* of one that asks: what an approval would be for; else empty */
+    bool admitted;      /* the executor let it begin: it does not wait for approval */
+};
+
+/* Adds it. It waits for approval, CBX_APPROVAL_MS long, when it asks, was not admitted, and is of
+ * code that came over REST and would run: MCP asks its own clients. */
+void cbx_decisions_add(struct cbx_decisions *decisions, const struct cbx_decision_entry *entry,
+                       int64_t clock_ms);
+
+/* The run under this decision has ended: `results` as they are stored (results.h). No effect when it is not there. */
+void cbx_decisions_end(struct cbx_decisions *decisions, const char *id, const json_t *results);
+
+/* Those of a principal; NULL is everybody's. Decisions of others do not exist for a reader. */
+
+/* One as JSON, with the code (new reference); NULL when there is none. `clock_ms` is of cbx_clock_ms. */
+json_t *cbx_decisions_get(struct cbx_decisions *decisions, const char *reader, const char *id,
+                          int64_t clock_ms);
+
+/* Which ones a page has. */
+struct cbx_decisions_filter {
+    const char *reader;
+    struct cbx_str verdict; /* empty = any */
+    uint64_t before;        /* those with a smaller number; 0 = from the newest */
+    size_t limit;
+    bool with_code, without_findings;
+};
+
+/* The newest first (new reference). Each has the member `position`, its number as text. */
+json_t *cbx_decisions_page(struct cbx_decisions *decisions,
+                           const struct cbx_decisions_filter *filter, int64_t clock_ms);
+
+/* Fails with CBX_ENOTFOUND, as for a decision that is not there. */
+int cbx_decisions_fail_unknown(struct cbx_err *err);
+
+/* --- approval --------------------------------------------------------------------------------- */
+
+/* A principal accepts or denies what waits; `client` is what is known of how it came, for the audit record. CBX_ENOTFOUND when there is no
+ * such decision for the reader; CBX_ESTATE when it does not wait: it never asked, was answered before, or is too old. */
+int cbx_decisions_answer(struct cbx_decisions *decisions, const char *reader, const char *id,
+                         const char *approver, bool approve, int64_t clock_ms, struct cbx_err *err);
+
+/* Uses up the approval of a decision of this principal, once: *out is for what was judged then, and cbx_job_accept
+ * compares. CBX_ENOTFOUND when the principal has no such decision, CBX_ESTATE, with what is the case, when it is not
+ * approved (any more). */
+int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal, struct cbx_str id,
+                      int64_t clock_ms, struct cbx_approval *out, struct cbx_err *err);
+
+/* True when the decision waits for an answer. */
+bool cbx_decisions_waits(struct cbx_decisions *decisions, const char *id, int64_t clock_ms);
+
+#endif

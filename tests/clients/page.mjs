@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// The page at GET /, with what hostile callers can put into it: code, names of sessions, paths, messages. A parser reads the document as a
+// browser does, and it may have no element, attribute or script that the gateway's authors did not write. Where Chromium is ($CHROMIUM, or
+// in $PATH), the document that it makes of it, scripts included, is compared as well.
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { parse } from 'parse5';
+import { check, codebox, finish, must, startServe, state, stopServe } from './checks.mjs';
+
+const config = `${state}/codebox.yaml`;
+writeFileSync(config, `policy: [default, permissive]
+principals:
+  - {name: officer, rights: ["audit:read"]}
+  - {name: ann}
+`);
+const token = (principal) => execFileSync(codebox, ['token', 'create', '--state', state, '--principal', principal], { stdio: ['ignore', 'pipe', 'ignore'] }).toString().trim();
+const tokens = { officer: token('officer'), ann: token('ann') };
+const server = await startServe('--config', config);
+const get = (path, headers = {}) => fetch(new URL(path, server.url), { headers, redirect: 'manual' });
+const login = (body, headers = {}) => fetch(new URL('/login', server.url), { method: 'POST', redirect: 'manual', headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers }, body });
+const run = (code, more = {}) => fetch(new URL('/v1/executions', server.url), { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${tokens.ann}` }, body: JSON.stringify({ language: 'python', code, ...more }) });
+
+// --- who gets in
+await check('without a login it is a form, and shows nothing else', async () => {
+  const answer = await get('/'), text = await answer.text();
+  must(answer.status === 401 && !answer.headers.get('www-authenticate') && text.includes('action="/login"') && !text.includes('data-live'), text);
+});
+await check('its policy lets nothing run but the files of the gateway', async () => {
+  const csp = (await get('/')).headers.get('content-security-policy');
+  must(csp.startsWith("default-src 'none'; style-src 'self'; script-src 'self'") && !csp.includes('unsafe') && csp.includes("frame-ancestors 'none'"), csp);
+  must((await get('/healthz')).headers.get('content-security-policy') === "sandbox; default-src 'none'", 'another answer');
+});
+let cookie;
+await check('a token gives a cookie for this page alone', async () => {
+  const answer = await login(`token=${tokens.officer}`), set = answer.headers.get('set-cookie');
+  must(answer.status === 303 && answer.headers.get('location') === '/' && /^codebox=[0-9a-f]{64}; Path=\/; Max-Age=28800; HttpOnly; SameSite=Strict$/.test(set), set);
+  [cookie] = set.split(';');
+  must((await get('/', { Cookie: cookie })).status === 200, 'the page');
+  must((await get('/', { Cookie: `other=1; ${cookie}` })).status === 200, 'beside another cookie');
+  for (const path of ['/v1/decisions', '/v1/sessions', '/metrics']) must((await get(path, { Cookie: cookie })).status === 401, path);
+  must((await fetch(new URL('/mcp', server.url), { method: 'POST', headers: { Cookie: cookie } })).status === 401, 'MCP');
+});
+await check('nothing else is let in', async () => {
+  for (const body of ['', 'token=', 'token=x', `token=${tokens.officer}x`, `other=${tokens.officer}`, 'token=%3Cscript%3E', `token=${'a'.repeat(100000)}`]) {
+    const answer = await login(body);
+    must(answer.status === 401 && !answer.headers.get('set-cookie'), `${body.slice(0, 40)}: ${answer.status}`);
+  }
+  must((await login(`token=${tokens.officer}`, { 'Content-Type': 'text/plain' })).status === 401, 'another type');
+  must((await login(`token=${tokens.officer}`, { Origin: 'http://evil.test' })).status === 403, 'another origin');
+  for (const value of ['codebox=', 'codebox=x', `codebox=${'0'.repeat(64)}`, cookie.slice(0, -1), `${cookie}0`, `x${cookie}`]) must((await get('/', { Cookie: value })).status === 401, value);
+});
+await check('a principal without the right sees nothing', async () => {
+  const answer = await login(`token=${tokens.ann}`), own = answer.headers.get('set-cookie').split(';')[0];
+  const shown = await get('/', { Cookie: own }), text = await shown.text();
+  must(shown.status === 403 && text.includes('audit:read') && !text.includes('data-live'), text);
+});
+
+// --- what hostile callers put into it
+const breakers = ['</pre><script>document.title="PWNED"</script>', '"><img src=x onerror=alert(1)>', "'><svg onload=alert(1)>", '</title><h1 id=evil>', '<!--', '--><iframe src=//evil.test>', '&lt;script&gt;', '`${alert(1)}`', '\u202Eevil\u2066', '<\u0000script>alert(1)</script>', '</details></section></main><form action=//evil.test>', '<plaintext>', '\uFEFF<style>*{display:none}</style>'];
+const codes = [
+  ...breakers.map((text) => `import subprocess  # ${text}\nx = ${JSON.stringify(text.replace(/\u0000/g, ''))}`),
+  ...breakers.slice(0, 4).map((text) => `x = "${text.replace(/["\\]/g, '')}"; import subprocess`),
+  `import subprocess; x = "${'<b>'.repeat(300000)}"`,
+  `${'\n'.repeat(100)}import os; os.system("<script>alert(1)</script>")`,
+  'import subprocess\r\n\t\x07\x1b[31m<script>alert(1)</script>',
+  '\u00e4\u{1F600}\u0301'.repeat(100) + ' = 1; import subprocess',
+];
+for (const code of codes) await (await run(code)).text();
+await (await run('raise Exception("<script>alert(1)</script>")')).text();
+await (await fetch(new URL('/v1/executions', server.url), { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${tokens.ann}` }, body: JSON.stringify({ language: 'python', policy: 'permissive', code: 'open("/etc/<script>alert(1)<!--", "w")' }) })).text();
+
+const page = await (await get('/', { Cookie: cookie })).text();
+const known = {
+  html: 'lang', head: '', meta: 'charset name content', title: '', link: 'rel href', script: 'src defer', body: '', header: '', h1: '', h2: '', span: 'class', main: 'data-live', div: 'class', section: '', ul: 'class', li: 'class', b: '', i: 'class',
+  svg: 'class viewBox preserveAspectRatio role aria-label', rect: 'class x y width height', p: 'class role', time: 'datetime title', code: 'class', pre: '', mark: '', details: 'id open', summary: '',
+};
+const values = { class: /^[a-z -]*$/, id: /^d-[0-9A-Z]{26}$/, href: /^\/page\.css$/, src: /^\/page\.js$/, datetime: /^[0-9T:.-]{26}Z$/ };
+function strange(document) {
+  const found = [];
+  const walk = (node) => {
+    const inSvg = node.tagName === 'title' && node.parentNode.tagName === 'rect';
+    if (node.tagName && !inSvg) {
+      if (!(node.tagName in known)) found.push(`<${node.tagName}>`);
+      for (const { name, value } of node.attrs) if (!known[node.tagName]?.split(' ').includes(name) || (values[name] && !values[name].test(value))) found.push(`<${node.tagName} ${name}=${value.slice(0, 60)}>`);
+      if (node.tagName === 'script' && node.childNodes.length > 0) found.push('an inline script');
+    } else if (node.nodeName === '#comment') found.push(`<!--${node.data.slice(0, 60)}-->`);
+    else if (node.nodeName === '#text' && /[\u202A-\u202E\u2066-\u2069\u0000]/.test(node.value)) found.push(`text ${JSON.stringify(node.value.slice(0, 60))}`);
+    for (const child of node.childNodes ?? []) walk(child);
+  };
+  walk(parse(document));
+  return found;
+}
+const all = (node, tag, found = []) => {
+  if (node.tagName === tag) found.push(node);
+  for (const child of node.childNodes ?? []) all(child, tag, found);
+  return found;
+};
+const text_of = (node) => node.nodeName === '#text' ? node.value : (node.childNodes ?? []).map(text_of).join('');
+
+await check('it has no element, attribute, script or comment of a caller, and no direction of text', async () => {
+  const found = strange(page);
+  must(found.length === 0, found);
+  must(all(parse(page), 'script').length === 1 && all(parse(page), 'details').length >= codes.length, 'decisions are missing');
+});
+await check('the offending code is marked at its line and column', async () => {
+  const marks = all(parse(page), 'mark').map(text_of);
+  must(marks.length >= codes.length - 2 && marks.some((m) => m.includes('subprocess')), marks.slice(0, 20));
+});
+await check('a line of a megabyte is cut', async () => must(page.length < 600000, page.length));
+await check('it says that text cannot be seen', async () => must(page.includes('\\u{202e}') && page.includes('\\u{2066}'), 'bidi'));
+
+// --- as a browser makes it
+const browser = process.env.CHROMIUM ?? ['chromium', 'chromium-browser', 'google-chrome'].find((name) => { try { execFileSync('which', [name], { stdio: 'ignore' }); return true; } catch { return false; } });
+if (browser) {
+  const open = await startServe('--state', `${state}-open`); // without identity: a browser gets in by itself
+  for (const code of codes) await (await fetch(new URL('/v1/executions', open.url), { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ language: 'python', code }) })).text();
+  await check('in Chromium no script of a caller runs, also after a refresh', async () => {
+    const dom = execFileSync(browser, ['--headless', '--no-sandbox', '--disable-gpu', '--virtual-time-budget=12000', '--dump-dom', open.url], { stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 26 }).toString();
+    must(dom.includes('<title>codebox</title>') && !dom.includes('<title>PWNED'), dom.slice(0, 300));
+    const found = strange(dom);
+    must(found.length === 0 && dom.includes('data-live') && all(parse(dom), 'details').length >= codes.length, found);
+  });
+  await stopServe(open);
+} else console.log('skipped in Chromium, which is not here');
+
+await check('a token that is revoked ends its login', async () => {
+  execFileSync(codebox, ['token', 'revoke', '--state', state, tokens.officer.split('_')[1]], { stdio: 'ignore' });
+  const answer = await get('/', { Cookie: cookie }), text = await answer.text();
+  must(answer.status === 401 && !text.includes('data-live'), text);
+});
+
+must((await stopServe(server)) === 0, 'the end of the server');
+
+await check('behind HTTPS the cookie is for HTTPS alone, and a cookie of before the restart is none', async () => {
+  const again = await startServe('--config', config, '--public-url', 'https://codebox.test'), other = token('officer');
+  const answer = await fetch(new URL('/login', again.url), { method: 'POST', redirect: 'manual', headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: `token=+${other}+` });
+  const set = answer.headers.get('set-cookie'), [own] = set.split(';');
+  must(/^__Host-codebox=[0-9a-f]{64}; Path=\/; Max-Age=28800; HttpOnly; SameSite=Strict; Secure$/.test(set), set);
+  const shows = async (value) => (await fetch(again.url, { headers: { Cookie: value } })).status;
+  must(await shows(own) === 200 && await shows(cookie) === 401 && await shows(own.replace('__Host-', '')) === 401, 'who is let in');
+  must((await stopServe(again)) === 0, 'the end');
+});
+finish();
