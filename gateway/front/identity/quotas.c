@@ -178,20 +178,19 @@ void cbx_quotas_charge(struct cbx_quotas *quotas, const char *principal, int64_t
     pthread_mutex_unlock(&quotas->lock);
 }
 
-void cbx_quotas_opening(struct cbx_quotas *quotas, const char *principal)
+size_t cbx_quotas_opening(struct cbx_quotas *quotas, const char *principal)
 {
     if (quotas == NULL) {
-        return;
+        return 0;
     }
     pthread_mutex_lock(&quotas->lock);
     struct entry *entry = find(quotas, principal);
-    if (entry != NULL) {
-        entry->opening++;
-    }
+    size_t opening = entry != NULL ? ++entry->opening : 0;
     pthread_mutex_unlock(&quotas->lock);
+    return opening;
 }
 
-int cbx_quotas_open(struct cbx_quotas *quotas, const char *principal, size_t open,
+int cbx_quotas_open(struct cbx_quotas *quotas, const char *principal, size_t sessions,
                     struct cbx_err *err)
 {
     enum { RETRY_S = 10 };
@@ -201,8 +200,7 @@ int cbx_quotas_open(struct cbx_quotas *quotas, const char *principal, size_t ope
     }
     pthread_mutex_lock(&quotas->lock);
     struct entry *entry = find(quotas, principal);
-    if (entry != NULL && entry->row->sessions > 0 &&
-        open + entry->opening > (size_t)entry->row->sessions) {
+    if (entry != NULL && entry->row->sessions > 0 && sessions > (size_t)entry->row->sessions) {
         char text[160];
         snprintf(text, sizeof(text), "'%s' may have %lld sessions at the same time; close one",
                  entry->principal, (long long)entry->row->sessions);

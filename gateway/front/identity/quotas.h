@@ -29,12 +29,13 @@ int cbx_quotas_run(struct cbx_quotas *quotas, const char *principal, int64_t now
 void cbx_quotas_charge(struct cbx_quotas *quotas, const char *principal, int64_t cpu_ms,
                        int64_t now_ms);
 
-/* This principal is about to open a session, which counts until cbx_quotas_opened. The open ones are counted after this
- * call: so none is missed, though one that has just been opened may be counted twice. */
-void cbx_quotas_opening(struct cbx_quotas *quotas, const char *principal);
+/* This principal is about to open a session, until cbx_quotas_opened: the number of those that it is about to open, this
+ * one included. The open ones are counted after this call. So each session is in one of the two numbers, and one that
+ * becomes open meanwhile may be in both. 0 when it has no limit. */
+size_t cbx_quotas_opening(struct cbx_quotas *quotas, const char *principal);
 
-/* May it, when it has `open` sessions besides those that are about to be opened? CBX_EQUOTA. */
-int cbx_quotas_open(struct cbx_quotas *quotas, const char *principal, size_t open,
+/* May it, with so many sessions, open and about to be? CBX_EQUOTA. */
+int cbx_quotas_open(struct cbx_quotas *quotas, const char *principal, size_t sessions,
                     struct cbx_err *err);
 
 /* The session that was to be opened is one of the open ones, or came to nothing. */

@@ -213,14 +213,16 @@ static int store_session(struct cbx_service *service, const struct cbx_opening *
 }
 
 /* Counts the sessions of the principal; CBX_EQUOTA when it has as many as it may. */
-static int check_place(struct cbx_service *service, const char *principal, struct cbx_err *err)
+static int check_place(struct cbx_service *service, const char *principal, size_t opening,
+                       struct cbx_err *err)
 {
     CBX_AUTO_JSON open = NULL;
     int failed = service->quotas != NULL
                      ? cbx_service_list_sessions(service, principal, &open, NULL, err)
                      : 0;
-    return failed ? failed
-                  : cbx_quotas_open(service->quotas, principal, json_array_size(open), err);
+    return failed
+               ? failed
+               : cbx_quotas_open(service->quotas, principal, json_array_size(open) + opening, err);
 }
 
 static int open_in_place(struct cbx_service *service, struct cbx_opening *opening,
@@ -248,8 +250,8 @@ static int open_in_place(struct cbx_service *service, struct cbx_opening *openin
 int cbx_service_open_session(struct cbx_service *service, struct cbx_opening *opening,
                              struct cbx_outcome *outcome, struct cbx_err *err)
 {
-    cbx_quotas_opening(service->quotas, opening->principal);
-    int failed = check_place(service, opening->principal, err);
+    size_t opening_now = cbx_quotas_opening(service->quotas, opening->principal);
+    int failed = check_place(service, opening->principal, opening_now, err);
     failed = failed ? failed : open_in_place(service, opening, outcome, err);
     cbx_quotas_opened(service->quotas, opening->principal);
     return failed;

@@ -63,17 +63,14 @@ static void sessions_on_their_way_count_as_open(void **state)
     struct cbx_caller ann = caller_of("ann", &row);
     struct cbx_err err = { 0 };
     assert_int_equal(cbx_quotas_request(quotas, &ann, 0, &err), 0);
-    cbx_quotas_opening(quotas, "ann");
-    assert_int_equal(cbx_quotas_open(quotas, "ann", 0, &err), 0);
-    cbx_quotas_opening(quotas, "ann");
-    assert_int_equal(cbx_quotas_open(quotas, "ann", 0, &err), 0);
-    cbx_quotas_opening(quotas, "ann");
-    assert_int_equal(cbx_quotas_open(quotas, "ann", 0, &err), CBX_EQUOTA);
+    assert_int_equal(cbx_quotas_opening(quotas, "nobody"), 0);
+    assert_int_equal(cbx_quotas_opening(quotas, "ann"), 1);
+    assert_int_equal(cbx_quotas_opening(quotas, "ann"), 2);
+    assert_int_equal(cbx_quotas_open(quotas, "ann", 2, &err), 0);
+    assert_int_equal(cbx_quotas_opening(quotas, "ann"), 3);
+    assert_int_equal(cbx_quotas_open(quotas, "ann", 3, &err), CBX_EQUOTA);
     cbx_quotas_opened(quotas, "ann");
-    assert_int_equal(cbx_quotas_open(quotas, "ann", 0, &err), 0);
-    assert_int_equal(cbx_quotas_open(quotas, "ann", 1, &err), CBX_EQUOTA);
-    cbx_quotas_opened(quotas, "ann");
-    assert_int_equal(cbx_quotas_open(quotas, "ann", 1, &err), 0);
+    assert_int_equal(cbx_quotas_opening(quotas, "ann"), 3);
     cbx_quotas_free(quotas);
 }
 
