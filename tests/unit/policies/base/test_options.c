@@ -34,7 +34,13 @@ static const struct cbx_option rows[] = {
 
 static struct cbx_option_table table_of(char command)
 {
-    return (struct cbx_option_table){ "paint-it", rows, 5, kinds, 3, command, command == 'a' };
+    return (struct cbx_option_table){ .program = "paint-it",
+                                      .rows = rows,
+                                      .count = 5,
+                                      .kinds = kinds,
+                                      .kind_count = 3,
+                                      .command = command,
+                                      .first_argument_ends = command == 'a' };
 }
 
 struct line {
