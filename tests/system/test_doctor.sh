@@ -70,5 +70,5 @@ ok 'audit tail shows the reason of the acknowledgement' gives 0 'uid:0: made by 
 ok 'the log is good again' gives 0 'records, unbroken' doctor
 ok 'the warning ends' lacks 'never signed'
 sed -i 's/"principal":"uid:/"principal":"uid:9/' "$state/audit.jsonl"
-ok 'a changed record fails, with its line' gives 1 'line 1' doctor
+ok 'a changed record fails, with its file and line' gives 1 'audit.jsonl:1: ' doctor
 finish
