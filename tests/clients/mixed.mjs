@@ -9,7 +9,7 @@ import { audit, check, finish, must, records, rejection, server, startServe, sto
 
 let serve, client;
 async function start() {
-  serve = await startServe();
+  serve = await startServe('--stop-timeout', '1');
   client = new Client({ name: 'codebox-tests', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
   await client.connect(new StreamableHTTPClientTransport(serve.mcp));
 }

@@ -160,7 +160,8 @@ static json_t *run_job(const struct cbx_tool_call *call, struct cbx_job *job)
         result = cbx_tool_is_cancelled(call)
                      ? cbx_content_of_failure("killed", NULL, "the call was cancelled")
                      : describe_running(id, session);
-    } else if (p->err.code != 0 && cbx_service_is_stopping(call->mcp->service)) {
+    } else if (p->err.code != 0 && (cbx_service_is_stopping(call->mcp->service) ||
+                                    cbx_service_says_stop(call->mcp->service))) {
         result = describe_running(id, session); /* the next gateway has its result */
     } else {
         result = p->err.code != 0 ? cbx_content_of_error(&p->err, NULL)

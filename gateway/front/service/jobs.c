@@ -244,15 +244,19 @@ static bool is_stopping(void *context)
     return cbx_service_is_stopping(((struct run *)context)->job->service);
 }
 
-/* When the master was killed, no executor is forked again, and SIGTERM follows; wait for it. */
+/* When the master was killed, no executor is forked again, and SIGTERM follows; wait for it. A gateway that has announced
+ * its stop still waits for requests such as this one. */
 static bool will_stop(struct run *run, int failed)
 {
     enum { STEPS = 150, STEP_MS = 20 };
     struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
-    for (int i = 0; failed == CBX_EIO && i < STEPS && !is_stopping(run); i++) {
+    const struct cbx_service *service = run->job->service;
+    for (int i = 0;
+         failed == CBX_EIO && i < STEPS && !cbx_service_says_stop(service) && !is_stopping(run);
+         i++) {
         nanosleep(&step, NULL);
     }
-    return is_stopping(run);
+    return is_stopping(run) || (failed == CBX_EIO && cbx_service_says_stop(service));
 }
 
 static void answer(struct cbx_job *job, const json_t *execution, const struct cbx_err *err)
