@@ -84,6 +84,7 @@ start_server() { # MORE OPTIONS ...
     rm -f "$work/server.log" # the line that is waited for may stand in the log of the server before
     "$codebox" serve --state "$state" --listen 127.0.0.1:0 "$@" 2>"$work/server.log" &
     server=$!
+    echo "$server" >>"$work/servers"
     wait_until grep -q 'serving on' "$work/server.log" || { cat "$work/server.log"; exit 1; }
     base=$(sed -n 's/.*serving on \(http:[^,]*\),.*/\1/p' "$work/server.log")
 }
@@ -95,8 +96,21 @@ stop_server() {
     server=
 }
 
+# One that a check started in its subshell would outlive the test.
+leaves_no_server() {
+    local pid
+    for pid in $(cat "$work/servers" 2>/dev/null); do
+        if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = codebox ]; then
+            kill -TERM "$pid"
+            echo "server $pid still runs"
+            return 1
+        fi
+    done
+}
+
 finish() {
     stop_server
+    leaves_no_server || { echo '  FAILED the test leaves no server'; failed=1; }
     rm -rf "$work"
     exit "$failed"
 }

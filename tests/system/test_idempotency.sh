@@ -36,15 +36,10 @@ stop_server
 start_server
 again() { keyed k1 /v1/executions "$run" | grep -q '^200'; [ "$(jq -s 'map(select(.type == "decision" and .body.origin == "rest" and .body.action == "run")) | length' "$state/audit.jsonl")" = 5 ]; }
 ok 'a restart forgets nothing' again
-tokens() {
-    stop_server
-    local ann bob
-    ann=$("$codebox" token create --state "$state" --principal ann 2>/dev/null) bob=$("$codebox" token create --state "$state" --principal bob 2>/dev/null)
-    start_server
-    local one two
-    one=$(curl -sS -X POST -H "Authorization: Bearer $ann" -H 'Idempotency-Key: k1' -H 'Content-Type: application/json' --data-binary "$run" "$base/v1/executions")
-    two=$(curl -sS -X POST -H "Authorization: Bearer $bob" -H 'Idempotency-Key: k1' -H 'Content-Type: application/json' --data-binary "$run" "$base/v1/executions")
-    [ "$(jq -r .execution_id <<<"$one")" != "$(jq -r .execution_id <<<"$two")" ]
-}
+stop_server
+ann=$("$codebox" token create --state "$state" --principal ann 2>/dev/null) bob=$("$codebox" token create --state "$state" --principal bob 2>/dev/null)
+start_server
+as() { curl -sS -X POST -H "Authorization: Bearer $1" -H 'Idempotency-Key: k1' -H 'Content-Type: application/json' --data-binary "$run" "$base/v1/executions" | jq -er .execution_id; }
+tokens() { local of_ann of_bob; of_ann=$(as "$ann") of_bob=$(as "$bob"); [ "$of_ann" != "$of_bob" ] && [ "$of_ann" = "$(as "$ann")" ]; }
 ok 'keys are each principal'\''s own' tokens
 finish

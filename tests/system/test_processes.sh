@@ -188,8 +188,8 @@ if [ -S "$engine" ]; then
     kill -9 "$proxy"
     stop_server
 fi
+start_server --docker-host unix:///nonexistent/engine.sock
 refused() { # a 5xx has its reason in the log, with the id of its request
-    start_server --docker-host unix:///nonexistent/engine.sock
     post /v1/executions '{"code": "1", "language": "python"}' >/dev/null
     local id
     id=$(curl -sS -D - -o /dev/null -H 'Content-Type: application/json' -d '{"code": "1", "language": "python"}' "$base/v1/executions" | tr -d '\r' | sed -n 's/^[Xx]-[Rr]equest-[Ii]d: //p')
