@@ -40,7 +40,7 @@ USES.gateway  := analyzer docker policies
 PKGS.policies := yaml-0.1 jansson libcrypto libutf8proc
 PKGS.analyzer :=
 PKGS.docker   := libcurl
-PKGS.gateway  := libmicrohttpd libseccomp sqlite3 libssl
+PKGS.gateway  := libmicrohttpd gnutls libseccomp sqlite3 libssl
 
 G            := build/grammars
 GRAMMARS     := $(shell sed -n 's/^ *"tree-sitter-\([a-z]*\)":.*/\1/p' analyzer/grammars/package.json)

@@ -5,6 +5,8 @@
 #include "gateway/cli/identity_options.h"
 #include "gateway/cli/network_options.h"
 #include "gateway/cli/settings.h"
+#include "gateway/cli/tls_options.h"
+#include "gateway/ipc/reload.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +73,17 @@ static void check_identity(const struct cbx_options *options, struct cbx_problem
     }
 }
 
+static void check_tls(const struct cbx_options *options, struct cbx_problems *problems)
+{
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(buf) bytes;
+    cbx_buf_init(&bytes, CBX_RELOAD_BYTES_MAX);
+    if (cbx_options_tls(options)) {
+        add_failed(cbx_options_tls_read(options, &bytes, &err), &err, problems);
+        explicit_bzero(bytes.p, bytes.len);
+    }
+}
+
 static void check_all(const struct cbx_options *options, struct cbx_problems *problems)
 {
     struct cbx_option_table table = cbx_cli_options_table('\0');
@@ -95,6 +108,7 @@ static void check_all(const struct cbx_options *options, struct cbx_problems *pr
     check_files(options, problems);
     check_policies(&config, problems);
     check_identity(options, problems);
+    check_tls(options, problems);
 }
 
 static int check(const struct cbx_options *options, struct cbx_problems *problems)

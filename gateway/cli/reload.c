@@ -4,12 +4,35 @@
 
 #include "gateway/cli/cli.h"
 #include "gateway/cli/identity_options.h"
+#include "gateway/cli/tls_options.h"
 #include "gateway/cli/variables.h"
+#include "gateway/front/http/tls.h"
 
 #include <limits.h>
 #include <string.h>
 
 /* --- what can be loaded again: the functions of reloadables.def ------------------------------- */
+
+/* Whether HTTP or HTTPS is served is decided at the start. */
+static int load_certificate(const struct cbx_reload_context *c, const struct cbx_options *options,
+                            struct cbx_buf *out, bool *changed, struct cbx_err *err)
+{
+    if (c->certificate.len == 0 || !cbx_options_tls(options)) {
+        cbx_buf_add(out, c->certificate);
+        return 0;
+    }
+    int failed = cbx_options_tls_read(options, out, err);
+    *changed = !failed && !cbx_str_equal(c->certificate, cbx_buf_str(out));
+    return failed;
+}
+
+static int adopt_certificate(struct cbx_reload_context *c, struct cbx_str bytes,
+                             struct cbx_err *err)
+{
+    int failed = bytes.len > 0 ? cbx_tls_use(bytes, err) : 0;
+    c->certificate = failed ? c->certificate : bytes;
+    return failed;
+}
 
 static int load_policies(const struct cbx_reload_context *c, const struct cbx_options *options,
                          struct cbx_buf *out, bool *changed, struct cbx_err *err)
@@ -22,8 +45,7 @@ static int load_policies(const struct cbx_reload_context *c, const struct cbx_op
     return failed ? failed : cbx_policies_write(&loaded, out, err);
 }
 
-static int adopt_policies(const struct cbx_reload_context *c, struct cbx_str bytes,
-                          struct cbx_err *err)
+static int adopt_policies(struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err)
 {
     struct cbx_policies loaded;
     int failed = cbx_policies_read(bytes, &loaded, err);
@@ -51,8 +73,7 @@ static int load_identity(const struct cbx_reload_context *c, const struct cbx_op
     return failed;
 }
 
-static int adopt_identity(const struct cbx_reload_context *c, struct cbx_str bytes,
-                          struct cbx_err *err)
+static int adopt_identity(struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err)
 {
     return c->identity != NULL ? cbx_identity_replace(c->identity, bytes, err) : 0;
 }
@@ -62,7 +83,7 @@ static const struct reloadable {
     unsigned processes;
     int (*load)(const struct cbx_reload_context *c, const struct cbx_options *options,
                 struct cbx_buf *out, bool *changed, struct cbx_err *err);
-    int (*adopt)(const struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err);
+    int (*adopt)(struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err);
 } rows[] = {
 #define CBX_RELOADABLE(name, processes, load, adopt) { name, processes, load, adopt },
 #include "gateway/cli/reloadables.def"
@@ -99,10 +120,14 @@ static bool values_equal(const struct cbx_option *row, const void *a, const void
 /* The lists of what can be loaded again may change. */
 static void note_others(const struct cbx_options *before, const struct cbx_options *after)
 {
+    /* HTTPS before and after: the files may be others. */
+    bool tls = cbx_options_tls(before) && cbx_options_tls(after);
     struct cbx_option_table table = cbx_cli_options_table('c');
     for (size_t i = 0; i < table.count; i++) {
         const struct cbx_option *row = &table.rows[i];
-        bool loaded = row->offset == offsetof(struct cbx_options, policies);
+        bool loaded = row->offset == offsetof(struct cbx_options, policies) ||
+                      (tls && (row->offset == offsetof(struct cbx_options, tls_certificate) ||
+                               row->offset == offsetof(struct cbx_options, tls_key)));
         /* The default of the state directory is set after the options are read. */
         bool derived = row->offset == offsetof(struct cbx_options, state_dir) &&
                        before->origins[i].source == after->origins[i].source &&
@@ -139,6 +164,7 @@ static int load_one(const struct cbx_reload_context *c, const struct reloadable 
     struct cbx_reload_part part = { .processes = row->processes, .bytes = cbx_buf_str(&bytes) };
     snprintf(part.name, sizeof(part.name), "%s", row->name);
     failed = failed ? failed : cbx_reload_add(set, &part, &err);
+    explicit_bzero(bytes.p, bytes.len);
     if (failed) {
         cbx_log(CBX_LOG_ERROR, "reload: %s", cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     }
@@ -164,7 +190,7 @@ int cbx_reload_load(void *context, struct cbx_buf *set)
 
 int cbx_reload_adopt(void *context, const struct cbx_reload_part *part, struct cbx_err *err)
 {
-    const struct cbx_reload_context *c = context;
+    struct cbx_reload_context *c = context;
     for (size_t i = 0; i < ROWS; i++) {
         if (strcmp(part->name, rows[i].name) == 0) {
             return rows[i].adopt(c, part->bytes, err);

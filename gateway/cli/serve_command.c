@@ -2,7 +2,9 @@
  * `codebox serve`: the REST API on a loopback address until SIGINT or SIGTERM. */
 #include "gateway/cli/cli.h"
 #include "gateway/cli/identity_options.h"
+#include "gateway/cli/tls_options.h"
 #include "gateway/front/entrance.h"
+#include "gateway/front/http/tls.h"
 #include "gateway/front/mcp/fixtures.h"
 #include "gateway/front/page/logins.h"
 #include "gateway/front/rest/rest.h"
@@ -30,9 +32,26 @@ static void log_start(const struct cbx_flow *flow, const struct cbx_listen_addre
         cbx_buf_printf(&policies, "%s %.*s (%.12s)", i > 0 ? "," : "",
                        CBX_STR_ARG(cbx_flow_policies(flow)->items[i]->name), hex);
     }
-    cbx_log(CBX_LOG_INFO, "%s: serving on http://%s%s%s:%u, polic%s%s, state in %s", CBX_VERSION,
-            v6 ? "[" : "", address->host, v6 ? "]" : "", port,
-            cbx_flow_policies(flow)->count == 1 ? "y" : "ies", policies.p, state_dir);
+    cbx_log(CBX_LOG_INFO, "%s: serving on %s://%s%s%s:%u, polic%s%s, state in %s", CBX_VERSION,
+            cbx_tls_expires_s() > 0 ? "https" : "http", v6 ? "[" : "", address->host, v6 ? "]" : "",
+            port, cbx_flow_policies(flow)->count == 1 ? "y" : "ies", policies.p, state_dir);
+}
+
+/* When the certificate expires, and what is to be done when that is soon. */
+static void log_certificate(void)
+{
+    enum { DAY_S = 24 * 3600, SOON_DAYS = 14 };
+    const time_t expires = cbx_tls_expires_s();
+    struct tm parts;
+    char date[32] = "";
+    if (expires == 0 || gmtime_r(&expires, &parts) == NULL) {
+        return;
+    }
+    strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", &parts);
+    long long days = ((long long)expires - cbx_time_ms() / 1000) / DAY_S;
+    cbx_log(days < SOON_DAYS ? CBX_LOG_WARNING : CBX_LOG_INFO,
+            "the TLS certificate expires on %s, in %lld day%s%s", date, days, days == 1 ? "" : "s",
+            days < SOON_DAYS ? "; after the files are replaced, SIGHUP loads the new one" : "");
 }
 
 /* Waits for SIGINT or SIGTERM, which all threads block. */
@@ -100,6 +119,11 @@ static int take_over(void *context, const struct cbx_reload_part *part, uint64_t
     if (strcmp(part->name, "identity") == 0) {
         return r->identity != NULL ? cbx_identity_replace(r->identity, part->bytes, err) : 0;
     }
+    if (strcmp(part->name, CBX_TLS_PART) == 0) {
+        int failed = part->bytes.len > 0 ? cbx_tls_use(part->bytes, err) : 0;
+        log_certificate();
+        return failed;
+    }
     int failed = cbx_flow_reload(r->flow, part, first_number, err);
     if (!failed && cbx_rest_body_max(cbx_flow_policies(r->flow)) > r->body_max_bytes) {
         cbx_log(CBX_LOG_WARNING,
@@ -136,7 +160,8 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
         .service = service,
         .identity = identity,
         .logins = logins,
-        .is_https = options->public_url != NULL && strncmp(options->public_url, "https://", 8) == 0,
+        .is_https = cbx_options_tls(options) || (options->public_url != NULL &&
+                                                 strncmp(options->public_url, "https://", 8) == 0),
     };
     char own_host[300];
     const char *hosts[CBX_HOSTS_MAX + 1];
@@ -145,6 +170,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .host_count = cbx_options_hosts(options, own_host, hosts),
                                     .origin = options->public_url,
                                     .port = address->port,
+                                    .tls = cbx_options_tls(options),
                                     .max_body_bytes = cbx_rest_body_max(cbx_flow_policies(flow)),
                                     /* A handler whose client waits for a run blocks. */
                                     .threads = HANDLERS_MAX + JOBS_MAX,
@@ -165,6 +191,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     struct cbx_http_config on_socket = http;
     on_socket.listening = socket_fd;
     on_socket.local = true;
+    on_socket.tls = false;
     cbx_service_recover(service);
     failed = cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
                                          : cbx_fail(err, CBX_EIO, "a thread cannot be started");
@@ -172,6 +199,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     if (!failed) {
         cbx_reload_tell_ready(flow->reload);
         log_start(flow, address, cbx_http_server_port(server), options->state_dir);
+        log_certificate();
         wait_for_stop(signals);
         drain(&served, (options->stop_timeout_s > 0 ? options->stop_timeout_s : 10) * 1000,
               signals);
@@ -213,6 +241,12 @@ int cbx_serve_command(const struct cbx_options *options)
                                       &address, &err);
     failed = failed ? failed : cbx_options_identity(options, &identity, &err);
     failed = failed ? failed : cbx_listen_check(&address, identity, &err);
+    CBX_AUTO_DONE(buf) certificate;
+    cbx_buf_init(&certificate, CBX_RELOAD_BYTES_MAX);
+    config.certificate = &certificate;
+    failed = failed || !cbx_options_tls(options)
+                 ? failed
+                 : cbx_options_tls_read(options, &certificate, &err);
     int listening = failed ? -1 : cbx_http_listen(address.host, address.port, &address.port, &err);
     config.front_fd = listening;
     enum { EVERYBODY = 0666, OWN_USER = 0600 };

@@ -4,6 +4,7 @@
 
 #include "gateway/cli/network_options.h"
 #include "gateway/cli/reload.h"
+#include "gateway/cli/tls_options.h"
 #include "gateway/cli/variables.h"
 #include "gateway/forwarder/forwarder.h"
 #include "gateway/ipc/jail.h"
@@ -128,6 +129,18 @@ static int check_mounts(const struct setup *setup, struct cbx_err *err)
     return failed;
 }
 
+/* Makes the certificate the first part that the front gets, and cleanses what is left of it. */
+static int pass_certificate(struct cbx_buf *certificate, struct cbx_buf *out, struct cbx_err *err)
+{
+    const struct cbx_reload_part part = { .name = CBX_TLS_PART,
+                                          .processes = CBX_RELOAD_FRONT,
+                                          .bytes = cbx_buf_str(certificate) };
+    int failed = cbx_reload_add(out, &part, err);
+    explicit_bzero(certificate->p, certificate->len);
+    cbx_buf_reset(certificate);
+    return failed;
+}
+
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err)
 {
     enum { ANALYSIS_TIMEOUT_MS = 15000 };
@@ -164,8 +177,15 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     reloads = (struct cbx_reload_context){ .options = config->options,
                                            .policies = &setup.policies,
                                            .identity = config->identity };
+    CBX_AUTO_DONE(buf) first;
+    cbx_buf_init(&first, CBX_RELOAD_BYTES_MAX);
+    if (config->certificate != NULL && config->certificate->len > 0 &&
+        pass_certificate(config->certificate, &first, err) != 0) {
+        return CBX_ETOOBIG;
+    }
     const struct cbx_master_config master = {
-        .reload = { .load = config->options != NULL ? cbx_reload_load : NULL,
+        .reload = { .first = &first,
+                    .load = config->options != NULL ? cbx_reload_load : NULL,
                     .adopt = cbx_reload_adopt,
                     .context = &reloads },
         .zygote = run_zygote,

@@ -35,7 +35,7 @@ struct master {
     int zygote[2], executor[2];              /* 0 = the front's end, 1 = theirs */
     int front_reload[2], executor_reload[2]; /* 0 = the master's end */
     struct cbx_buf
-        set; /* what was loaded last, for processes that are forked later; empty = nothing since the start */
+        set; /* what was loaded last, for processes that are forked later; before the first reload what the start has for them */
     pid_t front_pid, zygote_pid, executor_pid;
     struct cbx_notify notify;
     bool is_ready;                /* a front has served */
@@ -536,6 +536,10 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
         cbx_notify_init(&m.notify);
     }
     cbx_buf_init(&m.set, CBX_RELOAD_BYTES_MAX);
+    if (config->reload.first != NULL) {
+        m.set = *config->reload.first;
+        cbx_buf_init(config->reload.first, CBX_RELOAD_BYTES_MAX);
+    }
     int failed = make_secrets(&m, err);
     failed = failed ? failed : cbx_wire_pair(m.zygote, err);
     failed = failed ? failed : cbx_wire_pair(m.executor, err);

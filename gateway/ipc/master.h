@@ -37,6 +37,9 @@ struct cbx_master_reload {
     /* In each process that is forked after a reload: takes a part over, before its main function. `bytes` stay. */
     int (*adopt)(void *context, const struct cbx_reload_part *part, struct cbx_err *err);
     void *context;
+    /* What the first processes get in the same way, until a reload: secrets that one process alone may keep. NULL =
+     * nothing. cbx_master_fork takes the set out of it. */
+    struct cbx_buf *first;
 };
 
 /* The main function of a process that forwards the audit log: `channel` leads to the other one. */

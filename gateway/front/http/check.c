@@ -81,10 +81,11 @@ static bool is_our_host(struct cbx_str host, const struct cbx_http_names *names)
 {
     static const char *const local[] = { "localhost", "127.0.0.1", "[::1]" };
     enum { LOCAL = sizeof(local) / sizeof(local[0]) };
+    const int own_port = names->https ? 443 : 80;
     char with_port[300];
     for (size_t i = 0; i < LOCAL + names->host_count; i++) {
         const char *name = i < LOCAL ? local[i] : names->hosts[i - LOCAL];
-        bool alone = i >= LOCAL || names->port == 80;
+        bool alone = i >= LOCAL || names->port == own_port;
         snprintf(with_port, sizeof(with_port), "%s:%u", name, names->port);
         if (is_name(host, with_port) || (alone && is_name(host, name))) {
             return true;
@@ -95,7 +96,7 @@ static bool is_our_host(struct cbx_str host, const struct cbx_http_names *names)
 
 static bool is_our_origin(struct cbx_str origin, const struct cbx_http_names *names)
 {
-    struct cbx_str scheme = CBX_STR("http://");
+    struct cbx_str scheme = names->https ? CBX_STR("https://") : CBX_STR("http://");
     return (names->origin != NULL && is_name(origin, names->origin)) ||
            (cbx_str_starts(origin, scheme) &&
             is_our_host(cbx_str_sub(origin, scheme.len, origin.len), names));

@@ -21,7 +21,9 @@ struct cbx_http_headers {
 
 /* By what names a server is reached. Borrowed. */
 struct cbx_http_names {
-    uint16_t port; /* localhost and the loopback addresses have it; with 80 it may be left out */
+    uint16_t
+        port;   /* localhost and the loopback addresses have it; the scheme's own may be left out */
+    bool https; /* the scheme, also of Origin */
     const char *const
         *hosts; /* further values of Host: NAME, which the port may follow, or NAME:PORT */
     size_t host_count;

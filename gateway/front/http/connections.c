@@ -106,7 +106,7 @@ static void make_answer(struct cbx_http_connections *all, enum cbx_http_awaited 
     };
     enum { ANSWER_MAX = 4096 };
     cbx_buf_init(&all->answers[awaited], ANSWER_MAX);
-    if (parts[awaited] == NULL) {
+    if (parts[awaited] == NULL || refuse == NULL) {
         return;
     }
     char detail[128];

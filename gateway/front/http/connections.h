@@ -33,7 +33,8 @@ struct cbx_http_connections;
  * lowered, with a warning. */
 void cbx_http_limits_resolve(struct cbx_http_limits *limits);
 
-/* `refuse` makes the answers 408; called here, not later. NULL when no thread can be created. */
+/* `refuse` makes the answers 408, which are written to the socket as they are; called here, not later. NULL: late
+ * connections are closed without one. NULL when no thread can be created. */
 struct cbx_http_connections *cbx_http_connections_new(
     const struct cbx_http_limits *limits,
     void (*refuse)(int status, const char *detail, struct cbx_http_response *out));

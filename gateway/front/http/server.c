@@ -7,6 +7,7 @@
 #include "gateway/front/http/check.h"
 #include "gateway/front/http/connections.h"
 #include "gateway/front/http/stream.h"
+#include "gateway/front/http/tls.h"
 #include "gateway/ipc/threads.h"
 #include "policies/base/buf.h"
 #include "policies/base/clock.h"
@@ -282,6 +283,7 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
 {
     const char *detail = "HTTP/1.1 is needed";
     const struct cbx_http_names names = { .port = server->config.local ? 80 : server->port,
+                                          .https = server->config.tls,
                                           .hosts = server->config.hosts,
                                           .host_count = server->config.host_count,
                                           .origin = server->config.origin };
@@ -518,15 +520,26 @@ int cbx_http_listen_unix(const char *path, unsigned mode, struct cbx_err *err)
 /* `fd` becomes the daemon's. */
 static int start_daemon(struct cbx_http_server *server, int fd, struct cbx_err *err)
 {
+    gnutls_certificate_retrieve_function2 *give = cbx_tls_give;
+    void *callback; /* POSIX lets a function's address stand in one (dlsym) */
+    memcpy(&callback, &give, sizeof(callback));
+    const struct MHD_OptionItem tls[] = {
+        { MHD_OPTION_HTTPS_CERT_CALLBACK, 0, callback },
+        { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)cbx_tls_priorities },
+        { MHD_OPTION_END, 0, NULL },
+    };
+    const struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
     server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, server,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, begin_request, server,
-        MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
-        end_request, server, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
-        MHD_OPTION_CONNECTION_LIMIT,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+            (server->config.tls ? MHD_USE_TLS : 0),
+        0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK,
+        begin_request, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
+        MHD_OPTION_NOTIFY_COMPLETED, end_request, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)(server->config.limits.connections + server->config.limits.reserve),
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SENDING_TIMEOUT_S,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX_BYTES, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX_BYTES, MHD_OPTION_ARRAY,
+        server->config.tls ? tls : none, MHD_OPTION_END);
     if (server->daemon == NULL) {
         close(fd);
         return cbx_fail(err, CBX_EIO, "the HTTP server on port %u could not be started",
@@ -551,7 +564,8 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
     server->reserved_threads = cbx_threads_new(RESERVED_THREADS);
     cbx_http_streams_init(&server->streams, server->config.limits.stall_ms);
     server->port = config->port;
-    server->connections = cbx_http_connections_new(&server->config.limits, config->refuse);
+    server->connections = cbx_http_connections_new(
+        &server->config.limits, config->tls ? NULL : config->refuse); /* 408 would be cleartext */
     if (server->connections == NULL) {
         return cbx_fail(err, CBX_EIO, "no thread can be created for the HTTP server");
     }

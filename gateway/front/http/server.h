@@ -112,6 +112,7 @@ struct cbx_http_config {
     int listening; /* of cbx_http_listen or cbx_http_listen_unix; becomes the server's, also when it fails */
     bool
         local; /* it is a Unix socket: requests have the user at its other end, and Host needs no port */
+    bool tls; /* HTTPS, with the certificate of tls.h */
     uint16_t port;
     const char *const
         *hosts; /* by what names it is reached besides the loopback ones (check.h); borrowed */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * The options --tls-certificate and --tls-key of `codebox serve`. */
+#ifndef CBX_GATEWAY_CLI_TLS_OPTIONS_H
+#define CBX_GATEWAY_CLI_TLS_OPTIONS_H
+
+#include "gateway/cli/options.h"
+#include "policies/base/buf.h"
+
+/* The name of the part in a reload (gateway/ipc/reload.h). */
+#define CBX_TLS_PART "certificate"
+
+/* True when the options ask for TLS. */
+bool cbx_options_tls(const struct cbx_options *options);
+
+/* Reads and checks both files, and appends them for cbx_tls_use. CBX_EINVAL when one option is given without the
+ * other, another user could replace a file, or read the key, and for what cbx_tls_write refuses. The caller cleanses
+ * `out`: it has a private key. */
+int cbx_options_tls_read(const struct cbx_options *options, struct cbx_buf *out,
+                         struct cbx_err *err);
+
+#endif
