@@ -171,6 +171,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         return failed;
     }
     setup.policies.keep_code = config->keep_code;
+    setup.config.executor.audit_forwarded = config->syslog != NULL;
     setup.config.executor.policies = &setup.policies;
     add_profiles(&setup);
     static struct cbx_reload_context reloads;

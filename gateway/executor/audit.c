@@ -65,6 +65,7 @@ int cbx_audit_commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, s
         return failed;
     }
     audit->chain = chain;
+    audit->last_seq = chain.seq;
     audit->size += (off_t)text.len;
     return 0;
 }
@@ -271,6 +272,11 @@ void cbx_audit_flush(struct cbx_audit *audit)
         }
     }
     pthread_mutex_unlock(&audit->lock);
+}
+
+uint64_t cbx_audit_last_seq(const struct cbx_audit *audit)
+{
+    return audit->last_seq;
 }
 
 int cbx_audit_check(struct cbx_audit *audit, struct cbx_err *err)

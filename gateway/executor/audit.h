@@ -65,6 +65,9 @@ int cbx_audit_await(struct cbx_audit *audit, struct cbx_audit_pending *own, int 
 /* Writes what was submitted and returns when its head is signed. Before a process exits. */
 void cbx_audit_flush(struct cbx_audit *audit);
 
+/* The number of the last record that this process knows of; 0 = none yet. Thread-safe. */
+uint64_t cbx_audit_last_seq(const struct cbx_audit *audit);
+
 /* Is the log still in its place, and its head not behind? CBX_EAUDIT with the reason. */
 int cbx_audit_check(struct cbx_audit *audit, struct cbx_err *err);
 

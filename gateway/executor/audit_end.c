@@ -139,6 +139,7 @@ static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, stru
                          : read_closed_position(audit, &chain, err);
     if (!failed) {
         audit->chain = chain;
+        audit->last_seq = chain.seq;
         audit->size = end;
     }
     return failed;

@@ -19,6 +19,7 @@ struct cbx_audit {
     const struct cbx_redactor *redactor; /* of what is recorded; NULL = none */
     struct cbx_chain chain;              /* as of `size` */
     off_t size;
+    _Atomic uint64_t last_seq; /* of the chain, for threads that do not write */
     pthread_mutex_t lock;
     pthread_cond_t done;
     struct cbx_audit_pending *first, *last;

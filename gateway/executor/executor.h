@@ -19,6 +19,7 @@ struct cbx_executor_config {
     const char *state_dir;
     int64_t audit_max_bytes;              /* of a file of the audit log; 0 = CBX_AUDIT_FILE_MIB */
     int64_t audit_keep_ms;                /* older files of it are removed; 0 = none */
+    bool audit_forwarded;                 /* its health says how many records wait for that */
     const char *docker_host;              /* NULL = DOCKER_HOST, else the usual sockets */
     const char *runtime;                  /* NULL = the engine's default */
     const char *gvisor_runtime;           /* NULL = none: what asks for gVisor fails */

@@ -2,8 +2,10 @@
  * Health of engine and audit log. */
 #include "gateway/executor/health.h"
 
+#include "gateway/executor/audit_reader.h"
 #include "gateway/executor/internal.h"
 #include "gateway/ipc/metrics.h"
+#include "gateway/ipc/state.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
@@ -161,6 +163,22 @@ static void describe_process(struct cbx_executor *e, json_t *into)
                                   "waiting", waiting));
 }
 
+/* How many records the syslog server has not got: those behind the cursor that the forwarding process keeps. */
+static void describe_forwarding(struct cbx_executor *e, json_t *into)
+{
+    enum { DIGITS = 20 };
+    struct cbx_audit *audit;
+    if (!e->config.audit_forwarded || cbx_executor_audit(e, &audit, NULL) != 0) {
+        return;
+    }
+    char text[DIGITS + 1] = "";
+    CBX_AUTO_FILE f = cbx_state_read(e->config.state_dir, CBX_AUDIT_CURSOR);
+    bool read = f != NULL && fread(text, 1, DIGITS, f) == DIGITS;
+    uint64_t sent = read ? strtoull(text, NULL, 10) : 0, last = cbx_audit_last_seq(audit);
+    json_object_set_new(into, "forwarding",
+                        json_pack("{s:I}", "behind", (json_int_t)(last > sent ? last - sent : 0)));
+}
+
 void cbx_executor_health(struct cbx_executor *e, json_t *into)
 {
     enum { MAX_AGE_MS = 1000 };
@@ -193,5 +211,6 @@ void cbx_executor_health(struct cbx_executor *e, json_t *into)
                             json_integer((json_int_t)e->refusals[i]));
     }
     json_object_set_new(into, "refusals", refusals);
+    describe_forwarding(e, into);
     describe_process(e, into);
 }

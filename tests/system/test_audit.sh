@@ -162,8 +162,11 @@ stop_sink
 checks 15
 has_records() { [ "$(last_seq)" -ge "$1" ]; }
 ok 'decisions go on while the server is away' wait_until has_records 25
+behind() { [ "$(curl -sS "$base/metrics" | sed -n 's/^codebox_audit_forward_behind //p')" "$@" ]; }
+ok '  and the metrics say how many records it has not got' behind -ge 15
 start_sink tcp "$port"
 ok 'what is missing is sent when it is back, in order' wait_until all_arrived
+ok '  and none is behind then' wait_until behind -eq 0
 kill_forwarders() { for pid in $(children_of "$server"); do [[ $(cat "/proc/$pid/comm" 2>/dev/null) != cbx-syslog* ]] || kill -9 "$pid" 2>/dev/null || true; done; } # the master ends the other one
 kill_forwarders
 checks 5

@@ -2,6 +2,7 @@
  * GET /metrics: the text format of Prometheus, version 0.0.4. What the executor counted comes with
  * its answer about its health; front and executor write no family that the other writes. */
 #include "gateway/ipc/metrics.h"
+#include "gateway/front/http/tls.h"
 #include "gateway/front/rest/rest.h"
 #include "policies/release.h"
 
@@ -64,6 +65,24 @@ static void add_gauges(struct cbx_buf *to, const json_t *health)
     }
 }
 
+/* What a gateway without the option does not have. */
+static void add_optional(struct cbx_buf *to, const json_t *health)
+{
+    const json_t *forwarding = json_object_get(health, "forwarding");
+    const int64_t expires_s = cbx_tls_expires_s();
+    static const char behind[] = "codebox_audit_forward_behind",
+                      expires[] = "codebox_tls_certificate_expires_timestamp_seconds";
+    if (forwarding != NULL) {
+        cbx_metrics_add_head(to, behind, "gauge",
+                             "Records of the audit log that the syslog server has not got.");
+        cbx_metrics_add_sample(to, behind, NULL, CBX_STR(""), number_of(forwarding, "behind"));
+    }
+    if (expires_s > 0) {
+        cbx_metrics_add_head(to, expires, "gauge", "When the certificate of TLS expires.");
+        cbx_metrics_add_sample(to, expires, NULL, CBX_STR(""), (double)expires_s);
+    }
+}
+
 static void add_memory(struct cbx_buf *to, const json_t *executor)
 {
     static const char heap[] = "codebox_process_heap_bytes",
@@ -91,6 +110,7 @@ static void write_metrics(struct cbx_buf *to, const json_t *health, bool store)
     cbx_metrics_add_sample(to, "codebox_sessions", NULL, CBX_STR(""),
                            number_of(health, "sessions"));
     add_gauges(to, health);
+    add_optional(to, health);
     cbx_metrics_add_head(to, "codebox_guard_refusals_total", "counter",
                          "What programs tried and the guard refused, since the executor started.");
     add_samples(to, "codebox_guard_refusals_total", "capability",

@@ -171,10 +171,37 @@ static void the_names_of_the_configuration_are_its_own_and_no_others(void **stat
     }
 }
 
+static void https_has_its_own_port_and_scheme(void **state)
+{
+    (void)state;
+    static const struct cbx_http_names https = { .port = 443, .https = true };
+    static const struct {
+        const char *host, *origin;
+        int status;
+    } rows[] = {
+        { "localhost", "https://localhost", 0 },
+        { "localhost:443", "https://localhost:443", 0 },
+        { "localhost", "http://localhost", 403 },
+        { "localhost:80", NULL, 421 },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cbx_http_headers headers = { 0 };
+        const char *detail = NULL;
+        cbx_http_check_field(&headers, CBX_STR("Host"), cbx_str_of(rows[i].host));
+        if (rows[i].origin != NULL) {
+            cbx_http_check_field(&headers, CBX_STR("Origin"), cbx_str_of(rows[i].origin));
+        }
+        assert_int_equal(
+            cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), &https, BODY_MAX, &detail),
+            rows[i].status);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_names_of_the_configuration_are_its_own_and_no_others),
+        cmocka_unit_test(https_has_its_own_port_and_scheme),
         cmocka_unit_test(gives_every_vector_its_status),
         cmocka_unit_test(refuses_a_nul_in_a_value),
         cmocka_unit_test(refuses_a_request_of_which_nothing_is_known),
