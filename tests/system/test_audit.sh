@@ -280,7 +280,7 @@ runs_not() { # STATE
 }
 mkdir "$work/small"
 if mount -t tmpfs -o size=512k none "$work/small" 2>/dev/null; then
-    trap 'umount -l "$work/small" 2>/dev/null; kill -9 $server $sink 2>/dev/null || true; rm -rf "$work"' EXIT
+    trap 'umount -l "$work/small" 2>/dev/null || true; kill -9 $server $sink 2>/dev/null || true; rm -rf "$work"' EXIT
     chmod 700 "$work/small"
     ok 'a program runs while there is space for its record' gives 0 'it ran' "$codebox" run --state "$work/small" "$work/ran.py"
     dd if=/dev/zero of="$work/small/fill" bs=1k 2>/dev/null || true

@@ -109,7 +109,7 @@ createServer((request, response) => response.end('{"ApiVersion": "1.41", "Versio
 JS
 node "$work/engine.mjs" "$work/engine.sock" &
 engine=$!
-trap 'kill $engine 2>/dev/null; rm -rf "$work"' EXIT
+trap 'kill $engine 2>/dev/null || true; rm -rf "$work"' EXIT
 for _ in $(seq 100); do [ -S "$work/engine.sock" ] && break; sleep 0.1; done
 (exec 10</dev/null 11</dev/null; "$tree/build/release/codebox" image build --docker-host "unix://$work/engine.sock") >"$work/out" 2>&1
 check "the script inherits no descriptor of codebox" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]'
