@@ -227,6 +227,7 @@ demo: setup engine ## everything from nothing, then the main job on real program
 	@.ci/demo
 
 test: setup engine ## everything from nothing, then every test, on a real engine
+	@.ci/packages test
 	@$(MAKE) --no-print-directory check check-format
 	@$(MAKE) --no-print-directory CC=clang VARIANT=debug WERROR=1 check-unit
 	@$(MAKE) --no-print-directory VARIANT=asan WERROR=1 check-unit check-fuzz

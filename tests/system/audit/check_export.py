@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Checks what `codebox audit export` prints: check_export.py ecs|ocsf|cef FILE RECORDS. RECORDS is the log itself, one record for each line of FILE.
-# ECS 8.11: each field that is used, with its type, and the allowed values of the categorisation fields. OCSF 1.3.0: required attributes, types
+# ECS 8.11: each field that is used, with its type, and the allowed values of the categorisation fields. OCSF 1.4.0: required attributes, types
 # and enumerations of the classes 2004 and 6003, with the profile security_control. CEF 0: header, keys and escapes, and the values are those
 # of the record.
 import json
