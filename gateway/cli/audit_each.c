@@ -2,37 +2,63 @@
  * Walks over the records of the audit log, and `codebox audit export`. */
 #include "gateway/cli/audit_commands.h"
 #include "gateway/cli/audit_export.h"
-#include "gateway/cli/audit_filter.h"
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit.h"
-#include "gateway/executor/audit_reader.h"
 
 #include <string.h>
+
+int cbx_audit_walk_open(const struct cbx_options *options, struct cbx_audit_walk *out,
+                        struct cbx_err *err)
+{
+    *out = (struct cbx_audit_walk){ 0 };
+    int failed = cbx_audit_filter_init(&out->filter, options, err);
+    return failed ? failed : cbx_audit_reader_new(options->state_dir, 0, &out->reader, err);
+}
+
+void cbx_audit_walk_done(struct cbx_audit_walk *walk)
+{
+    cbx_audit_reader_free(walk->reader);
+    cbx_audit_filter_done(&walk->filter);
+    *walk = (struct cbx_audit_walk){ 0 };
+}
+
+json_t *cbx_audit_walk_next(struct cbx_audit_walk *walk, struct cbx_str *line)
+{
+    struct cbx_str text;
+    while (cbx_audit_reader_next(walk->reader, &text)) {
+        struct cbx_err err = { 0 };
+        json_t *record = NULL;
+        if (cbx_json_parse(text, CBX_AUDIT_LINE_MAX, &record, &err) != 0) {
+            uint64_t number;
+            const char *file = cbx_audit_reader_place(walk->reader, &number);
+            fprintf(stderr, "codebox: %s:%llu is not a record: %s\n", file,
+                    (unsigned long long)number, err.text);
+            walk->damaged = true;
+        } else if (cbx_audit_filter_passes(&walk->filter, record)) {
+            if (line != NULL) {
+                *line = text;
+            }
+            return record;
+        }
+        json_decref(record);
+    }
+    return NULL;
+}
 
 int cbx_audit_for_each(const struct cbx_options *options, cbx_audit_each *each, void *context)
 {
     struct cbx_err err = { 0 };
-    CBX_AUTO(audit_reader) reader = NULL;
-    CBX_AUTO_DONE(audit_filter) filter = { 0 };
-    if (cbx_audit_filter_init(&filter, options, &err) != 0 ||
-        cbx_audit_reader_new(options->state_dir, 0, &reader, &err) != 0) {
+    CBX_AUTO_DONE(audit_walk) walk = { 0 };
+    if (cbx_audit_walk_open(options, &walk, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    int status = 0;
     struct cbx_str line;
-    while (cbx_audit_reader_next(reader, &line)) {
-        CBX_AUTO_JSON record = NULL;
-        if (cbx_json_parse(line, CBX_AUDIT_LINE_MAX, &record, &err) != 0) {
-            uint64_t number;
-            const char *file = cbx_audit_reader_place(reader, &number);
-            fprintf(stderr, "codebox: %s:%llu is not a record: %s\n", file,
-                    (unsigned long long)number, err.text);
-            status = 2;
-        } else if (cbx_audit_filter_passes(&filter, record)) {
-            each(context, record, line);
-        }
+    json_t *record;
+    while ((record = cbx_audit_walk_next(&walk, &line)) != NULL) {
+        each(context, record, line);
+        json_decref(record);
     }
-    return status;
+    return walk.damaged ? 2 : 0;
 }
 
 static void export_one(void *context, const json_t *record, struct cbx_str line)

@@ -9,6 +9,7 @@
 #include "gateway/ipc/mounts.h"
 #include "gateway/ipc/policy_set.h"
 #include "gateway/ipc/seal.h"
+#include "gateway/worker/packages.h"
 #include "policies/ledger.h"
 
 #include <string.h>
@@ -168,9 +169,12 @@ static void note_reset(struct replay *r, const json_t *body)
 struct again {
     const json_t *body;
     const struct cbx_policy *policy;
+    enum cbx_action action;
     struct cbx_entry entry;
     struct cbx_str session;
     struct cbx_past past;
+    struct cbx_packages_question packages; /* text empty = it has nothing to do with packages */
+    struct cbx_resolved resolved;
     struct cbx_decision decision;
 };
 
@@ -188,34 +192,90 @@ static bool read_past(struct replay *r, struct again *a)
     return a->session.len > 0 && recall(find_session(r, a->session), &ledger, &a->past);
 }
 
+/* The lines of the record as the text that was judged. False when the record has not all of them. */
+static bool join_packages(const json_t *body, struct cbx_arena *arena, struct cbx_str *out)
+{
+    const json_t *lines = json_object_get(body, "packages"), *line;
+    CBX_AUTO_DONE(buf) text;
+    size_t i;
+    cbx_buf_init(&text, CBX_SEAL_MAX_BYTES);
+    json_array_foreach(lines, i, line)
+    {
+        cbx_buf_add(&text, cbx_json_str(line));
+        cbx_buf_add_char(&text, '\n');
+    }
+    *out = cbx_arena_copy(arena, cbx_buf_str(&text));
+    return !text.overflow && json_array_size(lines) ==
+                                 (size_t)json_integer_value(json_object_get(body, "package_count"));
+}
+
+static bool is_hash_of(const json_t *hex, struct cbx_str text)
+{
+    char own[CBX_SHA256_HEX + 1];
+    struct cbx_sha256 hash = cbx_sha256_of(text);
+    cbx_sha256_hex(&hash, own);
+    return cbx_str_is(cbx_json_str(hex), own);
+}
+
+/* What the decision is about, of packages. */
+static enum reason read_packages(struct replay *r, struct again *a)
+{
+    bool install = a->action == CBX_ACTION_INSTALL;
+    a->packages = (struct cbx_packages_question){
+        .action = a->action,
+        .language = a->entry.language,
+        .text = a->entry.text,
+        .principal = cbx_json_str(json_object_get(a->body, "principal")),
+        .now = json_integer_value(json_object_get(a->body, "issued_ms")) / 1000
+    };
+    if (install) {
+        return a->entry.text.p != NULL ? REPLAYED : NO_CODE;
+    }
+    if (!join_packages(a->body, &r->arena, &a->packages.text)) {
+        return PACKAGES;
+    }
+    const json_t *layer = json_object_get(a->body, "layer");
+    return layer == NULL || is_hash_of(layer, a->packages.text) ? REPLAYED : OTHER_CODE;
+}
+
+/* The program that was judged. */
+static enum reason read_program(const struct again *a)
+{
+    char hex[CBX_SHA256_HEX + 1];
+    if (a->entry.text.p == NULL) {
+        return NO_CODE;
+    }
+    struct cbx_sha256 hash = cbx_entry_hash(&a->entry);
+    cbx_sha256_hex(&hash, hex);
+    return cbx_str_is(cbx_json_str(json_object_get(a->body, "entry")), hex) ? REPLAYED : OTHER_CODE;
+}
+
+static bool is_install(const struct again *a)
+{
+    return a->action == CBX_ACTION_RESOLVE || a->action == CBX_ACTION_INSTALL;
+}
+
 static enum reason prepare(struct replay *r, struct again *a)
 {
     const json_t *body = a->body;
-    struct cbx_str action = cbx_json_str(json_object_get(body, "action"));
-    bool file = cbx_str_is(action, "file");
-    char hex[CBX_SHA256_HEX + 1];
+    bool file;
+    a->action = cbx_action_of(cbx_json_str(json_object_get(body, "action")));
+    file = a->action == CBX_ACTION_FILE;
     a->session = cbx_json_str(json_object_get(body, "session"));
     a->entry = (struct cbx_entry){ .kind = file ? CBX_ENTRY_FILE : CBX_ENTRY_CELL,
                                    .language = cbx_json_str(json_object_get(body, "language")),
                                    .name = cbx_json_str(json_object_get(body, "path")),
                                    .text = cbx_json_str(json_object_get(body, "code")) };
-    if (cbx_str_is(action, "resolve") || cbx_str_is(action, "install") ||
-        json_array_size(json_object_get(body, "packages")) > 0) {
-        return PACKAGES;
-    }
-    if (!json_is_string(json_object_get(body, "code"))) {
-        return NO_CODE;
-    }
-    struct cbx_sha256 hash = cbx_entry_hash(&a->entry);
-    cbx_sha256_hex(&hash, hex);
-    if (!cbx_str_is(cbx_json_str(json_object_get(body, "entry")), hex)) {
-        return OTHER_CODE;
+    enum reason reason = read_packages(r, a);
+    reason = reason == REPLAYED && !is_install(a) ? read_program(a) : reason;
+    if (reason != REPLAYED) {
+        return reason;
     }
     if (!cbx_str_is(cbx_json_str(json_object_get(body, "analyzer")), CBX_ANALYZER_VERSION)) {
         return OTHER_VERSION;
     }
     a->policy = find_policy(r, body);
-    return a->policy == NULL ? NO_POLICY : read_past(r, a) ? REPLAYED : NO_PAST;
+    return a->policy == NULL ? NO_POLICY : is_install(a) || read_past(r, a) ? REPLAYED : NO_PAST;
 }
 
 static enum reason decide(struct replay *r, struct again *a)
@@ -230,15 +290,25 @@ static enum reason decide(struct replay *r, struct again *a)
         .principal = cbx_json_str(json_object_get(a->body, "principal")),
         .now = json_integer_value(json_object_get(a->body, "issued_ms")) / 1000
     };
-    return cbx_analyze(a->policy, &analysis, &r->arena, &a->decision, NULL) == 0 ? REPLAYED
-                                                                                 : FAILED;
+    int failed = cbx_analyze(a->policy, &analysis, &r->arena, &a->decision, NULL);
+    failed = failed ? failed
+                    : cbx_packages_add_to(a->policy, &a->packages, &r->arena, &a->decision, NULL);
+    return failed ? FAILED : REPLAYED;
+}
+
+static enum reason decide_install(struct replay *r, struct again *a)
+{
+    if (cbx_packages_answer(a->policy, &a->packages, &r->arena, &a->resolved, &a->decision, NULL) !=
+        0) {
+        return FAILED;
+    }
+    return is_hash_of(json_object_get(a->body, "sha256"), a->decision.text) ? REPLAYED : OTHER_CODE;
 }
 
 /* What follows in the session when the decision was carried out. */
 static void follow(struct replay *r, struct again *a)
 {
-    struct cbx_str action = cbx_json_str(json_object_get(a->body, "action"));
-    bool admits = cbx_str_is(action, "run") || cbx_str_is(action, "file");
+    bool admits = a->action == CBX_ACTION_RUN || a->action == CBX_ACTION_FILE;
     if (a->session.len == 0) {
         return;
     }
@@ -295,7 +365,9 @@ static void replay_record(void *context, const json_t *record, struct cbx_str li
     }
     r->decisions++;
     enum reason reason = prepare(r, &again);
-    reason = reason == REPLAYED ? decide(r, &again) : reason;
+    reason = reason != REPLAYED   ? reason
+             : is_install(&again) ? decide_install(r, &again)
+                                  : decide(r, &again);
     r->left[reason]++;
     if (reason == REPLAYED) {
         bool same = is_same(&again);
@@ -307,6 +379,7 @@ static void replay_record(void *context, const json_t *record, struct cbx_str li
         follow(r, &again);
     }
     cbx_past_done(&again.past);
+    cbx_resolved_done(&again.resolved);
     cbx_arena_reset(&r->arena);
 }
 

@@ -65,8 +65,8 @@ static void count_hour(struct report *r, const char *time, int column)
     snprintf(hour, sizeof(hour), "%.13s", time);
     json_t *columns = json_object_get(r->days, hour);
     if (columns == NULL) {
-        columns = json_pack("[iii]", 0, 0, 0);
-        json_object_set_new(r->days, hour, columns);
+        json_object_set_new(r->days, hour, json_pack("[iii]", 0, 0, 0));
+        columns = json_object_get(r->days, hour); /* NULL when the cut text is no UTF-8 */
     }
     json_t *value = json_array_get(columns, (size_t)column);
     json_integer_set(value, json_integer_value(value) + 1);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `codebox audit tail`: the last records that pass the filters, and with --follow those that come. */
 #include "gateway/cli/audit_commands.h"
-#include "gateway/cli/audit_filter.h"
 #include "gateway/cli/cli.h"
-#include "gateway/executor/audit.h"
-#include "gateway/executor/audit_reader.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -15,30 +12,6 @@ struct ring {
     json_t **records;
     size_t keep, count;
 };
-
-static void print_line_error(const struct cbx_audit_reader *reader, const struct cbx_err *err)
-{
-    uint64_t line;
-    const char *file = cbx_audit_reader_place(reader, &line);
-    printf("(%s:%llu is not a record: %s)\n", file, (unsigned long long)line, err->text);
-}
-
-/* The next record that passes, a new reference; NULL at the end of what is there. */
-static json_t *next_record(struct cbx_audit_reader *reader, struct cbx_audit_filter *filter)
-{
-    struct cbx_str line;
-    while (cbx_audit_reader_next(reader, &line)) {
-        struct cbx_err err;
-        json_t *record = NULL;
-        if (cbx_json_parse(line, CBX_AUDIT_LINE_MAX, &record, &err) != 0) {
-            print_line_error(reader, &err);
-        } else if (cbx_audit_filter_passes(filter, record)) {
-            return record;
-        }
-        json_decref(record);
-    }
-    return NULL;
-}
 
 static void print_ring(struct ring *ring)
 {
@@ -51,12 +24,12 @@ static void print_ring(struct ring *ring)
     free(ring->records);
 }
 
-static void follow(struct cbx_audit_reader *reader, struct cbx_audit_filter *filter)
+static void follow(struct cbx_audit_walk *walk)
 {
     enum { POLL_MS = 200 };
     for (;;) {
         json_t *record;
-        while ((record = next_record(reader, filter)) != NULL) {
+        while ((record = cbx_audit_walk_next(walk, NULL)) != NULL) {
             cbx_audit_print_record(record);
             json_decref(record);
         }
@@ -70,10 +43,8 @@ static void follow(struct cbx_audit_reader *reader, struct cbx_audit_filter *fil
 int cbx_audit_tail_command(const struct cbx_options *options)
 {
     struct cbx_err err = { 0 };
-    CBX_AUTO(audit_reader) reader = NULL;
-    CBX_AUTO_DONE(audit_filter) filter = { 0 };
-    if (cbx_audit_filter_init(&filter, options, &err) != 0 ||
-        cbx_audit_reader_new(options->state_dir, 0, &reader, &err) != 0) {
+    CBX_AUTO_DONE(audit_walk) walk = { 0 };
+    if (cbx_audit_walk_open(options, &walk, &err) != 0) {
         return cbx_cli_fail(&err);
     }
     struct ring ring = { .keep = options->lines > 0 ? (size_t)options->lines : 10 };
@@ -82,18 +53,18 @@ int cbx_audit_tail_command(const struct cbx_options *options)
         abort();
     }
     json_t *record;
-    while ((record = next_record(reader, &filter)) != NULL) {
+    while ((record = cbx_audit_walk_next(&walk, NULL)) != NULL) {
         json_decref(ring.records[ring.count % ring.keep]);
         ring.records[ring.count++ % ring.keep] = record;
     }
     print_ring(&ring);
     uint64_t line;
-    if (cbx_audit_reader_place(reader, &line)[0] == '\0' && !options->follow) {
+    if (cbx_audit_reader_place(walk.reader, &line)[0] == '\0' && !options->follow) {
         fprintf(stderr, "codebox: no audit log in '%s'\n", options->state_dir);
         return 2;
     }
     if (options->follow) {
-        follow(reader, &filter);
+        follow(&walk);
     }
-    return 0;
+    return walk.damaged ? 2 : 0;
 }

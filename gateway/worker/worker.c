@@ -6,7 +6,6 @@
 #include "gateway/worker/worker.h"
 
 #include "analyzer/analyze.h"
-#include "analyzer/packages/judge.h"
 #include "analyzer/past.h"
 #include "analyzer/report/report.h"
 #include "gateway/ipc/files.h"
@@ -14,10 +13,10 @@
 #include "gateway/ipc/master.h"
 #include "gateway/ipc/mounts.h"
 #include "gateway/ipc/wire.h"
+#include "gateway/worker/packages.h"
 #include "gateway/worker/trim.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
-#include "policies/packages.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -277,63 +276,15 @@ static int answer_bytes(const struct cbx_worker *worker, const struct cbx_subjec
                            : 0;
 }
 
-/* How packages for programs of the language are written. */
-static int kind_of(struct cbx_str language, enum cbx_spec_kind *out, struct cbx_err *err)
+/* `text` is what the action has of packages. */
+static struct cbx_packages_question question_of(const struct analysis_request *request,
+                                                struct cbx_str text)
 {
-    enum cbx_manager manager = cbx_language_manager(language);
-    if (manager == CBX_MANAGER_NONE) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "packages are for '%.*s', allowed are python, javascript and typescript",
-                        CBX_STR_ARG(language));
-    }
-    *out = cbx_spec_kind_of(manager);
-    return 0;
-}
-
-/* The judgement of packages, that are to be resolved or installed, or were installed for the sandbox. */
-static int judge_packages(const struct analysis_request *request, const struct cbx_policy *policy,
-                          struct cbx_arena *arena, struct cbx_resolved *resolved,
-                          struct cbx_decision *decision, struct cbx_err *err)
-{
-    const struct cbx_subject *subject = &request->subject;
-    struct cbx_package_request packages = { .specs = request->source,
-                                            .principal = subject->principal,
-                                            .now = cbx_time_ms() / 1000 };
-    int failed = kind_of(subject->language, &packages.kind, err);
-    if (!failed && subject->action != CBX_ACTION_RESOLVE) {
-        packages.resolved = resolved;
-        failed = subject->action == CBX_ACTION_INSTALL
-                     ? cbx_resolved_read(packages.kind, request->source, resolved, err)
-                     : cbx_resolved_read_set(packages.kind, subject->packages, resolved, err);
-    }
-    failed = failed ? failed : cbx_packages_judge(policy, &packages, arena, decision, err);
-    if (!failed) {
-        decision->language = subject->language;
-        decision->verdict = decision->verdict == CBX_ALLOW
-                                ? CBX_ALLOW
-                                : CBX_DENY; /* nobody is asked about packages */
-    }
-    return failed;
-}
-
-/* What is installed for a sandbox is judged with every program: the policy may be another one than that of the install. */
-static int judge_installed(const struct analysis_request *request, const struct cbx_policy *policy,
-                           struct cbx_arena *arena, struct cbx_decision *decision,
-                           struct cbx_err *err)
-{
-    CBX_AUTO_DONE(resolved) resolved = { 0 };
-    struct cbx_decision packages = { 0 };
-    if (request->subject.packages.len == 0) {
-        return 0;
-    }
-    int failed = judge_packages(request, policy, arena, &resolved, &packages, err);
-    if (!failed && packages.verdict != CBX_ALLOW) {
-        decision->verdict = CBX_DENY;
-        decision->findings = packages.findings;
-        decision->finding_count = packages.finding_count;
-        decision->truncated = packages.truncated;
-    }
-    return failed;
+    return (struct cbx_packages_question){ .action = request->subject.action,
+                                           .language = request->subject.language,
+                                           .text = text,
+                                           .principal = request->subject.principal,
+                                           .now = cbx_time_ms() / 1000 };
 }
 
 /* {installs}: the packages that the cell installs. */
@@ -363,7 +314,8 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
                                      .now = cbx_time_ms() / 1000 };
     struct cbx_decision decision = { 0 };
     int failed = cbx_analyze(policy, &analysis, arena, &decision, err);
-    failed = failed ? failed : judge_installed(request, policy, arena, &decision, err);
+    const struct cbx_packages_question installed = question_of(request, subject->packages);
+    failed = failed ? failed : cbx_packages_add_to(policy, &installed, arena, &decision, err);
     if (failed) {
         return failed;
     }
@@ -404,10 +356,12 @@ static int judge_install(const struct cbx_worker *worker, const struct analysis_
 {
     CBX_AUTO_DONE(resolved) resolved = { 0 };
     struct cbx_decision decision = { 0 };
-    int failed = judge_packages(request, policy, arena, &resolved, &decision, err);
-    const struct cbx_judged judged = { .policy = policy,
-                                       .subject = &request->subject,
-                                       .decision = &decision };
+    const struct cbx_packages_question question = question_of(request, request->source);
+    int failed = cbx_packages_answer(policy, &question, arena, &resolved, &decision, err);
+    struct cbx_judged judged = { .policy = policy,
+                                 .subject = &request->subject,
+                                 .decision = &decision };
+    judged.code = worker->policies->keep_code ? request->source : judged.code;
     failed = failed ? failed : seal_decision(&worker->secrets->token, &judged, answer, err);
     if (!failed) {
         cbx_buf_add(bytes, decision.text);

@@ -106,6 +106,9 @@ reported() { # STATE WORD ...
 }
 ok 'report writes a page without scripts, of the whole log' reported "$state" py.process local uid:
 ok '  in which no text of the log is an element' reported "$work/hostile" '<img src=x onerror=alert(1)>' '</svg><script>alert(1)</script>'
+cp -r "$work/hostile" "$work/odd"
+sed -i 's/"time":"2026-11-23T10/"time":"2026-11-23T1\xc3\xbc/' "$work/odd/audit.jsonl"
+ok '  also of a log with times that are none' reported "$work/odd" records
 
 # --- keys
 cp "$state/audit.pub" "$work/first.pub"

@@ -13,7 +13,7 @@ extends: [default]
 network: none
 END
 began=$(date +%s)
-start_server --pip-index "http://$address:8080/simple/" --policy default --policy "$work/closed.yaml"
+start_server --audit-code full --pip-index "http://$address:8080/simple/" --policy default --policy "$work/closed.yaml"
 
 open_with() { post /v1/sessions "$(jq -n --args '{language: "python", dependencies: $ARGS.positional}' -- "$@")"; }
 session_with() { open_with "$@" | jq -er '.session_id // halt_error'; }
@@ -147,6 +147,13 @@ layers() {
     "$codebox" image list --json | expect '[.images[] | select(.layer)] | length > 0 and all(.[]; .id and (.kernel == "python" or .kernel == "javascript" or .kernel == "typescript"))'
 }
 ok 'image list counts the layers' layers
+replays() {
+    "$codebox" audit replay --state "$state" --policy default --policy "$work/closed.yaml" >"$work/replay"
+    cat "$work/replay"
+    grep -q ' 0 to another one, 0 not replayable' "$work/replay"
+    [ "$(jq -r 'select(.type == "decision") | .body | select(.packages) | .action' "$state/audit.jsonl" | sort -u | xargs)" = 'install open resolve run' ]
+}
+ok 'decisions about packages, and of programs that have some, are made again to the same answer' replays
 # The temporary image of an install whose gateway was killed.
 stop_server
 left=$(docker create --label "codebox.instance=$(ls "$state/instances")" --entrypoint true codebox-python:latest)
