@@ -18,7 +18,7 @@
 #include <limits.h>
 #include <signal.h>
 
-enum { HANDLERS_MAX = 16, JOBS_MAX = 256 };
+enum { HANDLERS_MAX = 16, JOBS_MAX = 1280 };
 
 static void log_start(const struct cbx_flow *flow, const struct cbx_listen_address *address,
                       uint16_t port, const char *state_dir)

@@ -7,6 +7,7 @@
 #include "gateway/cli/tls_options.h"
 #include "gateway/cli/variables.h"
 #include "gateway/forwarder/forwarder.h"
+#include "gateway/ipc/descriptors.h"
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/master.h"
 #include "gateway/ipc/mounts.h"
@@ -147,6 +148,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     static struct setup setup;
     setup = (struct setup){ .config = *config };
     struct cbx_master_sockets sockets;
+    cbx_descriptors_raise();
     int failed = read_package_ca(config->package_ca_file, &setup.config.executor, err);
     failed = failed ? failed
                     : cbx_network_ranges(config->egress_ranges, config->egress_range_count,

@@ -221,7 +221,7 @@ void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox)
 int cbx_executor_acquire_slot(struct cbx_executor *e, const struct cbx_sink *sink,
                               struct cbx_err *err)
 {
-    enum { WAITING_MAX = 512, TICK_MS = 200 };
+    enum { WAITING_MAX = 1280, TICK_MS = 200 };
     int failed = 0;
     int64_t began_us = cbx_metric_clock_us();
     pthread_mutex_lock(&e->lock);

@@ -228,7 +228,7 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd, int reload_fd,
                                  const struct cbx_executor_config *config)
 {
     enum {
-        THREADS_MAX = 1024
+        THREADS_MAX = 2048
     }; /* a front that was taken over may open any number of connections */
     static struct cbx_executor e;
     e.config = *config;

@@ -5,6 +5,7 @@
  * nothing else is written to it, so the thread may write the answer 408 itself. */
 #include "gateway/front/http/connections.h"
 
+#include "gateway/ipc/descriptors.h"
 #include "policies/base/buf.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
@@ -15,7 +16,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 enum { PEER_BYTES = 9 }; /* family and the part of the address that is one peer's */
 
@@ -44,38 +44,26 @@ struct cbx_http_connections {
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-/* Descriptors of the process that are no connections: sandboxes, the store, pipes. */
-enum { OTHER_DESCRIPTORS = 512 };
-
-static void raise_descriptors(rlim_t needed, struct rlimit *out)
-{
-    *out = (struct rlimit){ .rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY };
-    if (getrlimit(RLIMIT_NOFILE, out) == 0 && out->rlim_cur < needed) {
-        out->rlim_cur = out->rlim_max < needed ? out->rlim_max : needed;
-        setrlimit(RLIMIT_NOFILE, out);
-        getrlimit(RLIMIT_NOFILE, out);
-    }
-}
+/* Descriptors of the process that are no connections: runs that clients wait for, the store, pipes. */
+enum { OTHER_DESCRIPTORS = 2048 };
 
 void cbx_http_limits_resolve(struct cbx_http_limits *limits)
 {
     enum { FEWEST = 64 };
-    struct rlimit have;
 #define CBX_HTTP_LIMIT(name, standard, meaning)                                                    \
     limits->name = limits->name > 0 ? limits->name : (standard);
 #include "gateway/front/http/limits.def"
 #undef CBX_HTTP_LIMIT
     int most = limits->connections + limits->reserve;
-    raise_descriptors((rlim_t)most + OTHER_DESCRIPTORS, &have);
-    if (have.rlim_cur >= (rlim_t)most + OTHER_DESCRIPTORS) {
+    int have = cbx_descriptors_limit();
+    if (have >= most + OTHER_DESCRIPTORS) {
         return;
     }
-    int room = (int)have.rlim_cur - OTHER_DESCRIPTORS - limits->reserve;
+    int room = have - OTHER_DESCRIPTORS - limits->reserve;
     room = room > FEWEST ? room : FEWEST;
-    cbx_log(
-        CBX_LOG_WARNING,
-        "this process may have %llu descriptors ('ulimit -Hn'), so at most %d of %d connections",
-        (unsigned long long)have.rlim_cur, room, limits->connections);
+    cbx_log(CBX_LOG_WARNING,
+            "this process may have %d descriptors ('ulimit -n'), so at most %d of %d connections",
+            have, room, limits->connections);
     limits->connections = room < limits->connections ? room : limits->connections;
 }
 
