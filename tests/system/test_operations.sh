@@ -16,8 +16,11 @@ run() { post /v1/executions "$(jq -n --arg c "$1" '{language: "python", code: $c
 ready() { [ "$(status_of "$base/readyz")" = "$1" ]; }
 process() { for pid in $(children_of "$server"); do grep -q "$1" "/proc/$pid/comm" && echo "$pid"; done || true; }
 
+ulimit -Sn 1024 # as in many shells
 start_json
 ok 'a gateway is ready' ready 200
+front_limit() { awk '/Max open files/ { exit $4 < 4096 }' "/proc/$(process cbx-front)/limits"; }
+ok '... with descriptors for its clients, whatever the soft limit was' front_limit
 ok '... and says so' expect '.ready and .not_ready == {}' "$work/body"
 run 'print(1)' >/dev/null
 run 'import subprocess' >/dev/null
