@@ -7,9 +7,12 @@
 #include "docker/proxy_config.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/doctor_processes.h"
+#include "gateway/cli/tls_options.h"
 #include "gateway/cli/variables.h"
 #include "gateway/executor/audit.h"
 #include "gateway/executor/audit_reader.h"
+#include "gateway/front/http/tls.h"
+#include "gateway/ipc/reload.h"
 #include "gateway/ipc/state.h"
 
 #include <errno.h>
@@ -116,6 +119,30 @@ static void check_state(const char *path, const struct cbx_doctor *doctor)
                           mib >= 1024 ? "" : "free some: when the audit log is full, nothing runs",
                           "%llu MiB free for the audit log", mib);
     }
+}
+
+/* Can the gateway serve with this certificate, and for how long? */
+static void check_tls(const struct cbx_options *options, const struct cbx_doctor *doctor)
+{
+    CBX_AUTO_DONE(buf) bytes;
+    struct cbx_err err = { 0 };
+    char date[CBX_TLS_DATE_BYTES];
+    int64_t days = 0;
+    if (!cbx_options_tls(options)) {
+        return;
+    }
+    cbx_buf_init(&bytes, CBX_RELOAD_BYTES_MAX);
+    if (cbx_options_tls_read(options, &bytes, &err) != 0 ||
+        cbx_tls_use(cbx_buf_str(&bytes), &err) != 0 || !cbx_options_tls_expiry(date, &days)) {
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "tls", "no gateway starts with it", "%s",
+                          cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    } else {
+        bool soon = days < CBX_TLS_SOON_DAYS;
+        cbx_doctor_report(doctor, soon ? CBX_HEALTH_WARN : CBX_HEALTH_OK, "tls",
+                          soon ? "replace the files, then send SIGHUP to the gateway" : "",
+                          "the certificate expires on %s, in %lld days", date, (long long)days);
+    }
+    explicit_bzero(bytes.p, bytes.len);
 }
 
 /* How many records the syslog server has not got; nothing when none was ever sent. */
@@ -348,6 +375,7 @@ int cbx_doctor_command(const struct cbx_options *options)
     check_policies(options, &doctor, &limits);
     check_state(options->state_dir, &doctor);
     check_audit(options->state_dir, &doctor);
+    check_tls(options, &doctor);
     cbx_doctor_processes(&doctor, options->docker_host);
     if (limits.wall_ms > 0) {
         check_engine(options, &limits, &doctor);

@@ -40,18 +40,15 @@ static void log_start(const struct cbx_flow *flow, const struct cbx_listen_addre
 /* When the certificate expires, and what is to be done when that is soon. */
 static void log_certificate(void)
 {
-    enum { DAY_S = 24 * 3600, SOON_DAYS = 14 };
-    const time_t expires = cbx_tls_expires_s();
-    struct tm parts;
-    char date[32] = "";
-    if (expires == 0 || gmtime_r(&expires, &parts) == NULL) {
-        return;
+    char date[CBX_TLS_DATE_BYTES];
+    int64_t days;
+    if (cbx_options_tls_expiry(date, &days)) {
+        bool soon = days < CBX_TLS_SOON_DAYS;
+        cbx_log(soon ? CBX_LOG_WARNING : CBX_LOG_INFO,
+                "the TLS certificate expires on %s, in %lld day%s%s", date, (long long)days,
+                days == 1 ? "" : "s",
+                soon ? "; after the files are replaced, SIGHUP loads the new one" : "");
     }
-    strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", &parts);
-    long long days = ((long long)expires - cbx_time_ms() / 1000) / DAY_S;
-    cbx_log(days < SOON_DAYS ? CBX_LOG_WARNING : CBX_LOG_INFO,
-            "the TLS certificate expires on %s, in %lld day%s%s", date, days, days == 1 ? "" : "s",
-            days < SOON_DAYS ? "; after the files are replaced, SIGHUP loads the new one" : "");
 }
 
 /* Waits for SIGINT or SIGTERM, which all threads block. */

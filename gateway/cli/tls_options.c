@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct pem_file {
@@ -83,4 +84,17 @@ int cbx_options_tls_read(const struct cbx_options *options, struct cbx_buf *out,
     }
     explicit_bzero(pem, sizeof(pem));
     return failed;
+}
+
+bool cbx_options_tls_expiry(char date[CBX_TLS_DATE_BYTES], int64_t *days)
+{
+    enum { DAY_S = 24 * 3600 };
+    const time_t expires = cbx_tls_expires_s();
+    struct tm parts;
+    if (expires == 0 || gmtime_r(&expires, &parts) == NULL) {
+        return false;
+    }
+    strftime(date, CBX_TLS_DATE_BYTES, "%Y-%m-%d %H:%M UTC", &parts);
+    *days = (expires - cbx_time_ms() / 1000) / DAY_S;
+    return true;
 }

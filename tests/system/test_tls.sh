@@ -33,6 +33,9 @@ ok '  or that is encrypted' refuses 'cannot be used' --tls-certificate first.crt
 openssl req -new -key first.key -subj /CN=localhost 2>/dev/null | openssl x509 -req -signkey first.key -days 0 -out expired.crt 2>/dev/null
 ok '  and a certificate that has expired' refuses 'expired on' --tls-certificate expired.crt --tls-key first.key
 ok 'config check finds the same' gives 1 'cannot be used' env CODEBOX_TLS_CERTIFICATE="$work/first.crt" CODEBOX_TLS_KEY="$work/second.key" "$codebox" config check
+doctor() { { "$codebox" doctor --state "$state" --tls-certificate "$1.crt" --tls-key first.key 2>&1 || true; } | grep -E "$2"; }
+ok_later 'doctor says how long a certificate is good' doctor first 'tls +the certificate expires on .* in (29|30) days'
+ok_later '  and that a bad one is not' doctor second 'tls .*cannot be used'
 
 # --- what is served
 cp first.crt server.crt
