@@ -66,7 +66,7 @@ run 'import time
 time.sleep(2)
 print("finished")' >slow &
 slow=$!
-in_progress() { curl -sS "$base/metrics" | grep -q '^codebox_runs{state="running"} 1'; }
+in_progress() { curl -sS "$base/metrics" | grep '^codebox_runs{state="running"} 1'; }
 ok 'a run is in progress' wait_until in_progress
 exec 5<>"/dev/tcp/127.0.0.1/${base##*:}" # a connection that is idle
 kill -TERM "$server"

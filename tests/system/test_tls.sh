@@ -146,7 +146,7 @@ ok '  without a request that fails' no_request_failed
 stream_was_whole() { grep -q '"text":.*39' long; }
 ok '  and a stream that had begun goes on to its end' stream_was_whole
 export CURL_CA_BUNDLE=$work/second.crt
-expires() { curl -sS "$base/metrics" | grep -q '^codebox_tls_certificate_expires_timestamp_seconds [0-9.e+]*$'; }
+expires() { curl -sS "$base/metrics" | grep '^codebox_tls_certificate_expires_timestamp_seconds [0-9.e+]*$'; }
 ok '  and the metrics' expires
 ok '  and the log says until when it is valid' grep -q 'the TLS certificate expires on' "$work/server.log"
 ok '  and its key is where the first one was' holders server.key
