@@ -26,11 +26,23 @@ void cbx_audit_print_text(const json_t *body, const char *key)
     print_value(json_object_get(body, key));
 }
 
+bool cbx_audit_would_stop(const json_t *body, const json_t *finding)
+{
+    const char *effect = cbx_audit_text(finding, "effect");
+    return json_object_get(body, "mode") != NULL &&
+           (strcmp(effect, "deny") == 0 || strcmp(effect, "ask") == 0);
+}
+
 static void print_decision(const json_t *body)
 {
     printf("%-5s %-5s %-10s ", cbx_audit_text(body, "verdict"), cbx_audit_text(body, "action"),
            cbx_audit_text(body, "language"));
     cbx_audit_print_text(body, "policy");
+    if (json_object_get(body, "mode") != NULL) {
+        fputs(" (", stdout);
+        cbx_audit_print_text(body, "mode");
+        putchar(')');
+    }
     putchar(' ');
     cbx_audit_print_text(body, "principal");
     printf(" sha256:%.12s", cbx_audit_text(body, "sha256"));
@@ -39,6 +51,11 @@ static void print_decision(const json_t *body)
     json_array_foreach(json_object_get(body, "findings"), i, finding)
     {
         fputs(i > 0 ? ", " : " ", stdout);
+        if (cbx_audit_would_stop(body, finding)) {
+            fputs("would ", stdout);
+            cbx_audit_print_text(finding, "effect");
+            putchar(' ');
+        }
         cbx_audit_print_text(finding, "rule");
         putchar(' ');
         cbx_audit_print_text(finding, "symbol");

@@ -54,8 +54,14 @@ const struct cbx_caller *cbx_caller_local(void);
 /* Has the caller this right? */
 bool cbx_caller_may(const struct cbx_caller *caller, enum cbx_right right);
 
+/* May the caller run under this policy, as far as its mode goes? CBX_EFORBIDDEN for one in mode log-only without the right
+ * policy:relax: the text names those of `policies` that the caller may use. */
+int cbx_caller_check_mode(const struct cbx_caller *caller, const struct cbx_policies *policies,
+                          const struct cbx_policy *policy, struct cbx_err *err);
+
 /* The policy of a request that asks for `asked` (empty = none in particular), out of those that are loaded. CBX_ENOTFOUND
- * when there is none of this name, or it is not one of the caller's: the text names those that are. */
+ * when there is none of this name, or it is not one of the caller's: the text names those that are. Errors of
+ * cbx_caller_check_mode. */
 int cbx_caller_policy(const struct cbx_caller *caller, const struct cbx_policies *policies,
                       struct cbx_str asked, const struct cbx_policy **out, struct cbx_err *err);
 

@@ -2,6 +2,7 @@
  * POST /v1/check judges and runs nothing; GET /healthz. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/relaxed.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/ipc/mounts.h"
 #include "policies/release.h"
@@ -66,6 +67,7 @@ void cbx_rest_check(struct cbx_rest_call *call)
     json_t *answer = json_copy(outcome.decision);
     json_object_set_new(answer, "language", json_string(cbx_dialect_shown(language)));
     json_object_set_new(answer, "policy", cbx_json_text(body.policy));
+    cbx_relaxed_warn(outcome.decision, answer);
     json_object_set_new(answer, "decision", json_string(outcome.id));
     json_object_set_new(answer, "audit_seq", json_integer((json_int_t)outcome.audit_seq));
     cbx_rest_answer(call, 200, answer);

@@ -3,6 +3,7 @@
  * the URL's path, percent-decoded, is the path in the workspace. */
 #include "gateway/front/service/files.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/relaxed.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/results.h"
 #include "gateway/front/uri.h"
@@ -98,9 +99,10 @@ void cbx_rest_put_file(struct cbx_rest_call *call)
     } else if (denial.verdict != CBX_ALLOW) {
         cbx_rest_deny(call, &denial);
     } else {
-        cbx_rest_answer(call, 201,
-                        json_pack("{s:o,s:I}", "path", cbx_json_text(cbx_buf_str(&path)), "size",
-                                  (json_int_t)call->request->body.len));
+        json_t *file = json_pack("{s:o,s:I}", "path", cbx_json_text(cbx_buf_str(&path)), "size",
+                                 (json_int_t)call->request->body.len);
+        cbx_relaxed_warn(denial.decision, file);
+        cbx_rest_answer(call, 201, file);
     }
 }
 

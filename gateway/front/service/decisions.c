@@ -22,7 +22,8 @@ struct entry {
     enum cbx_verdict verdict;
     enum state state;
     int64_t expires_ms;
-    bool cut; /* the source is longer */
+    bool cut;     /* the source is longer */
+    bool relaxed; /* judged in mode log-only */
     size_t source_len, finding_count;
     char *source, *findings, *run; /* the latter two JSON; run: NULL until it ended */
     size_t bytes;                  /* of these three */
@@ -175,6 +176,7 @@ static struct entry *make_entry(const struct cbx_decision_entry *from, int64_t c
     e->audit_seq = from->audit_seq;
     e->action = subject->action;
     e->verdict = from->verdict;
+    e->relaxed = from->relaxed;
     e->cut = source.len < from->source.len;
     e->source = copy_bytes(source);
     e->source_len = source.len;
@@ -253,6 +255,9 @@ static json_t *describe(const struct entry *e, const struct cbx_decisions_filter
         e->session[0] != '\0' ? json_string(e->session) : json_null(), "position", position,
         "findings", parts->without_findings ? json_array() : load(e->findings), "finding_count",
         (json_int_t)e->finding_count);
+    if (e->relaxed) {
+        json_object_set_new(json, "mode", json_string(CBX_MODE_LOG_ONLY));
+    }
     if (e->run != NULL) {
         json_object_set_new(json, "run", load(e->run));
     }

@@ -31,6 +31,7 @@ struct cbx_decision_entry {
     const json_t *findings;
     const char *digest; /* of one that asks: what an approval would be for; else empty */
     bool admitted;      /* the executor let it begin: it does not wait for approval */
+    bool relaxed;       /* its policy is in mode log-only */
 };
 
 /* Adds it. It waits for approval, CBX_APPROVAL_MS long, when it asks, was not admitted, and is of
