@@ -158,13 +158,40 @@ exports() {
     local all="$codebox audit export --state $state --type decision"
     $all --format ecs | jq -se 'map(select(.codebox.mode == "log-only" and .rule.name != null)) | length > 0 and all(.codebox.verdict == "allow")'
     $all --format ocsf | jq -se 'map(select(.unmapped.mode == "log-only")) | length > 0 and all(.class_uid == 6003)'
-    $all --format cef | grep -q 'act=allow .*flexString1=log-only'
+    $all --format cef >cef.txt
+    grep -q 'act=allow .*flexString1=log-only' cef.txt
 }
 ok 'the exports have the mode' exports
 page() { curl -sS -H "Authorization: Bearer $carol" "$base/" >page.html; grep -q 'log-only' page.html; grep -q '(would deny)' page.html; as "$carol" GET /v1/decisions | jq -e '[.decisions[] | select(.mode == "log-only")] | length > 0'; }
 ok 'the page and the list of decisions show them as what they are' page
 replayed() { "$codebox" audit replay --state "$state" --policy ./lax.yaml --policy strict >replay.txt || { cat replay.txt; return 1; }; grep -qE ', 0 to another one' replay.txt; grep -qE '^[0-9]+ decisions: [1-9][0-9]* decided again' replay.txt; }
 ok 'replay decides them again to the same answer' replayed
+shows_credentials() {
+    local id=${rex#cbx_}
+    id="token ${id%%_*}"
+    jq -se --arg c "$id" 'map(select(.body.principal == "rex" and (.type == "decision" or .type == "upload" or .type == "reset" or .type == "deletion"))) | length > 0 and all(.body.credential == $c)' "$state/audit.jsonl"
+    jq -se --arg c "$id" 'map(select(.type == "outcome" and .body.credential == $c)) | length > 0' "$state/audit.jsonl"
+    jq -se 'map(select(.type == "decision")) | map(.body.credential) | unique | length >= 3' "$state/audit.jsonl"
+    "$codebox" audit tail --state "$state" --lines 1000 >tail.txt
+    grep -qF "lax (log-only) rex ($id) sha256" tail.txt
+    grep -qF "by rex ($id)" tail.txt
+    grep -q "^  credential  *$id" shown.txt
+    "$codebox" audit export --state "$state" --format ecs | jq -se --arg c "$id" 'any(.codebox.credential == $c)'
+    "$codebox" audit export --state "$state" --format ocsf | jq -se --arg c "$id" 'any(.actor.user.credential_uid == $c)'
+    "$codebox" audit export --state "$state" --format cef >cef.txt
+    grep -q "flexString2=$id" cef.txt
+}
+uses_files() {
+    local session
+    session=$(as "$rex" POST /v1/sessions '{}' | jq -er .session_id)
+    curl -sS -X PUT -H "Authorization: Bearer $rex" --data-binary 'data' "$base/v1/sessions/$session/files/d.txt"
+    as "$rex" DELETE "/v1/sessions/$session/files/d.txt"
+    as "$rex" POST "/v1/sessions/$session/reset"
+    as "$rex" DELETE "/v1/sessions/$session"
+    jq -se '[.[].type] | (contains(["upload"]) and contains(["deletion"]) and contains(["reset"]))' "$state/audit.jsonl" | grep -q true
+}
+ok 'files are put and removed, and a session is reset' uses_files
+ok 'each record has the token that its principal came with, and so have the outcomes; show, tail and the exports have it' shows_credentials
 metric() { curl -sS -H "Authorization: Bearer $carol" "$base/metrics" >metrics.txt; grep -qE 'codebox_findings_total\{[^}]*effect="log-only"' metrics.txt; }
 ok 'the metrics do not count them as denials' metric
 
@@ -250,7 +277,19 @@ asks_then_relaxes() {
     reload done
     refuses "$ann" POST /v1/executions "$(code 'import secrets' ops | jq --arg a "$asked" '. + {approval: $a}')"
 }
+approved_by() {
+    local asked
+    sed -i '/^mode/d' ops.yaml
+    reload done
+    as "$ann" POST /v1/executions "$(code 'import secrets' ops)" >asked.json
+    asked=$(jq -er .approval asked.json)
+    gives_status 200 approved as "$carol" POST "/v1/decisions/$asked/approve"
+    ann=$(token_of ann)
+    gives_status 200 completed as "$ann" POST /v1/executions "$(code 'import secrets' ops | jq --arg a "$asked" '. + {approval: $a}')"
+    jq -se --arg a "token $(cut -d_ -f2 <<<"$ann")" --arg c "token $(cut -d_ -f2 <<<"$carol")" 'map(select(.type == "approval")) | last.body | .credential == $a and .approved_by == {principal: "carol", credential: $c}' "$state/audit.jsonl"
+}
 ok 'a decision is not approved under a policy that only logs, and an approval of before does not run under it' asks_then_relaxes
+ok 'an approval has the credentials of both, and is good for another token of the principal' approved_by
 stop_server
 audit_is_whole >/dev/null || { echo '  FAILED the audit log is whole'; failed=1; }
 cd /

@@ -4,6 +4,7 @@
 #define CBX_GATEWAY_FRONT_IDENTITY_CALLER_H
 
 #include "gateway/ipc/policy_set.h"
+#include "gateway/ipc/subject.h"
 #include "policies/base/err.h"
 #include "policies/permit.h"
 
@@ -44,8 +45,8 @@ struct cbx_principal {
 /* The caller of one request. Zeroed memory may do nothing. */
 struct cbx_caller {
     char principal[CBX_NAME_MAX + 1];
-    const struct cbx_principal *row; /* NULL: it may do nothing */
-    char credential[72];             /* what it came with, for the log: "token ID", "issuer NAME" */
+    const struct cbx_principal *row;         /* NULL: it may do nothing */
+    char credential[CBX_CREDENTIAL_MAX + 1]; /* what it proved itself with, for logs */
 };
 
 /* The caller CBX_CALLER_LOCAL, which may do everything but use policies in mode log-only. Static. */

@@ -57,6 +57,7 @@ void cbx_rest_check(struct cbx_rest_call *call)
     struct cbx_request request =
         cbx_service_request(CBX_ACTION_CHECK, cbx_rest_principal(call), language, body.policy,
                             CBX_STR(""), body.code, NULL, CBX_STR("rest"));
+    cbx_claims_lend(&call->claims, &request.subject);
     request.subject.mounts = mounts;
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     int failed = cbx_review(call->service->flow, &request, NULL, &outcome, &err);

@@ -96,8 +96,10 @@ static void answer_question(struct cbx_rest_call *call, bool approve)
     if (approve && !may_accept(call)) {
         return;
     }
-    if (cbx_decisions_answer(call->service->decisions, reader_of(call), call->id,
-                             cbx_rest_principal(call), approve, cbx_clock_ms(), &err) != 0) {
+    const struct cbx_decisions_approver approver = { cbx_rest_principal(call),
+                                                     call->claims.credential };
+    if (cbx_decisions_answer(call->service->decisions, reader_of(call), call->id, &approver,
+                             approve, cbx_clock_ms(), &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }

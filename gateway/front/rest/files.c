@@ -93,7 +93,7 @@ void cbx_rest_put_file(struct cbx_rest_call *call)
         return;
     }
     int failed = cbx_service_put_file(call->service, cbx_rest_principal(call), call->id, path.p,
-                                      call->request->body, "rest", NULL, &denial, &err);
+                                      call->request->body, "rest", &call->claims, &denial, &err);
     if (failed) {
         cbx_rest_fail(call, failed == CBX_EPOLICY ? 403 : 0, &err);
     } else if (denial.verdict != CBX_ALLOW) {
@@ -115,7 +115,8 @@ void cbx_rest_delete_file(struct cbx_rest_call *call)
     }
     struct cbx_delete_file_args args = { .session = cbx_str_of(call->id),
                                          .principal = cbx_str_of(cbx_rest_principal(call)),
-                                         .path = cbx_buf_str(&path) };
+                                         .path = cbx_buf_str(&path),
+                                         .credential = cbx_str_of(call->claims.credential) };
     int failed = cbx_call_delete_file(call->service->flow, &args, CBX_STR(""), NULL, &err);
     if (succeeded(call, failed, &err)) {
         cbx_rest_answer(call, 200, json_pack("{s:s}", "status", "deleted"));

@@ -187,6 +187,7 @@ static bool open_session(struct cbx_rest_call *call, struct cbx_opening *opening
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     opening->origin = CBX_STR("rest");
     opening->principal = cbx_rest_principal(call);
+    opening->claims = &call->claims;
     int failed = cbx_service_open_session(call->service, opening, &outcome, &err);
     if (failed) {
         cbx_rest_fail(call, 0, &err);
@@ -220,6 +221,7 @@ static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
                                         .policy = opening->policy,
                                         .language = opening->language,
                                         .principal = cbx_rest_principal(call),
+                                        .claims = &call->claims,
                                         .origin = CBX_STR("rest") };
     if (!cbx_rest_have_dependencies(call, &d, &set)) {
         return false;
@@ -382,7 +384,7 @@ void cbx_rest_reset_session(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
-    struct cbx_job *job = cbx_job_new(call->service, cbx_rest_principal(call));
+    struct cbx_job *job = cbx_rest_job(call);
     job->kind = CBX_ENTRY_RESET;
     if (cbx_rest_find_session(call, job, cbx_str_of(call->id)) && cbx_rest_accept(call, job)) {
         answer_status(call, cbx_job_change(job, &outcome, &err), &err, "reset");
