@@ -70,7 +70,10 @@ static void print_decision(const json_t *body)
         cbx_audit_print_text(finding, "rule");
         putchar(' ');
         cbx_audit_print_text(finding, "symbol");
-        printf(" (line %lld)", (long long)json_integer_value(json_object_get(finding, "line")));
+        json_int_t line = json_integer_value(json_object_get(finding, "line"));
+        if (line > 0) { /* a package stands on none */
+            printf(" (line %lld)", (long long)line);
+        }
     }
 }
 

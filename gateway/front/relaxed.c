@@ -16,15 +16,15 @@ static void add_part(struct cbx_buf *out, const char *before, const json_t *find
     }
 }
 
-/* Packages that are to be installed stand on no line of a source. */
+/* Packages stand on no line of a source. */
 static json_t *describe(const json_t *finding, bool packages)
 {
+    json_int_t at = json_integer_value(json_object_get(finding, "line"));
     struct cbx_str would = cbx_json_str(json_object_get(finding, "would"));
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, LINE_BYTES);
-    if (!packages) {
-        cbx_buf_printf(
-            &line, "line %lld: ", (long long)json_integer_value(json_object_get(finding, "line")));
+    if (!packages && at > 0) {
+        cbx_buf_printf(&line, "line %lld: ", (long long)at);
     }
     add_part(&line, "", finding, "symbol");
     cbx_buf_printf(&line, " would %s", cbx_str_is(would, "ask") ? "need approval" : "be denied");

@@ -28,6 +28,17 @@ static void what_would_be_stopped_is_told_and_a_warning_is_not(void **state)
         "line 3: os.fork would need approval by rule py.process: Starting programs.");
 }
 
+static void a_package_stands_on_no_line(void **state)
+{
+    (void)state;
+    json_t *package = finding("deny", "paramiko==3.4.0");
+    json_object_set_new(package, "line", json_integer(0));
+    CBX_AUTO_JSON decision = json_pack("{s:[o]}", "findings", package);
+    CBX_AUTO_JSON lines = cbx_relaxed_warnings(decision);
+    assert_string_equal(json_string_value(json_array_get(lines, 0)),
+                        "paramiko==3.4.0 would be denied by rule py.process: Starting programs.");
+}
+
 static void without_one_there_is_no_member(void **state)
 {
     (void)state;
@@ -60,6 +71,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_would_be_stopped_is_told_and_a_warning_is_not),
+        cmocka_unit_test(a_package_stands_on_no_line),
         cmocka_unit_test(without_one_there_is_no_member),
         cmocka_unit_test(many_are_counted_and_what_the_source_chose_is_one_printable_line),
     };
