@@ -23,6 +23,9 @@ static int check_mode(const struct cbx_flow *flow, const struct cbx_policy *poli
                       struct cbx_str principal, struct cbx_err *err)
 {
     struct cbx_caller caller;
+    if (!policy->log_only) {
+        return 0;
+    }
     cbx_identity_caller(flow->identity, principal, &caller);
     return cbx_caller_check_mode(&caller, cbx_flow_policies(flow), policy, err);
 }

@@ -137,6 +137,7 @@ if [ "$(id -u)" = 0 ]; then
     other_user() {
         setpriv --reuid=4321 --regid=4321 --clear-groups curl -sS --unix-socket "$work/socket" -H 'Content-Type: application/json' --data-binary "$(code 'print(1)')" http://localhost/v1/executions | grep -q completed
         jq -se 'map(select(.type == "decision").body.principal) | any(. == "uid:4321")' "$state/audit.jsonl"
+        jq -se 'map(select(.body.principal == "uid:4321").body) | length > 0 and all(.credential == "Unix socket")' "$state/audit.jsonl"
     }
     ok 'one with a row is who it is' other_user
 fi
@@ -223,7 +224,7 @@ ok 'one whose subject is no name of a principal' is_refused '{"sub": "a b\"<scri
 ok 'and one without a subject' is_refused '{"sub": null}'
 jwt '{}' >"$work/corp"
 ok 'a limit of sessions holds also when they are opened at once' at_once
-tenants() { gives_status 200 '{"sessions":[]}' as "$(jwt '{"sub": "two"}')" GET /v1/sessions; jq -se 'map(select(.type == "decision").body.principal) | any(. == "corp:one")' "$state/audit.jsonl"; }
+tenants() { gives_status 200 '{"sessions":[]}' as "$(jwt '{"sub": "two"}')" GET /v1/sessions; jq -se 'map(select(.type == "decision").body.principal) | any(. == "corp:one")' "$state/audit.jsonl"; jq -se 'map(select(.type == "decision" and .body.principal == "corp:one").body) | all(.credential == "issuer corp")' "$state/audit.jsonl"; }
 ok 'each subject is a principal of its own' tenants
 metadata() {
     gives_status 200 '"authorization_servers":["https://login.test"]' as '' GET /.well-known/oauth-protected-resource/mcp
