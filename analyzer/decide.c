@@ -17,7 +17,7 @@ static struct cbx_span make_span(const struct cbx_source *source, uint32_t start
     return span;
 }
 
-/* The effect of a rule after exceptions and log-only. */
+/* The effect of a rule after exceptions. */
 static enum cbx_effect effect_of(const struct cbx_deciding *d, const struct cbx_rule *rule,
                                  struct cbx_str *exception)
 {
@@ -26,7 +26,13 @@ static enum cbx_effect effect_of(const struct cbx_deciding *d, const struct cbx_
         *exception = e->reason;
         return CBX_EFFECT_WARN;
     }
-    return d->policy->log_only && rule->effect < CBX_EFFECT_WARN ? CBX_EFFECT_WARN : rule->effect;
+    return rule->effect;
+}
+
+/* After log-only too, under which nothing is stronger than a warning. */
+static enum cbx_effect relaxed_of(const struct cbx_deciding *d, enum cbx_effect effect)
+{
+    return d->policy->log_only && effect < CBX_EFFECT_WARN ? CBX_EFFECT_WARN : effect;
 }
 
 static enum cbx_verdict verdict_of(enum cbx_effect effect)
@@ -48,7 +54,8 @@ int cbx_decide(const struct cbx_deciding *d, const struct cbx_hits *hits, struct
         struct cbx_finding f = {
             .rule = hit->rule, .symbol = hit->symbol, .detail = hit->detail, .hint = hit->rule->hint
         };
-        f.effect = effect_of(d, f.rule, &f.exception);
+        f.enforced = effect_of(d, f.rule, &f.exception);
+        f.effect = relaxed_of(d, f.enforced);
         verdict = verdict_of(f.effect) < verdict ? verdict_of(f.effect) : verdict;
         if (f.effect != CBX_EFFECT_ALLOW && n < shown) {
             f.span = make_span(d->source, hit->start, hit->end);

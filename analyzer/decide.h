@@ -18,7 +18,9 @@ struct cbx_span {
 struct cbx_finding {
     const struct cbx_rule *rule;
     enum cbx_effect effect; /* after exceptions and log-only */
-    struct cbx_str symbol;  /* what was found: "subprocess.run", "dynamic-code", ... */
+    enum cbx_effect
+        enforced; /* after exceptions alone: what it would be if the policy were enforced */
+    struct cbx_str symbol; /* what was found: "subprocess.run", "dynamic-code", ... */
     struct cbx_str
         detail; /* more detail, or empty ("decoded from base64", "'numpy<1.22' allows 1.21.6") */
     struct cbx_str hint;      /* what to write instead (hints.h), or empty */

@@ -21,6 +21,9 @@ void cbx_audit_caller(char out[32]);
 /* The text of a member; "" when it has none. */
 const char *cbx_audit_text(const json_t *object, const char *key);
 
+/* Would this finding of a decision in mode log-only have stopped the code without it? */
+bool cbx_audit_would_stop(const json_t *body, const json_t *finding);
+
 /* Prints the text of a member, which anybody may have chosen, safe for a terminal and on one line. */
 void cbx_audit_print_text(const json_t *body, const char *key);
 

@@ -26,23 +26,54 @@ void cbx_audit_print_text(const json_t *body, const char *key)
     print_value(json_object_get(body, key));
 }
 
+bool cbx_audit_would_stop(const json_t *body, const json_t *finding)
+{
+    const char *effect = cbx_audit_text(finding, "effect");
+    return json_object_get(body, "mode") != NULL &&
+           (strcmp(effect, "deny") == 0 || strcmp(effect, "ask") == 0);
+}
+
+/* "ann (token 0123456789ab)"; records of before have no credential. */
+static void print_principal(const json_t *body)
+{
+    cbx_audit_print_text(body, "principal");
+    if (cbx_audit_text(body, "credential")[0] != '\0') {
+        fputs(" (", stdout);
+        cbx_audit_print_text(body, "credential");
+        putchar(')');
+    }
+}
+
 static void print_decision(const json_t *body)
 {
     printf("%-5s %-5s %-10s ", cbx_audit_text(body, "verdict"), cbx_audit_text(body, "action"),
            cbx_audit_text(body, "language"));
     cbx_audit_print_text(body, "policy");
+    if (json_object_get(body, "mode") != NULL) {
+        fputs(" (", stdout);
+        cbx_audit_print_text(body, "mode");
+        putchar(')');
+    }
     putchar(' ');
-    cbx_audit_print_text(body, "principal");
+    print_principal(body);
     printf(" sha256:%.12s", cbx_audit_text(body, "sha256"));
     size_t i;
     const json_t *finding;
     json_array_foreach(json_object_get(body, "findings"), i, finding)
     {
         fputs(i > 0 ? ", " : " ", stdout);
+        if (cbx_audit_would_stop(body, finding)) {
+            fputs("would ", stdout);
+            cbx_audit_print_text(finding, "effect");
+            putchar(' ');
+        }
         cbx_audit_print_text(finding, "rule");
         putchar(' ');
         cbx_audit_print_text(finding, "symbol");
-        printf(" (line %lld)", (long long)json_integer_value(json_object_get(finding, "line")));
+        json_int_t line = json_integer_value(json_object_get(finding, "line"));
+        if (line > 0) { /* a package stands on none */
+            printf(" (line %lld)", (long long)line);
+        }
     }
 }
 
@@ -71,7 +102,7 @@ static void print_who(const json_t *body)
     fputs("session ", stdout);
     cbx_audit_print_text(body, "session");
     fputs(" by ", stdout);
-    cbx_audit_print_text(body, "principal");
+    print_principal(body);
 }
 
 static void print_upload(const json_t *body)
@@ -103,7 +134,7 @@ static void print_blocked(const json_t *body)
         cbx_audit_print_text(body, "session");
     }
     fputs(" by ", stdout);
-    cbx_audit_print_text(body, "principal");
+    print_principal(body);
 }
 
 /* "client NAME VERSION accepted": what the client was told to do by a person, or did by itself, is not known. "principal NAME
@@ -114,7 +145,11 @@ static void print_approval(const json_t *body)
     size_t i;
     bool principal = cbx_audit_text(by, "principal")[0] != '\0';
     fputs(principal ? "principal " : "client ", stdout);
-    cbx_audit_print_text(by, principal ? "principal" : "client");
+    if (principal) {
+        print_principal(by);
+    } else {
+        cbx_audit_print_text(by, "client");
+    }
     fputs(cbx_audit_text(by, "version")[0] != '\0' ? " " : "", stdout);
     cbx_audit_print_text(by, "version");
     fputs(" accepted", stdout);

@@ -87,7 +87,7 @@ static const struct cbx_policy *find_policy(struct replay *r, const json_t *body
     struct cbx_policies set;
     const char *names[] = { cbx_json_str(json_object_get(body, "policy")).p };
     if (!is_plain_name(name) || r->loaded_count == LOADED_MAX ||
-        cbx_policies_load(names, 1, &set, NULL) != 0) {
+        cbx_policies_load(names, 1, CBX_MODES_ALL, &set, NULL) != 0) {
         return NULL;
     }
     r->loaded[r->loaded_count++] = cbx_steal(&set.items[0]);
@@ -402,8 +402,8 @@ int cbx_audit_replay_command(const struct cbx_options *options)
     struct cbx_err err = { 0 };
     struct replay r = { .clock = 0 };
     if (options->policies.count > 0 &&
-        cbx_policies_load(options->policies.items, options->policies.count, &r.policies, &err) !=
-            0) {
+        cbx_policies_load(options->policies.items, options->policies.count, CBX_MODES_ALL,
+                          &r.policies, &err) != 0) {
         return cbx_cli_fail(&err);
     }
     r.sessions = calloc(SESSIONS_MAX, sizeof(*r.sessions));

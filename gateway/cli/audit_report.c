@@ -23,7 +23,8 @@ struct times {
 
 struct report {
     uint64_t records, allowed, denied, asked, blocked, others;
-    json_t *rules, *principals, *denied_principals, *origins; /* counts by name */
+    uint64_t relaxed; /* allowed in mode log-only, and not without it */
+    json_t *rules, *principals, *denied_principals, *origins, *relaxed_rules; /* counts by name */
     json_t *blocked_rows; /* records of what the guard blocked */
     json_t *days;         /* "2026-11-23T10" -> [allowed, denied, blocked] */
     struct times runs, admissions;
@@ -82,6 +83,10 @@ static void count_decision(struct report *r, const json_t *record, const json_t 
     r->denied += !allowed && !asked;
     count(r->principals, principal);
     count(r->origins, cbx_json_str(json_object_get(body, "origin")));
+    if (allowed && json_object_get(body, "mode") != NULL && cbx_audit_rule(body).len > 0) {
+        r->relaxed++;
+        count(r->relaxed_rules, cbx_audit_rule(body));
+    }
     if (!allowed) {
         count(r->denied_principals, principal);
         count(r->rules, cbx_audit_rule(body));
@@ -330,6 +335,14 @@ static void add_page(struct cbx_buf *out, struct report *r)
         (unsigned long long)r->blocked, (unsigned long long)r->others);
     add_columns(out, r->days);
     add_bars(out, "Denied, by the rule that decided", r->rules);
+    if (r->relaxed > 0) {
+        cbx_buf_printf(out,
+                       "<p>%llu of the allowed would have been denied if their policy were "
+                       "not in mode log-only.</p>\n",
+                       (unsigned long long)r->relaxed);
+        add_bars(out, "Allowed in mode log-only, by the rule that would have decided",
+                 r->relaxed_rules);
+    }
     add_bars(out, "Denied, by principal", r->denied_principals);
     add_bars(out, "Decisions, by principal", r->principals);
     add_bars(out, "Decisions, by frontend", r->origins);
@@ -363,6 +376,7 @@ int cbx_audit_report_command(const struct cbx_options *options)
                         .principals = json_object(),
                         .denied_principals = json_object(),
                         .origins = json_object(),
+                        .relaxed_rules = json_object(),
                         .blocked_rows = json_array(),
                         .days = json_object() };
     int status = cbx_audit_for_each(options, count_record, &r);
@@ -374,6 +388,7 @@ int cbx_audit_report_command(const struct cbx_options *options)
     json_decref(r.principals);
     json_decref(r.denied_principals);
     json_decref(r.origins);
+    json_decref(r.relaxed_rules);
     json_decref(r.blocked_rows);
     json_decref(r.days);
     free(r.runs.ms);

@@ -96,8 +96,10 @@ static void print_row(const char *label, const json_t *value)
     }
 }
 
-static void print_findings(const json_t *findings)
+/* Of a decision in mode log-only they are the effects that the findings would have had. */
+static void print_findings(const json_t *body)
 {
+    const json_t *findings = json_object_get(body, "findings");
     size_t i;
     const json_t *finding;
     json_array_foreach(findings, i, finding)
@@ -105,6 +107,7 @@ static void print_findings(const json_t *findings)
         printf("  line %lld, column %lld: ",
                (long long)json_integer_value(json_object_get(finding, "line")),
                (long long)json_integer_value(json_object_get(finding, "column")));
+        fputs(cbx_audit_would_stop(body, finding) ? "would " : "", stdout);
         cbx_audit_print_text(finding, "effect");
         fputs(" by rule ", stdout);
         cbx_audit_print_text(finding, "rule");
@@ -160,7 +163,7 @@ static void print_decision(json_t *body)
             print_row(member, value);
         }
     }
-    print_findings(json_object_get(body, "findings"));
+    print_findings(body);
     print_code(json_object_get(body, "code"));
 }
 

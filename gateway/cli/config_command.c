@@ -20,17 +20,21 @@ static void add_failed(int failed, const struct cbx_err *err, struct cbx_problem
 }
 
 /* Each policy by itself, so that all that do not load are reported, then all together. */
-static void check_policies(const struct cbx_flow_config *config, struct cbx_problems *problems)
+static void check_policies(const struct cbx_options *options, const struct cbx_flow_config *config,
+                           struct cbx_problems *problems)
 {
+    bool identified = options->sections[CBX_SETTINGS_principals] != NULL;
     size_t before = problems->count;
     for (size_t i = 0; i <= config->policy_count; i++) {
         struct cbx_err err = { 0 };
         struct cbx_policies loaded = { 0 };
         bool all = i == config->policy_count;
-        int failed = all && problems->count > before
-                         ? 0
-                         : cbx_policies_load(all ? config->policies : &config->policies[i],
-                                             all ? config->policy_count : 1, &loaded, &err);
+        int failed =
+            all && problems->count > before
+                ? 0
+                : cbx_policies_load(all ? config->policies : &config->policies[i],
+                                    all ? config->policy_count : 1,
+                                    identified ? CBX_MODES_ALL : CBX_MODES_ENFORCED, &loaded, &err);
         if (failed && !all) {
             cbx_wrap(&err, "policy '%s'", config->policies[i]);
         }
@@ -106,7 +110,7 @@ static void check_all(const struct cbx_options *options, struct cbx_problems *pr
     add_failed(cbx_network_ranges(config.egress_ranges, config.egress_range_count, &network, &err),
                &err, problems);
     check_files(options, problems);
-    check_policies(&config, problems);
+    check_policies(options, &config, problems);
     check_identity(options, problems);
     check_tls(options, problems);
 }

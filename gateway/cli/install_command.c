@@ -37,7 +37,8 @@ static int check_policies(const struct cbx_options *options, struct cbx_err *err
 {
     const struct cbx_flow_config config = cbx_options_flow(options);
     struct cbx_policies policies;
-    int failed = cbx_policies_load(config.policies, config.policy_count, &policies, err);
+    int failed =
+        cbx_policies_load(config.policies, config.policy_count, CBX_MODES_ENFORCED, &policies, err);
     if (!failed) {
         cbx_policies_done(&policies);
     }

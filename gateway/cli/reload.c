@@ -39,7 +39,9 @@ static int load_policies(const struct cbx_reload_context *c, const struct cbx_op
 {
     const struct cbx_flow_config config = cbx_options_flow(options);
     struct cbx_policies loaded = { 0 }; /* freed with the process */
-    int failed = cbx_policies_load(config.policies, config.policy_count, &loaded, err);
+    int failed =
+        cbx_policies_load(config.policies, config.policy_count,
+                          c->identity != NULL ? CBX_MODES_ALL : CBX_MODES_ENFORCED, &loaded, err);
     failed = failed ? failed : cbx_variables_grant_again(c->policies, &loaded, err);
     *changed = !failed && !cbx_policies_equal(c->policies, &loaded);
     return failed ? failed : cbx_policies_write(&loaded, out, err);

@@ -155,7 +155,9 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
                                          &setup.config.executor.network, err);
     failed = failed
                  ? failed
-                 : cbx_policies_load(config->policies, config->policy_count, &setup.policies, err);
+                 : cbx_policies_load(config->policies, config->policy_count,
+                                     config->identity != NULL ? CBX_MODES_ALL : CBX_MODES_ENFORCED,
+                                     &setup.policies, err);
     if (failed) {
         return failed;
     }
@@ -218,6 +220,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .reload = sockets.reload,
         .small_images = config->executor.small_images,
         .mounts = config->mounts,
+        .identity = config->identity,
         .judge = cbx_judge_new(sockets.zygote, workers, timeout_ms),
     };
     return 0;

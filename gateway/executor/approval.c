@@ -38,12 +38,13 @@ static json_t *list_rules(const json_t *findings)
 
 static json_t *describe(const struct cbx_submit_args *args, const struct cbx_sealed *sealed)
 {
-    static const char *const of_decision[] = { "principal", "session", "language", "sha256",
-                                               "policy" };
-    json_t *by = args->approval_approver.len > 0
-                     ? json_pack("{s:s}", "principal", args->approval_approver.p)
-                     : json_pack("{s:s,s:s}", "client", args->approval_client.p, "version",
-                                 args->approval_client_version.p);
+    static const char *const of_decision[] = { "principal", "credential", "session",
+                                               "language",  "sha256",     "policy" };
+    bool principal = args->approval_approver.len > 0;
+    json_t *by = principal ? json_pack("{s:s}", "principal", args->approval_approver.p)
+                           : json_pack("{s:s,s:s}", "client", args->approval_client.p, "version",
+                                       args->approval_client_version.p);
+    cbx_claim_write("credential", principal ? args->approval_approver_credential : CBX_STR(""), by);
     json_t *body = json_pack("{s:s,s:s,s:s,s:s,s:o}", "decision", sealed->fields.decision, "asked",
                              args->approval_asked.p, "how", args->approval_how.p, "protocol",
                              args->approval_protocol.p, "approved_by", by);

@@ -110,6 +110,13 @@ static bool mounts_are_allowed(const struct cbx_policy *policy, const struct cbx
     return cbx_mounts_check(policy, json_object_get(sealed->json, "mounts"), NULL) == 0;
 }
 
+/* A decision that a policy let through without enforcing it says so in the audit log. */
+static bool mode_is(const struct cbx_policy *policy, const struct cbx_sealed *sealed)
+{
+    struct cbx_str mode = cbx_json_str(json_object_get(sealed->json, "mode"));
+    return policy->log_only ? cbx_str_is(mode, CBX_MODE_LOG_ONLY) : mode.p == NULL;
+}
+
 int cbx_executor_check_policy(const struct cbx_policies *policies, const struct cbx_sealed *sealed,
                               struct cbx_str text, struct cbx_str packages, struct cbx_err *err)
 {
@@ -125,6 +132,7 @@ int cbx_executor_check_policy(const struct cbx_policies *policies, const struct 
     }
     return !limits_are_within(&fields->limits, &policy->limits) ? refuse(fields, "a limit", err)
            : fields->network != policy->network                 ? refuse(fields, "a network", err)
+           : !mode_is(policy, sealed)                           ? refuse(fields, "a mode", err)
            : !guard_is(policy, row, sealed)                     ? refuse(fields, "a guard", err)
            : !environment_is(policies, policy, sealed)          ? refuse(fields, "a variable", err)
            : !mounts_are_allowed(policy, sealed)                ? refuse(fields, "a mount", err)

@@ -211,10 +211,10 @@ static int serve_reset(struct cbx_executor_request *r, struct cbx_sandbox *sandb
         return cbx_fail(err, CBX_EINVAL, "the ledger is no SHA-256 in hexadecimal digits");
     }
     r->ledger = *cbx_sandbox_ledger(sandbox);
-    int failed = record(r->executor, "reset",
-                        json_pack("{s:s,s:s,s:s}", "session", args->session.p, "principal",
-                                  args->principal.p, "ledger", args->ledger.p),
-                        err);
+    json_t *body = json_pack("{s:s,s:s,s:s}", "session", args->session.p, "principal",
+                             args->principal.p, "ledger", args->ledger.p);
+    cbx_claim_write("credential", args->credential, body);
+    int failed = record(r->executor, "reset", body, err);
     failed = failed ? failed : cbx_sandbox_reset(sandbox, &ledger, err);
     if (!failed) {
         cbx_sandbox_warm(sandbox);
@@ -295,10 +295,10 @@ static int serve_delete_file(struct cbx_executor_request *r, struct cbx_sandbox 
                              struct cbx_err *err)
 {
     (void)bytes;
-    int failed = record(r->executor, "deletion",
-                        json_pack("{s:s,s:s,s:s}", "session", args->session.p, "principal",
-                                  args->principal.p, "path", args->path.p),
-                        err);
+    json_t *body = json_pack("{s:s,s:s,s:s}", "session", args->session.p, "principal",
+                             args->principal.p, "path", args->path.p);
+    cbx_claim_write("credential", args->credential, body);
+    int failed = record(r->executor, "deletion", body, err);
     failed = failed ? failed : cbx_sandbox_delete(sandbox, args->path, err);
     return failed ? failed : answer_done(r, err);
 }

@@ -452,10 +452,13 @@ static void count_decision(const struct cbx_sealed *sealed)
     const json_t *findings = json_object_get(sealed->json, "findings");
     cbx_metric_count(CBX_METRIC_DECISIONS, cbx_str_of(cbx_verdict_name(sealed->verdict)),
                      cbx_str_of(sealed->fields.language));
+    const json_t *mode = json_object_get(sealed->json, "mode");
     for (size_t i = 0; i < json_array_size(findings); i++) {
         const json_t *finding = json_array_get(findings, i);
+        struct cbx_str effect = cbx_json_str(json_object_get(finding, "effect"));
+        bool stops = cbx_str_is(effect, "deny") || cbx_str_is(effect, "ask");
         cbx_metric_count(CBX_METRIC_FINDINGS, cbx_json_str(json_object_get(finding, "rule")),
-                         cbx_json_str(json_object_get(finding, "effect")));
+                         mode != NULL && stops ? cbx_json_str(mode) : effect);
     }
 }
 

@@ -91,6 +91,11 @@ void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_clai
     COPY_TEXT(find_tool_use(meta), claims->claimed_tool_use);
 }
 
+void cbx_claims_prove(const char *credential, struct cbx_claims *claims)
+{
+    COPY_TEXT(cbx_str_of(credential), claims->credential);
+}
+
 void cbx_claims_write(const struct cbx_claims *claims, json_t *into)
 {
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)

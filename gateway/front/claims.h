@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * What a client says of itself and of a call, for the audit log. Nothing of it is verified, nothing
- * is decided by it, and a claim that is malformed or too long never fails a call. */
+ * is decided by it, and a claim that is malformed or too long never fails a call. Beside it the credential that the
+ * front did verify, which takes the same way. */
 #ifndef CBX_GATEWAY_FRONT_MCP_CLAIMS_H
 #define CBX_GATEWAY_FRONT_MCP_CLAIMS_H
 
 #include "gateway/ipc/subject.h"
 
-/* One text per claim of subject.def, terminated; empty = nothing was said. */
+/* One text per claim of subject.def, and the credential, terminated; empty = nothing was said. */
 struct cbx_claims {
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) char member[(max_bytes) + 1];
@@ -20,6 +21,9 @@ void cbx_claims_read_client(const json_t *client_info, struct cbx_claims *claims
 /* Adds what a request says: `id` as JSON, and from its _meta (NULL = none) the client, the trace
  * (traceparent of W3C Trace Context; malformed ones are nothing) and the tool use (claims.def). */
 void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_claims *claims);
+
+/* Sets what the caller proved itself with (struct cbx_caller). Nothing that a client sends changes it. */
+void cbx_claims_prove(const char *credential, struct cbx_claims *claims);
 
 /* Writes the claims that are not empty into the JSON object `into`, and reads what was written. */
 void cbx_claims_write(const struct cbx_claims *claims, json_t *into);

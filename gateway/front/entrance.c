@@ -3,9 +3,12 @@
 #include "gateway/front/entrance.h"
 
 #include "gateway/front/mcp/http.h"
+#include "gateway/front/mcp/jsonrpc.h"
 #include "gateway/front/rest/rest.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
+
+#include <stdlib.h>
 
 #define METADATA "/.well-known/oauth-protected-resource"
 
@@ -45,6 +48,77 @@ static void refuse(const struct cbx_http_request *request, const struct cbx_auth
     snprintf(out->challenge, sizeof(out->challenge), "%s", refusal->challenge);
 }
 
+/* --- requests at the same time ---------------------------------------------------------------- */
+
+/* A request that counts. Its exchange holds it until the client has the answer; the call of MCP until it returns as well, for
+ * a call by events goes on after its client is gone. */
+struct counted {
+    struct cbx_quotas *quotas;
+    atomic_int holders;
+    char principal[CBX_NAME_MAX + 1];
+};
+
+static void drop_counted(void *context)
+{
+    struct counted *c = context;
+    if (c != NULL && atomic_fetch_sub(&c->holders, 1) == 1) {
+        cbx_quotas_end(c->quotas, c->principal);
+        free(c);
+    }
+}
+
+/* Requests that end, or answer, what is at work: a caller that has as many as it may could not do either otherwise. */
+static bool is_about_another(const struct cbx_http_request *request)
+{
+    static const struct cbx_str ends[] = { CBX_STR("/cancel"), CBX_STR("/interrupt"),
+                                           CBX_STR("/input") };
+    bool about = false;
+    if (cbx_str_is(request->path, "/mcp")) {
+        CBX_AUTO_DONE(rpc_message) message = { 0 };
+        struct cbx_err err;
+        return cbx_rpc_read(request->body, &message, &err) == 0 && message.kind != CBX_RPC_REQUEST;
+    }
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        about |= cbx_str_is(request->method, "POST") && cbx_str_ends(request->path, ends[i]);
+    }
+    return about;
+}
+
+/* False when the caller has as many as it may. *out is NULL for one that has no limit; else it is for drop_counted. */
+static bool count(const struct cbx_entrance *entrance, const struct cbx_http_request *request,
+                  const struct cbx_caller *caller, struct counted **out,
+                  struct cbx_auth_refusal *refusal)
+{
+    struct cbx_err err = { 0 };
+    struct cbx_quotas *quotas = cbx_identity_quotas(entrance->identity);
+    bool counted;
+    *out = NULL;
+    int failed = cbx_quotas_begin(quotas, caller, &counted, &err);
+    if (failed && is_about_another(request)) {
+        return true;
+    }
+    if (failed) {
+        cbx_http_drop_gone(request->exchange); /* there may be room with the next request */
+        *refusal = (struct cbx_auth_refusal){ .status = 429, .retry_s = err.retry_s };
+        snprintf(refusal->text, sizeof(refusal->text), "%s", err.text);
+        return false;
+    }
+    if (counted) {
+        struct counted *c = calloc(1, sizeof(*c));
+        if (c == NULL) {
+            abort();
+        }
+        c->quotas = quotas;
+        c->holders = 2;
+        snprintf(c->principal, sizeof(c->principal), "%s", caller->principal);
+        cbx_http_on_end(request->exchange, drop_counted, c);
+        *out = c;
+    }
+    return true;
+}
+
+/* --- serving ---------------------------------------------------------------------------------- */
+
 static void serve(const struct cbx_entrance *entrance, const struct cbx_http_request *asked,
                   struct cbx_http_response *out)
 {
@@ -58,13 +132,21 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
     if (answer_metadata(entrance, &request, out) || cbx_page_handle(&entrance->page, asked, out)) {
         return;
     }
+    struct counted *counted = NULL;
+    bool is_mcp = cbx_str_is(request.path, "/mcp"); /* the request is gone when it is answered */
     bool known = cbx_identity_authenticate(entrance->identity, &credentials, cbx_clock_ms(),
                                            &caller, &refusal);
+    if (known && !count(entrance, asked, &caller, &counted, &refusal)) {
+        known = false;
+        caller = (struct cbx_caller){ 0 };
+    }
     if (!known && !cbx_rest_is_public(request.method, request.path)) {
         refuse(&request, &refusal, out);
-    } else if (cbx_str_is(request.path, "/mcp")) {
+    } else if (is_mcp) {
         cbx_mcp_http(entrance->mcp, &request, out);
+        drop_counted(counted);
     } else {
+        drop_counted(counted);
         cbx_rest_handle(entrance->service, &request, out);
     }
 }

@@ -171,6 +171,7 @@ static void note_decision(const struct following *f, bool admitted)
         .findings = json_object_get(f->out->decision, "findings"),
         .digest = f->out->digest,
         .admitted = admitted,
+        .relaxed = json_object_get(f->out->decision, "mode") != NULL,
     };
     cbx_decisions_add(f->flow->decisions, &entry, cbx_clock_ms());
 }

@@ -3,9 +3,9 @@
  * (executor.c: submit). */
 #include "gateway/front/review.h"
 
-#include "gateway/front/hosts.h"
-
 #include "gateway/front/executor_client.h"
+#include "gateway/front/hosts.h"
+#include "gateway/front/identity/identity.h"
 #include "gateway/ipc/mounts.h"
 #include "policies/packages.h"
 
@@ -17,6 +17,34 @@ int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,
     return failed ? failed : cbx_review_submit(flow, request, &judgement, sink, out, err);
 }
 
+/* Every judgement of every API passes here, also those of sessions that were opened before, of jobs that waited, and of
+ * what a gateway before this one accepted. */
+static int check_mode(const struct cbx_flow *flow, const struct cbx_policy *policy,
+                      struct cbx_str principal, struct cbx_err *err)
+{
+    struct cbx_caller caller;
+    if (!policy->log_only) {
+        return 0;
+    }
+    cbx_identity_caller(flow->identity, principal, &caller);
+    return cbx_caller_check_mode(&caller, cbx_flow_policies(flow), policy, err);
+}
+
+/* While a reload goes on a worker may have the next set already, in which the policy only logs. */
+static int check_judged_mode(const struct cbx_flow *flow, const struct cbx_policy *policy,
+                             struct cbx_str principal, struct cbx_judgement *judgement,
+                             struct cbx_err *err)
+{
+    const struct cbx_policy relaxed = { .name = policy->name, .log_only = true };
+    int failed = json_object_get(judgement->decision, "mode") != NULL
+                     ? check_mode(flow, &relaxed, principal, err)
+                     : 0;
+    if (failed) {
+        cbx_judgement_done(judgement);
+    }
+    return failed;
+}
+
 /* source -> tree -> facts -> findings -> decision, in a worker */
 int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
                      struct cbx_judgement *out, struct cbx_err *err)
@@ -25,11 +53,13 @@ int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
     if (policy == NULL) {
         return cbx_policies_fail(cbx_flow_policies(flow), request->policy, err);
     }
-    int failed = cbx_environment_check(policy, request->subject.environment, err);
-    failed = failed ? failed : cbx_mounts_check(policy, request->subject.mounts, err);
-    return failed ? failed
-                  : cbx_judge_decide(flow->judge, policy, &request->subject, request->source, out,
-                                     err);
+    const struct cbx_subject *subject = &request->subject;
+    int failed = check_mode(flow, policy, subject->principal, err);
+    failed = failed ? failed : cbx_environment_check(policy, subject->environment, err);
+    failed = failed ? failed : cbx_mounts_check(policy, subject->mounts, err);
+    failed =
+        failed ? failed : cbx_judge_decide(flow->judge, policy, subject, request->source, out, err);
+    return failed ? failed : check_judged_mode(flow, policy, subject->principal, out, err);
 }
 
 static void note_decision(const struct cbx_submit_options *options,

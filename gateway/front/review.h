@@ -9,6 +9,7 @@
 #include "gateway/ipc/reload.h"
 
 struct cbx_decisions;
+struct cbx_identity;
 
 /* The other processes, as the front reaches them. */
 struct cbx_flow {
@@ -22,6 +23,8 @@ struct cbx_flow {
     struct cbx_decisions *decisions; /* those that were recorded are added; NULL = none. Borrowed */
     const json_t
         *mounts; /* folders of the host in the sandboxes of MCP over stdio; NULL = none. Borrowed */
+    const struct cbx_identity *identity; /* who may run under which policy; NULL: nobody is
+                                            authenticated. Borrowed */
 };
 
 /* The policies that new requests are judged by. What a request has borrowed from an earlier set stays. */
@@ -111,7 +114,8 @@ int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,
                const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err);
 
 /* Its two halves, for a caller that answers its client between them: the decision, and carrying it
- * out. A judgement is good for 30 seconds and for one submission. */
+ * out. A judgement is good for 30 seconds and for one submission. Whatever an API checked before, nothing is judged under
+ * a policy in mode log-only for a principal that has not the right policy:relax now: CBX_EFORBIDDEN. */
 int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
                      struct cbx_judgement *out, struct cbx_err *err);
 int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,

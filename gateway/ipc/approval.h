@@ -5,6 +5,7 @@
 #ifndef CBX_GATEWAY_IPC_APPROVAL_H
 #define CBX_GATEWAY_IPC_APPROVAL_H
 
+#include "gateway/ipc/subject.h"
 #include "policies/base/hash.h"
 #include "policies/permit.h"
 

@@ -53,17 +53,18 @@ int cbx_policies_fail(const struct cbx_policies *policies, struct cbx_str name, 
 }
 
 static int check_policy(const struct cbx_policies *loaded, const struct cbx_policy *policy,
-                        struct cbx_err *err)
+                        enum cbx_modes modes, struct cbx_err *err)
 {
     if (loaded->count > 0 && cbx_policies_find(loaded, policy->name) != NULL) {
         return cbx_fail(err, CBX_EINVAL,
                         "two policies are called '%.*s'; each name must be used once",
                         CBX_STR_ARG(policy->name));
     }
-    if (policy->log_only) {
+    if (policy->log_only && modes != CBX_MODES_ALL) {
         return cbx_fail(err, CBX_EINVAL,
                         "policy '%.*s' is in mode log-only, which only a principal with the right "
-                        "policy:relax can run under; no principal has rights yet",
+                        "policy:relax can run under, and nobody is authenticated here; allowed is "
+                        "mode enforce, or 'codebox serve' with principals in its configuration",
                         CBX_STR_ARG(policy->name));
     }
     if (policy->languages == 0) {
@@ -74,8 +75,8 @@ static int check_policy(const struct cbx_policies *loaded, const struct cbx_poli
     return 0;
 }
 
-int cbx_policies_load(const char *const *names, size_t count, struct cbx_policies *out,
-                      struct cbx_err *err)
+int cbx_policies_load(const char *const *names, size_t count, enum cbx_modes modes,
+                      struct cbx_policies *out, struct cbx_err *err)
 {
     struct cbx_policies loaded = { .items = calloc(count, sizeof(loaded.items[0])),
                                    .granted = calloc(count, sizeof(loaded.granted[0])) };
@@ -86,7 +87,7 @@ int cbx_policies_load(const char *const *names, size_t count, struct cbx_policie
     for (size_t i = 0; i < count && !failed; i++) {
         struct cbx_policy *policy = NULL;
         failed = cbx_policy_load(names[i], &policy, err);
-        failed = failed ? failed : check_policy(&loaded, policy, err);
+        failed = failed ? failed : check_policy(&loaded, policy, modes, err);
         if (failed) {
             cbx_policy_free(policy);
         } else {

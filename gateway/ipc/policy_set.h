@@ -16,11 +16,15 @@ struct cbx_policies {
     bool keep_code; /* the audit log has the source of each decision (--audit-code full) */
 };
 
+/* Which modes policies may have. Only principals with the right policy:relax run under log-only, so
+ * a gateway that authenticates nobody takes none in this mode. */
+enum cbx_modes { CBX_MODES_ENFORCED, CBX_MODES_ALL };
+
 /* Loads `count` presets or files, in order, into *out. CBX_EINVAL, besides the errors of
- * cbx_policy_load, for two policies of the same name, for one in mode log-only (the right
- * policy:relax does not exist yet), and for one that allows no language. *out is untouched then. */
-int cbx_policies_load(const char *const *names, size_t count, struct cbx_policies *out,
-                      struct cbx_err *err);
+ * cbx_policy_load, for two policies of the same name, for one in mode log-only unless `modes` has
+ * it, and for one that allows no language. *out is untouched then. */
+int cbx_policies_load(const char *const *names, size_t count, enum cbx_modes modes,
+                      struct cbx_policies *out, struct cbx_err *err);
 void cbx_policies_done(struct cbx_policies *policies);
 
 /* The set as bytes, and back, for a reload (reload.h): policies and what they grant. The set that is

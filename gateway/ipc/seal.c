@@ -62,7 +62,7 @@ json_t *cbx_seal_findings(const struct cbx_decision *decision)
         const struct cbx_finding *f = &decision->findings[i];
         json_t *entry = json_object();
         json_object_set_new(entry, "rule", cbx_json_text(f->rule->id));
-        json_object_set_new(entry, "effect", json_string(cbx_effect_name(f->effect)));
+        json_object_set_new(entry, "effect", json_string(cbx_effect_name(f->enforced)));
         json_object_set_new(entry, "symbol", cbx_json_text(cbx_str_sub(f->symbol, 0, 128)));
         json_object_set_new(entry, "line", json_integer(f->span.line));
         json_object_set_new(entry, "column", json_integer(f->span.column));
@@ -191,6 +191,9 @@ int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *j
     json_object_set_new(json, "sha256", hex(&decision->sha256));
     json_object_set_new(json, "policy", cbx_json_text(policy->name));
     json_object_set_new(json, "policy_sha256", hex(&policy->sha256));
+    if (policy->log_only) {
+        json_object_set_new(json, "mode", json_string(CBX_MODE_LOG_ONLY));
+    }
     json_object_set_new(json, "analyzer", json_string(CBX_ANALYZER_VERSION));
     cbx_subject_write(subject, json);
     json_object_set_new(json, "language",
@@ -293,7 +296,7 @@ static bool use_number(struct cbx_replay_guard *guard, uint64_t number)
  * are checked. */
 struct fields {
     struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, ledger, entry,
-        files, layer, code;
+        files, layer, code, mode;
     struct cbx_subject subject;
     const json_t *limits, *guard, *programs, *findings, *environment, *packages;
     bool refusal_ends;
@@ -319,6 +322,7 @@ static const struct cbx_json_field field_table[] = {
       INT32_MAX },
     { "layer", CBX_JSON_STR, offsetof(struct fields, layer), false, false, 64, 64 },
     { "code", CBX_JSON_STR, offsetof(struct fields, code), false, false, 0, CBX_SEAL_MAX_BYTES },
+    { "mode", CBX_JSON_STR, offsetof(struct fields, mode), false, false, 0, 16 },
     { "code_omitted", CBX_JSON_INT, offsetof(struct fields, code_omitted), false, false, 0,
       INT64_MAX },
     FIELD(analyzer, STR, 1, 64),

@@ -52,7 +52,11 @@ struct cbx_judged {
 int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err);
 
-/* The findings of a decision as the seal has them, at most CBX_SEAL_FINDINGS_MAX; a new reference. */
+/* The member `mode` of a decision under a policy that only logs; other decisions have none. */
+#define CBX_MODE_LOG_ONLY "log-only"
+
+/* The findings of a decision as the seal has them, at most CBX_SEAL_FINDINGS_MAX; a new reference. Under log-only too
+ * each has the effect that it would have if the policy were enforced. */
 json_t *cbx_seal_findings(const struct cbx_decision *decision);
 
 /* What an approval of a sealed decision is for: the SHA-256 of its canonical JSON without what differs between

@@ -7,6 +7,9 @@
 #include "policies/base/json.h"
 #include "policies/permit.h"
 
+/* "token ID", "issuer NAME" with the name of an issuer that the operator chose, "Unix socket". */
+enum { CBX_CREDENTIAL_MAX = 71 };
+
 /* Strings are borrowed. */
 struct cbx_subject {
     enum cbx_action action;

@@ -40,6 +40,24 @@ int cbx_packages_answer(const struct cbx_policy *policy,
     return failed;
 }
 
+/* Nothing else tells what a set that is remembered would have been denied for. These findings stand on no line of the source. */
+static int add_findings(const struct cbx_decision *packages, struct cbx_arena *arena,
+                        struct cbx_decision *decision, struct cbx_err *err)
+{
+    size_t own = decision->finding_count, count = own + packages->finding_count;
+    struct cbx_finding *all = cbx_arena_array(arena, count + 1, sizeof(*all));
+    if (all == NULL) {
+        return cbx_fail(err, CBX_ETOOBIG, "%zu findings are more than memory allows", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        all[i] = i < own ? decision->findings[i] : packages->findings[i - own];
+        all[i].span = i < own ? all[i].span : (struct cbx_span){ 0 };
+    }
+    decision->findings = all;
+    decision->finding_count = count;
+    return 0;
+}
+
 int cbx_packages_add_to(const struct cbx_policy *policy,
                         const struct cbx_packages_question *question, struct cbx_arena *arena,
                         struct cbx_decision *decision, struct cbx_err *err)
@@ -55,6 +73,8 @@ int cbx_packages_add_to(const struct cbx_policy *policy,
         decision->findings = packages.findings;
         decision->finding_count = packages.finding_count;
         decision->truncated = packages.truncated;
+    } else if (!failed && policy->log_only) {
+        failed = add_findings(&packages, arena, decision, err);
     }
     return failed;
 }

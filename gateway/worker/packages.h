@@ -26,7 +26,8 @@ int cbx_packages_answer(const struct cbx_policy *policy,
                         struct cbx_err *err);
 
 /* Judges the set that is installed for the sandbox of a program, and denies the program when the policy does not allow
- * it: the policy may be another one than that of the install. An empty set changes nothing. Errors as above. */
+ * it: the policy may be another one than that of the install. Under `mode: log-only` it adds the findings, without a
+ * place in the source. An empty set changes nothing. Errors as above. */
 int cbx_packages_add_to(const struct cbx_policy *policy,
                         const struct cbx_packages_question *question, struct cbx_arena *arena,
                         struct cbx_decision *decision, struct cbx_err *err);

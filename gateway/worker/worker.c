@@ -237,6 +237,24 @@ static void seal_past(const struct cbx_worker *worker, const struct cbx_past *pa
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
+/* Under log-only the front's copy has `mode`, and each finding that would stop the code without it `would`: the effect
+ * that it would have. */
+static void note_relaxed(const struct cbx_judged *judged, json_t *full)
+{
+    json_t *findings = json_object_get(full, "findings");
+    if (!judged->policy->log_only) {
+        return;
+    }
+    json_object_set_new(full, "mode", json_string(CBX_MODE_LOG_ONLY));
+    for (size_t i = 0; i < judged->decision->finding_count; i++) {
+        const struct cbx_finding *f = &judged->decision->findings[i];
+        if (f->enforced < CBX_EFFECT_WARN && f->effect >= CBX_EFFECT_WARN) {
+            json_object_set_new(json_array_get(findings, i), "would",
+                                json_string(cbx_effect_name(f->enforced)));
+        }
+    }
+}
+
 /* Seals the decision and writes {sealed, mac, decision} into `answer`. */
 static int seal_decision(const struct cbx_seal_token *token, const struct cbx_judged *judged,
                          json_t *answer, struct cbx_err *err)
@@ -251,6 +269,7 @@ static int seal_decision(const struct cbx_seal_token *token, const struct cbx_ju
         return failed;
     }
     char hex[CBX_SHA256_HEX + 1];
+    note_relaxed(judged, full);
     cbx_sha256_hex(&mac, hex);
     json_object_set_new(answer, "sealed", json_stringn(sealed.p, sealed.len));
     json_object_set_new(answer, "mac", json_string(hex));

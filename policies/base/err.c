@@ -142,6 +142,8 @@ const char *cbx_code_name(int code)
         return "stale";
     case CBX_EQUOTA:
         return "quota";
+    case CBX_EFORBIDDEN:
+        return "forbidden";
     default:
         return "internal";
     }

@@ -21,10 +21,11 @@ enum cbx_code {
     CBX_ESEAL = -8, /* a sealed decision is forged, altered, replayed, expired, or of other bytes */
     CBX_ETIMEDOUT = -9,
     CBX_EBUSY = -10,
-    CBX_EAUDIT = -11, /* the audit record could not be made durable: nothing runs */
-    CBX_ESTATE = -12, /* the object is not in a state for this call */
-    CBX_ESTALE = -13, /* a decision was made against another ledger than the session's */
-    CBX_EQUOTA = -14, /* the caller has used up what it may use for now */
+    CBX_EAUDIT = -11,     /* the audit record could not be made durable: nothing runs */
+    CBX_ESTATE = -12,     /* the object is not in a state for this call */
+    CBX_ESTALE = -13,     /* a decision was made against another ledger than the session's */
+    CBX_EQUOTA = -14,     /* the caller has used up what it may use for now */
+    CBX_EFORBIDDEN = -15, /* the caller has not the right that this needs */
 };
 
 enum { CBX_ERR_TEXT_BYTES = 512, CBX_ERR_DETAIL_BYTES = 512, CBX_ERR_LINE_BYTES = 160 };

@@ -91,6 +91,7 @@ principals:
   - {name: auditor, rights: ["audit:read"]}
   - {name: slow, requests-per-minute: 6}
   - {name: few, sessions: 2}
+  - {name: three, requests-at-once: 3}
   - {name: lazy, cpu-seconds-per-hour: 1}
   - {name: "uid:4321"}
   - {name: "corp:*", rights: [execute, check], sessions: 1}
@@ -136,6 +137,7 @@ if [ "$(id -u)" = 0 ]; then
     other_user() {
         setpriv --reuid=4321 --regid=4321 --clear-groups curl -sS --unix-socket "$work/socket" -H 'Content-Type: application/json' --data-binary "$(code 'print(1)')" http://localhost/v1/executions | grep -q completed
         jq -se 'map(select(.type == "decision").body.principal) | any(. == "uid:4321")' "$state/audit.jsonl"
+        jq -se 'map(select(.body.principal == "uid:4321").body) | length > 0 and all(.credential == "Unix socket")' "$state/audit.jsonl"
     }
     ok 'one with a row is who it is' other_user
 fi
@@ -146,6 +148,49 @@ ok 'Host is checked there as well' local_host
 slow=$(token_of slow)
 rate() { gives_status 200 sessions as "$slow" GET /v1/sessions; gives_status 429 'may make 6 requests in a minute' as "$slow" GET /v1/sessions; grep -qiE '^Retry-After: ([5-9]|10)' "$work/headers"; gives_status 200 sessions as "$ann" GET /v1/sessions; }
 ok 'too many requests are answered 429 with the time to wait, and those of others are not' rate
+three=$(token_of three)
+stream() { # N: a run whose events come until it is stopped
+    rm -f "$work/stream-$1"
+    curl -sSN -H "Authorization: Bearer $three" -H 'Accept: text/event-stream' -H 'Content-Type: application/json' \
+        --data-binary "$(code $'import time\nprint("begun", flush=True)\ntime.sleep(60)')" "$base/v1/executions" >"$work/stream-$1" 2>&1 &
+    echo $! >"$work/stream-$1.pid"
+    wait_until grep -q 'event: stdout' "$work/stream-$1"
+}
+cancel() { as "$three" POST "/v1/executions/$(sed -n 's/.*"execution_id":"\([^"]*\)".*/\1/p' "$work/stream-$1" | head -n 1)/cancel"; }
+mcp_42='{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"print(6*7)"}}}'
+at_work() {
+    stream 1 && stream 2 && stream 3
+    gives_status 429 "'three' may have 3 requests at the same time" as "$three" GET /v1/sessions
+    header Retry-After 1
+    gives_status 429 'at the same time' as "$three" POST /mcp "$mcp_42"
+    gives_status 200 sessions as "$ann" GET /v1/sessions
+    gives_status 200 '"status":"ok"' as "$three" GET /healthz
+    [ "$(status_of -X POST -H "Authorization: Bearer $three" -H 'Content-Type: application/json' --data-binary '{"jsonrpc":"2.0","method":"notifications/initialized"}' "$base/mcp")" = 202 ]
+}
+ok 'requests at the same time are limited, and event streams are among them as long as they are open' at_work
+room() { gives_status 200 "$@"; }
+is_gone() { kill "$(cat "$work/stream-1.pid")" 2>/dev/null; room sessions as "$three" GET /v1/sessions; }
+ok 'a client that goes away makes room' wait_until is_gone
+ends() { cancel 2; wait_until grep -q 'event: done' "$work/stream-2"; wait_until room 42 as "$three" POST /mcp "$mcp_42"; cancel 3; cancel 1; }
+ok 'a stream that ends does too' ends
+many() { # 2,000 requests, 300 at a time
+    local i
+    for i in $(seq 2000); do echo "url = \"$base/v1/sessions\""; echo "output = /dev/null"; done >"$work/many"
+    curl -sS -Z --parallel-max 300 -H "Authorization: Bearer $three" -w '%{http_code}\n' -K "$work/many" >"$work/codes"
+    [ "$(wc -l <"$work/codes")" = 2000 ]
+    sort "$work/codes" | uniq -c | tee "$work/counts"
+    lacks '^ *[0-9]+ (000|4[013-9]|5)' <"$work/counts"
+    grep -q ' 200' "$work/counts"
+    wait_until room sessions as "$three" GET /v1/sessions
+    stream 1 && stream 2
+    room sessions as "$three" GET /v1/sessions # none was lost: exactly one place is free
+    stream 3
+    gives_status 429 'at the same time' as "$three" GET /v1/sessions
+    kill "$(cat "$work/stream-3.pid")"
+    wait_until cancel_all
+}
+cancel_all() { cancel 1 && cancel 2 && cancel 3 && [ "$(cat "$work/status")" = 202 ]; }
+ok 'of 2,000 requests at once each gets an answer, 429 or its own, and no place is lost' many
 few=$(token_of few)
 open_few() { as "$few" POST /v1/sessions '{}' | jq -er .session_id; }
 sessions() { first=$(open_few) && open_few; gives_status 429 'may have 2 sessions at the same time; close one' as "$few" POST /v1/sessions '{}'; as "$few" DELETE "/v1/sessions/$first"; open_few; }
@@ -179,7 +224,7 @@ ok 'one whose subject is no name of a principal' is_refused '{"sub": "a b\"<scri
 ok 'and one without a subject' is_refused '{"sub": null}'
 jwt '{}' >"$work/corp"
 ok 'a limit of sessions holds also when they are opened at once' at_once
-tenants() { gives_status 200 '{"sessions":[]}' as "$(jwt '{"sub": "two"}')" GET /v1/sessions; jq -se 'map(select(.type == "decision").body.principal) | any(. == "corp:one")' "$state/audit.jsonl"; }
+tenants() { gives_status 200 '{"sessions":[]}' as "$(jwt '{"sub": "two"}')" GET /v1/sessions; jq -se 'map(select(.type == "decision").body.principal) | any(. == "corp:one")' "$state/audit.jsonl"; jq -se 'map(select(.type == "decision" and .body.principal == "corp:one").body) | all(.credential == "issuer corp")' "$state/audit.jsonl"; }
 ok 'each subject is a principal of its own' tenants
 metadata() {
     gives_status 200 '"authorization_servers":["https://login.test"]' as '' GET /.well-known/oauth-protected-resource/mcp

@@ -46,7 +46,9 @@ struct cbx_http_exchange {
     struct cbx_http_response response;
     struct cbx_http_server *server;
     bool checked, refused, crowded, queued, answered;
-    struct cbx_work work; /* the call of its handler */
+    struct cbx_work work;         /* the call of its handler */
+    void (*ended)(void *context); /* cbx_http_on_end; NULL = nobody asks */
+    void *ended_context;
 };
 
 struct cbx_http_server {
@@ -99,6 +101,17 @@ void cbx_http_answer(struct cbx_http_exchange *e, const struct cbx_http_response
     e->response = *response;
     e->answered = true;
     MHD_resume_connection(e->connection);
+}
+
+void cbx_http_on_end(struct cbx_http_exchange *e, void (*ended)(void *context), void *context)
+{
+    e->ended = ended;
+    e->ended_context = context;
+}
+
+void cbx_http_drop_gone(const struct cbx_http_exchange *e)
+{
+    cbx_http_streams_drop_gone(&e->server->streams);
 }
 
 bool cbx_http_is_gone(const struct cbx_http_exchange *e)
@@ -413,6 +426,9 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
             server->unsent--;
             pthread_cond_signal(&server->sent);
             pthread_mutex_unlock(&server->lock);
+        }
+        if (e->ended != NULL) {
+            e->ended(e->ended_context);
         }
         json_decref(e->response.json);
         free(e->response.bytes);

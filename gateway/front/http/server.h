@@ -84,6 +84,14 @@ struct cbx_http_response {
  * for, and no longer use its request. Takes what is in the response. */
 void cbx_http_answer(struct cbx_http_exchange *exchange, const struct cbx_http_response *response);
 
+/* Has `ended` called once, when the client has read all of the answer, or its connection is closed. From the handler, before the
+ * exchange is answered; from the thread of the event loop, so it must not block. */
+void cbx_http_on_end(struct cbx_http_exchange *exchange, void (*ended)(void *context),
+                     void *context);
+
+/* Ends the event streams of the exchange's server whose clients are gone (stream.h). From its handler. */
+void cbx_http_drop_gone(const struct cbx_http_exchange *exchange);
+
 /* True when the client closed its connection, before the exchange is answered. */
 bool cbx_http_is_gone(const struct cbx_http_exchange *exchange);
 

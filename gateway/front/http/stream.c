@@ -143,6 +143,23 @@ void cbx_http_streams_cut(struct cbx_http_streams *streams)
     pthread_mutex_unlock(&streams->lock);
 }
 
+void cbx_http_streams_drop_gone(struct cbx_http_streams *streams)
+{
+    enum { PAUSE_MS = 100 };
+    int64_t now_ms = cbx_clock_ms();
+    pthread_mutex_lock(&streams->lock);
+    bool due = now_ms - streams->looked_ms >= PAUSE_MS;
+    streams->looked_ms = due ? now_ms : streams->looked_ms;
+    for (struct cbx_link *link = due ? streams->open.first : NULL; link != NULL;
+         link = link->next) {
+        struct cbx_http_stream *stream = CBX_LINK_OWNER(link, struct cbx_http_stream, link);
+        if (cbx_http_stream_is_gone(stream)) {
+            cut(stream);
+        }
+    }
+    pthread_mutex_unlock(&streams->lock);
+}
+
 void cbx_http_stream_connect(struct cbx_http_stream *stream, struct MHD_Connection *connection,
                              struct cbx_http_streams *streams)
 {

@@ -13,7 +13,8 @@
 struct cbx_http_streams {
     pthread_mutex_t lock;
     struct cbx_queue open;
-    int stall_ms; /* for which a client may hold its producer (limits.def) */
+    int stall_ms;      /* for which a client may hold its producer (limits.def) */
+    int64_t looked_ms; /* of cbx_http_streams_drop_gone */
     bool cut;
 };
 void cbx_http_streams_init(struct cbx_http_streams *streams, int stall_ms);
@@ -22,6 +23,10 @@ void cbx_http_streams_done(struct cbx_http_streams *streams);
 /* Ends the streams that are open and those that come later: their clients see an incomplete body,
  * and cbx_http_stream_add fails. No connection is suspended by a stream afterwards. */
 void cbx_http_streams_cut(struct cbx_http_streams *streams);
+
+/* Ends the streams whose clients closed their connections. Without this a stream that nothing is written to ends with its producer, for
+ * the event loop does not look at its connection. No effect when it was done within the last 100 ms. */
+void cbx_http_streams_drop_gone(struct cbx_http_streams *streams);
 
 /* Where it is sent, and with which others; before the response is queued. */
 void cbx_http_stream_connect(struct cbx_http_stream *stream, struct MHD_Connection *connection,

@@ -65,36 +65,63 @@ static bool is_allowed(const struct cbx_principal *row, struct cbx_str name)
     return allowed;
 }
 
-/* The names of those that are loaded and the caller's. */
-static void add_names(const struct cbx_principal *row, const struct cbx_policies *policies,
-                      struct cbx_buf *out)
+static bool has_mode(const struct cbx_caller *caller, const struct cbx_policy *policy)
 {
+    return !policy->log_only || cbx_caller_may(caller, CBX_RIGHT_POLICY_RELAX);
+}
+
+/* What a caller without a row may use. */
+static const struct cbx_principal *row_of(const struct cbx_caller *caller)
+{
+    static const struct cbx_principal nobody = { .policy_count = 1 };
+    return caller->row != NULL ? caller->row : &nobody;
+}
+
+/* The names of those that are loaded and the caller's. */
+static const char *list_names(const struct cbx_caller *caller, const struct cbx_policies *policies,
+                              struct cbx_buf *out)
+{
+    cbx_buf_init(out, 1024);
     for (size_t i = 0; i < policies->count; i++) {
         struct cbx_str name = policies->items[i]->name;
-        if (is_allowed(row, name)) {
+        if (is_allowed(row_of(caller), name) && has_mode(caller, policies->items[i])) {
             cbx_buf_printf(out, "%s%.*s", out->len > 0 ? ", " : "", CBX_STR_ARG(name));
         }
     }
+    return out->len > 0 ? out->p : "none for this caller";
+}
+
+int cbx_caller_check_mode(const struct cbx_caller *caller, const struct cbx_policies *policies,
+                          const struct cbx_policy *policy, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) names = { 0 };
+    return has_mode(caller, policy)
+               ? 0
+               : cbx_fail(err, CBX_EFORBIDDEN,
+                          "policy '%.*s' is in mode log-only, which needs the right '%s', and "
+                          "principal '%s' has it not; the policies that it may use: %s",
+                          CBX_STR_ARG(policy->name), cbx_right_name(CBX_RIGHT_POLICY_RELAX),
+                          caller->principal, list_names(caller, policies, &names));
 }
 
 int cbx_caller_policy(const struct cbx_caller *caller, const struct cbx_policies *policies,
                       struct cbx_str asked, const struct cbx_policy **out, struct cbx_err *err)
 {
-    static const struct cbx_principal nobody = { .policy_count = 1 };
-    const struct cbx_principal *row = caller->row != NULL ? caller->row : &nobody;
+    const struct cbx_principal *row = row_of(caller);
     struct cbx_str name = asked.len > 0           ? asked
                           : row->policy_count > 0 ? cbx_str_of(row->policies[0])
                           : policies->count > 0   ? policies->items[0]->name
                                                   : CBX_STR("");
     const struct cbx_policy *policy =
         is_allowed(row, name) ? cbx_policies_find(policies, name) : NULL;
-    if (policy != NULL) {
-        *out = policy;
-        return 0;
+    if (policy == NULL) {
+        CBX_AUTO_DONE(buf) names = { 0 };
+        return cbx_fail(err, CBX_ENOTFOUND, "no policy is called '%.*s'; this gateway has %s",
+                        CBX_STR_ARG(name), list_names(caller, policies, &names));
     }
-    CBX_AUTO_DONE(buf) names;
-    cbx_buf_init(&names, 1024);
-    add_names(row, policies, &names);
-    return cbx_fail(err, CBX_ENOTFOUND, "no policy is called '%.*s'; this gateway has %s",
-                    CBX_STR_ARG(name), names.len > 0 ? names.p : "none for this caller");
+    int failed = cbx_caller_check_mode(caller, policies, policy, err);
+    if (!failed) {
+        *out = policy;
+    }
+    return failed;
 }

@@ -4,6 +4,7 @@
 #define CBX_GATEWAY_FRONT_IDENTITY_CALLER_H
 
 #include "gateway/ipc/policy_set.h"
+#include "gateway/ipc/subject.h"
 #include "policies/base/err.h"
 #include "policies/permit.h"
 
@@ -38,14 +39,14 @@ struct cbx_principal {
     uint32_t rights; /* bits of enum cbx_right */
     char policies[CBX_CALLER_POLICIES][CBX_NAME_MAX + 1];
     size_t policy_count; /* the first is the one of a request that names none */
-    int64_t requests_per_minute, sessions, cpu_s_per_hour;
+    int64_t requests_per_minute, requests_at_once, sessions, cpu_s_per_hour;
 };
 
 /* The caller of one request. Zeroed memory may do nothing. */
 struct cbx_caller {
     char principal[CBX_NAME_MAX + 1];
-    const struct cbx_principal *row; /* NULL: it may do nothing */
-    char credential[72];             /* what it came with, for the log: "token ID", "issuer NAME" */
+    const struct cbx_principal *row;         /* NULL: it may do nothing */
+    char credential[CBX_CREDENTIAL_MAX + 1]; /* what it proved itself with, for logs */
 };
 
 /* The caller CBX_CALLER_LOCAL, which may do everything but use policies in mode log-only. Static. */
@@ -54,8 +55,14 @@ const struct cbx_caller *cbx_caller_local(void);
 /* Has the caller this right? */
 bool cbx_caller_may(const struct cbx_caller *caller, enum cbx_right right);
 
+/* May the caller run under this policy, as far as its mode goes? CBX_EFORBIDDEN for one in mode log-only without the right
+ * policy:relax: the text names those of `policies` that the caller may use. */
+int cbx_caller_check_mode(const struct cbx_caller *caller, const struct cbx_policies *policies,
+                          const struct cbx_policy *policy, struct cbx_err *err);
+
 /* The policy of a request that asks for `asked` (empty = none in particular), out of those that are loaded. CBX_ENOTFOUND
- * when there is none of this name, or it is not one of the caller's: the text names those that are. */
+ * when there is none of this name, or it is not one of the caller's: the text names those that are. Errors of
+ * cbx_caller_check_mode. */
 int cbx_caller_policy(const struct cbx_caller *caller, const struct cbx_policies *policies,
                       struct cbx_str asked, const struct cbx_policy **out, struct cbx_err *err);
 

@@ -236,11 +236,42 @@ int cbx_identity_replace(struct cbx_identity *identity, struct cbx_str bytes, st
     return failed;
 }
 
+/* Nobody can use a policy in mode log-only without the right. */
+static void warn_of_unused(const struct cbx_principals *principals,
+                           const struct cbx_policies *policies)
+{
+    bool relaxes = false;
+    for (size_t i = 0; i < principals->count; i++) {
+        relaxes |= (principals->rows[i].rights >> CBX_RIGHT_POLICY_RELAX & 1) != 0;
+    }
+    for (size_t i = 0; i < policies->count && !relaxes; i++) {
+        if (policies->items[i]->log_only) {
+            cbx_log(CBX_LOG_WARNING,
+                    "policy '%.*s' is in mode log-only, and no principal has the right '%s': "
+                    "nobody can use it",
+                    CBX_STR_ARG(policies->items[i]->name), cbx_right_name(CBX_RIGHT_POLICY_RELAX));
+        }
+    }
+}
+
 int cbx_identity_check(const struct cbx_identity *identity, const struct cbx_policies *policies,
                        struct cbx_err *err)
 {
-    return identity != NULL ? cbx_principals_check(&identity->loaded->principals, policies, err)
-                            : 0;
+    if (identity == NULL) {
+        return 0;
+    }
+    warn_of_unused(&identity->loaded->principals, policies);
+    return cbx_principals_check(&identity->loaded->principals, policies, err);
+}
+
+void cbx_identity_caller(const struct cbx_identity *identity, struct cbx_str principal,
+                         struct cbx_caller *out)
+{
+    *out = (struct cbx_caller){ 0 };
+    if (identity != NULL && principal.len < sizeof(out->principal)) {
+        snprintf(out->principal, sizeof(out->principal), "%.*s", CBX_STR_ARG(principal));
+        out->row = cbx_principals_find(&identity->loaded->principals, out->principal);
+    }
 }
 
 int cbx_identity_fd(const struct cbx_identity *identity)

@@ -49,6 +49,11 @@ CBX_DEFINE_AUTO(identity)
 int cbx_identity_check(const struct cbx_identity *identity, const struct cbx_policies *policies,
                        struct cbx_err *err);
 
+/* A principal as it is configured now, by its name alone: for what is carried out in its name after its request. A caller
+ * that may do nothing when there is none of this name, or no identity (NULL). */
+void cbx_identity_caller(const struct cbx_identity *identity, struct cbx_str principal,
+                         struct cbx_caller *out);
+
 /* The descriptor that it keeps open; 0 = none. */
 int cbx_identity_fd(const struct cbx_identity *identity);
 

@@ -2,6 +2,8 @@
  * Quotas: a bucket per principal and resource, which fills with time and is emptied by use. */
 #include "gateway/front/identity/quotas.h"
 
+#include "policies/base/clock.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@ struct entry {
     const struct cbx_principal *row;
     struct bucket requests, cpu_ms;
     size_t opening; /* sessions on their way */
+    size_t at_once; /* requests that have not ended */
     uint64_t used;
 };
 
@@ -86,6 +89,13 @@ static struct entry *find(struct cbx_quotas *quotas, const char *principal)
     return NULL;
 }
 
+/* Which of two makes room: what is at work would not be counted any more. */
+static bool goes_before(const struct entry *a, const struct entry *b)
+{
+    bool a_works = a->at_once > 0 || a->opening > 0, b_works = b->at_once > 0 || b->opening > 0;
+    return a_works != b_works ? b_works : a->used < b->used;
+}
+
 /* The entry of a caller, with full buckets when it is new. */
 static struct entry *enter(struct cbx_quotas *quotas, const struct cbx_caller *caller,
                            int64_t now_ms)
@@ -94,7 +104,7 @@ static struct entry *enter(struct cbx_quotas *quotas, const struct cbx_caller *c
     if (entry == NULL) {
         entry = &quotas->items[0];
         for (size_t i = 1; i < CBX_QUOTAS_PRINCIPALS; i++) {
-            entry = quotas->items[i].used < entry->used ? &quotas->items[i] : entry;
+            entry = goes_before(&quotas->items[i], entry) ? &quotas->items[i] : entry;
         }
         *entry = (struct entry){ .row = caller->row,
                                  .requests = { request_size(caller->row), now_ms },
@@ -136,6 +146,40 @@ int cbx_quotas_request(struct cbx_quotas *quotas, const struct cbx_caller *calle
     }
     pthread_mutex_unlock(&quotas->lock);
     return failed;
+}
+
+int cbx_quotas_begin(struct cbx_quotas *quotas, const struct cbx_caller *caller, bool *counted,
+                     struct cbx_err *err)
+{
+    enum { RETRY_S = 1 };
+    int failed = 0;
+    *counted = false;
+    if (quotas == NULL || caller->row == NULL || caller->row->requests_at_once == 0) {
+        return 0;
+    }
+    pthread_mutex_lock(&quotas->lock);
+    struct entry *entry = enter(quotas, caller, cbx_clock_ms());
+    if (entry->at_once < (size_t)caller->row->requests_at_once) {
+        entry->at_once++;
+        *counted = true;
+    } else {
+        char text[160];
+        snprintf(text, sizeof(text), "'%s' may have %lld requests at the same time, and has",
+                 entry->principal, (long long)caller->row->requests_at_once);
+        failed = refuse(err, RETRY_S, text);
+    }
+    pthread_mutex_unlock(&quotas->lock);
+    return failed;
+}
+
+void cbx_quotas_end(struct cbx_quotas *quotas, const char *principal)
+{
+    pthread_mutex_lock(&quotas->lock);
+    struct entry *entry = find(quotas, principal);
+    if (entry != NULL && entry->at_once > 0) {
+        entry->at_once--;
+    }
+    pthread_mutex_unlock(&quotas->lock);
 }
 
 int cbx_quotas_run(struct cbx_quotas *quotas, const char *principal, int64_t now_ms,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * What each principal has used up of its requests, processor time and sessions. In memory: a gateway that starts again
- * begins with all of them unused. Thread-safe. */
+ * What each principal has used up of its requests, processor time and sessions, and how many of its requests are at work. In
+ * memory: a gateway that starts again begins with all of them unused. Thread-safe. */
 #ifndef CBX_GATEWAY_FRONT_IDENTITY_QUOTAS_H
 #define CBX_GATEWAY_FRONT_IDENTITY_QUOTAS_H
 
 #include "gateway/front/identity/caller.h"
 
-/* Principals that are remembered; of more than these the one that called least recently is forgotten. */
+/* Principals that are remembered; of more than these the one that called least recently is forgotten, and of those first one
+ * of which nothing is at work. */
 enum { CBX_QUOTAS_PRINCIPALS = 4096 };
 
 struct cbx_quotas;
@@ -18,6 +19,14 @@ void cbx_quotas_free(struct cbx_quotas *quotas);
  * rest as time passes. CBX_EQUOTA, with err->retry_s, for one that is too many. */
 int cbx_quotas_request(struct cbx_quotas *quotas, const struct cbx_caller *caller, int64_t now_ms,
                        struct cbx_err *err);
+
+/* A request of this caller begins, until cbx_quotas_end. Counted are the requests of callers that have a limit: *counted is false
+ * for others, and there is nothing to end. CBX_EQUOTA, with err->retry_s, when as many as there may be have not ended. */
+int cbx_quotas_begin(struct cbx_quotas *quotas, const struct cbx_caller *caller, bool *counted,
+                     struct cbx_err *err);
+
+/* A request that was counted has ended. */
+void cbx_quotas_end(struct cbx_quotas *quotas, const char *principal);
 
 /* May a program of this principal begin? Its processor time is known when it has ended, so the last one may use more
  * than is left; what it used too much is waited for. CBX_EQUOTA, with err->retry_s. A principal that made no request,

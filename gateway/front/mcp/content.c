@@ -44,6 +44,36 @@ void cbx_content_add_audit(struct cbx_content *c, struct cbx_str id)
     }
 }
 
+enum { WARNINGS_SHOWN = 5 };
+
+size_t cbx_content_warnings_cost(const json_t *warnings)
+{
+    enum { EXTRA = 64 };
+    size_t cost = 0, count = json_array_size(warnings);
+    for (size_t i = 0; i < count && i < WARNINGS_SHOWN; i++) {
+        cost += json_string_length(json_array_get(warnings, i)) + EXTRA;
+    }
+    return cost;
+}
+
+void cbx_content_add_warnings(struct cbx_content *c, const json_t *warnings)
+{
+    size_t count = json_array_size(warnings);
+    CBX_AUTO_JSON shown = json_array();
+    for (size_t i = 0; i < count && i < WARNINGS_SHOWN; i++) {
+        json_array_append(shown, json_array_get(warnings, i));
+    }
+    if (count > WARNINGS_SHOWN) {
+        json_array_append_new(shown, json_string("there are more; the audit log has them"));
+    }
+    for (size_t i = 0; i < json_array_size(shown); i++) {
+        cbx_buf_printf(&c->text, "warning: %s\n", json_string_value(json_array_get(shown, i)));
+    }
+    if (count > 0) {
+        json_object_set(c->structured, "warnings", shown);
+    }
+}
+
 void cbx_content_add_escaped(struct cbx_buf *to, const char *before, const json_t *text)
 {
     struct cbx_str s = cbx_str_sub(cbx_json_str(text), 0, SMALL_MAX);
@@ -123,8 +153,8 @@ json_t *cbx_content_of_failure(const char *status, const struct cbx_outcome *out
 
 json_t *cbx_content_of_error(const struct cbx_err *err, const struct cbx_outcome *outcome)
 {
-    static const int callers[] = { CBX_EINVAL, CBX_ETOOBIG, CBX_ENOTFOUND, CBX_EPOLICY,
-                                   CBX_ESTATE };
+    static const int callers[] = { CBX_EINVAL,  CBX_ETOOBIG, CBX_ENOTFOUND,
+                                   CBX_EPOLICY, CBX_ESTATE,  CBX_EFORBIDDEN };
     bool invalid = false;
     for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++) {
         invalid |= err->code == callers[i];

@@ -19,6 +19,12 @@ void cbx_content_set(struct cbx_content *c, const char *name, struct cbx_str tex
 /* The last line: the id of the decision in the audit log, unless it is empty. */
 void cbx_content_add_audit(struct cbx_content *c, struct cbx_str id);
 
+/* What a policy in mode log-only would have denied, the first few (relaxed.h); NULL = nothing. */
+void cbx_content_add_warnings(struct cbx_content *c, const json_t *warnings);
+
+/* How many characters of the text that takes, at most. */
+size_t cbx_content_warnings_cost(const json_t *warnings);
+
 /* The result (new reference); `c` is used up. */
 json_t *cbx_content_finish(struct cbx_content *c, bool is_error);
 

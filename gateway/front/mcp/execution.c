@@ -420,6 +420,8 @@ json_t *cbx_content_of_execution(const json_t *execution, int64_t idle_ms)
     s.outcome = s.outcome[0] != '\0' ? s.outcome : "failed";
     s.is_error = !s.running && !is(s.outcome, "ok") && !is(s.outcome, "error");
     s.room = (s.is_error ? CBX_CONTENT_ERROR_MAX : CBX_CONTENT_MAX) - CBX_CONTENT_ROOM;
+    const json_t *warnings = json_object_get(execution, "warnings");
+    s.room -= cbx_content_warnings_cost(warnings);
     s.notes = json_array();
     s.pictures = json_array();
     cbx_content_init(&s.c, s.running ? "running" : s.outcome);
@@ -430,6 +432,7 @@ json_t *cbx_content_of_execution(const json_t *execution, int64_t idle_ms)
     add_files(&s);
     add_blocked(&s);
     add_advice(&s);
+    cbx_content_add_warnings(&s.c, warnings);
     add_notes(&s);
     add_session(&s, idle_ms);
     cbx_content_set(&s.c, "execution_id", cbx_str_of(s.id));

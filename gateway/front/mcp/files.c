@@ -5,6 +5,7 @@
 #include "gateway/front/mcp/content_internal.h"
 #include "gateway/front/mcp/parts.h"
 #include "gateway/front/mcp/tools_internal.h"
+#include "gateway/front/relaxed.h"
 #include "gateway/front/service/results.h"
 #include "gateway/front/uri.h"
 #include "policies/base/base64.h"
@@ -215,6 +216,8 @@ json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
     cbx_uri_add(&uri, cbx_buf_str(&path));
     cbx_content_init(&c, "ok");
     cbx_buf_printf(&c.text, "ok: %zu bytes are in %s, %s\n", bytes.len, path.p, uri.p);
+    CBX_AUTO_JSON warnings = cbx_relaxed_warnings(denial.decision);
+    cbx_content_add_warnings(&c, warnings);
     json_object_set_new(c.structured, "files",
                         json_pack("[{s:o,s:I,s:s,s:s}]", "path", cbx_json_text(cbx_buf_str(&path)),
                                   "size", (json_int_t)bytes.len, "type", cbx_media_type(path.p),

@@ -46,13 +46,13 @@ static inline const struct cbx_caller *cbx_mcp_caller(const struct cbx_mcp_peer 
     return peer != NULL && peer->caller != NULL ? peer->caller : cbx_caller_local();
 }
 
-/* The policy of the caller's calls (borrowed); NULL when there is none. */
-static inline const struct cbx_policy *cbx_mcp_policy(const struct cbx_mcp *mcp,
-                                                      const struct cbx_caller *caller)
+/* The policy of the caller's calls (borrowed); NULL when there is none, with the error of cbx_caller_policy. */
+static inline const struct cbx_policy *
+cbx_mcp_policy(const struct cbx_mcp *mcp, const struct cbx_caller *caller, struct cbx_err *err)
 {
     const struct cbx_policy *policy = NULL;
     return cbx_caller_policy(caller, cbx_flow_policies(mcp->service->flow), CBX_STR(""), &policy,
-                             NULL) == 0
+                             err) == 0
                ? policy
                : NULL;
 }

@@ -6,6 +6,7 @@
 #include "gateway/front/mcp/content_internal.h"
 #include "gateway/front/mcp/resources.h"
 #include "gateway/front/mcp/tools_internal.h"
+#include "gateway/front/relaxed.h"
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/sessions.h"
 #include "policies/language.h"
@@ -15,6 +16,10 @@
 #define ASKS                                                                                       \
     "Some code needs approval: your client is asked before it runs, if it can be asked (MCP "      \
     "elicitation)."
+
+#define RELAXED                                                                                    \
+    "Mode log-only: nothing is denied. What would be denied is recorded, and a warning of the "    \
+    "answer names it."
 
 enum { POLICY_TEXT_MAX = 256 * 1024 };
 
@@ -87,7 +92,8 @@ void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *langua
     cbx_mcp_describe_limits(policy, out);
     cbx_buf_add_cstr(out,
                      "\nFiles of the working directory and of /tmp can be read and written.\n");
-    cbx_buf_add_cstr(out, cbx_mcp_policy_asks(policy) ? ASKS "\n" : "");
+    cbx_buf_add_cstr(out, policy->log_only ? RELAXED "\n" : "");
+    cbx_buf_add_cstr(out, cbx_mcp_policy_asks(policy) && !policy->log_only ? ASKS "\n" : "");
     const char *name;
     for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
         const struct cbx_language_row *row = cbx_language_find(cbx_str_of(name));
@@ -101,8 +107,9 @@ void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *langua
         cbx_buf_add_char(out, '\n');
         cbx_runtime_add(name, out);
         add_libraries(name, small, out);
-        cbx_buf_add_cstr(out, cbx_mcp_policy_asks(policy) ? "Denied, or run only when approved:\n"
-                                                          : "Denied:\n");
+        cbx_buf_add_cstr(out, policy->log_only              ? "Recorded:\n"
+                              : cbx_mcp_policy_asks(policy) ? "Denied, or run only when approved:\n"
+                                                            : "Denied:\n");
         add_rules(policy, row->language, out);
     }
 }
@@ -152,7 +159,7 @@ json_t *cbx_mcp_instructions(const struct cbx_flow *flow, const struct cbx_polic
     cbx_runtime_list(&languages);
     cbx_highlights_add("python", small, &python);
     cbx_highlights_add("javascript", small, &node);
-    bool asks = policy != NULL && cbx_mcp_policy_asks(policy);
+    bool asks = policy != NULL && !policy->log_only && cbx_mcp_policy_asks(policy);
     bool installs = policy != NULL && installs_any(policy);
     if (policy != NULL) {
         cbx_mcp_describe_limits(policy, &limits);
@@ -183,9 +190,10 @@ json_t *cbx_tool_get_policy(const struct cbx_tool_call *call,
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, POLICY_TEXT_MAX);
     snprintf(language, sizeof(language), "%.*s", CBX_STR_ARG(arguments->language));
-    const struct cbx_policy *policy = cbx_mcp_policy(call->mcp, cbx_mcp_caller(call->peer));
+    struct cbx_err err = { 0 };
+    const struct cbx_policy *policy = cbx_mcp_policy(call->mcp, cbx_mcp_caller(call->peer), &err);
     if (policy == NULL) {
-        return cbx_content_of_failure("failed", NULL, "no policy is loaded that you may use");
+        return cbx_content_of_error(&err, NULL);
     }
     cbx_mcp_describe_policy(policy, language, call->mcp->service->flow->small_images, &text);
     add_mounts(call->mcp->service->flow->mounts, &text);
@@ -199,17 +207,17 @@ json_t *cbx_tool_check(const struct cbx_tool_call *call, const struct cbx_tool_a
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     const char *language = cbx_dialect_of(arguments->language, &err);
-    const struct cbx_policy *policy = cbx_mcp_policy(call->mcp, cbx_mcp_caller(call->peer));
-    struct cbx_request request = cbx_service_request(
-        CBX_ACTION_CHECK, cbx_mcp_caller(call->peer)->principal, language != NULL ? language : "",
-        policy != NULL ? policy->name : CBX_STR(""), CBX_STR(""), arguments->code, NULL,
-        CBX_STR("mcp"));
+    const struct cbx_policy *policy =
+        language != NULL ? cbx_mcp_policy(call->mcp, cbx_mcp_caller(call->peer), &err) : NULL;
+    if (policy == NULL) {
+        return cbx_content_of_error(&err, NULL);
+    }
+    struct cbx_request request =
+        cbx_service_request(CBX_ACTION_CHECK, cbx_mcp_caller(call->peer)->principal, language,
+                            policy->name, CBX_STR(""), arguments->code, NULL, CBX_STR("mcp"));
     cbx_claims_lend(call->claims, &request.subject);
     request.subject.mounts = call->mcp->service->flow->mounts;
-    int failed = language == NULL
-                     ? CBX_EINVAL
-                     : cbx_review(call->mcp->service->flow, &request, NULL, &outcome, &err);
-    if (failed) {
+    if (cbx_review(call->mcp->service->flow, &request, NULL, &outcome, &err) != 0) {
         return cbx_content_of_error(&err, &outcome);
     }
     if (outcome.verdict != CBX_ALLOW) {
@@ -223,6 +231,8 @@ json_t *cbx_tool_check(const struct cbx_tool_call *call, const struct cbx_tool_a
     cbx_content_init(&c, "ok");
     cbx_buf_add_cstr(&c.text, "ok: the policy allows it; nothing ran\n");
     cbx_content_set(&c, "message", CBX_STR("the policy allows it; nothing ran"));
+    CBX_AUTO_JSON warnings = cbx_relaxed_warnings(outcome.decision);
+    cbx_content_add_warnings(&c, warnings);
     cbx_content_add_audit(&c, cbx_str_of(outcome.id));
     return cbx_content_finish(&c, false);
 }

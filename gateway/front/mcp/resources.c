@@ -125,9 +125,9 @@ static int resource_libraries(struct cbx_mcp *mcp, const struct cbx_caller *call
 static int resource_policy(struct cbx_mcp *mcp, const struct cbx_caller *caller,
                            struct cbx_resource *out, struct cbx_err *err)
 {
-    const struct cbx_policy *policy = cbx_mcp_policy(mcp, caller);
+    const struct cbx_policy *policy = cbx_mcp_policy(mcp, caller, err);
     if (policy == NULL) {
-        return cbx_fail(err, CBX_ESTATE, "no policy is loaded that you may use");
+        return err->code;
     }
     out->type = "text/plain";
     cbx_mcp_describe_policy(policy, NULL, has_small_images(mcp), &out->bytes);

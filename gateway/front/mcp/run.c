@@ -252,6 +252,12 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
         return cbx_content_of_error(&err, NULL);
     }
     if (cbx_str_is(arguments->session, "new") || arguments->session.len == 0) {
+        const struct cbx_policy *policy =
+            cbx_mcp_policy(call->mcp, cbx_mcp_caller(call->peer), &err);
+        if (policy == NULL) {
+            return cbx_content_of_error(&err, NULL);
+        }
+        cbx_buf_add(&job->policy, policy->name);
         snprintf(job->language, sizeof(job->language), "%s", language);
         return arguments->session.len > 0 ? open_session(call, arguments, job)
                                           : have_libraries(call, arguments, job, false,
@@ -284,8 +290,6 @@ static struct cbx_job *make_job(const struct cbx_tool_call *call,
     if (call->claims != NULL) {
         job->claims = *call->claims;
     }
-    const struct cbx_policy *policy = cbx_mcp_policy(call->mcp, cbx_mcp_caller(call->peer));
-    cbx_buf_add(&job->policy, policy != NULL ? policy->name : CBX_STR(""));
     cbx_buf_add(&job->source, arguments->code);
     return job;
 }

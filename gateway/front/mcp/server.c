@@ -129,7 +129,7 @@ static json_t *make_capabilities(const struct exchange *x)
 
 static const struct cbx_policy *policy_of(const struct exchange *x)
 {
-    return cbx_mcp_policy(x->mcp, cbx_mcp_caller(x->peer));
+    return cbx_mcp_policy(x->mcp, cbx_mcp_caller(x->peer), NULL);
 }
 
 /* The requested version if it is one of this era, else the newest of the era. */

@@ -299,8 +299,9 @@ static void add_findings(struct cbx_buf *out, const json_t *d)
         }
         cbx_buf_printf(out, "<li>line %lld, <code>", (long long)json_integer_value(at(f, "line")));
         cbx_html_add_member(out, f, "rule");
-        cbx_buf_add_cstr(out, "</code> (");
-        cbx_html_add_member(out, f, "effect");
+        bool would = json_string_length(at(f, "would")) > 0;
+        cbx_buf_add_cstr(out, would ? "</code> (would " : "</code> (");
+        cbx_html_add_member(out, f, would ? "would" : "effect");
         cbx_buf_add_cstr(out, "): ");
         cbx_html_add_member(out, f, "message");
         cbx_buf_add_cstr(out, " <span class=\"dim\">");
@@ -367,6 +368,11 @@ static void add_decision(struct cbx_buf *out, const json_t *d, bool open)
     cbx_buf_add_cstr(out, "\">");
     cbx_html_add(out, verdict);
     cbx_buf_add_cstr(out, "</span>");
+    if (json_string_length(at(d, "mode")) > 0) {
+        cbx_buf_add_cstr(out, "<span class=\"tag waiting\">");
+        cbx_html_add_member(out, d, "mode");
+        cbx_buf_add_cstr(out, "</span>");
+    }
     add_time(out, d);
     cbx_buf_add_cstr(out, "<span class=\"what\">");
     add_what(out, d);

@@ -2,6 +2,13 @@
  * Acceptance. */
 #include "gateway/front/rest/acceptance.h"
 
+struct cbx_job *cbx_rest_job(struct cbx_rest_call *call)
+{
+    struct cbx_job *job = cbx_job_new(call->service, cbx_rest_principal(call));
+    job->claims = call->claims;
+    return job;
+}
+
 bool cbx_rest_find_session(struct cbx_rest_call *call, struct cbx_job *job, struct cbx_str session)
 {
     struct cbx_err err = { 0 };

@@ -6,6 +6,9 @@
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/accept.h"
 
+/* A job of the caller, with an id of its own; owned by the caller until cbx_job_start. */
+struct cbx_job *cbx_rest_job(struct cbx_rest_call *call);
+
 /* Makes the job one of this session (cbx_job_join). False when the answer is made. */
 bool cbx_rest_find_session(struct cbx_rest_call *call, struct cbx_job *job, struct cbx_str session);
 

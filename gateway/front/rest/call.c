@@ -120,6 +120,8 @@ static int status_of(int code)
         return 503;
     case CBX_EQUOTA:
         return 429;
+    case CBX_EFORBIDDEN:
+        return 403;
     case CBX_ETIMEDOUT:
         return 504;
     default:

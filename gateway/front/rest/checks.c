@@ -2,6 +2,7 @@
  * POST /v1/check judges and runs nothing; GET /healthz. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/relaxed.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/ipc/mounts.h"
 #include "policies/release.h"
@@ -56,6 +57,7 @@ void cbx_rest_check(struct cbx_rest_call *call)
     struct cbx_request request =
         cbx_service_request(CBX_ACTION_CHECK, cbx_rest_principal(call), language, body.policy,
                             CBX_STR(""), body.code, NULL, CBX_STR("rest"));
+    cbx_claims_lend(&call->claims, &request.subject);
     request.subject.mounts = mounts;
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     int failed = cbx_review(call->service->flow, &request, NULL, &outcome, &err);
@@ -66,6 +68,7 @@ void cbx_rest_check(struct cbx_rest_call *call)
     json_t *answer = json_copy(outcome.decision);
     json_object_set_new(answer, "language", json_string(cbx_dialect_shown(language)));
     json_object_set_new(answer, "policy", cbx_json_text(body.policy));
+    cbx_relaxed_warn(outcome.decision, answer);
     json_object_set_new(answer, "decision", json_string(outcome.id));
     json_object_set_new(answer, "audit_seq", json_integer((json_int_t)outcome.audit_seq));
     cbx_rest_answer(call, 200, answer);

@@ -71,11 +71,35 @@ void cbx_rest_list_decisions(struct cbx_rest_call *call)
                        cbx_decisions_page(call->service->decisions, &filter, cbx_clock_ms()));
 }
 
+/* Whoever accepts what is to run under a policy needs the right to run under it. False when the answer is made. */
+static bool may_accept(struct cbx_rest_call *call)
+{
+    CBX_AUTO_JSON decision =
+        cbx_decisions_get(call->service->decisions, reader_of(call), call->id, cbx_clock_ms());
+    const struct cbx_policies *policies = cbx_flow_policies(call->service->flow);
+    const struct cbx_policy *policy =
+        decision != NULL
+            ? cbx_policies_find(policies, cbx_json_str(json_object_get(decision, "policy")))
+            : NULL;
+    struct cbx_err err = { 0 };
+    int failed =
+        policy != NULL ? cbx_caller_check_mode(call->request->caller, policies, policy, &err) : 0;
+    if (failed) {
+        cbx_rest_fail(call, 0, &err);
+    }
+    return !failed;
+}
+
 static void answer_question(struct cbx_rest_call *call, bool approve)
 {
     struct cbx_err err = { 0 };
-    if (cbx_decisions_answer(call->service->decisions, reader_of(call), call->id,
-                             cbx_rest_principal(call), approve, cbx_clock_ms(), &err) != 0) {
+    if (approve && !may_accept(call)) {
+        return;
+    }
+    const struct cbx_decisions_approver approver = { cbx_rest_principal(call),
+                                                     call->claims.credential };
+    if (cbx_decisions_answer(call->service->decisions, reader_of(call), call->id, &approver,
+                             approve, cbx_clock_ms(), &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }

@@ -80,7 +80,7 @@ void cbx_rest_execute(struct cbx_rest_call *call)
         !check_legacy(call, &body)) {
         return;
     }
-    struct cbx_job *job = cbx_job_new(call->service, cbx_rest_principal(call));
+    struct cbx_job *job = cbx_rest_job(call);
     struct cbx_err err = { 0 };
     char id[37], now[32];
     memcpy(id, job->id, sizeof(id));
@@ -110,6 +110,7 @@ static bool have_dependencies(struct cbx_rest_call *call, const struct body *bod
                                         .language = job->language,
                                         .principal = cbx_rest_principal(call),
                                         .origin = CBX_STR("rest"),
+                                        .claims = &call->claims,
                                         .exists = job->session[0] != '\0',
                                         .installed = cbx_buf_str(&job->packages) };
     int64_t began = cbx_clock_ms();
@@ -191,7 +192,7 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
     if (!cbx_rest_body(call, fields, sizeof(fields) / sizeof(fields[0]), &body)) {
         return;
     }
-    struct cbx_job *job = cbx_job_new(call->service, cbx_rest_principal(call));
+    struct cbx_job *job = cbx_rest_job(call);
     char id[37];
     memcpy(id, job->id, sizeof(id));
     bool once = cbx_rest_once(call, CBX_ONCE_EXECUTION, id);

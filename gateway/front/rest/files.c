@@ -3,6 +3,7 @@
  * the URL's path, percent-decoded, is the path in the workspace. */
 #include "gateway/front/service/files.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/relaxed.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/results.h"
 #include "gateway/front/uri.h"
@@ -92,15 +93,16 @@ void cbx_rest_put_file(struct cbx_rest_call *call)
         return;
     }
     int failed = cbx_service_put_file(call->service, cbx_rest_principal(call), call->id, path.p,
-                                      call->request->body, "rest", NULL, &denial, &err);
+                                      call->request->body, "rest", &call->claims, &denial, &err);
     if (failed) {
         cbx_rest_fail(call, failed == CBX_EPOLICY ? 403 : 0, &err);
     } else if (denial.verdict != CBX_ALLOW) {
         cbx_rest_deny(call, &denial);
     } else {
-        cbx_rest_answer(call, 201,
-                        json_pack("{s:o,s:I}", "path", cbx_json_text(cbx_buf_str(&path)), "size",
-                                  (json_int_t)call->request->body.len));
+        json_t *file = json_pack("{s:o,s:I}", "path", cbx_json_text(cbx_buf_str(&path)), "size",
+                                 (json_int_t)call->request->body.len);
+        cbx_relaxed_warn(denial.decision, file);
+        cbx_rest_answer(call, 201, file);
     }
 }
 
@@ -113,7 +115,8 @@ void cbx_rest_delete_file(struct cbx_rest_call *call)
     }
     struct cbx_delete_file_args args = { .session = cbx_str_of(call->id),
                                          .principal = cbx_str_of(cbx_rest_principal(call)),
-                                         .path = cbx_buf_str(&path) };
+                                         .path = cbx_buf_str(&path),
+                                         .credential = cbx_str_of(call->claims.credential) };
     int failed = cbx_call_delete_file(call->service->flow, &args, CBX_STR(""), NULL, &err);
     if (succeeded(call, failed, &err)) {
         cbx_rest_answer(call, 200, json_pack("{s:s}", "status", "deleted"));

@@ -22,9 +22,10 @@ static json_t *describe(const struct cbx_policy *policy, bool is_default)
     CBX_AUTO_JSON limits = json_object();
     cbx_sha256_hex(&policy->sha256, hex);
     cbx_limits_write(&policy->limits, limits);
-    return json_pack("{s:o,s:o,s:s,s:b,s:o,s:O}", "name", cbx_json_text(policy->name),
+    return json_pack("{s:o,s:o,s:s,s:b,s:s,s:o,s:O}", "name", cbx_json_text(policy->name),
                      "description", cbx_json_text(policy->description), "sha256", hex, "default",
-                     is_default, "languages", languages_of(policy), "limits", limits);
+                     is_default, "mode", policy->log_only ? CBX_MODE_LOG_ONLY : "enforce",
+                     "languages", languages_of(policy), "limits", limits);
 }
 
 /* The caller's first; NULL when it has none. */

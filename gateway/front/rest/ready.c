@@ -4,14 +4,18 @@
 #include "gateway/front/identity/caller.h"
 #include "gateway/front/rest/rest.h"
 
-/* A judgement by a worker shows that zygote and workers work. */
+/* A judgement by a worker shows that zygote and workers work. It is nobody's, and nothing is done with it: the first
+ * policy may be one that callers need a right for. */
 static int judge_nothing(struct cbx_service *service, struct cbx_err *err)
 {
     const struct cbx_request request =
         cbx_service_request(CBX_ACTION_CHECK, CBX_CALLER_LOCAL, "python", CBX_STR(""), CBX_STR(""),
                             CBX_STR("0\n"), NULL, CBX_STR("rest"));
     CBX_AUTO_DONE(judgement) judgement = { 0 };
-    int failed = cbx_review_judge(service->flow, &request, &judgement, err);
+    const struct cbx_policy *policy =
+        cbx_policies_find(cbx_flow_policies(service->flow), request.policy);
+    int failed = cbx_judge_decide(service->flow->judge, policy, &request.subject, request.source,
+                                  &judgement, err);
     return failed               ? failed
            : judgement.analysed ? 0
                                 : cbx_fail(err, CBX_EIO, "no analyzer worker gives an answer");

@@ -3,6 +3,7 @@
 #ifndef CBX_GATEWAY_FRONT_REST_REST_H
 #define CBX_GATEWAY_FRONT_REST_REST_H
 
+#include "gateway/front/claims.h"
 #include "gateway/front/http/server.h"
 #include "gateway/front/service/service.h"
 
@@ -28,6 +29,7 @@ size_t cbx_rest_body_max(const struct cbx_policies *policies);
 struct cbx_rest_call {
     struct cbx_service *service;
     const struct cbx_http_request *request;
+    struct cbx_claims claims; /* of its caller, for the audit log */
     char id[64];              /* {id} of the path, or empty */
     struct cbx_str rest_path; /* {path}: what follows, as sent */
     bool legacy;

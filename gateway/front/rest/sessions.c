@@ -3,6 +3,7 @@
 #include "gateway/front/service/sessions.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/relaxed.h"
 #include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/idempotency.h"
 #include "gateway/front/rest/listing.h"
@@ -180,19 +181,21 @@ int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 
-/* False when the answer is made. */
-static bool open_session(struct cbx_rest_call *call, struct cbx_opening *opening)
+/* False when the answer is made. `answer` gets the warnings of the opening. */
+static bool open_session(struct cbx_rest_call *call, struct cbx_opening *opening, json_t *answer)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     opening->origin = CBX_STR("rest");
     opening->principal = cbx_rest_principal(call);
+    opening->claims = &call->claims;
     int failed = cbx_service_open_session(call->service, opening, &outcome, &err);
     if (failed) {
         cbx_rest_fail(call, 0, &err);
     } else if (outcome.verdict != CBX_ALLOW) {
         cbx_rest_deny(call, &outcome);
     }
+    cbx_relaxed_warn(outcome.decision, answer);
     return !failed && outcome.verdict == CBX_ALLOW;
 }
 
@@ -210,9 +213,10 @@ bool cbx_rest_have_dependencies(struct cbx_rest_call *call,
     return !failed && denial.verdict == CBX_ALLOW;
 }
 
-/* Installs what the session needs, then opens it; *installed (new reference) is what was installed. False when the answer is made. */
+/* Installs what the session needs, then opens it; *installed (new reference) is what was installed, and `answer` gets the
+ * warnings. False when the answer is made. */
 static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
-                      struct cbx_opening *opening, json_t **installed)
+                      struct cbx_opening *opening, json_t **installed, json_t *answer)
 {
     CBX_AUTO_DONE(buf) set;
     cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
@@ -220,13 +224,14 @@ static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
                                         .policy = opening->policy,
                                         .language = opening->language,
                                         .principal = cbx_rest_principal(call),
+                                        .claims = &call->claims,
                                         .origin = CBX_STR("rest") };
     if (!cbx_rest_have_dependencies(call, &d, &set)) {
         return false;
     }
     opening->packages = cbx_buf_str(&set);
     *installed = cbx_package_names(opening->language, opening->packages);
-    return open_session(call, opening);
+    return open_session(call, opening, answer);
 }
 
 void cbx_rest_create_session(struct cbx_rest_call *call)
@@ -244,11 +249,13 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
     }
     opening.mounts = mounts;
     CBX_AUTO_JSON installed = NULL;
+    CBX_AUTO_JSON warnings = json_object();
     if (cbx_rest_policy(call, body.policy, &opening.policy) &&
-        open_with(call, body.dependencies, &opening, &installed)) {
-        cbx_rest_answer(call, 200,
-                        json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "status", "created",
-                                  "created_at", opening.now));
+        open_with(call, body.dependencies, &opening, &installed, warnings)) {
+        json_t *answer = json_pack("{s:s,s:s,s:s}", "session_id", opening.id, "status", "created",
+                                   "created_at", opening.now);
+        json_object_update(answer, warnings);
+        cbx_rest_answer(call, 200, answer);
     }
 }
 
@@ -290,12 +297,14 @@ void cbx_rest_open_session(struct cbx_rest_call *call)
     if (!cbx_rest_once(call, CBX_ONCE_SESSION, opening.id)) {
         return;
     }
+    CBX_AUTO_JSON warnings = json_object();
     if (cbx_rest_policy(call, body.policy, &opening.policy) &&
-        open_with(call, body.dependencies, &opening, &installed)) {
-        cbx_rest_answer(call, 201,
-                        json_pack("{s:s,s:s,s:s,s:O}", "session_id", opening.id, "language",
-                                  cbx_dialect_shown(opening.language), "created_at", opening.now,
-                                  "installed", installed));
+        open_with(call, body.dependencies, &opening, &installed, warnings)) {
+        json_t *answer = json_pack("{s:s,s:s,s:s,s:O}", "session_id", opening.id, "language",
+                                   cbx_dialect_shown(opening.language), "created_at", opening.now,
+                                   "installed", installed);
+        json_object_update(answer, warnings);
+        cbx_rest_answer(call, 201, answer);
     } else {
         cbx_rest_undo_once(call, opening.id);
     }
@@ -382,7 +391,7 @@ void cbx_rest_reset_session(struct cbx_rest_call *call)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
-    struct cbx_job *job = cbx_job_new(call->service, cbx_rest_principal(call));
+    struct cbx_job *job = cbx_rest_job(call);
     job->kind = CBX_ENTRY_RESET;
     if (cbx_rest_find_session(call, job, cbx_str_of(call->id)) && cbx_rest_accept(call, job)) {
         answer_status(call, cbx_job_change(job, &outcome, &err), &err, "reset");

@@ -18,11 +18,13 @@ struct entry {
     char id[CBX_ID_CHARS + 1], created_at[32], digest[CBX_SHA256_HEX + 1];
     char principal[CBX_NAME_MAX + 1], session[CBX_NAME_MAX + 1], policy[CBX_NAME_MAX + 1];
     char origin[CBX_NAME_MAX + 1], approver[CBX_NAME_MAX + 1], language[16];
+    char credential[CBX_CREDENTIAL_MAX + 1]; /* of the approver */
     enum cbx_action action;
     enum cbx_verdict verdict;
     enum state state;
     int64_t expires_ms;
-    bool cut; /* the source is longer */
+    bool cut;     /* the source is longer */
+    bool relaxed; /* judged in mode log-only */
     size_t source_len, finding_count;
     char *source, *findings, *run; /* the latter two JSON; run: NULL until it ended */
     size_t bytes;                  /* of these three */
@@ -175,6 +177,7 @@ static struct entry *make_entry(const struct cbx_decision_entry *from, int64_t c
     e->audit_seq = from->audit_seq;
     e->action = subject->action;
     e->verdict = from->verdict;
+    e->relaxed = from->relaxed;
     e->cut = source.len < from->source.len;
     e->source = copy_bytes(source);
     e->source_len = source.len;
@@ -253,6 +256,9 @@ static json_t *describe(const struct entry *e, const struct cbx_decisions_filter
         e->session[0] != '\0' ? json_string(e->session) : json_null(), "position", position,
         "findings", parts->without_findings ? json_array() : load(e->findings), "finding_count",
         (json_int_t)e->finding_count);
+    if (e->relaxed) {
+        json_object_set_new(json, "mode", json_string(CBX_MODE_LOG_ONLY));
+    }
     if (e->run != NULL) {
         json_object_set_new(json, "run", load(e->run));
     }
@@ -327,7 +333,8 @@ static const char *why_not(const struct entry *e, enum state wanted, int64_t clo
 }
 
 int cbx_decisions_answer(struct cbx_decisions *decisions, const char *reader, const char *id,
-                         const char *approver, bool approve, int64_t clock_ms, struct cbx_err *err)
+                         const struct cbx_decisions_approver *approver, bool approve,
+                         int64_t clock_ms, struct cbx_err *err)
 {
     pthread_mutex_lock(&decisions->lock);
     struct entry *e = find(decisions, reader, id);
@@ -337,7 +344,8 @@ int cbx_decisions_answer(struct cbx_decisions *decisions, const char *reader, co
                                : 0;
     if (!failed) {
         e->state = approve ? APPROVED : DENIED;
-        snprintf(e->approver, sizeof(e->approver), "%s", approver);
+        snprintf(e->approver, sizeof(e->approver), "%s", approver->principal);
+        snprintf(e->credential, sizeof(e->credential), "%s", approver->credential);
     }
     pthread_mutex_unlock(&decisions->lock);
     return failed;
@@ -360,6 +368,7 @@ int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal, st
         snprintf(out->digest, sizeof(out->digest), "%s", e->digest);
         snprintf(out->asked, sizeof(out->asked), "%s", e->id);
         snprintf(out->approver, sizeof(out->approver), "%s", e->approver);
+        snprintf(out->approver_credential, sizeof(out->approver_credential), "%s", e->credential);
     }
     pthread_mutex_unlock(&decisions->lock);
     return failed;

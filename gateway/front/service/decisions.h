@@ -31,6 +31,7 @@ struct cbx_decision_entry {
     const json_t *findings;
     const char *digest; /* of one that asks: what an approval would be for; else empty */
     bool admitted;      /* the executor let it begin: it does not wait for approval */
+    bool relaxed;       /* its policy is in mode log-only */
 };
 
 /* Adds it. It waits for approval, CBX_APPROVAL_MS long, when it asks, was not admitted, and is of
@@ -65,10 +66,14 @@ int cbx_decisions_fail_unknown(struct cbx_err *err);
 
 /* --- approval --------------------------------------------------------------------------------- */
 
-/* A principal accepts or denies what waits; `client` is what is known of how it came, for the audit record. CBX_ENOTFOUND when there is no
- * such decision for the reader; CBX_ESTATE when it does not wait: it never asked, was answered before, or is too old. */
+/* A principal accepts or denies what waits. CBX_ENOTFOUND when there is no such decision for the reader; CBX_ESTATE when it
+ * does not wait: it never asked, was answered before, or is too old. */
+struct cbx_decisions_approver {
+    const char *principal, *credential; /* what it proved itself with, for the audit record */
+};
 int cbx_decisions_answer(struct cbx_decisions *decisions, const char *reader, const char *id,
-                         const char *approver, bool approve, int64_t clock_ms, struct cbx_err *err);
+                         const struct cbx_decisions_approver *approver, bool approve,
+                         int64_t clock_ms, struct cbx_err *err);
 
 /* Uses up the approval of a decision of this principal, once: *out is for what was judged then, and cbx_job_accept
  * compares. CBX_ENOTFOUND when the principal has no such decision, CBX_ESTATE, with what is the case, when it is not

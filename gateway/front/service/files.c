@@ -37,7 +37,7 @@ static int put_code(struct cbx_job *job, const struct cbx_lang *lang, const char
         return failed;
     }
     failed = cbx_job_change(job, &outcome, err);
-    if (!failed && outcome.verdict != CBX_ALLOW) {
+    if (!failed) {
         *denial = outcome;
         outcome = (struct cbx_outcome){ 0 };
     }

@@ -11,7 +11,7 @@
  * accepted before it. Returns 0 also when the policy denies it (denial->verdict), and nothing was written
  * then. CBX_EPOLICY for code that no worker can judge; CBX_ENOTFOUND without such a session; errors of the
  * executor. `origin` is the API, static; `claims` are the client's, for the audit log (NULL = none).
- * `denial` is the caller's (cbx_outcome_done). */
+ * `denial` is the caller's (cbx_outcome_done), and has the decision about code that is allowed too. */
 int cbx_service_put_file(struct cbx_service *service, const char *principal, const char *session,
                          const char *path, struct cbx_str bytes, const char *origin,
                          const struct cbx_claims *claims, struct cbx_outcome *denial,

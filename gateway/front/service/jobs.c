@@ -568,7 +568,8 @@ static int reset(struct cbx_job *job, struct cbx_err *err)
         cbx_sha256_hex(&ledger, hex);
         struct cbx_reset_args args = { .session = cbx_str_of(job->session),
                                        .principal = cbx_str_of(job->principal),
-                                       .ledger = cbx_str_of(hex) };
+                                       .ledger = cbx_str_of(hex),
+                                       .credential = cbx_str_of(job->claims.credential) };
         failed = cbx_call_reset(job->service->flow, &args, CBX_STR(""), NULL, err);
     }
     if (!failed) {

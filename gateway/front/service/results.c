@@ -6,6 +6,7 @@
 #include "gateway/front/advice.h"
 #include "gateway/front/contents.h"
 #include "gateway/front/dialect.h"
+#include "gateway/front/relaxed.h"
 #include "gateway/front/service/jobs.h"
 
 #include <signal.h>
@@ -177,6 +178,7 @@ json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx
     json_object_set_new(results, "audit_seq",
                         outcome->audit_seq > 0 ? json_integer((json_int_t)outcome->audit_seq)
                                                : json_null());
+    cbx_relaxed_warn(outcome->decision, results);
     if (outcome->ran && err->code == 0) {
         add_advice(results, items, outcome, flow);
     }

@@ -381,6 +381,7 @@ static void log_only_allows_and_reports(void **state)
     assert_int_equal(j.decision.verdict, CBX_ALLOW);
     assert_int_equal(j.decision.finding_count, 1);
     assert_int_equal(j.decision.findings[0].effect, CBX_EFFECT_WARN);
+    assert_int_equal(j.decision.findings[0].enforced, CBX_EFFECT_DENY);
     done(&j);
     judge(&j, "version: 1\nname: x\nlanguages: [python]\nmode: log-only\n", "shell", "ls");
     assert_int_equal(j.decision.verdict, CBX_DENY); /* a language that may not run at all */

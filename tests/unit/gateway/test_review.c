@@ -41,10 +41,32 @@ static void without_workers_no_source_is_allowed_or_denied(void **state)
     cbx_flow_done(&flow);
 }
 
+/* What an API checks before is not asked: a job that waited, or a session that was opened before, comes here too. */
+static void nothing_is_judged_in_mode_log_only_for_a_principal_without_the_right(void **state)
+{
+    (void)state;
+    struct cbx_flow flow;
+    start(&flow);
+    flow.policies.items[0]->log_only = true;
+    const struct cbx_request request = { .subject = { .action = CBX_ACTION_RUN,
+                                                      .language = CBX_STR("python"),
+                                                      .principal = CBX_STR("ann"),
+                                                      .origin = CBX_STR("test") },
+                                         .source = CBX_STR("print(1)\n") };
+    CBX_AUTO_DONE(judgement) judgement = { 0 };
+    struct cbx_err err = { 0 };
+    assert_int_equal(cbx_review_judge(&flow, &request, &judgement, &err), CBX_EFORBIDDEN);
+    assert_non_null(strstr(err.text, "policy:relax"));
+    assert_null(judgement.decision);
+    assert_int_equal(cbx_review_judge_again(&flow, &request, &judgement, &err), CBX_EFORBIDDEN);
+    cbx_flow_done(&flow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_workers_no_source_is_allowed_or_denied),
+        cmocka_unit_test(nothing_is_judged_in_mode_log_only_for_a_principal_without_the_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,9 @@ struct worker_rig {
     pid_t zygote;
 };
 
-static inline void worker_rig_start(struct worker_rig *rig, int workers, int timeout_ms)
+/* Under the policy `default`, or under it in mode log-only. */
+static inline void worker_rig_start_as(struct worker_rig *rig, int workers, int timeout_ms,
+                                       bool log_only)
 {
     int control[2], key[2];
     struct cbx_err err;
@@ -25,6 +27,7 @@ static inline void worker_rig_start(struct worker_rig *rig, int workers, int tim
     if (cbx_policy_load("default", &rig->policies.items[0], &err) != 0) {
         fail_msg("%s", err.text);
     }
+    rig->policies.items[0]->log_only = log_only;
     assert_int_equal(cbx_wire_pair(control, NULL), 0);
     assert_int_equal(cbx_wire_pair(key, NULL), 0);
     rig->zygote = fork();
@@ -44,6 +47,11 @@ static inline void worker_rig_start(struct worker_rig *rig, int workers, int tim
     assert_int_equal(write(key[1], &secrets, sizeof(secrets)), sizeof(secrets));
     close(key[1]);
     rig->judge = cbx_judge_new(control[0], workers, timeout_ms);
+}
+
+static inline void worker_rig_start(struct worker_rig *rig, int workers, int timeout_ms)
+{
+    worker_rig_start_as(rig, workers, timeout_ms, false);
 }
 
 static inline void worker_rig_stop(struct worker_rig *rig)

@@ -19,8 +19,8 @@ static void each_worker_has_its_set(void **state)
     chmod(scratch.path, 0700);
     e.config.state_dir = scratch.path;
     pthread_mutex_init(&e.lock, NULL);
-    assert_int_equal(cbx_policies_load(first, 2, &before, &err), 0);
-    assert_int_equal(cbx_policies_load(second, 1, &after, &err), 0);
+    assert_int_equal(cbx_policies_load(first, 2, CBX_MODES_ENFORCED, &before, &err), 0);
+    assert_int_equal(cbx_policies_load(second, 1, CBX_MODES_ENFORCED, &after, &err), 0);
     cbx_policy_history_init(&e.policies, &before);
     assert_ptr_equal(cbx_policy_history_of(&e.policies, 5), &before);
 

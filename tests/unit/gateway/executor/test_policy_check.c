@@ -20,7 +20,7 @@ static int load(void **state)
     static const char *const names[] = { "strict", "default", "permissive" };
     static struct fixture f;
     *state = fixture = &f;
-    return cbx_policies_load(names, 3, &f.policies, NULL);
+    return cbx_policies_load(names, 3, CBX_MODES_ENFORCED, &f.policies, NULL);
 }
 
 static int unload(void **state)
@@ -245,9 +245,29 @@ static void refuses_installs_that_the_policy_does_not_give(void **state)
     assert_non_null(strstr(err.text, "an install"));
 }
 
+/* So that the audit log says of what a policy did not enforce that it did not. */
+static void the_mode_of_a_decision_is_that_of_its_policy(void **state)
+{
+    (void)state;
+    struct cbx_policy *policy = fixture->policies.items[0];
+    struct cbx_err err = { 0 };
+    assert_refuses(CBX_ACTION_RUN, "mode", json_string("log-only"), "a mode");
+    policy->log_only = true;
+    struct sealing s = seal_as(policy, CBX_ACTION_CHECK, "python", false);
+    assert_non_null(strstr(s.text.p, "\"mode\":\"log-only\""));
+    assert_int_equal(check(&s, &err), 0);
+    assert_refuses(CBX_ACTION_CHECK, "mode", json_string("enforce"), "a mode");
+    policy->log_only = false;
+    s = seal_as(policy, CBX_ACTION_CHECK, "python", false);
+    policy->log_only = true;
+    assert_int_equal(check(&s, &err), CBX_ESEAL);
+    policy->log_only = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_mode_of_a_decision_is_that_of_its_policy),
         cmocka_unit_test(accepts_what_workers_seal_in_every_language_under_every_policy),
         cmocka_unit_test(refuses_another_policy),
         cmocka_unit_test(refuses_a_language_that_the_policy_has_not),

@@ -134,7 +134,7 @@ static void policies_come_back_the_same(void **state)
     static const char *const names[] = { "default", "strict", "data-analysis" };
     struct cbx_policies before, after;
     struct cbx_err err = { 0 };
-    assert_int_equal(cbx_policies_load(names, 3, &before, &err), 0);
+    assert_int_equal(cbx_policies_load(names, 3, CBX_MODES_ENFORCED, &before, &err), 0);
     before.granted[1] = json_pack("{s:[s],s:[]}", "pass", "REGION", "secrets");
     struct cbx_buf bytes; /* kept by what is read from it */
     cbx_buf_init(&bytes, CBX_RELOAD_BYTES_MAX);

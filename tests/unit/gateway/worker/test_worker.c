@@ -131,9 +131,61 @@ static void decides_programs_of_one_to_five_thousand_findings_as_codebox_lint_do
     worker_rig_stop(&rig);
 }
 
+static const json_t *find(const json_t *findings, const char *symbol)
+{
+    size_t i;
+    const json_t *f;
+    json_array_foreach(findings, i, f)
+    {
+        if (strstr(json_string_value(json_object_get(f, "symbol")), symbol) != NULL) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+#define SET                                                                                        \
+    "paramiko 3.4.0 "                                                                              \
+    "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
+
+/* For the front `would`, beside the effect that holds; for the log the effect that would. Packages as well as code. */
+static void what_log_only_lets_through_is_told_and_sealed_as_what_it_would_be(void **state)
+{
+    (void)state;
+    struct worker_rig rig;
+    worker_rig_start_as(&rig, 1, 60000, true);
+    const struct cbx_subject subject = { .action = CBX_ACTION_RUN,
+                                         .language = CBX_STR("python"),
+                                         .principal = CBX_STR("ann"),
+                                         .origin = CBX_STR("test"),
+                                         .packages = CBX_STR(SET) };
+    CBX_AUTO_DONE(judgement) j = { 0 };
+    CBX_AUTO_JSON sealed = NULL;
+    struct cbx_err err = { 0 };
+    if (cbx_judge_decide(rig.judge, rig.policies.items[0], &subject, CBX_STR("import subprocess\n"),
+                         &j, &err) != 0) {
+        fail_msg("%s", err.text);
+    }
+    assert_int_equal(j.verdict, CBX_ALLOW);
+    assert_string_equal(json_string_value(json_object_get(j.decision, "mode")), "log-only");
+    assert_int_equal(cbx_json_parse(cbx_buf_str(&j.sealed), CBX_SEAL_MAX_BYTES, &sealed, &err), 0);
+    assert_string_equal(json_string_value(json_object_get(sealed, "mode")), "log-only");
+    static const char *const symbols[] = { "subprocess", "paramiko" };
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *told = find(json_object_get(j.decision, "findings"), symbols[i]),
+                     *kept = find(json_object_get(sealed, "findings"), symbols[i]);
+        assert_string_equal(json_string_value(json_object_get(told, "effect")), "warn");
+        assert_string_equal(json_string_value(json_object_get(told, "would")), "deny");
+        assert_string_equal(json_string_value(json_object_get(kept, "effect")), "deny");
+        assert_int_equal(json_integer_value(json_object_get(kept, "line")), i == 0);
+    }
+    worker_rig_stop(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_log_only_lets_through_is_told_and_sealed_as_what_it_would_be),
         cmocka_unit_test(decides_every_program_of_the_cases_as_codebox_lint_does),
         cmocka_unit_test(decides_programs_of_one_to_five_thousand_findings_as_codebox_lint_does),
     };

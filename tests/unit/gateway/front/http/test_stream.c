@@ -3,10 +3,19 @@
  */
 #include "tests/unit/gateway/front/http/rig.h"
 
+#include "policies/base/clock.h"
+
 /* The stream of the last request, for its producer, under the rig's lock. */
 static struct {
     struct cbx_http_stream *stream;
+    int ended; /* exchanges of "/noted", and those before that are over */
 } seen;
+
+static void note_end(void *context)
+{
+    (void)context;
+    RIG_SET(seen.ended++);
+}
 
 static struct cbx_http_stream *take_stream(void)
 {
@@ -18,6 +27,14 @@ static void handle(void *context, const struct cbx_http_request *request,
                    struct cbx_http_response *out)
 {
     (void)context;
+    if (cbx_str_is(request->path, "/look")) {
+        cbx_http_drop_gone(request->exchange);
+        out->status = 204;
+        return;
+    }
+    if (cbx_str_is(request->path, "/noted")) {
+        cbx_http_on_end(request->exchange, note_end, NULL);
+    }
     struct cbx_http_stream *stream = cbx_http_stream_new();
     out->status = 200;
     out->type = "text/event-stream";
@@ -191,6 +208,61 @@ static void a_producer_that_waits_for_its_client_ends_when_the_client_leaves(voi
     assert_int_equal(p.failed, CBX_EIO);
 }
 
+/* The number of exchanges that are over, with the rig's lock. */
+static int count_ended(void)
+{
+    pthread_mutex_lock(&rig.lock);
+    int ended = seen.ended;
+    pthread_mutex_unlock(&rig.lock);
+    return ended;
+}
+
+static void an_exchange_is_over_when_its_stream_is(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    int fd = client_connect();
+    client_get(fd, "/noted");
+    struct cbx_http_stream *stream = take_stream();
+    assert_int_equal(cbx_http_stream_add(stream, CBX_STR("one")), 0);
+    assert_int_equal(count_ended(), 0);
+    cbx_http_stream_end(stream);
+    client_receive(fd, &r);
+    assert_string_equal(r.body.p, "one");
+    RIG_AWAIT(seen.ended == 1);
+    close(fd);
+}
+
+/* Nothing is written to it, so nobody notices by itself. */
+static void a_silent_stream_whose_client_left_ends_when_the_server_looks(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    char head[4096];
+    int gone = client_connect(), stays = client_connect(), other = client_connect();
+    client_get(gone, "/noted");
+    struct cbx_http_stream *first = take_stream();
+    assert_true(receive_until(gone, "\r\n\r\n", head, sizeof(head)));
+    client_get(stays, "/noted");
+    struct cbx_http_stream *second = take_stream();
+    assert_true(receive_until(stays, "\r\n\r\n", head, sizeof(head)));
+    close(gone);
+    int64_t deadline = cbx_clock_ms() + RIG_WAIT_MS;
+    while (count_ended() == 0 && cbx_clock_ms() < deadline) {
+        client_get(other, "/look");
+        client_receive(other, &r);
+        assert_int_equal(r.status, 204);
+    }
+    assert_int_equal(count_ended(), 1);
+    assert_int_equal(cbx_http_stream_add(first, CBX_STR("more")), CBX_EIO);
+    assert_int_equal(cbx_http_stream_add(second, CBX_STR("more")), 0);
+    cbx_http_stream_end(first);
+    cbx_http_stream_end(second);
+    RIG_AWAIT(seen.ended == 2);
+    close(stays);
+    close(other);
+}
+
 /* It neither reads nor leaves. */
 static void a_client_that_reads_nothing_holds_its_producer_no_longer_than_the_limit(void **state)
 {
@@ -277,6 +349,8 @@ int main(void)
         TEST(a_stream_that_ended_before_it_is_connected_is_sent),
         TEST(the_producer_gets_an_error_after_its_client_left),
         TEST(a_producer_that_waits_for_its_client_ends_when_the_client_leaves),
+        TEST(an_exchange_is_over_when_its_stream_is),
+        TEST(a_silent_stream_whose_client_left_ends_when_the_server_looks),
         cmocka_unit_test(a_client_that_reads_nothing_holds_its_producer_no_longer_than_the_limit),
         cmocka_unit_test(a_stream_that_is_never_sent_takes_nothing),
         TEST(a_stream_that_ends_while_the_server_stops_is_sent_whole),

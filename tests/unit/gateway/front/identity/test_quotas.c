@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static struct cbx_principal row = {
     .name = "ann", .requests_per_minute = 60, .sessions = 2, .cpu_s_per_hour = 36
@@ -98,9 +99,61 @@ static void the_principal_that_called_least_recently_is_forgotten_first(void **s
     cbx_quotas_free(quotas);
 }
 
+static void as_many_requests_are_at_work_as_there_may_be(void **state)
+{
+    (void)state;
+    const struct cbx_principal three = { .requests_at_once = 3 }, none = { .sessions = 1 };
+    struct cbx_quotas *quotas = cbx_quotas_new();
+    struct cbx_caller ann = caller_of("ann", &three), bob = caller_of("bob", &three),
+                      eve = caller_of("eve", &none);
+    struct cbx_err err = { 0 };
+    bool counted;
+    assert_int_equal(cbx_quotas_begin(NULL, &ann, &counted, &err), 0);
+    assert_false(counted);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(cbx_quotas_begin(quotas, &ann, &counted, &err), 0);
+        assert_true(counted);
+    }
+    assert_int_equal(cbx_quotas_begin(quotas, &ann, &counted, &err), CBX_EQUOTA);
+    assert_false(counted);
+    assert_int_equal(err.retry_s, 1);
+    assert_non_null(strstr(err.text, "'ann' may have 3 requests at the same time"));
+    assert_int_equal(cbx_quotas_begin(quotas, &bob, &counted, &err), 0);
+    assert_int_equal(cbx_quotas_begin(quotas, &eve, &counted, &err), 0);
+    assert_false(counted);
+    cbx_quotas_end(quotas, "ann");
+    assert_int_equal(cbx_quotas_begin(quotas, &ann, &counted, &err), 0);
+    assert_int_equal(cbx_quotas_begin(quotas, &ann, &counted, &err), CBX_EQUOTA);
+    cbx_quotas_free(quotas);
+}
+
+/* Else a caller with many names would make the gateway forget what it counts. */
+static void a_principal_whose_requests_are_at_work_is_not_forgotten(void **state)
+{
+    (void)state;
+    const struct cbx_principal one = { .requests_at_once = 1 };
+    struct cbx_quotas *quotas = cbx_quotas_new();
+    struct cbx_caller ann = caller_of("ann", &one);
+    struct cbx_err err = { 0 };
+    bool counted;
+    assert_int_equal(cbx_quotas_begin(quotas, &ann, &counted, &err), 0);
+    for (int i = 0; i < CBX_QUOTAS_PRINCIPALS + 10; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "p%d", i);
+        struct cbx_caller other = caller_of(name, &row);
+        assert_int_equal(cbx_quotas_request(quotas, &other, 0, &err), 0);
+    }
+    assert_int_equal(cbx_quotas_begin(quotas, &ann, &counted, &err), CBX_EQUOTA);
+    cbx_quotas_end(quotas, "ann");
+    assert_int_equal(cbx_quotas_begin(quotas, &ann, &counted, &err), 0);
+    cbx_quotas_free(quotas);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_many_requests_are_at_work_as_there_may_be),
+        cmocka_unit_test(a_principal_whose_requests_are_at_work_is_not_forgotten),
         cmocka_unit_test(
             a_sixth_of_a_minutes_requests_may_come_at_once_and_the_rest_as_time_passes),
         cmocka_unit_test(processor_time_that_was_used_too_much_is_waited_for),

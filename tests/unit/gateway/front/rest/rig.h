@@ -133,7 +133,7 @@ static inline int rig_setup(void **state)
     struct cbx_err err;
     cbx_cond_init(&http_changed);
     scratch_make(&rig->scratch);
-    if (cbx_policies_load(names, 2, &rig->flow.policies, &err) != 0) {
+    if (cbx_policies_load(names, 2, CBX_MODES_ENFORCED, &rig->flow.policies, &err) != 0) {
         fail_msg("%s", err.text);
     }
     assert_int_equal(cbx_wire_pair(workers, NULL), 0);

@@ -5,6 +5,13 @@
 #include "gateway/front/service/approvals.h"
 #include "tests/unit/unit.h"
 
+static const struct cbx_decisions_approver *by(const char *principal)
+{
+    static struct cbx_decisions_approver approver;
+    approver = (struct cbx_decisions_approver){ principal, "token 0123456789ab" };
+    return &approver;
+}
+
 static struct cbx_decisions *ring;
 
 static int set_up(void **state)
@@ -157,9 +164,9 @@ static void those_of_others_do_not_exist_for_a_reader(void **state)
     assert_int_equal(count_all("ann"), 1);
     assert_int_equal(count_all(NULL), 2);
     assert_null(cbx_decisions_get(ring, "ann", "2", 1000));
-    assert_int_equal(cbx_decisions_answer(ring, "ann", "2", "ann", true, 1000, &err),
+    assert_int_equal(cbx_decisions_answer(ring, "ann", "2", by("ann"), true, 1000, &err),
                      CBX_ENOTFOUND);
-    assert_int_equal(cbx_decisions_answer(ring, NULL, "2", "carol", true, 1000, &err), 0);
+    assert_int_equal(cbx_decisions_answer(ring, NULL, "2", by("carol"), true, 1000, &err), 0);
     assert_int_equal(cbx_decisions_use(ring, "ann", CBX_STR("2"), 1000, &approval, &err),
                      CBX_ENOTFOUND);
     assert_int_equal(cbx_decisions_use(ring, "bob", CBX_STR("2"), 1000, &approval, &err), 0);
@@ -176,15 +183,17 @@ static void an_approval_is_used_once_and_a_denial_never(void **state)
     add((struct adding){ .id = "2", .verdict = CBX_ASK });
     assert_int_equal(cbx_decisions_use(ring, "ann", CBX_STR("1"), 1000, &approval, &err),
                      CBX_ESTATE);
-    assert_int_equal(cbx_decisions_answer(ring, NULL, "1", "ann", true, 1000, &err), 0);
-    assert_int_equal(cbx_decisions_answer(ring, NULL, "1", "ann", false, 1000, &err), CBX_ESTATE);
+    assert_int_equal(cbx_decisions_answer(ring, NULL, "1", by("ann"), true, 1000, &err), 0);
+    assert_int_equal(cbx_decisions_answer(ring, NULL, "1", by("ann"), false, 1000, &err),
+                     CBX_ESTATE);
     assert_int_equal(cbx_decisions_use(ring, "ann", CBX_STR("1"), 1000, &approval, &err), 0);
     assert_int_equal(cbx_decisions_use(ring, "ann", CBX_STR("1"), 1000, &approval, &err),
                      CBX_ESTATE);
-    assert_int_equal(cbx_decisions_answer(ring, NULL, "2", "ann", false, 1000, &err), 0);
+    assert_int_equal(cbx_decisions_answer(ring, NULL, "2", by("ann"), false, 1000, &err), 0);
     assert_int_equal(cbx_decisions_use(ring, "ann", CBX_STR("2"), 1000, &approval, &err),
                      CBX_ESTATE);
-    assert_int_equal(cbx_decisions_answer(ring, NULL, "2", "ann", true, 1000, &err), CBX_ESTATE);
+    assert_int_equal(cbx_decisions_answer(ring, NULL, "2", by("ann"), true, 1000, &err),
+                     CBX_ESTATE);
 }
 
 static void a_question_and_an_approval_expire(void **state)
@@ -197,8 +206,9 @@ static void a_question_and_an_approval_expire(void **state)
     add((struct adding){ .id = "2", .verdict = CBX_ASK });
     assert_true(cbx_decisions_waits(ring, "1", late - 1));
     assert_false(cbx_decisions_waits(ring, "1", late));
-    assert_int_equal(cbx_decisions_answer(ring, NULL, "1", "ann", true, late, &err), CBX_ESTATE);
-    assert_int_equal(cbx_decisions_answer(ring, NULL, "2", "ann", true, late - 1, &err), 0);
+    assert_int_equal(cbx_decisions_answer(ring, NULL, "1", by("ann"), true, late, &err),
+                     CBX_ESTATE);
+    assert_int_equal(cbx_decisions_answer(ring, NULL, "2", by("ann"), true, late - 1, &err), 0);
     assert_int_equal(cbx_decisions_use(ring, "ann", CBX_STR("2"), late, &approval, &err),
                      CBX_ESTATE);
     CBX_AUTO_JSON json = cbx_decisions_get(ring, NULL, "2", late);
