@@ -9,6 +9,7 @@
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/master.h"
 #include "gateway/ipc/mounts.h"
+#include "gateway/keys/fetcher.h"
 #include "gateway/worker/worker.h"
 #include "policies/packages.h"
 
@@ -48,6 +49,14 @@ static void run_sender(int channel, const void *context)
 {
     const struct setup *setup = context;
     cbx_forwarder_send(channel, &setup->forwarder);
+}
+
+static void run_keys(int channel, const void *context)
+{
+    const struct setup *setup = context;
+    struct cbx_key_source sources[CBX_KEY_SOURCES_MAX];
+    size_t count = cbx_identity_sources(setup->config.identity, sources);
+    cbx_keys_main(channel, sources, count);
 }
 
 /* The profiles of the pool that exist before the first request. */
@@ -164,6 +173,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     reloads = (struct cbx_reload_context){ .options = config->options,
                                            .policies = &setup.policies,
                                            .identity = config->identity };
+    struct cbx_key_source sources[CBX_KEY_SOURCES_MAX];
     const struct cbx_master_config master = {
         .reload = { .load = config->options != NULL ? cbx_reload_load : NULL,
                     .adopt = cbx_reload_adopt,
@@ -172,6 +182,8 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .executor = run_executor,
         .reader = config->syslog != NULL ? run_reader : NULL,
         .sender = config->syslog != NULL ? run_sender : NULL,
+        .keys = config->identity != NULL ? run_keys : NULL,
+        .fetches = cbx_identity_sources(config->identity, sources) > 0,
         .context = &setup,
         .respawn_front = config->executor.persistent,
         .front_fds = { config->front_fd, config->socket_fd, cbx_identity_fd(config->identity) },
@@ -193,6 +205,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .policies = setup.policies,
         .executor = sockets.executor,
         .reload = sockets.reload,
+        .keys = sockets.keys,
         .small_images = config->executor.small_images,
         .mounts = config->mounts,
         .judge = cbx_judge_new(sockets.zygote, workers, timeout_ms),
