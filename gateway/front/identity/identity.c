@@ -30,10 +30,6 @@ struct cbx_identity {
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-enum {
-    MAX_TEXT = CBX_JWKS_MAX > CBX_AUTHORITIES_BYTES_MAX ? CBX_JWKS_MAX : CBX_AUTHORITIES_BYTES_MAX
-};
-
 /* Before the principals and the issuers; behind each issuer the length and the text of its file: keys, or the authorities of
  * its URL. The reader is the same program. */
 struct head {
@@ -56,7 +52,7 @@ static int write_row(struct cbx_issuer *issuer, const char *folder, struct cbx_b
                      struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, MAX_TEXT);
+    cbx_buf_init(&text, CBX_KEY_FILE_BYTES_MAX);
     int failed = cbx_key_files_read(issuer, folder, &text, err);
     if (failed) {
         return failed;
@@ -336,7 +332,7 @@ static int verify_by_fetched(const struct cbx_identity *identity, const struct c
                         : cbx_issuer_keys_take(identity->fetched, &issuer->source, cbx_clock_ms(),
                                                &renewed, err);
     }
-    return failed ? failed
+    return failed ? cbx_wrap(err, "issuer '%s'", issuer->name)
                   : cbx_jwt_verify(text, issuer, renewed != NULL ? renewed : keys,
                                    cbx_time_ms() / 1000, principal, err);
 }

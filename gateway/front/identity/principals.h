@@ -12,12 +12,13 @@
 #define CBX_GATEWAY_FRONT_IDENTITY_PRINCIPALS_H
 
 #include "gateway/front/identity/caller.h"
+#include "gateway/ipc/key_fetch.h"
 
 #include "policies/base/auto.h"
 #include "policies/base/hash.h"
 #include "policies/yaml.h"
 
-enum { CBX_PRINCIPALS_MAX = 1000, CBX_ISSUERS_MAX = 16 };
+enum { CBX_PRINCIPALS_MAX = 1000, CBX_ISSUERS_MAX = CBX_KEY_SOURCES_MAX };
 
 /* An issuer of JSON Web Tokens (RFC 7519). */
 struct cbx_issuer {
