@@ -152,6 +152,7 @@ _Noreturn void cbx_keys_main(int channel, const struct cbx_key_source *sources, 
     struct cbx_err err = { 0 };
     f.channel = channel;
     prctl(PR_SET_NAME, "cbx-keys");
+    cbx_log_set_component("keys");
     open_sources(&f, sources, count);
     if (cbx_transfer_prepare(&err) != 0 || confine(&err) != 0 ||
         (f.multi = curl_multi_init()) == NULL) {

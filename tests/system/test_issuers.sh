@@ -90,7 +90,7 @@ rm -f out.txt
 # --- away at the start
 stop_issuer
 config "$(row corp; row other)"
-start_server --config "$work/codebox.yaml"
+https_proxy=http://127.0.0.1:1 start_server --config "$work/codebox.yaml"
 corp=$(jwt corp first one)
 not_yet() { gets 503 "$corp"; grep -qi '^Retry-After: [0-9]' "$work/headers"; grep -q 'tokens of this issuer cannot be verified now' "$work/body"; }
 ok 'while the server of the keys is away, tokens of the issuer are answered 503 with Retry-After' not_yet
@@ -104,7 +104,7 @@ ok '  and the log has each change once' once
 forged() { gets 401 "$(jwt corp second one)"; }
 ok 'a token that another key signed is refused' forged
 plain() { grep -q '^corp None codebox/' "$keys/requests"; }
-ok 'the request shows no credential' plain
+ok 'the request shows no credential, and takes no proxy of the environment' plain
 metrics() {
     local text
     text=$(curl -sS -H "Authorization: Bearer $("$codebox" token create --state "$state" --principal ops 2>/dev/null)" "$base/metrics")
