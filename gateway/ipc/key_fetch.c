@@ -98,7 +98,9 @@ bool cbx_key_answer_take(int fd, struct cbx_key_reading *reading)
     ssize_t n;
     while ((n = recv(fd, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC)) > 0 ||
            (n < 0 && errno == EINTR)) {
-        if (n > 0 && is_valid(&m, n) && add_part(reading, &m)) {
+        if (n > 0 && !is_valid(&m, n)) {
+            reading->head = (struct cbx_key_answer){ 0 };
+        } else if (n > 0 && add_part(reading, &m)) {
             return true;
         }
     }

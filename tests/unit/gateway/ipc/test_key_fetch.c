@@ -119,6 +119,19 @@ static void the_beginning_of_an_answer_gives_way_to_the_next_answer(void **state
     assert_false(cbx_key_answer_take(ends[0], &reading));
 }
 
+static void parts_in_another_order_are_no_answer(void **state)
+{
+    (void)state;
+    static const uint32_t order[] = { 0, 6, 3, 6 };
+    for (size_t i = 0; i < 4; i++) {
+        const struct cbx_key_answer part = {
+            .event = CBX_KEYS_FETCHED, .bytes = 9, .at = order[i], .part = 3, .number = 1
+        };
+        send_part(part, "abc", 3);
+        assert_false(cbx_key_answer_take(ends[0], &reading));
+    }
+}
+
 static void what_is_no_part_is_dropped(void **state)
 {
     (void)state;
@@ -160,6 +173,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_largest_answer_arrives_in_parts, begin_test, end_test),
         cmocka_unit_test_setup_teardown(the_beginning_of_an_answer_gives_way_to_the_next_answer,
                                         begin_test, end_test),
+        cmocka_unit_test_setup_teardown(parts_in_another_order_are_no_answer, begin_test, end_test),
         cmocka_unit_test_setup_teardown(what_is_no_part_is_dropped, begin_test, end_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
