@@ -40,7 +40,7 @@ USES.gateway  := analyzer docker policies
 PKGS.policies := yaml-0.1 jansson libcrypto libutf8proc
 PKGS.analyzer :=
 PKGS.docker   := libcurl
-PKGS.gateway  := libmicrohttpd gnutls libseccomp sqlite3 libssl
+PKGS.gateway  := libmicrohttpd gnutls libseccomp sqlite3 libssl libcurl
 
 G            := build/grammars
 GRAMMARS     := $(shell sed -n 's/^ *"tree-sitter-\([a-z]*\)":.*/\1/p' analyzer/grammars/package.json)
@@ -304,12 +304,13 @@ MAY.ipc      := gateway/ipc/ policies/ analyzer/decide.h analyzer/analyze.h dock
 MAY.front    := gateway/front/ gateway/ipc/ policies/ analyzer/ docker/result.h docker/container.h docker/contents.h
 MAY.worker   := gateway/worker/ gateway/ipc/ policies/ analyzer/
 MAY.executor := gateway/executor/ gateway/ipc/ policies/ docker/ analyzer/imports.h
+MAY.keys     := gateway/keys/ gateway/ipc/ policies/
 MAY.forwarder := gateway/forwarder/ gateway/ipc/ policies/ gateway/executor/audit_reader.h
 
 check-layers: ## no module includes one that it may not use, no process of the gateway another; only the audit makes permits
 	$Q$(foreach m,$(MODULES),$(foreach n,$(filter-out $m $(USES.$m),$(MODULES)),\
 	    ! grep -rn --include='*.[ch]' '^#include "$n/' $m || { echo '$m may not use $n'; exit 1; };))
-	$Q$(foreach p,ipc front worker executor forwarder,\
+	$Q$(foreach p,ipc front worker executor forwarder keys,\
 	    ! grep -rn --include='*.[ch]' '^#include "' gateway/$p | grep -vF $(foreach m,$(MAY.$p),-e '"$m') || { echo 'gateway/$p may include $(MAY.$p)'; exit 1; };)
 	$Q! grep -rn --include='*.c' '^#include "policies/[^b]' policies/base || { echo 'base may not use the product'; exit 1; }
 	$Q! grep -rnE --include='*.c' 'cbx_permit_new\(' gateway analyzer docker | grep -v '^gateway/executor/audit' || { echo 'only gateway/executor/audit*.c makes permits'; exit 1; }

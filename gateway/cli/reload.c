@@ -13,16 +13,21 @@
 
 /* --- what can be loaded again: the functions of reloadables.def ------------------------------- */
 
+struct outcome {
+    bool changed;
+    unsigned processes; /* that get the part */
+};
+
 /* Whether HTTP or HTTPS is served is decided at the start. */
 static int load_certificate(const struct cbx_reload_context *c, const struct cbx_options *options,
-                            struct cbx_buf *out, bool *changed, struct cbx_err *err)
+                            struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err)
 {
     if (c->certificate.len == 0 || !cbx_options_tls(options)) {
         cbx_buf_add(out, c->certificate);
         return 0;
     }
     int failed = cbx_options_tls_read(options, out, err);
-    *changed = !failed && !cbx_str_equal(c->certificate, cbx_buf_str(out));
+    outcome->changed = !failed && !cbx_str_equal(c->certificate, cbx_buf_str(out));
     return failed;
 }
 
@@ -35,7 +40,7 @@ static int adopt_certificate(struct cbx_reload_context *c, struct cbx_str bytes,
 }
 
 static int load_policies(const struct cbx_reload_context *c, const struct cbx_options *options,
-                         struct cbx_buf *out, bool *changed, struct cbx_err *err)
+                         struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err)
 {
     const struct cbx_flow_config config = cbx_options_flow(options);
     struct cbx_policies loaded = { 0 }; /* freed with the process */
@@ -43,7 +48,7 @@ static int load_policies(const struct cbx_reload_context *c, const struct cbx_op
         cbx_policies_load(config.policies, config.policy_count,
                           c->identity != NULL ? CBX_MODES_ALL : CBX_MODES_ENFORCED, &loaded, err);
     failed = failed ? failed : cbx_variables_grant_again(c->policies, &loaded, err);
-    *changed = !failed && !cbx_policies_equal(c->policies, &loaded);
+    outcome->changed = !failed && !cbx_policies_equal(c->policies, &loaded);
     return failed ? failed : cbx_policies_write(&loaded, out, err);
 }
 
@@ -60,14 +65,17 @@ static int adopt_policies(struct cbx_reload_context *c, struct cbx_str bytes, st
 
 /* Who is authenticated at all is decided at the start. */
 static int load_identity(const struct cbx_reload_context *c, const struct cbx_options *options,
-                         struct cbx_buf *out, bool *changed, struct cbx_err *err)
+                         struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err)
 {
     struct cbx_identity_config config;
     char folder[PATH_MAX];
     cbx_options_identity_config(options, folder, &config);
     int failed = cbx_identity_load(&config, out, err);
-    *changed = !failed && c->identity != NULL &&
-               !cbx_str_equal(cbx_identity_bytes(c->identity), cbx_buf_str(out));
+    outcome->changed = !failed && c->identity != NULL &&
+                       !cbx_str_equal(cbx_identity_bytes(c->identity), cbx_buf_str(out));
+    if (!failed && (c->identity == NULL || !cbx_identity_fetches(cbx_buf_str(out)))) {
+        outcome->processes &= ~(unsigned)CBX_RELOAD_KEYS;
+    }
     if (!failed && c->identity == NULL && (config.principals != NULL || config.issuers != NULL)) {
         cbx_log(CBX_LOG_WARNING, "reload: there are principals or issuers now; callers are "
                                  "authenticated from the next start on");
@@ -84,7 +92,7 @@ static const struct reloadable {
     const char *name;
     unsigned processes;
     int (*load)(const struct cbx_reload_context *c, const struct cbx_options *options,
-                struct cbx_buf *out, bool *changed, struct cbx_err *err);
+                struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err);
     int (*adopt)(struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err);
 } rows[] = {
 #define CBX_RELOADABLE(name, processes, load, adopt) { name, processes, load, adopt },
@@ -162,8 +170,10 @@ static int load_one(const struct cbx_reload_context *c, const struct reloadable 
     CBX_AUTO_DONE(buf) bytes;
     struct cbx_err err = { 0 };
     cbx_buf_init(&bytes, CBX_RELOAD_BYTES_MAX);
-    int failed = row->load(c, options, &bytes, changed, &err);
-    struct cbx_reload_part part = { .processes = row->processes, .bytes = cbx_buf_str(&bytes) };
+    struct outcome outcome = { .processes = row->processes };
+    int failed = row->load(c, options, &bytes, &outcome, &err);
+    struct cbx_reload_part part = { .processes = outcome.processes, .bytes = cbx_buf_str(&bytes) };
+    *changed = outcome.changed;
     snprintf(part.name, sizeof(part.name), "%s", row->name);
     failed = failed ? failed : cbx_reload_add(set, &part, &err);
     explicit_bzero(bytes.p, bytes.len);

@@ -150,6 +150,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     cbx_mcp_fixtures_init(&served.fixtures, served.mcp.sessions);
     served.mcp.fixtures = options->conformance ? &served.fixtures : NULL;
     service->quotas = cbx_identity_quotas(identity);
+    service->issuer_keys = cbx_identity_issuer_keys(identity);
     CBX_AUTO(logins) logins = cbx_logins_new();
     served.entrance =
         (struct cbx_entrance){ .service = service, .mcp = &served.mcp, .identity = identity };
@@ -190,8 +191,10 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     on_socket.local = true;
     on_socket.tls = false;
     cbx_service_recover(service);
-    failed = cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
-                                         : cbx_fail(err, CBX_EIO, "a thread cannot be started");
+    failed = identity != NULL ? cbx_issuer_keys_start(service->issuer_keys, flow->keys, err) : 0;
+    failed = failed                        ? failed
+             : cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
+                                           : cbx_fail(err, CBX_EIO, "a thread cannot be started");
     failed = failed || socket_fd <= 0 ? failed : cbx_http_server_new(&on_socket, &local, err);
     if (!failed) {
         cbx_reload_tell_ready(flow->reload);

@@ -11,6 +11,7 @@
 #include "gateway/ipc/jail.h"
 #include "gateway/ipc/master.h"
 #include "gateway/ipc/mounts.h"
+#include "gateway/keys/fetcher.h"
 #include "gateway/worker/worker.h"
 #include "policies/packages.h"
 
@@ -50,6 +51,14 @@ static void run_sender(int channel, const void *context)
 {
     const struct setup *setup = context;
     cbx_forwarder_send(channel, &setup->forwarder);
+}
+
+static void run_keys(int channel, const void *context)
+{
+    const struct setup *setup = context;
+    struct cbx_key_source sources[CBX_KEY_SOURCES_MAX];
+    size_t count = cbx_identity_sources(setup->config.identity, sources);
+    cbx_keys_main(channel, sources, count);
 }
 
 /* The profiles of the pool that exist before the first request. */
@@ -182,6 +191,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     reloads = (struct cbx_reload_context){ .options = config->options,
                                            .policies = &setup.policies,
                                            .identity = config->identity };
+    struct cbx_key_source sources[CBX_KEY_SOURCES_MAX];
     CBX_AUTO_DONE(buf) first;
     cbx_buf_init(&first, CBX_RELOAD_BYTES_MAX);
     if (config->certificate != NULL && config->certificate->len > 0 &&
@@ -197,6 +207,8 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .executor = run_executor,
         .reader = config->syslog != NULL ? run_reader : NULL,
         .sender = config->syslog != NULL ? run_sender : NULL,
+        .keys = config->identity != NULL ? run_keys : NULL,
+        .fetches = cbx_identity_sources(config->identity, sources) > 0,
         .context = &setup,
         .respawn_front = config->executor.persistent,
         .front_fds = { config->front_fd, config->socket_fd, cbx_identity_fd(config->identity) },
@@ -218,6 +230,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .policies = setup.policies,
         .executor = sockets.executor,
         .reload = sockets.reload,
+        .keys = sockets.keys,
         .small_images = config->executor.small_images,
         .mounts = config->mounts,
         .identity = config->identity,

@@ -17,6 +17,7 @@ struct cbx_flow {
     const struct cbx_policies
         *_Atomic reloaded; /* NULL = none; never freed, requests borrow from it */
     int reload;            /* for cbx_reload_listen */
+    int keys;              /* for cbx_issuer_keys_start; -1 = none */
     struct cbx_judge *judge;
     int executor;                    /* control socket */
     bool small_images;               /* of kernels that have one */

@@ -335,7 +335,7 @@ static const int executor_calls[] = {
     SCMP_SYS(renameat2), SCMP_SYS(utimensat),
 };
 
-/* For the sender of the audit log's records. */
+/* For the sender of the audit log's records, and the process that fetches keys. */
 static const int sender_calls[] = { SCMP_SYS(connect) };
 
 /* For the zygote, besides what workers need. Which process it may signal is Landlock's matter. */

@@ -31,8 +31,8 @@ int cbx_jail_front(struct cbx_err *err);
 int cbx_jail_executor(bool tcp, struct cbx_err *err);
 
 /* For the reader of the audit log: open connections, and files (where cbx_files_confine lets it); no sockets. For the
- * sender: it may also connect, over the network or, with `local`, to Unix sockets. Anything else
- * fails with EPERM. CBX_EIO: the process must then end. */
+ * sender, and for the process that fetches keys: it may also connect, over the network or, with `local`, to Unix sockets.
+ * Anything else fails with EPERM. CBX_EIO: the process must then end. */
 int cbx_jail_reader(struct cbx_err *err);
 int cbx_jail_sender(bool local, struct cbx_err *err);
 

@@ -3,6 +3,7 @@
 #include "gateway/ipc/master.h"
 
 #include "gateway/ipc/jail.h"
+#include "gateway/ipc/key_fetch.h"
 #include "gateway/ipc/notify.h"
 #include "gateway/ipc/wire.h"
 #include "policies/base/auto.h"
@@ -31,8 +32,9 @@ struct master {
         struct cbx_zygote_secrets zygote;
         struct cbx_executor_secrets executor;
     } * secrets;
-    uint64_t zygotes;                        /* forked so far */
-    int zygote[2], executor[2];              /* 0 = the front's end, 1 = theirs */
+    uint64_t zygotes;           /* forked so far */
+    int zygote[2], executor[2]; /* 0 = the front's end, 1 = theirs */
+    int keys[2];                /* 0 = the front's end, 1 = of what fetches; -1 = none */
     int front_reload[2], executor_reload[2]; /* 0 = the master's end */
     struct cbx_buf
         set; /* what was loaded last, for processes that are forked later; before the first reload what the start has for them */
@@ -40,6 +42,7 @@ struct master {
     struct cbx_notify notify;
     bool is_ready;                /* a front has served */
     pid_t reader_pid, sender_pid; /* 0 = none */
+    pid_t keys_pid;               /* the same */
     int64_t forked_ms;
     int stop_signal; /* the one that the master was told to end by; 0 = none */
 };
@@ -167,6 +170,7 @@ static pid_t fork_zygote(struct master *m)
         unblock_signals();
         close_pair(m->zygote, 1);
         close_pair(m->executor, -1);
+        close_pair(m->keys, -1);
         close_front_fds(m);
         close_pair(m->front_reload, -1);
         close_pair(m->executor_reload, -1);
@@ -191,6 +195,7 @@ static pid_t fork_executor(struct master *m)
         unblock_signals();
         close_pair(m->executor, 1);
         close_pair(m->zygote, -1);
+        close_pair(m->keys, -1);
         close_front_fds(m);
         close_pair(m->front_reload, -1);
         close(m->executor_reload[0]);
@@ -202,8 +207,9 @@ static pid_t fork_executor(struct master *m)
     return pid;
 }
 
-static pid_t fork_forwarding(struct master *m, enum cbx_role role, cbx_forward_main *run,
-                             const int channel[2], int end)
+/* A process with one channel, of which it has this end. `process` is the one whose parts of the set it takes over; 0 = none. */
+static pid_t fork_on_channel(struct master *m, enum cbx_role role, cbx_channel_main *run,
+                             const int channel[2], int end, unsigned process)
 {
     pid_t master = getpid(), pid = fork();
     if (pid == 0) {
@@ -215,10 +221,13 @@ static pid_t fork_forwarding(struct master *m, enum cbx_role role, cbx_forward_m
         close_pair(channel, end);
         close_pair(m->zygote, -1);
         close_pair(m->executor, -1);
+        if (channel != m->keys) {
+            close_pair(m->keys, -1);
+        }
         close_front_fds(m);
         close_pair(m->front_reload, -1);
         close_pair(m->executor_reload, -1);
-        adopt_set(m, 0); /* nothing that was loaded is for it */
+        adopt_set(m, process);
         run(channel[end], m->config.context);
         _exit(1);
     }
@@ -233,9 +242,30 @@ static void fork_forwarders(struct master *m)
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) < 0) {
         return;
     }
-    m->reader_pid = fork_forwarding(m, CBX_ROLE_READER, m->config.reader, channel, 0);
-    m->sender_pid = fork_forwarding(m, CBX_ROLE_SENDER, m->config.sender, channel, 1);
+    m->reader_pid = fork_on_channel(m, CBX_ROLE_READER, m->config.reader, channel, 0, 0);
+    m->sender_pid = fork_on_channel(m, CBX_ROLE_SENDER, m->config.sender, channel, 1, 0);
     close_pair(channel, -1);
+}
+
+/* Is there something to fetch: a part of what was loaded last, or at the start? */
+static bool has_fetches(const struct master *m)
+{
+    struct cbx_str rest = cbx_buf_str(&m->set);
+    struct cbx_reload_part part;
+    bool found = m->set.len == 0 && m->config.fetches;
+    while (cbx_reload_next(&rest, &part)) {
+        found = found || (part.processes & CBX_RELOAD_KEYS) != 0;
+    }
+    return found;
+}
+
+/* Over the channel that is there: the front, which stays, has the other end. */
+static void fork_keys(struct master *m)
+{
+    m->keys_pid =
+        m->config.keys != NULL && has_fetches(m)
+            ? fork_on_channel(m, CBX_ROLE_KEYS, m->config.keys, m->keys, 1, CBX_RELOAD_KEYS)
+            : 0;
 }
 
 /* True in the front. */
@@ -254,6 +284,7 @@ static bool fork_front(struct master *m)
     cbx_notify_done(&m->notify);
     close(m->zygote[1]);
     close(m->executor[1]);
+    close_pair(m->keys, 0);
     close_pair(m->executor_reload, -1);
     close(m->front_reload[0]);
     adopt_set(m, CBX_RELOAD_FRONT);
@@ -331,6 +362,7 @@ _Noreturn static void end(struct master *m, int status)
     signal_child(m->zygote_pid, SIGKILL);
     signal_child(m->reader_pid, SIGKILL);
     signal_child(m->sender_pid, SIGKILL);
+    signal_child(m->keys_pid, SIGKILL);
     signal_child(m->executor_pid, SIGTERM);
     close_pair(m->executor, 0);
     close_pair(m->zygote, -1);
@@ -365,6 +397,11 @@ static bool reap(struct master *m)
                     "a process that forwards the audit log ended; it is started again");
             pause_if_quick(m);
             replace_forwarders(m, pid);
+        } else if (pid == m->keys_pid) {
+            cbx_log(CBX_LOG_WARNING,
+                    "the process that fetches keys of issuers ended; it is started again");
+            pause_if_quick(m);
+            fork_keys(m);
         }
     }
     return false;
@@ -381,7 +418,8 @@ _Noreturn static void load_set(struct master *m, int to)
     cbx_log_set_component("loader");
     setitimer(ITIMER_REAL, &limit, NULL);
     cbx_buf_init(&set, CBX_RELOAD_BYTES_MAX);
-    adopt_set(m, CBX_RELOAD_FRONT | CBX_RELOAD_ZYGOTE | CBX_RELOAD_EXECUTOR); /* to compare with */
+    adopt_set(m, CBX_RELOAD_FRONT | CBX_RELOAD_ZYGOTE | CBX_RELOAD_EXECUTOR |
+                     CBX_RELOAD_KEYS); /* to compare with */
     int status = m->config.reload.load(m->config.reload.context, &set);
     for (size_t at = 0; status == 0 && at < set.len;) {
         ssize_t n = write(to, set.p + at, set.len - at);
@@ -440,6 +478,10 @@ static void distribute_set(struct master *m)
     signal_child(m->zygote_pid, SIGKILL);
     await_child(m->zygote_pid);
     m->zygote_pid = fork_zygote(m);
+    /* Before the front, which asks for what is new at once. */
+    signal_child(m->keys_pid, SIGKILL);
+    await_child(m->keys_pid);
+    fork_keys(m);
     send_set(m, m->front_reload[0], m->front_pid, CBX_RELOAD_FRONT, "front");
 }
 
@@ -531,6 +573,7 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
     m = (struct master){ .config = *config,
                          .front_reload = { -1, -1 },
                          .executor_reload = { -1, -1 },
+                         .keys = { -1, -1 },
                          .notify = { .fd = -1 } };
     if (config->respawn_front) {
         cbx_notify_init(&m.notify);
@@ -543,6 +586,7 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
     int failed = make_secrets(&m, err);
     failed = failed ? failed : cbx_wire_pair(m.zygote, err);
     failed = failed ? failed : cbx_wire_pair(m.executor, err);
+    failed = failed || config->keys == NULL ? failed : cbx_key_channel(m.keys, err);
     if (failed) {
         return failed;
     }
@@ -573,10 +617,12 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
         cbx_log_set_component("master");
         m.forked_ms = cbx_clock_ms() - QUICK_MS;
         fork_forwarders(&m);
+        fork_keys(&m);
         supervise(&m, &signals);
     }
     *out = (struct cbx_master_sockets){ .zygote = m.zygote[0],
                                         .executor = m.executor[0],
-                                        .reload = m.front_reload[1] };
+                                        .reload = m.front_reload[1],
+                                        .keys = m.keys[0] };
     return 0;
 }

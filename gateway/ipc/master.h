@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The master: the process that a user starts. It forks the others (front, zygote, executor), holds
+ * The master: the process that a user starts. It forks the others (front, zygote, executor, and those with one channel), holds
  * the sockets between them, and forks again what was killed: requests wait in the sockets
  * meanwhile. It ends with the front. It parses nothing and includes none of the processes that it
  * forks. */
@@ -42,12 +42,17 @@ struct cbx_master_reload {
     struct cbx_buf *first;
 };
 
-/* The main function of a process that forwards the audit log: `channel` leads to the other one. */
-typedef void cbx_forward_main(int channel, const void *context);
+/* The main function of a process that has one channel and no secrets: of one that forwards the audit log it leads to the
+ * other one, of the one that fetches keys to the front. */
+typedef void cbx_channel_main(int channel, const void *context);
 
 struct cbx_master_config {
     cbx_child_main *zygote, *executor;
-    cbx_forward_main *reader, *sender; /* NULL = neither. When one ends, both are forked anew */
+    cbx_channel_main *reader, *sender; /* NULL = neither. When one ends, both are forked anew */
+    cbx_channel_main *
+        keys; /* fetches keys of issuers (key_fetch.h); NULL = never. Forked while there is something to fetch */
+    bool
+        fetches; /* there is from the start on; after a reload there is when a part of the set is for CBX_RELOAD_KEYS */
     const void *context;
     struct cbx_master_reload reload; /* load NULL: SIGHUP ends the gateway */
     bool respawn_front;              /* fork the front again when a signal killed it */
@@ -61,6 +66,7 @@ struct cbx_master_config {
 struct cbx_master_sockets {
     int zygote, executor;
     int reload; /* for cbx_reload_listen */
+    int keys; /* the channel to the process that fetches keys, whichever there is; -1 = there never is one */
 };
 
 /* Forks; every process, the master included, drops its privileges first. Returns 0 in the front alone, once for each front that there is; the caller's process

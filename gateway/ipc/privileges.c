@@ -20,7 +20,7 @@
 
 /* 2,080,000,000 is in the range that neither distributions nor systemd nor subordinate ids use
  * (1,879,048,192 to 2,147,483,647). A block whose ids have names is left to their owner. */
-enum { FIRST_ID = 2080000000, BLOCK_IDS = 4, BLOCKS = 64 };
+enum { FIRST_ID = 2080000000, BLOCK_IDS = 5, BLOCKS = 64 };
 
 #define CAP(name) (UINT64_C(1) << CAP_##name)
 
@@ -42,6 +42,7 @@ static const struct {
     [CBX_ROLE_CALLER] = { 1, CAP(DAC_OVERRIDE), true },
     [CBX_ROLE_READER] = { 0, CAP(DAC_OVERRIDE), false },
     [CBX_ROLE_SENDER] = { 3, 0, false },
+    [CBX_ROLE_KEYS] = { 4, 0, false },
 };
 #define NEEDED (CAP(KILL) | CAP(SETUID) | CAP(SETGID) | CAP(SYS_CHROOT) | CAP(CHOWN))
 

@@ -18,6 +18,7 @@ enum cbx_role {
                         files that it makes are the caller's */
     CBX_ROLE_READER, /* reads the audit log for the sender */
     CBX_ROLE_SENDER, /* sends its records over the network */
+    CBX_ROLE_KEYS,   /* fetches keys of issuers over the network */
 };
 
 /* The user id of a process, which is its group id too. The effective id of the caller when the role

@@ -13,6 +13,7 @@ enum cbx_reload_process {
     CBX_RELOAD_FRONT = 1,
     CBX_RELOAD_ZYGOTE = 2,
     CBX_RELOAD_EXECUTOR = 4,
+    CBX_RELOAD_KEYS = 8, /* forked when a part is for it, and with every reload anew */
 };
 
 enum { CBX_RELOAD_BYTES_MAX = 64 * 1024 * 1024, CBX_RELOAD_NAME_MAX = 15 };

@@ -47,3 +47,34 @@ bool cbx_base64_decode(struct cbx_str text, struct cbx_buf *out)
     out->len += (size_t)len - padding; /* libcrypto counts it */
     return true;
 }
+
+int cbx_base64url_encode(struct cbx_str bytes, struct cbx_buf *out)
+{
+    size_t before = out->len;
+    int failed = cbx_base64_encode(bytes, out);
+    for (size_t i = before; i < out->len; i++) {
+        char c = out->p[i];
+        out->p[i] = c == '+' ? '-' : c == '/' ? '_' : c;
+    }
+    while (out->len > before && out->p[out->len - 1] == '=') {
+        out->p[--out->len] = '\0';
+    }
+    return failed;
+}
+
+bool cbx_base64url_decode(struct cbx_str text, struct cbx_buf *out)
+{
+    CBX_AUTO_DONE(buf) padded;
+    cbx_buf_init(&padded, text.len + 4);
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.p[i];
+        if (c == '+' || c == '/' || c == '=') {
+            return false;
+        }
+        cbx_buf_add_char(&padded, c == '-' ? '+' : c == '_' ? '/' : c);
+    }
+    while (padded.len % 4 != 0) {
+        cbx_buf_add_char(&padded, '=');
+    }
+    return cbx_base64_decode(cbx_buf_str(&padded), out);
+}

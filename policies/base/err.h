@@ -34,7 +34,9 @@ enum { CBX_ERR_FULL_BYTES = CBX_ERR_TEXT_BYTES + CBX_ERR_DETAIL_BYTES + 2 };
 struct cbx_err {
     int code;
     uint32_t line, column; /* 1-based, of the input (policy or source); 0 = no place */
-    uint32_t retry_s; /* of CBX_EQUOTA: seconds until it is worth trying again; 0 = not known */
+    uint32_t
+        retry_s; /* of CBX_EQUOTA and CBX_EBUSY: seconds until it is worth trying again; 0 = not
+                         known */
     char text[CBX_ERR_TEXT_BYTES];
     char detail[CBX_ERR_DETAIL_BYTES]; /* for the operator alone, or "": paths and addresses of the
                                           host, what another program answered. It goes to the log

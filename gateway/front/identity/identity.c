@@ -2,29 +2,27 @@
  * Authentication. */
 #include "gateway/front/identity/identity.h"
 
-#include "gateway/front/identity/jwt.h"
+#include "gateway/front/identity/key_files.h"
 #include "gateway/front/identity/tokens.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 /* What is configured, as it was loaded together. It is never freed before the identity: requests borrow rows. */
 struct loaded {
     struct cbx_buf bytes; /* it, as cbx_identity_load writes it */
     struct cbx_principals principals;
-    struct cbx_jwks *keys[CBX_ISSUERS_MAX]; /* of each issuer */
+    struct cbx_jwks *keys[CBX_ISSUERS_MAX];      /* of each issuer with a file; else NULL */
+    struct cbx_str authorities[CBX_ISSUERS_MAX]; /* of each issuer with a URL; in `bytes` */
     struct loaded *before;
 };
 
 struct cbx_identity {
     struct loaded *_Atomic loaded;
+    struct cbx_issuer_keys *fetched; /* of the issuers with a URL */
     struct cbx_tokens *tokens;
     struct cbx_quotas *quotas;
     char public_url[513];
@@ -32,54 +30,41 @@ struct cbx_identity {
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-/* Appends the text of a file of keys, which can be used. */
-static int read_keys(const char *path, struct cbx_buf *out, struct cbx_err *err)
-{
-    struct stat status;
-    CBX_AUTO(jwks) keys = NULL;
-    CBX_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
-        return cbx_fail(err, CBX_EINVAL, "'%.400s': %s", path,
-                        fd < 0 ? strerror(errno) : "no regular file");
-    }
-    if ((status.st_uid != 0 && status.st_uid != geteuid()) || (status.st_mode & 022) != 0 ||
-        status.st_size > CBX_JWKS_MAX) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "'%.300s' has the keys that decide who is let in: it must be a file of "
-                        "root or of the user of the gateway, writable for nobody else, of at most "
-                        "%d bytes",
-                        path, CBX_JWKS_MAX);
-    }
-    CBX_AUTO_MEM char *text = malloc((size_t)status.st_size + 1);
-    if (text == NULL) {
-        abort();
-    }
-    ssize_t got = read(fd, text, (size_t)status.st_size);
-    struct cbx_str json = { .p = text, .len = got > 0 ? (size_t)got : 0 };
-    int failed = cbx_jwks_read(json, &keys, err);
-    return failed ? cbx_wrap(err, "'%.300s'", path) : cbx_buf_add(out, json);
-}
-
-/* Before the rows, the issuers, and of each issuer the length and the text of its keys. The reader is the same program. */
+/* Before the principals and the issuers; behind each issuer the length and the text of its file: keys, or the authorities of
+ * its URL. The reader is the same program. */
 struct head {
     uint64_t principals, issuers;
-    bool given;
+    uint64_t fetched; /* issuers with a URL */
+    uint64_t given;
 };
 
-static int write_keys(const struct cbx_issuer *issuer, const char *folder, struct cbx_buf *out,
-                      struct cbx_err *err)
+/* What the row's source is known by. A row that is changed in any of these is another source, whose keys are fetched anew. */
+static struct cbx_sha256 source_of(const struct cbx_issuer *issuer, struct cbx_str authorities)
 {
-    char path[PATH_MAX];
-    bool relative = issuer->jwks[0] != '/' && folder != NULL;
+    CBX_AUTO_DONE(buf) names;
+    cbx_buf_init(&names, sizeof(issuer->name) + sizeof(issuer->jwks));
+    cbx_buf_add_bytes(&names, issuer->name, strlen(issuer->name) + 1);
+    cbx_buf_add_bytes(&names, issuer->jwks, strlen(issuer->jwks) + 1);
+    return cbx_sha256_of2(cbx_buf_str(&names), authorities);
+}
+
+static int write_row(struct cbx_issuer *issuer, const char *folder, struct cbx_buf *out,
+                     struct cbx_err *err)
+{
     CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, CBX_JWKS_MAX);
-    snprintf(path, sizeof(path), "%s%s%s", relative ? folder : "", relative ? "/" : "",
-             issuer->jwks);
-    int failed = read_keys(path, &text, err);
+    cbx_buf_init(&text, CBX_KEY_FILE_BYTES_MAX);
+    int failed = cbx_key_files_read(issuer, folder, &text, err);
+    if (failed) {
+        return failed;
+    }
+    if (issuer->refresh_s > 0) {
+        issuer->source = source_of(issuer, cbx_buf_str(&text));
+    }
     uint64_t len = text.len;
+    cbx_buf_add_bytes(out, issuer, sizeof(*issuer));
     cbx_buf_add_bytes(out, &len, sizeof(len));
     cbx_buf_add(out, cbx_buf_str(&text));
-    return failed;
+    return 0;
 }
 
 int cbx_identity_load(const struct cbx_identity_config *config, struct cbx_buf *out,
@@ -92,12 +77,14 @@ int cbx_identity_load(const struct cbx_identity_config *config, struct cbx_buf *
     if (failed) {
         return failed;
     }
-    const struct head head = { .principals = p.count, .issuers = p.issuer_count, .given = p.given };
+    struct head head = { .principals = p.count, .issuers = p.issuer_count, .given = p.given };
+    for (size_t i = 0; i < p.issuer_count; i++) {
+        head.fetched += p.issuers[i].refresh_s > 0;
+    }
     cbx_buf_add_bytes(out, &head, sizeof(head));
     cbx_buf_add_bytes(out, p.rows, p.count * sizeof(p.rows[0]));
-    cbx_buf_add_bytes(out, p.issuers, p.issuer_count * sizeof(p.issuers[0]));
     for (size_t i = 0; i < p.issuer_count && !failed; i++) {
-        failed = write_keys(&p.issuers[i], config->folder, out, err);
+        failed = write_row(&p.issuers[i], config->folder, out, err);
     }
     return failed          ? failed
            : out->overflow ? cbx_fail(err, CBX_ETOOBIG, "principals and keys are too large")
@@ -114,6 +101,12 @@ static bool take(struct cbx_str *rest, void *into, size_t bytes)
     }
     *rest = cbx_str_sub(*rest, bytes, rest->len);
     return true;
+}
+
+bool cbx_identity_fetches(struct cbx_str bytes)
+{
+    struct head head;
+    return take(&bytes, &head, sizeof(head)) && head.fetched > 0;
 }
 
 static void loaded_free(struct loaded *loaded)
@@ -139,34 +132,38 @@ static bool take_rows(struct cbx_str *rest, struct cbx_principals *p)
     }
     p->count = head.principals;
     p->issuer_count = head.issuers;
-    p->given = head.given;
-    return take(rest, p->rows, p->count * sizeof(p->rows[0])) &&
-           take(rest, p->issuers, p->issuer_count * sizeof(p->issuers[0]));
+    p->given = head.given != 0;
+    return take(rest, p->rows, p->count * sizeof(p->rows[0]));
 }
 
-static bool take_keys(struct cbx_str *rest, struct cbx_jwks **out)
+static bool take_issuer(struct cbx_str *rest, struct loaded *loaded, size_t i)
 {
+    struct cbx_issuer *issuer = &loaded->principals.issuers[i];
     uint64_t len;
-    if (!take(rest, &len, sizeof(len)) || len > rest->len ||
-        cbx_jwks_read(cbx_str_sub(*rest, 0, len), out, NULL) != 0) {
+    if (!take(rest, issuer, sizeof(*issuer)) || !take(rest, &len, sizeof(len)) || len > rest->len) {
         return false;
     }
+    struct cbx_str text = cbx_str_sub(*rest, 0, len);
     *rest = cbx_str_sub(*rest, len, rest->len);
-    return true;
+    if (issuer->refresh_s > 0) {
+        loaded->authorities[i] = text;
+        return true;
+    }
+    return cbx_jwks_read(text, &loaded->keys[i], NULL) == 0;
 }
 
 static int read_loaded(struct cbx_str bytes, struct loaded **out, struct cbx_err *err)
 {
     struct loaded *loaded = calloc(1, sizeof(*loaded));
-    struct cbx_str rest = bytes;
     if (loaded == NULL) {
         abort();
     }
     cbx_buf_init(&loaded->bytes, bytes.len + 1);
     cbx_buf_add(&loaded->bytes, bytes);
+    struct cbx_str rest = cbx_buf_str(&loaded->bytes);
     bool good = take_rows(&rest, &loaded->principals);
     for (size_t i = 0; good && i < loaded->principals.issuer_count; i++) {
-        good = take_keys(&rest, &loaded->keys[i]);
+        good = take_issuer(&rest, loaded, i);
     }
     if (!good || rest.len > 0) {
         loaded_free(loaded);
@@ -177,6 +174,12 @@ static int read_loaded(struct cbx_str bytes, struct loaded **out, struct cbx_err
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
+
+static void configure_fetched(const struct cbx_identity *identity, const struct loaded *loaded)
+{
+    cbx_issuer_keys_configure(identity->fetched, loaded->principals.issuers,
+                              loaded->principals.issuer_count);
+}
 
 int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identity **out,
                      struct cbx_err *err)
@@ -195,6 +198,8 @@ int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identi
         abort();
     }
     identity->loaded = loaded;
+    identity->fetched = cbx_issuer_keys_new();
+    configure_fetched(identity, loaded);
     bool configured = loaded->principals.given || loaded->principals.issuer_count > 0;
     failed = cbx_tokens_open(config->state_dir, configured, &identity->tokens, err);
     if (failed || (!configured && identity->tokens == NULL)) {
@@ -214,6 +219,7 @@ void cbx_identity_free(struct cbx_identity *identity)
             before = l->before;
             loaded_free(l);
         }
+        cbx_issuer_keys_free(identity->fetched);
         cbx_tokens_free(identity->tokens);
         cbx_quotas_free(identity->quotas);
         free(identity);
@@ -231,9 +237,31 @@ int cbx_identity_replace(struct cbx_identity *identity, struct cbx_str bytes, st
     int failed = read_loaded(bytes, &loaded, err);
     if (!failed) {
         loaded->before = identity->loaded;
+        configure_fetched(identity, loaded); /* before a request comes with a row of it */
         identity->loaded = loaded;
     }
     return failed;
+}
+
+size_t cbx_identity_sources(const struct cbx_identity *identity,
+                            struct cbx_key_source out[CBX_KEY_SOURCES_MAX])
+{
+    const struct loaded *loaded = identity != NULL ? identity->loaded : NULL;
+    size_t count = 0;
+    for (size_t i = 0; loaded != NULL && i < loaded->principals.issuer_count; i++) {
+        const struct cbx_issuer *issuer = &loaded->principals.issuers[i];
+        if (issuer->refresh_s > 0) {
+            out[count++] = (struct cbx_key_source){ .id = issuer->source,
+                                                    .url = issuer->jwks,
+                                                    .authorities = loaded->authorities[i] };
+        }
+    }
+    return count;
+}
+
+struct cbx_issuer_keys *cbx_identity_issuer_keys(const struct cbx_identity *identity)
+{
+    return identity != NULL ? identity->fetched : NULL;
 }
 
 /* Nobody can use a policy in mode log-only without the right. */
@@ -320,11 +348,30 @@ static int by_token(struct cbx_identity *identity, struct cbx_str text, struct c
     return failed;
 }
 
-static int by_issuer(const struct cbx_identity *identity, struct cbx_str text,
-                     struct cbx_caller *out, struct cbx_err *err)
+/* By keys that are fetched. A token that names a key which they lack may be signed by a new one. */
+static int verify_by_fetched(const struct cbx_identity *identity, const struct cbx_issuer *issuer,
+                             struct cbx_str text, char *principal, struct cbx_err *err)
+{
+    CBX_AUTO(jwks) keys = NULL;
+    CBX_AUTO(jwks) renewed = NULL;
+    int failed =
+        cbx_issuer_keys_take(identity->fetched, &issuer->source, cbx_clock_ms(), &keys, err);
+    if (!failed && cbx_jwt_lacks_key(text, keys)) {
+        failed = cbx_issuer_keys_renew(identity->fetched, &issuer->source, cbx_clock_ms(),
+                                       CBX_KEYS_WAIT_MS, err);
+        failed = failed ? failed
+                        : cbx_issuer_keys_take(identity->fetched, &issuer->source, cbx_clock_ms(),
+                                               &renewed, err);
+    }
+    return failed ? cbx_wrap(err, "issuer '%s'", issuer->name)
+                  : cbx_jwt_verify(text, issuer, renewed != NULL ? renewed : keys,
+                                   cbx_time_ms() / 1000, principal, err);
+}
+
+static int by_issuer(const struct cbx_identity *identity, const struct loaded *loaded,
+                     struct cbx_str text, struct cbx_caller *out, struct cbx_err *err)
 {
     char name[513];
-    const struct loaded *loaded = identity->loaded;
     int failed = cbx_jwt_issuer(text, name, err);
     if (failed) {
         return failed;
@@ -333,8 +380,10 @@ static int by_issuer(const struct cbx_identity *identity, struct cbx_str text,
         const struct cbx_issuer *issuer = &loaded->principals.issuers[i];
         if (strcmp(issuer->issuer, name) == 0) {
             snprintf(out->credential, sizeof(out->credential), "issuer %s", issuer->name);
-            return cbx_jwt_verify(text, issuer, loaded->keys[i], cbx_time_ms() / 1000,
-                                  out->principal, err);
+            return loaded->keys[i] == NULL
+                       ? verify_by_fetched(identity, issuer, text, out->principal, err)
+                       : cbx_jwt_verify(text, issuer, loaded->keys[i], cbx_time_ms() / 1000,
+                                        out->principal, err);
         }
     }
     return cbx_fail(err, CBX_ENOTFOUND, "no issuer is called so");
@@ -355,8 +404,9 @@ static struct cbx_str bearer_of(struct cbx_str header)
 }
 
 /* Whoever shows a credential is judged by it alone, also over a Unix socket. */
-static int find_caller(struct cbx_identity *identity, const struct cbx_credentials *credentials,
-                       struct cbx_caller *out, struct cbx_err *err)
+static int find_caller(struct cbx_identity *identity, const struct loaded *loaded,
+                       const struct cbx_credentials *credentials, struct cbx_caller *out,
+                       struct cbx_err *err)
 {
     struct cbx_str token = bearer_of(credentials->authorization);
     if (credentials->authorization.p == NULL && credentials->has_peer) {
@@ -366,7 +416,27 @@ static int find_caller(struct cbx_identity *identity, const struct cbx_credentia
     }
     return token.len == 0 ? cbx_fail(err, CBX_EINVAL, "the header is no bearer token")
            : cbx_str_starts(token, CBX_STR("cbx_")) ? by_token(identity, token, out, err)
-                                                    : by_issuer(identity, token, out, err);
+                                                    : by_issuer(identity, loaded, token, out, err);
+}
+
+static bool refuse_credential(const struct cbx_identity *identity, int failed,
+                              const struct cbx_err *err, struct cbx_auth_refusal *refusal)
+{
+    bool broken = failed == CBX_EIO || failed == CBX_EPROTO, busy = failed == CBX_EBUSY;
+    cbx_log(broken ? CBX_LOG_ERROR
+            : busy ? CBX_LOG_WARNING
+                   : CBX_LOG_INFO,
+            "a credential is refused: %s", cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    if (broken) {
+        return refuse(identity, 503, NULL, "no token can be verified now", refusal);
+    }
+    if (busy) {
+        refuse(identity, 503, NULL, "tokens of this issuer cannot be verified now; try again later",
+               refusal);
+        refusal->retry_s = err->retry_s;
+        return false;
+    }
+    return refuse(identity, 401, "invalid_token", "the token is not valid", refusal);
 }
 
 bool cbx_identity_authenticate(struct cbx_identity *identity,
@@ -378,23 +448,19 @@ bool cbx_identity_authenticate(struct cbx_identity *identity,
         *out = *cbx_caller_local();
         return true;
     }
+    const struct loaded *loaded = identity->loaded; /* one of them for all of the request */
     *out = (struct cbx_caller){ 0 };
-    bool by_peer = credentials->has_peer && identity->loaded->principals.given;
+    bool by_peer = credentials->has_peer && loaded->principals.given;
     if (credentials->authorization.p == NULL && !by_peer) {
         return refuse(identity, 401, NULL,
                       "this gateway needs a token: send it as 'Authorization: Bearer TOKEN'",
                       refusal);
     }
-    int failed = find_caller(identity, credentials, out, &err);
+    int failed = find_caller(identity, loaded, credentials, out, &err);
     if (failed) {
-        bool broken = failed == CBX_EIO || failed == CBX_EPROTO;
-        cbx_log(broken ? CBX_LOG_ERROR : CBX_LOG_INFO, "a credential is refused: %s",
-                cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
-        return broken ? refuse(identity, 503, NULL, "no token can be verified now", refusal)
-                      : refuse(identity, 401, "invalid_token", "the token is not valid", refusal);
+        return refuse_credential(identity, failed, &err, refusal);
     }
-    const struct cbx_principal *row =
-        cbx_principals_find(&identity->loaded->principals, out->principal);
+    const struct cbx_principal *row = cbx_principals_find(&loaded->principals, out->principal);
     if (row == NULL) {
         cbx_log(CBX_LOG_INFO,
                 "principal '%s' (%s) is refused: the configuration has none of this "

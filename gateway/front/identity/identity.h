@@ -4,6 +4,7 @@
 #ifndef CBX_GATEWAY_FRONT_IDENTITY_IDENTITY_H
 #define CBX_GATEWAY_FRONT_IDENTITY_IDENTITY_H
 
+#include "gateway/front/identity/issuer_keys.h"
 #include "gateway/front/identity/quotas.h"
 
 #include "policies/base/auto.h"
@@ -26,10 +27,13 @@ struct cbx_identity_config {
 /* What is written by cbx_identity_load. */
 enum { CBX_IDENTITY_BYTES_MAX = 16 << 20 };
 
-/* Reads principals, issuers and their keys, checks them, and appends them for cbx_identity_replace in a process that may
+/* Reads principals, issuers, their files of keys and of authorities, checks them, and appends them for cbx_identity_replace in a process that may
  * not read files. CBX_EINVAL, with line and column of the configuration. */
 int cbx_identity_load(const struct cbx_identity_config *config, struct cbx_buf *out,
                       struct cbx_err *err);
+
+/* True when one of these issuers, as cbx_identity_load wrote them, has keys that are fetched. */
+bool cbx_identity_fetches(struct cbx_str bytes);
 
 /* What is in use, in this form; borrowed until the next replacement. */
 struct cbx_str cbx_identity_bytes(const struct cbx_identity *identity);
@@ -44,6 +48,14 @@ int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identi
                      struct cbx_err *err);
 void cbx_identity_free(struct cbx_identity *identity);
 CBX_DEFINE_AUTO(identity)
+
+/* The sources of the issuers with a URL, for the process that fetches their keys, borrowed until the next replacement; their
+ * number. NULL identity: none. */
+size_t cbx_identity_sources(const struct cbx_identity *identity,
+                            struct cbx_key_source out[CBX_KEY_SOURCES_MAX]);
+
+/* The keys of these issuers; borrowed. NULL identity: NULL. */
+struct cbx_issuer_keys *cbx_identity_issuer_keys(const struct cbx_identity *identity);
 
 /* cbx_principals_check, and a line of log for what may be a mistake. */
 int cbx_identity_check(const struct cbx_identity *identity, const struct cbx_policies *policies,
@@ -71,7 +83,7 @@ struct cbx_credentials {
 /* Why a request is refused. */
 struct cbx_auth_refusal {
     int status;       /* 401, 403, 429 or 503 */
-    uint32_t retry_s; /* of 429; 0 = not told */
+    uint32_t retry_s; /* of 429 and 503; 0 = not told */
     char
         challenge[768]; /* the header WWW-Authenticate (RFC 9110, 11.6.1; RFC 6750); empty = none */
     char text[512];     /* for the client: nothing of it helps to guess */

@@ -11,6 +11,7 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/rsa.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,37 +38,18 @@ struct key {
 };
 
 struct cbx_jwks {
+    atomic_int references; /* besides the first one */
     struct key items[CBX_JWKS_KEYS];
     size_t count;
 };
 
-/* --- base64url -------------------------------------------------------------------------------- */
-
-/* Appends the bytes of a text in base64url without padding (RFC 7515, section 2). */
-static bool decode(struct cbx_str text, struct cbx_buf *out)
-{
-    CBX_AUTO_DONE(buf) plain;
-    cbx_buf_init(&plain, text.len + 4);
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.p[i];
-        if (c == '+' || c == '/' || c == '=') {
-            return false;
-        }
-        cbx_buf_add_char(&plain, c == '-' ? '+' : c == '_' ? '/' : c);
-    }
-    while (plain.len % 4 != 0) {
-        cbx_buf_add_char(&plain, '=');
-    }
-    return cbx_base64_decode(cbx_buf_str(&plain), out);
-}
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static bool decode_member(const json_t *object, const char *name, struct cbx_buf *out)
 {
     struct cbx_str text = cbx_json_str(json_object_get(object, name));
-    return text.len > 0 && decode(text, out) && out->len > 0;
+    return text.len > 0 && cbx_base64url_decode(text, out) && out->len > 0;
 }
-
-/* --- keys ------------------------------------------------------------------------------------- */
 
 static EVP_PKEY *make_key(const char *type, OSSL_PARAM_BLD *parts)
 {
@@ -219,8 +201,17 @@ int cbx_jwks_read(struct cbx_str text, struct cbx_jwks **out, struct cbx_err *er
     return 0;
 }
 
+struct cbx_jwks *cbx_jwks_ref(struct cbx_jwks *keys)
+{
+    atomic_fetch_add(&keys->references, 1);
+    return keys;
+}
+
 void cbx_jwks_free(struct cbx_jwks *keys)
 {
+    if (keys != NULL && atomic_fetch_sub(&keys->references, 1) > 0) {
+        return;
+    }
     for (size_t i = 0; keys != NULL && i < keys->count; i++) {
         EVP_PKEY_free(keys->items[i].key);
     }
@@ -312,8 +303,8 @@ static bool decode_json(struct cbx_str part, json_t **out)
 {
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_JWT_MAX);
-    return decode(part, &text) && cbx_json_parse(cbx_buf_str(&text), CBX_JWT_MAX, out, NULL) == 0 &&
-           json_is_object(*out);
+    return cbx_base64url_decode(part, &text) &&
+           cbx_json_parse(cbx_buf_str(&text), CBX_JWT_MAX, out, NULL) == 0 && json_is_object(*out);
 }
 
 static int split(struct cbx_str text, struct token *out, struct cbx_err *err)
@@ -328,7 +319,7 @@ static int split(struct cbx_str text, struct token *out, struct cbx_err *err)
     out->text = cbx_str_sub(text, 0, b);
     if (second == NULL || !decode_json(cbx_str_sub(text, 0, a), &out->header) ||
         !decode_json(cbx_str_sub(text, a + 1, b), &out->claims) ||
-        !decode(cbx_str_sub(text, b + 1, text.len), &out->signature)) {
+        !cbx_base64url_decode(cbx_str_sub(text, b + 1, text.len), &out->signature)) {
         return cbx_fail(err, CBX_EINVAL, "it is no signed JSON Web Token");
     }
     return 0;
@@ -346,6 +337,19 @@ int cbx_jwt_issuer(struct cbx_str text, char *out, struct cbx_err *err)
     snprintf(out, ISSUER_BYTES, "%.*s", failed ? 0 : (int)issuer.len, failed ? "" : issuer.p);
     token_done(&token);
     return failed;
+}
+
+bool cbx_jwt_lacks_key(struct cbx_str text, const struct cbx_jwks *keys)
+{
+    struct token token;
+    int failed = split(text, &token, NULL);
+    struct cbx_str id = cbx_json_str(json_object_get(token.header, "kid"));
+    bool lacks = !failed && id.len > 0;
+    for (size_t i = 0; i < keys->count && lacks; i++) {
+        lacks = !cbx_str_is(id, keys->items[i].id);
+    }
+    token_done(&token);
+    return lacks;
 }
 
 static int check_signature(const struct token *token, const struct cbx_jwks *keys,

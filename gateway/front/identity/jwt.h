@@ -5,20 +5,28 @@
 #define CBX_GATEWAY_FRONT_IDENTITY_JWT_H
 
 #include "gateway/front/identity/principals.h"
+#include "gateway/ipc/key_fetch.h"
 
-enum { CBX_JWT_MAX = 16 * 1024, CBX_JWKS_MAX = 256 * 1024, CBX_JWKS_KEYS = 64 };
+/* Sets of keys have CBX_JWKS_MAX bytes at most. */
+enum { CBX_JWT_MAX = 16 * 1024, CBX_JWKS_KEYS = 64 };
 
 struct cbx_jwks;
 
 /* Reads a set of keys. Those of a type or a use that is not served are passed over: served are RSA of 2048 to 8192
  * bits, EC on P-256 and P-384, and Ed25519. CBX_EINVAL for what is no set, or has no key that is served. */
 int cbx_jwks_read(struct cbx_str json, struct cbx_jwks **out, struct cbx_err *err);
+
+/* Another reference to the set, which does not change: each ends with cbx_jwks_free, the last one frees the set. Thread-safe. */
+struct cbx_jwks *cbx_jwks_ref(struct cbx_jwks *keys);
 void cbx_jwks_free(struct cbx_jwks *keys);
 CBX_DEFINE_AUTO(jwks)
 
 /* The issuer that a token says it is of, without a look at its signature: for choosing the keys. CBX_EINVAL for what is
  * no token. `out` has room for 513 bytes. */
 int cbx_jwt_issuer(struct cbx_str token, char *out, struct cbx_err *err);
+
+/* Does the token name a key that the set does not have? False for what is no token. */
+bool cbx_jwt_lacks_key(struct cbx_str token, const struct cbx_jwks *keys);
 
 /* Verifies a token of this issuer at `now_s` of the wall clock; *principal, with room for CBX_NAME_MAX + 1 bytes, is
  * "NAME:CLAIM". CBX_ESEAL for a signature, an issuer or an audience that is another, CBX_ETIMEDOUT for one that has

@@ -2,12 +2,14 @@
  * Principals and issuers from YAML. */
 #include "gateway/front/identity/principals.h"
 
+#include "gateway/front/identity/key_url.h"
 #include "gateway/front/identity/tokens.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum type { TEXT, NUMBER, RIGHTS, POLICIES };
+enum type { TEXT, PLACE, NUMBER, RIGHTS, POLICIES };
 enum section { principal, issuer };
 
 static const struct key {
@@ -50,6 +52,17 @@ static int read_text(const struct key *key, const struct cbx_yaml *value, void *
     snprintf((char *)into + key->offset, (size_t)key->hi + 1, "%.*s", (int)value->text.len,
              value->text.p);
     return 0;
+}
+
+static int read_place(const struct key *key, const struct cbx_yaml *value, void *into,
+                      struct cbx_err *err)
+{
+    int failed = read_text(key, value, into, err);
+    const char *problem =
+        !failed && cbx_key_url_is(value->text) ? cbx_key_url_problem(value->text) : NULL;
+    return problem != NULL
+               ? fail_at(value, err, problem, "is the path of a file, or https://HOST[:PORT]/PATH")
+               : failed;
 }
 
 static int read_number(const struct key *key, const struct cbx_yaml *value, void *into,
@@ -157,6 +170,7 @@ static int read_entry(enum section section, const struct cbx_yaml *entry, void *
     const struct key *key = find_key(section, entry->key);
     return key == NULL           ? fail_key(section, entry, err)
            : key->type == TEXT   ? read_text(key, entry, into, err)
+           : key->type == PLACE  ? read_place(key, entry, into, err)
            : key->type == NUMBER ? read_number(key, entry, into, err)
                                  : read_list(key, entry, into, err);
 }
@@ -175,7 +189,8 @@ static int read_row(enum section section, const struct cbx_yaml *node, void *int
         failed = read_entry(section, e, into, err);
     }
     for (size_t i = 0; i < KEYS && !failed; i++) {
-        if (keys[i].section == section && keys[i].type == TEXT && keys[i].lo > 0 &&
+        bool text = keys[i].type == TEXT || keys[i].type == PLACE;
+        if (keys[i].section == section && text && keys[i].lo > 0 &&
             *((char *)into + keys[i].offset) == '\0') {
             failed = cbx_fail(err, CBX_EINVAL, "'%s' is missing", keys[i].name);
         }
@@ -225,6 +240,22 @@ static int add_principal(struct cbx_principals *out, const struct cbx_yaml *node
     return 0;
 }
 
+/* What is of fetched keys alone, and its default. */
+static int complete_fetching(struct cbx_issuer *row, struct cbx_err *err)
+{
+    enum { REFRESH_S = 300 };
+    if (cbx_key_url_is(cbx_str_of(row->jwks))) {
+        row->refresh_s = row->refresh_s > 0 ? row->refresh_s : REFRESH_S;
+        return 0;
+    }
+    return row->ca[0] == '\0' && row->refresh_s == 0
+               ? 0
+               : cbx_fail(err, CBX_EINVAL,
+                          "issuer '%s': '%s' is for keys that are fetched, with 'jwks: "
+                          "https://HOST[:PORT]/PATH'",
+                          row->name, row->ca[0] != '\0' ? "ca" : "refresh");
+}
+
 static int add_issuer(struct cbx_principals *out, const struct cbx_yaml *node, struct cbx_err *err)
 {
     enum { LEEWAY_S = 60 };
@@ -238,6 +269,7 @@ static int add_issuer(struct cbx_principals *out, const struct cbx_yaml *node, s
                           "needed",
                           row.name);
     }
+    failed = failed ? failed : complete_fetching(&row, err);
     for (size_t i = 0; i < out->issuer_count && !failed; i++) {
         if (strcmp(out->issuers[i].name, row.name) == 0 ||
             strcmp(out->issuers[i].issuer, row.issuer) == 0) {
@@ -287,13 +319,21 @@ void cbx_principals_done(struct cbx_principals *principals)
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
+/* The row of everybody where none is configured. */
+static struct cbx_principal standard;
+
+static void fill_standard(void)
+{
+    standard.rights = cbx_rights_standard();
+}
+
 const struct cbx_principal *cbx_principals_find(const struct cbx_principals *all, const char *name)
 {
-    static struct cbx_principal standard;
+    static pthread_once_t filled = PTHREAD_ONCE_INIT;
     const struct cbx_principal *best = NULL;
     size_t best_len = 0;
     if (!all->given) {
-        standard.rights = cbx_rights_standard();
+        pthread_once(&filled, fill_standard);
         return &standard;
     }
     for (size_t i = 0; i < all->count; i++) {

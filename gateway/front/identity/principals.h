@@ -12,20 +12,27 @@
 #define CBX_GATEWAY_FRONT_IDENTITY_PRINCIPALS_H
 
 #include "gateway/front/identity/caller.h"
+#include "gateway/ipc/key_fetch.h"
 
 #include "policies/base/auto.h"
+#include "policies/base/hash.h"
 #include "policies/yaml.h"
 
-enum { CBX_PRINCIPALS_MAX = 1000, CBX_ISSUERS_MAX = 16 };
+enum { CBX_PRINCIPALS_MAX = 1000, CBX_ISSUERS_MAX = CBX_KEY_SOURCES_MAX };
 
 /* An issuer of JSON Web Tokens (RFC 7519). */
 struct cbx_issuer {
     char name[33];      /* a principal is "NAME:CLAIM" */
     char issuer[513];   /* `iss` */
     char audience[513]; /* one of `aud` */
-    char jwks[513];     /* path of a file with its keys (RFC 7517) */
-    char claim[65];     /* whose value names the principal */
-    int64_t leeway_s;   /* for clocks that differ */
+    char jwks[513]; /* where its keys (RFC 7517) are: the path of a file, or a URL (key_url.h) */
+    char ca
+        [513]; /* of a URL: path of the authorities that certify its server; empty = the system's */
+    char claim[65]; /* whose value names the principal */
+    struct cbx_sha256
+        source;        /* of a URL: the hash of name, URL and authorities (identity.h); else zero */
+    int64_t leeway_s;  /* for clocks that differ */
+    int64_t refresh_s; /* of a URL: from one fetch to the next; else 0 */
 };
 
 struct cbx_principals {

@@ -337,19 +337,15 @@ static int append(struct cbx_tokens *tokens, json_t *record, struct cbx_err *err
     return 0;
 }
 
-/* Random bytes as base64url without padding (RFC 4648, section 5). */
+/* Random bytes as text: 43 characters. */
 static void make_secret(char *out, size_t size)
 {
     char secret[SECRET_BYTES];
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, 64);
     cbx_random(secret, sizeof(secret));
-    cbx_base64_encode((struct cbx_str){ .p = secret, .len = sizeof(secret) }, &text);
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.p[i];
-        text.p[i] = c == '+' ? '-' : c == '/' ? '_' : c;
-    }
-    snprintf(out, size, "%.43s", text.p);
+    cbx_base64url_encode((struct cbx_str){ .p = secret, .len = sizeof(secret) }, &text);
+    snprintf(out, size, "%s", text.p);
 }
 
 int cbx_tokens_create(const char *state_dir, const struct cbx_token *token,

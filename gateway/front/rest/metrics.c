@@ -3,7 +3,9 @@
  * its answer about its health; front and executor write no family that the other writes. */
 #include "gateway/ipc/metrics.h"
 #include "gateway/front/http/tls.h"
+#include "gateway/front/identity/issuer_keys.h"
 #include "gateway/front/rest/rest.h"
+#include "policies/base/clock.h"
 #include "policies/release.h"
 
 enum { METRICS_MAX = 4 * 1024 * 1024 };
@@ -97,6 +99,24 @@ static void add_memory(struct cbx_buf *to, const json_t *executor)
     cbx_metrics_add_sample(to, peak, "process", CBX_STR("executor"), number_of(executor, "peak"));
 }
 
+/* An issuer without keys has no sample. */
+static void add_issuers(struct cbx_buf *to, struct cbx_issuer_keys *keys)
+{
+    static const char age[] = "codebox_issuer_keys_age_seconds";
+    char name[33];
+    int64_t ms;
+    for (size_t i = 0; keys != NULL && cbx_issuer_keys_age(keys, i, cbx_clock_ms(), name, &ms);
+         i++) {
+        if (i == 0) {
+            cbx_metrics_add_head(to, age, "gauge",
+                                 "Since the keys of an issuer that are in use were fetched.");
+        }
+        if (ms >= 0) {
+            cbx_metrics_add_sample(to, age, "issuer", cbx_str_of(name), (double)ms / 1000);
+        }
+    }
+}
+
 static void write_metrics(struct cbx_buf *to, const json_t *health, bool store)
 {
     cbx_metrics_add_head(to, "codebox_build_info", "gauge", "The version of the gateway.");
@@ -129,6 +149,7 @@ void cbx_rest_get_metrics(struct cbx_rest_call *call)
     struct cbx_buf text;
     cbx_buf_init(&text, METRICS_MAX);
     write_metrics(&text, health, cbx_store_check(call->service->store, NULL) == 0);
+    add_issuers(&text, call->service->issuer_keys);
     call->response->status = 200;
     call->response->type = "text/plain; version=0.0.4; charset=utf-8";
     call->response->bytes_len = text.len;

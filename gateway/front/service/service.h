@@ -15,6 +15,7 @@
 
 enum { CBX_SERVICE_PASTS = 128, CBX_SERVICE_APPROVALS = 4096, CBX_SERVICE_SETS = 64 };
 
+struct cbx_issuer_keys;
 struct cbx_job;
 
 /* What was accepted for one session so far, for the judgement of the next (subject.h). */
@@ -45,6 +46,7 @@ struct cbx_service {
     struct cbx_store *store;
     struct cbx_decisions *decisions; /* the last ones (decisions.h); the flow fills them */
     struct cbx_quotas *quotas;       /* borrowed; NULL = none (set it before the first request) */
+    struct cbx_issuer_keys *issuer_keys; /* for the metrics alone; the same */
     pthread_mutex_t lock;
     pthread_cond_t queue_changed;
     struct cbx_job *queue;    /* jobs that have not begun (queue.h) */

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum { NOBODY = 65534, NOT_DROPPED = 99, ROLES = CBX_ROLE_CALLER + 1 };
+enum { NOBODY = 65534, NOT_DROPPED = 99, ROLES = CBX_ROLE_KEYS + 1 };
 
 #define DENIED(call) (errno = 0, (call) < 0 && (errno == EACCES || errno == EPERM))
 
@@ -82,17 +82,20 @@ static int has_nothing(enum cbx_role role)
                                                             : 0;
 }
 
-static void leaves_front_and_analyzer_an_id_of_their_own_and_nothing_else(void **state)
+static void leaves_processes_without_files_an_id_of_their_own_and_nothing_else(void **state)
 {
+    static const enum cbx_role roles[] = { CBX_ROLE_FRONT, CBX_ROLE_ANALYZER, CBX_ROLE_SENDER,
+                                           CBX_ROLE_KEYS };
     (void)state;
     if (!is_root()) {
         skip();
     }
-    assert_int_equal(run_as(CBX_ROLE_FRONT, 0, NULL, has_nothing), 0);
-    assert_int_equal(run_as(CBX_ROLE_ANALYZER, 0, NULL, has_nothing), 0);
-    uid_t front = cbx_privileges_user(CBX_ROLE_FRONT);
-    uid_t analyzer = cbx_privileges_user(CBX_ROLE_ANALYZER);
-    assert_int_not_equal(front, analyzer);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(run_as(roles[i], 0, NULL, has_nothing), 0);
+        for (size_t k = 0; k < i; k++) {
+            assert_int_not_equal(cbx_privileges_user(roles[i]), cbx_privileges_user(roles[k]));
+        }
+    }
     assert_int_equal(cbx_privileges_user(CBX_ROLE_EXECUTOR), 0);
 }
 
@@ -307,7 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(works_for_an_ordinary_user_without_a_change_of_ids),
-        cmocka_unit_test(leaves_front_and_analyzer_an_id_of_their_own_and_nothing_else),
+        cmocka_unit_test(leaves_processes_without_files_an_id_of_their_own_and_nothing_else),
         cmocka_unit_test(leaves_the_executor_the_files_of_all_users_and_no_other_capability),
         cmocka_unit_test(leaves_a_front_of_the_caller_its_files_and_not_its_id),
         cmocka_unit_test(gives_no_capability_back_to_a_program_that_root_starts),

@@ -81,6 +81,18 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
         { "issuers:\n- {name: a, issuer: b, audience: c, jwks: d}\n"
           "- {name: z, issuer: b, audience: c, jwks: d}\n",
           "two issuers", 3 },
+        { "issuers:\n- {name: a, issuer: b, audience: c, jwks: 'http://d/e'}\n", "another scheme",
+          2 },
+        { "issuers:\n- {name: a, issuer: b, audience: c, jwks: 'https://x@d/e'}\n",
+          "user information", 2 },
+        { "issuers:\n- {name: a, issuer: b, audience: c, jwks: d, ca: e}\n", "'ca' is for keys",
+          2 },
+        { "issuers:\n- {name: a, issuer: b, audience: c, jwks: d, refresh: 60}\n",
+          "'refresh' is for keys", 2 },
+        { "issuers:\n- {name: a, issuer: b, audience: c, jwks: 'https://d/e', refresh: 59}\n",
+          "from 60 to 86400", 2 },
+        { "issuers:\n- {name: a, issuer: b, audience: c, jwks: 'https://d/e', refresh: 86401}\n",
+          "from 60 to 86400", 2 },
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         CBX_AUTO_DONE(principals) p = { 0 };
@@ -91,6 +103,37 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
     }
 }
 
+static void the_column_of_a_url_that_is_refused_is_its_own(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(principals) p = { 0 };
+    struct cbx_err err = { 0 };
+    assert_int_equal(
+        read_section("issuers:\n- name: a\n  issuer: b\n  jwks: https://d/e#f\n", &p, &err),
+        CBX_EINVAL);
+    assert_int_equal(err.line, 4);
+    assert_int_equal(err.column, 9);
+}
+
+static void keys_of_a_url_are_fetched_every_five_minutes_unless_a_row_says_otherwise(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(principals) p = { 0 };
+    struct cbx_err err = { 0 };
+    assert_int_equal(
+        read_section("issuers:\n"
+                     "- {name: a, issuer: a, audience: c, jwks: 'https://d/e'}\n"
+                     "- {name: b, issuer: b, audience: c, jwks: 'https://d/e', refresh: "
+                     "86400, ca: f}\n"
+                     "- {name: c, issuer: c, audience: c, jwks: './https:d'}\n",
+                     &p, &err),
+        0);
+    assert_int_equal(p.issuers[0].refresh_s, 300);
+    assert_int_equal(p.issuers[1].refresh_s, 86400);
+    assert_string_equal(p.issuers[1].ca, "f");
+    assert_int_equal(p.issuers[2].refresh_s, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +141,8 @@ int main(void)
         cmocka_unit_test(
             without_a_configuration_everybody_has_the_standard_rights_and_an_empty_one_is_nobody),
         cmocka_unit_test(what_is_wrong_is_refused_with_its_place),
+        cmocka_unit_test(the_column_of_a_url_that_is_refused_is_its_own),
+        cmocka_unit_test(keys_of_a_url_are_fetched_every_five_minutes_unless_a_row_says_otherwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ * The process that fetches keys: one thread, and those in which libcurl resolves names. */
+#include "gateway/keys/fetcher.h"
+
+#include "gateway/ipc/files.h"
+#include "gateway/ipc/jail.h"
+#include "gateway/keys/transfer.h"
+#include "policies/base/clock.h"
+#include "policies/base/log.h"
+
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* A front that was taken over can ask as often as it likes, and the issuer's server is another's. */
+enum { PAUSE_MS = 1000, IDLE_MS = 60000 };
+
+struct source {
+    const struct cbx_key_source *row;
+    struct cbx_transfer transfer;
+    struct cbx_key_request asked; /* the last request; number 0 = none */
+    bool waits;                   /* it was not answered yet */
+    int64_t began_ms;             /* of the last fetch; 0 = none */
+    struct cbx_buf last; /* of the last fetch that did not fail; for a front that was forked anew */
+    int64_t last_ms;     /* when that was; 0 = never */
+};
+
+struct fetcher {
+    int channel;
+    CURLM *multi;
+    struct source sources[CBX_KEY_SOURCES_MAX];
+    size_t count;
+};
+
+static struct source *find_source(struct fetcher *f, const struct cbx_sha256 *id)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        if (cbx_sha256_equal(&f->sources[i].row->id, id)) {
+            return &f->sources[i];
+        }
+    }
+    return NULL;
+}
+
+static void answer(const struct fetcher *f, struct cbx_key_answer head, struct cbx_str bytes)
+{
+    if (!cbx_key_answer_send(f->channel, head, bytes)) {
+        _exit(1); /* the gateway ended */
+    }
+}
+
+/* What the configuration does not name is asked for by a front that did not take a reload over yet. */
+static void take_request(struct fetcher *f, const struct cbx_key_request *request)
+{
+    struct source *s = find_source(f, &request->source);
+    if (s == NULL) {
+        answer(
+            f,
+            (struct cbx_key_answer){ .event = CBX_KEYS_FAILED,
+                                     .number = request->number,
+                                     .source = request->source,
+                                     .reason = "no issuer of the configuration has this source" },
+            CBX_STR(""));
+    } else if (request->number != s->asked.number) { /* else it was sent again */
+        s->asked = *request;
+        s->waits = true;
+    }
+}
+
+static void finish(struct fetcher *f, struct source *s, CURLcode code)
+{
+    struct cbx_key_answer head = { .number = s->asked.number, .source = s->row->id };
+    int64_t now = cbx_clock_ms();
+    bool good = cbx_transfer_end(&s->transfer, f->multi, code, head.reason, sizeof(head.reason));
+    if (good) {
+        cbx_buf_reset(&s->last);
+        cbx_buf_add(&s->last, cbx_buf_str(&s->transfer.body));
+        s->last_ms = now;
+    }
+    bool has_bytes = good || (s->asked.wants_last == 1 && s->last_ms > 0);
+    head.event = good ? CBX_KEYS_FETCHED : CBX_KEYS_FAILED;
+    head.age_ms = has_bytes ? now - s->last_ms : 0;
+    s->waits = false;
+    answer(f, head, has_bytes ? cbx_buf_str(&s->last) : CBX_STR(""));
+}
+
+/* Begins what is due; milliseconds until the next one is. */
+static int begin_due(struct fetcher *f)
+{
+    int64_t now = cbx_clock_ms(), next = IDLE_MS;
+    for (size_t i = 0; i < f->count; i++) {
+        struct source *s = &f->sources[i];
+        int64_t left = s->began_ms > 0 ? s->began_ms + PAUSE_MS - now : 0;
+        if (!s->waits || s->transfer.curl != NULL) {
+            continue;
+        }
+        if (left > 0) {
+            next = left < next ? left : next;
+            continue;
+        }
+        s->began_ms = now;
+        cbx_transfer_begin(&s->transfer, f->multi, s->row);
+        next = 0;
+    }
+    return (int)next;
+}
+
+static void finish_ended(struct fetcher *f)
+{
+    int left;
+    for (CURLMsg *m; (m = curl_multi_info_read(f->multi, &left)) != NULL;) {
+        char *transfer = NULL;
+        CURLcode code = m->data.result;
+        curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &transfer);
+        for (size_t i = 0; i < f->count; i++) {
+            if ((char *)&f->sources[i].transfer == transfer) {
+                finish(f, &f->sources[i], code);
+            }
+        }
+    }
+}
+
+/* The resolver, and libssl with the system's authorities, read files of /etc, which are replaced by renaming: a grant of the
+ * files themselves would not last. */
+static int confine(struct cbx_err *err)
+{
+    static const char *const folders[] = { "/etc", "/run/systemd/resolve" };
+    struct cbx_grant grants[2];
+    size_t count = 0;
+    for (size_t i = 0; i < 2; i++) {
+        if (access(folders[i], F_OK) == 0) {
+            grants[count++] = (struct cbx_grant){ .path = folders[i], .reads = true };
+        }
+    }
+    int failed = cbx_files_confine(grants, count, true, err);
+    return failed ? failed : cbx_jail_sender(false, err);
+}
+
+static void open_sources(struct fetcher *f, const struct cbx_key_source *sources, size_t count)
+{
+    f->count = count < CBX_KEY_SOURCES_MAX ? count : CBX_KEY_SOURCES_MAX;
+    for (size_t i = 0; i < f->count; i++) {
+        f->sources[i].row = &sources[i];
+        cbx_buf_init(&f->sources[i].transfer.body, CBX_JWKS_MAX);
+        cbx_buf_init(&f->sources[i].last, CBX_JWKS_MAX);
+    }
+}
+
+_Noreturn void cbx_keys_main(int channel, const struct cbx_key_source *sources, size_t count)
+{
+    static struct fetcher f;
+    struct cbx_err err = { 0 };
+    f.channel = channel;
+    prctl(PR_SET_NAME, "cbx-keys");
+    cbx_log_set_component("keys");
+    open_sources(&f, sources, count);
+    if (cbx_transfer_prepare(&err) != 0 || confine(&err) != 0 ||
+        (f.multi = curl_multi_init()) == NULL) {
+        cbx_log(CBX_LOG_ERROR, "keys of issuers: %s", err.text);
+        _exit(1);
+    }
+    answer(&f, (struct cbx_key_answer){ .event = CBX_KEYS_STARTED }, CBX_STR(""));
+    for (;;) {
+        struct curl_waitfd requests = { .fd = channel, .events = CURL_WAIT_POLLIN };
+        struct cbx_key_request request;
+        int running;
+        curl_multi_poll(f.multi, &requests, 1, begin_due(&f), NULL);
+        while (cbx_key_request_take(channel, &request)) {
+            take_request(&f, &request);
+        }
+        curl_multi_perform(f.multi, &running);
+        finish_ended(&f);
+    }
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * The process that fetches the keys of issuers of tokens (cbx-keys). It has the network and nothing else of the gateway: no
+ * file, no socket but the channel to the front. It is told by the configuration what it may fetch, and by the front when; it
+ * reads nothing of what it got, which the front checks. */
+#ifndef CBX_GATEWAY_KEYS_FETCHER_H
+#define CBX_GATEWAY_KEYS_FETCHER_H
+
+#include "gateway/ipc/key_fetch.h"
+
+/* The main function of the process, which confines itself first: answers the requests on `channel` (key_fetch.h) by fetching
+ * from these sources, of which it fetches several at a time and each once at a time. Never returns. */
+_Noreturn void cbx_keys_main(int channel, const struct cbx_key_source *sources, size_t count);
+
+#endif
