@@ -334,6 +334,26 @@ static bool check_current(const char *state_dir, const uint8_t *pinned, struct w
     return end || report->line != 0;
 }
 
+/* A crash left the log between two files, and the next writer makes the new one; or a writer is about to make it. That one
+ * may sign records of the new file before the head is read here: then the file is there behind that, and it is read. */
+static int check_between(const char *state_dir, const uint8_t *pinned, struct walk *w, bool *end,
+                         struct cbx_audit_report *report, struct cbx_err *err)
+{
+    CBX_AUTO_FILE none = fopen("/dev/null", "re");
+    if (none == NULL) {
+        return cbx_fail(err, CBX_EIO, "/dev/null: %s", strerror(errno));
+    }
+    begin_file(w, 0);
+    w->f = none;
+    check_end(state_dir, pinned, w, report);
+    *end = faccessat(w->dir, CBX_AUDIT_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+    if (!*end) {
+        report->line = 0;
+        report->file[0] = report->problem[0] = '\0';
+    }
+    return 0;
+}
+
 /* One step: the next file. *end: there is nothing behind it. */
 static int check_next(const char *state_dir, const uint8_t *pinned, struct walk *w, bool *end,
                       struct cbx_audit_report *report, struct cbx_err *err)
@@ -348,6 +368,7 @@ static int check_next(const char *state_dir, const uint8_t *pinned, struct walk 
         return 0;
     }
     CBX_AUTO_FILE f = cbx_audit_file_open(w->dir, 0);
+    int open_errno = f == NULL ? errno : 0;
     failed = next_closed(w, &meanwhile, report, err);
     if (failed || meanwhile > 0) { /* what was opened is not the file behind those that were read */
         return failed;
@@ -357,19 +378,11 @@ static int check_next(const char *state_dir, const uint8_t *pinned, struct walk 
         *end = check_current(state_dir, pinned, w, report);
         return 0;
     }
-    if (errno != ENOENT || w->closed == 0) {
+    if (open_errno != ENOENT || w->closed == 0) {
         return cbx_fail(err, CBX_EIO, "the audit log '%s/" CBX_AUDIT_FILE "': %s", state_dir,
-                        strerror(errno));
+                        strerror(open_errno));
     }
-    /* A crash left the log between two files; the next writer makes the new one. */
-    begin_file(w, 0);
-    CBX_AUTO_FILE none = fopen("/dev/null", "re");
-    w->f = none;
-    *end = true;
-    if (none != NULL) {
-        check_end(state_dir, pinned, w, report);
-    }
-    return none != NULL ? 0 : cbx_fail(err, CBX_EIO, "/dev/null: %s", strerror(errno));
+    return check_between(state_dir, pinned, w, end, report, err);
 }
 
 static int check_all(const char *state_dir, const uint8_t *pinned, struct walk *w,
