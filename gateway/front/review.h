@@ -116,7 +116,7 @@ int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,
 
 /* Its two halves, for a caller that answers its client between them: the decision, and carrying it
  * out. A judgement is good for 30 seconds and for one submission. Whatever an API checked before, nothing is judged under
- * a policy in mode log-only for a principal that has not the right policy:relax now: CBX_EFORBIDDEN. */
+ * a policy in mode log-only for a principal that lacks the right policy:relax now: CBX_EFORBIDDEN. */
 int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
                      struct cbx_judgement *out, struct cbx_err *err);
 int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,

@@ -41,6 +41,7 @@ struct master {
     pid_t front_pid, zygote_pid, executor_pid;
     struct cbx_notify notify;
     bool is_ready;                /* a front has served */
+    bool reloaded;                /* `set` is of a reload */
     pid_t reader_pid, sender_pid; /* 0 = none */
     pid_t keys_pid;               /* the same */
     int64_t forked_ms;
@@ -252,7 +253,7 @@ static bool has_fetches(const struct master *m)
 {
     struct cbx_str rest = cbx_buf_str(&m->set);
     struct cbx_reload_part part;
-    bool found = m->set.len == 0 && m->config.fetches;
+    bool found = !m->reloaded && m->config.fetches;
     while (cbx_reload_next(&rest, &part)) {
         found = found || (part.processes & CBX_RELOAD_KEYS) != 0;
     }
@@ -495,6 +496,7 @@ static void reload(struct master *m)
         explicit_bzero(m->set.p, m->set.len);
         cbx_buf_done(&m->set);
         m->set = set;
+        m->reloaded = true;
         distribute_set(m);
         cbx_log(CBX_LOG_INFO, "reload: done");
         return;

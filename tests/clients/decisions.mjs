@@ -50,7 +50,7 @@ await check('a denial says how it is approved, and is listed with its place', as
 
 await check('it runs once after a principal with the right approved it', async () => {
   const { decision } = await ask();
-  must((await answer('ann', decision, 'approve')).http === 403, 'ann has not the right');
+  must((await answer('ann', decision, 'approve')).http === 403, 'ann lacks the right');
   must((await answer('peer', decision, 'approve')).http === 404, 'peer does not see it');
   must((await ask({ approval: decision })).http === 409, 'nobody approved it');
   must((await answer('boss', decision, 'approve')).approval.state === 'approved', 'the approval');

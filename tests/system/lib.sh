@@ -86,7 +86,7 @@ start_server() { # MORE OPTIONS ...
     server=$!
     echo "$server" >>"$work/servers"
     wait_until grep -q 'serving on' "$work/server.log" || { cat "$work/server.log"; exit 1; }
-    base=$(sed -n 's/.*serving on \(http:[^,]*\),.*/\1/p' "$work/server.log")
+    base=$(sed -n 's/.*serving on \(https\{0,1\}:[^,]*\),.*/\1/p' "$work/server.log")
 }
 
 stop_server() {

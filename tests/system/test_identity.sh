@@ -116,9 +116,9 @@ own_policy() { gives_status 200 '"policy":"open"' as "$ann" POST /v1/check "$(co
 ok 'a principal has its own policy, and sees no other one' own_policy
 in_mcp() { as "$ann" POST /mcp '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"print(6*7)"}}}' | grep -q 42; jq -se 'map(select(.type == "decision")) | last | .body.policy == "open" and .body.principal == "ann" and .body.origin == "mcp"' "$state/audit.jsonl"; }
 ok 'also over MCP' in_mcp
-only_checks() { gives_status 200 '"verdict":"allow"' as "$checker" POST /v1/check "$(code 'x = 1')"; gives_status 403 "has not the right 'execute'" as "$checker" POST /v1/executions "$(code 'x = 1')"; gives_status 403 execute as "$checker" GET /v1/sessions; }
+only_checks() { gives_status 200 '"verdict":"allow"' as "$checker" POST /v1/check "$(code 'x = 1')"; gives_status 403 "lacks the right 'execute'" as "$checker" POST /v1/executions "$(code 'x = 1')"; gives_status 403 execute as "$checker" GET /v1/sessions; }
 ok 'one without the right to execute has code judged alone' only_checks
-mcp_right() { as "$checker" POST /mcp '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"print(6*7)"}}}' | grep -q "has not the right 'execute'"; as "$checker" POST /mcp '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check_code","arguments":{"code":"print(6*7)"}}}' | grep -q 'the policy allows it'; }
+mcp_right() { as "$checker" POST /mcp '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"print(6*7)"}}}' | grep -q "lacks the right 'execute'"; as "$checker" POST /mcp '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check_code","arguments":{"code":"print(6*7)"}}}' | grep -q 'the policy allows it'; }
 ok 'over MCP as well' mcp_right
 metrics() { gives_status 200 codebox_engine_up as "$auditor" GET /metrics; gives_status 403 audit:read as "$ann" GET /metrics; }
 ok 'metrics are for who may read the audit log' metrics

@@ -57,12 +57,16 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     kept=$(sed -n 's/^CapabilityBoundingSet=//p' "$root/gateway/cli/codebox.service.in" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
     bound=(setpriv --bounding-set="-all,$kept" --no-new-privs)
 fi
+if command -v systemd-analyze >/dev/null; then
+    bound+=(python3 "$root/tests/system/installation/restrict.py" "$dest/usr/lib/systemd/system/codebox.service")
+fi
 printf '%s\n' "state: $state" 'listen: 127.0.0.1:0' 'policy: default' >"$work/serve.yaml"
 chmod 700 "$work"
+ok 'the configuration is checked under them' gives 0 ': ok' "${bound[@]}" "$codebox" config check "$work/serve.yaml"
 NOTIFY_SOCKET=$work/notify WATCHDOG_USEC=4000000 "${bound[@]}" "$codebox" serve --config "$work/serve.yaml" 2>"$work/server.log" &
 server=$!
 ok 'the service manager is told when the gateway serves' wait_until grep -q ' READY=1' "$work/states"
-ok 'it does so with the capabilities of the unit' wait_until grep -q 'serving on' "$work/server.log"
+ok 'it does so with the capabilities and filters of the unit' wait_until grep -q 'serving on' "$work/server.log"
 base=$(sed -n 's/.*serving on \(http:[^,]*\),.*/\1/p' "$work/server.log")
 ok 'requests are served then' [ "$(status_of "$base/readyz")" = 200 ]
 ok 'programs run' bash -c 'curl -sS -H "Content-Type: application/json" -d "{\"language\":\"python\",\"code\":\"print(42)\"}" "$0/v1/executions" | jq -e ".status == \"completed\""' "$base"

@@ -251,6 +251,9 @@ ok '  and one for another name' gives_none named 'certificate.*(name|127.0.0.1)|
 unasked() { [ ! -e "$work/other/requests" ] && [ "$(requests named)" = 0 ]; }
 ok '  none of these servers got a request' unasked
 stop_server
+start_server --config "$work/codebox.yaml" --tls-certificate "$work/other.crt" --tls-key "$work/other.key"
+ok 'a gateway with a certificate of its own fetches keys too' wait_until logged "issuer 'good': its keys were fetched"
+stop_server
 stop_process "$other_server"
 stop_process "$issuer_server"
 audit_is_whole >/dev/null || { echo '  FAILED the audit log is whole'; failed=1; }

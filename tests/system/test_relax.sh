@@ -108,7 +108,7 @@ refused='in mode log-only, which needs the right'
 before=$(count_decisions)
 refuses() { gives_status 403 "$refused" as "$@"; grep -qi '^content-type: application/problem+json' "$work/headers"; }
 open_route() { refuses "$ann" POST /v1/sessions '{}' && refuses "$ann" POST /v1/sessions '{"policy": "lax"}' && refuses "$ann" POST /sessions '{}'; }
-ok 'who has it not opens no session under it' open_route
+ok 'a principal without the right opens no session under it' open_route
 run_route() { refuses "$ann" POST /v1/executions "$(code 'x = 1')"; refuses "$ann" POST /v1/executions "$(code 'x = 1' lax)"; refuses "$ann" POST /v1/executions "$(code 'x = 1' | jq '. + {async: true}')"; refuses "$ann" POST /v1/executions "$(code 'x = 1' | jq '. + {stream: true}')"; refuses "$ann" POST /v1/executions "$(code 'x = 1' | jq '. + {dependencies: ["six"]}')"; }
 ok 'runs nothing' run_route
 ok 'and has nothing judged' refuses "$ann" POST /v1/check "$(code 'x = 1')"

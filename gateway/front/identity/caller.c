@@ -98,8 +98,8 @@ int cbx_caller_check_mode(const struct cbx_caller *caller, const struct cbx_poli
     return has_mode(caller, policy)
                ? 0
                : cbx_fail(err, CBX_EFORBIDDEN,
-                          "policy '%.*s' is in mode log-only, which needs the right '%s', and "
-                          "principal '%s' has it not; the policies that it may use: %s",
+                          "policy '%.*s' is in mode log-only, which needs the right '%s' that "
+                          "principal '%s' lacks; the policies that it may use: %s",
                           CBX_STR_ARG(policy->name), cbx_right_name(CBX_RIGHT_POLICY_RELAX),
                           caller->principal, list_names(caller, policies, &names));
 }

@@ -119,7 +119,7 @@ int cbx_tools_call(struct cbx_str name, const struct cbx_tool_call *call, json_t
     const struct cbx_caller *caller = cbx_mcp_caller(call->peer);
     if (!cbx_caller_may(caller, right)) {
         char text[192];
-        snprintf(text, sizeof(text), "principal '%s' has not the right '%s' that this tool needs",
+        snprintf(text, sizeof(text), "principal '%s' lacks the right '%s', which this tool needs",
                  caller->principal, cbx_right_name(right));
         *result = cbx_content_of_failure("invalid", NULL, text);
         return 0;

@@ -98,7 +98,7 @@ static void show(const struct cbx_page *page, const struct cbx_http_request *req
     } else {
         CBX_AUTO_DONE(buf) text;
         cbx_buf_init(&text, 512);
-        cbx_buf_printf(&text, "Principal '%s' has not the right 'audit:read' that this needs.",
+        cbx_buf_printf(&text, "Principal '%s' lacks the right 'audit:read', which this page needs.",
                        caller.principal);
         cbx_view_write_refusal(text.p, &body);
     }

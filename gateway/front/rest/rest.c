@@ -98,7 +98,7 @@ static void serve(struct cbx_rest_call *call, const struct route *route)
     const struct cbx_caller *caller = call->request->caller;
     if (route->right != CBX_RIGHT_PUBLIC && !cbx_caller_may(caller, route->right)) {
         struct cbx_err err;
-        cbx_fail(&err, CBX_EFORBIDDEN, "principal '%s' has not the right '%s' that this needs",
+        cbx_fail(&err, CBX_EFORBIDDEN, "principal '%s' lacks the right '%s', which this needs",
                  caller->principal, cbx_right_name(route->right));
         cbx_rest_fail(call, 403, &err);
         return;

@@ -119,8 +119,8 @@ static void nobody_approves_without_the_right(void **state)
     char id[CBX_ID_CHARS + 1];
     become(rig, ANN);
     ask(rig, "", id);
-    assert_problem(answer(rig, id, "approve"), 403, "has not the right 'approve'");
-    assert_problem(answer(rig, id, "deny"), 403, "has not the right 'approve'");
+    assert_problem(answer(rig, id, "approve"), 403, "lacks the right 'approve'");
+    assert_problem(answer(rig, id, "deny"), 403, "lacks the right 'approve'");
     become(rig, CAROL); /* who does not see it */
     assert_problem(answer(rig, id, "approve"), 404, "no such decision");
     become(rig, ANN);
