@@ -60,13 +60,13 @@ finish_later() {
     later=()
 }
 
-gives() { # STATUS FRAGMENT COMMAND ...: exit status, and text on stdout or stderr, which is kept in out.txt
+gives() { # STATUS FRAGMENT COMMAND ...: exit status, and text on stdout or stderr, which is kept in $work/out.txt: tests run side by side in one folder
     local status=0 want=$1 fragment=$2
     shift 2
-    "$@" >out.txt 2>&1 || status=$?
-    head -c 4000 out.txt
+    "$@" >"$work/out.txt" 2>&1 || status=$?
+    head -c 4000 "$work/out.txt"
     [ "$status" = "$want" ]
-    [ -z "$fragment" ] || grep -qF -- "$fragment" out.txt
+    [ -z "$fragment" ] || grep -qF -- "$fragment" "$work/out.txt"
 }
 
 wait_until() { # COMMAND ...: up to 20 s
@@ -115,6 +115,28 @@ finish() {
     exit "$failed"
 }
 trap 'kill -9 $server 2>/dev/null || true; rm -rf "$work"' EXIT
+
+reload() { # PATTERN: SIGHUP, until another line of the log has it
+    local before
+    before=$(grep -c "$1" "$work/server.log" || true)
+    kill -HUP "$server"
+    logged_again() { [ "$(grep -c "$1" "$work/server.log")" -gt "$2" ]; }
+    wait_until logged_again "$1" "$before"
+}
+
+# For a gateway that authenticates. $key is an Idempotency-Key.
+as() { # TOKEN METHOD PATH [JSON]: prints the body; the status is in $work/status, the headers in $work/headers
+    local token=$1 method=$2 path=$3 body=${4:-}
+    curl -sS -X "$method" -D "$work/headers" -w '%{stderr}%{http_code}' ${token:+-H "Authorization: Bearer $token"} ${key:+-H "Idempotency-Key: $key"} \
+        ${body:+-H 'Content-Type: application/json' --data-binary "$body"} "$base$path" 2>"$work/status"
+}
+gives_status() { # STATUS FRAGMENT as ...
+    local want=$1 fragment=$2 body
+    shift 2
+    body=$("$@")
+    [ "$(cat "$work/status")" = "$want" ] || { echo "status $(cat "$work/status"): $body"; return 1; }
+    grep -qF -- "$fragment" <<<"$body" || { echo "$body"; return 1; }
+}
 
 post() { curl -sS -X POST -H 'Content-Type: application/json' --data-binary "$2" "$base$1"; }
 status_of() { curl -sS -o "$work/body" -w '%{http_code}' "$@"; }

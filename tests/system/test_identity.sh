@@ -5,18 +5,6 @@
 source "$(dirname "$0")/lib.sh"
 
 token_of() { "$codebox" token create --state "$state" --principal "$@" 2>/dev/null; }
-as() { # TOKEN METHOD PATH [JSON]: prints the body; the status is in $work/status, the headers in $work/headers
-    local token=$1 method=$2 path=$3 body=${4:-}
-    curl -sS -X "$method" -D "$work/headers" -w '%{stderr}%{http_code}' ${token:+-H "Authorization: Bearer $token"} \
-        ${body:+-H 'Content-Type: application/json' --data-binary "$body"} "$base$path" 2>"$work/status"
-}
-gives_status() { # STATUS FRAGMENT as ...
-    local want=$1 fragment=$2 body
-    shift 2
-    body=$("$@")
-    [ "$(cat "$work/status")" = "$want" ] || { echo "status $(cat "$work/status"): $body"; return 1; }
-    grep -qF -- "$fragment" <<<"$body" || { echo "$body"; return 1; }
-}
 header() { grep -i "^$1:" "$work/headers" | grep -qF -- "$2" || { cat "$work/headers"; return 1; }; }
 code() { jq -n --arg c "$1" '{code: $c, language: "python"}'; }
 
@@ -24,7 +12,6 @@ code() { jq -n --arg c "$1" '{code: $c, language: "python"}'; }
 public() { gives 2 'nobody is authenticated' "$codebox" serve --state "$state" --listen 0.0.0.0:0; }
 (cd "$work" && true)
 ok 'without tokens an address that is not loopback is refused, with what to do' public
-rm -f out.txt
 
 # --- tokens
 ann=$(token_of ann) bob=$(token_of bob --days 1)
@@ -106,7 +93,6 @@ ok 'it refuses an unknown right, and says which there are' wrong_config 's/\[che
 ok 'a key that is misspelt' wrong_config 's/sessions: 2/session: 2/' "unknown key 'session', there are name, rights"
 ok 'a number out of bounds' wrong_config 's/minute: 6/minute: 0/' 'from 1 to 1000000'
 ok 'two of one name' wrong_config 's/name: few/name: slow/' "two principals are called 'slow'"
-rm -f out.txt
 chmod 711 "$work"
 start_server --config "$work/codebox.yaml" --socket "$work/socket"
 ann=$(token_of ann) checker=$(token_of checker) auditor=$(token_of auditor)

@@ -14,7 +14,7 @@ same() { cmp -s "$1" "$2"; }
 
 # CLIENT | SCOPE | FILE | what its entry is
 while IFS='|' read -r client scope file entry; do
-    written() { gives 0 'undo: ' install --client "$client" --scope "$scope"; grep -qF "command: $binary mcp" out.txt; jq -e --arg b "$binary" "$entry" "${file/#\~/$HOME}"; }
+    written() { gives 0 'undo: ' install --client "$client" --scope "$scope"; grep -qF "command: $binary mcp" "$work/out.txt"; jq -e --arg b "$binary" "$entry" "${file/#\~/$HOME}"; }
     ok "$client, $scope: $file" written
 done <<'TABLE'
 claude|user|~/.claude.json|.mcpServers.codebox == {type: "stdio", command: $b, args: ["mcp"]}
@@ -58,7 +58,7 @@ ok 'other options replace the entry' replaced
 refused() { # FRAGMENT: the file is as it was, and what to put into it is printed
     cp .vscode/mcp.json before.json
     gives 2 "$1" install --client vscode --scope project
-    sed -n '/^{/,$p' out.txt | jq -e '.servers.codebox.type == "stdio"'
+    sed -n '/^{/,$p' "$work/out.txt" | jq -e '.servers.codebox.type == "stdio"'
     same before.json .vscode/mcp.json
 }
 printf '{\n  // servers of the team\n  "servers": {}\n}\n' >.vscode/mcp.json

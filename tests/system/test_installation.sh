@@ -8,7 +8,7 @@ dest=$work/dest
 in_dest() { (cd "$dest" && find . -type f | sort); }
 
 make -s -C "$root" install DESTDIR="$dest" PREFIX=/usr >"$work/install.log" 2>&1 || { cat "$work/install.log"; exit 1; }
-cd "$work" # where out.txt is written
+cd "$work"
 [ -n "${CODEBOX:-}" ] || codebox=$dest/usr/bin/codebox
 for file in usr/bin/codebox usr/bin/codebox-lint usr/share/man/man1/codebox.1 usr/share/bash-completion/completions/codebox \
     usr/share/zsh/site-functions/_codebox usr/share/fish/vendor_completions.d/codebox.fish usr/lib/systemd/system/codebox.service \

@@ -54,13 +54,6 @@ config() { # ROWS
     printf 'policy: default\nissuers:\n%s\n' "$1" >"$work/codebox.yaml"
     chmod 644 "$work/codebox.yaml"
 }
-reload() { # what the configuration is now
-    local before
-    before=$(grep -c 'reload: ' "$work/server.log" || true)
-    kill -HUP "$server"
-    more() { [ "$(grep -c 'reload: ' "$work/server.log")" -gt "$before" ]; }
-    wait_until more
-}
 
 # --- the configuration
 for name in corp good; do publish "$name" first one; done
@@ -71,7 +64,7 @@ refuses() { # FRAGMENT COLUMN URL ...
     shift 2
     config "$(row corp "$@")"
     gives 1 "$fragment" "$codebox" config check "$work/codebox.yaml"
-    grep -qF "codebox.yaml:3:$column" out.txt
+    grep -qF "codebox.yaml:3:$column" "$work/out.txt"
 }
 ok 'a URL is accepted' accepts
 ok 'and an address with a port, a path and a query' accepts 'https://[::1]:8443/tenants/a%20b/keys?p=one'
@@ -85,7 +78,6 @@ no_certificate() { echo nothing >"$work/none.crt"; config "$(row corp '' "ca: $w
 ok 'authorities that are none' no_certificate
 of_another() { cp "$work/issuer.crt" "$work/open.crt"; chmod 666 "$work/open.crt"; config "$(row corp '' "ca: $work/open.crt")"; gives 1 'the file of authorities has mode 666' "$codebox" config check "$work/codebox.yaml"; }
 ok 'and those that others can write' of_another
-rm -f out.txt
 
 # --- away at the start
 stop_issuer
@@ -191,7 +183,7 @@ ok '  and the next one works' wait_until logged "issuer 'corp': its keys were fe
 # --- SIGHUP
 stop_issuer
 config "$(row corp; row good)"
-reload
+reload 'reload: '
 ok 'a row that stays keeps its keys, also while their server is away' gets 200 "$third"
 good=$(jwt good first one)
 ok '  a new one has none yet' gets 503 "$good"
@@ -200,22 +192,22 @@ ok '  and has them when they were fetched' wait_until gets 200 "$good"
 config "$(row corp "https://localhost:$port/moved"; row good)"
 publish moved second one
 moved=$(jwt corp second one)
-reload
+reload 'reload: '
 ok 'with another URL there are other keys' wait_until gets 200 "$moved"
 ok '  and those before are not valid' gets 401 "$third"
 config "$(row good)"
-reload
+reload 'reload: '
 ok 'tokens of an issuer that was removed are refused' gets 401 "$moved"
 ok '  and those of the rest are not' gets 200 "$good"
 cp "$keys/good.json" "$work/good.json"
 chmod 644 "$work/good.json"
 config "$(row good good.json 'principal-claim: sub')"
-reload
+reload 'reload: '
 no_fetcher() { [ -z "$(child cbx-keys)" ]; }
 ok 'without a URL no process fetches' wait_until no_fetcher
 ok '  keys of a file are used' gets 200 "$good"
 config "$(row good)"
-reload
+reload 'reload: '
 ok 'and with one there is one again' wait_until child cbx-keys
 ok '  whose keys are used' wait_until gets 200 "$good"
 stop_server

@@ -8,31 +8,12 @@ cd "$work"
 chmod 700 "$work"
 
 token_of() { "$codebox" token create --state "$state" --principal "$@" 2>/dev/null; }
-as() { # TOKEN METHOD PATH [JSON]: prints the body; the status is in $work/status
-    local token=$1 method=$2 path=$3 body=${4:-}
-    curl -sS -X "$method" -D "$work/headers" -w '%{stderr}%{http_code}' -H "Authorization: Bearer $token" ${key:+-H "Idempotency-Key: $key"} \
-        ${body:+-H 'Content-Type: application/json' --data-binary "$body"} "$base$path" 2>"$work/status"
-}
-gives_status() { # STATUS FRAGMENT as ...
-    local want=$1 fragment=$2 body
-    shift 2
-    body=$("$@")
-    [ "$(cat "$work/status")" = "$want" ] || { echo "status $(cat "$work/status"): $body"; return 1; }
-    grep -qF -- "$fragment" <<<"$body" || { echo "$body"; return 1; }
-}
 code() { jq -n --arg c "$1" --arg p "${2:-}" --arg s "${3:-}" '{code: $c, language: "python"} + (if $p == "" then {} else {policy: $p} end) + (if $s == "" then {} else {session_id: $s} end)'; }
 mcp() { # TOKEN TOOL ARGUMENTS
     as "$1" POST /mcp "$(jq -n --arg t "$2" --argjson a "$3" '{jsonrpc: "2.0", id: 1, method: "tools/call", params: {name: $t, arguments: $a}}')"
 }
 decisions() { jq -c 'select(.type == "decision")' "$state/audit.jsonl"; }
 count_decisions() { decisions | wc -l; }
-reload() { # RESULT: SIGHUP, and how it ends
-    local before
-    before=$(grep -c "reload: $1" "$work/server.log" || true)
-    kill -HUP "$server"
-    logged_again() { [ "$(grep -c "reload: $1" "$work/server.log")" -gt "$2" ]; }
-    wait_until logged_again "$1" "$before"
-}
 policy() { # NAME MODE
     printf 'version: 1\nname: %s\ndescription: Of the test.\nextends: [default]\nmode: %s\n' "$1" "$2" >"$1.yaml"
 }
@@ -215,7 +196,7 @@ as "$ann" POST /v1/executions "$(code 'y = 1' '' "$of_ann")" >/dev/null
 key=first as "$rex" POST /v1/executions "$(code "$starts")" >first.json
 turned() {
     policy ops log-only
-    reload done
+    reload 'reload: done'
     refuses "$ann" POST /v1/executions "$(code 'print(y)' '' "$of_ann")"
     [ "$(curl -sS -o put.json -w '%{http_code}' -X PUT -H "Authorization: Bearer $ann" --data-binary 'import os' "$base/v1/sessions/$of_ann/files/n.py")" = 403 ]
     mcp "$ann" execute_code "$(jq -n --arg s "$of_ann" '{code: "print(y)", session: $s}')" | grep -qF "$refused"
@@ -225,7 +206,7 @@ turned() {
 ok 'when SIGHUP turns the policy of a session into log-only, the next execution is refused' turned
 lost() {
     config 'execute, check, approve'
-    reload done
+    reload 'reload: done'
     refuses "$rex" POST /v1/executions "$(code 'print(1)' '' "$opened")"
     refuses "$rex" POST /v1/check "$(code 'x = 1')"
     in_session "$rex" "$rex_mcp" "$starts" | grep -qF "$refused"
@@ -243,7 +224,7 @@ replayed_key() {
 ok 'an idempotency key gives what it made before, and runs nothing' replayed_key
 regained() {
     config "$RELAX"
-    reload done
+    reload 'reload: done'
     gives_status 200 started as "$rex" POST /v1/executions "$(code "$starts" '' "$opened")"
     key=second gives_status 200 started as "$rex" POST /v1/executions "$(code "$starts")"
 }
@@ -256,7 +237,7 @@ removed() {
     refuses_all() { [ "$(as "$rex" POST /v1/check "$(code 'x = 1')" | jq -r .status)" = 403 ]; }
     wait_until refuses_all
     cp good.yaml codebox.yaml
-    reload done
+    reload 'reload: done'
 }
 ok 'without principals after a reload nobody may use it' removed
 
@@ -264,23 +245,23 @@ ok 'without principals after a reload nobody may use it' removed
 asks_then_relaxes() {
     local asked
     printf 'version: 1\nname: ops\ndescription: Of the test.\nextends: [default]\nrules: [{id: t.ask, languages: [python], match: {import: [secrets]}, effect: ask, tests: {}}]\n' >ops.yaml
-    reload done
+    reload 'reload: done'
     as "$ann" POST /v1/executions "$(code 'import secrets' ops)" >asked.json
     asked=$(jq -er .approval asked.json)
     echo 'mode: log-only' >>ops.yaml
-    reload done
+    reload 'reload: done'
     refuses "$carol" POST "/v1/decisions/$asked/approve"
     sed -i '/^mode/d' ops.yaml
-    reload done
+    reload 'reload: done'
     gives_status 200 approved as "$carol" POST "/v1/decisions/$asked/approve"
     echo 'mode: log-only' >>ops.yaml
-    reload done
+    reload 'reload: done'
     refuses "$ann" POST /v1/executions "$(code 'import secrets' ops | jq --arg a "$asked" '. + {approval: $a}')"
 }
 approved_by() {
     local asked
     sed -i '/^mode/d' ops.yaml
-    reload done
+    reload 'reload: done'
     as "$ann" POST /v1/executions "$(code 'import secrets' ops)" >asked.json
     asked=$(jq -er .approval asked.json)
     gives_status 200 approved as "$carol" POST "/v1/decisions/$asked/approve"

@@ -14,13 +14,6 @@ policy() { # RULE-EFFECT: what the policy 'ops' says about hashing
 }
 check() { post /v1/check "$(jq -n --arg p "${2:-ops}" --arg c "$1" '{code: $c, language: "python", policy: $p}')" | jq -r .verdict; }
 export stdout='[.output[]? | select(.kind == "stdout").text] | join("")'
-reload() { # LINE: SIGHUP, and the line of the log that ends it
-    local before
-    before=$(grep -c "$1" "$work/server.log" || true)
-    kill -HUP "$server"
-    logged_again() { [ "$(grep -c "$1" "$work/server.log")" -gt "$2" ]; }
-    wait_until logged_again "$1" "$before"
-}
 md5='import hashlib
 print(hashlib.md5(b"x").hexdigest())'
 

@@ -118,13 +118,6 @@ holders() {
 ok 'the private key is in the memory of the front and of the master, and in no other' holders server.key
 
 # --- certificates that change
-reload() { # LINE: SIGHUP, and the line of the log that ends it
-    local before
-    before=$(grep -c "$1" "$work/server.log" || true)
-    kill -HUP "$server"
-    logged_again() { [ "$(grep -c "$1" "$work/server.log")" -gt "$2" ]; }
-    wait_until logged_again "$1" "$before"
-}
 cp second.crt server.crt # and not yet the key
 reload 'reload: failed'
 ok 'a certificate without its key keeps the one in use' is_healthy

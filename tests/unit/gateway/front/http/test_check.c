@@ -131,6 +131,30 @@ static void refuses_a_request_of_which_nothing_is_known(void **state)
         cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), &names, BODY_MAX, &detail), 0);
 }
 
+/* A request by a name. */
+struct named {
+    const char *host, *origin; /* NULL = not sent */
+    int status;
+};
+
+static void assert_statuses(const struct named *rows, size_t count,
+                            const struct cbx_http_names *of_server)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct cbx_http_headers headers = { 0 };
+        const char *detail = NULL;
+        cbx_http_check_field(&headers, CBX_STR("Host"), cbx_str_of(rows[i].host));
+        if (rows[i].origin != NULL) {
+            cbx_http_check_field(&headers, CBX_STR("Origin"), cbx_str_of(rows[i].origin));
+        }
+        int status =
+            cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), of_server, BODY_MAX, &detail);
+        if (status != rows[i].status) {
+            fail_msg("%s: %d instead of %d", rows[i].host, status, rows[i].status);
+        }
+    }
+}
+
 static void the_names_of_the_configuration_are_its_own_and_no_others(void **state)
 {
     (void)state;
@@ -138,10 +162,7 @@ static void the_names_of_the_configuration_are_its_own_and_no_others(void **stat
     static const struct cbx_http_names both = {
         .port = PORT, .hosts = hosts, .host_count = 2, .origin = "https://codebox.example.com"
     };
-    static const struct {
-        const char *host, *origin;
-        int status;
-    } rows[] = {
+    static const struct named rows[] = {
         { "codebox.example.com", NULL, 0 },
         { "CODEBOX.example.com", "https://codebox.example.com", 0 },
         { "codebox.example.com:8000", NULL, 0 },
@@ -156,45 +177,20 @@ static void the_names_of_the_configuration_are_its_own_and_no_others(void **stat
         { "codebox.example.com", "http://codebox.example.com", 0 },
         { "codebox.example.com", "null", 403 },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct cbx_http_headers headers = { 0 };
-        const char *detail = NULL;
-        cbx_http_check_field(&headers, CBX_STR("Host"), cbx_str_of(rows[i].host));
-        if (rows[i].origin != NULL) {
-            cbx_http_check_field(&headers, CBX_STR("Origin"), cbx_str_of(rows[i].origin));
-        }
-        int status =
-            cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), &both, BODY_MAX, &detail);
-        if (status != rows[i].status) {
-            fail_msg("%s: %d instead of %d", rows[i].host, status, rows[i].status);
-        }
-    }
+    assert_statuses(rows, sizeof(rows) / sizeof(rows[0]), &both);
 }
 
 static void https_has_its_own_port_and_scheme(void **state)
 {
     (void)state;
     static const struct cbx_http_names https = { .port = 443, .https = true };
-    static const struct {
-        const char *host, *origin;
-        int status;
-    } rows[] = {
+    static const struct named rows[] = {
         { "localhost", "https://localhost", 0 },
         { "localhost:443", "https://localhost:443", 0 },
         { "localhost", "http://localhost", 403 },
         { "localhost:80", NULL, 421 },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct cbx_http_headers headers = { 0 };
-        const char *detail = NULL;
-        cbx_http_check_field(&headers, CBX_STR("Host"), cbx_str_of(rows[i].host));
-        if (rows[i].origin != NULL) {
-            cbx_http_check_field(&headers, CBX_STR("Origin"), cbx_str_of(rows[i].origin));
-        }
-        assert_int_equal(
-            cbx_http_check(&headers, CBX_STR("GET"), CBX_STR("/"), &https, BODY_MAX, &detail),
-            rows[i].status);
-    }
+    assert_statuses(rows, sizeof(rows) / sizeof(rows[0]), &https);
 }
 
 int main(void)
