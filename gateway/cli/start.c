@@ -151,53 +151,60 @@ static int pass_certificate(struct cbx_buf *certificate, struct cbx_buf *out, st
     return failed;
 }
 
+/* Reads what the processes need and checks it, before there are any. On failure nothing is left. */
+static int prepare(const struct cbx_flow_config *config, struct setup *setup, struct cbx_err *err)
+{
+    struct cbx_executor_config *executor = &setup->config.executor;
+    enum cbx_modes modes = config->identity != NULL ? CBX_MODES_ALL : CBX_MODES_ENFORCED;
+    int failed = read_package_ca(config->package_ca_file, executor, err);
+    failed = failed ? failed
+                    : cbx_network_ranges(config->egress_ranges, config->egress_range_count,
+                                         &executor->network, err);
+    failed = failed ? failed
+                    : cbx_policies_load(config->policies, config->policy_count, modes,
+                                        &setup->policies, err);
+    if (failed) {
+        return failed;
+    }
+    failed = config->syslog != NULL
+                 ? cbx_forwarder_prepare(config->syslog, config->syslog_ca,
+                                         config->executor.state_dir, &setup->forwarder, err)
+                 : 0;
+    failed = failed ? failed : check_mounts(setup, err);
+    failed = failed ? failed
+                    : cbx_variables_collect(&setup->policies, config->pass_env,
+                                            config->pass_env_count, &executor->variables_fd, err);
+    if (failed) {
+        cbx_policies_done(&setup->policies);
+        return failed;
+    }
+    setup->policies.keep_code = config->keep_code;
+    executor->audit_forwarded = config->syslog != NULL;
+    executor->policies = &setup->policies;
+    add_profiles(setup);
+    return 0;
+}
+
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err)
 {
     enum { ANALYSIS_TIMEOUT_MS = 15000 };
     static struct setup setup;
     setup = (struct setup){ .config = *config };
     struct cbx_master_sockets sockets;
+    CBX_AUTO_DONE(buf) first;
+    cbx_buf_init(&first, CBX_RELOAD_BYTES_MAX);
     cbx_descriptors_raise();
-    int failed = read_package_ca(config->package_ca_file, &setup.config.executor, err);
-    failed = failed ? failed
-                    : cbx_network_ranges(config->egress_ranges, config->egress_range_count,
-                                         &setup.config.executor.network, err);
-    failed = failed
-                 ? failed
-                 : cbx_policies_load(config->policies, config->policy_count,
-                                     config->identity != NULL ? CBX_MODES_ALL : CBX_MODES_ENFORCED,
-                                     &setup.policies, err);
+    bool https = config->certificate != NULL && config->certificate->len > 0;
+    int failed = https ? pass_certificate(config->certificate, &first, err) : 0;
+    failed = failed ? failed : prepare(config, &setup, err);
     if (failed) {
         return failed;
     }
-    failed = config->syslog != NULL
-                 ? cbx_forwarder_prepare(config->syslog, config->syslog_ca,
-                                         config->executor.state_dir, &setup.forwarder, err)
-                 : 0;
-    failed = failed ? failed : check_mounts(&setup, err);
-    failed = failed
-                 ? failed
-                 : cbx_variables_collect(&setup.policies, config->pass_env, config->pass_env_count,
-                                         &setup.config.executor.variables_fd, err);
-    if (failed) {
-        cbx_policies_done(&setup.policies);
-        return failed;
-    }
-    setup.policies.keep_code = config->keep_code;
-    setup.config.executor.audit_forwarded = config->syslog != NULL;
-    setup.config.executor.policies = &setup.policies;
-    add_profiles(&setup);
     static struct cbx_reload_context reloads;
     reloads = (struct cbx_reload_context){ .options = config->options,
                                            .policies = &setup.policies,
                                            .identity = config->identity };
     struct cbx_key_source sources[CBX_KEY_SOURCES_MAX];
-    CBX_AUTO_DONE(buf) first;
-    cbx_buf_init(&first, CBX_RELOAD_BYTES_MAX);
-    if (config->certificate != NULL && config->certificate->len > 0 &&
-        pass_certificate(config->certificate, &first, err) != 0) {
-        return CBX_ETOOBIG;
-    }
     const struct cbx_master_config master = {
         .reload = { .first = &first,
                     .load = config->options != NULL ? cbx_reload_load : NULL,
