@@ -110,7 +110,7 @@ static bool mounts_are_allowed(const struct cbx_policy *policy, const struct cbx
     return cbx_mounts_check(policy, json_object_get(sealed->json, "mounts"), NULL) == 0;
 }
 
-/* A decision that a policy let through without enforcing it says so in the audit log. */
+/* Under log-only the sealed decision, and so its audit record, has the mode; other decisions have none. */
 static bool mode_is(const struct cbx_policy *policy, const struct cbx_sealed *sealed)
 {
     struct cbx_str mode = cbx_json_str(json_object_get(sealed->json, "mode"));

@@ -48,7 +48,7 @@ int cbx_http_listen(const char *host, uint16_t port, uint16_t *port_out, struct 
     return cbx_fd_steal(&fd);
 }
 
-/* Is somebody listening there? */
+/* True when a process accepts connections on this socket. */
 static bool is_served(const struct sockaddr_un *address)
 {
     CBX_AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

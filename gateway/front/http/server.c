@@ -42,7 +42,7 @@ struct cbx_http_exchange {
     struct cbx_http_server *server;
     bool checked, refused, crowded, queued, answered;
     struct cbx_work work;         /* the call of its handler */
-    void (*ended)(void *context); /* cbx_http_on_end; NULL = nobody asks */
+    void (*ended)(void *context); /* of cbx_http_on_end; NULL = none */
     void *ended_context;
 };
 

@@ -264,7 +264,7 @@ struct cbx_issuer_keys *cbx_identity_issuer_keys(const struct cbx_identity *iden
     return identity != NULL ? identity->fetched : NULL;
 }
 
-/* Nobody can use a policy in mode log-only without the right. */
+/* Warns when a loaded policy is in mode log-only and no principal has the right to use it. */
 static void warn_of_unused(const struct cbx_principals *principals,
                            const struct cbx_policies *policies)
 {
