@@ -151,7 +151,7 @@ run_in() { # SESSION CODE: its results
     results_of "$id"
 }
 # `set -e` passes over a command behind '!', so a check for absence uses this.
-lacks() { if grep -E "$1"; then return 1; fi; }
+lacks() { if grep -E -- "$1"; then return 1; fi; }
 expect() { jq -e "$1" "${2:-/dev/stdin}"; }
 # Processes of a gateway: the master, and below it front, zygote with its workers, executor.
 children_of() { pgrep -P "$1" || true; }
