@@ -244,8 +244,8 @@ static int add_hosts(struct cbx_buf *out, const struct cbx_strs *hosts, struct c
 /* A field that may have what a client chose is URL-encoded, so that a blank always separates fields, and cut: a line is shorter than
  * what a pipe takes at once (4096 bytes). docker/proxy_log.c reads it. */
 #define LOG_FORMAT                                                                                 \
-    "logformat codebox codebox1 %.40Ss %>Hs %#.60err_code %#.60err_detail %#.32>rm %#.255>rd "     \
-    "%>rP %#.45<a %<st %>st %tr\n"
+    "logformat codebox codebox2 %.40Ss %>Hs %#.60err_code %#.60err_detail %#.32>rm %#.255>rd "     \
+    "%>rP %#.45<a %<st %>st %tr -\n"
 
 static const char head[] =
     "visible_hostname proxy.invalid\n"
@@ -293,6 +293,8 @@ static const char head[] =
     "dns_defnames off\n"
     "dns_multicast_local off\n"
     "server_persistent_connections off\n"
+    /* One request a connection: the relay reads no further one (docker/proxy/tunnel.h). */
+    "client_persistent_connections off\n"
     "connect_timeout 10 seconds\n"
     "connect_retries 0\n"
     "forward_timeout 20 seconds\n"

@@ -100,6 +100,23 @@ ok_later 'a redirect is asked anew' denied http://api.example.test/to/other.exam
 ok_later 'so is one to the metadata service' denied 'http://api.example.test/to/169.254.16" + "9.254/' ''
 ok_later 'user names in a URL change nothing' denied http://api.example.test@other.example.test/ failed
 ok_later 'a name that does not exist is told' denied http://nowhere.example.test/ failed '.outcome != "served" and .host == "nowhere.example.test"'
+# A tunnel to a granted host, and what the program sends through it.
+tunnel() { # CODE FRAGMENT FILTER
+    once $'import http.client, ssl\nc = http.client.HTTPConnection("127.0.0.1", 3128, timeout=10)\nc.set_tunnel("api.example.test", 443)\nc.connect()\ncontext = ssl.create_default_context()\ncontext.check_hostname = False\ncontext.verify_mode = ssl.CERT_NONE\ntry:\n'"    $1"$'\n    print("got", s.recv(1000))\nexcept OSError as e:\n    print("failed", e)' | text_of | shows "$2"
+    recorded "$3"
+}
+same_name='s = context.wrap_socket(c.sock, server_hostname="API.example.test"); s.sendall(b"GET / HTTP/1.1\r\nHost: api.example.test\r\n\r\n")'
+ok_later 'a tunnel carries TLS for its host' tunnel "$same_name" "got b'HTTP/1." '.outcome == "served" and .method == "CONNECT"'
+other_name='s = context.wrap_socket(c.sock, server_hostname="other.example.test"); s.sendall(b"GET / HTTP/1.1\r\n\r\n")'
+ok_later 'TLS for another host is refused in it, and recorded with the name' tunnel "$other_name" 'unrecognized name' '.outcome == "refused" and .reason == "tls-name" and .host == "api.example.test" and .port == 443 and .tls_name == "other.example.test"'
+no_name='s = context.wrap_socket(c.sock)'
+ok_later 'so is TLS without a name' tunnel "$no_name" 'unrecognized name' '.reason == "tls-name" and .tls_name == null'
+no_tls='s = c.sock; s.sendall(b"GET / HTTP/1.1\r\nHost: other.example.test\r\n\r\n")'
+ok_later 'and what is no TLS' tunnel "$no_tls" "got b''" '.outcome == "refused" and .reason == "not-tls" and .host == "api.example.test"'
+second() {
+    once $'import http.client\nc = http.client.HTTPConnection("127.0.0.1", 3128, timeout=10)\nc.connect()\ns = c.sock\ns.sendall(b"GET http://api.example.test/ HTTP/1.1\\r\\nHost: api.example.test\\r\\n\\r\\nCONNECT api.example.test:443 HTTP/1.1\\r\\n\\r\\n")\ngot = b""\nwhile part := s.recv(1000):\n    got += part\nprint("answers", got.count(b"HTTP/1.1 "))' | text_of | shows 'answers 1'
+}
+ok_later 'a connection has one request' second
 no_dns() { once $'import socket\ntry:\n    print("got", socket.gethostbyname("api.example.test"))\nexcept Exception as e:\n    print("failed", type(e).__name__)' python granted | shows '' | lacks '"got 1'; }
 ok_later 'names are not resolved inside' no_dns
 direct() { once $'import http.client\ntry:\n    c = http.client.HTTPConnection("11.22.33.2", 80, timeout=3)\n    c.request("GET", "/")\n    print("got", c.getresponse().read())\nexcept OSError as e:\n    print("failed", e)' | tee "$work/direct" | shows 'failed' | lacks 'got b'; expect '.blocked[0].what | test("11.22.33.2, port 80, without the proxy")' "$work/direct"; }
