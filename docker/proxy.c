@@ -293,7 +293,11 @@ static int pump(struct cbx_proxy *proxy, struct cbx_stream *stream, char *chunk,
         bool stopping = proxy->stopping;
         pthread_mutex_unlock(&proxy->lock);
         if (!failed && n == 0) {
-            failed = cbx_fail(err, CBX_EIO, "the proxy has ended");
+            failed = cbx_fail(err, CBX_EIO,
+                              until == CBX_FRAME_READY
+                                  ? "the proxy ended before it was ready: its image may be older "
+                                    "than this program; 'codebox image build' renews it"
+                                  : "the proxy has ended");
         }
         failed = failed ? failed
                         : cbx_stream_feed(stream, (struct cbx_str){ .p = chunk, .len = n }, err);

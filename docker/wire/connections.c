@@ -19,6 +19,7 @@ static struct connection {
     struct cbx_bytes out;
     size_t written; /* of out */
     bool read_ended, end_received, write_ended;
+    bool shut; /* by cbx_connections_end: what the other side still sends is dropped */
 } table[CBX_CONNECTIONS_MAX];
 static bool initialised;
 
@@ -195,6 +196,9 @@ void cbx_connections_serve(const struct pollfd *fds, int count)
 
 static void take_part(struct connection *c, const uint8_t *bytes, size_t len)
 {
+    if (c->shut) {
+        return;
+    }
     if (c->end_received || c->owed + (c->out.len - c->written) + len > CBX_FRAME_WINDOW) {
         abort_connection(c);
         return;
@@ -224,6 +228,7 @@ void cbx_connections_end(uint32_t number, const void *last, size_t len)
     }
     cbx_bytes_free(&c->out);
     c->written = 0;
+    c->shut = true;
     if (len > 0 && len <= c->window && !c->read_ended) {
         c->window -= (uint32_t)len;
         cbx_connections_send(CBX_FRAME_PART, &c->number, sizeof(c->number), last, len);

@@ -35,7 +35,7 @@ int cbx_connections_slot(uint32_t number);
 /* Writes bytes to the connection's socket, as a PART does. */
 void cbx_connections_write(uint32_t number, const uint8_t *bytes, size_t len);
 
-/* Ends the socket in both directions: what is buffered for it is dropped, and the other side is sent `last`, if its window allows, and the end. The
+/* Ends the socket in both directions: what is buffered for it, and what still comes, is dropped. The other side is sent `last`, if its window allows, and the end. The
  * connection stays until the other side has ended too. */
 void cbx_connections_end(uint32_t number, const void *last, size_t len);
 
