@@ -202,8 +202,6 @@ async function main() {
   const job = await readJob();
   const index = job.index || require(`${NPM}/node_modules/@npmcli/config/lib/definitions`).definitions.registry.default;
   fs.writeFileSync('/tmp/reach.json', JSON.stringify({ index, unreachable: job.unreachable }));
-  const index = job.index || npmDefault();
-  fs.writeFileSync('/tmp/reach.json', JSON.stringify({ index, unreachable: job.unreachable }));
   const environment = { ...process.env, HOME: '/tmp', ...certificatesOf(job) };
   fs.writeFileSync('/tmp/job.json', JSON.stringify(job));
   const child = spawn(process.execPath, [__filename, 'work'], { stdio: ['ignore', 'inherit', 'inherit'], env: environment });
