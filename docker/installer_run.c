@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * One installer container: its body, its job, its output. docker/installer is what runs in it. */
+#include "docker/addresses.h"
 #include "docker/container.h"
 #include "docker/package_failures.h"
 #include "docker/packages_internal.h"
@@ -204,6 +205,22 @@ static const char *index_of(const struct cbx_packages_config *config,
     return run->index != NULL ? run->index : config->index[run->images->manager];
 }
 
+/* Ranges of addresses, as pairs of numbers. */
+static int list_unreachable(const struct cbx_packages_config *config, json_t *out,
+                            struct cbx_err *err)
+{
+    struct cbx_addresses ranges[CBX_ADDRESSES_RANGES_MAX];
+    size_t count = 0;
+    int failed = cbx_addresses_unreachable(config->reach != NULL ? &config->reach->allowed : NULL,
+                                           config->reach != NULL ? &config->reach->denied : NULL,
+                                           ranges, &count, err);
+    for (size_t i = 0; !failed && i < count; i++) {
+        json_array_append_new(
+            out, json_pack("[I,I]", (json_int_t)ranges[i].first, (json_int_t)ranges[i].last));
+    }
+    return failed;
+}
+
 static int send_job(struct cbx_attach *attach, const struct cbx_packages_config *config,
                     const struct cbx_installer_run *run, struct cbx_err *err)
 {
@@ -212,6 +229,12 @@ static int send_job(struct cbx_attach *attach, const struct cbx_packages_config 
     json_object_set_new(run->job, "index", index != NULL ? json_string(index) : json_null());
     json_object_set_new(run->job, "ca",
                         config->ca_bundle != NULL ? json_string(config->ca_bundle) : json_null());
+    json_t *unreachable = json_array();
+    json_object_set_new(run->job, "unreachable", unreachable);
+    int failed = list_unreachable(config, unreachable, err);
+    if (failed) {
+        return failed;
+    }
     json_object_set_new(run->job, "answer_timeout_s", json_integer((answer_ms + 999) / 1000));
     json_object_set_new(run->job, "download_bytes", json_integer(download_bytes_of(config)));
     json_object_set_new(run->job, "unpacked_bytes", json_integer(unpacked_bytes_of(config)));
@@ -223,7 +246,7 @@ static int send_job(struct cbx_attach *attach, const struct cbx_packages_config 
     if (line.overflow) {
         return cbx_fail(err, CBX_ETOOBIG, "the job of an installer is too long");
     }
-    int failed = cbx_attach_send(attach, line.p, line.len, err);
+    failed = cbx_attach_send(attach, line.p, line.len, err);
     return failed ? cbx_fail(err, CBX_EENGINE, "the installer does not take its job") : 0;
 }
 

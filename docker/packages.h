@@ -28,12 +28,14 @@ struct cbx_packages_config {
     const struct cbx_sandbox_config *sandbox;
     const char *network;             /* of installer containers; NULL = the engine's default */
     const char *index[CBX_MANAGERS]; /* http(s) URL; NULL = the manager's own default */
-    const char *ca_bundle;           /* PEM text, trusted besides those of the image; NULL = none */
-    uint32_t timeout_ms;             /* of one call; 0 = CBX_PACKAGES_TIMEOUT_MS */
-    uint32_t answer_timeout_ms;      /* within which an index must answer; 0 = 15 s */
-    uint64_t download_bytes;         /* all packages of a set, compressed; 0 = 512 MiB */
-    uint64_t unpacked_bytes;         /* the same as files; 0 = 1 GiB */
-    uint32_t files;                  /* their number; 0 = 100,000 */
+    /* What installers reach besides the index: public addresses, and what `allowed` has, but for `denied`. NULL = no exceptions. */
+    const struct cbx_network_settings *reach;
+    const char *ca_bundle;      /* PEM text, trusted besides those of the image; NULL = none */
+    uint32_t timeout_ms;        /* of one call; 0 = CBX_PACKAGES_TIMEOUT_MS */
+    uint32_t answer_timeout_ms; /* within which an index must answer; 0 = 15 s */
+    uint64_t download_bytes;    /* all packages of a set, compressed; 0 = 512 MiB */
+    uint64_t unpacked_bytes;    /* the same as files; 0 = 1 GiB */
+    uint32_t files;             /* their number; 0 = 100,000 */
 };
 
 /* Called from the thread of the call. Zeroed memory: no progress, no cancellation. `line` gets "downloading numpy 12.3 MB": printable

@@ -100,7 +100,8 @@ int cbx_proxy_body(const struct cbx_sandbox_config *config, const struct cbx_net
                                        .isolation = CBX_ISOLATION_CONTAINER };
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CONFIG_MAX);
-    cbx_buf_add_cstr(&text, "CODEBOX_SQUID=");
+    /* A relay that does not check tunnels (proxy/tunnel.h) reads another variable, and ends without it. */
+    cbx_buf_add_cstr(&text, "CODEBOX_PROXY_CONFIG=");
     int failed = cbx_proxy_check_network(grant->settings->network, err);
     failed = failed ? failed : cbx_proxy_config(&rules, &text, err);
     if (failed) {
@@ -292,7 +293,11 @@ static int pump(struct cbx_proxy *proxy, struct cbx_stream *stream, char *chunk,
         bool stopping = proxy->stopping;
         pthread_mutex_unlock(&proxy->lock);
         if (!failed && n == 0) {
-            failed = cbx_fail(err, CBX_EIO, "the proxy has ended");
+            failed = cbx_fail(err, CBX_EIO,
+                              until == CBX_FRAME_READY
+                                  ? "the proxy ended before it was ready: its image may be older "
+                                    "than this program; 'codebox image build' renews it"
+                                  : "the proxy has ended");
         }
         failed = failed ? failed
                         : cbx_stream_feed(stream, (struct cbx_str){ .p = chunk, .len = n }, err);

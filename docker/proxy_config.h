@@ -4,6 +4,7 @@
 #ifndef CBX_DOCKER_PROXY_CONFIG_H
 #define CBX_DOCKER_PROXY_CONFIG_H
 
+#include "docker/addresses.h"
 #include "policies/base/buf.h"
 #include "policies/base/err.h"
 #include "policies/policy.h"
@@ -15,7 +16,6 @@
 
 enum {
     CBX_PROXY_PORT = 3128,
-    CBX_PROXY_CIDRS_MAX = 256,
     CBX_PROXY_CONFIG_MAX_BYTES = 256 * 1024,
 };
 
@@ -28,17 +28,6 @@ struct cbx_proxy_rules {
     /* IPv4 CIDRs that are never reached, besides addresses.def; stronger than `allowed`. May be NULL. */
     const struct cbx_strs *denied;
 };
-
-/* Addresses first..last, in host byte order. */
-struct cbx_addresses {
-    uint32_t first, last;
-};
-
-/* A.B.C.D or A.B.C.D/PREFIX, without leading zeros and with zeros behind the prefix; else CBX_EINVAL. */
-int cbx_addresses_parse(struct cbx_str cidr, struct cbx_addresses *out, struct cbx_err *err);
-
-/* A range that an operator can allow: part of a row of addresses.def that says so, and of no other. CBX_EINVAL. */
-int cbx_addresses_may_allow(struct cbx_str cidr, struct cbx_err *err);
 
 /* Appends squid.conf for these rules. CBX_EINVAL for a host that is no pattern, no host at all, more than CBX_EGRESS_MAX of them,
  * and for a CIDR that is none or that no operator can allow; CBX_ETOOBIG when `out` is full. Nothing that a caller wrote can become

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Lines of the proxy's log: twelve fields, one blank between them. */
+ * Lines of the proxy's log: thirteen fields, one blank between them. */
 #include "docker/proxy_log.h"
 
-#define FORMAT "codebox1" /* of docker/proxy_config.c */
+#define FORMAT "codebox2" /* of docker/proxy_config.c */
 
 enum field {
     FIELD_FORMAT,
@@ -17,6 +17,7 @@ enum field {
     FIELD_RECEIVED,
     FIELD_SENT,
     FIELD_DURATION,
+    FIELD_TLS_NAME,
     FIELDS
 };
 
@@ -134,6 +135,7 @@ int cbx_proxy_log_read(struct cbx_str line, struct cbx_proxy_event *out, struct 
     event.method = text_of(fields[FIELD_METHOD]);
     event.host = text_of(fields[FIELD_HOST]);
     event.address = text_of(fields[FIELD_ADDRESS]);
+    event.tls_name = text_of(fields[FIELD_TLS_NAME]);
     judge(fields, &event);
     *out = event;
     return 0;

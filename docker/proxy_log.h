@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A line of the proxy's log as an event. The program chose method, host and port, so a line is hostile; it is written in the format
- * that docker/proxy_config.c configures. Pure. */
+ * that docker/proxy_config.c configures, or that docker/proxy/relay.c writes. Pure. */
 #ifndef CBX_DOCKER_PROXY_LOG_H
 #define CBX_DOCKER_PROXY_LOG_H
 
@@ -19,7 +19,9 @@ struct cbx_proxy_event {
     struct cbx_str reason;
     struct cbx_str method, host;
     uint16_t port;
-    struct cbx_str address;              /* that was connected to last, or tried */
+    struct cbx_str address; /* that was connected to last, or tried */
+    struct cbx_str
+        tls_name; /* that the client asked for in a tunnel to `host`, where it was refused for it */
     uint64_t received_bytes, sent_bytes; /* by the program, headers and error pages included */
     uint32_t status;                     /* of the answer that the program got; 0 = none */
     uint32_t duration_ms;

@@ -2,7 +2,6 @@
 // Resolves and installs npm packages in an installer container. The host is docker/packages.c; install.py describes the streams. The file
 // docker/images/installer/package-lock.json pins npm. This program executes no script of a package, and makes no link of one.
 'use strict';
-require('/codebox/installer/redirects.js');
 const { spawn } = require('child_process');
 const fs = require('fs');
 const { join } = require('path');
@@ -48,7 +47,7 @@ async function resolve(job) {
   if (job.index) {
     options.push(`--registry=${job.index}`);
   }
-  const words = ['--require', '/codebox/installer/redirects.js', `${NPM}/bin/npm-cli.js`, 'install', ...options, '--', ...job.requirements];
+  const words = ['--require', '/codebox/installer/reach.js', `${NPM}/bin/npm-cli.js`, 'install', ...options, '--', ...job.requirements];
   const child = spawn(process.execPath, words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], env: process.env });
   const lines = [];
   const seen = new Set();
@@ -195,11 +194,14 @@ function readJob() {
 
 async function main() {
   if (process.argv[2] === 'work') { // in the second process, because Node reads NODE_EXTRA_CA_CERTS when it starts
+    require('/codebox/installer/reach.js');
     const job = JSON.parse(fs.readFileSync('/tmp/job.json', 'utf8'));
     await (job.task === 'resolve' ? resolve : install)(job);
     return 0;
   }
   const job = await readJob();
+  const index = job.index || require(`${NPM}/node_modules/@npmcli/config/lib/definitions`).definitions.registry.default;
+  fs.writeFileSync('/tmp/reach.json', JSON.stringify({ index, unreachable: job.unreachable }));
   const environment = { ...process.env, HOME: '/tmp', ...certificatesOf(job) };
   fs.writeFileSync('/tmp/job.json', JSON.stringify(job));
   const child = spawn(process.execPath, [__filename, 'work'], { stdio: ['ignore', 'inherit', 'inherit'], env: environment });

@@ -5,19 +5,21 @@ The host writes the job, one line of JSON, to standard input. It keeps standard 
 "resolve" writes pip's report of what it would install to standard output. Standard error gets lines: "progress TEXT", and when the job fails
 lines of pip, and lines of this file, which begin with "codebox: ". The exit status is 0 when the job is done.
 
-The image pins pip, which is Debian's. pip runs in a process of its own, in which this file replaces four functions: pip ends at a redirect to
-another host and when the index does not answer, it prints which links are no wheel for this Python, and its report says which packages were
-yanked. This program executes no code of a package.
+The image pins pip, which is Debian's. pip runs in a process of its own, in which this file replaces five functions: pip ends at a redirect to
+another host, when the index does not answer, and when another host than the index has an address that is not public; it prints which links are no
+wheel for this Python, and its report says which packages were yanked. This program executes no code of a package.
 """
 import collections
 import csv
 import glob
 import importlib.metadata
+import ipaddress
 import json
 import os
 import pathlib
 import re
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -28,6 +30,7 @@ LIBRARY = "/codebox/installer/lib"
 TARGET = "/packages/python"
 IMAGE = "/usr/lib/python3/dist-packages"  # has the modules of the sandbox image
 SCRATCH = "/packages/.scratch"  # lies on the file system of TARGET, because pip moves what it unpacks
+REACH = "/tmp/reach.json"
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 LINE_MAX, LINES_KEPT = 4096, 200
 
@@ -68,6 +71,34 @@ def explain(reason):
     return "unreachable"
 
 
+def end_of(url):
+    """The host and the port of a URL."""
+    host, _, port = origin(url).partition("://")[2].rpartition(":")
+    return [host.rstrip(".").lower(), int(port)]
+
+
+def check_addresses(create_connection):
+    """An index may name files on any host. pip connects to those that have public addresses, by the address that was checked."""
+    from pip._internal.models.index import PyPI
+
+    with open(REACH, encoding="ascii") as file:
+        reach = json.load(file)
+    index = end_of(reach["index"] or PyPI.url)
+
+    def create_checked(address, *arguments, **named):
+        host, port = address[0].rstrip(".").lower(), address[1]
+        if [host, port] == index:
+            return create_connection(address, *arguments, **named)
+        found = [info[4][0] for info in socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_STREAM)]
+        for text in found:
+            number = int(ipaddress.IPv4Address(text))
+            if any(first <= number <= last for first, last in reach["unreachable"]):
+                stop(f"address {host}:{port} {text}")
+        return create_connection((found[0], port), *arguments, **named)
+
+    return create_checked
+
+
 def run_pip(arguments):
     sys.path.insert(0, LIBRARY)
     from urllib.parse import urljoin
@@ -78,6 +109,7 @@ def run_pip(arguments):
     from pip._internal.exceptions import NetworkConnectionError
     from pip._internal.models.installation_report import InstallationReport
     from pip._vendor.requests.sessions import SessionRedirectMixin
+    from pip._vendor.urllib3.util import connection
 
     redirect_of, evaluate = SessionRedirectMixin.get_redirect_target, LinkEvaluator.evaluate_link
     describe = InstallationReport._install_req_to_dict
@@ -113,6 +145,7 @@ def run_pip(arguments):
     SessionRedirectMixin.get_redirect_target = get_redirect_target
     LinkEvaluator.evaluate_link = evaluate_link
     collector._handle_get_simple_fail = handle_get_simple_fail
+    connection.create_connection = check_addresses(connection.create_connection)
     return main(arguments)
 
 
@@ -311,6 +344,8 @@ def read_job():
             os._exit(4)
         data += part
     job = json.loads(data)
+    with open(REACH, "w", encoding="ascii") as file:
+        json.dump({"index": job["index"], "unreachable": job["unreachable"]}, file)
     job["certificates"] = CERTIFICATES
     if job["ca"]:
         job["certificates"] = "/tmp/certificates.pem"

@@ -453,14 +453,24 @@ function readRun(payload) {
   return { isOneShot: payload[ONE_SHOT_OFFSET] === 1, words, code: textOf(payload, end, payload.length) };
 }
 
+// Has programs use the proxy. Node reads the variables when it starts, and the sandbox's Node has started before it had them. Its fetch would
+// send http: URLs through tunnels, which carry TLS alone (docker/proxy/tunnel.h). No function of Node tells it not to, so its dispatchers,
+// which undici keeps under these symbols, are replaced by one that is told.
+function useProxy({ HTTP_PROXY: httpProxy, HTTPS_PROXY: httpsProxy, NO_PROXY: noProxy }) {
+  require('http').setGlobalProxyFromEnv(process.env);
+  const keys = [1, 2].map((version) => Symbol.for(`undici.globalDispatcher.${version}`)).filter((key) => globalThis[key] !== undefined);
+  const Dispatcher = globalThis[keys[0]].constructor;
+  const dispatcher = new Dispatcher({ httpProxy, httpsProxy, noProxy, proxyTunnel: false });
+  keys.forEach((key) => { globalThis[key] = dispatcher; });
+}
+
 // The payload of a VARIABLES frame.
 function setVariables(text) {
   for (const entry of text.split('\0').slice(0, -1)) {
     const at = entry.indexOf('=');
     process.env[entry.slice(0, at)] = entry.slice(at + 1);
   }
-  // Node reads these variables when it starts, and the sandbox's Node has started before it had them.
-  if (process.env.HTTP_PROXY !== undefined) require('http').setGlobalProxyFromEnv(process.env);
+  if (process.env.HTTP_PROXY !== undefined) useProxy(process.env);
 }
 
 // Defines what node defines for a main program.

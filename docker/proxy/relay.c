@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * PID 1 of a proxy's container: restricts its routes, becomes an unprivileged user, starts the proxy, and passes the connections that
- * arrive as frames on stdin to it. What the proxy logs goes back as frames. It ends, and the container with it, when stdin
- * ends or the proxy does. Static, no library but libc. */
+ * arrive as frames on stdin to it, tunnels only as far as tunnel.h lets them. What the proxy logs goes back as frames, and what was refused here. It
+ * ends, and the container with it, when stdin ends or the proxy does. Static, no library but libc. */
 #include "docker/proxy/routes.h"
+#include "docker/proxy/tunnel.h"
 #include "docker/wire/connections.h"
 
 #include <arpa/inet.h>
@@ -38,6 +39,7 @@ static struct {
     struct cbx_inbox host;
     struct cbx_bytes out; /* frames for the host */
     size_t sent;
+    struct cbx_tunnel tunnels[CBX_CONNECTIONS_MAX]; /* by the place in the table of connections */
     int log;
     char line[CBX_FRAME_EVENT_MAX];
     size_t line_len;
@@ -135,6 +137,59 @@ static void open_connection(uint32_t number)
         const struct cbx_frame_close close = { .connection = number, .how = CBX_CLOSE_ALL };
         cbx_close(&fd);
         reply(CBX_FRAME_CLOSE, &close, sizeof(close), NULL, 0);
+        return;
+    }
+    struct cbx_tunnel *tunnel = &r.tunnels[cbx_connections_slot(number)];
+    cbx_tunnel_done(tunnel);
+    *tunnel = (struct cbx_tunnel){ 0 };
+}
+
+/* What the client of a refused tunnel gets, and the line of the log: the proxy's own for this connection, if there is one, has the tunnel
+ * alone. */
+static void refuse(uint32_t number, const struct cbx_tunnel *tunnel)
+{
+    static const char bad_request[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n"
+                                      "Connection: close\r\n\r\n",
+                      unrecognized_name[] =
+                          "\x15\x03\x03\x00\x02\x02\x70"; /* RFC 8446 6.2, fatal */
+    static const struct {
+        const char *page, *answer;
+        size_t len;
+    } rows[] = {
+        [CBX_TUNNEL_REQUEST] = { "ERR_CODEBOX_REQUEST", bad_request, sizeof(bad_request) - 1 },
+        [CBX_TUNNEL_NOT_TLS] = { "ERR_CODEBOX_TLS", NULL, 0 },
+        [CBX_TUNNEL_TLS_NAME] = { "ERR_CODEBOX_TLS_NAME", unrecognized_name,
+                                  sizeof(unrecognized_name) - 1 },
+    };
+    char line[1024];
+    bool connects = tunnel->host[0] != '\0';
+    int len = snprintf(line, sizeof(line), "codebox2 TCP_DENIED 0 %s - %s %s %u - 0 0 0 %s",
+                       rows[tunnel->refusal].page, connects ? "CONNECT" : "-",
+                       connects ? tunnel->host : "-", tunnel->port,
+                       tunnel->name[0] != '\0' ? tunnel->name : "-");
+    reply(CBX_FRAME_EVENT, line, (size_t)len, NULL, 0);
+    cbx_connections_end(number, rows[tunnel->refusal].answer, rows[tunnel->refusal].len);
+}
+
+static void take_part(uint32_t number, const uint8_t *bytes, size_t len)
+{
+    int slot = cbx_connections_slot(number);
+    if (slot < 0) {
+        return;
+    }
+    struct cbx_tunnel *tunnel = &r.tunnels[slot];
+    if (tunnel->at == CBX_TUNNEL_OPEN && tunnel->held.len == 0) {
+        cbx_connections_write(number, bytes, len);
+        return;
+    }
+    bool refused = tunnel->refusal != CBX_TUNNEL_NOT_REFUSED;
+    size_t pass = cbx_tunnel_take(tunnel, bytes, len);
+    if (pass > 0) {
+        cbx_connections_write(number, tunnel->held.p, pass);
+        cbx_tunnel_drop(tunnel, pass);
+    }
+    if (!refused && tunnel->refusal != CBX_TUNNEL_NOT_REFUSED) {
+        refuse(number, tunnel);
     }
 }
 
@@ -146,6 +201,12 @@ static void take_frame(uint8_t type, const uint8_t *payload, size_t len)
         if (len == sizeof(number)) {
             memcpy(&number, payload, sizeof(number));
             open_connection(number);
+        }
+        return;
+    case CBX_FRAME_PART:
+        if (len >= sizeof(number)) {
+            memcpy(&number, payload, sizeof(number));
+            take_part(number, payload + sizeof(number), len - sizeof(number));
         }
         return;
     case CBX_FRAME_FLUSH:
@@ -272,7 +333,7 @@ int main(void)
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
     int children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-    const char *squid = variable("CODEBOX_SQUID");
+    const char *squid = variable("CODEBOX_PROXY_CONFIG");
     if (children < 0 ||
         !cbx_routes_restrict(variable("CODEBOX_ALLOWED"), variable("CODEBOX_DENIED")) ||
         !drop_privileges() || squid[0] == '\0' || !write_config(squid) ||

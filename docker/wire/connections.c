@@ -19,6 +19,7 @@ static struct connection {
     struct cbx_bytes out;
     size_t written; /* of out */
     bool read_ended, end_received, write_ended;
+    bool shut; /* by cbx_connections_end: what the other side still sends is dropped */
 } table[CBX_CONNECTIONS_MAX];
 static bool initialised;
 
@@ -38,6 +39,12 @@ static struct connection *find(uint32_t number)
         }
     }
     return NULL;
+}
+
+int cbx_connections_slot(uint32_t number)
+{
+    const struct connection *c = find(number);
+    return c != NULL ? (int)(c - table) : -1;
 }
 
 int cbx_connections_count(void)
@@ -189,6 +196,9 @@ void cbx_connections_serve(const struct pollfd *fds, int count)
 
 static void take_part(struct connection *c, const uint8_t *bytes, size_t len)
 {
+    if (c->shut) {
+        return;
+    }
     if (c->end_received || c->owed + (c->out.len - c->written) + len > CBX_FRAME_WINDOW) {
         abort_connection(c);
         return;
@@ -200,6 +210,36 @@ static void take_part(struct connection *c, const uint8_t *bytes, size_t len)
     }
     cbx_bytes_add(&c->out, bytes, len);
     write_socket(c);
+}
+
+void cbx_connections_write(uint32_t number, const uint8_t *bytes, size_t len)
+{
+    struct connection *c = find(number);
+    if (c != NULL) {
+        take_part(c, bytes, len);
+    }
+}
+
+void cbx_connections_end(uint32_t number, const void *last, size_t len)
+{
+    struct connection *c = find(number);
+    if (c == NULL) {
+        return;
+    }
+    cbx_bytes_free(&c->out);
+    c->written = 0;
+    c->shut = true;
+    if (len > 0 && len <= c->window && !c->read_ended) {
+        c->window -= (uint32_t)len;
+        cbx_connections_send(CBX_FRAME_PART, &c->number, sizeof(c->number), last, len);
+    }
+    if (shutdown(c->fd, SHUT_RDWR) < 0) {
+        abort_connection(c);
+    } else if (!c->read_ended) {
+        c->read_ended = true;
+        send_close(c, CBX_CLOSE_END);
+        drop_ended(c);
+    }
 }
 
 static void take_grant(struct connection *c, const uint8_t *payload)

@@ -29,6 +29,16 @@ void cbx_connections_serve(const struct pollfd *fds, int count);
 /* A PART, GRANT or CLOSE of the other side. */
 void cbx_connections_take(uint8_t type, const uint8_t *payload, size_t len);
 
+/* The connection's place in the table, 0..CBX_CONNECTIONS_MAX-1, until it ends; -1 = there is none with this number. */
+int cbx_connections_slot(uint32_t number);
+
+/* Writes bytes to the connection's socket, as a PART does. */
+void cbx_connections_write(uint32_t number, const uint8_t *bytes, size_t len);
+
+/* Ends the socket in both directions: what is buffered for it, and what still comes, is dropped. The other side is sent `last`, if its window allows, and the end. The
+ * connection stays until the other side has ended too. */
+void cbx_connections_end(uint32_t number, const void *last, size_t len);
+
 /* Closes all. No frame says so. */
 void cbx_connections_reset(void);
 

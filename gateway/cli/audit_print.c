@@ -221,6 +221,10 @@ static void print_network(const json_t *body)
     cbx_audit_print_text(body, "host");
     printf(":%lld ", (long long)json_integer_value(json_object_get(body, "port")));
     cbx_audit_print_text(body, "reason");
+    if (json_object_get(body, "tls_name") != NULL) {
+        fputs(" TLS for ", stdout);
+        cbx_audit_print_text(body, "tls_name");
+    }
     fputs(" ", stdout);
     print_who(body);
 }

@@ -30,6 +30,7 @@ static json_t *describe(const struct cbx_sandbox *sandbox, const char *run,
         json_object_set_new(body, "port", json_integer(event->port));
     }
     add_text(body, "address", event->address);
+    add_text(body, "tls_name", event->tls_name);
     if (event->host.len > 0) {
         json_object_set_new(body, "status", json_integer(event->status));
         json_object_set_new(body, "sent_bytes", json_integer((json_int_t)event->sent_bytes));

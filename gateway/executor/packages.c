@@ -57,6 +57,7 @@ static int configure(struct cbx_executor *e, struct cbx_packages_config *out, st
         .sandbox = cbx_pool_sandboxes(pool),
         .network = c->package_network,
         .index = { [CBX_MANAGER_PIP] = c->pip_index, [CBX_MANAGER_NPM] = c->npm_registry },
+        .reach = &c->network,
         .ca_bundle = c->package_ca
     };
     return 0;

@@ -70,7 +70,7 @@ by_tls() {
     recorded '.method == "CONNECT" and .port == 443 and .outcome == "served"'
 }
 ok 'HTTPS goes through a tunnel' by_tls
-by_node() { once $'const r = await fetch("http://api.example.test/");\nconsole.log(await r.text());\nconst http = require("http");\nawait new Promise((done) => http.get("http://api.example.test/", (r) => { r.on("data", (d) => console.log("http", String(d))); r.on("end", done); }));' javascript | text_of | tee "$work/node" | shows 'hello of api.example.test on 80'; shows 'http hello' <"$work/node"; }
+by_node() { once $'const r = await fetch("http://api.example.test/");\nconsole.log(await r.text());\nconst http = require("http");\nawait new Promise((done) => http.get("http://api.example.test/", (r) => { r.on("data", (d) => console.log("http", String(d))); r.on("end", done); }));\nawait new Promise((done) => require("https").get("https://api.example.test/", { rejectUnauthorized: false }, (r) => { r.on("data", (d) => console.log("https", String(d))); r.on("end", done); }));' javascript | text_of | tee "$work/node" | shows 'hello of api.example.test on 80'; shows 'http hello' <"$work/node"; shows 'https hello' <"$work/node"; }
 ok 'fetch and http of Node use the proxy' by_node
 by_session() {
     local session
@@ -100,6 +100,25 @@ ok_later 'a redirect is asked anew' denied http://api.example.test/to/other.exam
 ok_later 'so is one to the metadata service' denied 'http://api.example.test/to/169.254.16" + "9.254/' ''
 ok_later 'user names in a URL change nothing' denied http://api.example.test@other.example.test/ failed
 ok_later 'a name that does not exist is told' denied http://nowhere.example.test/ failed '.outcome != "served" and .host == "nowhere.example.test"'
+# A tunnel to a granted host, and what the program sends through it: TLS for a name (None: without one), or text.
+tunnel() { # NAME FRAGMENT FILTER
+    once $'import http.client, ssl\nc = http.client.HTTPConnection("127.0.0.1", 3128, timeout=10)\nc.set_tunnel("api.example.test", 443)\nc.connect()\ncontext = ssl.create_default_context()\ncontext.check_hostname = False\ncontext.verify_mode = ssl.CERT_NONE\nreceived, to_send = ssl.MemoryBIO(), ssl.MemoryBIO()\ntls = context.wrap_bio(received, to_send, server_hostname='"$1"$')\ntry:\n    while True:\n        try:\n            tls.do_handshake()\n            break\n        except ssl.SSLWantReadError:\n            c.sock.sendall(to_send.read())\n            received.write(c.sock.recv(65536))\n    print("got", tls.version())\nexcept OSError as e:\n    print("failed", e)' >"$work/tunnel"
+    expect '.outcome == "ok"' "$work/tunnel"
+    text_of <"$work/tunnel" | shows "$2"
+    recorded "$3"
+}
+ok_later 'a tunnel carries TLS for its host' tunnel '"API.example.test"' 'got TLS' '.outcome == "served" and .method == "CONNECT"'
+ok_later 'TLS for another host is refused in it, and recorded with the name' tunnel '"other.example.test"' 'unrecognized name' '.outcome == "refused" and .reason == "tls-name" and .host == "api.example.test" and .port == 443 and .tls_name == "other.example.test"'
+ok_later 'so is TLS without a name' tunnel None 'unrecognized name' '.reason == "tls-name" and .tls_name == null'
+no_tls() {
+    once $'import http.client\nc = http.client.HTTPConnection("127.0.0.1", 3128, timeout=10)\nc.set_tunnel("api.example.test", 443)\nc.connect()\nc.sock.sendall(b"GET / HTTP/1.1\\r\\nHost: other.example.test\\r\\n\\r\\n")\nprint("got", c.sock.recv(1000))' | text_of | shows "got b''"
+    recorded '.outcome == "refused" and .reason == "not-tls" and .host == "api.example.test"'
+}
+ok_later 'and what is no TLS' no_tls
+second() {
+    once $'import http.client\nc = http.client.HTTPConnection("127.0.0.1", 3128, timeout=10)\nc.connect()\ns = c.sock\ns.sendall(b"GET http://api.example.test/ HTTP/1.1\\r\\nHost: api.example.test\\r\\n\\r\\nCONNECT api.example.test:443 HTTP/1.1\\r\\n\\r\\n")\ngot = b""\nwhile part := s.recv(1000):\n    got += part\nprint("answers", got.count(b"HTTP/1.1 "))' | text_of | shows 'answers 1'
+}
+ok_later 'a connection has one request' second
 no_dns() { once $'import socket\ntry:\n    print("got", socket.gethostbyname("api.example.test"))\nexcept Exception as e:\n    print("failed", type(e).__name__)' python granted | shows '' | lacks '"got 1'; }
 ok_later 'names are not resolved inside' no_dns
 direct() { once $'import http.client\ntry:\n    c = http.client.HTTPConnection("11.22.33.2", 80, timeout=3)\n    c.request("GET", "/")\n    print("got", c.getresponse().read())\nexcept OSError as e:\n    print("failed", e)' | tee "$work/direct" | shows 'failed' | lacks 'got b'; expect '.blocked[0].what | test("11.22.33.2, port 80, without the proxy")' "$work/direct"; }

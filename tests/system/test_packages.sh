@@ -116,6 +116,10 @@ ok_later 'a file whose hash changed is refused' refused 'altered' altered
 ok_later 'versions that exclude each other are told' refused 'good-part' needs-first needs-second
 ok_later 'a package that does not exist is told' refused 'nowhere' nowhere-at-all
 ok_later 'a redirect to another host is refused' refused 'redirect' moved
+ok_later 'a file at a private address that is not the address of the index is refused' refused "at $address:8081, whose address $address is not public" points-elsewhere
+ok_later 'however the address is written' refused 'whose address 127.0.0.1 is not public' points-inside
+npm_file() { gives 2 "at $address:8081, whose address $address is not public" "$codebox" run --state "$state-npm" --npm-registry "http://$address:8080/" --with points-elsewhere --language javascript - <<<'1'; }
+ok_later 'also one of npm' npm_file
 ok_later 'a blocked package is refused before anything is asked for' refused 'pkg.blocked' paramiko
 finish_later
 for spec in '--index-url=http://evil.example/' 'good @ http://evil.example/x.whl' 'git+https://evil.example/x' './good' '-r x.txt' $'good\n--pre' '$(id)' "good'; import os"; do

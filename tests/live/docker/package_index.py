@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import io
+import json
 import socket
 import sys
 import threading
@@ -66,6 +67,19 @@ FILES = dict(WHEELS)
 FILES["only_source-1.0.tar.gz"] = b"no archive"
 
 
+# A package whose file is on another port of this address, which is private, and one whose file is on the loopback of whoever asks.
+POINTING = {"points-elsewhere": "http://{host}:{other}/files/good_part-2.0-py3-none-any.whl", "points-inside": "http://127.1:8080/files/good_part-2.0-py3-none-any.whl"}
+
+
+def pointing(name, host):
+    """The page of pip, and the document of npm, for a package of POINTING."""
+    file = POINTING[name].format(host=host, other=OTHER)
+    hashed = hashlib.sha256(FILES["good_part-2.0-py3-none-any.whl"]).hexdigest()
+    page = f'<!DOCTYPE html><html><body><a href="{file.replace("good_part-2.0", name.replace("-", "_") + "-1.0")}#sha256={hashed}">{name.replace("-", "_")}-1.0-py3-none-any.whl</a></body></html>'
+    version = {"name": name, "version": "1.0.0", "dist": {"tarball": file, "integrity": "sha512-" + base64.b64encode(bytes(64)).decode()}}
+    return page, json.dumps({"name": name, "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": version}})
+
+
 def link(file):
     wrong = "0" * 64 if file.startswith("altered") else hashlib.sha256(FILES[file]).hexdigest()
     yanked = ' data-yanked="it is broken"' if file.startswith("retracted") else ""
@@ -90,6 +104,9 @@ class Index(BaseHTTPRequestHandler):
         moves = self.server.server_port == PORT and (name == "moved" or name.startswith("moved_file"))
         if name == "hangs":
             threading.Event().wait()
+        elif name in POINTING:
+            page, document = pointing(name, self.headers["Host"].partition(":")[0])
+            self.answer(200, (page if folder == "simple" else document).encode(), Content_Type="text/html" if folder == "simple" else "application/json")
         elif moves:
             self.answer(302, Location=elsewhere)
         elif folder == "files" and name in FILES:

@@ -193,6 +193,34 @@ static void frames_of_other_numbers_and_lengths_mean_nothing(void **state)
     assert_int_equal(sent_count, 0);
 }
 
+static void an_ended_socket_is_sent_no_more_and_the_program_can_still_end(void **state)
+{
+    (void)state;
+    char got[8];
+    assert_int_equal(write(ends[0], "unread", 6), 6);
+    cbx_connections_end(NUMBER, "bye", 3);
+    assert_int_equal(sent_count, 2);
+    assert_int_equal(sent[0].type, CBX_FRAME_PART);
+    assert_int_equal(sent[0].value, 3);
+    assert_true(was_closed(CBX_CLOSE_END));
+    give_part("more", 4);
+    assert_int_equal(read(ends[0], got, sizeof(got)), 0);
+    give_pair(CBX_FRAME_CLOSE, NUMBER, CBX_CLOSE_END);
+    assert_int_equal(cbx_connections_count(), 0);
+}
+
+static void a_connection_has_one_place_until_it_ends(void **state)
+{
+    (void)state;
+    int slot = cbx_connections_slot(NUMBER);
+    assert_in_range(slot, 0, CBX_CONNECTIONS_MAX - 1);
+    give_part("x", 1);
+    assert_int_equal(cbx_connections_slot(NUMBER), slot);
+    assert_int_equal(cbx_connections_slot(NUMBER + 1), -1);
+    give_pair(CBX_FRAME_CLOSE, NUMBER, CBX_CLOSE_ALL);
+    assert_int_equal(cbx_connections_slot(NUMBER), -1);
+}
+
 static void a_full_table_and_a_used_number_are_refused(void **state)
 {
     (void)state;
@@ -220,6 +248,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_connection_that_the_program_drops_is_closed_on_the_other_side, set_up, tear_down),
         cmocka_unit_test_setup_teardown(frames_of_other_numbers_and_lengths_mean_nothing, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            an_ended_socket_is_sent_no_more_and_the_program_can_still_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_connection_has_one_place_until_it_ends, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_full_table_and_a_used_number_are_refused, set_up,
                                         tear_down),

@@ -34,6 +34,12 @@ static void knows_what_became_of_a_request(void **state)
           "scheme-denied", "a.test", 443, 403 },
         { "TCP_DENIED 403 ERR_ACCESS_DENIED - GET a.test 80 - 283 92 0", CBX_PROXY_REFUSED,
           "not-granted", "a.test", 80, 403 },
+        { "TCP_DENIED 0 ERR_CODEBOX_TLS_NAME - CONNECT a.test 443 - 0 0 0", CBX_PROXY_REFUSED,
+          "tls-name", "a.test", 443, 0 },
+        { "TCP_DENIED 0 ERR_CODEBOX_TLS - CONNECT a.test 443 - 0 0 0", CBX_PROXY_REFUSED, "not-tls",
+          "a.test", 443, 0 },
+        { "TCP_DENIED 0 ERR_CODEBOX_REQUEST - - - 0 - 0 0 0", CBX_PROXY_REFUSED, "invalid-request",
+          "", 0, 0 },
         { "TCP_DENIED 403 ERR_OF_ANOTHER_VERSION - GET a.test 80 - 283 92 0", CBX_PROXY_REFUSED,
           "not-granted", "a.test", 80, 403 },
         { "TCP_DENIED 200 - - GET a.test 80 1.2.3.4 283 92 0", CBX_PROXY_REFUSED, "not-granted",
@@ -58,7 +64,7 @@ static void knows_what_became_of_a_request(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char line[512];
         struct cbx_proxy_event event;
-        snprintf(line, sizeof(line), "codebox1 %s", cases[i].line);
+        snprintf(line, sizeof(line), "codebox2 %s -", cases[i].line);
         if (cbx_proxy_log_read(cbx_str_of(line), &event, NULL) != 0 ||
             event.outcome != cases[i].outcome || !cbx_str_is(event.reason, cases[i].reason) ||
             !cbx_str_is(event.host, cases[i].host) || event.port != cases[i].port ||
@@ -73,8 +79,8 @@ static void reads_all_fields(void **state)
     (void)state;
     struct cbx_proxy_event event;
     assert_int_equal(
-        cbx_proxy_log_read(CBX_STR("codebox1 TCP_MISS 200 - - FOO%7CBAR api.example.test 8080 "
-                                   "93.184.215.14 1234567890123 84 4294967295"),
+        cbx_proxy_log_read(CBX_STR("codebox2 TCP_MISS 200 - - FOO%7CBAR api.example.test 8080 "
+                                   "93.184.215.14 1234567890123 84 4294967295 other.example.test"),
                            &event, NULL),
         0);
     assert_true(cbx_str_is(event.method, "FOO%7CBAR"));
@@ -82,6 +88,7 @@ static void reads_all_fields(void **state)
     assert_int_equal(event.received_bytes, 1234567890123);
     assert_int_equal(event.sent_bytes, 84);
     assert_int_equal(event.duration_ms, 4294967295);
+    assert_true(cbx_str_is(event.tls_name, "other.example.test"));
 }
 
 static void refuses_what_is_no_line(void **state)
@@ -89,22 +96,22 @@ static void refuses_what_is_no_line(void **state)
     (void)state;
     static const char *const bad[] = {
         "",
-        "codebox1",
+        "codebox2",
+        "codebox1 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84 1 -",
         "codebox2 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84 1",
-        "codebox1 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84",
-        "codebox1 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84 1 1",
-        "codebox1 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84 1 ",
-        " codebox1 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84 1",
-        "codebox1 TCP_MISS 200 - - GET  80 172.18.0.2 190 84 1",
-        "codebox1 TCP_MISS 200 - - GET a\ttest 80 172.18.0.2 190 84 1",
-        "codebox1 TCP_MISS 200 - - GET a\x1b[31m 80 172.18.0.2 190 84 1",
-        "codebox1 TCP_MISS 200 - - GET a\xc3\xa4 80 172.18.0.2 190 84 1",
-        "codebox1 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84 1\n",
-        "codebox1 TCP_MISS 200 - - GET a.test 65536 172.18.0.2 190 84 1",
-        "codebox1 TCP_MISS 1000 - - GET a.test 80 172.18.0.2 190 84 1",
-        "codebox1 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 -84 1",
-        "codebox1 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84 4294967296",
-        "codebox1 TCP_MISS 200 - - GET a.test 80 172.18.0.2 99999999999999999999 84 1",
+        "codebox2 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84 1 - 1",
+        "codebox2 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84 1 - ",
+        " codebox2 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84 1 -",
+        "codebox2 TCP_MISS 200 - - GET  80 172.18.0.2 190 84 1 -",
+        "codebox2 TCP_MISS 200 - - GET a\ttest 80 172.18.0.2 190 84 1 -",
+        "codebox2 TCP_MISS 200 - - GET a\x1b[31m 80 172.18.0.2 190 84 1 -",
+        "codebox2 TCP_MISS 200 - - GET a\xc3\xa4 80 172.18.0.2 190 84 1 -",
+        "codebox2 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84 1 -\n",
+        "codebox2 TCP_MISS 200 - - GET a.test 65536 172.18.0.2 190 84 1 -",
+        "codebox2 TCP_MISS 1000 - - GET a.test 80 172.18.0.2 190 84 1 -",
+        "codebox2 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 -84 1 -",
+        "codebox2 TCP_MISS 200 - - GET a.test 80 172.18.0.2 190 84 4294967296 -",
+        "codebox2 TCP_MISS 200 - - GET a.test 80 172.18.0.2 99999999999999999999 84 1 -",
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct cbx_proxy_event event;
