@@ -137,8 +137,11 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                  struct cbx_err *err)
 {
     CBX_AUTO(store) store = NULL;
+    /* No principal may fill the store, which would leave the others none. Without identities there is one. */
+    const struct cbx_store_limits limits = { .principal_bytes =
+                                                 identity != NULL ? INT64_C(512) << 20 : 0 };
     /* cbx_flow_start entered the front's folder of the state directory. */
-    int failed = cbx_store_open(".", NULL, &store, err);
+    int failed = cbx_store_open(".", &limits, &store, err);
     if (failed) {
         cbx_flow_done(flow);
         return failed;

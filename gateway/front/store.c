@@ -198,7 +198,7 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
     }
     cbx_store_limit_counts(store);
     pthread_mutex_lock(&store->lock);
-    failed = cbx_store_make_room(store, e->session, (int64_t)strlen(e->code), err);
+    failed = cbx_store_make_room(store, e->session, values[10], (int64_t)strlen(e->code), err);
     failed =
         failed ? failed
                : cbx_store_execute_locked(
@@ -209,7 +209,7 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
                      "CAST(? AS INTEGER),?,CAST(? AS INTEGER),?)",
                      values, 11, NULL, err);
     if (!failed) {
-        cbx_store_count_bytes(store, e->session, (int64_t)strlen(e->code));
+        cbx_store_count_bytes(store, e->session, values[10], (int64_t)strlen(e->code));
     }
     pthread_mutex_unlock(&store->lock);
     return failed;
@@ -228,17 +228,19 @@ int cbx_store_set_decision(struct cbx_store *store, const char *id, const char *
 static int make_room_for(struct cbx_store *store, const char *id, int64_t bytes,
                          struct cbx_err *err)
 {
-    char session[65] = "";
+    char session[65] = "", principal[CBX_NAME_MAX + 1] = "";
     sqlite3_stmt *row =
-        cbx_store_prepare(store, "SELECT session FROM executions WHERE id=?", &id, 1);
+        cbx_store_prepare(store, "SELECT session, principal FROM executions WHERE id=?", &id, 1);
     if (row != NULL && sqlite3_step(row) == SQLITE_ROW) {
         snprintf(session, sizeof(session), "%s", (const char *)sqlite3_column_text(row, 0));
+        snprintf(principal, sizeof(principal), "%s", (const char *)sqlite3_column_text(row, 1));
     }
     cbx_store_release(row);
-    int failed =
-        bytes > store->limits.short_bytes ? cbx_store_make_room(store, session, bytes, err) : 0;
+    int failed = bytes > store->limits.short_bytes
+                     ? cbx_store_make_room(store, session, principal, bytes, err)
+                     : 0;
     if (!failed) {
-        cbx_store_count_bytes(store, session, bytes);
+        cbx_store_count_bytes(store, session, principal, bytes);
     }
     return failed;
 }

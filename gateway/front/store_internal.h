@@ -4,6 +4,7 @@
 #define CBX_GATEWAY_FRONT_STORE_INTERNAL_H
 
 #include "gateway/front/store.h"
+#include "policies/permit.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
@@ -22,10 +23,10 @@ struct cbx_store {
     pthread_mutex_t lock;
     struct cbx_store_limits limits;
     atomic_uint added; /* executions of this process */
-    /* Bytes of code and results, of all and by session. Between two counts they only grow: they are
+    /* Bytes of code and results, of all, by session and by principal. Between two counts they only grow: they are
      * never less than what is stored. */
     int64_t all_bytes;
-    json_t *session_bytes;
+    json_t *session_bytes, *principal_bytes;
     /* Prepared once; preparing costs more than most of them. The texts are this file's literals. */
     struct {
         const char *sql;
@@ -64,17 +65,18 @@ int cbx_store_merge_begun(struct cbx_store *store, struct cbx_err *err);
 /* Drops what is older than the limits of counts allow, at each 256th call. */
 void cbx_store_limit_counts(struct cbx_store *store);
 
-/* With the lock held: adds to the counts of all and of the session, "" = of none. */
-void cbx_store_count_bytes(struct cbx_store *store, const char *session, int64_t bytes);
+/* With the lock held: adds to the counts of all, of the principal, and of the session, "" = of none. */
+void cbx_store_count_bytes(struct cbx_store *store, const char *session, const char *principal,
+                           int64_t bytes);
 
 /* With the lock held: counts anew. CBX_EIO. */
 int cbx_store_count_all(struct cbx_store *store, struct cbx_err *err);
 
-/* With the lock held: makes room for so many bytes more below the quotas, of the session ("" = none) and
+/* With the lock held: makes room for so many bytes more below the quotas, of the session ("" = none), of the principal and
  * of all. CBX_ETOOBIG when the session's code leaves none, CBX_EBUSY when what is open or runs does,
  * CBX_EIO. */
-int cbx_store_make_room(struct cbx_store *store, const char *session, int64_t bytes,
-                        struct cbx_err *err);
+int cbx_store_make_room(struct cbx_store *store, const char *session, const char *principal,
+                        int64_t bytes, struct cbx_err *err);
 
 /* `code` when the file system has less space than is left to the audit log: it is there too, and without it
  * nothing runs. */

@@ -71,6 +71,18 @@ static const char *const migrations[] = {
     "NOT NULL, created_at TEXT NOT NULL, PRIMARY KEY(principal, key)) WITHOUT ROWID;"
     "CREATE INDEX keys_by_age ON keys(created_at);"
     "PRAGMA user_version=9;",
+    /* The sizes have the principal: what a principal stores is limited too. */
+    "ALTER TABLE sizes ADD COLUMN principal TEXT NOT NULL DEFAULT '';"
+    "UPDATE sizes SET principal=(SELECT principal FROM executions e WHERE e.rowid=sizes.id);"
+    "DROP TRIGGER sizes_added; DROP TRIGGER sizes_changed;"
+    "CREATE TRIGGER sizes_added AFTER INSERT ON executions BEGIN INSERT INTO sizes "
+    "VALUES(new.rowid,"
+    " new.session, length(CAST(new.code AS BLOB)), 0, new.principal); END;"
+    "CREATE TRIGGER sizes_changed AFTER UPDATE OF code, results ON executions BEGIN"
+    " INSERT OR REPLACE INTO sizes VALUES(new.rowid, new.session, length(CAST(new.code AS BLOB)),"
+    " coalesce(length(CAST(new.results AS BLOB)), 0), new.principal);"
+    " DELETE FROM sizes WHERE id=new.rowid AND code=0 AND results=0; END;"
+    "PRAGMA user_version=10;",
 };
 enum { FIRST_VERSION = 2, MIGRATIONS = sizeof(migrations) / sizeof(migrations[0]) };
 
@@ -231,6 +243,7 @@ static struct cbx_store *make_store(const struct cbx_store_limits *limits)
 #undef CBX_STORE_LIMIT
     store->dir = store->lock_fd = store->begun_fd = -1;
     store->session_bytes = json_object();
+    store->principal_bytes = json_object();
     pthread_mutex_init(&store->lock, NULL);
     return store;
 }
@@ -285,6 +298,7 @@ void cbx_store_free(struct cbx_store *store)
         cbx_fd_auto(&store->lock_fd);
         cbx_fd_auto(&store->dir);
         json_decref(store->session_bytes);
+        json_decref(store->principal_bytes);
         pthread_mutex_destroy(&store->lock);
         free(store);
     }

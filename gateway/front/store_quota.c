@@ -28,8 +28,9 @@ void cbx_store_limit_counts(struct cbx_store *store)
     snprintf(kept, sizeof(kept), "%lld", (long long)store->limits.executions);
     snprintf(known, sizeof(known), "%lld", (long long)store->limits.known);
     cbx_store_execute(store,
-                      DROP "rowid IN (SELECT id FROM sizes WHERE id <"
-                           " (SELECT max(rowid) FROM executions) - CAST(? AS INTEGER))",
+                      DROP "rowid IN (SELECT id FROM (SELECT id, sum(results > 0) OVER"
+                           " (PARTITION BY principal ORDER BY id DESC) - (results > 0) AS newer"
+                           " FROM sizes) WHERE newer >= CAST(? AS INTEGER))",
                       values, 1, NULL, NULL);
     cbx_store_execute(store,
                       "DELETE FROM executions WHERE completed_at IS NOT NULL AND session NOT IN"
@@ -38,20 +39,36 @@ void cbx_store_limit_counts(struct cbx_store *store)
                       values + 1, 1, NULL, NULL);
 }
 
-static int64_t bytes_of(const struct cbx_store *store, const char *session)
+/* --- counts ------------------------------------------------------------------------------------- */
+
+/* The rows that a quota is for: of a session, of a principal, or, with neither, all. */
+struct share {
+    const char *session, *principal;
+};
+static const struct share all = { NULL, NULL };
+
+static int64_t bytes_of(const struct cbx_store *store, const struct share *share)
 {
-    return session == NULL
-               ? store->all_bytes
-               : (int64_t)json_integer_value(json_object_get(store->session_bytes, session));
+    const json_t *counts = share->session != NULL ? store->session_bytes : store->principal_bytes;
+    const char *name = share->session != NULL ? share->session : share->principal;
+    return name == NULL ? store->all_bytes
+                        : (int64_t)json_integer_value(json_object_get(counts, name));
+}
+
+static void add_count(json_t *counts, const char *name, int64_t bytes)
+{
+    json_int_t before = json_integer_value(json_object_get(counts, name));
+    json_object_set_new(counts, name, json_integer(before + (json_int_t)bytes));
 }
 
 /* One-shots are no session. */
-void cbx_store_count_bytes(struct cbx_store *store, const char *session, int64_t bytes)
+void cbx_store_count_bytes(struct cbx_store *store, const char *session, const char *principal,
+                           int64_t bytes)
 {
     store->all_bytes += bytes;
+    add_count(store->principal_bytes, principal, bytes);
     if (session[0] != '\0') {
-        json_object_set_new(store->session_bytes, session,
-                            json_integer((json_int_t)(bytes_of(store, session) + bytes)));
+        add_count(store->session_bytes, session, bytes);
     }
 }
 
@@ -59,17 +76,23 @@ void cbx_store_count_bytes(struct cbx_store *store, const char *session, int64_t
 int cbx_store_count_all(struct cbx_store *store, struct cbx_err *err)
 {
     sqlite3_stmt *rows = cbx_store_prepare(
-        store, "SELECT session, sum(code + results) FROM sizes GROUP BY session", NULL, 0);
+        store,
+        "SELECT session, principal, sum(code + results) FROM sizes GROUP BY session, principal",
+        NULL, 0);
     int step = SQLITE_ERROR;
     store->all_bytes = 0;
     json_object_clear(store->session_bytes);
+    json_object_clear(store->principal_bytes);
     while (rows != NULL && (step = sqlite3_step(rows)) == SQLITE_ROW) {
         cbx_store_count_bytes(store, (const char *)sqlite3_column_text(rows, 0),
-                              sqlite3_column_int64(rows, 1));
+                              (const char *)sqlite3_column_text(rows, 1),
+                              sqlite3_column_int64(rows, 2));
     }
     cbx_store_release(rows);
     return step == SQLITE_DONE ? 0 : cbx_store_fail(store, err);
 }
+
+/* --- dropping ----------------------------------------------------------------------------------- */
 
 /* What can be dropped of one row. */
 struct droppable {
@@ -77,19 +100,20 @@ struct droppable {
 };
 enum { BATCH = 64 };
 
-/* With the lock: the oldest rows of which something can be dropped, of all sessions for NULL. -1 when
- * the database fails. */
-static int find_droppable(struct cbx_store *store, const char *session, struct droppable out[BATCH])
+#define DROPPABLE                                                                                  \
+    "(SELECT s.id AS id, s.principal AS principal, s.results +"                                    \
+    " CASE WHEN s.session IN (SELECT id FROM sessions) THEN 0 ELSE s.code END AS bytes"            \
+    " FROM sizes s JOIN executions e ON e.rowid=s.id"                                              \
+    " WHERE (?1 IS NULL OR s.session=?1) AND (?2 IS NULL OR s.principal=?2)"                       \
+    " AND e.completed_at IS NOT NULL) WHERE bytes>0 "
+
+/* With the lock: the oldest rows of the share of which something can be dropped. -1 when the database fails. */
+static int find_droppable(struct cbx_store *store, const struct share *share,
+                          struct droppable out[BATCH])
 {
-    const char *const values[] = { session };
+    const char *const values[] = { share->session, share->principal };
     sqlite3_stmt *rows = cbx_store_prepare(
-        store,
-        "SELECT id, bytes FROM (SELECT s.id AS id, s.results +"
-        " CASE WHEN s.session IN (SELECT id FROM sessions) THEN 0 ELSE s.code END AS bytes"
-        " FROM sizes s JOIN executions e ON e.rowid=s.id"
-        " WHERE (?1 IS NULL OR s.session=?1) AND e.completed_at IS NOT NULL)"
-        " WHERE bytes>0 ORDER BY id LIMIT 64",
-        values, 1);
+        store, "SELECT id, bytes FROM " DROPPABLE "ORDER BY id LIMIT 64", values, 2);
     int count = 0, step = SQLITE_ERROR;
     while (rows != NULL && (step = sqlite3_step(rows)) == SQLITE_ROW && count < BATCH) {
         out[count].id = sqlite3_column_int64(rows, 0);
@@ -99,61 +123,112 @@ static int find_droppable(struct cbx_store *store, const char *session, struct d
     return step == SQLITE_DONE ? count : -1;
 }
 
-/* With the lock, in a transaction: drops the oldest until at most `most` bytes are left, or nothing is
- * left to drop. */
-static int drop_oldest(struct cbx_store *store, const char *session, int64_t most,
-                       struct cbx_err *err)
+/* With the lock, in a transaction: drops the oldest rows of the share until `*bytes`, which are counted down, are at most `most`, or nothing is left
+ * to drop. Sets *dropped to the bytes. */
+static int drop_oldest(struct cbx_store *store, const struct share *share, int64_t bytes,
+                       int64_t most, int64_t *dropped, struct cbx_err *err)
 {
     struct droppable rows[BATCH];
-    int64_t left = bytes_of(store, session);
     int count = BATCH, failed = 0;
-    while (!failed && left > most && count > 0) {
-        count = find_droppable(store, session, rows);
+    *dropped = 0;
+    while (!failed && bytes - *dropped > most && count > 0) {
+        count = find_droppable(store, share, rows);
         failed = count < 0 ? cbx_store_fail(store, err) : 0;
-        for (int i = 0; i < count && !failed && left > most; i++) {
+        for (int i = 0; i < count && !failed && bytes - *dropped > most; i++) {
             char id[24];
             const char *const values[] = { id };
             snprintf(id, sizeof(id), "%lld", (long long)rows[i].id);
             failed = cbx_store_execute_locked(store, DROP "rowid=CAST(? AS INTEGER)", values, 1,
                                               NULL, err);
-            left -= rows[i].bytes;
+            *dropped += rows[i].bytes;
         }
     }
-    return failed ? failed : cbx_store_count_all(store, err);
+    return failed;
+}
+
+/* With the lock: the principal of which most can be dropped, "" when nothing can be, and how much more that is than of the next one. */
+static int find_largest(struct cbx_store *store, char out[CBX_NAME_MAX + 1], int64_t *more,
+                        struct cbx_err *err)
+{
+    const char *const values[] = { NULL, NULL };
+    sqlite3_stmt *rows = cbx_store_prepare(store,
+                                           "SELECT principal, sum(bytes) FROM " DROPPABLE
+                                           "GROUP BY principal ORDER BY 2 DESC LIMIT 2",
+                                           values, 2);
+    int step = SQLITE_ERROR;
+    out[0] = '\0';
+    *more = 0;
+    for (int i = 0; rows != NULL && (step = sqlite3_step(rows)) == SQLITE_ROW; i++) {
+        int64_t bytes = sqlite3_column_int64(rows, 1);
+        if (i == 0) {
+            snprintf(out, CBX_NAME_MAX + 1, "%s", (const char *)sqlite3_column_text(rows, 0));
+        }
+        *more = i == 0 ? bytes : *more - bytes;
+    }
+    cbx_store_release(rows);
+    return step == SQLITE_DONE ? 0 : cbx_store_fail(store, err);
+}
+
+/* With the lock, in a transaction: drops the oldest rows of the principal that has most, until another one has as much, and so on. So
+ * nobody's results make room for those of a principal that stores more. */
+static int drop_largest(struct cbx_store *store, int64_t most, struct cbx_err *err)
+{
+    int64_t left = store->all_bytes, dropped = 1;
+    int failed = 0;
+    while (!failed && left > most && dropped > 0) {
+        char principal[CBX_NAME_MAX + 1];
+        const struct share share = { .principal = principal };
+        int64_t more = 0;
+        dropped = 0;
+        failed = find_largest(store, principal, &more, err);
+        if (!failed) {
+            int64_t excess = left - most < more ? left - most : more;
+            failed = drop_oldest(store, &share, excess > 0 ? excess : 1, 0, &dropped, err);
+        }
+        left -= dropped;
+    }
+    return failed;
 }
 
 /* With the lock: makes room for `bytes` more below `quota`. The counts may be too high: they are
  * made anew before anything is dropped. More is dropped than is needed, so that a full store does not
  * count with each execution. CBX_ETOOBIG when what cannot be dropped is too much. */
-static int make_room_below(struct cbx_store *store, const char *session, int64_t quota,
+static int make_room_below(struct cbx_store *store, const struct share *share, int64_t quota,
                            int64_t bytes, struct cbx_err *err)
 {
-    if (bytes_of(store, session) + bytes <= quota) {
+    if (bytes_of(store, share) + bytes <= quota) {
         return 0;
     }
     int failed = cbx_store_count_all(store, err);
-    if (failed || bytes_of(store, session) + bytes <= quota) {
+    if (failed || bytes_of(store, share) + bytes <= quota) {
         return failed;
     }
-    int64_t most = quota - quota / 8 - bytes;
-    failed = cbx_store_run(store, "BEGIN") ? drop_oldest(store, session, most > 0 ? most : 0, err)
-                                           : cbx_store_fail(store, err);
+    int64_t most = quota - quota / 8 - bytes, dropped;
+    most = most > 0 ? most : 0;
+    bool begun = cbx_store_run(store, "BEGIN");
+    failed = !begun ? cbx_store_fail(store, err)
+             : share->session == NULL && share->principal == NULL
+                 ? drop_largest(store, most, err)
+                 : drop_oldest(store, share, bytes_of(store, share), most, &dropped, err);
+    failed = failed ? failed : cbx_store_count_all(store, err);
     if (failed || !cbx_store_run(store, "COMMIT")) {
         failed = failed ? failed : cbx_store_fail(store, err);
         cbx_store_run(store, "ROLLBACK");
         cbx_store_count_all(store, NULL);
         return failed;
     }
-    return bytes_of(store, session) + bytes <= quota ? 0 : CBX_ETOOBIG;
+    return bytes_of(store, share) + bytes <= quota ? 0 : CBX_ETOOBIG;
 }
 
 /* With the lock. */
-int cbx_store_make_room(struct cbx_store *store, const char *session, int64_t bytes,
-                        struct cbx_err *err)
+int cbx_store_make_room(struct cbx_store *store, const char *session, const char *principal,
+                        int64_t bytes, struct cbx_err *err)
 {
     enum { MIB = 1024 * 1024 };
+    const struct share of_session = { .session = session },
+                       of_principal = { .principal = principal };
     int failed = session[0] != '\0'
-                     ? make_room_below(store, session, store->limits.session_bytes, bytes, err)
+                     ? make_room_below(store, &of_session, store->limits.session_bytes, bytes, err)
                      : 0;
     if (failed == CBX_ETOOBIG) {
         return cbx_fail(
@@ -162,7 +237,16 @@ int cbx_store_make_room(struct cbx_store *store, const char *session, int64_t by
             "MiB; open a new session",
             (long long)(store->limits.session_bytes / MIB));
     }
-    failed = failed ? failed : make_room_below(store, NULL, store->limits.store_bytes, bytes, err);
+    failed = failed
+                 ? failed
+                 : make_room_below(store, &of_principal, store->limits.principal_bytes, bytes, err);
+    if (failed == CBX_ETOOBIG) {
+        return cbx_fail(err, CBX_EBUSY,
+                        "the code of your open sessions and what runs leave no room below %lld "
+                        "MiB; close sessions, or try again later",
+                        (long long)(store->limits.principal_bytes / MIB));
+    }
+    failed = failed ? failed : make_room_below(store, &all, store->limits.store_bytes, bytes, err);
     return failed != CBX_ETOOBIG
                ? failed
                : cbx_fail(err, CBX_EBUSY,

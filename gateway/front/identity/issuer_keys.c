@@ -420,7 +420,7 @@ int cbx_issuer_keys_renew(struct cbx_issuer_keys *k, const struct cbx_sha256 *so
     struct entry *e = find(k, source);
     if (e != NULL && has_fetch(k, e, now_ms)) {
         failed = k->waiters < CBX_KEYS_WAITERS_MAX ? 0 : fail_busy(0, err);
-        if (!failed) {
+        if (!failed && wait_ms > 0) { /* without a wait it takes the place of no other caller */
             await_answer(k, source, e->answers, wait_ms);
         }
     }

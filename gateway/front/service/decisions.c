@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The last decisions: a ring of pointers, each to an entry with the bytes that it owns. */
+ * The last decisions: pointers in the order of their numbers, each to an entry with the bytes that it owns. */
 #include "gateway/front/service/decisions.h"
 
 #include "gateway/front/dialect.h"
@@ -32,12 +32,13 @@ struct entry {
 
 struct cbx_decisions {
     pthread_mutex_t lock;
-    struct entry *items[CBX_DECISIONS_MAX]; /* the entry `number` at number % CBX_DECISIONS_MAX */
-    uint64_t first, next;                   /* numbers: of the oldest, and of the one to come */
-    size_t bytes;
+    struct entry *items[CBX_DECISIONS_MAX]; /* the oldest first */
+    size_t count, bytes;
+    uint64_t next;           /* number of the one to come */
+    json_t *counts, *shares; /* entries and bytes by principal */
 };
 
-/* --- the ring --------------------------------------------------------------------------------- */
+/* --- what is kept ----------------------------------------------------------------------------- */
 
 struct cbx_decisions *cbx_decisions_new(void)
 {
@@ -46,40 +47,94 @@ struct cbx_decisions *cbx_decisions_new(void)
         abort();
     }
     pthread_mutex_init(&d->lock, NULL);
-    d->first = d->next = 1;
+    d->next = 1;
+    d->counts = json_object();
+    d->shares = json_object();
     return d;
 }
 
-static struct entry **slot(struct cbx_decisions *d, uint64_t number)
+static void count(json_t *of, const char *principal, json_int_t difference)
 {
-    return &d->items[number % CBX_DECISIONS_MAX];
+    json_int_t sum = json_integer_value(json_object_get(of, principal)) + difference;
+    if (sum == 0) {
+        json_object_del(of, principal);
+    } else {
+        json_object_set_new(of, principal, json_integer(sum));
+    }
 }
 
-static void drop_oldest(struct cbx_decisions *d)
+static void count_bytes(struct cbx_decisions *d, const struct entry *e, json_int_t difference)
 {
-    struct entry **at = slot(d, d->first++), *e = *at;
-    d->bytes -= e->bytes;
+    d->bytes += (size_t)difference; /* wraps around for a negative one */
+    count(d->shares, e->principal, difference);
+}
+
+static void drop(struct cbx_decisions *d, size_t at)
+{
+    struct entry *e = d->items[at];
+    count_bytes(d, e, -(json_int_t)e->bytes);
+    count(d->counts, e->principal, -1);
+    d->count--;
+    memmove(d->items + at, d->items + at + 1, (d->count - at) * sizeof(d->items[0]));
     free(e->source);
     free(e->findings);
     free(e->run);
     free(e);
-    *at = NULL;
 }
 
-static void make_room(struct cbx_decisions *d)
+/* The principal with the largest number in `of`. */
+static const char *find_largest(const json_t *of)
 {
-    while (d->first < d->next && (d->next - d->first >= CBX_DECISIONS_MAX ||
-                                  d->bytes > (size_t)CBX_DECISIONS_BYTES_MAX)) {
-        drop_oldest(d);
+    const char *name, *largest = "";
+    const json_t *value;
+    json_int_t most = 0;
+    json_object_foreach((json_t *)(uintptr_t)of, name, value)
+    {
+        if (json_integer_value(value) > most) {
+            most = json_integer_value(value);
+            largest = name;
+        }
+    }
+    return largest;
+}
+
+/* The oldest one of the principal, if possible one that nobody waits for. */
+static size_t find_droppable(const struct cbx_decisions *d, const char *principal, int64_t clock_ms)
+{
+    size_t oldest = d->count;
+    for (size_t i = 0; i < d->count; i++) {
+        const struct entry *e = d->items[i];
+        if (strcmp(e->principal, principal) != 0) {
+            continue;
+        }
+        if ((e->state != WAITING && e->state != APPROVED) || e->expires_ms <= clock_ms) {
+            return i;
+        }
+        oldest = oldest < d->count ? oldest : i;
+    }
+    return oldest < d->count ? oldest : 0;
+}
+
+/* Drops of the principal that has most, so that nobody can push out what others wait for. */
+static void make_room(struct cbx_decisions *d, int64_t clock_ms)
+{
+    for (;;) {
+        bool full = d->count == CBX_DECISIONS_MAX;
+        if (d->count == 0 || (!full && d->bytes <= (size_t)CBX_DECISIONS_BYTES_MAX)) {
+            return;
+        }
+        drop(d, find_droppable(d, find_largest(full ? d->counts : d->shares), clock_ms));
     }
 }
 
 void cbx_decisions_free(struct cbx_decisions *decisions)
 {
     if (decisions != NULL) {
-        while (decisions->first < decisions->next) {
-            drop_oldest(decisions);
+        while (decisions->count > 0) {
+            drop(decisions, decisions->count - 1);
         }
+        json_decref(decisions->counts);
+        json_decref(decisions->shares);
         pthread_mutex_destroy(&decisions->lock);
         free(decisions);
     }
@@ -88,8 +143,8 @@ void cbx_decisions_free(struct cbx_decisions *decisions)
 /* With the lock: the entry of this id that the reader (NULL = all) may see, or NULL. The newest are asked for most. */
 static struct entry *find(struct cbx_decisions *d, const char *reader, const char *id)
 {
-    for (uint64_t n = d->next; n-- > d->first;) {
-        struct entry *e = *slot(d, n);
+    for (size_t i = d->count; i-- > 0;) {
+        struct entry *e = d->items[i];
         if (strcmp(e->id, id) == 0) {
             return reader == NULL || strcmp(reader, e->principal) == 0 ? e : NULL;
         }
@@ -197,10 +252,11 @@ void cbx_decisions_add(struct cbx_decisions *decisions, const struct cbx_decisio
 {
     struct entry *e = make_entry(entry, clock_ms);
     pthread_mutex_lock(&decisions->lock);
-    decisions->bytes += e->bytes;
-    make_room(decisions);
+    count_bytes(decisions, e, (json_int_t)e->bytes);
+    make_room(decisions, clock_ms);
+    count(decisions->counts, e->principal, 1);
     e->number = decisions->next++;
-    *slot(decisions, e->number) = e;
+    decisions->items[decisions->count++] = e;
     pthread_mutex_unlock(&decisions->lock);
 }
 
@@ -218,7 +274,7 @@ void cbx_decisions_end(struct cbx_decisions *decisions, const char *id, const js
     struct entry *e = find(decisions, NULL, id);
     if (e != NULL && e->run == NULL && text != NULL) {
         e->bytes += strlen(text);
-        decisions->bytes += strlen(text);
+        count_bytes(decisions, e, (json_int_t)strlen(text));
         e->run = cbx_steal(&text);
     }
     pthread_mutex_unlock(&decisions->lock);
@@ -296,11 +352,9 @@ json_t *cbx_decisions_page(struct cbx_decisions *decisions,
 {
     json_t *list = json_array();
     pthread_mutex_lock(&decisions->lock);
-    uint64_t n =
-        filter->before > 0 && filter->before < decisions->next ? filter->before : decisions->next;
-    while (n-- > decisions->first && json_array_size(list) < filter->limit) {
-        const struct entry *e = *slot(decisions, n);
-        if (passes(e, filter)) {
+    for (size_t i = decisions->count; i-- > 0 && json_array_size(list) < filter->limit;) {
+        const struct entry *e = decisions->items[i];
+        if ((filter->before == 0 || e->number < filter->before) && passes(e, filter)) {
             json_array_append_new(list, describe(e, filter, clock_ms));
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The last decisions, in memory: what was judged through any API, what was found, and how the run ended. Bounded:
- * the oldest go first. It is gone when the front ends; the record is the audit log. A decision that asks for
- * approval waits here until a principal answers. Thread-safe. */
+ * the oldest of the principal that has most go first, those that wait for approval last. They are gone when the front ends; the record is the audit
+ * log. A decision that asks for approval waits here until a principal answers. Thread-safe. */
 #ifndef CBX_GATEWAY_FRONT_SERVICE_DECISIONS_H
 #define CBX_GATEWAY_FRONT_SERVICE_DECISIONS_H
 

@@ -506,11 +506,14 @@ static void the_past_of_a_session_is_what_began_or_may_begin(void **state)
 
 enum { KIB = 1024 };
 
+static const char *owner; /* of what try_add adds */
+
 static int try_add(struct rig *rig, const char *id, const char *session, size_t code_bytes)
 {
     CBX_AUTO_MEM char *code = calloc(1, code_bytes + 1);
     memset(code, 'c', code_bytes);
-    struct cbx_stored_execution e = { .id = id,
+    struct cbx_stored_execution e = { .principal = owner,
+                                      .id = id,
                                       .session = session,
                                       .created_at = "2026-01-01T00:00:01",
                                       .decision = "d",
@@ -601,6 +604,73 @@ static void the_oldest_results_of_all_make_room_for_newer_ones(void **state)
     run_many(&rig, "b", "", 6, 10 * KIB);
     assert_in_range(assert_oldest_dropped(&rig, "a", 6), 0, 3);
     assert_int_equal(assert_oldest_dropped(&rig, "b", 6), 6);
+    end(&rig);
+}
+
+static void run_many_of(struct rig *rig, const char *principal, const char *prefix, int count)
+{
+    owner = principal;
+    run_many(rig, prefix, "", count, 10 * KIB);
+    owner = NULL;
+}
+
+static void results_of_the_principal_that_stores_most_are_dropped_first(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct cbx_store_limits limits = { .store_bytes = 200 * KIB, .short_bytes = 1 };
+    begin(&rig, 1000);
+    reopen_limited(&rig, limits);
+    run_many_of(&rig, "ann", "a", 4); /* the oldest */
+    run_many_of(&rig, "bob", "b", 60);
+    reopen_limited(&rig, limits); /* what is there is counted by principal too */
+    run_many_of(&rig, "bob", "c", 20);
+    assert_int_equal(assert_oldest_dropped(&rig, "a", 4), 4);
+    assert_int_equal(assert_oldest_dropped(&rig, "b", 60), 0);
+    run_many_of(&rig, "eve", "e", 30);
+    assert_int_equal(assert_oldest_dropped(&rig, "a", 4), 4);
+    assert_in_range(assert_oldest_dropped(&rig, "c", 20), 5, 10); /* as many as eve has */
+    assert_in_range(assert_oldest_dropped(&rig, "e", 30), 5, 10);
+    end(&rig);
+}
+
+static void a_principal_has_a_quota_of_its_own(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 1000);
+    reopen_limited(&rig, (struct cbx_store_limits){ .principal_bytes = 100 * KIB,
+                                                    .store_bytes = 1000 * KIB,
+                                                    .short_bytes = 1 });
+    run_many_of(&rig, "ann", "a", 5);
+    run_many_of(&rig, "bob", "b", 40);
+    assert_int_equal(assert_oldest_dropped(&rig, "a", 5), 5);
+    assert_in_range(assert_oldest_dropped(&rig, "b", 40), 7, 9);
+    /* Code of open sessions cannot be dropped: more of it is refused to this principal alone. */
+    open_session(&rig, "s");
+    open_session(&rig, "t");
+    owner = "bob";
+    assert_int_equal(try_add(&rig, "s0", "s", 90 * KIB), 0);
+    assert_int_equal(try_add(&rig, "s1", "s", 20 * KIB), CBX_EBUSY);
+    assert_non_null(strstr(rig.err.text, "your open sessions"));
+    owner = "ann";
+    assert_int_equal(try_add(&rig, "t0", "t", 30 * KIB), 0);
+    owner = NULL;
+    end(&rig);
+}
+
+static void each_principal_keeps_its_newest_results(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct cbx_store_limits limits = { .executions = 10, .short_bytes = 1 };
+    begin(&rig, 1000);
+    reopen_limited(&rig, limits);
+    run_many_of(&rig, "ann", "a", 3);
+    run_many_of(&rig, "bob", "b", 40);
+    reopen_limited(&rig, limits); /* the counts are limited when the store is opened */
+    assert_int_equal(assert_oldest_dropped(&rig, "a", 3), 3);
+    assert_int_equal(assert_oldest_dropped(&rig, "b", 40), 10);
     end(&rig);
 }
 
@@ -783,6 +853,9 @@ int main(void)
         cmocka_unit_test(the_past_of_a_session_is_what_began_or_may_begin),
         cmocka_unit_test(the_oldest_results_of_a_session_make_room_for_its_newer_ones),
         cmocka_unit_test(the_oldest_results_of_all_make_room_for_newer_ones),
+        cmocka_unit_test(results_of_the_principal_that_stores_most_are_dropped_first),
+        cmocka_unit_test(a_principal_has_a_quota_of_its_own),
+        cmocka_unit_test(each_principal_keeps_its_newest_results),
         cmocka_unit_test(what_runs_is_never_dropped),
         cmocka_unit_test(code_of_an_open_session_is_never_dropped_but_more_of_it_is_refused),
         cmocka_unit_test(results_that_are_too_large_are_refused_and_short_ones_never),

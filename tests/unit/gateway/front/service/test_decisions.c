@@ -111,6 +111,40 @@ static void the_oldest_go_first(void **state)
     assert_non_null(oldest);
 }
 
+static void a_principal_that_makes_many_pushes_out_its_own(void **state)
+{
+    (void)state;
+    char id[16];
+    add((struct adding){ .id = "asked", .principal = "ann", .verdict = CBX_ASK });
+    add((struct adding){ .id = "own-asked", .principal = "bob", .verdict = CBX_ASK });
+    for (int i = 0; i < 3 * CBX_DECISIONS_MAX; i++) {
+        snprintf(id, sizeof(id), "%d", i);
+        add((struct adding){ .id = id, .principal = "bob" });
+    }
+    assert_int_equal(count_all(NULL), CBX_DECISIONS_MAX);
+    assert_int_equal(count_all("ann"), 1);
+    assert_true(cbx_decisions_waits(ring, "asked", 1000));
+    assert_true(cbx_decisions_waits(ring, "own-asked", 1000)); /* nor what waits */
+    CBX_AUTO_JSON first = cbx_decisions_get(ring, NULL, "0", 1000);
+    CBX_AUTO_JSON last = cbx_decisions_get(ring, NULL, id, 1000);
+    assert_null(first);
+    assert_non_null(last);
+}
+
+static void questions_push_out_the_oldest_question_of_the_same_principal(void **state)
+{
+    (void)state;
+    char id[16];
+    add((struct adding){ .id = "asked", .principal = "ann", .verdict = CBX_ASK });
+    for (int i = 0; i < CBX_DECISIONS_MAX + 5; i++) {
+        snprintf(id, sizeof(id), "%d", i);
+        add((struct adding){ .id = id, .principal = "bob", .verdict = CBX_ASK });
+    }
+    assert_true(cbx_decisions_waits(ring, "asked", 1000));
+    assert_false(cbx_decisions_waits(ring, "0", 1000));
+    assert_true(cbx_decisions_waits(ring, id, 1000));
+}
+
 static void the_bytes_of_all_are_bounded_and_so_is_the_source_of_one(void **state)
 {
     (void)state;
@@ -234,6 +268,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_decision_has_what_was_judged_and_how_its_run_ended),
         TEST(the_oldest_go_first),
+        TEST(a_principal_that_makes_many_pushes_out_its_own),
+        TEST(questions_push_out_the_oldest_question_of_the_same_principal),
         TEST(the_bytes_of_all_are_bounded_and_so_is_the_source_of_one),
         TEST(findings_that_have_no_room_are_counted),
         TEST(a_source_with_nul_and_bytes_that_are_not_utf8_is_shown),
