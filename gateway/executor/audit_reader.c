@@ -17,6 +17,7 @@ struct cbx_audit_reader {
     uint64_t named;  /* the closed file that is read; 0 = the current one */
     uint64_t closed; /* the last closed file that was read or left out */
     uint64_t line_number;
+    bool denied;
     char name[CBX_AUDIT_NAME_BYTES];
     char *line;
     size_t size;
@@ -84,8 +85,12 @@ static bool open_next(struct cbx_audit_reader *r)
 {
     uint64_t number;
     while ((number = next_closed(r)) > 0) {
-        r->closed = number;
         FILE *f = cbx_audit_file_open(r->dir, number);
+        if (f == NULL && errno == EACCES) {
+            r->denied = true;
+            return false;
+        }
+        r->closed = number;
         if (f != NULL) { /* else it was pruned meanwhile */
             begin(r, f, number);
             return true;
@@ -93,6 +98,7 @@ static bool open_next(struct cbx_audit_reader *r)
     }
     FILE *f = cbx_audit_file_open(r->dir, 0);
     if (f == NULL) {
+        r->denied = errno == EACCES;
         return false;
     }
     if (next_closed(r) > 0) { /* what was opened is a later one */
@@ -143,8 +149,14 @@ static void find_name(struct cbx_audit_reader *r)
     }
 }
 
+bool cbx_audit_reader_is_denied(const struct cbx_audit_reader *r)
+{
+    return r->denied;
+}
+
 bool cbx_audit_reader_next(struct cbx_audit_reader *r, struct cbx_str *out)
 {
+    r->denied = false;
     for (;;) {
         if (r->f == NULL && !open_next(r)) {
             return false;

@@ -28,6 +28,10 @@ CBX_DEFINE_AUTO(audit_reader)
  * there now: a later call finds what was appended, also in a file that was begun since. */
 bool cbx_audit_reader_next(struct cbx_audit_reader *reader, struct cbx_str *out);
 
+/* The last call of cbx_audit_reader_next ended because Linux refused to open the next file (EACCES): the process is confined to the
+ * files that there were when it began. */
+bool cbx_audit_reader_is_denied(const struct cbx_audit_reader *reader);
+
 /* The number of a record from its line, without parsing it; 0 when there is none. */
 uint64_t cbx_audit_line_seq(struct cbx_str line);
 

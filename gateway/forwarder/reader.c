@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The process that reads the audit log for the sender, and keeps the cursor. It has no network. */
+ * The process that reads the audit log for the sender, and keeps the cursor. It has no network, and of the state directory the files of the log alone.
+ * Files that the log gets later are not among them, so it is forked again for those, by a process that reads nothing. */
+#include "gateway/executor/audit_files.h"
 #include "gateway/executor/audit_reader.h"
 #include "gateway/forwarder/forwarder.h"
 #include "gateway/ipc/files.h"
@@ -12,11 +14,18 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 
-enum { CURSOR_BYTES = 20 + 1 + CBX_SHA256_HEX + 1, SENT_MAX = 4096 };
+enum {
+    CURSOR_BYTES = 20 + 1 + CBX_SHA256_HEX + 1,
+    SENT_MAX = 4096,
+    RENEW_STATUS = 3, /* exit status: the log has a file that this process may not open */
+    RENEW_PAUSE_MS = 100,
+};
 
 /* What was handed to the sender and is not confirmed: hashes for the cursor. */
 struct sent {
@@ -152,15 +161,16 @@ static bool read_hash(struct cbx_str line, char out[CBX_SHA256_HEX + 1])
     return found;
 }
 
-static int open_log(struct reader *r, const char *state_dir, struct cbx_err *err)
+/* The state directory is the current one. */
+static int open_reader(struct reader *r, struct cbx_err *err)
 {
     cbx_audit_reader_free(r->log);
     r->log = NULL;
-    return cbx_audit_reader_new(state_dir, r->seq > 0 ? r->seq - 1 : 0, &r->log, err);
+    return cbx_audit_reader_new(".", r->seq > 0 ? r->seq - 1 : 0, &r->log, err);
 }
 
 /* The log is not the one that the cursor is of: it was begun anew. */
-static void start_over(struct reader *r, const char *state_dir)
+static void start_over(struct reader *r)
 {
     struct cbx_err err = { 0 };
     cbx_log(CBX_LOG_WARNING,
@@ -169,13 +179,13 @@ static void start_over(struct reader *r, const char *state_dir)
             r->seq);
     r->seq = 0;
     r->found = true;
-    if (open_log(r, state_dir, &err) != 0) {
+    if (open_reader(r, &err) != 0) {
         _exit(1);
     }
 }
 
 /* Records up to the cursor's are known. False = this one is not to be sent. */
-static bool is_new(struct reader *r, uint64_t seq, const char *hash, const char *state_dir)
+static bool is_new(struct reader *r, uint64_t seq, const char *hash)
 {
     if (r->found) {
         return seq > r->seq;
@@ -188,7 +198,7 @@ static bool is_new(struct reader *r, uint64_t seq, const char *hash, const char 
         return false;
     }
     if (seq == r->seq) {
-        start_over(r, state_dir);
+        start_over(r);
         return false;
     }
     cbx_log(CBX_LOG_WARNING,
@@ -214,7 +224,7 @@ static void hand_over(struct reader *r, struct cbx_str line, uint64_t seq, const
     take_confirmations(r, 0);
 }
 
-static void read_log(struct reader *r, const char *state_dir)
+static void read_log(struct reader *r)
 {
     enum { POLL_MS = 100 };
     struct cbx_str line;
@@ -226,45 +236,101 @@ static void read_log(struct reader *r, const char *state_dir)
         if (seq == 0 || line.len > CBX_FORWARDER_LINE_MAX || !read_hash(line, hash)) {
             cbx_log(CBX_LOG_WARNING, "syslog: a line of the audit log that is no record is not "
                                      "sent; see 'codebox audit verify'");
-        } else if (is_new(r, seq, hash, state_dir)) {
+        } else if (is_new(r, seq, hash)) {
             hand_over(r, line, seq, hash);
         }
     }
     if (any && !r->found) {
-        start_over(r, state_dir); /* the log ends before the cursor */
+        start_over(r); /* the log ends before the cursor */
         return;
+    }
+    if (cbx_audit_reader_is_denied(r->log)) {
+        while (r->count > 0) { /* what is confirmed now is not sent again */
+            take_confirmations(r, -1);
+        }
+        _exit(RENEW_STATUS);
     }
     take_confirmations(r, POLL_MS);
 }
 
-static int open_files(struct reader *r, const struct cbx_forwarder_config *config,
-                      struct cbx_err *err)
+/* From now on only names in the current directory, and the files of the log that are there now. */
+static int confine_to_log(struct cbx_err *err)
 {
-    char path[PATH_MAX + 16];
-    snprintf(path, sizeof(path), "%s/" CBX_AUDIT_CURSOR, config->state_dir);
-    r->cursor_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (r->cursor_fd < 0) {
-        return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
+    CBX_AUTO_DONE(audit_files) files = { 0 };
+    CBX_AUTO_FD dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int failed = dir < 0 ? cbx_fail(err, CBX_EIO, "the state directory: %s", strerror(errno))
+                         : cbx_audit_files_list(dir, &files, err);
+    if (failed) {
+        return failed;
     }
-    read_cursor(r);
-    struct cbx_grant grant = { .path = config->state_dir, .reads = true };
-    int failed = cbx_files_confine(&grant, 1, false, err);
-    failed = failed ? failed : cbx_jail_reader(err);
-    return failed ? failed : open_log(r, config->state_dir, err);
+    size_t count = files.count + 2;
+    CBX_AUTO_MEM char(*names)[CBX_AUDIT_NAME_BYTES] = calloc(count, sizeof(*names));
+    CBX_AUTO_MEM struct cbx_grant *grants = calloc(count, sizeof(*grants));
+    if (names == NULL || grants == NULL) {
+        abort();
+    }
+    grants[0].path = ".";
+    for (size_t i = 1; i < count; i++) {
+        cbx_audit_file_name(i < count - 1 ? files.first[i - 1] : 0, names[i]);
+        grants[i] = (struct cbx_grant){ .path = names[i], .file = true };
+    }
+    return cbx_files_confine(grants, count, false, err);
 }
 
-_Noreturn void cbx_forwarder_read(int channel, const struct cbx_forwarder_config *config)
+static int open_files(struct reader *r, struct cbx_err *err)
+{
+    r->cursor_fd = open(CBX_AUDIT_CURSOR, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (r->cursor_fd < 0) {
+        return cbx_fail(err, CBX_EIO, "'" CBX_AUDIT_CURSOR "': %s", strerror(errno));
+    }
+    read_cursor(r);
+    int failed = confine_to_log(err);
+    failed = failed ? failed : cbx_jail_reader(err);
+    return failed ? failed : open_reader(r, err);
+}
+
+static _Noreturn void read_files(int channel)
 {
     static struct reader r;
     struct cbx_err err = { 0 };
     r.channel = channel;
-    prctl(PR_SET_NAME, "cbx-syslog-log");
-    json_object_seed(0); /* reads /dev/urandom */
-    if (open_files(&r, config, &err) != 0) {
+    if (open_files(&r, &err) != 0) {
         cbx_log(CBX_LOG_ERROR, "syslog: %s", err.text);
         _exit(1);
     }
     for (;;) {
-        read_log(&r, config->state_dir);
+        read_log(&r);
     }
+}
+
+/* Forks the process that reads; true when another one is needed. */
+static bool read_in_child(int channel)
+{
+    int status = 0;
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) {
+            _exit(1);
+        }
+        read_files(channel);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == RENEW_STATUS;
+}
+
+_Noreturn void cbx_forwarder_read(int channel, const struct cbx_forwarder_config *config)
+{
+    const struct timespec pause = { .tv_nsec = RENEW_PAUSE_MS * 1000000L };
+    prctl(PR_SET_NAME, "cbx-syslog-log");
+    json_object_seed(0); /* reads /dev/urandom */
+    if (chdir(config->state_dir) < 0) {
+        cbx_log(CBX_LOG_ERROR, "syslog: the state directory: %s", strerror(errno));
+        _exit(1);
+    }
+    while (read_in_child(channel)) {
+        nanosleep(&pause, NULL);
+    }
+    _exit(1); /* the master starts reader and sender anew */
 }

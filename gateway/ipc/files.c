@@ -77,13 +77,18 @@ static int add_grant(int ruleset, const struct ruleset *all, const struct cbx_gr
 {
     const uint64_t writing = WRITE_FILE | REMOVE_FILE | MAKE_DIR | MAKE_REG | TRUNCATE;
     const uint64_t rights =
-        READ_DIR | (grant->writes ? writing : 0) | (grant->reads ? READ_FILE : 0);
-    CBX_AUTO_FD fd = open(grant->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        grant->file ? READ_FILE
+                    : READ_DIR | (grant->writes ? writing : 0) | (grant->reads ? READ_FILE : 0);
+    CBX_AUTO_FD fd =
+        open(grant->path, O_PATH | (grant->file ? O_NOFOLLOW : O_DIRECTORY) | O_CLOEXEC);
+    if (fd < 0 && grant->file && errno == ENOENT) {
+        return 0;
+    }
     struct landlock_path_beneath_attr rule = { .allowed_access = rights & all->files,
                                                .parent_fd = fd };
     if (fd < 0 ||
         syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0) {
-        fail_landlock("a folder cannot be granted", err);
+        fail_landlock(grant->file ? "a file cannot be granted" : "a folder cannot be granted", err);
         cbx_err_detail(err, "'%s'", grant->path);
         return CBX_EIO;
     }

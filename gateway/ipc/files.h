@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A folder and what is below it. */
+/* A folder, whose names can be listed, and what is below it. */
 struct cbx_grant {
     const char *path;
     bool reads, writes; /* its files; to write is also to make, rename and remove them */
+    /* One file for reading, whatever name it gets later; another file under its name is not granted. One that does not exist is left out. */
+    bool file;
 };
 
 /* The version of Landlock that this Linux has; 0 = none. */

@@ -7,6 +7,7 @@
 #include "policies/base/json.h"
 #include "policies/base/printable.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +106,18 @@ static void write_json(enum cbx_log_level level, const char *message)
     }
 }
 
+static void write_message(enum cbx_log_level level, char message[LINE_MAX_BYTES])
+{
+    if (filter_of != NULL) {
+        filter_of(message, LINE_MAX_BYTES);
+    }
+    if (as_json) {
+        write_json(level, message);
+    } else {
+        write_text(level, message);
+    }
+}
+
 void cbx_log(enum cbx_log_level level, const char *format, ...)
 {
     if (level > least) {
@@ -115,12 +128,42 @@ void cbx_log(enum cbx_log_level level, const char *format, ...)
     va_start(args, format);
     vsnprintf(message, sizeof(message), format, args);
     va_end(args);
-    if (filter_of != NULL) {
-        filter_of(message, sizeof(message));
+    write_message(level, message);
+}
+
+bool cbx_log_rate_take(struct cbx_log_rate *rate, int64_t now_ms, unsigned *left_out)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    if (now_ms - rate->since_ms >= CBX_LOG_RATE_MS) {
+        rate->since_ms = now_ms;
+        rate->written = 0;
     }
-    if (as_json) {
-        write_json(level, message);
-    } else {
-        write_text(level, message);
+    bool may = rate->written < CBX_LOG_RATE_LINES;
+    rate->written += may;
+    rate->left_out += !may;
+    if (may) {
+        *left_out = rate->left_out;
+        rate->left_out = 0;
     }
+    pthread_mutex_unlock(&lock);
+    return may;
+}
+
+void cbx_log_limited(struct cbx_log_rate *rate, enum cbx_log_level level, const char *format, ...)
+{
+    unsigned left_out = 0;
+    if (level > least || !cbx_log_rate_take(rate, cbx_clock_ms(), &left_out)) {
+        return;
+    }
+    char message[LINE_MAX_BYTES];
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    if (left_out > 0 && len > 0 && (size_t)len < sizeof(message)) {
+        snprintf(message + len, sizeof(message) - (size_t)len,
+                 " (%u lines like this one were left out before it)", left_out);
+    }
+    write_message(level, message);
 }

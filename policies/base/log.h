@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum cbx_log_level {
     CBX_LOG_ERROR = 0, /* something that the gateway promises does not hold; an operator must act */
@@ -37,5 +38,20 @@ bool cbx_log_level_of(const char *name, enum cbx_log_level *out);
 /* Writes one line when `level` is to be written. Text: as cbx_fail has it. */
 void cbx_log(enum cbx_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Lines of one kind that a client without a credential can cause, so that none can fill the disk with them. Zeroed at the start. */
+struct cbx_log_rate {
+    int64_t since_ms;
+    unsigned written, left_out; /* since then */
+};
+enum { CBX_LOG_RATE_LINES = 20, CBX_LOG_RATE_MS = 60 * 1000 };
+
+/* At `now_ms` (cbx_clock_ms): true when one more line may be written, CBX_LOG_RATE_LINES in CBX_LOG_RATE_MS. *left_out is then the number of
+ * lines that were not written before it and not reported yet. Thread-safe. */
+bool cbx_log_rate_take(struct cbx_log_rate *rate, int64_t now_ms, unsigned *left_out);
+
+/* As cbx_log, but for what is over the rate; the next line that is written ends with the number of lines that were left out. */
+void cbx_log_limited(struct cbx_log_rate *rate, enum cbx_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

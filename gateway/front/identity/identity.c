@@ -423,10 +423,10 @@ static bool refuse_credential(const struct cbx_identity *identity, int failed,
                               const struct cbx_err *err, struct cbx_auth_refusal *refusal)
 {
     bool broken = failed == CBX_EIO || failed == CBX_EPROTO, busy = failed == CBX_EBUSY;
-    cbx_log(broken ? CBX_LOG_ERROR
-            : busy ? CBX_LOG_WARNING
-                   : CBX_LOG_INFO,
-            "a credential is refused: %s", cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    static struct cbx_log_rate rates[CBX_LOG_INFO + 1];
+    enum cbx_log_level level = broken ? CBX_LOG_ERROR : busy ? CBX_LOG_WARNING : CBX_LOG_INFO;
+    cbx_log_limited(&rates[level], level, "a credential is refused: %s",
+                    cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     if (broken) {
         return refuse(identity, 503, NULL, "no token can be verified now", refusal);
     }

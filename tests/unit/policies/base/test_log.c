@@ -63,11 +63,31 @@ static void a_json_line_is_one_object_with_every_text_escaped(void **state)
     cbx_log_set_json(false);
 }
 
+static void lines_that_strangers_cause_are_limited_and_the_others_counted(void **state)
+{
+    (void)state;
+    struct cbx_log_rate rate = { 0 };
+    const int64_t start = 5 * (int64_t)CBX_LOG_RATE_MS;
+    unsigned left_out = 9;
+    for (int i = 0; i < CBX_LOG_RATE_LINES; i++) {
+        assert_true(cbx_log_rate_take(&rate, start + i, &left_out));
+        assert_int_equal(left_out, 0);
+    }
+    for (int i = 0; i < 1000; i++) {
+        assert_false(cbx_log_rate_take(&rate, start + CBX_LOG_RATE_MS - 1, &left_out));
+    }
+    assert_true(cbx_log_rate_take(&rate, start + CBX_LOG_RATE_MS, &left_out));
+    assert_int_equal(left_out, 1000);
+    assert_true(cbx_log_rate_take(&rate, start + CBX_LOG_RATE_MS, &left_out));
+    assert_int_equal(left_out, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_line_is_one_printable_line),
         cmocka_unit_test(a_json_line_is_one_object_with_every_text_escaped),
+        cmocka_unit_test(lines_that_strangers_cause_are_limited_and_the_others_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
