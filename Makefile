@@ -305,7 +305,7 @@ MAY.front    := gateway/front/ gateway/ipc/ policies/ analyzer/ docker/result.h 
 MAY.worker   := gateway/worker/ gateway/ipc/ policies/ analyzer/
 MAY.executor := gateway/executor/ gateway/ipc/ policies/ docker/ analyzer/imports.h
 MAY.keys     := gateway/keys/ gateway/ipc/ policies/
-MAY.forwarder := gateway/forwarder/ gateway/ipc/ policies/ gateway/executor/audit_reader.h
+MAY.forwarder := gateway/forwarder/ gateway/ipc/ policies/ gateway/executor/audit_files.h gateway/executor/audit_reader.h
 
 check-layers: ## no module includes one that it may not use, no process of the gateway another; only the audit makes permits
 	$Q$(foreach m,$(MODULES),$(foreach n,$(filter-out $m $(USES.$m),$(MODULES)),\
