@@ -82,6 +82,16 @@ await check('decisions are as it says', async () => {
   await call('POST', '/v1/decisions/{id}/deny', { id: denied.id, expect: 'default' });
 });
 
+await check('the page of it names every route, and no other one', async () => {
+  const text = await call('GET', '/docs', { expect: 200 });
+  for (const [path, methods] of Object.entries(api.paths)) for (const method of Object.keys(methods)) {
+    must(text.includes(`<span class="tag method">${method.toUpperCase()}</span><code>${path}</code>`), `${method} ${path}`);
+  }
+  must(text.split('<details>').length - 1 === Object.values(api.paths).flatMap((methods) => Object.keys(methods)).length, 'more');
+  for (const [, name] of text.matchAll(/href="#([^"]*)"/g)) must(text.includes(`id="${name}"`), name);
+  must((await fetch(new URL('/docs', server.url))).headers.get('content-security-policy').startsWith("default-src 'none'; style-src 'self';"), 'its policy');
+});
+
 await check('policies are as it says', async () => {
   const { policies } = await call('GET', '/v1/policies', { expect: 200 });
   must(policies.some((p) => p.default && p.name === 'default'), policies);

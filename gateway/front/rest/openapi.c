@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * GET /openapi.json: the routes as OpenAPI 3.1 (JSON Schema 2020-12), made of the tables that the API itself works by. */
+ * GET /openapi.json: the routes as OpenAPI 3.1 (JSON Schema 2020-12), made of the tables that the API itself works by; and GET /docs, the same
+ * as a page. */
+#include "gateway/front/identity/caller.h"
+#include "gateway/front/page/docs.h"
 #include "gateway/front/rest/rest.h"
 
 #include "policies/limits.h"
 #include "policies/release.h"
 
 #include <stdio.h>
+
+enum { DOCS_MAX_BYTES = 1 << 20 };
 
 const struct cbx_rest_input cbx_rest_input_none = { NULL, 0 }, cbx_rest_input_bytes = { NULL, 0 };
 
@@ -217,13 +222,15 @@ static json_t *make_input(const struct cbx_rest_input *input)
 struct route {
     const char *method, *path, *handler;
     bool legacy;
+    enum cbx_right right;
     const struct cbx_rest_input *input;
     int status;
     const char *answer, *sentence;
 };
 static const struct route routes[] = {
 #define CBX_ROUTE(method, path, handler, legacy, right, input, status, answer, sentence)           \
-    { method, path, #handler, legacy, &cbx_rest_input_##input, status, answer, sentence },
+    { method, path,   #handler, legacy, CBX_RIGHT_##right, &cbx_rest_input_##input,                \
+      status, answer, sentence },
 #include "gateway/front/rest/routes.def"
 #undef CBX_ROUTE
 };
@@ -266,6 +273,9 @@ static json_t *make_answers(const struct route *route)
     if (strcmp(route->handler, "get_openapi") == 0) {
         json_decref(content);
         content = make_content("application/json", json_pack("{s:s}", "type", "object"));
+    } else if (strcmp(route->handler, "get_docs") == 0) {
+        json_decref(content);
+        content = make_content("text/html", json_pack("{s:s}", "type", "string"));
     } else if (is_file) { /* a file's type follows from its name */
         json_object_set_new(content, "*/*", json_pack("{s:{s:s}}", "schema", "type", "string"));
     } else if (strcmp(route->handler, "create_execution") == 0) {
@@ -298,6 +308,14 @@ static json_t *make_operation(const struct route *route)
     if (json_array_size(parameters) > 0) {
         json_object_set(operation, "parameters", parameters);
     }
+    if (route->right == CBX_RIGHT_PUBLIC) {
+        json_object_set_new(operation, "description", json_string("Needs no token."));
+        json_object_set_new(operation, "security", json_array());
+    } else {
+        json_object_set_new(operation, "description",
+                            json_sprintf("Where callers are authenticated, it needs the right %s.",
+                                         cbx_right_name(route->right)));
+    }
     if (route->input == &cbx_rest_input_bytes) {
         json_object_set_new(operation, "requestBody",
                             json_pack("{s:{s:{s:{}}}}", "content", "*/*", "schema"));
@@ -326,12 +344,33 @@ static json_t *make_paths(void)
     return paths;
 }
 
+/* The document (new reference). A gateway without identities takes requests without a token: the second alternative of `security`. */
+static json_t *make_document(void)
+{
+    return json_pack(
+        "{s:s,s:{s:s,s:s,s:s},s:[{s:[]},{}],s:o,s:{s:o,s:{s:{s:s,s:s,s:s}}}}", "openapi", "3.1.0",
+        "info", "title", "codebox", "version", CBX_VERSION, "description",
+        "Runs code of language models under a policy, in hardened containers.", "security",
+        "bearer", "paths", make_paths(), "components", "schemas", make_schemas(), "securitySchemes",
+        "bearer", "type", "http", "scheme", "bearer", "description",
+        "A token of `codebox token create`, or a JSON Web Token of a configured issuer.");
+}
+
 void cbx_rest_get_openapi(struct cbx_rest_call *call)
 {
-    cbx_rest_answer(
-        call, 200,
-        json_pack("{s:s,s:{s:s,s:s,s:s},s:o,s:{s:o}}", "openapi", "3.1.0", "info", "title",
-                  "codebox", "version", CBX_VERSION, "description",
-                  "Runs code of language models under a policy, in hardened containers.", "paths",
-                  make_paths(), "components", "schemas", make_schemas()));
+    cbx_rest_answer(call, 200, make_document());
+}
+
+void cbx_rest_get_docs(struct cbx_rest_call *call)
+{
+    CBX_AUTO_JSON document = make_document();
+    struct cbx_buf text;
+    cbx_buf_init(&text, DOCS_MAX_BYTES);
+    cbx_docs_write(document, &text);
+    call->response->status = 200;
+    call->response->type = "text/html; charset=utf-8";
+    call->response->security = "default-src 'none'; style-src 'self'; base-uri 'none'; "
+                               "form-action 'none'; frame-ancestors 'none'";
+    call->response->bytes_len = text.len;
+    call->response->bytes = cbx_buf_take(&text);
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * The description of the REST API for people, at GET /docs: HTML made of the OpenAPI document, so that both say the same. Pure. */
+#ifndef CBX_GATEWAY_FRONT_PAGE_DOCS_H
+#define CBX_GATEWAY_FRONT_PAGE_DOCS_H
+
+#include "policies/base/buf.h"
+#include "policies/base/json.h"
+
+/* Appends the whole document, whose style is /page.css. `openapi` is that of cbx_rest_openapi. */
+void cbx_docs_write(const json_t *openapi, struct cbx_buf *out);
+
+#endif
