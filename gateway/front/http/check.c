@@ -133,6 +133,8 @@ int cbx_http_check(const struct cbx_http_headers *h, struct cbx_str method, stru
         int status;
         const char *detail;
     } checks[] = {
+        { h->misread, 400,
+          "each line of the header must end with CR LF, be one field, and have no NUL" },
         { h->malformed, 400, "a header's name or value has characters that it may not have" },
         { !is_token(method), 400, "the method is no token" },
         { target.len == 0 || target.p[0] != '/' || has_control(target), 400,

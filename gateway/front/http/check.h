@@ -17,6 +17,7 @@ struct cbx_http_headers {
     struct cbx_http_mcp mcp;
     int mcps[CBX_HTTP_MCP_HEADERS];
     bool malformed;
+    bool misread; /* a line may have been taken for another one than it is */
 };
 
 /* By what names a server is reached. Borrowed. */

@@ -33,7 +33,9 @@ struct cbx_http_exchange {
     struct MHD_Connection *connection;
     struct cbx_http_connection *at; /* the same, in the table of connections */
     char *target, *method;          /* as sent */
-    char id[CBX_ID_CHARS + 1];      /* of the request: in the log, and in the header X-Request-Id */
+    const char *
+        target_at; /* where the library has it while it calls for the headers; else not to be used */
+    char id[CBX_ID_CHARS + 1]; /* of the request: in the log, and in the header X-Request-Id */
     int64_t began_ms;
     struct cbx_buf body;
     size_t surplus; /* bytes that came after the body was full */
@@ -140,13 +142,40 @@ static void serve(void *context)
 
 /* --- the event loop --------------------------------------------------------------------------- */
 
+/* The library parses a request where it received it, and ends each part of it with NUL in the place of the byte behind it. So the parts of a
+ * request that has one blank between the words of its first line, and lines that end with CR LF, follow each other without a gap, and are as
+ * long as the whole. Where the library took something else for such a line (a lone LF, a folded line, a NUL, a field without a name),
+ * they do not, or are not. */
+struct lines {
+    struct cbx_http_headers *headers;
+    const char *next; /* where the next part must be */
+};
+enum { LINE_END_BYTES = 2 };
+
 static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const char *key,
                                   size_t key_len, const char *value, size_t value_len)
 {
     (void)kind;
-    cbx_http_check_field(context, (struct cbx_str){ .p = key, .len = key_len },
+    struct lines *lines = context;
+    lines->headers->misread |= key != lines->next || value == NULL;
+    lines->next = value != NULL ? value + value_len + LINE_END_BYTES : NULL;
+    cbx_http_check_field(lines->headers, (struct cbx_str){ .p = key, .len = key_len },
                          (struct cbx_str){ .p = value != NULL ? value : "", .len = value_len });
     return MHD_YES;
+}
+
+/* Notes all fields, and whether the parts are the whole. */
+static void note_fields(struct cbx_http_exchange *e, const char *method, const char *version)
+{
+    const union MHD_ConnectionInfo *size =
+        MHD_get_connection_info(e->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    bool in_order = e->target_at == method + strlen(method) + 1 &&
+                    version == e->target_at + strlen(e->target) + 1;
+    struct lines lines = { .headers = &e->headers,
+                           .next = version + strlen(version) + LINE_END_BYTES };
+    MHD_get_connection_values_n(e->connection, MHD_HEADER_KIND, note_field, &lines);
+    e->headers.misread |= size == NULL || !in_order || lines.next == NULL ||
+                          lines.next + LINE_END_BYTES != method + size->header_size;
 }
 
 static struct MHD_Response *make_response(struct cbx_http_response *r)
@@ -298,11 +327,12 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
     e->checked = true;
     e->method = strdup(method);
     cbx_buf_init(&e->body, server->config.max_body_bytes);
-    MHD_get_connection_values_n(e->connection, MHD_HEADER_KIND, note_field, &e->headers);
-    int status = strcmp(version, "HTTP/1.1") != 0
-                     ? 505
-                     : cbx_http_check(&e->headers, cbx_str_of(method), cbx_str_of(e->target),
-                                      &names, server->config.max_body_bytes, &detail);
+    int status = 505;
+    if (strcmp(version, "HTTP/1.1") == 0) {
+        note_fields(e, method, version);
+        status = cbx_http_check(&e->headers, cbx_str_of(method), cbx_str_of(e->target), &names,
+                                server->config.max_body_bytes, &detail);
+    }
     status = status == 0 ? check_place(server, e, &detail) : status;
     if (status == 0) {
         return cbx_http_connection_await(server->connections, e->at, CBX_AWAIT_BODY) ? MHD_YES
@@ -395,6 +425,7 @@ static void *begin_request(void *context, const char *target, struct MHD_Connect
     if (e == NULL || (e->target = strdup(target)) == NULL) {
         abort();
     }
+    e->target_at = target;
     cbx_id_make(e->id);
     e->began_ms = cbx_clock_ms();
     e->server = server;

@@ -66,10 +66,23 @@ static void receive(struct rig *rig, uint64_t first, uint64_t last)
     }
 }
 
+/* Until the cursor is at this record: then it is not sent again. */
+static void await_cursor(const struct rig *rig, uint64_t seq)
+{
+    int64_t end = cbx_clock_ms() + DEADLINE_MS;
+    for (uint64_t at = 0; at != seq;) {
+        CBX_AUTO_DONE(buf) text;
+        assert_true(cbx_clock_ms() < end);
+        scratch_read(rig->scratch.path, CBX_AUDIT_CURSOR, &text);
+        at = strtoull(text.p, NULL, 10);
+        poll(NULL, 0, 2);
+    }
+}
+
 static void append_records(struct rig *rig, int count, bool closes_files)
 {
     CBX_AUTO(audit) audit = open_log(rig->scratch.path);
-    cbx_audit_set_max_bytes(audit, closes_files ? 1 : 0);
+    cbx_audit_set_max_bytes(audit, closes_files ? 1 : 1 << 20);
     for (int i = 0; i < count; i++) {
         assert_int_equal(append(audit, i, NULL), 0);
     }
@@ -87,6 +100,7 @@ static void passes_on_each_record_once_while_files_are_closed(void **state)
     append_records(&rig, 2, true);
     append_records(&rig, 2, false);
     receive(&rig, 9, 12);
+    await_cursor(&rig, 12);
     stop(&rig);
     start(&rig);
     append_records(&rig, 1, false);

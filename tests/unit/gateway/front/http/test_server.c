@@ -319,6 +319,95 @@ static void what_the_check_refuses_reaches_no_handler(void **state)
     assert_int_equal(seen.handled, 0);
 }
 
+/* What libmicrohttpd takes for lines, and other readers of HTTP do not, or for other lines (RFC 9112 2.2, 5.2). */
+static void lines_that_others_could_read_differently_are_refused(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+#define FIRST "GET /healthz HTTP/1.1\r\n"
+#define OURS  "Host: localhost\r\n"
+#define TEXT(text)                                                                                 \
+    {                                                                                              \
+        text, sizeof(text) - 1                                                                     \
+    }
+    static const struct {
+        const char *text;
+        size_t len;
+    } cases[] = {
+        TEXT("GET /healthz HTTP/1.1\nHost: localhost\n\n"),
+        TEXT("GET /healthz HTTP/1.1\n" OURS "\r\n"),
+        TEXT(FIRST "Host: localhost\n\r\n"),
+        TEXT(FIRST OURS "\n"),
+        TEXT(FIRST OURS "\nGET /admin HTTP/1.1\r\n" OURS "\r\n"),
+        TEXT(FIRST OURS "X: a\nY: b\r\n\r\n"),
+        TEXT(FIRST OURS "X: a\r\n b\r\n\r\n"),
+        TEXT(FIRST OURS "X: a\r\n\tb\r\n\r\n"),
+        TEXT(FIRST " X: a\r\n" OURS "\r\n"),
+        TEXT(FIRST OURS "X: a\rY: b\r\n\r\n"),
+        TEXT(FIRST OURS "X: a\r\r\n\r\n"),
+        TEXT(FIRST OURS "X: a\0b\r\n\r\n"),
+        TEXT(FIRST OURS "X: a\0bcdefgh\r\n\r\n"),
+        TEXT(FIRST "Host: localhost\0.evil.example\r\n\r\n"),
+        TEXT(FIRST OURS "X\0Y: a\r\n\r\n"),
+        TEXT(FIRST OURS ": a\r\n\r\n"),
+        TEXT(FIRST OURS ":\r\n\r\n"),
+        TEXT(FIRST OURS ":\r\nX: y\r\n\r\n"),
+        TEXT(FIRST OURS "no colon\r\n\r\n"),
+        TEXT("GET /healthz\0x HTTP/1.1\r\n" OURS "\r\n"),
+        TEXT("GET /healthz?a=\0b HTTP/1.1\r\n" OURS "\r\n"),
+        TEXT("GET /healthz HTTP/1.1\0\r\n" OURS "\r\n"),
+        TEXT("GET  /healthz HTTP/1.1\r\n" OURS "\r\n"),
+        TEXT("GET\t/healthz HTTP/1.1\r\n" OURS "\r\n"),
+        TEXT("GET /healthz HTTP/1.1 \r\n" OURS "\r\n"),
+        TEXT("POST / HTTP/1.1\r\n" OURS "Content-Length: 3\r\n\nabc"),
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int fd = client_connect();
+        assert_int_equal(send(fd, cases[i].text, cases[i].len, MSG_NOSIGNAL), cases[i].len);
+        client_receive(fd, &r);
+        if (r.status != 400 && r.status != 505) {
+            fail_msg("case %zu: %d", i, r.status);
+        }
+        assert_true(client_is_closed(fd));
+        close(fd);
+    }
+    assert_int_equal(seen.handled, 0);
+#undef TEXT
+#undef FIRST
+#undef OURS
+}
+
+/* Headers are read where they were received, which moves while they grow. */
+static void headers_of_any_size_and_in_any_pieces_are_taken(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 64 * 1024);
+    for (size_t field = 1; field < 20000; field = field * 3 + 1) {
+        for (size_t piece = 1 + field / 5; piece < 2 * field + 200; piece += 1 + field) {
+            int fd = client_connect();
+            cbx_buf_reset(&text);
+            cbx_buf_printf(&text,
+                           "POST /x HTTP/1.1\r\nHost:127.0.0.1:%u \r\nEmpty:\r\nX: ", rig.port);
+            for (size_t i = 0; i < field; i++) {
+                cbx_buf_add_char(&text, 'x');
+            }
+            cbx_buf_add_cstr(&text, "\t\r\nCookie: a=b; c=d\r\nContent-Length: 4\r\n\r\nbody");
+            for (size_t at = 0; at < text.len; at += piece) {
+                size_t n = text.len - at < piece ? text.len - at : piece;
+                assert_int_equal(send(fd, text.p + at, n, MSG_NOSIGNAL), n);
+            }
+            client_receive(fd, &r);
+            if (r.status != 200) {
+                fail_msg("a field of %zu bytes in pieces of %zu: %d", field, piece, r.status);
+            }
+            assert_string_equal(r.body.p, "POST /x||body");
+            close(fd);
+        }
+    }
+}
+
 /* --- early answers ---------------------------------------------------------------------------- */
 
 static void a_handler_answers_before_it_returns(void **state)
@@ -453,6 +542,8 @@ int main(void)
         TEST(a_body_that_goes_on_beyond_the_limit_ends_the_connection),
         TEST(headers_that_are_too_large_are_431),
         TEST(what_the_check_refuses_reaches_no_handler),
+        TEST(lines_that_others_could_read_differently_are_refused),
+        TEST(headers_of_any_size_and_in_any_pieces_are_taken),
         TEST(a_handler_answers_before_it_returns),
         TEST(stopping_waits_for_a_handler_that_answered),
         TEST(stopping_waits_for_handlers_and_refuses_new_requests),
