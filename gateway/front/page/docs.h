@@ -6,7 +6,7 @@
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
 
-/* Appends the whole document, whose style is /page.css. `openapi` is that of cbx_rest_openapi. */
+/* Appends the whole document, whose style is /page.css. `openapi` is the document of GET /openapi.json. */
 void cbx_docs_write(const json_t *openapi, struct cbx_buf *out);
 
 #endif
