@@ -236,16 +236,17 @@ static void add_columns(struct cbx_buf *out, json_t *days)
         int64_t all = sum[0] + sum[1] + sum[2];
         most = all > most ? all : most;
     }
-    cbx_buf_printf(out, "<h2>Over time</h2>\n<p>%zu hours with records, %zu a column, from ", hours,
-                   per);
+    cbx_buf_add_cstr(out, "<h2>Over time</h2>\n<p>From ");
     add_text(out, cbx_str_of(hours > 0 ? rows[0].name : "-"));
-    cbx_buf_add_cstr(out, " to ");
+    cbx_buf_add_cstr(out, "h to ");
     add_text(out, cbx_str_of(hours > 0 ? rows[hours - 1].name : "-"));
     cbx_buf_printf(out,
-                   "; the highest has %lld. <span class=\"allowed\">allowed</span> <span "
+                   "h (UTC), hours without records left out; hours per column: %zu; the tallest "
+                   "column has %lld decisions. "
+                   "<span class=\"allowed\">allowed</span> <span "
                    "class=\"denied\">denied</span> <span class=\"blocked\">blocked by the "
                    "guard</span></p>\n<svg role=\"img\" width=\"800\" height=\"%d\">\n",
-                   (long long)most, HEIGHT + 2);
+                   per, (long long)most, HEIGHT + 2);
     for (size_t i = 0; per > 0 && i * per < hours; i++) {
         int64_t y = HEIGHT;
         for (size_t k = 0; k < 3; k++) {
@@ -268,9 +269,12 @@ static void add_blocked(struct cbx_buf *out, const json_t *records)
                                            "rule",      "what",    "decision" };
     size_t i;
     const json_t *record;
-    cbx_buf_printf(out,
-                   "<h2>What the guard blocked and the analyzer had let through</h2>\n"
-                   "<p>the first %zu</p>\n<table><tr><th>record<th>time",
+    cbx_buf_add_cstr(out, "<h2>What the guard blocked and the analyzer had let through</h2>\n");
+    if (json_array_size(records) == 0) {
+        cbx_buf_add_cstr(out, "<p>none</p>\n");
+        return;
+    }
+    cbx_buf_printf(out, "<p>the first %zu</p>\n<table><tr><th>record<th>time",
                    json_array_size(records));
     for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++) {
         cbx_buf_printf(out, "<th>%s", members[k]);
@@ -328,7 +332,7 @@ static void add_page(struct cbx_buf *out, struct report *r)
     add_text(out, cbx_str_of(r->last[0] != '\0' ? r->last : r->first));
     cbx_buf_printf(
         out,
-        ". Whether the log is whole, 'codebox audit verify' says.</p>\n"
+        ". This page does not verify the log: run 'codebox audit verify'.</p>\n"
         "<table><tr><th>allowed<th>denied<th>to be approved<th>blocked by the "
         "guard<th>others</tr><tr><td>%llu<td>%llu<td>%llu<td>%llu<td>%llu</tr></table>\n",
         (unsigned long long)r->allowed, (unsigned long long)r->denied, (unsigned long long)r->asked,
@@ -347,8 +351,8 @@ static void add_page(struct cbx_buf *out, struct report *r)
     add_bars(out, "Decisions, by principal", r->principals);
     add_bars(out, "Decisions, by frontend", r->origins);
     add_blocked(out, r->blocked_rows);
-    cbx_buf_add_cstr(out, "<h2>Latencies</h2>\n<table><tr><th><th>count<th>half<th>90 "
-                          "%<th>99 %<th>all</tr>\n");
+    cbx_buf_add_cstr(out, "<h2>Latencies</h2>\n<table><tr><th><th>count<th>p50<th>p90"
+                          "<th>p99<th>max</tr>\n");
     add_latency(out, "from the decision to its record", &r->admissions);
     add_latency(out, "duration of programs", &r->runs);
     cbx_buf_add_cstr(out, "</table>\n</body></html>\n");
