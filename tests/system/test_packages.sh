@@ -92,6 +92,25 @@ in_two_cells() { # the cell that installs comes first, and is overtaken
     execute "$session" 'print("still", x)' | text_of | shows 'still 7'
 }
 ok 'a cell that overtakes an install does not end the session' in_two_cells
+streamed() { # DEPENDENCY: the events of an execution that installs it, by name
+    curl -sSN -X POST -H 'Content-Type: application/json' -H 'Accept: text/event-stream' --data-binary "$(jq -n --arg d "$1" '{code: "import good_part\nprint(good_part.VALUE)", language: "python", dependencies: [$d]}')" "$base/v1/executions" >"$work/events-$1"
+    cat "$work/events-$1"
+    sed -n 's/^event: //p' "$work/events-$1" | uniq | xargs >"$work/names-$1"
+}
+progress() {
+    "$codebox" image prune all >/dev/null
+    streamed good
+    [ "$(cat "$work/names-good")" = 'created progress stdout done' ]
+    shows '"text":"collecting good' <"$work/events-good"
+    grep '^data: .*"installed":{"packages":\["good 1.0"' "$work/events-good"
+}
+ok 'an event stream begins with the progress of what is installed' progress
+progress_denied() {
+    streamed pulls_blocked
+    [ "$(cat "$work/names-pulls_blocked")" = 'created progress error' ]
+    grep '^data: .*paramiko is blocked by the policy.*"status":400' "$work/events-pulls_blocked"
+}
+ok 'and ends with an error when a package is denied' progress_denied
 early() {
     local session
     session=$(session_with unguarded)

@@ -83,9 +83,74 @@ static void end_stream(void *context, const json_t *execution, const struct cbx_
     cbx_http_stream_end(context);
 }
 
-struct cbx_job_client cbx_rest_stream_to(struct cbx_http_stream *stream)
+static void send_created(struct cbx_rest_opening *o)
 {
+    CBX_AUTO_JSON created = json_pack("{s:s}", "execution_id", o->id);
+    send_event(o->stream, "created", created);
+}
+
+static void begin_response(struct cbx_rest_opening *o)
+{
+    struct cbx_http_exchange *exchange = o->call->request->exchange;
+    const struct cbx_http_response response = { .status = 200,
+                                                .stream = o->stream,
+                                                .type = "text/event-stream" };
+    /* The request may end with its answer; what is logged of it later has a copy. */
+    snprintf(o->request_id, sizeof(o->request_id), "%s", o->call->request->id);
+    o->request = (struct cbx_http_request){ .method = CBX_STR("POST"),
+                                            .path = CBX_STR("/v1/executions"),
+                                            .caller = o->call->request->caller,
+                                            .id = o->request_id };
+    o->call->request = &o->request;
+    o->call->response->answered = true;
+    o->begun = true;
+    send_created(o);
+    cbx_http_answer(exchange, &response);
+}
+
+static void send_progress(void *context, struct cbx_str line)
+{
+    struct cbx_rest_opening *o = context;
+    CBX_AUTO_JSON data = json_pack("{s:o}", "text", cbx_json_text(line));
+    if (!o->begun) {
+        begin_response(o);
+    }
+    send_event(o->stream, "progress", data);
+}
+
+struct cbx_job_client cbx_rest_opening_client(struct cbx_rest_opening *o)
+{
+    bool keyed = o->call->request->idempotency_key.p != NULL;
+    return (struct cbx_job_client){ .progress = keyed ? NULL : send_progress, .context = o };
+}
+
+struct cbx_job_client cbx_rest_opening_run(struct cbx_rest_opening *o)
+{
+    if (!o->begun) {
+        send_created(o);
+    }
     return (struct cbx_job_client){
-        .event = stream_event, .restart = stream_restart, .done = end_stream, .context = stream
+        .event = stream_event, .restart = stream_restart, .done = end_stream, .context = o->stream
     };
+}
+
+void cbx_rest_opening_answer(struct cbx_rest_opening *o)
+{
+    if (!o->begun) {
+        o->call->response->status = 200;
+        o->call->response->stream = o->stream;
+        o->call->response->type = "text/event-stream";
+    }
+}
+
+void cbx_rest_opening_fail(struct cbx_rest_opening *o)
+{
+    if (!o->begun) { /* the server never got the stream */
+        cbx_http_stream_end(o->stream);
+        cbx_http_stream_discard(o->stream);
+        return;
+    }
+    CBX_AUTO_JSON problem = cbx_steal(&o->call->response->json);
+    send_event(o->stream, "error", problem);
+    cbx_http_stream_end(o->stream);
 }

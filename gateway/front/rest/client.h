@@ -15,8 +15,29 @@ struct cbx_rest_waiting {
 /* `waiting` is the caller's, who waits in cbx_job_start. */
 struct cbx_job_client cbx_rest_wait_for(struct cbx_rest_waiting *waiting);
 
-/* Server-sent events (WHATWG HTML, 9.2), the last of which is `done`. Takes the stream when the job
- * starts. */
-struct cbx_job_client cbx_rest_stream_to(struct cbx_http_stream *stream);
+/* The beginning of a stream. Packages are installed before a job is accepted, which may take minutes: the response begins with the first
+ * line about that, as an event `progress`. An error after that is an event `error` with the problem document, because the status was sent. */
+struct cbx_rest_opening {
+    struct cbx_rest_call *call;
+    struct cbx_http_stream *stream;
+    char id[37]; /* of the execution */
+    bool begun;  /* the response has begun; `request` is the call's request */
+    struct cbx_http_request request;
+    char request_id[CBX_ID_CHARS + 1];
+};
+
+/* The client of the job until it is accepted; `opening` is the caller's. No progress with an Idempotency-Key, which is needed after the
+ * request has ended. */
+struct cbx_job_client cbx_rest_opening_client(struct cbx_rest_opening *opening);
+
+/* The job was accepted: the client of its run, which takes the stream when the job starts. Server-sent events (WHATWG HTML, 9.2), the last of
+ * which is `done`. */
+struct cbx_job_client cbx_rest_opening_run(struct cbx_rest_opening *opening);
+
+/* The job has started: answers the call with the stream, unless the response has begun. */
+void cbx_rest_opening_answer(struct cbx_rest_opening *opening);
+
+/* The job was not accepted, or does not start: the call has the answer. The stream is over. */
+void cbx_rest_opening_fail(struct cbx_rest_opening *opening);
 
 #endif

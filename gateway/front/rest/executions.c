@@ -112,7 +112,9 @@ static bool have_dependencies(struct cbx_rest_call *call, const struct body *bod
                                         .origin = CBX_STR("rest"),
                                         .claims = &call->claims,
                                         .exists = job->session[0] != '\0',
-                                        .installed = cbx_buf_str(&job->packages) };
+                                        .installed = cbx_buf_str(&job->packages),
+                                        .progress = job->client.progress,
+                                        .context = job->client.context };
     int64_t began = cbx_clock_ms();
     if (!cbx_rest_have_dependencies(call, &d, &set)) {
         return false;
@@ -193,41 +195,41 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
         return;
     }
     struct cbx_job *job = cbx_rest_job(call);
+    struct cbx_rest_opening opening = { .call = call };
     char id[37];
     memcpy(id, job->id, sizeof(id));
-    bool once = cbx_rest_once(call, CBX_ONCE_EXECUTION, id);
+    bool once = cbx_rest_once(call, CBX_ONCE_EXECUTION, id), streams = requests_stream(call, &body);
+    if (streams) {
+        opening.stream = cbx_http_stream_new();
+        memcpy(opening.id, id, sizeof(id));
+        job->client = cbx_rest_opening_client(&opening);
+    }
     if (!once || !read_job(call, &body, job) || !cbx_rest_accept(call, job)) {
         if (once) {
             cbx_rest_undo_once(call, id);
         }
         cbx_job_free(job);
+        if (streams) {
+            cbx_rest_opening_fail(&opening);
+        }
         return;
     }
-    struct cbx_http_stream *stream = NULL;
-    bool streams = requests_stream(call, &body), waits = !streams && !body.async;
-    if (streams) {
-        stream = cbx_http_stream_new();
-        job->client = cbx_rest_stream_to(stream);
-        char first[96];
-        snprintf(first, sizeof(first), "event: created\ndata: {\"execution_id\":\"%s\"}\n\n", id);
-        cbx_http_stream_add(stream, cbx_str_of(first));
-    }
+    bool waits = !streams && !body.async;
     struct cbx_rest_waiting waiting = { .exchange = call->request->exchange };
     if (waits) {
         snprintf(waiting.request_id, sizeof(waiting.request_id), "%s", call->request->id);
         job->client = cbx_rest_wait_for(&waiting);
+    } else if (streams) {
+        job->client = cbx_rest_opening_run(&opening);
     }
     if (cbx_job_start(job, &err) != 0) {
-        if (stream != NULL) { /* the server never got the stream */
-            cbx_http_stream_end(stream);
-            cbx_http_stream_discard(stream);
-        }
         cbx_rest_undo_once(call, id);
         cbx_rest_fail(call, 0, &err);
+        if (streams) {
+            cbx_rest_opening_fail(&opening);
+        }
     } else if (streams) {
-        call->response->status = 200;
-        call->response->stream = stream;
-        call->response->type = "text/event-stream";
+        cbx_rest_opening_answer(&opening);
     } else if (waits) {
         call->response->answered = true;
     } else {
