@@ -12,6 +12,14 @@ await check('a validator of OpenAPI accepts it', async () => {
   must(result.valid, result.errors);
 });
 
+await check('it describes each member of bodies and each parameter', async () => {
+  for (const [path, methods] of Object.entries(api.paths)) for (const [method, operation] of Object.entries(methods)) {
+    const members = Object.entries(operation.requestBody?.content['application/json']?.schema.properties ?? {}).flatMap(([name, schema]) => [[name, schema], ...Object.entries(schema.properties ?? {})]);
+    for (const { name, in: place, schema } of operation.parameters ?? []) if (place === 'query') members.push([name, schema]);
+    for (const [name, schema] of members) must(schema.description, `${method} ${path}: ${name}`);
+  }
+});
+
 const ajv = new Ajv({ strict: false, allErrors: true });
 ajv.addSchema({ $id: 'api', ...api });
 const pointer = (...keys) => `api#/${keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;

@@ -98,6 +98,8 @@ ok_later 'so is the bridge of the engine' denied http://172.17.0.1/ 'failed 403'
 ok_later 'so is the proxy itself' denied http://127.0.0.1:3128/ failed
 ok_later 'a redirect is asked anew' denied http://api.example.test/to/other.example.test/ 'failed 403'
 ok_later 'so is one to the metadata service' denied 'http://api.example.test/to/169.254.16" + "9.254/' ''
+host_field() { once $'import http.client\nc = http.client.HTTPConnection("127.0.0.1", 3128)\nc.putrequest("GET", "http://api.example.test/", skip_host=True)\nc.putheader("Host", "other.example.test")\nc.endheaders()\nprint(c.getresponse().read())' | text_of | shows 'hello of api.example.test on 80'; }
+ok_later 'so does the field Host of a request: the host gets the name of the URL' host_field
 ok_later 'user names in a URL change nothing' denied http://api.example.test@other.example.test/ failed
 ok_later 'a name that does not exist is told' denied http://nowhere.example.test/ failed '.outcome != "served" and .host == "nowhere.example.test"'
 # A tunnel to a granted host, and what the program sends through it: TLS for a name (None: without one), or text.

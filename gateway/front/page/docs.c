@@ -147,6 +147,7 @@ static void add_parameters(struct cbx_buf *out, const json_t *parameters)
         add_type(out, at(parameter, "schema"));
         cbx_buf_add_cstr(out, "</span> ");
         cbx_html_add_member(out, parameter, "description");
+        cbx_html_add_member(out, at(parameter, "schema"), "description");
         cbx_buf_add_cstr(out, "</li>");
     }
     cbx_buf_add_cstr(out, "</ul>");

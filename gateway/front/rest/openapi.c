@@ -183,6 +183,23 @@ static void add_bounds(json_t *schema, const struct cbx_json_field *field)
     }
 }
 
+static const char *describe(const char *field)
+{
+    static const struct {
+        const char *name, *sentence;
+    } inputs[] = {
+#define CBX_INPUT(name, sentence) { name, sentence },
+#include "gateway/front/rest/inputs.def"
+#undef CBX_INPUT
+    };
+    for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
+        if (strcmp(inputs[i].name, field) == 0) {
+            return inputs[i].sentence;
+        }
+    }
+    return NULL;
+}
+
 static json_t *make_field(const struct cbx_json_field *field)
 {
     static const char *const names[] = {
@@ -200,6 +217,10 @@ static json_t *make_field(const struct cbx_json_field *field)
                             field->nullable ? json_pack("[s,s]", name, "null") : json_string(name));
     }
     add_bounds(schema, field);
+    const char *sentence = describe(field->name);
+    if (sentence != NULL) {
+        json_object_set_new(schema, "description", json_string(sentence));
+    }
     return schema;
 }
 
