@@ -80,11 +80,12 @@ await check('nothing that bob tried has changed what ann has', async () => {
 
 await check('nobody does anything without a token, and routes that are public say nothing', async () => {
   for (const [path, methods] of Object.entries(api.paths)) {
-    for (const method of Object.keys(methods).map((m) => m.toUpperCase())) {
-      const target = path.replace('{id}', session).replace('{path}', 'secret.txt');
+    const open = ['/healthz', '/readyz', '/openapi.json', '/docs'].includes(path);
+    for (const [name, operation] of Object.entries(methods)) {
+      must((operation.security?.length === 0) === open, `${name} ${path}: the description says otherwise`);
+      const method = name.toUpperCase(), target = path.replace('{id}', session).replace('{path}', 'secret.txt');
       for (const who of [null, 'cbx_000000000000_0000000000000000000000000000000000000000000', `${tokens.ann.slice(0, -1)}_`, 'x.y.z']) {
         const answer = await call(who, method, target, method === 'GET' || method === 'DELETE' ? undefined : {});
-        const open = ['/healthz', '/readyz', '/openapi.json'].includes(path);
         must(open ? answer.status === 200 : answer.status === 401 && answer.headers.get('www-authenticate').startsWith('Bearer'), `${method} ${target} as ${who}: ${answer.status} ${answer.text}`);
         must(!answer.text.includes(session) && !answer.text.includes('docker'), answer.text.slice(0, 200));
       }
