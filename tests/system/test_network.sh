@@ -104,9 +104,10 @@ ok_later 'user names in a URL change nothing' denied http://api.example.test@oth
 ok_later 'a name that does not exist is told' denied http://nowhere.example.test/ failed '.outcome != "served" and .host == "nowhere.example.test"'
 # A tunnel to a granted host, and what the program sends through it: TLS for a name (None: without one), or text.
 tunnel() { # NAME FRAGMENT FILTER
-    once $'import http.client, ssl\nc = http.client.HTTPConnection("127.0.0.1", 3128, timeout=10)\nc.set_tunnel("api.example.test", 443)\nc.connect()\ncontext = ssl.create_default_context()\ncontext.check_hostname = False\ncontext.verify_mode = ssl.CERT_NONE\nreceived, to_send = ssl.MemoryBIO(), ssl.MemoryBIO()\ntls = context.wrap_bio(received, to_send, server_hostname='"$1"$')\ntry:\n    while True:\n        try:\n            tls.do_handshake()\n            break\n        except ssl.SSLWantReadError:\n            c.sock.sendall(to_send.read())\n            received.write(c.sock.recv(65536))\n    print("got", tls.version())\nexcept OSError as e:\n    print("failed", e)' >"$work/tunnel"
-    expect '.outcome == "ok"' "$work/tunnel"
-    text_of <"$work/tunnel" | shows "$2"
+    local answer # these run side by side
+    answer=$(once $'import http.client, ssl\nc = http.client.HTTPConnection("127.0.0.1", 3128, timeout=10)\nc.set_tunnel("api.example.test", 443)\nc.connect()\ncontext = ssl.create_default_context()\ncontext.check_hostname = False\ncontext.verify_mode = ssl.CERT_NONE\nreceived, to_send = ssl.MemoryBIO(), ssl.MemoryBIO()\ntls = context.wrap_bio(received, to_send, server_hostname='"$1"$')\ntry:\n    while True:\n        try:\n            tls.do_handshake()\n            break\n        except ssl.SSLWantReadError:\n            c.sock.sendall(to_send.read())\n            received.write(c.sock.recv(65536))\n    print("got", tls.version())\nexcept OSError as e:\n    print("failed", e)')
+    expect '.outcome == "ok"' <<<"$answer"
+    text_of <<<"$answer" | shows "$2"
     recorded "$3"
 }
 ok_later 'a tunnel carries TLS for its host' tunnel '"API.example.test"' 'got TLS' '.outcome == "served" and .method == "CONNECT"'
