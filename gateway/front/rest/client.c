@@ -4,6 +4,8 @@
 
 #include "gateway/front/collect.h"
 
+#include <assert.h>
+
 /* --- one that waits --------------------------------------------------------------------------- */
 
 static void answer_waiting(void *context, const json_t *execution, const struct cbx_err *err)
@@ -151,6 +153,7 @@ void cbx_rest_opening_fail(struct cbx_rest_opening *o)
         return;
     }
     CBX_AUTO_JSON problem = cbx_steal(&o->call->response->json);
+    assert(problem != NULL); /* every refusal is a problem document */
     send_event(o->stream, "error", problem);
     cbx_http_stream_end(o->stream);
 }
