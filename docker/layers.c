@@ -49,7 +49,7 @@ static int read_set(const char *kernel, struct cbx_str set, struct wanted *out, 
     return cbx_package_set_check(out->images.manager, set, &out->count, err);
 }
 
-/* What is wanted, for the kernel's current sandbox image. */
+/* The requested layer, for the kernel's current sandbox image. */
 static int read_wanted(struct cbx_engine *engine, const struct cbx_packages_config *config,
                        const char *kernel, struct cbx_str set, struct wanted *out,
                        struct cbx_err *err)

@@ -211,7 +211,7 @@ static int await(struct cbx_pool *pool, struct cbx_pool_profile *p, const struct
     return 0;
 }
 
-/* There are as many layers as sets of packages that somebody asked for, so one of each is kept ready. */
+/* There are as many layers as requested sets of packages, so one of each is kept ready. */
 static int min_of(const struct cbx_pool *pool, const struct cbx_pool_profile *p)
 {
     return p->layer.image[0] != '\0' && pool->config.min > 1 ? 1 : pool->config.min;

@@ -14,7 +14,7 @@ enum {
     CHECK_MS = 30 * 1000,
     RETRY_MS = 5 * 1000, /* after a failure of the engine, when no call waits */
     CALM_MS = 250,       /* without waiting calls, before imports use the processors */
-    /* A sandbox that is told to end does so, and the engine removes it (AutoRemove). A request
+    /* A sandbox ends on request, and the engine removes it (AutoRemove). A request
        meanwhile only makes the engine do it twice; after END_MS the container is removed by force.
      */
     END_MS = 1000,

@@ -96,7 +96,7 @@ static const char head[] =
     "snmp_port 0\n"
     "icap_enable off\n"
     "global_internal_static off\n"
-    /* What hosts are told of the sandbox. */
+    /* What hosts learn about the sandbox: nothing. */
     "via off\n"
     "forwarded_for delete\n"
     "httpd_suppress_version_string on\n"

@@ -454,8 +454,8 @@ function readRun(payload) {
 }
 
 // Has programs use the proxy. Node reads the variables when it starts, and the sandbox's Node has started before it had them. Its fetch would
-// send http: URLs through tunnels, which carry TLS alone (docker/proxy/tunnel.h). No function of Node tells it not to, so its dispatchers,
-// which undici keeps under these symbols, are replaced by one that is told.
+// send http: URLs through tunnels, which carry TLS alone (docker/proxy/tunnel.h). No function of Node changes that, so its dispatchers,
+// which undici keeps under these symbols, are replaced by one with the option.
 function useProxy({ HTTP_PROXY: httpProxy, HTTPS_PROXY: httpsProxy, NO_PROXY: noProxy }) {
   require('http').setGlobalProxyFromEnv(process.env);
   const keys = [1, 2].map((version) => Symbol.for(`undici.globalDispatcher.${version}`)).filter((key) => globalThis[key] !== undefined);

@@ -358,7 +358,7 @@ void cbx_run_reset(void)
 
 /* --- deadlines -------------------------------------------------------------------------------- */
 
-/* At the deadline the program is told to end; after the grace it is killed. */
+/* At the deadline the program is interrupted; after the grace period it is killed. */
 static void deadline_passed(void)
 {
     if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_count_processes() < CROWD) {

@@ -15,7 +15,7 @@ int cbx_audit_replay_command(const struct cbx_options *options);
 int cbx_audit_prune_command(const struct cbx_options *options);
 int cbx_audit_keygen_command(const struct cbx_options *options);
 
-/* "uid:N" of whoever runs this program. */
+/* "uid:N" of the user who runs this program. */
 void cbx_audit_caller(char out[32]);
 
 /* The text of a member; "" when it has none. */

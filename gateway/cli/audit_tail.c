@@ -34,7 +34,7 @@ static void follow(struct cbx_audit_walk *walk)
             json_decref(record);
         }
         if (fflush(stdout) != 0) {
-            return; /* whoever read this is gone */
+            return; /* the reader of stdout has closed it */
         }
         nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
     }

@@ -26,7 +26,7 @@ void cbx_options_identity_config(const struct cbx_options *options, char folder[
 int cbx_options_identity(const struct cbx_options *options, struct cbx_identity **out,
                          struct cbx_err *err);
 
-/* CBX_EINVAL for an address that is not loopback while nobody is authenticated (`identity` NULL). */
+/* CBX_EINVAL for an address that is not loopback while callers are not authenticated (`identity` NULL). */
 int cbx_listen_check(const struct cbx_listen_address *address, const struct cbx_identity *identity,
                      struct cbx_err *err);
 

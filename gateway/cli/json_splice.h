@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sets one member in the text of a JSON file of somebody else: all other bytes (order, white space,
+ * Sets one member in the text of another program's JSON file: all other bytes (order, white space,
  * numbers, escapes) stay as they are. Pure. */
 #ifndef CBX_GATEWAY_CLI_JSON_SPLICE_H
 #define CBX_GATEWAY_CLI_JSON_SPLICE_H

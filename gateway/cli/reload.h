@@ -14,7 +14,7 @@
 struct cbx_reload_context {
     const struct cbx_options *options; /* of the start */
     struct cbx_policies *policies;     /* in use; replaced when a set is taken over */
-    struct cbx_identity *identity;     /* the same; NULL = nobody is authenticated */
+    struct cbx_identity *identity;     /* the same; NULL = callers are not authenticated */
     struct cbx_str certificate; /* the part of TLS in use; empty = HTTP, or not of this process */
 };
 

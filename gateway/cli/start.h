@@ -31,7 +31,7 @@ struct cbx_flow_config {
     int front_fd;                   /* open in every front and in no other process; 0 = none */
     int socket_fd;                  /* the same; 0 = none */
     struct cbx_buf *certificate;    /* of cbx_options_tls_read; cleansed; NULL or empty = HTTP */
-    struct cbx_identity *identity;  /* of the callers of `serve`; NULL = nobody is authenticated */
+    struct cbx_identity *identity;  /* of `serve`; NULL = callers are not authenticated */
     enum cbx_role front_role;       /* CBX_ROLE_FRONT or, for the caller's files, CBX_ROLE_CALLER */
     bool keep_code;                 /* of --audit-code full */
     const char *syslog, *syslog_ca; /* of --syslog and --syslog-ca; NULL = none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Closing the current file of the audit log and beginning the next one. The file is renamed under
- * its lock; whoever locks it afterwards finds that its name leads elsewhere, and opens the new one.
+ * its lock; a process that locks it afterwards finds that its name leads elsewhere, and opens the new one.
  * A crash at any step leaves a log that goes on: without a current file it continues the newest
  * closed one, whose last record the signed head names. */
 #include "gateway/executor/audit_internal.h"

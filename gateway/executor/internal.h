@@ -127,7 +127,7 @@ struct cbx_sink cbx_executor_sink(struct cbx_executor_request *r);
 void cbx_executor_end_output(struct cbx_executor_request *r, struct cbx_result *result);
 
 /* What a failure to send means: a detached run continues after its client disconnects; an attached one fails with
- * its sink. Returns what the run is told. */
+ * its sink. Returns the result for the run. */
 int cbx_executor_note_failure(struct cbx_executor_request *r, int failed);
 
 /* The calls with several answers. `text` is what may run. */

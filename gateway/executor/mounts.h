@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Folders of the host: from a path that the policy allows to a descriptor that is open on the folder. What is mounted is what
- * the descriptor is open on, so whoever renames a folder or puts a link in its place changes nothing. */
+ * the descriptor is open on, so renaming a folder, or putting a link in its place, changes nothing. */
 #ifndef CBX_GATEWAY_EXECUTOR_MOUNTS_H
 #define CBX_GATEWAY_EXECUTOR_MOUNTS_H
 

@@ -69,7 +69,7 @@ void cbx_sessions_await_dequeued(struct cbx_sessions *sessions, const char *run)
 /* --- entering --------------------------------------------------------------------------------- */
 
 /* Enters the session (or one-shot slot) when no run is in it. CBX_ENOTFOUND when there is none of
- * that id, or it belongs to another principal (NULL = do not ask): nobody learns of what others have. Leave it with
+ * that id, or it belongs to another principal (NULL = do not ask): callers learn nothing of other principals' sessions. Leave it with
  * cbx_sessions_leave. */
 int cbx_sessions_enter(struct cbx_sessions *sessions, const char *id, const char *principal,
                        struct cbx_session **out, struct cbx_err *err);

@@ -122,7 +122,7 @@ static bool finds(const struct row *row, struct cbx_str text, struct cbx_str *wo
     return row->word == NONE || word->len > 0;
 }
 
-/* The language whose libraries a program of this kernel is told of. */
+/* The language whose libraries are named in advice for programs of this kernel. */
 static const char *advised_language(const char *kernel)
 {
     return strcmp(kernel, "bash") == 0 ? "python" : kernel;

@@ -128,7 +128,7 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
     struct cbx_credentials credentials = { .authorization = request.authorization,
                                            .has_peer = request.has_peer,
                                            .peer = request.peer };
-    request.caller = &caller; /* of a public route it may be nobody: zeroed */
+    request.caller = &caller; /* on a public route it may be unknown: zeroed */
     if (answer_metadata(entrance, &request, out) || cbx_page_handle(&entrance->page, asked, out)) {
         return;
     }

@@ -19,7 +19,7 @@ struct cbx_entrance {
     atomic_int in_work; /* requests that a handler serves; of the entrance */
 };
 
-/* For struct cbx_http_config; the context is a struct cbx_entrance. A request of nobody is answered 401, with what to
+/* For struct cbx_http_config; the context is a struct cbx_entrance. A request without a known caller is answered 401, with what to
  * do, before anything else of it is looked at; routes that are public are served to everybody. Once the service has announced its stop, requests that
  * change something are refused. */
 void cbx_entrance_handle(void *context, const struct cbx_http_request *request,

@@ -5,7 +5,7 @@
 
 #include "policies/base/json.h"
 
-/* Findings that are told; of more the last text has the number. */
+/* Findings that are reported; the last text has the number of the others. */
 enum { CBX_RELAXED_WARNINGS_MAX = 20 };
 
 /* One printable line for each finding of the decision that would stop the code if its policy were enforced, in their order (new

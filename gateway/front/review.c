@@ -116,7 +116,7 @@ static int submit_once(struct cbx_flow *flow, const struct cbx_request *request,
                : cbx_client_record_failure(flow, request, judgement->decision, out, err);
 }
 
-/* What the reader of the outcome is told about the policy. */
+/* The sentence about the policy in the outcome. */
 static void note_limits(struct cbx_flow *flow, const struct cbx_request *request,
                         struct cbx_outcome *out)
 {

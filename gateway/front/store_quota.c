@@ -170,7 +170,7 @@ static int find_largest(struct cbx_store *store, char out[CBX_NAME_MAX + 1], int
 }
 
 /* With the lock, in a transaction: drops the oldest rows of the principal that has most, until another one has as much, and so on. So
- * nobody's results make room for those of a principal that stores more. */
+ * no principal's results are evicted for one that stores more. */
 static int drop_largest(struct cbx_store *store, int64_t most, struct cbx_err *err)
 {
     int64_t left = store->all_bytes, dropped = 1;

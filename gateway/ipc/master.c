@@ -410,7 +410,7 @@ static bool reap(struct master *m)
 
 /* --- reload ----------------------------------------------------------------------------------- */
 
-/* In the child that loads. A policy may be a pipe that nobody writes to. */
+/* In the child that loads. A policy may be a pipe without a writer. */
 _Noreturn static void load_set(struct master *m, int to)
 {
     enum { LOAD_S = 60 };
@@ -510,7 +510,7 @@ static void reload(struct master *m)
     }
 }
 
-/* Waits for a signal, as long as the service manager need not hear anything: 0 then. */
+/* Waits for a signal, until the service manager expects a message: 0 then. */
 static int next_signal(const struct master *m, const sigset_t *signals)
 {
     enum { START_MS = 50 };

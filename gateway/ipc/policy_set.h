@@ -17,7 +17,7 @@ struct cbx_policies {
 };
 
 /* Which modes policies may have. Only principals with the right policy:relax run under log-only, so
- * a gateway that authenticates nobody takes none in this mode. */
+ * a gateway without authentication accepts none in this mode. */
 enum cbx_modes { CBX_MODES_ENFORCED, CBX_MODES_ALL };
 
 /* Loads `count` presets or files, in order, into *out. CBX_EINVAL, besides the errors of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The process that fetches the keys of issuers of tokens (cbx-keys). It has the network and nothing else of the gateway: no
- * file, no socket but the channel to the front. It is told by the configuration what it may fetch, and by the front when; it
+ * file, no socket but the channel to the front. The configuration names what it may fetch, the front says when; it
  * reads nothing of what it got, which the front checks. */
 #ifndef CBX_GATEWAY_KEYS_FETCHER_H
 #define CBX_GATEWAY_KEYS_FETCHER_H

@@ -105,8 +105,8 @@ typedef void cbx_http_handler(void *context, const struct cbx_http_request *requ
  */
 int cbx_http_listen(const char *address, uint16_t port, uint16_t *port_out, struct cbx_err *err);
 
-/* The same on a Unix socket at this path, which `mode` says who may connect to. One that nobody listens on any more is
- * replaced; CBX_EBUSY when somebody does, CBX_EIO. */
+/* The same on a Unix socket at this path, which `mode` says who may connect to. A socket without a listener is
+ * replaced; CBX_EBUSY when a process listens on it, CBX_EIO. */
 int cbx_http_listen_unix(const char *path, unsigned mode, struct cbx_err *err);
 
 /* limits.def; zero is the default. */

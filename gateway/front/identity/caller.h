@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The principal of a gateway that authenticates nobody, and of whoever started `codebox mcp`. */
+/* The principal of a gateway without authentication, and of the user who started `codebox mcp`. */
 #define CBX_CALLER_LOCAL "local"
 
 enum cbx_right {

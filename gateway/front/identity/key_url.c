@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * URLs of keys. What passes has one reading only, whoever parses it. */
+ * URLs of keys. What passes has one reading only, for every parser. */
 #include "gateway/front/identity/key_url.h"
 
 #include <arpa/inet.h>

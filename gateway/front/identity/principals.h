@@ -40,7 +40,7 @@ struct cbx_principals {
     size_t count;
     struct cbx_issuer issuers[CBX_ISSUERS_MAX];
     size_t issuer_count;
-    bool given; /* the operator configured principals: what has no row is nobody */
+    bool given; /* the operator configured principals: a caller without a row is refused */
 };
 
 /* Reads a section of the configuration, `principals` or `issuers` by its key, into `out`, which is zeroed before the
@@ -54,7 +54,7 @@ void cbx_principals_done(struct cbx_principals *principals);
 CBX_DEFINE_AUTO_DONE(principals)
 
 /* The row about this principal: of this name, else the one with the longest beginning. Without any rows, a row with
- * the standard rights. NULL: it is nobody here. */
+ * the standard rights. NULL: it has no row. */
 const struct cbx_principal *cbx_principals_find(const struct cbx_principals *principals,
                                                 const char *name);
 

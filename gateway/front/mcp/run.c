@@ -118,7 +118,7 @@ static bool has_ended(const void *context)
     return ((const struct pending *)context)->ended;
 }
 
-/* The call stops waiting: whoever is last frees it. */
+/* The call stops waiting. The last owner frees it. */
 static void leave(struct pending *p)
 {
     pthread_mutex_lock(&p->mcp->lock);

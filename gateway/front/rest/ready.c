@@ -4,7 +4,7 @@
 #include "gateway/front/identity/caller.h"
 #include "gateway/front/rest/rest.h"
 
-/* A judgement by a worker shows that zygote and workers work. It is nobody's, and nothing is done with it: the first
+/* A judgement by a worker shows that zygote and workers work. It belongs to no principal, and its result is dropped: the first
  * policy may be one that callers need a right for. */
 static int judge_nothing(struct cbx_service *service, struct cbx_err *err)
 {

@@ -98,7 +98,7 @@ static const char *find_largest(const json_t *of)
     return largest;
 }
 
-/* The oldest one of the principal, if possible one that nobody waits for. */
+/* The oldest entry of the principal; entries that wait for approval only when there is no other. */
 static size_t find_droppable(const struct cbx_decisions *d, const char *principal, int64_t clock_ms)
 {
     size_t oldest = d->count;
@@ -115,7 +115,7 @@ static size_t find_droppable(const struct cbx_decisions *d, const char *principa
     return oldest < d->count ? oldest : 0;
 }
 
-/* Drops of the principal that has most, so that nobody can push out what others wait for. */
+/* Drops entries of the principal with the most, so that no principal evicts entries of others. */
 static void make_room(struct cbx_decisions *d, int64_t clock_ms)
 {
     for (;;) {

@@ -43,7 +43,7 @@ void cbx_runtime_add(const char *language, struct cbx_buf *out);
 /* Appends all that can run, as people read a list: with commas, and "and" before the last. */
 void cbx_runtime_list(struct cbx_buf *out);
 
-/* The libraries of a language that callers are told of at once, in order (static); NULL behind the last. `small`: of the small images. */
+/* The libraries of a language that are named to callers at once, in order (static); NULL behind the last. `small`: of the small images. */
 const char *cbx_highlight_at(const char *language, bool small, size_t index);
 
 /* Appends all of them: "numpy, pandas". */
