@@ -35,6 +35,12 @@ static bool has_control(struct cbx_str value)
     return false;
 }
 
+static bool has_blank(struct cbx_str target)
+{
+    return target.len > 0 && (memchr(target.p, ' ', target.len) != NULL ||
+                              memchr(target.p, '\t', target.len) != NULL);
+}
+
 static struct cbx_str trim(struct cbx_str value)
 {
     while (value.len > 0 && (value.p[value.len - 1] == ' ' || value.p[value.len - 1] == '\t')) {
@@ -137,8 +143,8 @@ int cbx_http_check(const struct cbx_http_headers *h, struct cbx_str method, stru
           "each line of the header must end with CR LF, be one field, and have no NUL" },
         { h->malformed, 400, "a header's name or value has characters that it may not have" },
         { !is_token(method), 400, "the method is no token" },
-        { target.len == 0 || target.p[0] != '/' || has_control(target), 400,
-          "the target must be a path that begins with '/'" },
+        { target.len == 0 || target.p[0] != '/' || has_control(target) || has_blank(target), 400,
+          "the target must be a path that begins with '/' and has no blanks" },
         { h->hosts != 1, 400, "exactly one Host header is needed" },
         { h->lengths > 1 || h->encodings > 1 || h->origins > 1 || h->authorizations > 1 ||
               h->types > 1 || h->keys > 1 || h->cookies > 1 || has_repeated(h->mcps),

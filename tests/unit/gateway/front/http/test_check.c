@@ -87,6 +87,10 @@ static const struct vector vectors[] = {
     { "an absolute target", "GET", "http://x/", { HOST }, 400 },
     { "no target", "GET", "", { HOST }, 400 },
     { "a control character in the target", "GET", "/\x01", { HOST }, 400 },
+    { "a blank in the target", "GET", "/a b", { HOST }, 400 },
+    { "a blank behind the target", "GET", "/a ", { HOST }, 400 },
+    { "a tab in the target", "GET", "/a\tb", { HOST }, 400 },
+    { "bytes of UTF-8 in the target", "GET", "/\xC3\xA4", { HOST }, 0 },
     { "a method that is no token", "GE T", "/", { HOST }, 400 },
 };
 
