@@ -196,7 +196,7 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
     if (failed) {
         return failed;
     }
-    cbx_store_limit_counts(store);
+    cbx_store_limit_counts(store, values[10]);
     pthread_mutex_lock(&store->lock);
     failed = cbx_store_make_room(store, e->session, values[10], (int64_t)strlen(e->code), err);
     failed =

@@ -62,8 +62,11 @@ int cbx_store_merge_begun(struct cbx_store *store, struct cbx_err *err);
 
 /* --- store_quota.c: what is kept -------------------------------------------------------------- */
 
-/* Drops what is older than the limits of counts allow, at each 256th call. */
-void cbx_store_limit_counts(struct cbx_store *store);
+/* At each 256th call: drops the principal's results, and the rows of all, that are older than the limits of counts allow. */
+void cbx_store_limit_counts(struct cbx_store *store, const char *principal);
+
+/* The same at once, for all principals; when the store is opened. */
+void cbx_store_limit_all_counts(struct cbx_store *store);
 
 /* With the lock held: adds to the counts of all, of the principal, and of the session, "" = of none. */
 void cbx_store_count_bytes(struct cbx_store *store, const char *session, const char *principal,

@@ -282,7 +282,7 @@ int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
     if (failed) {
         return failed;
     }
-    cbx_store_limit_counts(store);
+    cbx_store_limit_all_counts(store);
     *out = cbx_steal(&store);
     return 0;
 }

@@ -17,26 +17,49 @@
     " WHERE completed_at IS NOT NULL"                                                              \
     " AND (results IS NOT NULL OR session NOT IN (SELECT id FROM sessions)) AND "
 
-void cbx_store_limit_counts(struct cbx_store *store)
+/* The results of a principal that are not among its newest: those behind the last one that is kept. */
+static void limit_results(struct cbx_store *store, const char *principal)
 {
-    enum { EVERY = 256 };
-    char kept[24], known[24];
-    const char *const values[] = { kept, known };
-    if (atomic_fetch_add(&store->added, 1) % EVERY != 0) {
-        return;
-    }
-    snprintf(kept, sizeof(kept), "%lld", (long long)store->limits.executions);
-    snprintf(known, sizeof(known), "%lld", (long long)store->limits.known);
+    char last[24];
+    const char *const values[] = { principal, last };
+    snprintf(last, sizeof(last), "%lld", (long long)store->limits.executions - 1);
     cbx_store_execute(store,
-                      DROP "rowid IN (SELECT id FROM (SELECT id, sum(results > 0) OVER"
-                           " (PARTITION BY principal ORDER BY id DESC) - (results > 0) AS newer"
-                           " FROM sizes) WHERE newer >= CAST(? AS INTEGER))",
-                      values, 1, NULL, NULL);
+                      DROP "rowid IN (SELECT id FROM sizes WHERE principal=?1 AND id <"
+                           " (SELECT id FROM sizes WHERE principal=?1 AND results > 0"
+                           " ORDER BY id DESC LIMIT 1 OFFSET CAST(?2 AS INTEGER)))",
+                      values, 2, NULL, NULL);
+}
+
+static void limit_known(struct cbx_store *store)
+{
+    char known[24];
+    const char *const values[] = { known };
+    snprintf(known, sizeof(known), "%lld", (long long)store->limits.known);
     cbx_store_execute(store,
                       "DELETE FROM executions WHERE completed_at IS NOT NULL AND session NOT IN"
                       " (SELECT id FROM sessions) AND rowid <"
                       " (SELECT max(rowid) FROM executions) - CAST(? AS INTEGER)",
-                      values + 1, 1, NULL, NULL);
+                      values, 1, NULL, NULL);
+}
+
+void cbx_store_limit_counts(struct cbx_store *store, const char *principal)
+{
+    enum { EVERY = 256 };
+    if (atomic_fetch_add(&store->added, 1) % EVERY == 0) {
+        limit_results(store, principal);
+        limit_known(store);
+    }
+}
+
+void cbx_store_limit_all_counts(struct cbx_store *store)
+{
+    const char *principal;
+    const json_t *bytes;
+    json_object_foreach(store->principal_bytes, principal, bytes)
+    {
+        limit_results(store, principal);
+    }
+    limit_known(store);
 }
 
 /* --- counts ------------------------------------------------------------------------------------- */
