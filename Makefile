@@ -228,14 +228,17 @@ demo: setup engine ## everything from nothing, then the main job on real program
 
 test: setup engine ## everything from nothing, then every test, on a real engine
 	@.ci/packages test
+	@$(MAKE) --no-print-directory -j"$$(nproc)" test-programs
 	@$(MAKE) --no-print-directory check check-format
+	@$(MAKE) --no-print-directory -j"$$(nproc)" CC=clang VARIANT=debug WERROR=1 test-programs
 	@$(MAKE) --no-print-directory CC=clang VARIANT=debug WERROR=1 check-unit
+	@$(MAKE) --no-print-directory -j"$$(nproc)" VARIANT=asan WERROR=1 test-programs
 	@$(MAKE) --no-print-directory VARIANT=asan WERROR=1 check-unit check-fuzz
 	@$(MAKE) --no-print-directory live QUICK=1
 
 setup: ## install the missing Debian packages, fetch the grammars, build
 	@.ci/packages
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j"$$(nproc)" all
 
 engine: setup ## find or start a container engine, build the sandbox images
 	@docker/engine-up
@@ -251,6 +254,10 @@ bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_session $B/tests/be
 # --- checks -------------------------------------------------------------------------------------------------
 
 check: check-markers check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols check-names ## everything that needs no engine
+
+# What the checks of `make test` run, built in parallel; the checks themselves print one after another.
+.PHONY: test-programs
+test-programs: $(TESTS) $(if $(filter debug,$(VARIANT)),,$(FUZZERS:%=$B/fuzz/%))
 
 # T=pattern: only the tests whose path contains it. All of them run, also when one fails.
 SELECTED = $(if $(T),$(foreach t,$(TESTS),$(if $(findstring $(T),$t),$t)),$(TESTS))
