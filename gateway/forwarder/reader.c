@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The process that reads the audit log for the sender, and keeps the cursor. It has no network, and of the state directory the files of the log alone.
- * Files that the log gets later are not among them, so it is forked again for those, by a process that reads nothing. */
+ * Files that the log gets later are not among them, so it is forked again for those, by a parent that reads neither the log nor the channel. */
 #include "gateway/executor/audit_files.h"
 #include "gateway/executor/audit_reader.h"
 #include "gateway/forwarder/forwarder.h"

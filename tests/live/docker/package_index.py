@@ -67,7 +67,7 @@ FILES = dict(WHEELS)
 FILES["only_source-1.0.tar.gz"] = b"no archive"
 
 
-# A package whose file is on another port of this address, which is private, and one whose file is on the loopback of whoever asks.
+# A package whose file is on another port of this address, which is private, and one whose file is on the loopback address of the client.
 POINTING = {"points-elsewhere": "http://{host}:{other}/files/good_part-2.0-py3-none-any.whl", "points-inside": "http://127.1:8080/files/good_part-2.0-py3-none-any.whl"}
 
 
