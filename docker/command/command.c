@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -162,6 +163,11 @@ bool cbx_command_write(const char *path, const char *bytes, size_t len)
     return written;
 }
 
+#ifndef PR_SET_MDWE /* Linux 6.3 */
+#define PR_SET_MDWE              65
+#define PR_MDWE_REFUSE_EXEC_GAIN 1ul
+#endif
+
 static void exec_program(const struct cbx_command_start *start)
 {
     sigset_t none;
@@ -187,6 +193,9 @@ static void exec_program(const struct cbx_command_start *start)
                        "notification of seccomp (Linux 5.5 has it, gVisor does not)\n");
             _exit(126);
         }
+    }
+    if (ready && start->keeps_code) {
+        prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
     }
     /* All other descriptors are close-on-exec. */
     if (ready && start->program >= 0) {

@@ -55,6 +55,10 @@ void cbx_command_end_as(int wait_status) __attribute__((noreturn));
 /* Writes a file into the folder; false when it does not fit. */
 bool cbx_command_write(const char *path, const char *bytes, size_t len);
 
+/* Whether the program that the descriptor is open for has neither an executable stack nor memory that can be both written and executed. False
+ * for what is no program of x86-64. */
+bool cbx_command_has_plain_memory(int program);
+
 /* --- accept.c, confine.c: files of the workspace as code --------------------------------------- */
 
 /* Adds SHA-256 values to those of the accepted files. */
@@ -95,6 +99,8 @@ struct cbx_command_start {
         guard; /* enum cbx_program_kind: a program of the caller, in a domain of its own and with
                                the filter of that kind; 0 = one of ours */
     bool needs_guard; /* it does not start where the filter cannot be had */
+    bool
+        keeps_code; /* Linux refuses it memory that becomes executable, where Linux can (6.3, PR_SET_MDWE) */
     const int *passed;
     size_t passed_count;
     int passed_at;

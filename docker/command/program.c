@@ -326,6 +326,11 @@ static const char *name_of(const struct cbx_command_run *run)
     return len > 0 ? name : "program";
 }
 
+static bool refuses_code(const struct cbx_command_run *run)
+{
+    return (run->refused >> CBX_GUARD_NATIVE & 1) != 0;
+}
+
 static int run(const struct cbx_command_run *run)
 {
     char path[128];
@@ -347,7 +352,8 @@ static int run(const struct cbx_command_run *run)
                                        .err = -1,
                                        .program = -1,
                                        .guard = CBX_NATIVE_BIT,
-                                       .needs_guard = (run->refused & CBX_GUARD_NEEDED) != 0 };
+                                       .needs_guard = (run->refused & CBX_GUARD_NEEDED) != 0,
+                                       .keeps_code = refuses_code(run) };
     if (chosen->run[0] != '\0') {
         start.argv = join(split(chosen->run, &words), run);
     } else {
@@ -355,6 +361,15 @@ static int run(const struct cbx_command_run *run)
         start.program = load(CBX_COMMAND_FOLDER "/program");
         if (start.program < 0) {
             cbx_command_send_error("CompileError", "the program does not fit into memory", "", 0);
+            return 1;
+        }
+        if (refuses_code(run) && !cbx_command_has_plain_memory(start.program)) {
+            cbx_command_send_error("CompileError",
+                                   "the program has memory that can be written and executed, or an "
+                                   "executable stack; the policy refuses "
+                                   "native code that is made at run time",
+                                   "", 0);
+            close(start.program);
             return 1;
         }
     }

@@ -3,6 +3,8 @@
  * change; what is in memory is for the report, or decided by what Landlock enforces (places.def). */
 #include "docker/inside/filter.h"
 
+#include "docker/inside/report.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -11,7 +13,9 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <string.h>
+#include <linux/sockios.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,7 +27,7 @@ static const struct cbx_call_row call_rows[] = {
 };
 enum {
     ROWS = sizeof(call_rows) / sizeof(call_rows[0]),
-    ROW_STEPS = 8,
+    ROW_STEPS = 10,
     STEPS_MAX = 6 + ROWS * ROW_STEPS + 1,
     X32_BIT =
         0x40000000, /* of system calls of the x32 ABI, which have the architecture of x86-64 */
@@ -66,14 +70,24 @@ static size_t add_steps(struct sock_filter *to, enum cbx_call_condition conditio
     case CBX_CALL_NOT_SELF:
         STEPS(LOAD(args[0]), EQUAL(0, 1, 0), NOTIFY, ALLOW)
     case CBX_CALL_NEW_CODE:
-        STEPS(LOAD(args[2]), ANY_BIT(PROT_EXEC, 0, 3), LOAD(args[3]), ANY_BIT(MAP_ANONYMOUS, 0, 1),
-              NOTIFY, ALLOW)
+        /* Written through one mapping and executed through another, a shared one needs no PROT_WRITE. */
+        STEPS(LOAD(args[2]), ANY_BIT(PROT_EXEC, 0, 6), ANY_BIT(PROT_WRITE, 4, 0), LOAD(args[3]),
+              ANY_BIT(MAP_ANONYMOUS, 2, 0), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, MAP_TYPE),
+              EQUAL(MAP_PRIVATE, 1, 0), NOTIFY, ALLOW)
     case CBX_CALL_CODE:
         STEPS(LOAD(args[2]), ANY_BIT(PROT_EXEC, 0, 1), NOTIFY, ALLOW)
+    case CBX_CALL_SHARED_CODE:
+        STEPS(LOAD(args[2]), ANY_BIT(SHM_EXEC, 0, 1), NOTIFY, ALLOW)
+    case CBX_CALL_OWNER:
+        STEPS(LOAD(args[1]), EQUAL(F_SETOWN, 1, 0), EQUAL(F_SETOWN_EX, 0, 1), NOTIFY, ALLOW)
+    case CBX_CALL_IO_OWNER:
+        STEPS(LOAD(args[1]), EQUAL(FIOSETOWN, 1, 0), EQUAL(SIOCSPGRP, 0, 1), NOTIFY, ALLOW)
+    case CBX_CALL_REPORTS:
+        STEPS(LOAD(args[0]), EQUAL(CBX_REPORT_OPTION, 0, 1), NOTIFY, ALLOW)
     case CBX_CALL_UNSEEN:
-        STEPS(LOAD(args[1]), ANY_BIT(O_CLOEXEC, 1, 0), NOTIFY, ALLOW)
+        STEPS(LOAD(args[1]), ANY_BIT(O_NOFOLLOW, 1, 0), ANY_BIT(O_CLOEXEC, 1, 0), NOTIFY, ALLOW)
     case CBX_CALL_UNSEEN_AT:
-        STEPS(LOAD(args[2]), ANY_BIT(O_CLOEXEC, 0, 2), LOAD(args[0]),
+        STEPS(LOAD(args[2]), ANY_BIT(O_NOFOLLOW, 3, 0), ANY_BIT(O_CLOEXEC, 0, 2), LOAD(args[0]),
               EQUAL((uint32_t)AT_FDCWD, 1, 0), NOTIFY, ALLOW)
     case CBX_CALL_UNSUPPORTED:
         STEPS(RETURN(SECCOMP_RET_ERRNO | ENOSYS))

@@ -19,10 +19,15 @@ enum cbx_call_condition {
     CBX_CALL_NO_THREAD, /* clone(2) of a process */
     CBX_CALL_NOT_LOCAL, /* socket(2) of another family than AF_UNIX */
     CBX_CALL_NOT_SELF,  /* the first argument is not 0 */
-    CBX_CALL_NEW_CODE,  /* mmap(2) of executable memory that is no file */
-    CBX_CALL_CODE,      /* memory becomes executable */
-    CBX_CALL_UNSEEN, /* open(2) as Python's audit hook does not see it: CPython itself opens with O_CLOEXEC */
+    CBX_CALL_NEW_CODE, /* mmap(2) of executable memory that is no private mapping of a file, or that can be written as well */
+    CBX_CALL_CODE,     /* memory becomes executable */
+    CBX_CALL_SHARED_CODE, /* shmat(2) of executable memory */
+    CBX_CALL_OWNER,       /* fcntl(2) that names the receiver of signals */
+    CBX_CALL_IO_OWNER,    /* ioctl(2) that does so */
+    /* open(2) as Python's audit hook does not see it: CPython itself opens with O_CLOEXEC, and without O_NOFOLLOW, which SQLite uses */
+    CBX_CALL_UNSEEN,
     CBX_CALL_UNSEEN_AT,   /* openat(2), the same; in Python the hook does not see the folder */
+    CBX_CALL_REPORTS,     /* prctl(2) with the option CBX_REPORT_OPTION */
     CBX_CALL_UNSUPPORTED, /* answered with ENOSYS, without a notification: callers have another way */
 };
 enum cbx_call_argument {
@@ -32,14 +37,22 @@ enum cbx_call_argument {
     CBX_CALL_ADDRESS, /* descriptor, address and its length as of connect(2) */
     CBX_CALL_LISTENS, /* descriptor */
     CBX_CALL_SIGNALLED, /* a process that gets a signal; the signal stands in the next or the third argument */
-    CBX_CALL_TARGET,     /* a process */
-    CBX_CALL_WHICH,      /* which, who as of setpriority(2) */
-    CBX_CALL_IO_WHICH,   /* which, who as of ioprio_set(2) */
-    CBX_CALL_MEMORY,     /* memory that is executed */
-    CBX_CALL_OPENED,     /* path, flags */
-    CBX_CALL_OPENED_AT,  /* folder, path, flags */
-    CBX_CALL_CHANGED,    /* path */
-    CBX_CALL_CHANGED_AT, /* folder, path */
+    CBX_CALL_TARGET,       /* a process */
+    CBX_CALL_WHICH,        /* which, who as of setpriority(2) */
+    CBX_CALL_IO_WHICH,     /* which, who as of ioprio_set(2) */
+    CBX_CALL_MEMORY,       /* memory that is executed */
+    CBX_CALL_OPENED,       /* path, flags */
+    CBX_CALL_OPENED_AT,    /* folder, path, flags */
+    CBX_CALL_RECEIVER,     /* fcntl(2), ioctl(2): command, receiver of signals */
+    CBX_CALL_CHANGED,      /* path */
+    CBX_CALL_CHANGED_AT,   /* folder, path */
+    CBX_CALL_MOVED,        /* path, path */
+    CBX_CALL_MOVED_AT,     /* folder, path, folder, path */
+    CBX_CALL_LINKED,       /* path that is read, path */
+    CBX_CALL_LINKED_AT,    /* folder, path that is read, folder, path */
+    CBX_CALL_SYMLINKED,    /* text of the link, path */
+    CBX_CALL_SYMLINKED_AT, /* text of the link, folder, path */
+    CBX_CALL_REPORT,       /* docker/inside/report.h */
 };
 struct cbx_call_row {
     int number; /* of the system call, x86-64 */

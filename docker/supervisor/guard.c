@@ -21,17 +21,18 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1ul
 #endif
 
-enum { SERVED_MAX = 64, KEPT_MAX = 16 };
+enum { SERVED_MAX = 64, KEPT_MAX = 16 /* texts that are told apart in a run */ };
 
 struct cbx_guard_state cbx_guard = { .channel = -1 };
 
-/* What was refused in a run. The last entry stands for all that found no place. */
+/* What was refused in a run: texts that differ, as long as there is room, and for each row of policies/guard.def one entry for all that found
+ * none. So a flood of refusals of one row hides no refusal of another. */
 static struct {
     struct entry {
         uint32_t refusal, count;
         bool reported;
         char what[CBX_FRAME_BLOCKED_MAX];
-    } entries[KEPT_MAX];
+    } entries[KEPT_MAX], others[CBX_GUARD_COUNT];
     int count;
 } refusals;
 
@@ -67,7 +68,9 @@ void cbx_guard_close(void)
     cbx_guard.programs = NULL;
     cbx_guard.programs_len = 0;
     cbx_guard.refused = cbx_guard.opened = 0;
-    cbx_guard.missing = false;
+    cbx_guard.missing = cbx_guard.has_run = false;
+    cbx_guard.secret = 0;
+    cbx_guard.line_thread = 0;
 }
 
 /* Linux then runs the supervisor on the processor of the caller at once. Without it a notification takes
@@ -113,20 +116,26 @@ static void report_refusal(struct entry *entry)
     cbx_report_frame(CBX_FRAME_BLOCKED, &head, sizeof(head), entry->what, strlen(entry->what));
 }
 
+/* The entry of this refusal; a new one has count 0. */
+static struct entry *find_entry(uint32_t refusal, const char *what)
+{
+    for (int i = 0; i < refusals.count; i++) {
+        if (refusals.entries[i].refusal == refusal && strcmp(refusals.entries[i].what, what) == 0) {
+            return &refusals.entries[i];
+        }
+    }
+    bool room = refusals.count < KEPT_MAX;
+    struct entry *entry = room ? &refusals.entries[refusals.count++] : &refusals.others[refusal];
+    if (entry->count == 0) {
+        *entry = (struct entry){ .refusal = refusal };
+        snprintf(entry->what, sizeof(entry->what), "%s", room ? what : "others");
+    }
+    return entry;
+}
+
 void cbx_guard_note(uint32_t refusal, const char *what)
 {
-    int i = 0;
-    while (i < refusals.count && !(refusals.entries[i].refusal == refusal &&
-                                   strcmp(refusals.entries[i].what, what) == 0)) {
-        i++;
-    }
-    i = i < KEPT_MAX ? i : KEPT_MAX - 1;
-    struct entry *entry = &refusals.entries[i];
-    if (i == refusals.count) {
-        refusals.count++;
-        *entry = (struct entry){ .refusal = refusal };
-        snprintf(entry->what, sizeof(entry->what), "%s", i + 1 < KEPT_MAX ? what : "others");
-    }
+    struct entry *entry = find_entry(refusal, what);
     entry->count += entry->count < UINT32_MAX;
     if (entry->count == 1 && cbx_run_is_active()) {
         report_refusal(entry);
@@ -136,12 +145,11 @@ void cbx_guard_note(uint32_t refusal, const char *what)
     }
 }
 
-/* What the kernel noticed itself. Its program can say anything here, and gains a refusal by it. */
 void cbx_guard_told(const uint8_t *payload, size_t len)
 {
     struct cbx_frame_blocked head;
     char what[CBX_FRAME_BLOCKED_MAX] = "";
-    if (len < sizeof(head)) {
+    if (!cbx_guard.missing || len < sizeof(head)) {
         return;
     }
     memcpy(&head, payload, sizeof(head));
@@ -166,6 +174,7 @@ void cbx_guard_set(const struct cbx_frame_run *run, const char *programs)
     cbx_guard.refused = run->refused & ~cbx_guard.opened;
     cbx_guard.ends_run = run->refusal_ends != 0;
     cbx_guard.proxy = run->network != 0;
+    cbx_guard.has_run = true;
     if (run->programs_bytes > 0) {
         free(cbx_guard.programs);
         cbx_guard.programs = malloc(run->programs_bytes);
@@ -177,21 +186,30 @@ void cbx_guard_set(const struct cbx_frame_run *run, const char *programs)
     }
 }
 
+/* The entries of texts, then those of rows. */
+static struct entry *entry_at(int i)
+{
+    return i < refusals.count ? &refusals.entries[i] : &refusals.others[i - refusals.count];
+}
+
 void cbx_guard_begin(void)
 {
-    for (int i = 0; i < refusals.count; i++) {
-        report_refusal(&refusals.entries[i]);
+    for (int i = 0; i < refusals.count + CBX_GUARD_COUNT; i++) {
+        if (entry_at(i)->count > 0) {
+            report_refusal(entry_at(i));
+        }
     }
 }
 
 void cbx_guard_end(void)
 {
-    for (int i = 0; i < refusals.count; i++) {
-        if (refusals.entries[i].count > 1 || !refusals.entries[i].reported) {
-            report_refusal(&refusals.entries[i]);
+    for (int i = 0; i < refusals.count + CBX_GUARD_COUNT; i++) {
+        struct entry *entry = entry_at(i);
+        if (entry->count > 1 || (entry->count == 1 && !entry->reported)) {
+            report_refusal(entry);
         }
     }
-    refusals.count = 0;
+    memset(&refusals, 0, sizeof(refusals));
 }
 
 /* --- notifications ---------------------------------------------------------------------------- */
@@ -199,8 +217,9 @@ void cbx_guard_end(void)
 static void answer_call(struct cbx_listener *listener, const struct seccomp_notif *call)
 {
     struct seccomp_notif_resp response = { .id = call->id };
-    response.error = cbx_guard_decide(listener, call);
-    response.flags = response.error == 0 ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
+    int decision = cbx_guard_decide(listener, call);
+    response.error = decision < 0 ? decision : 0;
+    response.flags = decision == 0 ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
     ioctl(listener->fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 

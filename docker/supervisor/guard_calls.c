@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * What a notified call is answered with. Registers decide; a program's threads can change its memory after
  * it was read here. So a path decides only where something else holds, too: where files may be opened,
- * Landlock does (docker/inside/places.def); what a shell starts is started by processes of one thread. */
+ * Landlock does (docker/inside/places.def, guard_files.c); what a shell starts is started by processes of one thread. */
 #include "docker/supervisor/guard.h"
 
 #include "docker/inside/names.h"
-#include "docker/inside/places.h"
+#include "docker/inside/report.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,25 +21,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A call that is decided. */
-struct call {
-    const struct cbx_listener *listener;
-    const struct cbx_call_row *row;
-    const struct seccomp_data *data;
-    pid_t pid;        /* the thread that calls */
-    uint32_t refusal; /* CBX_GUARD_... */
-    char what[CBX_FRAME_BLOCKED_MAX];
-    bool always; /* refused whatever the policy says */
-};
-
-static bool is_refused(const struct call *call)
+bool cbx_guard_refuses(const struct cbx_guard_call *call)
 {
     return (cbx_guard.refused >> call->refusal & 1) != 0;
 }
 
-/* A text in the memory of the process that waits; false when the memory cannot be read, as that of the
- * session's shell (docker/command/shell.c). */
-static bool read_memory(pid_t pid, uint64_t address, char *out, size_t size)
+bool cbx_guard_read_memory(pid_t pid, uint64_t address, char *out, size_t size)
 {
     char path[32];
     snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
@@ -57,6 +44,13 @@ static bool read_memory(pid_t pid, uint64_t address, char *out, size_t size)
     return fd >= 0 && n >= 0;
 }
 
+static bool is_thread_of(pid_t thread, pid_t process)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)process, (int)thread);
+    return thread > 0 && process > 0 && access(path, F_OK) == 0;
+}
+
 /* --- programs --------------------------------------------------------------------------------- */
 
 static bool is_listed(const char *name)
@@ -72,23 +66,21 @@ static bool is_listed(const char *name)
     return false;
 }
 
-/* The name that the shell's library put into the registers (docker/shell_loader): the program's name when it
- * is in a folder of programs, else the beginning of its path. */
-static void unpack(const struct seccomp_data *data, char *out)
+void cbx_guard_unpack(const struct seccomp_data *data, char *out)
 {
     memcpy(out, &data->args[CBX_WORDS_AT], CBX_WORDS_BYTES);
     out[CBX_WORDS_BYTES] = '\0';
 }
 
 /* Lines of shell in a notebook are run by a shell that the kernel of Python starts. */
-static bool is_shell_of_lines(const struct call *call, const char *name)
+static bool is_shell_of_lines(const struct cbx_guard_call *call, const char *name)
 {
     return call->listener->kind == CBX_PYTHON_BIT && name != NULL &&
            (strcmp(name, "sh") == 0 || strcmp(name, "bash") == 0);
 }
 
 /* Some programs start others through a shell: tar its compressors. That shell starts what is listed. */
-static bool is_shell_of_listed(const struct call *call, const char *name)
+static bool is_shell_of_listed(const struct cbx_guard_call *call, const char *name)
 {
     static const char *const callers[] = { "tar" };
     char link[32], path[PATH_MAX];
@@ -104,19 +96,27 @@ static bool is_shell_of_listed(const struct call *call, const char *name)
     return false;
 }
 
-static int decide_program(struct call *call)
+/* The kernel of Python, which has a list for judged lines of shell, starts programs only while it runs such a line. The processes of lines
+ * are other processes, and may go on after the line. */
+static bool may_use_list(const struct cbx_guard_call *call)
+{
+    bool kernel = call->listener->kind == CBX_PYTHON_BIT && is_thread_of(call->pid, cbx_kernel.pid);
+    return cbx_guard.programs_len > 0 && (!kernel || call->pid == cbx_guard.line_thread);
+}
+
+static int decide_program(struct cbx_guard_call *call)
 {
     char path[PATH_MAX];
-    if (!is_refused(call)) {
+    if (!cbx_guard_refuses(call)) {
         return 0;
     }
-    bool readable = read_memory(call->pid, call->data->args[0], path, sizeof(path));
+    bool readable = cbx_guard_read_memory(call->pid, call->data->args[0], path, sizeof(path));
     if (!readable) {
-        unpack(call->data, path);
+        cbx_guard_unpack(call->data, path);
     }
     snprintf(call->what, sizeof(call->what), "%.*s", (int)sizeof(call->what) - 1,
              path[0] != '\0' ? path : "a program");
-    if (cbx_guard.programs_len == 0) {
+    if (!may_use_list(call)) {
         return -EACCES;
     }
     const char *name = readable ? cbx_program_name(path) : path;
@@ -132,21 +132,21 @@ static int decide_program(struct call *call)
 }
 
 /* Where programs are listed, processes are needed to start them. */
-static int decide_process(struct call *call)
+static int decide_process(struct cbx_guard_call *call)
 {
     snprintf(call->what, sizeof(call->what), "a new process");
-    return is_refused(call) && cbx_guard.programs_len == 0 ? -EACCES : 0;
+    return cbx_guard_refuses(call) && !may_use_list(call) ? -EACCES : 0;
 }
 
 /* Where the policy grants hosts, a program connects to the proxy at 127.0.0.1. Nothing else can be reached from there but the program's
  * own processes, as a sandbox has no other network. */
-static bool is_for_proxy(const struct call *call)
+static bool is_for_proxy(const struct cbx_guard_call *call)
 {
     int type = (int)call->data->args[1] & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
     return cbx_guard.proxy && (int)call->data->args[0] == AF_INET && type == SOCK_STREAM;
 }
 
-static int decide_socket(struct call *call)
+static int decide_socket(struct cbx_guard_call *call)
 {
     int family = (int)call->data->args[0];
     if (is_for_proxy(call)) {
@@ -156,10 +156,10 @@ static int decide_socket(struct call *call)
              family == AF_INET    ? "IPv4"
              : family == AF_INET6 ? "IPv6"
                                   : "another family");
-    return is_refused(call) ? -EACCES : 0;
+    return cbx_guard_refuses(call) ? -EACCES : 0;
 }
 
-static bool read_address(const struct call *call, struct sockaddr_in *out)
+static bool read_address(const struct cbx_guard_call *call, struct sockaddr_in *out)
 {
     char path[32];
     size_t len = call->data->args[2] < sizeof(*out) ? (size_t)call->data->args[2] : sizeof(*out);
@@ -176,10 +176,10 @@ static bool read_address(const struct call *call, struct sockaddr_in *out)
 
 /* Where hosts are granted, sockets of IPv4 exist. Another thread can change an address after it was read here; a sandbox has no route
  * to anything, so what this decides is that the attempt is refused with a report. */
-static int decide_address(struct call *call)
+static int decide_address(struct cbx_guard_call *call)
 {
     struct sockaddr_in address;
-    if (!is_refused(call) || !cbx_guard.proxy) {
+    if (!cbx_guard_refuses(call) || !cbx_guard.proxy) {
         return 0; /* then there is no socket but of AF_UNIX */
     }
     if (!read_address(call, &address)) {
@@ -201,7 +201,7 @@ static int decide_address(struct call *call)
 }
 
 /* Whether it is a socket of AF_UNIX: Linux lists those of the network namespace, which the sandbox has one of. */
-static bool is_local_socket(const struct call *call)
+static bool is_local_socket(const struct cbx_guard_call *call)
 {
     char path[64], link[64], line[512];
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)call->pid, (int)call->data->args[0]);
@@ -220,9 +220,9 @@ static bool is_local_socket(const struct call *call)
     return found;
 }
 
-static int decide_listener(struct call *call)
+static int decide_listener(struct cbx_guard_call *call)
 {
-    if (!is_refused(call) || !cbx_guard.proxy || is_local_socket(call)) {
+    if (!cbx_guard_refuses(call) || !cbx_guard.proxy || is_local_socket(call)) {
         return 0;
     }
     snprintf(call->what, sizeof(call->what), "a server");
@@ -232,21 +232,19 @@ static int decide_listener(struct call *call)
 /* --- processes -------------------------------------------------------------------------------- */
 
 /* Threads of the caller's own process. */
-static bool is_own(const struct call *call, pid_t target)
+static bool is_own(const struct cbx_guard_call *call, pid_t target)
 {
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)call->pid, (int)target);
-    return target > 0 && access(path, F_OK) == 0;
+    return is_thread_of(target, call->pid);
 }
 
 /* The supervisor, and the kernel where it is another program than the one that calls. */
-static bool is_ours(const struct call *call, pid_t target)
+static bool is_ours(const struct cbx_guard_call *call, pid_t target)
 {
     bool apart = (call->listener->kind & (CBX_SHELL_BIT | CBX_NATIVE_BIT)) != 0;
     return target == getpid() || (apart && target == cbx_kernel.pid);
 }
 
-static int decide_target(struct call *call, pid_t target, bool group, bool everyone)
+static int decide_target(struct cbx_guard_call *call, pid_t target, bool group, bool everyone)
 {
     snprintf(call->what, sizeof(call->what), everyone ? "all processes" : "process %d",
              (int)target);
@@ -258,10 +256,10 @@ static int decide_target(struct call *call, pid_t target, bool group, bool every
         return 0;
     }
     /* A shell signals its jobs. */
-    return is_refused(call) && call->listener->kind != CBX_SHELL_BIT ? -EPERM : 0;
+    return cbx_guard_refuses(call) && call->listener->kind != CBX_SHELL_BIT ? -EPERM : 0;
 }
 
-static int decide_signal(struct call *call)
+static int decide_signal(struct cbx_guard_call *call)
 {
     pid_t target = (pid_t)call->data->args[0];
     bool three = call->row->number == SYS_tgkill || call->row->number == SYS_rt_tgsigqueueinfo;
@@ -275,96 +273,81 @@ static int decide_signal(struct call *call)
 }
 
 /* `group` and `user` are what `which` is for them. */
-static int decide_which(struct call *call, int group, int user)
+static int decide_which(struct cbx_guard_call *call, int group, int user)
 {
     int which = (int)call->data->args[0];
     pid_t who = (pid_t)call->data->args[1];
     return decide_target(call, who, who == 0 || which == group, which == user);
 }
 
-/* --- files ------------------------------------------------------------------------------------ */
-
-/* The absolute path that is meant, without links where it exists; false when that cannot be known. *exists
- * says whether it does, or else its folder is meant. */
-static bool resolve(const struct call *call, int folder, const char *path, char *out, bool *exists)
+/* Linux sends signals to the receiver that a descriptor has. Where it stands in memory, another thread can change it after it was read here,
+ * so it is not read. */
+static int decide_receiver(struct cbx_guard_call *call)
 {
-    char base[64], joined[2 * PATH_MAX], link[PATH_MAX];
-    size_t len = 0;
-    if (path[0] != '/') {
-        snprintf(base, sizeof(base), folder == AT_FDCWD ? "/proc/%d/cwd" : "/proc/%d/fd/%d",
-                 (int)call->pid, folder);
-        ssize_t n = readlink(base, joined, PATH_MAX - 1);
-        if (n <= 0) {
-            return false;
-        }
-        joined[n] = '\0';
-        len = (size_t)n;
-    } else if (strncmp(path, "/proc/self/", 11) == 0 ||
-               strncmp(path, "/proc/thread-self/", 18) == 0) {
-        len = (size_t)snprintf(joined, sizeof(joined), "/proc/%d", (int)call->pid);
-        path = strchr(path + 6, '/');
+    pid_t receiver = (pid_t)call->data->args[2];
+    if (call->row->number == SYS_fcntl && (int)call->data->args[1] == F_SETOWN) {
+        return receiver == 0 ? 0 : decide_target(call, receiver, false, receiver < 0);
     }
-    snprintf(joined + len, sizeof(joined) - len, "%s%s", len > 0 ? "/" : "", path);
-    int fd = open(joined, O_PATH | O_CLOEXEC);
-    *exists = fd >= 0;
-    if (fd < 0) {
-        char *slash = strrchr(joined, '/');
-        slash[slash == joined ? 1 : 0] = '\0';
-        fd = open(joined, O_PATH | O_CLOEXEC);
-    }
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t n = fd >= 0 ? readlink(link, out, PATH_MAX - 1) : -1;
-    out[n > 0 ? n : 0] = '\0';
-    if (fd >= 0) {
-        close(fd);
-    }
-    return n > 0 && out[0] == '/';
+    snprintf(call->what, sizeof(call->what), "the receiver of a descriptor's signals");
+    return cbx_guard_refuses(call) ? -EACCES : 0;
 }
 
-/* A descriptor of the process by its name in /dev. */
-static bool is_descriptor(const char *path)
+/* --- reports of the kernel -------------------------------------------------------------------- */
+
+/* Rows that the audit hook of Python enforces; all others are noted where the supervisor itself refuses. */
+enum {
+    REPORTED = 1 << CBX_GUARD_READ | 1 << CBX_GUARD_WRITE | 1 << CBX_GUARD_NATIVE |
+               1 << CBX_GUARD_UNPICKLE | 1 << CBX_GUARD_REFLECT | 1 << CBX_GUARD_IMPORT
+};
+
+static int take_refusal(struct cbx_guard_call *call)
 {
-    return strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/dev/std", 8) == 0;
+    uint32_t row = (uint32_t)call->data->args[1] & CBX_REPORT_ROW;
+    if (row >= CBX_GUARD_COUNT || (REPORTED >> row & 1) == 0) {
+        return -EPERM;
+    }
+    call->refusal = row;
+    if (!cbx_guard_refuses(call)) {
+        return CBX_GUARD_ANSWERED;
+    }
+    uint64_t bytes = call->data->args[3];
+    size_t size = bytes < sizeof(call->what) - 1 ? (size_t)bytes + 1 : sizeof(call->what);
+    char text[sizeof(call->what)] = "";
+    cbx_guard_read_memory(call->pid, call->data->args[2], text, size);
+    cbx_guard_printable(text);
+    cbx_guard_note(row, text[0] != '\0' ? text : "a text that cannot be read");
+    return CBX_GUARD_ANSWERED;
 }
 
-static int decide_file(struct call *call, int folder, uint64_t address, bool writes)
+static int decide_report(struct cbx_guard_call *call)
 {
-    char path[PATH_MAX], real[PATH_MAX];
-    bool exists = false;
-    call->refusal = writes ? CBX_GUARD_WRITE : CBX_GUARD_READ;
-    if (!is_refused(call)) {
-        return 0; /* the kernel starts */
+    uint64_t secret = call->data->args[4];
+    uint32_t kind = (uint32_t)call->data->args[1] & CBX_REPORT_KIND;
+    if (kind == CBX_REPORT_SECRET) {
+        bool first = cbx_guard.secret == 0 && call->pid == cbx_kernel.pid && !cbx_guard.has_run;
+        cbx_guard.secret = first ? secret : cbx_guard.secret;
+        return first && secret != 0 ? CBX_GUARD_ANSWERED : -EPERM;
     }
-    if (address == 0) { /* the shell's library says what was refused to the shell */
-        unpack(call->data, path);
-        snprintf(call->what, sizeof(call->what), "%.*s", (int)sizeof(call->what) - 1, path);
-        return -EACCES;
+    if (cbx_guard.secret == 0 || secret != cbx_guard.secret) {
+        return -EPERM;
     }
-    if (!read_memory(call->pid, address, path, sizeof(path))) {
-        return 0; /* the shell itself: Landlock decides */
+    switch (kind) {
+    case CBX_REPORT_LINES:
+        cbx_guard.line_thread = call->pid;
+        return CBX_GUARD_ANSWERED;
+    case CBX_REPORT_DONE:
+        cbx_guard.line_thread = 0;
+        return CBX_GUARD_ANSWERED;
+    case CBX_REPORT_REFUSED:
+        return take_refusal(call);
+    default:
+        return -EPERM;
     }
-    struct stat status;
-    if (is_descriptor(path) || !resolve(call, folder, path, real, &exists) ||
-        (!exists && !writes) || (!writes && stat(real, &status) == 0 && S_ISDIR(status.st_mode)) ||
-        cbx_place_is_inside(real, writes)) {
-        return 0;
-    }
-    snprintf(call->what, sizeof(call->what), "%.*s", (int)sizeof(call->what) - 1, path);
-    return -EACCES;
-}
-
-static int decide_open(struct call *call, int folder, uint64_t path, uint64_t flags)
-{
-    bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0;
-    if ((flags & (O_DIRECTORY | O_PATH)) != 0 && !writes) {
-        return 0; /* names of files */
-    }
-    return decide_file(call, folder, path, writes);
 }
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static int decide(struct call *call)
+static int decide(struct cbx_guard_call *call)
 {
     const uint64_t *args = (const uint64_t *)call->data->args;
     enum { IO_GROUP = 2, IO_USER = 3 }; /* of ioprio_set(2) */
@@ -389,25 +372,32 @@ static int decide(struct call *call)
         return decide_which(call, IO_GROUP, IO_USER);
     case CBX_CALL_MEMORY:
         snprintf(call->what, sizeof(call->what), "memory");
-        return is_refused(call) ? -EACCES : 0;
+        return cbx_guard_refuses(call) ? -EACCES : 0;
+    case CBX_CALL_RECEIVER:
+        return decide_receiver(call);
+    case CBX_CALL_REPORT:
+        return decide_report(call);
     case CBX_CALL_OPENED:
-        return decide_open(call, AT_FDCWD, args[0], args[1]);
     case CBX_CALL_OPENED_AT:
-        return decide_open(call, (int)args[0], args[1], args[2]);
     case CBX_CALL_CHANGED:
-        return decide_file(call, AT_FDCWD, args[0], true);
     case CBX_CALL_CHANGED_AT:
-        return decide_file(call, (int)args[0], args[1], true);
+    case CBX_CALL_MOVED:
+    case CBX_CALL_MOVED_AT:
+    case CBX_CALL_LINKED:
+    case CBX_CALL_LINKED_AT:
+    case CBX_CALL_SYMLINKED:
+    case CBX_CALL_SYMLINKED_AT:
+        return cbx_guard_decide_paths(call);
     }
     return -EPERM;
 }
 
 int cbx_guard_decide(struct cbx_listener *listener, const struct seccomp_notif *notified)
 {
-    struct call call = { .listener = listener,
-                         .row = cbx_call_find(notified->data.nr),
-                         .data = &notified->data,
-                         .pid = (pid_t)notified->pid };
+    struct cbx_guard_call call = { .listener = listener,
+                                   .row = cbx_call_find(notified->data.nr),
+                                   .data = &notified->data,
+                                   .pid = (pid_t)notified->pid };
     if (call.row == NULL) {
         return -EPERM;
     }
@@ -417,7 +407,7 @@ int cbx_guard_decide(struct cbx_listener *listener, const struct seccomp_notif *
         return 0; /* until the program runs, the code that starts it is ours */
     }
     int error = decide(&call);
-    if (error != 0 && call.what[0] != '\0' && is_refused(&call)) {
+    if (error < 0 && call.what[0] != '\0' && cbx_guard_refuses(&call)) {
         cbx_guard_printable(call.what);
         cbx_guard_note(call.refusal, call.what);
     }

@@ -52,6 +52,9 @@ extern struct cbx_guard_state {
     uint32_t opened;  /* what an earlier run of this kernel was not refused */
     char *programs;   /* what may be started nevertheless, each terminated by NUL */
     size_t programs_len;
+    bool has_run;      /* this kernel has received a RUN */
+    uint64_t secret;   /* the kernel of Python knows it (docker/inside/report.h); 0 = none yet */
+    pid_t line_thread; /* the thread of that kernel that starts a judged line of shell; 0 = none */
 } cbx_guard;
 
 /* A kernel starts: opens the channel anew; *theirs is the kernel's end, for filters that it or a child of it
@@ -74,7 +77,7 @@ void cbx_guard_set(const struct cbx_frame_run *run, const char *programs);
 void cbx_guard_begin(void);
 void cbx_guard_end(void);
 
-/* A BLOCKED of the kernel. */
+/* A BLOCKED of the kernel, which sends it where Linux has no user notification. A program can send it as well, so it counts nowhere else. */
 void cbx_guard_told(const uint8_t *payload, size_t len);
 
 /* --- accept.c: files that the kernel may load as code ------------------------------------------ */

@@ -1,71 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What the supervisor answers a notified call with, and that the filter notifies of it. */
-#include "docker/supervisor/guard.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/docker/guard_rig.h"
 
-#include <arpa/inet.h>
-#include <linux/seccomp.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-
-#include "docker/inside/confine.c"
-#include "docker/inside/filter.c"
-#include "docker/inside/places.c"
-#include "docker/supervisor/guard_calls.c"
-
-/* --- the rest of the supervisor --------------------------------------------------------------- */
-
-struct cbx_guard_state cbx_guard;
-struct cbx_kernel cbx_kernel;
-static char noted[CBX_FRAME_BLOCKED_MAX];
-static int notes;
-
-void cbx_guard_note(uint32_t refusal, const char *what)
-{
-    (void)refusal;
-    snprintf(noted, sizeof(noted), "%s", what);
-    notes++;
-}
-
-void cbx_guard_printable(char *text)
-{
-    (void)text;
-}
-
-enum { ALL = (1 << CBX_GUARD_COUNT) - 1 };
-
-static int decide_as(unsigned kind, int number, uint64_t a, uint64_t b, uint64_t c)
-{
-    struct cbx_listener listener = { .fd = -1, .kind = kind };
-    struct seccomp_notif call = { .pid = (uint32_t)getpid(),
-                                  .data = { .nr = number, .args = { a, b, c } } };
-    noted[0] = '\0';
-    notes = 0;
-    return cbx_guard_decide(&listener, &call);
-}
-
-static uint64_t at(const char *text)
-{
-    return (uint64_t)(uintptr_t)text;
-}
-
-static int exec_as(unsigned kind, const char *path)
-{
-    return decide_as(kind, SYS_execve, at(path), 0, 0);
-}
-
-static void refuse(uint32_t bits, const char *programs, size_t len)
-{
-    static char list[256];
-    memcpy(list, programs, len);
-    cbx_guard = (struct cbx_guard_state){ .refused = bits, .programs = list, .programs_len = len };
-    cbx_kernel.pid = getpid() + 100000;
-}
+#include <sys/shm.h>
 
 /* --- decisions -------------------------------------------------------------------------------- */
 
@@ -261,55 +198,17 @@ static void a_program_signals_itself_and_a_shell_its_jobs(void **state)
     assert_int_equal(decide_as(CBX_SHELL_BIT, SYS_kill, (uint64_t)job, 15, 0), 0);
 }
 
-static void files_are_opened_where_a_program_has_business(void **state)
+static void a_program_names_itself_alone_as_receiver_of_signals(void **state)
 {
     (void)state;
-    static const struct {
-        const char *path;
-        int flags, answer;
-    } rows[] = {
-        { "/tmp/x", O_WRONLY | O_CREAT, 0 },
-        { "/usr/bin/env", O_RDONLY, 0 },
-        { "/usr/bin/env", O_WRONLY, -EACCES },
-        { "/usr/no-such-folder/x", O_WRONLY | O_CREAT, 0 }, /* Linux says that it does not exist */
-        { "/etc/passwd", O_RDONLY, -EACCES },
-        { "/etc/../etc/passwd", O_RDONLY, -EACCES },
-        { "/tmp/../etc/passwd", O_RDONLY, -EACCES },
-        { "/etc/no-such-file", O_RDONLY, 0 },
-        { "/etc/no-such-file", O_WRONLY | O_CREAT, -EACCES },
-        { "/etc", O_RDONLY | O_DIRECTORY, 0 },
-        { "/etc", O_RDONLY, 0 },
-        { "/proc/self/environ", O_RDONLY, -EACCES },
-        { "/proc/self/mem", O_RDWR, -EACCES },
-        { "/proc/cpuinfo", O_RDONLY, 0 },
-        { "/dev/null", O_RDWR, 0 },
-        { "/dev/stdout", O_WRONLY, 0 },
-    };
     refuse(ALL, "", 0);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        int answer = decide_as(CBX_NATIVE_BIT, SYS_openat, (uint64_t)AT_FDCWD, at(rows[i].path),
-                               (uint64_t)rows[i].flags);
-        if (answer != rows[i].answer || notes != (rows[i].answer != 0)) {
-            fail_msg("%s with flags %o: %d", rows[i].path, rows[i].flags, answer);
-        }
-    }
-}
-
-static void a_link_is_what_it_leads_to(void **state)
-{
-    (void)state;
-    char folder[] = "/tmp/test_guard_calls.XXXXXX", path[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/link", folder);
-    assert_int_equal(symlink("/etc/passwd", path), 0);
-    int fd = open(folder, O_PATH);
-    refuse(ALL, "", 0);
-    assert_int_equal(decide_as(CBX_SHELL_BIT, SYS_open, at(path), O_RDONLY, 0), -EACCES);
-    assert_int_equal(decide_as(CBX_SHELL_BIT, SYS_openat, (uint64_t)fd, at("link"), 0), -EACCES);
-    assert_int_equal(decide_as(CBX_SHELL_BIT, SYS_unlinkat, (uint64_t)fd, at("other"), 0), 0);
-    close(fd);
-    unlink(path);
-    rmdir(folder);
+    assert_int_equal(decide_as(CBX_NATIVE_BIT, SYS_fcntl, 5, F_SETOWN, (uint64_t)getpid() + 50),
+                     -EPERM);
+    assert_int_equal(decide_as(CBX_NATIVE_BIT, SYS_fcntl, 5, F_SETOWN, (uint64_t)-7), -EPERM);
+    assert_int_equal(decide_as(CBX_NATIVE_BIT, SYS_fcntl, 5, F_SETOWN_EX, 0), -EACCES);
+    assert_int_equal(decide_as(CBX_NATIVE_BIT, SYS_ioctl, 5, SIOCSPGRP, 0), -EACCES);
+    assert_int_equal(notes, 1);
+    assert_int_equal(decide_as(CBX_NATIVE_BIT, SYS_fcntl, 5, F_SETOWN, 0), 0);
 }
 
 /* --- the filter ------------------------------------------------------------------------------- */
@@ -347,8 +246,8 @@ static unsigned try_calls(void)
     return failed;
 }
 
-/* Refuses all that is notified; what try_calls returns in a process with the filter. */
-static unsigned refused_calls(enum cbx_program_kind kind)
+/* Refuses all that is notified; returns what try_all returns in a process with the filter. */
+static unsigned refused_calls(enum cbx_program_kind kind, unsigned (*try_all)(void))
 {
     int ends[2], result[2], listener, status;
     unsigned failed = 0;
@@ -360,7 +259,7 @@ static unsigned refused_calls(enum cbx_program_kind kind)
         if (!cbx_filter_install(kind, ends[1])) {
             _exit(2);
         }
-        failed = try_calls();
+        failed = try_all();
         _exit(write(result[1], &failed, sizeof(failed)) == (ssize_t)sizeof(failed) ? 0 : 1);
     }
     close(result[1]);
@@ -390,15 +289,56 @@ static unsigned refused_calls(enum cbx_program_kind kind)
     return failed;
 }
 
+/* Executable memory that is new, and that another mapping can write. */
+static unsigned try_memory(void)
+{
+    unsigned failed = 0, bit = 1;
+    int zero = open("/dev/zero", O_RDWR | O_CLOEXEC),
+        program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    int shared = shmget(IPC_PRIVATE, 4096, 0600 | IPC_CREAT);
+#define TRY(call)                                                                                  \
+    (failed |= (errno = 0, (long)(call) == -1 && errno == EACCES) ? bit : 0, bit <<= 1)
+    TRY(syscall(SYS_mmap, NULL, 4096, PROT_EXEC, MAP_SHARED, zero, 0));
+    TRY(syscall(SYS_mmap, NULL, 4096, PROT_EXEC, MAP_SHARED_VALIDATE, zero, 0));
+    TRY(syscall(SYS_mmap, NULL, 4096, PROT_EXEC | PROT_WRITE, MAP_PRIVATE, program, 0));
+    TRY(syscall(SYS_mprotect, &failed, 4096, PROT_READ | PROT_EXEC));
+    TRY(syscall(SYS_pkey_mprotect, &failed, 4096, PROT_READ | PROT_EXEC, -1));
+    TRY(syscall(SYS_shmat, shared, NULL, SHM_EXEC));
+    TRY(syscall(SYS_fcntl, 0, F_SETOWN, 1));
+    TRY(syscall(SYS_fcntl, 0, F_SETOWN_EX, &failed));
+    TRY(syscall(SYS_ioctl, 0, SIOCSPGRP, &failed));
+    TRY(syscall(SYS_ioctl, 0, FIOSETOWN, &failed));
+    bit = 1 << 12; /* those are never asked about */
+    TRY(syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, program, 0));
+    TRY(syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, zero, 0));
+    TRY(syscall(SYS_shmat, shared, NULL, 0));
+    TRY(syscall(SYS_fcntl, 0, F_GETFD));
+#undef TRY
+    shmctl(shared, IPC_RMID, NULL);
+    return failed;
+}
+
+static void executable_memory_is_asked_about_whatever_it_is_made_of(void **state)
+{
+    (void)state;
+    if (getenv("ASAN_OPTIONS") != NULL) {
+        skip();
+    }
+    assert_int_equal(refused_calls(CBX_NATIVE_BIT, try_memory), 0x3ff);
+    assert_int_equal(refused_calls(CBX_PYTHON_BIT, try_memory), 0x3ff);
+    assert_int_equal(refused_calls(CBX_NODE_BIT, try_memory), 0x3c0); /* it compiles */
+}
+
 static void the_filter_of_each_kind_asks_about_its_rows(void **state)
 {
     (void)state;
     if (getenv("ASAN_OPTIONS") != NULL) {
         skip(); /* the sanitisers open files of their own */
     }
-    assert_int_equal(refused_calls(CBX_NATIVE_BIT), 0x3ff);
-    assert_int_equal(refused_calls(CBX_PYTHON_BIT), 0x1ff); /* its hook looks at the other files */
-    assert_int_equal(refused_calls(CBX_SHELL_BIT) & 0x3f9, 0x399); /* it forks */
+    assert_int_equal(refused_calls(CBX_NATIVE_BIT, try_calls), 0x3ff);
+    assert_int_equal(refused_calls(CBX_PYTHON_BIT, try_calls),
+                     0x1ff); /* its hook looks at the other files */
+    assert_int_equal(refused_calls(CBX_SHELL_BIT, try_calls) & 0x3f9, 0x399); /* it forks */
 }
 
 /* Else the supervisor would be woken for it without end. */
@@ -428,10 +368,10 @@ int main(void)
         cmocka_unit_test(the_start_of_the_program_itself_passes_once),
         cmocka_unit_test(the_supervisor_and_the_command_kernel_are_out_of_reach_under_every_policy),
         cmocka_unit_test(a_program_signals_itself_and_a_shell_its_jobs),
-        cmocka_unit_test(files_are_opened_where_a_program_has_business),
-        cmocka_unit_test(a_link_is_what_it_leads_to),
         cmocka_unit_test(a_channel_without_another_end_says_so),
         cmocka_unit_test(the_filter_of_each_kind_asks_about_its_rows),
+        cmocka_unit_test(executable_memory_is_asked_about_whatever_it_is_made_of),
+        cmocka_unit_test(a_program_names_itself_alone_as_receiver_of_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
