@@ -210,10 +210,10 @@ $B/codebox-shell-loader.so: $(wildcard docker/shell_loader/* docker/inside/*.h) 
 	    -ffile-prefix-map=$(CURDIR)=. -fPIC -shared -s -Wl,--build-id=none -Wl,--exclude-libs,ALL -o $@ docker/shell_loader/shell_loader.c -l:libcrypto.a
 
 # The audit hook of the Python kernel: the stable ABI, so it is built once for all versions that an image may have.
-$B/codebox-python-guard.so: $(wildcard docker/python_guard/* docker/inside/*.h docker/inside/*.def) docker/inside/places.c docker/frame.h docker/frame.def policies/limits.def policies/guard.def $B/flags
+$B/codebox-python-guard.so: $(wildcard docker/python_guard/* docker/inside/*.h docker/inside/*.def) docker/inside/places.c docker/frame.h docker/frame.def docker/hash_set.h policies/limits.def policies/guard.def $B/flags
 	$(call say,CC)
 	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) $(shell $(PKG_CONFIG) --cflags python3) -O2 -g -D_FORTIFY_SOURCE=2 \
-	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -fPIC -shared -s -Wl,--build-id=none -o $@ docker/python_guard/python_guard.c docker/inside/places.c
+	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -shared -s -Wl,--build-id=none -Wl,--exclude-libs,ALL -o $@ $(wildcard docker/python_guard/*.c) docker/inside/places.c -l:libcrypto.a # SHA-256
 
 $B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
            $(LIBS.codebox:%=$B/lib%.a) $(GRAMMAR_LIB)

@@ -15,11 +15,14 @@ import _ctypes
 import _frozen_importlib
 import _imp
 import _json
+import _posixsubprocess
 import _signal
 import _socket
 import _thread
+import ast  # adds to the classes of _ast, before the guard looks at them
 import atexit
 import binascii
+import codecs
 import contextlib
 import fcntl
 import functools
@@ -28,11 +31,10 @@ import getpass
 import io
 import json
 import linecache
-import opcode
+import opcode  # for the guard
 import os
 import platform
 import re
-import select
 import sys
 import time
 import tokenize
@@ -53,15 +55,14 @@ BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
 FRAMES_MAX, CHAIN_MAX = 2000, 20
 TOP_LEVEL_AWAIT, ONLY_AST, COROUTINE = 0x2000, 0x400, 0x80
 FUTURES = 0x1FE0000  # flags of `from __future__ import ...`, which apply to later cells too
-PASS_ON = tuple(os.path.dirname(os.__file__) + name for name in ("/ctypes/", "/inspect.py"))  # for their callers
 AGAIN_AFTER, AGAIN_EVERY = 0.15, 0.05  # seconds after which an interrupt that the program caught is repeated
 
 quote, now, getpid, get_ident = _json.encode_basestring, time.monotonic, os.getpid, _thread.get_ident
-write_fd, exit_now, set_trace, set_profile, get_frame = os.write, os._exit, sys.settrace, sys.setprofile, sys._getframe
+write_fd, exit_now = os.write, os._exit
 get_limit, set_limit, sleep, ioctl = sys.getrecursionlimit, sys.setrecursionlimit, time.sleep, fcntl.ioctl
 open_fd, close_fd, chdir, fchdir = os.open, os.close, os.chdir, os.fchdir
 lines = linecache.cache
-calculate_package, resolve_name = _frozen_importlib._calc___package__, _frozen_importlib._resolve_name
+START_PROGRAM = _posixsubprocess.fork_exec
 to_json, decode64, TracebackException = json.dumps, binascii.a2b_base64, traceback.TracebackException
 
 
@@ -90,17 +91,16 @@ def printable(text):
 
 class Channel:
     """The socket to the supervisor. Only the process that opened it sends on it: a fork inherits the descriptor. An interrupt
-    during a frame is raised after the frame. `accept` takes the hashes of the files that may be loaded as code. What was received
-    is in a closure: streams of the program refer to the channel."""
+    during a frame is raised after the frame. The guard receives: what frames say of it takes effect there (docker/python_guard/inbox.c)."""
 
-    def __init__(self, fd, accept):
+    def __init__(self, fd, guard):
         self.socket = _socket.socket(fileno=fd)
         os.set_inheritable(fd, False)
         self.fd = fd
         self.pid, self.main = getpid(), get_ident()
         self.lock = _thread.RLock()
         self.busy, self.interrupted = 0, False
-        self.receive, self.has_more = self.open_inbox(self.socket.recv, accept)
+        self.receive, self.has_more = guard.receive, guard.has_more
 
     def send(self, kind, *parts):
         if getpid() != self.pid:
@@ -117,28 +117,6 @@ class Channel:
             if is_main and self.interrupted and not self.busy:
                 self.interrupted = False
                 raise KeyboardInterrupt
-
-    @staticmethod
-    def open_inbox(receive_some, accept):
-        received = bytearray()  # up to an incomplete frame
-
-        def receive():
-            while True:
-                if len(received) >= 5:
-                    end = 5 + int.from_bytes(received[1:5], "little")
-                    if len(received) >= end:
-                        kind, payload = chr(received[0]), bytes(received[5:end])
-                        del received[:end]
-                        if kind != "h":
-                            return kind, payload
-                        accept(payload)
-                        continue
-                chunk = receive_some(1 << 20)
-                if not chunk:
-                    exit_now(0)
-                received.extend(chunk)
-
-        return receive, lambda: bool(received) or bool(select.select([CONTROL], [], [], 0)[0])
 
     def settle(self):
         """Waits until the supervisor has read what was sent: output of other processes then comes after it."""
@@ -545,6 +523,91 @@ def checked(run, keeps=False):
     return first
 
 
+# Lines of shell. The guard lets these functions start programs, and nothing else (docker/python_guard/lines.c).
+
+# The first shell opens the terminal, so that it becomes the one that interrupts; then it is the shell of the line.
+IN_TERMINAL = 'exec /bin/sh -c "$2" <"$1"'
+
+
+def run_in_terminal(command):
+    """As IPython's `system`: in a terminal, whose output is printed. Returns the exit status, negative for a signal."""
+    import subprocess
+
+    command = str.__str__(command)
+    if command.rstrip().endswith("&"):
+        raise OSError("Background processes not supported.")
+    ours, theirs = os.openpty()
+    try:
+        fcntl.ioctl(theirs, 0x5414, (24).to_bytes(2, "little") + (80).to_bytes(2, "little") + bytes(4))  # TIOCSWINSZ
+        words = ["/bin/sh", "-c", IN_TERMINAL, "sh", os.ttyname(theirs), command]
+        process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+    except BaseException:
+        close_fd(ours)
+        raise
+    finally:
+        close_fd(theirs)
+    try:
+        copy_terminal(ours)
+    except KeyboardInterrupt:
+        write_fd(ours, b"\x03")
+        copy_terminal(ours)
+    finally:
+        close_fd(ours)  # what still runs gets SIGHUP
+    status = process.wait()
+    return -(status - 128) if status > 128 else status
+
+
+def copy_terminal(fd):
+    """Prints what the programs of a terminal write, until the last one has closed it."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    while True:
+        try:
+            data = os.read(fd, 1 << 16)
+        except OSError:  # EIO
+            break
+        if not data:
+            break
+        print(decoder.decode(data).replace("\r\n", "\n"), end="")
+
+
+def read_output(command):
+    """What a line of shell writes to stdout and stderr."""
+    import subprocess
+
+    words = ["/bin/sh", "-c", str.__str__(command)]
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return process.communicate()[0].decode("utf-8", "replace")
+
+
+def run_script(words):
+    """Starts the program of a `%%script` cell."""
+    import subprocess
+
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([str.__str__(word) for word in words], **pipes)
+
+
+def communicate(process, cell, streams):
+    """Feeds a cell to a process. `streams` takes lines of stdout and stderr as they arrive."""
+    import threading
+
+    def read(source, take):
+        for line in source:
+            take(line.decode("utf-8", "replace"))
+
+    readers = [threading.Thread(target=read, args=pair) for pair in zip((process.stdout, process.stderr), streams)]
+    for reader in readers:
+        reader.start()
+    try:
+        process.stdin.write(cell.encode("utf-8", "replace"))
+        process.stdin.close()
+    except BrokenPipeError:
+        pass  # the program has ended
+    for reader in readers:
+        reader.join()
+    return process.wait()
+
+
 def expanded(parts):
     """A notebook line: texts, and tuples of a value, its conversion, how it is quoted for the shell, and the text that the gateway
     knew it to be. Calls methods of `str` itself, since a value may be of a class with methods of its own."""
@@ -699,8 +762,8 @@ def compile_nodes(tree, name, compile):
 
 
 class Kernel:
-    def __init__(self, channel):
-        self.channel = channel
+    def __init__(self, channel, guard):
+        self.channel, self.guard = channel, guard
         self.out = Stream(channel, "O", 1, "<stdout>")
         self.err = Stream(channel, "e", 2, "<stderr>")
         sys.stdout = sys.__stdout__ = self.out
@@ -731,8 +794,6 @@ class Kernel:
     def watch_other_ways(self):
         """Keeps the order of output that does not go through sys.stdout: by os.write, and by other processes, before whose start
         pending output is flushed."""
-        import _posixsubprocess
-
         streams = {1: self.out, 2: self.err}
 
         def write(fd, data, /):
@@ -751,7 +812,7 @@ class Kernel:
 
         os.write = write
         os.system, os.posix_spawn, os.posix_spawnp = map(settled, (os.system, os.posix_spawn, os.posix_spawnp))
-        _posixsubprocess.fork_exec = settled(_posixsubprocess.fork_exec)
+        _posixsubprocess.fork_exec = settled(self.guard.fork_exec)
         os.register_at_fork(before=settled(int))
 
         # A program that ends runs the handlers that it registered. Those of its libraries run at the end of the process, which is
@@ -939,8 +1000,18 @@ class Kernel:
         manager.cleanup_transforms = []
         manager.line_transforms = []
         manager.token_transformers = []
-        shell.system = checked(shell.system_raw if os.environ.get("CODEBOX_RAW_SYSTEM") else shell.system_piped)
-        shell.getoutput = checked(shell.getoutput, keeps=True)
+        from IPython.utils.text import LSString, SList
+
+        def system(command):
+            shell.user_ns["_exit_code"] = run_in_terminal(command)
+
+        def getoutput(command, split=True, depth=0):
+            text = read_output(command)
+            return SList(text.splitlines()) if split else LSString(text)
+
+        shell.system = shell.system_piped = shell.system_raw = checked(system)
+        shell.getoutput = checked(getoutput, keeps=True)
+        self.replace_script_magics(shell)
         # IPython's would add that a kernel has to be restarted.
         shell.register_magic_function(lambda line: shell.system(f"pip {line}"), "line", "pip")
         shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
@@ -948,6 +1019,40 @@ class Kernel:
         builtins.input = self.stdin.input
         warnings.filterwarnings("ignore", message="To exit: use")
         return shell
+
+    def replace_script_magics(self, shell):
+        """`%%bash` and its like. IPython starts programs in a thread of its own, where the guard cannot see for whom."""
+        magics = shell.magics_manager.registry["ScriptMagics"]
+        parser = magics.shebang.parser
+
+        def shebang(line, cell):
+            options, words = parser.parse_known_args(line.split() if "'" not in line and '"' not in line else shlex.split(line))
+            if not words:
+                raise ValueError("%%script needs the name of a program")
+            kept = {"out": [], "err": []}
+
+            def taker(name, stream):
+                return kept[name].append if getattr(options, name) else lambda text: (stream.write(text), stream.flush())
+
+            process = run_script(words)
+            cell = cell if cell.endswith("\n") else cell + "\n"
+            if options.bg:
+                # The program goes on while later cells run.
+                _thread.start_new_thread(communicate, (process, cell, (lambda text: None, lambda text: None)))
+                return
+            status = communicate(process, cell, (taker("out", sys.stdout), taker("err", sys.stderr)))
+            for name, lines in kept.items():
+                if getattr(options, name):
+                    shell.user_ns[getattr(options, name)] = "".join(lines)
+            if options.raise_error and status != 0:
+                import subprocess
+
+                raise subprocess.CalledProcessError(status, cell)
+
+        import shlex
+
+        magics.shebang = shebang
+        shell.magics_manager.magics["cell"]["script"] = shebang
 
     def remember(self, count, code):
         """For `In` and `_i`."""
@@ -1019,8 +1124,10 @@ class Kernel:
             self.flags |= code.co_flags & FUTURES
         return code
 
-    async def run_nodes(self, tree, name):
-        for code in compile_nodes(tree, name, self.compile):
+    async def run_codes(self, codes):
+        for code in codes:
+            if isinstance(code, BaseException):
+                raise code  # the statement cannot be compiled, as `return` at the top level
             if code.co_flags & COROUTINE:
                 await eval(code, self.module.__dict__)
             else:
@@ -1040,14 +1147,16 @@ class Kernel:
         sys.displayhook = self.show
         with_shell = self.shell
         info = self.begin_events(code)
-        if with_shell is not None:
-            tree = with_shell.transform_ast(tree)
+        if with_shell is not None and with_shell.ast_transformers:  # what they make was not judged
+            codes = compile_nodes(with_shell.transform_ast(tree), name, self.compile)
+        else:
+            codes = self.guard.compile_cell(name)
         try:
             if whole is not None and whole.co_flags & COROUTINE:
-                self.run_in_loop(self.run_nodes(tree, name))
+                self.run_in_loop(self.run_codes(codes))
             else:
                 try:
-                    self.run_nodes(tree, name).send(None)
+                    self.run_codes(codes).send(None)
                 except StopIteration:
                     pass
         finally:
@@ -1096,7 +1205,7 @@ class Kernel:
         self.keep_source(name, run.code)
         sys.argv = [run.file_name or "main.py", *run.arguments]
         self.module.__file__ = path
-        exec(compile(run.code, name, "exec", dont_inherit=True), self.module.__dict__)
+        exec(self.guard.compile_program(name), self.module.__dict__)
 
     def end_program(self):
         """Ends a program as its interpreter would: threads that are no daemons are joined, exit handlers run, and where nothing
@@ -1280,8 +1389,7 @@ class Kernel:
 
     # --- serving ------------------------------------------------------------------------------------------------
 
-    def serve(self, guard):
-        """`guard` takes each run before it begins."""
+    def serve(self):
         _signal.signal(_signal.SIGINT, self.on_interrupt)
         self.channel.send("Y")
         receive = self.channel.receive  # the program may replace the attribute
@@ -1296,7 +1404,8 @@ class Kernel:
                 continue
             try:
                 run = Run(payload)
-                guard(run)
+                if run.refused & self.guard.START_PROCESS:
+                    os.environ.setdefault("JOBLIB_MULTIPROCESSING", "0")  # joblib uses threads then
                 status = self.run(run)
             except BaseException:  # an interrupt that arrived after the run
                 status = 1
@@ -1311,158 +1420,12 @@ def set_variables(payload):
     time.tzset()
 
 
-def install_loaders(answers, check):
+def install_loaders(answers, guard):
     sys.path.insert(0, os.path.dirname(__file__))
     import python_loaders
 
     del sys.path[0], sys.modules["python_loaders"]
-    return python_loaders, *python_loaders.install(answers, check)
-
-
-CodeType = types.CodeType
-
-
-def codes_in(code):
-    """A code object, and those in it."""
-    yield code
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from codes_in(each)
-
-
-def make_called_by_image(own, loaders, was_loaded):
-    """For the guard: does code of the image call, and not to pass a call of the program on? A program can give code any file name, so code is of the
-    image when the file, or what is frozen in Python, has it. Returns that, and whether code is of the image."""
-    frozen = {"importlib._bootstrap": "_frozen_importlib", "importlib._bootstrap_external": "_frozen_importlib_external"}
-    own = set(own)
-    files, verified, importing = {}, {}, {}
-    # A program may replace functions of modules.
-    read, code_of_file, is_file_of_image, code_of_frozen = loaders.read, loaders.code_of_image, loaders.is_of_image, loaders.get_frozen
-    find_import = re.compile(rb"^\s*(import|from) .*\bctypes\b", re.M).search
-
-    def codes_of(file):
-        try:
-            if file.startswith("<frozen "):
-                return set(codes_in(code_of_frozen(frozen.get(file[8:-1], file[8:-1]))))
-            return set(codes_in(code_of_file(file))) if is_file_of_image(file) else set()
-        except (ImportError, OSError):
-            return set()
-
-    def is_of_image(code):
-        if was_loaded(code):
-            return True
-        if id(code) not in verified:
-            if code.co_filename not in files:
-                files[code.co_filename] = codes_of(code.co_filename)
-            verified[id(code)] = (code, code in own or code in files[code.co_filename])
-        return verified[id(code)][1]
-
-    def imports_ctypes(file):
-        if file not in importing:
-            importing[file] = is_file_of_image(file) and find_import(read(file)) is not None
-        return importing[file]
-
-    def called_by_image(words):
-        frame = get_frame(1)
-        while frame is not None and frame.f_code.co_filename.startswith(PASS_ON):
-            if frame.f_code.co_name == "<module>":
-                return is_of_image(frame.f_code)  # it is being imported
-            frame = frame.f_back
-        if frame is None or not is_of_image(frame.f_code):
-            return False
-        file, names = frame.f_code.co_filename, frame.f_code.co_names
-        if frame.f_code.co_name == "_call_with_frames_removed" and file.startswith("<frozen importlib"):
-            # a function of the import system that has no frame of its own: an extension module is imported
-            return is_of_image(frame.f_back.f_code) and frame.f_back.f_code.co_name in ("create_module", "exec_module")
-        if words == "":
-            return file.startswith("<frozen importlib")
-        return imports_ctypes(file) if words == "ctypes" else any(word in name for name in names for word in words.split())
-
-    return called_by_image, is_of_image
-
-
-# What runs code that a judged text has as a constant: the magics of IPython, and timeit.
-RUNNERS = ("/usr/lib/python3.11/timeit.py", "/usr/lib/python3/dist-packages/IPython/core/magics/execution.py", "/usr/lib/python3/dist-packages/IPython/core/interactiveshell.py")
-
-
-class Judged:
-    """The code of judged texts. Code is compared by its value, as the kernel's objects are within reach of a program; the texts are compiled when
-    the first one asks."""
-
-    def __init__(self, loaded):
-        self.loaded, self.texts, self.codes, self.flags = loaded, [], set(), 0
-
-    def add(self, run):
-        self.texts.append((run.code, run.is_program))
-
-    def compile(self, what, name, mode, flags=0):
-        code = compile(what, name, mode, self.flags | flags, True)
-        if isinstance(code, CodeType):
-            self.flags |= code.co_flags & FUTURES
-        return code
-
-    def compile_text(self, text, is_program):
-        try:
-            if is_program:
-                yield compile(text, "", "exec", dont_inherit=True)
-            else:
-                yield from compile_nodes(self.compile(text, "", "exec", ONLY_AST), "", self.compile)
-        except (SyntaxError, ValueError):
-            pass  # it did not run
-
-    def has(self, code):
-        while self.texts:
-            for each in self.compile_text(*self.texts.pop(0)):
-                self.codes.update(codes_in(each))
-        while self.loaded:
-            self.codes.update(codes_in(self.loaded.popitem()[0]))
-        return code in self.codes
-
-
-def make_may_import(is_of_image, judged):
-    """For the guard: may a denied module be imported by whoever does it now? Code of the image may, and judged code by the statement that was judged;
-    nothing else: neither code that was made at run time, nor a name that was computed."""
-    statement = opcode.opmap["IMPORT_NAME"]
-
-    def states(frame):
-        return frame.f_code.co_code[frame.f_lasti] == statement
-
-    def names_in_text(module, code):
-        """Does judged code have a text that names the module? What the analyzer judged as code is a constant."""
-        return any(type(each) is str and module in each for each in code.co_consts)
-
-    def may_import(module, judged_too, is_native):
-        frame, is_run = get_frame(1), False
-        # Native code of a library has no frame. A call that looks like one of its calls may be one of a library's function, or of judged code.
-        if is_native and (is_of_image(frame.f_code) or (judged.has(frame.f_code) and not judged_too)):
-            return True
-        while frame is not None:
-            code = frame.f_code
-            if is_of_image(code):
-                if states(frame) or code.co_name == "<module>" or module in code.co_consts:
-                    return True
-            elif judged.has(code):
-                return not judged_too and (names_in_text(module, code) if is_run else states(frame))
-            elif states(frame) and frame.f_back is not None and frame.f_back.f_code.co_filename in RUNNERS and is_of_image(frame.f_back.f_code):
-                is_run = True
-            else:
-                return False
-            frame = frame.f_back
-        return False
-
-    return may_import
-
-
-def absolute_name(name, globals, level, items):
-    """The name of a module that is imported by a relative one."""
-    if type(globals) is not dict:
-        raise TypeError("globals must be a dict")
-    package, name = calculate_package(globals), str.__str__(name)
-    if not package:
-        raise ImportError("attempted relative import with no known parent package")
-    if not items and "." in name:
-        raise ImportError("a relative import without names: use importlib.import_module")
-    return str.__str__(resolve_name(name, str.__str__(package), level))
+    python_loaders.install(answers, guard)
 
 
 def load_guard():
@@ -1472,27 +1435,18 @@ def load_guard():
     return module
 
 
-def install_guard(module, loaders, judged, was_loaded, channel):
-    """Installs the audit hook and the functions that import. Returns the function that takes each run before it begins."""
+def install_guard(guard, channel):
+    """Installs the audit hook and the functions that import. All code that exists now counts as the image's."""
 
     def report(refusal, what):
+        """Where Linux has no user notification."""
         channel.send("B", refusal.to_bytes(4, "little") + (1).to_bytes(4, "little") + what.encode("utf-8", "replace")[:255])
 
-    def begin(run):
-        if run.refused & module.START_PROCESS:
-            os.environ.setdefault("JOBLIB_MULTIPROCESSING", "0")  # joblib uses threads then
-        if run.refused & module.IMPORT:
-            texts.add(run)
-        module.begin(run.refused, run.imports)
-
-    texts = Judged(judged)
-    own = tuple(code for each in (get_frame(2).f_code, *loaders.OWN) for code in codes_in(each))
-    called_by_image, is_of_image = make_called_by_image(own, loaders, was_loaded)
-    may_import = make_may_import(is_of_image, texts)
-    module.install(report, called_by_image, may_import, own, builtins.__import__, _frozen_importlib._find_and_load, absolute_name)
-    builtins.__import__ = __builtins__["__import__"] = loaders.__builtins__["__import__"] = module.__import__
-    _frozen_importlib._find_and_load = module._find_and_load
-    return begin
+    lines = tuple(function.__code__ for function in (run_in_terminal, run_script, read_output))
+    roots, tag, magic = tuple(sys.path), sys.implementation.cache_tag, sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
+    guard.install(report, lines, roots, tag, magic, builtins.__import__, _frozen_importlib._find_and_load, START_PROGRAM, (Kernel.need_shell.__code__,))
+    builtins.__import__ = __builtins__["__import__"] = guard.__import__
+    _frozen_importlib._find_and_load = guard._find_and_load
 
 
 def find_shared_library(name):
@@ -1521,16 +1475,20 @@ def make_callback():
 
 
 def main():
+    global set_trace, set_profile
     guard = load_guard()
-    loaders, accept, judged, was_loaded = install_loaders(ANSWERS, guard.check)
+    set_trace, set_profile = sys.settrace, sys.setprofile = guard.settrace, guard.setprofile
+    install_loaders(ANSWERS, guard)
     platform._Processor.get = staticmethod(lambda: "")  # pandas asks for it when it is imported: `uname -p`
     _socket.has_ipv6 = False  # else urllib3 tries it out
     callback = make_callback()  # stays, as this function does not return
     sys.path.append("/workspace")  # last: a file of the program hides no module of a library
     sys.argv = [""]
     os.chdir("/workspace")
-    channel = Channel(CONTROL, accept)
-    Kernel(channel).serve(install_guard(guard, loaders, judged, was_loaded, channel))
+    channel = Channel(CONTROL, guard)
+    kernel = Kernel(channel, guard)
+    install_guard(guard, channel)
+    kernel.serve()
 
 
 main()

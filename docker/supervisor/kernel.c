@@ -96,8 +96,10 @@ static void exec_kernel(const int control[2], const int out[2], const int err[2]
 
 void cbx_kernel_start(void)
 {
-    int control[2], out[2], err[2], guard;
+    int control[2], out[2], err[2], guard, yes = 1;
+    /* Linux tells the kernel which process sent what it receives (docker/python_guard/inbox.c). */
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0 ||
+        setsockopt(control[1], SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0 ||
         pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {
         cbx_die();
     }

@@ -223,14 +223,15 @@ static void the_functions_of_the_kernel_judge_nothing(void **state)
     DENY("-subprocess\0");
     GIVES("kernel = display.__self__\n"
           "text = 'import sub' + 'process'\n"
+          "open('made.py', 'w').write(text)\n"
           "def attempt(way):\n"
           "    try: way(); print('succeeds')\n"
           "    except ImportError: print('refused')\n"
-          "class Run: code, file_name, arguments = text, '', []\n"
-          "attempt(lambda: kernel.run_file(Run))\n"
           "attempt(lambda: exec(kernel.compile(text, '<cell-1>', 'exec'), {}))\n"
-          "attempt(lambda: kernel.run_cell(text))\n",
-          "refused\nrefused\nrefused\n");
+          "attempt(lambda: kernel.guard.load('/workspace/made.py', 'made'))\n"
+          "attempt(lambda: kernel.guard.load('/usr/lib/python3.11/./subprocess.py', 'made'))\n"
+          "attempt(lambda: kernel.guard.read_source('/workspace/made.py'))\n",
+          "refused\nrefused\nrefused\nrefused\n");
 }
 
 static void a_policy_can_refuse_modules_to_judged_code_too(void **state)
