@@ -228,6 +228,11 @@ int cbx_sandbox_delete(struct cbx_sandbox *sandbox, struct cbx_str path, struct 
 int cbx_sandbox_list(struct cbx_sandbox *sandbox, struct cbx_str path, json_t **out, bool *complete,
                      struct cbx_err *err);
 
+/* Passes what the guard refused since the last run ended to the sink, as events BLOCKED: a thread or process of a program may go on after its
+ * run. The next run reports it otherwise. Only while nothing runs in it; waits two seconds at most. */
+int cbx_sandbox_take_refusals(struct cbx_sandbox *sandbox, const struct cbx_sink *sink,
+                              struct cbx_err *err);
+
 /* The container's id (64 hex digits), borrowed. */
 const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox);
 

@@ -15,6 +15,7 @@ enum { ANSWER_TIMEOUT_MS = 30000 };
 struct request {
     uint8_t type;
     struct cbx_str head, data;
+    int timeout_ms; /* 0 = ANSWER_TIMEOUT_MS */
 };
 
 /* `code` is an errno value, 0 = done. `data` is borrowed until the next request. */
@@ -30,7 +31,8 @@ static int ask(struct cbx_sandbox *sandbox, struct request request, struct answe
         return cbx_fail(err, CBX_ESTATE, "the sandbox is gone");
     }
     int failed = cbx_sandbox_send(sandbox, request.type, request.head, request.data, err);
-    int64_t deadline = cbx_clock_ms() + ANSWER_TIMEOUT_MS;
+    int64_t deadline =
+        cbx_clock_ms() + (request.timeout_ms > 0 ? request.timeout_ms : ANSWER_TIMEOUT_MS);
     struct cbx_frame frame = { 0 };
     while (!failed && frame.type != CBX_FRAME_ANSWER) { /* other frames belong to earlier runs */
         failed = cbx_sandbox_receive(sandbox, deadline, &frame, err);
@@ -50,7 +52,7 @@ static int ask(struct cbx_sandbox *sandbox, struct request request, struct answe
 int cbx_sandbox_ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str *out,
                     struct cbx_err *err)
 {
-    struct request request = { type, CBX_STR(""), CBX_STR("") };
+    struct request request = { .type = type };
     struct answer answer;
     int failed = ask(sandbox, request, &answer, err);
     if (!failed && answer.code != 0) {
@@ -60,6 +62,43 @@ int cbx_sandbox_ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str *o
         *out = answer.data;
     }
     return failed;
+}
+
+/* The first refusal of an answer, and what follows; false when there is none, or it is malformed. */
+static bool take_refusal(struct cbx_str *rest, struct cbx_event *out)
+{
+    struct cbx_frame_blocked head;
+    if (rest->len < sizeof(head) + 1) {
+        return false;
+    }
+    memcpy(&head, rest->p, sizeof(head));
+    size_t end = sizeof(head) + 1 + (uint8_t)rest->p[sizeof(head)];
+    if (rest->len < end || head.refusal >= CBX_REFUSALS) {
+        return false;
+    }
+    *out = (struct cbx_event){ .kind = CBX_EVENT_BLOCKED,
+                               .text = cbx_str_sub(*rest, sizeof(head) + 1, end),
+                               .refusal = head.refusal,
+                               .count = head.count };
+    *rest = cbx_str_sub(*rest, end, rest->len);
+    return true;
+}
+
+int cbx_sandbox_take_refusals(struct cbx_sandbox *sandbox, const struct cbx_sink *sink,
+                              struct cbx_err *err)
+{
+    enum { TIMEOUT_MS = 2000 };
+    struct request request = { .type = CBX_FRAME_REFUSALS, .timeout_ms = TIMEOUT_MS };
+    struct answer answer;
+    int failed = ask(sandbox, request, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    struct cbx_event event;
+    while (answer.code == 0 && take_refusal(&answer.data, &event)) {
+        sink->event(sink->context, &event);
+    }
+    return answer.code == 0 ? 0 : cbx_fail(err, CBX_ESTATE, "a program runs in the sandbox");
 }
 
 static const struct {
@@ -120,7 +159,7 @@ int cbx_sandbox_put(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx
     cbx_buf_init(&head, sizeof(len) + CBX_FRAME_PATH_MAX);
     cbx_buf_add_bytes(&head, &len, sizeof(len));
     cbx_buf_add(&head, path);
-    struct request request = { CBX_FRAME_PUT, cbx_buf_str(&head), bytes };
+    struct request request = { .type = CBX_FRAME_PUT, .head = cbx_buf_str(&head), .data = bytes };
     struct answer answer;
     failed = ask(sandbox, request, &answer, err);
     return failed ? failed : answer.code != 0 ? refuse(answer.code, path, err) : 0;
@@ -139,7 +178,8 @@ int cbx_sandbox_get(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx
     uint32_t number = (uint32_t)most;
     struct cbx_str head = { .p = (const char *)&number, .len = sizeof(number) };
     struct answer answer;
-    failed = ask(sandbox, (struct request){ CBX_FRAME_GET, head, path }, &answer, err);
+    failed = ask(sandbox, (struct request){ .type = CBX_FRAME_GET, .head = head, .data = path },
+                 &answer, err);
     if (failed || answer.code != 0) {
         return failed ? failed : refuse(answer.code, path, err);
     }

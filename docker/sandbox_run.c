@@ -185,14 +185,27 @@ struct run {
     struct cbx_result *result;
     int64_t began, deadline;
     bool cancelled;
+    const struct cbx_sink *sink; /* of the client; NULL = none */
+    struct cbx_sink refusals;    /* of a cancelled run */
 };
 
-/* The client disconnected: interrupts the run, waits CANCEL_MS for its end, and drops its events.
+/* Refusals are recorded, whoever waits for them. */
+static int take_refusal_alone(void *context, const struct cbx_event *event)
+{
+    const struct run *run = context;
+    if (event->kind == CBX_EVENT_BLOCKED) {
+        run->sink->event(run->sink->context, event);
+    }
+    return 0;
+}
+
+/* The client disconnected: interrupts the run, waits CANCEL_MS for its end, and drops its events but for refusals.
  */
 static void cancel_run(struct cbx_sandbox *sandbox, struct run *run)
 {
     run->cancelled = true;
-    run->events->sink = NULL;
+    run->refusals = (struct cbx_sink){ .event = take_refusal_alone, .context = run };
+    run->events->sink = run->sink != NULL ? &run->refusals : NULL;
     run->deadline = smaller(run->deadline, cbx_clock_ms() + CANCEL_MS);
     cbx_sandbox_interrupt(sandbox);
 }
@@ -250,9 +263,11 @@ static int follow_to_end(struct cbx_sandbox *sandbox, int64_t wall_ms, const str
     CBX_AUTO_DONE(result) result = { .exit_code = -1 };
     struct cbx_events events = { .sink = sink, .result = &result };
     int64_t began = cbx_clock_ms();
-    struct run run = {
-        .events = &events, .result = &result, .began = began, .deadline = began + wall_ms + LATE_MS
-    };
+    struct run run = { .events = &events,
+                       .result = &result,
+                       .began = began,
+                       .deadline = began + wall_ms + LATE_MS,
+                       .sink = sink };
     int failed = follow(sandbox, &run, err);
     if (!failed && !run.cancelled) {
         explain_gvisor(sandbox, &result);

@@ -212,6 +212,27 @@ void cbx_guard_end(void)
     memset(&refusals, 0, sizeof(refusals));
 }
 
+void cbx_guard_answer(void)
+{
+    struct cbx_bytes list = { 0 };
+    uint32_t code = cbx_run.phase == CBX_PHASE_IDLE ? 0 : EBUSY;
+    for (int i = 0; code == 0 && i < refusals.count + CBX_GUARD_COUNT; i++) {
+        const struct entry *entry = entry_at(i);
+        struct cbx_frame_blocked head = { .refusal = entry->refusal, .count = entry->count };
+        uint8_t len = (uint8_t)strlen(entry->what);
+        if (entry->count > 0) {
+            cbx_bytes_add(&list, &head, sizeof(head));
+            cbx_bytes_add(&list, &len, sizeof(len));
+            cbx_bytes_add(&list, entry->what, len);
+        }
+    }
+    if (code == 0) {
+        memset(&refusals, 0, sizeof(refusals));
+    }
+    cbx_reply(CBX_FRAME_ANSWER, &code, sizeof(code), list.p, list.len);
+    cbx_bytes_free(&list);
+}
+
 /* --- notifications ---------------------------------------------------------------------------- */
 
 static void answer_call(struct cbx_listener *listener, const struct seccomp_notif *call)

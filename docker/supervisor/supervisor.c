@@ -178,6 +178,9 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
     case CBX_FRAME_LIST:
         cbx_file_list(payload, len);
         return;
+    case CBX_FRAME_REFUSALS:
+        cbx_guard_answer();
+        return;
     default:
         cbx_file_delete(payload, len);
     }

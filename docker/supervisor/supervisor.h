@@ -77,6 +77,9 @@ void cbx_guard_set(const struct cbx_frame_run *run, const char *programs);
 void cbx_guard_begin(void);
 void cbx_guard_end(void);
 
+/* Answers a REFUSALS frame. EBUSY while a run is active. */
+void cbx_guard_answer(void);
+
 /* A BLOCKED of the kernel, which sends it where Linux has no user notification. A program can send it as well, so it counts nowhere else. */
 void cbx_guard_told(const uint8_t *payload, size_t len);
 

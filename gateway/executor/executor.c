@@ -214,6 +214,7 @@ void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox)
 {
     struct cbx_executor *e = executor;
     if (sandbox != NULL) {
+        cbx_executor_record_late(e, sandbox);
         cbx_pool_discard(e->pool, sandbox);
     }
 }

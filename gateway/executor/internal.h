@@ -99,6 +99,9 @@ int64_t cbx_executor_lease_ms(const struct cbx_executor *e);
 /* True when a session or the pool has this container; for struct cbx_reap. */
 bool cbx_executor_has(void *executor, const char *id);
 
+/* Records what the guard refused in the sandbox of a session after its last run, before the sandbox is discarded. */
+void cbx_executor_record_late(struct cbx_executor *e, struct cbx_sandbox *sandbox);
+
 /* Disposes of a sandbox that is not used any more; a cbx_discard_fn for cbx_sessions_new. */
 void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox);
 

@@ -142,6 +142,55 @@ ok 'C makes no memory executable' refused c $'#include <sys/mman.h>\nint main(vo
 ok 'judged lines of shell start what is listed alone' refused ipython '!id' start-process
 ok '  and open nothing for the rest of the cell' refused ipython $'!echo x\nimport subprocess\nprint(subprocess.run(["id"], capture_output=True))' start-process
 
+ok '  nor for the cells after it' refused python $'import os\nprint(os.system("echo uid=1"))' start-process
+ok '  nor for a thread beside it' refused ipython $'import threading, os\nt = threading.Timer(0.05, lambda: os.system("echo uid=1"))\nt.start()\n!sleep 0.3\nt.join()' start-process
+ok '  nor for an output stream of the program' refused ipython $'import sys, os\nclass S:\n    def write(self, t): os.system("echo uid=1")\n    def flush(self): pass\nold, sys.stdout = sys.stdout, S()\ntry:\n    !echo x\nfinally:\n    sys.stdout = old' start-process
+ok '  nor for a call of the shell that is not judged' refused python $'exec(compile("import os; os.system(\'echo uid=1\')", "x", "exec"))' start-process
+ok 'Python reads no file outside by an attached database' refused python $'import sqlite3\nsqlite3.connect(":memory:").execute("attach ? as a", ("/etc/passwd",)).execute("select * from a.t")' read-outside
+ok 'JavaScript reads no environment by a descriptor' refused javascript $'console.log("uid=", String(require("fs").readFileSync("/dev/fd/../environ")))' read-outside
+ok 'JavaScript links no file outside' refused javascript $'require("fs").symlinkSync("/etc/passwd", "n"); console.log("uid=")' read-outside
+ok 'shell reads no file outside by a descriptor' refused shell 'cat /dev/fd/../../../etc/passwd' read-outside
+ok '  nor changes its mode, owner or time' refused shell 'chmod 777 /etc/passwd; chown 1 /etc/passwd; touch -d 2020-01-01 /etc/passwd' write-outside
+ok 'C makes no memory executable: shared memory' refused c $'#include <sys/shm.h>\nint main(void) { return shmat(shmget(IPC_PRIVATE, 4096, 0700 | IPC_CREAT), 0, SHM_EXEC) == (void *)-1; }' native-code
+ok '  two mappings of one memory' refused c $'#include <fcntl.h>\n#include <sys/mman.h>\nint main(void) { return mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, open("/dev/zero", O_RDWR), 0) == MAP_FAILED; }' native-code
+ok 'C names no other process as receiver of signals' refused c $'#define _GNU_SOURCE\n#include <fcntl.h>\nint main(void) { return fcntl(0, F_SETOWN, 1); }' signal-process
+does_not_start() { # CODE: a program with executable data does not run
+    run c "$1" >"$work/unstarted"
+    cat "$work/unstarted"
+    text_of <"$work/unstarted" | lacks 'it runs'
+    jq -e '.status != "completed"' "$work/unstarted"
+}
+ok 'C has no data that is executed' does_not_start $'#include <stdio.h>\n__attribute__((section(".hot,\\"awx\\",@progbits#"))) int a = 1;\nint main(void) { puts("it runs"); return a - 1; }'
+ok '  and no executable stack' does_not_start $'#include <stdio.h>\nstatic int each(int (*f)(int)) { return f(1); }\nint main(void) { volatile int k = 2; int twice(int n) { return n * k; } printf("it runs %d\\n", each(twice)); return 0; }'
+forged() { # a frame on the kernel's channel is no report
+    run javascript $'const b = Buffer.alloc(13); b.write("B", 0); b.writeUInt32LE(9, 1); b.writeUInt32LE(1, 5); b.writeUInt32LE(1, 9);\nrequire("fs").writeSync(3, Buffer.concat([b, Buffer.from("x")])); console.log(42)' >"$work/forged"
+    jq -e '.blocked == []' "$work/forged"
+}
+ok 'a program forges no report' forged
+flooded() { # CODE: a flood of refusals of one capability hides none of another
+    run shell $'ls /etc | while read -r f; do head -c 1 -- "/etc/$f"; done > /dev/null 2>&1\nls /etc | while read -r f; do head -c 1 -- "/etc//$f"; done > /dev/null 2>&1\nid' >"$work/flooded"
+    jq -e '.blocked | (map(select(.capability == "read-outside")) | length > 10) and any(.capability == "start-process")' "$work/flooded"
+}
+ok 'a flood of refusals hides none of another kind' flooded
+own_name() { # LANGUAGE CODE
+    run "$1" "$2" default | tee "$work/own_name" | jq -e '.status == "completed" and .blocked == []'
+    text_of <"$work/own_name" | grep -q sandbox
+}
+ok 'a program reads the name of its user: JavaScript' own_name javascript 'console.log(require("os").userInfo().username)'
+ok '  C' own_name c $'#include <pwd.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(void) { puts(getpwuid(getuid())->pw_name); return 0; }'
+ok '  Python' own_name python $'import getpass\nprint(getpass.getuser())'
+late() { # what a thread tries after its run is recorded when the session is deleted
+    local session
+    session=$(post /v1/sessions '{"language": "python", "policy": "guarded"}' | jq -er .session_id)
+    post /v1/executions "$(jq -n --arg s "$session" '{session_id: $s, code: "import threading\ndef late():\n    try: open(\"/etc/shadow\")\n    except OSError: open(\"tried\", \"w\").close()\nt = threading.Timer(0.2, late)\nt.daemon = True\nt.start()"}')" >/dev/null
+    has_tried() { curl -sS "$base/v1/sessions/$session/files/" | grep -q tried; }
+    wait_until has_tried
+    curl -sS -X DELETE "$base/v1/sessions/$session"
+    is_recorded() { jq -es --arg s "$session" 'any(.[]; .type == "blocked" and .body.session == $s and .body.what == "/etc/shadow" and (.body.rule | length > 0))' "$state/audit.jsonl"; }
+    wait_until is_recorded
+}
+ok 'a refusal after the last run of a session is recorded' late
+
 ended() { # a policy can say that a refusal ends the run
     run python $'import os, time\ntry:\n    os.system("id")\nexcept OSError:\n    pass\ntime.sleep(600)\nprint("still here")' ending > "$work/ended"
     cat "$work/ended"
