@@ -309,27 +309,27 @@ void cbx_network_take(uint8_t type, const uint8_t *payload, size_t len)
     (void)len;
 }
 
-#define read             world_read
-#define write            world_write
-#define send             world_send
-#define kill             world_kill
-#define fork             world_fork
-#define waitpid          world_waitpid
-#define socketpair       world_socketpair
-#define pipe2            world_pipe
-#define clock_gettime    world_clock
-#define close(fd)        world_nothing()
-#define fcntl(...)       world_nothing()
-#define poll(...)        world_nothing()
-#define signalfd(...)    world_nothing()
-#define prctl(...)       world_nothing()
-#define setsockopt(...)  world_nothing()
-#define sigprocmask(...) world_nothing()
-#define execv(...)       ((void)(control), (void)(guard), abort())
-#define setsid()         abort()
-#define dup2             world_dup
-#define _exit            world_exit
-#define main             supervisor_main
+#define read                                    world_read
+#define write                                   world_write
+#define send                                    world_send
+#define kill                                    world_kill
+#define fork                                    world_fork
+#define waitpid                                 world_waitpid
+#define socketpair                              world_socketpair
+#define pipe2                                   world_pipe
+#define clock_gettime                           world_clock
+#define close(fd)                               world_nothing()
+#define fcntl(...)                              world_nothing()
+#define poll(...)                               world_nothing()
+#define signalfd(...)                           world_nothing()
+#define prctl(...)                              world_nothing()
+#define setsockopt(fd, level, name, value, len) ((void)(value), world_nothing())
+#define sigprocmask(...)                        world_nothing()
+#define execv(...)                              ((void)(control), (void)(guard), abort())
+#define setsid()                                abort()
+#define dup2                                    world_dup
+#define _exit                                   world_exit
+#define main                                    supervisor_main
 int supervisor_main(int argc, char **argv);
 #include "docker/supervisor/accept.c"
 #include "docker/wire/wire.c"

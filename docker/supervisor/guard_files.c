@@ -27,7 +27,7 @@ static const struct {
     struct operand operands[2]; /* path NONE: there is no such operand */
     signed char
         text; /* the argument with the text of a symbolic link, or NONE; the last operand is the link */
-} calls[] = {
+} paths_of[] = {
     [CBX_CALL_OPENED] = { { { NONE, 0, false }, { NONE, NONE, false } }, NONE },
     [CBX_CALL_OPENED_AT] = { { { 0, 1, false }, { NONE, NONE, false } }, NONE },
     [CBX_CALL_CHANGED] = { { { NONE, 0, true }, { NONE, NONE, false } }, NONE },
@@ -153,7 +153,7 @@ static int decide_operand(struct cbx_guard_call *call, const struct operand *ope
         return 0;
     }
     int error = decide_path(call, folder, path, writes);
-    if (error != 0 || calls[call->row->argument].text == NONE) {
+    if (error != 0 || paths_of[call->row->argument].text == NONE) {
         return error;
     }
     return decide_link(call, folder, path);
@@ -165,14 +165,14 @@ int cbx_guard_decide_paths(struct cbx_guard_call *call)
         return 0; /* the kernel starts */
     }
     uint64_t flags =
-        is_opened(call) ? call->data->args[calls[call->row->argument].operands[0].path + 1] : 0;
+        is_opened(call) ? call->data->args[paths_of[call->row->argument].operands[0].path + 1] : 0;
     bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0;
     if (!writes && (flags & (O_DIRECTORY | O_PATH)) != 0) {
         return 0; /* names of files, which are no secret */
     }
     int error = 0;
     for (size_t i = 0; i < 2 && error == 0; i++) {
-        const struct operand *operand = &calls[call->row->argument].operands[i];
+        const struct operand *operand = &paths_of[call->row->argument].operands[i];
         if (operand->path != NONE) {
             error = decide_operand(call, operand, operand->writes || writes);
         }
