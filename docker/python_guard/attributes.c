@@ -4,6 +4,8 @@
  * members of its structs, and not the attributes. */
 #include "docker/python_guard/guard.h"
 
+#include <string.h>
+
 /* A descriptor that was replaced. */
 static struct attribute {
     const char *type, *name; /* of the module types */
@@ -78,6 +80,18 @@ bool cbx_hook_attributes_begin(void)
     Py_XDECREF(types);
     Py_XDECREF(gc);
     return good;
+}
+
+PyObject *cbx_hook_frame_locals(PyFrameObject *frame)
+{
+    for (size_t i = 0; i < ATTRIBUTES; i++) {
+        PyObject *before = attributes[i].before;
+        if (strcmp(attributes[i].name, "f_locals") == 0 && before != NULL) {
+            descrgetfunc get = (descrgetfunc)PyType_GetSlot(Py_TYPE(before), Py_tp_descr_get);
+            return get(before, (PyObject *)frame, (PyObject *)Py_TYPE(frame));
+        }
+    }
+    return NULL;
 }
 
 /* --- trace functions ------------------------------------------------------------------------------ */

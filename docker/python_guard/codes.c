@@ -123,6 +123,20 @@ bool cbx_hook_code_has(PyObject *code, const char *names, const char *words, boo
     return found;
 }
 
+bool cbx_hook_code_has_text(PyObject *code, const char *text)
+{
+    PyObject *list = PyObject_GetAttrString(code, "co_consts");
+    bool found = false;
+    for (Py_ssize_t i = 0; list != NULL && i < PyTuple_Size(list) && !found; i++) {
+        PyObject *item = PyTuple_GetItem(list, i);
+        const char *each = PyUnicode_CheckExact(item) ? PyUnicode_AsUTF8AndSize(item, NULL) : NULL;
+        found = each != NULL && strcmp(each, text) == 0;
+    }
+    Py_XDECREF(list);
+    PyErr_Clear();
+    return found;
+}
+
 static uint64_t hash_of_file(PyObject *code)
 {
     char file[4096];
@@ -210,6 +224,56 @@ enum cbx_hook_origin cbx_hook_origin_of(PyObject *code)
 {
     const struct root *root = find_root(code);
     return root != NULL ? root->origin : CBX_HOOK_UNKNOWN;
+}
+
+/* --- texts ----------------------------------------------------------------------------------------- */
+
+struct text_walk {
+    bool (*each)(const char *text, size_t len, void *context);
+    void *context;
+    bool goes_on;
+};
+static struct text_walk *texts; /* of the walk that is under way */
+
+/* The texts of a constant: a str, or items of tuples and sets. The interpreter nests constants as deeply as the source does. */
+static void visit_constant(PyObject *constant, unsigned depth)
+{
+    enum { DEPTH_MAX = 16 };
+    Py_ssize_t len = 0;
+    const char *text =
+        PyUnicode_CheckExact(constant) ? PyUnicode_AsUTF8AndSize(constant, &len) : NULL;
+    if (text != NULL && texts->goes_on) {
+        texts->goes_on = texts->each(text, (size_t)len, texts->context);
+    }
+    for (Py_ssize_t i = 0;
+         depth < DEPTH_MAX && PyTuple_Check(constant) && i < PyTuple_Size(constant); i++) {
+        visit_constant(PyTuple_GetItem(constant, i), depth + 1);
+    }
+    PyErr_Clear();
+}
+
+static void visit_constants(PyObject *code, uint32_t root)
+{
+    (void)root;
+    PyObject *constants = texts->goes_on ? PyObject_GetAttrString(code, "co_consts") : NULL;
+    if (constants != NULL) {
+        visit_constant(constants, 0);
+    }
+    Py_XDECREF(constants);
+}
+
+bool cbx_hook_each_judged_text(bool (*each)(const char *text, size_t len, void *context),
+                               void *context)
+{
+    struct text_walk walks = { .each = each, .context = context, .goes_on = true };
+    texts = &walks;
+    for (uint32_t i = 0; i < roots.count && walks.goes_on; i++) {
+        if (roots.items[i].origin == CBX_HOOK_JUDGED) {
+            walk(i, visit_constants);
+        }
+    }
+    texts = NULL;
+    return walks.goes_on;
 }
 
 /* --- what code imports ---------------------------------------------------------------------------- */

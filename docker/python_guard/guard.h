@@ -62,10 +62,17 @@ enum cbx_hook_origin cbx_hook_origin_of(PyObject *code);
 /* Whether the file of the image that the code is of has a statement that imports ctypes. */
 bool cbx_hook_imports_ctypes(PyObject *code);
 
+/* Calls `each` for every constant text of judged code, until it returns false. Returns false when one did. */
+bool cbx_hook_each_judged_text(bool (*each)(const char *text, size_t len, void *context),
+                               void *context);
+
 /* Attributes of a code object. co_name and co_filename are copied into `out`, cut at its size. co_has: an item of the tuple `names` ("co_names",
  * "co_consts") that is a str contains one of the words, which stand between blanks; `whole`: equals it. */
 void cbx_hook_code_text(PyObject *code, const char *attribute, char *out, size_t size);
 bool cbx_hook_code_has(PyObject *code, const char *names, const char *words, bool whole);
+
+/* Whether the text is a constant of the code object. */
+bool cbx_hook_code_has_text(PyObject *code, const char *text);
 
 /* Whether the instruction that the frame executes is an import statement. */
 bool cbx_hook_frame_imports(PyFrameObject *frame);
@@ -151,10 +158,19 @@ void cbx_hook_note_moved(void);
 /* A pickle names a member of a module; -1 and an exception, or 0. */
 int cbx_hook_check_pickled(PyObject *module, PyObject *name);
 
+/* --- texts.c: texts that libraries evaluate ------------------------------------------------------------- */
+
+/* A text is compiled: refused when a library evaluates what the program gave it, and that calls something by a text that stands in no judged
+ * code. -1 and PermissionError, or 0. */
+int cbx_hook_check_compiled(void);
+
 /* --- attributes.c: attributes that lead from an object to frames, closures and namespaces ------------- */
 
 /* Replaces those that the interpreter has no audit event for. Returns false with an exception. */
 bool cbx_hook_attributes_begin(void);
+
+/* The attribute f_locals of a frame, for the guard itself. New reference, or NULL and an exception. */
+PyObject *cbx_hook_frame_locals(PyFrameObject *frame);
 
 /* Takes the functions of sys that set trace functions, before the kernel replaces them. Returns false with an exception. */
 bool cbx_hook_tracing_init(void);

@@ -143,6 +143,12 @@ static int check_pickle(PyObject *args)
     return module == NULL || name == NULL ? -1 : cbx_hook_check_pickled(module, name);
 }
 
+static int check_compiled(PyObject *args)
+{
+    (void)args;
+    return cbx_hook_check_compiled();
+}
+
 /* --- the hook --------------------------------------------------------------------------------- */
 
 static const struct {
@@ -179,6 +185,7 @@ static const struct {
     { "gc.get_objects", check_objects },
     { "gc.get_referrers", check_objects },
     { "gc.get_referents", check_objects },
+    { "compile", check_compiled },
     { "code.__new__", check_code },
     { "function.__new__", check_code },
     { "object.__getattr__", check_attribute },

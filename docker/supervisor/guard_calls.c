@@ -297,7 +297,8 @@ static int decide_receiver(struct cbx_guard_call *call)
 /* Rows that the audit hook of Python enforces; all others are noted where the supervisor itself refuses. */
 enum {
     REPORTED = 1 << CBX_GUARD_READ | 1 << CBX_GUARD_WRITE | 1 << CBX_GUARD_NATIVE |
-               1 << CBX_GUARD_UNPICKLE | 1 << CBX_GUARD_REFLECT | 1 << CBX_GUARD_IMPORT
+               1 << CBX_GUARD_UNPICKLE | 1 << CBX_GUARD_REFLECT | 1 << CBX_GUARD_IMPORT |
+               1 << CBX_GUARD_EVALUATE
 };
 
 static int take_refusal(struct cbx_guard_call *call)

@@ -22,7 +22,8 @@ static void run_guarded(struct cbx_sandbox *sandbox, const char *language, const
     struct cbx_permit permit = permit_for(language, source);
     struct cbx_err err = { 0 };
     permit.refused = 1u << CBX_REFUSE_IMPORT | 1u << CBX_REFUSE_REFLECT | 1u << CBX_REFUSE_READ |
-                     1u << CBX_REFUSE_WRITE | 1u << CBX_REFUSE_UNPICKLE | 1u << CBX_REFUSE_START;
+                     1u << CBX_REFUSE_WRITE | 1u << CBX_REFUSE_UNPICKLE | 1u << CBX_REFUSE_START |
+                     1u << CBX_REFUSE_EVALUATE;
     permit.imports = CBX_STR("-subprocess\0");
     permit.ledger = *cbx_sandbox_ledger(sandbox);
     memset(counts, 0, sizeof(counts));
@@ -209,6 +210,30 @@ static void code_of_changed_classes_of_trees_is_not_judged(void **state)
     RUNS("import subprocess\nprint(subprocess.__name__)", "subprocess\n");
 }
 
+static void libraries_evaluate_no_call_that_was_not_judged(void **state)
+{
+    static const char what[] = "a text with calls that was not judged";
+    IN_SANDBOX("python");
+    REFUSED("import sympy\nt = ''.join(reversed(\")'x'(nepo\"))\ntry: print('effect', "
+            "sympy.sympify(t))\nexcept Exception: pass",
+            CBX_REFUSE_EVALUATE, what);
+    REFUSED("import patsy\nt = ''.join(reversed(\"))'x'(nepo(I\"))\ntry: print('effect', "
+            "patsy.dmatrix('x + ' + t, {'x': [1., 2]}))\n"
+            "except PermissionError: pass",
+            CBX_REFUSE_EVALUATE, what);
+    REFUSED("import pandas as pd\nt = ''.join(reversed(')(mus.a'))\ntry: print('effect', "
+            "pd.DataFrame({'a': [1]}).eval(t))\nexcept PermissionError: pass",
+            CBX_REFUSE_EVALUATE, what);
+    RUNS("import sympy, patsy, numpy as np, pandas as pd, statsmodels.formula.api as smf\n"
+         "name, n = ''.join(['c', 'ol']), 3\n"
+         "print(sympy.sympify(f'{name}**2 + ({name} + 1)*{n}.5'), sympy.sympify('cos(x)'))\n"
+         "d = pd.DataFrame({'col': [1., 2, 4, 9], 'g': list('abab')})\n"
+         "print(patsy.dmatrix(' + '.join(['np.log( col )', 'C(g)', name]), d).shape, "
+         "len(d.query(f'col > {n} and g in (\"a\", \"b\")')))\n"
+         "print(round(smf.ols('col ~ ' + ' + '.join(['C(g)']), d).fit().rsquared, 3))\n",
+         "col**2 + 3.5*col + 3.5 cos(x)\n(4, 4) 2\n0.237\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +243,7 @@ int main(void)
         cmocka_unit_test(libraries_have_frames_and_closures),
         cmocka_unit_test(a_pickle_names_classes_and_no_module),
         cmocka_unit_test(frames_that_a_program_sends_to_its_kernel_end_it),
+        cmocka_unit_test(libraries_evaluate_no_call_that_was_not_judged),
         cmocka_unit_test(code_of_changed_classes_of_trees_is_not_judged),
     };
     int status = live_begin();
