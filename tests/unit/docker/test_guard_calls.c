@@ -329,6 +329,91 @@ static void executable_memory_is_asked_about_whatever_it_is_made_of(void **state
     assert_int_equal(refused_calls(CBX_NODE_BIT, try_memory), 0x3c0); /* it compiles */
 }
 
+/* Each call that has to have a row, for these kinds of programs. */
+static void no_row_is_missing(void **state)
+{
+    enum {
+        PY = CBX_PYTHON_BIT,
+        NODE = CBX_NODE_BIT,
+        SHELL = CBX_SHELL_BIT,
+        C = CBX_NATIVE_BIT,
+        EVERY = PY | NODE | SHELL | C
+    };
+    static const struct {
+        int number;
+        unsigned kinds;
+    } needed[] = {
+        { SYS_execve, EVERY },
+        { SYS_execveat, EVERY },
+        { SYS_fork, PY | NODE | C },
+        { SYS_vfork, PY | NODE | C },
+        { SYS_clone, PY | NODE | C },
+        { SYS_socket, EVERY },
+        { SYS_connect, EVERY },
+        { SYS_listen, EVERY },
+        { SYS_kill, EVERY },
+        { SYS_tkill, EVERY },
+        { SYS_tgkill, EVERY },
+        { SYS_rt_sigqueueinfo, EVERY },
+        { SYS_rt_tgsigqueueinfo, EVERY },
+        { SYS_pidfd_open, EVERY },
+        { SYS_prlimit64, EVERY },
+        { SYS_sched_setaffinity, EVERY },
+        { SYS_sched_setscheduler, EVERY },
+        { SYS_sched_setparam, EVERY },
+        { SYS_sched_setattr, EVERY },
+        { SYS_setpriority, EVERY },
+        { SYS_ioprio_set, EVERY },
+        { SYS_fcntl, EVERY },
+        { SYS_ioctl, EVERY },
+        { SYS_memfd_create, PY | C },
+        { SYS_mmap, PY | C },
+        { SYS_mprotect, PY | C },
+        { SYS_pkey_mprotect, PY | C },
+        { SYS_shmat, PY | C },
+        { SYS_open, EVERY },
+        { SYS_openat, EVERY },
+        { SYS_openat2, NODE | SHELL | C },
+        { SYS_creat, EVERY },
+        { SYS_truncate, EVERY },
+        { SYS_unlink, EVERY },
+        { SYS_unlinkat, EVERY },
+        { SYS_rmdir, EVERY },
+        { SYS_mkdir, EVERY },
+        { SYS_mkdirat, EVERY },
+        { SYS_mknod, EVERY },
+        { SYS_mknodat, EVERY },
+        { SYS_chmod, EVERY },
+        { SYS_fchmodat, EVERY },
+        { SYS_chown, EVERY },
+        { SYS_lchown, EVERY },
+        { SYS_fchownat, EVERY },
+        { SYS_utime, EVERY },
+        { SYS_utimes, EVERY },
+        { SYS_futimesat, EVERY },
+        { SYS_utimensat, EVERY },
+        { SYS_rename, EVERY },
+        { SYS_renameat, EVERY },
+        { SYS_renameat2, EVERY },
+        { SYS_link, EVERY },
+        { SYS_linkat, EVERY },
+        { SYS_symlink, EVERY },
+        { SYS_symlinkat, EVERY },
+        { SYS_prctl, PY },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        unsigned kinds = 0;
+        for (size_t k = 0; k < ROWS; k++) {
+            kinds |= call_rows[k].number == needed[i].number ? call_rows[k].kinds : 0;
+        }
+        if (kinds != needed[i].kinds) {
+            fail_msg("call %d has rows for the kinds %x, needed are %x", needed[i].number, kinds,
+                     needed[i].kinds);
+        }
+    }
+}
+
 static void the_filter_of_each_kind_asks_about_its_rows(void **state)
 {
     (void)state;
@@ -369,6 +454,7 @@ int main(void)
         cmocka_unit_test(the_supervisor_and_the_command_kernel_are_out_of_reach_under_every_policy),
         cmocka_unit_test(a_program_signals_itself_and_a_shell_its_jobs),
         cmocka_unit_test(a_channel_without_another_end_says_so),
+        cmocka_unit_test(no_row_is_missing),
         cmocka_unit_test(the_filter_of_each_kind_asks_about_its_rows),
         cmocka_unit_test(executable_memory_is_asked_about_whatever_it_is_made_of),
         cmocka_unit_test(a_program_names_itself_alone_as_receiver_of_signals),

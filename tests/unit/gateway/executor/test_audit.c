@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Writing the audit log: whole, in order, with many writers, on a full disk, after a crash. */
+#include "gateway/executor/redact.h"
 #include "tests/unit/gateway/executor/audit_log.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static void cuts_a_torn_line_off_and_records_it(void **state)
 {
@@ -74,6 +79,64 @@ static void keeps_the_chain_with_many_threads(void **state)
         assert_null(failed);
     }
     assert_verifies(s.path, THREADS * EACH, 0, "");
+    scratch_remove(&s);
+}
+
+/* --- the disk --------------------------------------------------------------------------------- */
+
+static int synced; /* calls of fdatasync(2) */
+static bool sync_fails;
+
+/* In the place of libc's, for the whole program. */
+int fdatasync(int fd)
+{
+    synced++;
+    if (sync_fails) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+static void a_record_is_on_the_disk_before_its_writer_goes_on(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct cbx_err err = { 0 };
+    scratch_make(&s);
+    CBX_AUTO(audit) audit = open_log(s.path);
+    for (int i = 0; i < 3; i++) {
+        synced = 0;
+        assert_int_equal(append(audit, i, &err), 0);
+        assert_true(synced > 0);
+    }
+    sync_fails = true;
+    int failed = append(audit, 99, &err);
+    sync_fails = false;
+    assert_int_equal(failed, CBX_EAUDIT);
+    assert_false(scratch_holds(s.path, CBX_AUDIT_FILE, "\"n\":99")); /* nothing half done */
+    assert_int_equal(append(audit, 4, &err), 0);
+    assert_verifies(s.path, 4, 0, "");
+    scratch_remove(&s);
+}
+
+static void secrets_in_bodies_do_not_reach_the_disk(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct cbx_err err = { 0 };
+    static const struct cbx_redact_secret secret = { .name = { "API_KEY", 7 },
+                                                     .value = { "hunter2-Qx71kz", 14 } };
+    CBX_AUTO(redactor) redactor = cbx_redactor_new(&secret, 1);
+    scratch_make(&s);
+    CBX_AUTO(audit) audit = open_log(s.path);
+    cbx_audit_set_redactor(audit, redactor);
+    CBX_AUTO_JSON body = json_pack("{s:s, s:{s:[s]}}", "code", "print('hunter2-Qx71kz')", "deep",
+                                   "down", "key=hunter2-Qx71kz");
+    assert_int_equal(cbx_audit_append(audit, "note", body, NULL, &err), 0);
+    assert_false(scratch_holds(s.path, CBX_AUDIT_FILE, "hunter2-Qx71kz"));
+    assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "API_KEY"));
+    assert_verifies(s.path, 1, 0, "");
     scratch_remove(&s);
 }
 
@@ -490,6 +553,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuts_a_torn_line_off_and_records_it),
         cmocka_unit_test(refuses_to_continue_after_a_last_line_that_is_no_record),
+        cmocka_unit_test(a_record_is_on_the_disk_before_its_writer_goes_on),
+        cmocka_unit_test(secrets_in_bodies_do_not_reach_the_disk),
         cmocka_unit_test(keeps_the_chain_with_many_threads),
         cmocka_unit_test(keeps_the_chain_with_two_processes_and_a_reader),
         cmocka_unit_test(makes_one_key_when_many_open_it_first),

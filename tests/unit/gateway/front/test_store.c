@@ -187,6 +187,79 @@ static void keeps_sessions_over_a_restart(void **state)
     end(&rig);
 }
 
+static void add_of(struct rig *rig, const char *principal, const char *id)
+{
+    struct cbx_stored_execution e = { .principal = principal,
+                                      .id = id,
+                                      .session = "s",
+                                      .created_at = "2026-01-01T00:00:01",
+                                      .decision = "d",
+                                      .language = "ipython",
+                                      .code = "1",
+                                      .kind = CBX_ENTRY_CELL };
+    assert_int_equal(cbx_store_add_execution(rig->store, &e, &rig->err), 0);
+    complete(rig, id);
+}
+
+static size_t count_of(struct rig *rig, const char *principal, char what)
+{
+    static const struct cbx_store_position first;
+    CBX_AUTO_JSON rows = NULL;
+    int failed =
+        what == 'l' ? cbx_store_list_sessions(rig->store, principal, &rows, &rig->err)
+        : what == 'p'
+            ? cbx_store_page_sessions(rig->store, principal, &first, 99, &rows, &rig->err)
+            : cbx_store_page_history(rig->store, principal, "s", &first, 99, &rows, &rig->err);
+    assert_int_equal(failed, 0);
+    return json_array_size(rows);
+}
+
+static void rows_of_another_principal_do_not_exist(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 10);
+    static const char *const principals[] = { "ann", "bob" };
+    CBX_AUTO_JSON options = json_object();
+    struct cbx_stored_key key = { .request = "r",
+                                  .id = "e-ann",
+                                  .created_at = "2026-01-01T00:00:01" },
+                          other = key;
+    add_of(&rig, "ann", "e-ann");
+    add_of(&rig, "bob", "e-bob");
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(cbx_store_add_session(rig.store, principals[i], i == 0 ? "s-ann" : "s-bob",
+                                               "2026-01-01T00:00:01", "p", options, &rig.err),
+                         0);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const char *own = principals[i];
+        CBX_AUTO_JSON found = NULL;
+        assert_int_equal(
+            cbx_store_get_execution(rig.store, own, i == 0 ? "e-ann" : "e-bob", &found, &rig.err),
+            0);
+        json_t *none = NULL;
+        assert_int_equal(
+            cbx_store_get_execution(rig.store, own, i == 0 ? "e-bob" : "e-ann", &none, &rig.err),
+            CBX_ENOTFOUND);
+        assert_int_equal(
+            cbx_store_get_session(rig.store, own, i == 0 ? "s-ann" : "s-bob", NULL, NULL, &rig.err),
+            0);
+        assert_int_equal(
+            cbx_store_get_session(rig.store, own, i == 0 ? "s-bob" : "s-ann", NULL, NULL, &rig.err),
+            CBX_ENOTFOUND);
+        assert_int_equal(count_of(&rig, own, 'l'), 1);
+        assert_int_equal(count_of(&rig, own, 'p'), 1);
+        assert_int_equal(count_of(&rig, own, 'h'), 1);
+    }
+    assert_int_equal(count_of(&rig, NULL, 'l'), 2); /* the gateway's own work */
+    assert_int_equal(cbx_store_take_key(rig.store, "ann", "k", "2020", &key, &rig.err), 0);
+    assert_int_equal(cbx_store_take_key(rig.store, "bob", "k", "2020", &other, &rig.err),
+                     0); /* a key of its own */
+    assert_int_equal(cbx_store_take_key(rig.store, "ann", "k", "2020", &key, &rig.err), CBX_ESTATE);
+    end(&rig);
+}
+
 static void takes_texts_as_texts(void **state)
 {
     (void)state;
@@ -399,6 +472,7 @@ int main(void)
         cmocka_unit_test(keeps_the_code_of_an_open_session),
         cmocka_unit_test(rows_of_the_first_version_are_kept),
         cmocka_unit_test(keeps_sessions_over_a_restart),
+        cmocka_unit_test(rows_of_another_principal_do_not_exist),
         cmocka_unit_test(takes_texts_as_texts),
         cmocka_unit_test(refuses_what_is_no_database),
         cmocka_unit_test(serves_many_threads),
