@@ -3,6 +3,7 @@
 #ifndef CBX_DOCKER_CONTAINER_H
 #define CBX_DOCKER_CONTAINER_H
 
+#include "docker/kernel_names.h"
 #include "docker/sandbox.h"
 #include "policies/base/json.h"
 
@@ -12,26 +13,6 @@
 #define CBX_LABEL_CREATED   "codebox.created" /* seconds since 1970 */
 #define CBX_LABEL_LEASE     "codebox.lease" /* of an installer: seconds in which no reaper removes it */
 #define CBX_LABEL_ISOLATION "codebox.isolation" /* of cbx_isolation_names */
-
-/* The kernel (and image) for a language; NULL when there is none. "ipython" and "python" have the
- * same kernel. */
-const char *cbx_kernel_of(const char *language);
-
-/* The languages with a kernel, as permits name them; NULL after the last. */
-const char *cbx_language_at(size_t index);
-
-/* The kernels; images have their names. NULL after the last. */
-const char *cbx_kernel_at(size_t index);
-
-/* Whether the kernel has a small image besides the full one. */
-bool cbx_kernel_has_small(const char *kernel);
-
-/* The image of a kernel as its build names it: "python", or "python-small" when `small` and the kernel has one; and as the engine names
- * it: "codebox-python:latest". `prefix` may be NULL. */
-enum { CBX_IMAGE_NAME_BYTES = 160 };
-void cbx_image_variant(const char *kernel, bool small, char out[CBX_IMAGE_NAME_BYTES]);
-void cbx_image_name(const char *prefix, const char *kernel, bool small,
-                    char out[CBX_IMAGE_NAME_BYTES]);
 
 /* True when these limits are for a sandbox under gVisor. Limits without an isolation are. */
 bool cbx_container_uses_gvisor(const struct cbx_limits *limits);

@@ -3,7 +3,7 @@
 #include "gateway/front/dialect.h"
 
 #include "analyzer/lang.h"
-#include "docker/container.h"
+#include "docker/kernel_names.h"
 
 #include <ctype.h>
 #include <string.h>

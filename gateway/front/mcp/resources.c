@@ -2,7 +2,7 @@
  * Resources. */
 #include "gateway/front/mcp/resources.h"
 
-#include "docker/container.h"
+#include "docker/kernel_names.h"
 #include "gateway/front/contents.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/mcp/parts.h"

@@ -94,12 +94,15 @@ static inline struct cbx_pool_stats stats(void)
 
 static inline int index_of(const struct cbx_sandbox *sandbox)
 {
-    for (int i = 0; i < fake.count; i++) {
+    int found = -1;
+    pthread_mutex_lock(&fake.lock);
+    for (int i = 0; i < fake.count && found < 0; i++) {
         if (strcmp(fake.containers[i].id, cbx_sandbox_id(sandbox)) == 0) {
-            return i;
+            found = i;
         }
     }
-    return -1;
+    pthread_mutex_unlock(&fake.lock);
+    return found;
 }
 
 /* A thread that takes a sandbox. */

@@ -169,7 +169,7 @@ static void keeps_the_deadline_wherever_the_other_end_stops(void **state)
 
 struct dripper {
     int fd;
-    volatile bool stop;
+    _Atomic bool stop;
 };
 
 static void *drip(void *context)

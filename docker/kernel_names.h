@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * The names of languages, kernels and images: what callers may know of them, without what runs them. */
+#ifndef CBX_DOCKER_KERNEL_NAMES_H
+#define CBX_DOCKER_KERNEL_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The kernel (and image) for a language; NULL when there is none. "ipython" and "python" have the
+ * same kernel. */
+const char *cbx_kernel_of(const char *language);
+
+/* The languages with a kernel, as permits name them; NULL after the last. */
+const char *cbx_language_at(size_t index);
+
+/* The kernels; images have their names. NULL after the last. */
+const char *cbx_kernel_at(size_t index);
+
+/* Whether the kernel has a small image besides the full one. */
+bool cbx_kernel_has_small(const char *kernel);
+
+/* The image of a kernel as its build names it: "python", or "python-small" when `small` and the kernel has one; and as the engine names
+ * it: "codebox-python:latest". `prefix` may be NULL. */
+enum { CBX_IMAGE_NAME_BYTES = 160 };
+void cbx_image_variant(const char *kernel, bool small, char out[CBX_IMAGE_NAME_BYTES]);
+void cbx_image_name(const char *prefix, const char *kernel, bool small,
+                    char out[CBX_IMAGE_NAME_BYTES]);
+
+#endif
