@@ -112,6 +112,7 @@ struct cbx_walk {
     struct cbx_str star_items[16];
     int depth, run_depth, apply_depth, expand_depth;
     uint32_t steps, runs, cycles;
+    struct cbx_table mentions;       /* of Python: how the text uses each name */
     struct cbx_py_uses *import_uses; /* of Python; NULL: not read yet */
     bool examples;                   /* of docstrings were read */
     bool uses_arguments;             /* of JavaScript's functions */

@@ -225,7 +225,8 @@ static const struct cbx_values *join_path(struct cbx_walk *js, const struct cbx_
                                           struct cbx_scope *scope)
 {
     struct cbx_str out = CBX_STR(""), part;
-    bool given, gaps = false;
+    uint32_t gaps = 0;
+    bool given;
     for (uint32_t i = 0, count = cbx_js_argument_count(site); i < count && out.p != NULL; i++) {
         part = cbx_values_piece(cbx_js_argument(js, site, i, scope, &given), &gaps);
         bool slash = out.len > 0 && out.p[out.len - 1] != '/' && part.len > 0 && part.p[0] != '/';

@@ -162,7 +162,7 @@ const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node
                                             struct cbx_scope *scope, bool raw)
 {
     struct cbx_str out = CBX_STR("");
-    bool gaps = false;
+    uint32_t gaps = 0;
     for (struct cbx_node *child = node != NULL ? node->first : NULL; child != NULL && out.p != NULL;
          child = child->next) {
         enum cbx_js_kind kind = cbx_js_kind(child);
@@ -231,7 +231,7 @@ static const struct cbx_values *eval_operator(struct cbx_walk *js, struct cbx_st
     if (cbx_values_is_number(left, &x) && cbx_values_is_number(right, &y)) {
         return eval_numbers(js, op, x, y);
     }
-    bool gaps = false;
+    uint32_t gaps = 0;
     a = cbx_values_piece(left, &gaps);
     b = cbx_values_piece(right, &gaps);
     return cbx_str_is(op, "+") ? cbx_values_built(js->arena, cbx_fold_concat(js->arena, a, b), gaps)

@@ -88,7 +88,7 @@ static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx
         return split_text(js, text, a);
     }
     if (cbx_str_is(method, "concat") && cbx_js_argument_count(site) == 1) {
-        bool gaps = false;
+        uint32_t gaps = 0;
         a = cbx_values_piece(first, &gaps);
         return cbx_values_built(js->arena, cbx_fold_concat(js->arena, text, a), gaps);
     }
@@ -163,7 +163,8 @@ static const struct cbx_values *call_list_method(struct cbx_walk *js, const stru
                                                  const struct cbx_js_call_site *site,
                                                  struct cbx_scope *scope)
 {
-    bool given, gaps = false;
+    uint32_t gaps = 0;
+    bool given;
     struct cbx_str separator = CBX_STR(","), out = CBX_STR(""), part;
     if (cbx_str_is(method, "reverse")) {
         struct cbx_value copy = *list;

@@ -510,8 +510,8 @@ static const struct cbx_values *make_object(struct cbx_walk *py, struct cbx_str 
                : &cbx_values_unknown;
 }
 
-static const struct cbx_values *apply_name(struct cbx_walk *py, struct cbx_str name,
-                                           struct cbx_actuals *actuals, struct cbx_scope *scope)
+static const struct cbx_values *apply_any_name(struct cbx_walk *py, struct cbx_str name,
+                                               struct cbx_actuals *actuals, struct cbx_scope *scope)
 {
     enum cbx_py_call meaning = cbx_py_call_meaning(name);
     const char *dot = name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
@@ -534,6 +534,12 @@ static const struct cbx_values *apply_name(struct cbx_walk *py, struct cbx_str n
     }
     const struct cbx_values *space = apply_namespace_method(py, name, actuals, scope);
     return space != NULL ? space : make_object(py, name);
+}
+
+static const struct cbx_values *apply_name(struct cbx_walk *py, struct cbx_str name,
+                                           struct cbx_actuals *actuals, struct cbx_scope *scope)
+{
+    return cbx_py_mark(py, name, actuals, apply_any_name(py, name, actuals, scope));
 }
 
 /* The result when an unknown callee is one of the callables that escaped. */
@@ -574,5 +580,7 @@ const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_valu
         out = apply_escaped(py, actuals, scope);
     }
     py->apply_depth--;
+    uint32_t flags = cbx_values_flags(callee) & ~(uint32_t)CBX_UNKNOWN_MORE;
+    out = flags != 0 ? cbx_values_join(py->arena, out, cbx_values_marked(py->arena, flags)) : out;
     return cbx_values_some(out);
 }

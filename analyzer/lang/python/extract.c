@@ -887,45 +887,6 @@ static void extract_definition(struct cbx_walk *py, const struct cbx_node *node)
     }
 }
 
-/* Types, and mappings from constant names to types. */
-static bool are_types(const struct cbx_values *values)
-{
-    bool types = values->count > 0;
-    for (uint32_t i = 0; types && i < values->count; i++) {
-        const struct cbx_value *v = values->items[i];
-        types = v->kind == CBX_V_NAME || v->kind == CBX_V_FUNCTION ||
-                (v->kind == CBX_V_MAP && v->number == 0);
-        for (uint32_t k = 0; types && v->kind == CBX_V_MAP && k < v->count; k++) {
-            enum cbx_value_kind kind = v->members[k]->items[0]->kind;
-            types = v->members[k]->count == 1 && v->keys[k].p[0] != '\xff' &&
-                    (kind == CBX_V_NAME || kind == CBX_V_FUNCTION);
-        }
-    }
-    return types;
-}
-
-/* x.__annotations__ = y, x.__annotations__['a'] = y, {'__annotations__': y}: annotations that are
- * texts are code for get_type_hints, singledispatch and dataclass; here they are data. */
-static void extract_annotations(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
-{
-    struct cbx_node *target =
-        cbx_child_of(node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_key : CBX_FIELD_left);
-    while (cbx_py_kind(target) == PY_subscript) {
-        target = cbx_child_of(target, CBX_FIELD_value);
-    }
-    struct cbx_str name = { 0 };
-    if (cbx_py_kind(target) == PY_attribute) {
-        name = cbx_py_text(py, cbx_child_of(target, CBX_FIELD_attribute));
-    } else if (cbx_py_kind(target) == PY_string) {
-        name = cbx_walk_text(py, cbx_child_at(target, 1));
-    }
-    struct cbx_node *value =
-        cbx_child_of(node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_value : CBX_FIELD_right);
-    if (cbx_str_is(name, "__annotations__") && !are_types(cbx_py_eval(py, value, scope))) {
-        cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, name, node);
-    }
-}
-
 /* Returns false when the children are not to be visited. */
 static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
@@ -960,6 +921,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         add_references(py, node, scope);
         cbx_py_extract_written(py, node, scope);
         extract_variable(py, node, scope);
+        cbx_py_extract_generic(py, node, scope);
         cbx_py_check_dictionary(py, node, scope);
         return true;
     case PY_keyword_pattern: /* case X(name=y): reads x.name */
@@ -989,10 +951,10 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         return true;
     case PY_assignment:
         extract_match_names(py, node, scope);
-        extract_annotations(py, node, scope);
+        cbx_py_extract_annotations(py, node, scope);
         return true;
     case PY_pair:
-        extract_annotations(py, node, scope);
+        cbx_py_extract_annotations(py, node, scope);
         return true;
     case PY_decorator:
         extract_decorator(py, node, scope);

@@ -22,8 +22,11 @@ enum what {
     PLAIN,
     CHANGES,
     COMMON,
-    JUDGED
+    JUDGED,
+    GIVES
 };
+
+enum { TEXT = CBX_UNKNOWN_TEXT, SECRET = CBX_UNKNOWN_SECRET, CARRIES = CBX_PY_CARRIES, HOLDS = CBX_PY_HOLDS };
 
 static const struct cbx_name_row rows[] = {
 #define CBX_ROW(what, name, text, number, more)                                                    \
@@ -112,9 +115,23 @@ bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *fir
     return row != NULL;
 }
 
+/* The row "package.*" of a name in a package. */
+static const struct cbx_name_row *find_package(enum what what, struct cbx_str name)
+{
+    char all[24];
+    const char *dot = name.len > 0 ? memchr(name.p, '.', name.len) : NULL;
+    size_t len = dot != NULL ? (size_t)(dot - name.p) : sizeof(all);
+    if (len + 3 > sizeof(all)) {
+        return NULL;
+    }
+    snprintf(all, sizeof(all), "%.*s.*", (int)len, name.p);
+    return find(what, cbx_str_of(all));
+}
+
 const char *cbx_py_makes(struct cbx_str name)
 {
     const struct cbx_name_row *row = find(MAKES, name);
+    row = row == NULL && find(GIVES, name) == NULL ? find_package(MAKES, name) : row;
     return row != NULL ? row->text.p : NULL;
 }
 
@@ -142,6 +159,22 @@ struct cbx_str cbx_py_constant(struct cbx_str name)
 {
     const struct cbx_name_row *row = find(CONST, name);
     return row != NULL ? row->text : (struct cbx_str){ 0 };
+}
+
+uint32_t cbx_py_gives(struct cbx_str name)
+{
+    const struct cbx_name_row *row = find(GIVES, name);
+    return row != NULL ? (uint32_t)row->number : 0;
+}
+
+uint32_t cbx_py_gives_anywhere(struct cbx_str attribute)
+{
+    char name[24];
+    if (attribute.len + 3 >= sizeof(name)) {
+        return 0;
+    }
+    snprintf(name, sizeof(name), "*.%.*s", (int)attribute.len, attribute.p);
+    return cbx_py_gives(cbx_str_of(name));
 }
 
 bool cbx_py_climbs(struct cbx_str name)
