@@ -67,7 +67,7 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
                                        : cbx_values_bare(py->arena, cbx_py_canonical(py, name));
     for (size_t i = 0; i < py->stars.count; i++) {
         struct cbx_value module = { .kind = CBX_V_NAME, .text = py->stars.items[i] };
-        if (cbx_py_is_plain(module.text) && cbx_py_call_meaning(name) != PY_CALL_NONE) {
+        if (cbx_py_is_plain(module.text) && cbx_py_is_given(name)) {
             continue; /* the builtin */
         }
         out = cbx_values_join(py->arena, out,

@@ -155,6 +155,8 @@ bool cbx_py_is_common(struct cbx_str method);
 bool cbx_py_is_plain(struct cbx_str module);
 /* The constant text of this name; {NULL, 0} when there is none. */
 struct cbx_str cbx_py_constant(struct cbx_str name);
+/* True for a built-in name, and for a name of IPython's history. */
+bool cbx_py_is_given(struct cbx_str name);
 /* The CBX_UNKNOWN_ flags of what this name returns, or of an attribute of anything. CBX_PY_CARRIES:
  * also those of its arguments; CBX_PY_HOLDS: of the named object itself. */
 enum { CBX_PY_CARRIES = 32, CBX_PY_HOLDS = 64 };

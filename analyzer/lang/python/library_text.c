@@ -245,7 +245,7 @@ static bool is_evaluated(const struct row *row, const struct cbx_actual *actual,
 static void judge_arguments(struct cbx_walk *py, const struct row *row, struct cbx_str callee,
                             struct cbx_actuals *actuals, const struct cbx_node *call)
 {
-    struct evaluated e = { .row = row, .call = call };
+    struct evaluated e = { .row = row, .call = call, .unknown = actuals->spread };
     uint32_t position = 0;
     for (uint32_t i = 0; i < actuals->count; i++) {
         struct cbx_actual *a = &actuals->items[i];
@@ -254,6 +254,7 @@ static void judge_arguments(struct cbx_walk *py, const struct row *row, struct c
             continue;
         }
         a->values = a->values != NULL ? a->values : cbx_py_eval(py, a->node, a->scope);
+        e.unknown = false; /* `*more` stands behind it */
         judge_values(py, &e, a->values, 0);
     }
     if (is_denied(&e)) {
@@ -266,22 +267,43 @@ static size_t covers(const struct row *row, struct cbx_str callee)
 {
     size_t len = row->name.len;
     bool all = len > 2 && row->name.p[len - 1] == '*';
-    if (all) {
-        return cbx_str_starts(callee, cbx_str_sub(row->name, 0, len - 1)) ? len : 0;
+    if (all) { /* `import *` gives a builtin the name of a member too */
+        return cbx_str_starts(callee, cbx_str_sub(row->name, 0, len - 1)) &&
+                       !cbx_py_is_given(cbx_str_sub(callee, len - 1, callee.len))
+                   ? len
+                   : 0;
     }
     return cbx_str_equal(row->name, callee) ? len + 1 : 0;
+}
+
+/* sympy.core.symbol.Symbol is sympy.Symbol. */
+static struct cbx_str without_modules(struct cbx_walk *py, struct cbx_str callee)
+{
+    const char *dot = callee.len > 0 ? memrchr(callee.p, '.', callee.len) : NULL;
+    if (dot == NULL || !cbx_str_starts(callee, CBX_STR("sympy."))) {
+        return callee;
+    }
+    return cbx_fold_concat(py->arena, CBX_STR("sympy"),
+                           cbx_str_sub(callee, (size_t)(dot - callee.p), callee.len));
+}
+
+static size_t covers_any(const struct row *row, struct cbx_str callee, struct cbx_str other)
+{
+    size_t a = covers(row, callee), b = covers(row, other);
+    return a > b ? a : b;
 }
 
 void cbx_py_extract_evaluated(struct cbx_walk *py, struct cbx_str callee,
                               struct cbx_actuals *actuals, const struct cbx_node *call)
 {
+    struct cbx_str other = without_modules(py, callee);
     size_t best = 0;
     for (size_t i = 0; i < ROWS; i++) {
-        size_t len = covers(&rows[i], callee);
+        size_t len = covers_any(&rows[i], callee, other);
         best = len > best ? len : best;
     }
     for (size_t i = 0; best > 0 && i < ROWS; i++) {
-        if (covers(&rows[i], callee) == best) {
+        if (covers_any(&rows[i], callee, other) == best) {
             judge_arguments(py, &rows[i], callee, actuals, call);
         }
     }

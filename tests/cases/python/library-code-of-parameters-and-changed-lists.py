@@ -6,7 +6,7 @@ def b(f): return smf.ols(f, d)
 list(map(b, open('q')))
 def c(f): return smf.ols(f, d)
 threading.Thread(target=c, args=(open('q').read(),)).start()
-def e(*f): return smf.ols(f[0], d)
+def e(*f): return smf.ols(*f)
 e(open('q').read())
 class K:
     def m(self, f): return sympy.parse_expr(f)
