@@ -373,8 +373,8 @@ static const struct cbx_values *member_of(struct cbx_arena *arena, const struct 
         index += index < 0 ? (long)v->count : 0;
         return index >= 0 && index < (long)v->count ? v->members[index] : &cbx_values_unknown;
     }
-    bool marked = v->kind == CBX_V_UNKNOWN && v->number != 0;
-    return marked ? cbx_values_marked(arena, (uint32_t)v->number) : &cbx_values_unknown;
+    uint32_t flags = v->kind == CBX_V_UNKNOWN ? cbx_unknown_inherited((uint32_t)v->number) : 0;
+    return cbx_values_marked(arena, flags);
 }
 
 const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct cbx_values *values,
@@ -415,7 +415,8 @@ const struct cbx_values *cbx_values_members(struct cbx_arena *arena,
         const struct cbx_value *v = values->items[i];
         bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
         if (!container) {
-            uint32_t flags = v->kind == CBX_V_UNKNOWN ? (uint32_t)v->number : 0;
+            uint32_t flags =
+                v->kind == CBX_V_UNKNOWN ? cbx_unknown_inherited((uint32_t)v->number) : 0;
             out = cbx_values_join(arena, out, cbx_values_marked(arena, flags));
         }
         for (uint32_t m = 0; container && m < v->count && m < 64; m++) {

@@ -68,8 +68,16 @@ enum {
     CBX_UNKNOWN_SECRET = 16, /* it is made from the environment or from a credential */
     CBX_UNKNOWN_CALLER = 32, /* only a caller that is not in the text could give it: where that caller
                                 stands, it is judged with the function */
+    CBX_UNKNOWN_NAMES = 128,  /* a name of an attribute, out of a list of all of an object (dir) */
+    CBX_UNKNOWN_PICKED = 256, /* with NAMES: taken by its place in the list */
+    CBX_UNKNOWN_MEMBER = 512, /* an attribute that was read by such a name; not inherited */
     CBX_UNKNOWN_HERE = 64    /* in `gaps` alone: a part that has no such caller */
 };
+/* The flags of what is read from it, or called on it. */
+static inline uint32_t cbx_unknown_inherited(uint32_t flags)
+{
+    return flags & ~(uint32_t)(CBX_UNKNOWN_MORE | CBX_UNKNOWN_MEMBER);
+}
 /* "Anything" with these flags. */
 const struct cbx_values *cbx_values_marked(struct cbx_arena *arena, uint32_t flags);
 /* The flags of the alternatives that are "anything"; CBX_UNKNOWN_CALLER when all of them have it. */

@@ -162,10 +162,18 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
     for (uint32_t i = 0; i < names->count; i++) {
         if (names->items[i]->kind == CBX_V_TEXT) {
             cbx_py_extract_attribute(py, names->items[i]->text, call);
+            cbx_py_check_owned(py, cbx_actual_values(py, actuals, 0, NULL), names->items[i]->text,
+                               call);
             add_value_references(
                 py, cbx_py_read(py, cbx_actual_values(py, actuals, 0, NULL), names->items[i]->text),
                 call);
         }
+    }
+    uint32_t flags = cbx_values_flags(names);
+    if ((flags & CBX_UNKNOWN_PICKED) != 0) {
+        cbx_py_special(py, CBX_FACT_DUNDER_WALK, CBX_STR("dir"), call);
+    } else if ((flags & CBX_UNKNOWN_NAMES) != 0) {
+        cbx_py_check_owned(py, cbx_actual_values(py, actuals, 0, NULL), CBX_STR("__dict__"), call);
     }
     if (!cbx_values_all_text(names)) {
         const struct cbx_actual *object = cbx_actual_find(actuals, 0, NULL);
@@ -450,6 +458,10 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
         break;
     default:
         break;
+    }
+    if (cbx_py_call_meaning(name) == PY_CALL_VARS ||
+        cbx_py_call_meaning(name) == PY_CALL_MEMBERS_OF) {
+        cbx_py_check_owned(py, cbx_actual_values(py, actuals, 0, NULL), CBX_STR("__dict__"), call);
     }
     if (cbx_py_call_meaning(name) == PY_CALL_MEMBERS_OF &&
         is_powerful(cbx_actual_values(py, actuals, 0, NULL))) {
@@ -887,6 +899,15 @@ static void extract_definition(struct cbx_walk *py, const struct cbx_node *node)
     }
 }
 
+static void extract_read(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    struct cbx_node *attribute = cbx_child_of(node, CBX_FIELD_attribute);
+    struct cbx_str name = cbx_py_text(py, attribute);
+    cbx_py_extract_attribute(py, name, attribute);
+    cbx_py_check_owned(py, cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_object), scope), name,
+                       attribute);
+}
+
 /* Returns false when the children are not to be visited. */
 static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
@@ -911,8 +932,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         extract_definition(py, node);
         return false;
     case PY_attribute:
-        cbx_py_extract_attribute(py, cbx_py_text(py, cbx_child_of(node, CBX_FIELD_attribute)),
-                                 cbx_child_of(node, CBX_FIELD_attribute));
+        extract_read(py, node, scope);
         add_references(py, node, scope);
         cbx_py_check_dictionary(py, node, scope);
         cbx_py_extract_written(py, node, scope);
@@ -922,6 +942,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         cbx_py_extract_written(py, node, scope);
         extract_variable(py, node, scope);
         cbx_py_extract_generic(py, node, scope);
+        cbx_py_check_names(py, node, scope);
         cbx_py_check_dictionary(py, node, scope);
         return true;
     case PY_keyword_pattern: /* case X(name=y): reads x.name */
@@ -929,6 +950,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         return true;
     case PY_call:
         extract_call(py, node, scope);
+        cbx_py_check_names(py, node, scope);
         add_references(py, node, scope);
         cbx_py_extract_text(py, node, scope);
         cbx_py_extract_built(py, node, scope);
@@ -938,6 +960,9 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
             cbx_py_extract_text(py, node, scope);
             cbx_py_extract_built(py, node, scope);
         }
+        return true;
+    case PY_comparison_operator:
+        cbx_py_check_names(py, node, scope);
         return true;
     case PY_concatenated_string:
     case PY_augmented_assignment:

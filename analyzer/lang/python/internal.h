@@ -147,6 +147,10 @@ const char *cbx_py_module_anywhere(struct cbx_str attribute);
 enum cbx_py_call cbx_py_call_meaning(struct cbx_str name);
 /* True when this attribute leads into the interpreter. */
 bool cbx_py_is_dunder(struct cbx_str name);
+/* True when a test with this text tells such an attribute from others: it is a part of its name. */
+bool cbx_py_is_part_of_dunder(struct cbx_str text);
+/* True for an object of the kernel, and for what is read from it. */
+bool cbx_py_is_owned(struct cbx_str name);
 /* True when a method or function of this name changes a container in place. */
 bool cbx_py_changes(struct cbx_str method);
 /* True when many types have a method of this name. */
@@ -218,6 +222,12 @@ void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str nam
 void cbx_py_check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 void cbx_py_check_iteration(struct cbx_walk *py, const struct cbx_node *node,
                             struct cbx_scope *scope);
+/* Adds a fact for a private attribute of an object of the kernel. */
+void cbx_py_check_owned(struct cbx_walk *py, const struct cbx_values *object, struct cbx_str name,
+                        const struct cbx_node *node);
+/* Adds a fact where a name out of dir() is tested against (a part of) the name of an attribute that
+ * leads into the interpreter, and where one is taken by its position. */
+void cbx_py_check_names(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 /* Adds the facts of an attribute that is read at a node, directly, by getattr or in a format
  * string. */
 void cbx_py_extract_attribute(struct cbx_walk *py, struct cbx_str name,

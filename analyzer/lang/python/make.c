@@ -366,6 +366,8 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
                           map_values(py, first));
     case PY_CALL_TYPE:
         return cbx_actual_find(actuals, 1, NULL) != NULL ? &cbx_values_unknown /* a new class */
+               : first->items[0]->kind == CBX_V_NAME && cbx_py_is_owned(first->items[0]->text)
+                   ? first
                : first->items[0]->kind == CBX_V_FUNCTION &&
                        cbx_py_kind(first->items[0]->node) != PY_class_definition
                    ? cbx_values_name(py->arena, CBX_STR("types.FunctionType"))

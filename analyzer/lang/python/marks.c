@@ -3,7 +3,11 @@
  * flags are those of "anything" (value.h), the sources are the rows CBX_GIVES of names.def. */
 #include "analyzer/lang/python/internal.h"
 
-enum { MARK_DEPTH_MAX = 4, MARK_MEMBERS_MAX = 64 };
+enum {
+    MARK_DEPTH_MAX = 4,
+    MARK_MEMBERS_MAX = 64,
+    MARKS = CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET | CBX_UNKNOWN_NAMES | CBX_UNKNOWN_PICKED
+};
 
 static uint32_t flags_of(const struct cbx_values *values, int depth)
 {
@@ -17,7 +21,7 @@ static uint32_t flags_of(const struct cbx_values *values, int depth)
             flags |= k < MARK_MEMBERS_MAX ? flags_of(v->members[k], depth + 1) : 0;
         }
     }
-    return flags & (CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET);
+    return flags & MARKS;
 }
 
 uint32_t cbx_py_flags(const struct cbx_values *values)
@@ -39,7 +43,8 @@ const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
         a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
         flags |= cbx_py_flags(a->values) & CBX_UNKNOWN_SECRET;
     }
-    flags &= CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET;
+    flags &= MARKS;
+    flags = flags == CBX_UNKNOWN_NAMES && actuals->count == 0 ? 0 : flags; /* of the program */
     return flags != 0 && cbx_values_has_unknown(values)
                ? cbx_values_join(py->arena, values, cbx_values_marked(py->arena, flags))
                : values;

@@ -2,6 +2,7 @@
  * The table of Python names: names.def. */
 #include "analyzer/lang/python/internal.h"
 
+#include <ctype.h>
 #include <pthread.h>
 
 enum { NAME_MAX_BYTES = 512 }; /* longer than any name of a table or policy */
@@ -23,10 +24,17 @@ enum what {
     CHANGES,
     COMMON,
     JUDGED,
-    GIVES
+    GIVES,
+    OWNED
 };
 
-enum { TEXT = CBX_UNKNOWN_TEXT, SECRET = CBX_UNKNOWN_SECRET, CARRIES = CBX_PY_CARRIES, HOLDS = CBX_PY_HOLDS };
+enum {
+    TEXT = CBX_UNKNOWN_TEXT,
+    SECRET = CBX_UNKNOWN_SECRET,
+    NAMES = CBX_UNKNOWN_NAMES,
+    CARRIES = CBX_PY_CARRIES,
+    HOLDS = CBX_PY_HOLDS
+};
 
 static const struct cbx_name_row rows[] = {
 #define CBX_ROW(what, name, text, number, more)                                                    \
@@ -138,6 +146,93 @@ const char *cbx_py_makes(struct cbx_str name)
 bool cbx_py_is_dunder(struct cbx_str name)
 {
     return name.len >= 3 && find(DUNDER, name) != NULL;
+}
+
+static size_t count_letters(struct cbx_str text)
+{
+    size_t letters = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        letters += text.p[i] != '_';
+    }
+    return letters;
+}
+
+/* A word of an attribute's name that few other names have: "closure", not "frame". */
+static bool is_rare_word(struct cbx_str word)
+{
+    static const char *const common[] = { "import", "frame", "trace",  "await",  "origin",
+                                          "loader", "spec",  "module", "frames", "class" };
+    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
+        if (cbx_str_is(word, common[i])) {
+            return false;
+        }
+    }
+    return word.len > 4;
+}
+
+/* True when a word of the name begins with the text. */
+static bool begins_word(struct cbx_str name, struct cbx_str text)
+{
+    for (size_t i = 0; i < name.len;) {
+        size_t end = i;
+        while (end < name.len && name.p[end] != '_') {
+            end++;
+        }
+        struct cbx_str word = cbx_str_sub(name, i, end);
+        if (is_rare_word(word) && cbx_str_starts(word, text)) {
+            return true;
+        }
+        i = end + 1;
+    }
+    return false;
+}
+
+static bool is_part_of_dunder(struct cbx_str text)
+{
+    static const char harmless[] = "__class__ __name__ __doc__ __dict__ __init__ __module__ "
+                                   "__call__ __qualname__ load_module exec_module";
+    size_t letters = count_letters(text);
+    bool joined = letters < text.len;
+    if (letters < 2 || (!joined && letters < 4) ||
+        memmem(harmless, sizeof(harmless) - 1, text.p, text.len) != NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cbx_str name = rows[i].name;
+        bool part = joined ? name.len >= text.len &&
+                                 memmem(name.p, name.len, text.p, text.len) != NULL
+                           : begins_word(name, text);
+        if (rows[i].what == DUNDER && part) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cbx_py_is_part_of_dunder(struct cbx_str text)
+{
+    for (size_t i = 0; i < text.len;) { /* of a pattern each run of letters */
+        size_t end = i;
+        while (end < text.len && (text.p[end] == '_' || isalpha((unsigned char)text.p[end]) != 0)) {
+            end++;
+        }
+        if (is_part_of_dunder(cbx_str_sub(text, i, end))) {
+            return true;
+        }
+        i = end + 1;
+    }
+    return false;
+}
+
+bool cbx_py_is_owned(struct cbx_str name)
+{
+    for (size_t len = name.len; len > 0; len--) {
+        bool whole = len == name.len || name.p[len] == '.';
+        if (whole && find(OWNED, cbx_str_sub(name, 0, len)) != NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool cbx_py_changes(struct cbx_str method)

@@ -213,7 +213,7 @@ const struct cbx_values *cbx_py_read(struct cbx_walk *py, const struct cbx_value
     if (opaque || fields != NULL) {
         out = cbx_values_join(py->arena, out, opaque ? read_anything(py, attribute) : fields);
     }
-    uint32_t flags = cbx_values_flags(object) & ~(uint32_t)CBX_UNKNOWN_MORE;
+    uint32_t flags = cbx_unknown_inherited(cbx_values_flags(object));
     flags |= opaque ? cbx_py_gives_anywhere(attribute) : 0;
     out = flags != 0 ? cbx_values_join(py->arena, out, cbx_values_marked(py->arena, flags)) : out;
     return cbx_values_some(out);
@@ -518,6 +518,9 @@ const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_value
     for (uint32_t i = 0; i < object->count; i++) {
         opaque |= object->items[i]->kind != CBX_V_NAME;
         out = cbx_values_join(py->arena, out, item_of(py, object->items[i], key, scope));
+    }
+    if (cbx_values_is_number(key, &number) && (cbx_values_flags(out) & CBX_UNKNOWN_NAMES) != 0) {
+        out = cbx_values_join(py->arena, out, cbx_values_marked(py->arena, CBX_UNKNOWN_PICKED));
     }
     const struct cbx_values *items = opaque && plain ? cbx_scope_lookup(py, NULL, text) : NULL;
     out = items != NULL ? cbx_values_join(py->arena, out, items) : out;
