@@ -18,7 +18,8 @@ struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *c
     bool member = cbx_js_kind(callee) == JS_member_expression ||
                   cbx_js_kind(callee) == JS_subscript_expression;
     if (!is_new && member && cbx_js_member(js, callee, scope, &method) &&
-        (cbx_str_is(method, "call") || cbx_str_is(method, "apply"))) {
+        (cbx_str_is(method, "call") || cbx_str_is(method, "apply")) &&
+        !cbx_str_is(cbx_walk_text(js, cbx_child_of(callee, CBX_FIELD_object)), "Reflect")) {
         site.targets = cbx_js_eval(js, cbx_child_of(callee, CBX_FIELD_object), scope);
         site.skip = 1;
         site.from_array = cbx_str_is(method, "apply");
@@ -270,6 +271,10 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     enum cbx_js_call meaning = cbx_js_call_meaning(name);
     struct cbx_str text;
     bool given;
+    struct cbx_str library = cbx_js_wrapper(name);
+    if (library.len > 0 && meaning == JS_CALL_NONE) { /* _(x), _.chain(x).map(f) */
+        return cbx_values_join(js->arena, cbx_values_name(js->arena, library), &cbx_values_unknown);
+    }
     if (meaning == JS_CALL_NONE || meaning == JS_CALL_SKIP) {
         return &cbx_values_unknown;
     }
@@ -311,6 +316,8 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
         return list_arguments(js, site, scope);
     case JS_CALL_INT:
         return parse_int(js, site, scope);
+    case JS_CALL_NAMES:
+        return cbx_values_each(js->arena, cbx_values_marked(js->arena, CBX_UNKNOWN_NAMES));
     default:
         return &cbx_values_unknown;
     }
@@ -372,6 +379,13 @@ static const struct cbx_values *call_function(struct cbx_walk *js, const struct 
     return cbx_values_some(out);
 }
 
+/* Array.prototype.last = f: the program has a method of this name. */
+static bool has_own_method(struct cbx_walk *js, const struct cbx_node *callee)
+{
+    struct cbx_str name = cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property));
+    return name.len > 0 && cbx_scope_chain(js, NULL, name) != NULL;
+}
+
 const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope)
 {
@@ -383,10 +397,10 @@ const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *
     }
     const struct cbx_values *out =
         site.skip == 0 ? cbx_js_call_method(js, callee, &site, scope) : NULL;
-    if (out != NULL) {
+    if (out != NULL && !has_own_method(js, callee)) {
         return out;
     }
-    out = &cbx_values_nothing;
+    out = out != NULL ? out : &cbx_values_nothing;
     for (uint32_t i = 0; i < site.targets->count; i++) {
         const struct cbx_value *v = site.targets->items[i];
         out = cbx_values_join(js->arena, out,

@@ -298,7 +298,11 @@ static const struct cbx_values *eval_this(struct cbx_walk *js, const struct cbx_
     }
     bool plain = n == NULL || cbx_js_kind(n) == JS_function_declaration ||
                  cbx_js_kind(n) == JS_function_expression;
-    return plain ? cbx_values_bare(js->arena, CBX_STR("this")) : &cbx_values_unknown;
+    const struct cbx_values *out =
+        plain ? cbx_values_bare(js->arena, CBX_STR("this")) : &cbx_values_unknown;
+    const struct cbx_values *given =
+        n != NULL && n->inner != NULL ? cbx_scope_lookup(js, n->inner, CBX_STR("this")) : NULL;
+    return given != NULL ? cbx_values_join(js->arena, out, given) : out;
 }
 
 static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_node *node,
@@ -346,6 +350,8 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_n
                                .kind = CBX_V_FUNCTION, .node = child, .scope = child->inner });
         } else if (map && kind == JS_spread_element) {
             value.number = 1; /* the members of that override earlier ones */
+        } else if (map && kind == JS_property_identifier) {
+            value.number = 1; /* of an enum, a number */
         } else if (!map) {
             spread |= kind == JS_spread_element;
             members[value.count++] = cbx_js_eval(js, child, scope);
@@ -406,7 +412,26 @@ static const struct cbx_values *eval_member(struct cbx_walk *js, struct cbx_node
                    ? cbx_values_text(js->arena, cbx_str_sub(text, (size_t)index, (size_t)index + 1))
                    : &cbx_values_unknown;
     }
-    return cbx_js_read(js, object, key);
+    const struct cbx_values *out = cbx_js_read(js, object, key);
+    bool picked = (cbx_values_flags(out) & CBX_UNKNOWN_NAMES) != 0 &&
+                  cbx_js_kind(cbx_child_of(node, CBX_FIELD_index)) == JS_number;
+    return picked ? cbx_values_join(js->arena, out,
+                                    cbx_values_marked(js->arena, CBX_UNKNOWN_PICKED))
+                  : out;
+}
+
+/* The members of an array from an index on. */
+static const struct cbx_values *members_from(struct cbx_walk *js, const struct cbx_values *array,
+                                             uint32_t from)
+{
+    const struct cbx_value *list = cbx_values_container(array, CBX_V_LIST);
+    if (list == NULL) {
+        return cbx_values_each(js->arena, cbx_values_members(js->arena, array));
+    }
+    struct cbx_value rest = *list;
+    rest.members += from < list->count ? from : list->count;
+    rest.count -= from < list->count ? from : list->count;
+    return cbx_values_one(js->arena, &rest);
 }
 
 const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_values *object,
@@ -422,6 +447,9 @@ const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_value
                                   node != NULL ? node->start : 0, node != NULL ? node->end : 1);
         }
         return read_keys(js, object, keys);
+    }
+    if (key.len > 1 && key.p[key.len - 1] == ':') {
+        return members_from(js, object, (uint32_t)strtoul(key.p, NULL, 10));
     }
     return cbx_js_read(js, object, key);
 }
@@ -483,6 +511,7 @@ static const struct cbx_values *eval_kind(struct cbx_walk *js, struct cbx_node *
         return &cbx_values_unknown;
     case JS_object:
     case JS_array:
+    case JS_arguments:
         return eval_container(js, node, scope, kind == JS_object);
     case JS_call_expression:
     case JS_new_expression:

@@ -144,11 +144,15 @@ static const struct cbx_values *list_method(struct cbx_walk *js, const struct cb
                  { "sort", LIST },       { "values", LIST },       { "splice", LIST },
                  { "map", MAPPED },      { "flatMap", MAPPED },    { "reduce", RESULT },
                  { "entries", ENTRIES }, { "reduceRight", RESULT } };
-    const struct cbx_values *any = cbx_values_members(js->arena, cbx_values_one(js->arena, list));
+    const struct cbx_values *any = cbx_values_members(js->arena, cbx_values_one(js->arena, list)),
+                            *one = any;
+    if ((cbx_values_flags(any) & CBX_UNKNOWN_NAMES) != 0) {
+        one = cbx_values_join(js->arena, any, cbx_values_marked(js->arena, CBX_UNKNOWN_PICKED));
+    }
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (cbx_str_is(method, rows[i].name)) {
             return rows[i].gives == ENTRIES  ? cbx_js_entries(js, any)
-                   : rows[i].gives == MEMBER ? any
+                   : rows[i].gives == MEMBER ? one
                    : rows[i].gives == LIST   ? cbx_values_each(js->arena, any)
                    : rows[i].gives == MAPPED
                        ? cbx_values_each(js->arena, callback_result(js, site, scope))
