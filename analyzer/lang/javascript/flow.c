@@ -388,7 +388,10 @@ void cbx_js_flow_all(struct cbx_walk *js)
         enum cbx_js_kind kind = cbx_js_kind(&nodes[i]);
         if (kind == JS_call_expression || kind == JS_new_expression) {
             give_call(js, &nodes[i]);
+            js->giving = false; /* a getter is an assignment at this place */
+            js->at = nodes[i].start;
             give_getter(js, &nodes[i]);
+            js->giving = true;
         } else if (kind == JS_identifier && js->uses_arguments && is_value(js, &nodes[i]) &&
                    cbx_str_is(cbx_walk_text(js, &nodes[i]), "arguments")) {
             let_arguments_escape(js, &nodes[i]);
