@@ -65,6 +65,7 @@ enum {
     CBX_UNKNOWN_BUILT = 4,  /* a concatenation with parts that are not known */
     CBX_UNKNOWN_TEXT = 8,   /* it is, or is read from, a text that is not in the source: a file, the
                                input, a message */
+    CBX_UNKNOWN_ENVIRONMENT = 1024, /* with SECRET: from the whole environment */
     CBX_UNKNOWN_SECRET = 16, /* it is made from the environment or from a credential */
     CBX_UNKNOWN_CALLER = 32, /* only a caller that is not in the text could give it: where that caller
                                 stands, it is judged with the function */

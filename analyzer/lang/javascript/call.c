@@ -264,6 +264,19 @@ static const struct cbx_values *parse_int(struct cbx_walk *js, const struct cbx_
                  : &cbx_values_unknown;
 }
 
+/* "Anything" that is as secret as a value; nothing when it is not. */
+static const struct cbx_values *secrets_in(struct cbx_walk *js, const struct cbx_values *values)
+{
+    uint32_t flags = cbx_js_secrets(values, false);
+    return flags != 0 ? cbx_values_marked(js->arena, flags) : &cbx_values_nothing;
+}
+
+static const struct cbx_values *members_of(struct cbx_walk *js, const struct cbx_values *object)
+{
+    return cbx_values_join(js->arena, cbx_values_members(js->arena, object),
+                           secrets_in(js, object));
+}
+
 static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str name,
                                           const struct cbx_js_call_site *site,
                                           struct cbx_scope *scope)
@@ -291,7 +304,7 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
         return is_text ? cbx_values_text(js->arena, cbx_fold_base64(js->arena, text))
                        : &cbx_values_unknown;
     case JS_CALL_BUFFER:
-        return read_buffer(js, site, scope);
+        return cbx_values_join(js->arena, read_buffer(js, site, scope), secrets_in(js, first));
     case JS_CALL_PERCENT:
         return is_text ? cbx_values_text(js->arena, unpercent(js, text)) : &cbx_values_unknown;
     case JS_CALL_SAME:
@@ -303,9 +316,9 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     case JS_CALL_MEMBERS:
         return cbx_values_members(js->arena, first);
     case JS_CALL_VALUES:
-        return cbx_values_each(js->arena, cbx_values_members(js->arena, first));
+        return cbx_values_each(js->arena, members_of(js, first));
     case JS_CALL_ENTRIES:
-        return cbx_js_entries(js, cbx_values_members(js->arena, first));
+        return cbx_js_entries(js, members_of(js, first));
     case JS_CALL_JOIN_PATH:
         return join_path(js, site, scope);
     case JS_CALL_HOME:
@@ -316,6 +329,8 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
         return list_arguments(js, site, scope);
     case JS_CALL_INT:
         return parse_int(js, site, scope);
+    case JS_CALL_CARRIES:
+        return cbx_values_marked(js->arena, cbx_js_secrets(first, false));
     case JS_CALL_NAMES:
         return cbx_values_each(js->arena, cbx_values_marked(js->arena, CBX_UNKNOWN_NAMES));
     default:
@@ -409,6 +424,9 @@ const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *
                                                           : &cbx_values_unknown);
     }
     out = out->count > 0 ? out : &cbx_values_unknown;
+    const uint32_t kept = CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
+    uint32_t flags = cbx_values_flags(site.targets) & kept;
+    out = flags != 0 ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, flags)) : out;
     return js->escaped_calls != NULL && cbx_values_has_unknown(site.targets)
                ? cbx_values_join(js->arena, out, call_name(js, CBX_STR("require"), &site, scope))
                : out;

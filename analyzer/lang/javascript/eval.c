@@ -133,7 +133,11 @@ const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_value
         out = cbx_values_join(js->arena, out, read_one(js, object->items[i], key, &opaque));
     }
     if (opaque) {
+        const uint32_t kept = CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
+        uint32_t flags = cbx_values_flags(object) & kept;
         out = cbx_values_join(js->arena, out, read_anything(js, key));
+        out = flags != 0 ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, flags))
+                         : out;
     }
     return cbx_values_some(out);
 }
@@ -168,7 +172,9 @@ const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node
         enum cbx_js_kind kind = cbx_js_kind(child);
         struct cbx_str part = cbx_walk_text(js, child);
         if (kind == JS_template_substitution) {
-            part = cbx_values_piece(cbx_js_eval(js, cbx_child_at(child, 0), scope), &gaps);
+            const struct cbx_values *value = cbx_js_eval(js, cbx_child_at(child, 0), scope);
+            gaps |= cbx_js_secrets(value, false);
+            part = cbx_values_piece(value, &gaps);
         } else if (kind != JS_string_fragment && kind != JS_escape_sequence) {
             continue;
         } else if (!raw) {
@@ -231,7 +237,7 @@ static const struct cbx_values *eval_operator(struct cbx_walk *js, struct cbx_st
     if (cbx_values_is_number(left, &x) && cbx_values_is_number(right, &y)) {
         return eval_numbers(js, op, x, y);
     }
-    uint32_t gaps = 0;
+    uint32_t gaps = cbx_js_secrets(left, false) | cbx_js_secrets(right, false);
     a = cbx_values_piece(left, &gaps);
     b = cbx_values_piece(right, &gaps);
     return cbx_str_is(op, "+") ? cbx_values_built(js->arena, cbx_fold_concat(js->arena, a, b), gaps)
@@ -350,6 +356,10 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_n
                                .kind = CBX_V_FUNCTION, .node = child, .scope = child->inner });
         } else if (map && kind == JS_spread_element) {
             value.number = 1; /* the members of that override earlier ones */
+            keys[value.count] = CBX_STR("\xff");
+            members[value.count] = cbx_values_marked(
+                js->arena, cbx_js_secrets(cbx_js_eval(js, cbx_child_at(child, 0), scope), false));
+            value.count += cbx_values_flags(members[value.count]) != 0;
         } else if (map && kind == JS_property_identifier) {
             value.number = 1; /* of an enum, a number */
         } else if (!map) {

@@ -190,6 +190,7 @@ static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct 
         add_special(js, CBX_FACT_DUNDER_WALK, name, call);
     }
     cbx_js_check_keys(js, name, call, site, scope);
+    cbx_js_check_sent(js, name, call, site, scope);
     enum cbx_js_call meaning = cbx_js_call_meaning(name);
     if ((meaning == JS_CALL_VALUES || meaning == JS_CALL_ENTRIES) &&
         cbx_js_holds_power(cbx_js_argument(js, site, 0, scope, &given))) {

@@ -134,13 +134,22 @@ enum cbx_js_call {
     JS_CALL_HERE, /* the folder of the program */
     JS_CALL_INT,
     JS_CALL_APPLY,
-    JS_CALL_NAMES, /* of all members of its argument */
+    JS_CALL_NAMES,   /* of all members of its argument */
+    JS_CALL_CARRIES, /* a text of its arguments */
 };
 /* How the evaluator follows a callable of this name. */
 enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
 
 /* "javascript", "shell", "timer" (code only when it is a string), or NULL. */
 const char *cbx_js_runs(struct cbx_str name);
+/* True for what sends its arguments to another machine. */
+bool cbx_js_sends(struct cbx_str name);
+/* The flags CBX_UNKNOWN_SECRET and CBX_UNKNOWN_ENVIRONMENT of a value: process.env, and what is made
+ * from it. `for_keys`: where a key stands for the host that issued it, only the whole environment. */
+uint32_t cbx_js_secrets(const struct cbx_values *values, bool for_keys);
+/* Adds a fact when a call of this name sends the environment or a credential. */
+void cbx_js_check_sent(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
+                       const struct cbx_js_call_site *site, struct cbx_scope *scope);
 /* lodash, for lodash and its members; empty for another name. */
 struct cbx_str cbx_js_wrapper(struct cbx_str name);
 /* Adds facts for the arguments of a call of this name: paths of lodash that lead to a constructor or a

@@ -389,6 +389,10 @@ static const struct cbx_values *eval_dictionary(struct cbx_walk *py, struct cbx_
         const struct cbx_value *spread = cbx_values_container(
             cbx_py_eval(py, cbx_child_at(child, 0), scope), CBX_V_MAP); /* **more */
         b.more |= spread == NULL;
+        uint32_t flags = cbx_py_flags(cbx_py_eval(py, cbx_child_at(child, 0), scope));
+        if (spread == NULL && flags != 0) {
+            add_member(&b, CBX_STR("\xff"), cbx_values_marked(py->arena, flags));
+        }
         for (uint32_t i = 0; spread != NULL && i < spread->count; i++) {
             add_member(&b, spread->keys[i], spread->members[i]);
         }

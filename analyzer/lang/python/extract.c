@@ -472,6 +472,7 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
         cbx_parse_inner(py->parsed, "ipython", line, call->start, call->end);
     }
     cbx_py_extract_writer(py, name, actuals, call);
+    cbx_py_check_sent(py, name, actuals, call);
     cbx_py_extract_code(py, name, actuals, call);
     cbx_py_extract_doctest(py, name, actuals, call);
     extract_format(py, name, actuals, call);

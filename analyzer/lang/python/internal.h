@@ -169,6 +169,11 @@ uint32_t cbx_py_gives_anywhere(struct cbx_str attribute);
 /* The flags of a value: what "anything" is marked with, what names hold, and the flags of the
  * members of containers. */
 uint32_t cbx_py_flags(const struct cbx_values *values);
+/* True for a callable that sends its arguments to another machine. */
+bool cbx_py_sends(struct cbx_str name);
+/* Adds a fact when a call of this name sends the environment or a credential. */
+void cbx_py_check_sent(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                       const struct cbx_node *call);
 /* The values of a call of this name with the flags of its row, when they are not constant. */
 const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
                                      struct cbx_actuals *actuals, const struct cbx_values *values);

@@ -3,10 +3,12 @@
  * flags are those of "anything" (value.h), the sources are the rows CBX_GIVES of names.def. */
 #include "analyzer/lang/python/internal.h"
 
+#include <strings.h>
+
 enum {
     MARK_DEPTH_MAX = 4,
     MARK_MEMBERS_MAX = 64,
-    MARKS = CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET | CBX_UNKNOWN_NAMES | CBX_UNKNOWN_PICKED
+    MARKS = CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT | CBX_UNKNOWN_NAMES | CBX_UNKNOWN_PICKED
 };
 
 static uint32_t flags_of(const struct cbx_values *values, int depth)
@@ -41,11 +43,73 @@ const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
     for (uint32_t i = 0; (gives & CBX_PY_CARRIES) != 0 && i < actuals->count; i++) {
         struct cbx_actual *a = &actuals->items[i];
         a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
-        flags |= cbx_py_flags(a->values) & CBX_UNKNOWN_SECRET;
+        flags |= cbx_py_flags(a->values) & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
     }
     flags &= MARKS;
     flags = flags == CBX_UNKNOWN_NAMES && actuals->count == 0 ? 0 : flags; /* of the program */
     return flags != 0 && cbx_values_has_unknown(values)
                ? cbx_values_join(py->arena, values, cbx_values_marked(py->arena, flags))
                : values;
+}
+
+/* --- secrets that are sent -------------------------------------------------------------------- */
+
+/* A header or an option in which a key identifies the program to the host that issued it. */
+static bool is_for_keys(struct cbx_str name)
+{
+    static const char *const names[] = { "headers",   "auth",         "cert",    "cookies",
+                                         "authorization", "x-api-key", "api-key", "x-auth-token",
+                                         "proxy-authorization", "x-goog-api-key", "xi-api-key" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (name.len == strlen(names[i]) && strncasecmp(name.p, names[i], name.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The flags of what is sent beside the headers for keys; of these, that of the whole environment. */
+static uint32_t sent_flags(const struct cbx_values *values, bool for_keys, int depth)
+{
+    uint32_t flags = 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        bool map = v->kind == CBX_V_MAP, container = map || v->kind == CBX_V_LIST;
+        for (uint32_t k = 0; container && depth < MARK_DEPTH_MAX && k < v->count; k++) {
+            bool key = for_keys || (map && v->keys != NULL && is_for_keys(v->keys[k]));
+            flags |= k < MARK_MEMBERS_MAX ? sent_flags(v->members[k], key, depth + 1) : 0;
+        }
+        if (!container) {
+            uint32_t held = v->kind == CBX_V_NAME ? cbx_py_gives(v->text) : (uint32_t)v->number;
+            held = v->kind == CBX_V_UNKNOWN || (held & CBX_PY_HOLDS) != 0 ? held : 0;
+            flags |= held & (for_keys ? CBX_UNKNOWN_ENVIRONMENT
+                                      : CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
+        }
+    }
+    return flags;
+}
+
+/* HTTPBasicAuth(user, password), add_password(...): for the header Authorization. */
+static bool makes_header(struct cbx_str name)
+{
+    return memmem(name.p, name.len, "Auth", 4) != NULL ||
+           memmem(name.p, name.len, "auth", 4) != NULL ||
+           memmem(name.p, name.len, "assword", 7) != NULL;
+}
+
+void cbx_py_check_sent(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                       const struct cbx_node *call)
+{
+    if (!cbx_py_sends(name) || cbx_str_starts(name, CBX_STR("urllib.parse"))) {
+        return;
+    }
+    uint32_t flags = 0;
+    for (uint32_t i = 0; i < actuals->count; i++) {
+        struct cbx_actual *a = &actuals->items[i];
+        a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
+        flags |= sent_flags(a->values, makes_header(name) || is_for_keys(a->keyword), 0);
+    }
+    if (flags != 0) {
+        cbx_py_special(py, CBX_FACT_SECRET_SENT, name, call);
+    }
 }

@@ -25,13 +25,15 @@ enum what {
     COMMON,
     JUDGED,
     GIVES,
-    OWNED
+    OWNED,
+    SENDS
 };
 
 enum {
     TEXT = CBX_UNKNOWN_TEXT,
     SECRET = CBX_UNKNOWN_SECRET,
     NAMES = CBX_UNKNOWN_NAMES,
+    ENVIRONMENT = CBX_UNKNOWN_ENVIRONMENT,
     CARRIES = CBX_PY_CARRIES,
     HOLDS = CBX_PY_HOLDS
 };
@@ -254,6 +256,11 @@ struct cbx_str cbx_py_constant(struct cbx_str name)
 {
     const struct cbx_name_row *row = find(CONST, name);
     return row != NULL ? row->text : (struct cbx_str){ 0 };
+}
+
+bool cbx_py_sends(struct cbx_str name)
+{
+    return find_package(SENDS, name) != NULL;
 }
 
 uint32_t cbx_py_gives(struct cbx_str name)

@@ -144,7 +144,8 @@ static const struct cbx_values *eval_pair(struct cbx_walk *py, struct cbx_str op
     if (cbx_py_is_symbolic(a) || cbx_py_is_symbolic(b)) {
         return cbx_values_one(py->arena, cbx_py_is_symbolic(a) ? a : b);
     }
-    return &cbx_values_unknown;
+    const uint32_t kept = CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
+    return cbx_values_marked(py->arena, plus ? (gap_of(py, a) | gap_of(py, b)) & kept : 0);
 }
 
 const struct cbx_values *cbx_py_operator(struct cbx_walk *py, struct cbx_str op,
