@@ -78,6 +78,24 @@ void cbx_py_extract_attribute(struct cbx_walk *py, struct cbx_str name, const st
     }
 }
 
+void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node)
+{
+    struct cbx_str name = cbx_walk_text(py, node);
+    const struct cbx_node *string = node->parent;
+    bool attribute = cbx_py_kind(string) == PY_attribute && node->field == CBX_FIELD_attribute;
+    bool key = cbx_py_kind(string->parent) == PY_pair && string->field == CBX_FIELD_key,
+         given = cbx_py_kind(string->parent) == PY_argument_list &&
+                 cbx_str_starts(cbx_walk_text(py, string->parent->parent), CBX_STR("setattr"));
+    bool read = attribute ? string->field != CBX_FIELD_left
+                          : cbx_py_kind(node) == PY_string_content && !key && !given;
+    if (name.len > 10 && name.p[0] == '_' && !read &&
+        (cbx_str_is(name, "__array_interface__") || cbx_str_is(name, "__array_struct__"))) {
+        cbx_facts_add(py->facts, CBX_IS_REFERENCE,
+                      cbx_arena_printf(py->arena, "defined:%.*s", CBX_STR_ARG(name)), node->start,
+                      node->end);
+    }
+}
+
 /* --- objects of the kernel, names out of dir() ------------------------------------------------- */
 
 void cbx_py_check_owned(struct cbx_walk *py, const struct cbx_values *object, struct cbx_str name,

@@ -140,6 +140,8 @@ static void extract_code(struct cbx_walk *py, struct cbx_str callee, uint32_t n,
         for (uint32_t i = 0; i < values->count; i++) {
             parse_code(py, language, values->items[i]->text, call);
         }
+    } else if (cbx_py_judge_numbered(py, cbx_actual_find(actuals, position, keyword), call)) {
+        return;
     } else if (!function && !(cbx_str_starts(callee, CBX_STR("timeit.")) &&
                               is_handed_in(py, cbx_actual_find(actuals, position, keyword)))) {
         cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, callee, call);

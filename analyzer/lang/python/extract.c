@@ -292,6 +292,13 @@ static struct cbx_str magic_line(struct cbx_walk *py, struct cbx_str method,
     return expands ? none : text;
 }
 
+static struct cbx_str judged_line(struct cbx_walk *py, struct cbx_str method,
+                                  struct cbx_actuals *actuals)
+{
+    struct cbx_str line = magic_line(py, method, actuals);
+    return line.p != NULL ? line : cbx_py_shell_line(py, method, actuals);
+}
+
 /* A module whose import no rule against power could match, and that leads to no such module. */
 static bool is_harmless_module(struct cbx_walk *py, struct cbx_str name)
 {
@@ -319,7 +326,7 @@ static bool is_judged_call(struct cbx_walk *py, struct cbx_str name, struct cbx_
     uint32_t position = 0;
     const char *keyword = "name";
     if (cbx_str_starts(name, CBX_STR(CBX_PY_SHELL "."))) {
-        return magic_line(py, name, actuals).p != NULL;
+        return judged_line(py, name, actuals).p != NULL;
     }
     if (!cbx_py_judges_constant(name) || actuals->spread) {
         return false;
@@ -468,7 +475,7 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
         cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
     }
     if (cbx_str_starts(name, CBX_STR(CBX_PY_SHELL "."))) {
-        struct cbx_str line = magic_line(py, name, actuals);
+        struct cbx_str line = judged_line(py, name, actuals);
         cbx_parse_inner(py->parsed, "ipython", line, call->start, call->end);
     }
     cbx_py_extract_writer(py, name, actuals, call);
@@ -846,7 +853,11 @@ static bool is_plain_name(const struct cbx_node *name)
     case PY_attribute:
         return name->field == CBX_FIELD_attribute;
     case PY_assignment:
+    case PY_for_statement:
+    case PY_for_in_clause:
         return name->field == CBX_FIELD_left;
+    case PY_as_pattern_target:
+        return true;
     case PY_keyword_argument:
     case PY_function_definition:
     case PY_class_definition:
@@ -881,25 +892,6 @@ static void extract_match_names(struct cbx_walk *py, struct cbx_node *assignment
     }
 }
 
-/* Names that libraries look for in any object: what defines them, as a method, an attribute, or a key
- * of a class's dictionary. */
-static void extract_definition(struct cbx_walk *py, const struct cbx_node *node)
-{
-    struct cbx_str name = cbx_walk_text(py, node);
-    const struct cbx_node *string = node->parent;
-    bool attribute = cbx_py_kind(string) == PY_attribute && node->field == CBX_FIELD_attribute;
-    bool key = cbx_py_kind(string->parent) == PY_pair && string->field == CBX_FIELD_key,
-         given = cbx_py_kind(string->parent) == PY_argument_list &&
-                 cbx_str_starts(cbx_walk_text(py, string->parent->parent), CBX_STR("setattr"));
-    bool read = attribute ? string->field != CBX_FIELD_left
-                          : cbx_py_kind(node) == PY_string_content && !key && !given;
-    if (name.len > 10 && name.p[0] == '_' && !read &&
-        (cbx_str_is(name, "__array_interface__") || cbx_str_is(name, "__array_struct__"))) {
-        add(py, CBX_IS_REFERENCE, cbx_arena_printf(py->arena, "defined:%.*s", CBX_STR_ARG(name)),
-            node);
-    }
-}
-
 static void extract_read(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_node *attribute = cbx_child_of(node, CBX_FIELD_attribute);
@@ -927,10 +919,10 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         if (!is_plain_name(node)) {
             add_references(py, node, scope);
         }
-        extract_definition(py, node);
+        cbx_py_extract_definition(py, node);
         return false;
     case PY_string_content:
-        extract_definition(py, node);
+        cbx_py_extract_definition(py, node);
         return false;
     case PY_attribute:
         extract_read(py, node, scope);

@@ -227,6 +227,14 @@ void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str nam
 void cbx_py_check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 void cbx_py_check_iteration(struct cbx_walk *py, const struct cbx_node *node,
                             struct cbx_scope *scope);
+/* Names that libraries look for in any object: what defines them, as a method, an attribute, or a key
+ * of a class's dictionary. */
+void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node);
+/* The notebook line that a method of IPython's shell runs as a line of shell, or as a magic that is no
+ * Python: get_ipython().system('ls') is `!ls`. {NULL, 0} when it
+ * is not constant, or has expressions that IPython would expand. */
+struct cbx_str cbx_py_shell_line(struct cbx_walk *py, struct cbx_str method,
+                                 struct cbx_actuals *actuals);
 /* Adds a fact for a private attribute of an object of the kernel. */
 void cbx_py_check_owned(struct cbx_walk *py, const struct cbx_values *object, struct cbx_str name,
                         const struct cbx_node *node);
@@ -247,6 +255,10 @@ void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee, struct c
  * Syntax errors in it are no facts; false when there were any. */
 bool cbx_py_judge_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node,
                           bool alone);
+/* Judges a text of Python that has nothing but numbers in its holes: f'f({n})', 'f(%d)' % n. False when
+ * it may have anything else. */
+bool cbx_py_judge_numbered(struct cbx_walk *py, const struct cbx_actual *text,
+                           const struct cbx_node *call);
 /* Judges the arguments of a call of this name that a library evaluates (evaluated.def). */
 void cbx_py_extract_evaluated(struct cbx_walk *py, struct cbx_str callee,
                               struct cbx_actuals *actuals, const struct cbx_node *call);
