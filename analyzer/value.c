@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 static const struct cbx_value unknown = { .kind = CBX_V_UNKNOWN };
+/* Flags that hold for a set when they hold for all of its alternatives. */
+static const uint32_t OF_ALL = CBX_UNKNOWN_CALLER | CBX_UNKNOWN_NUMBER;
 const struct cbx_values cbx_values_unknown = { .count = 1, .items = { &unknown } };
 const struct cbx_values cbx_values_nothing = { .count = 0, .items = { &unknown } };
 
@@ -68,7 +70,7 @@ uint32_t cbx_values_flags(const struct cbx_values *values)
             all &= (uint32_t)v->number;
         }
     }
-    return flags & (all | ~(uint32_t)CBX_UNKNOWN_CALLER);
+    return flags & (all | ~OF_ALL);
 }
 
 struct cbx_str cbx_values_piece(const struct cbx_values *values, uint32_t *gaps)
@@ -80,7 +82,7 @@ struct cbx_str cbx_values_piece(const struct cbx_values *values, uint32_t *gaps)
          partly = v->kind == CBX_V_UNKNOWN && v->text.len > 0;
     if (!written) {
         uint32_t flags = cbx_values_flags(values);
-        *gaps |= CBX_UNKNOWN_BUILT | (flags & ~(uint32_t)CBX_UNKNOWN_MORE);
+        *gaps |= CBX_UNKNOWN_BUILT | cbx_unknown_inherited(flags);
         *gaps |= (flags & CBX_UNKNOWN_CALLER) == 0 ? CBX_UNKNOWN_HERE : 0;
     }
     return written || partly ? v->text : CBX_STR("*");
@@ -225,7 +227,7 @@ static bool merge_unknown(struct cbx_arena *arena, struct cbx_values *set,
         return false;
     }
     uint32_t a = (uint32_t)set->items[i]->number, b = (uint32_t)value->number;
-    uint32_t both = (a | b) & ((a & b) | ~(uint32_t)CBX_UNKNOWN_CALLER);
+    uint32_t both = (a | b) & ((a & b) | ~OF_ALL);
     if (both != a) {
         set->items[i] = both == b ? value : cbx_values_marked(arena, both)->items[0];
     }

@@ -72,16 +72,18 @@ enum {
     CBX_UNKNOWN_NAMES = 128,  /* a name of an attribute, out of a list of all of an object (dir) */
     CBX_UNKNOWN_PICKED = 256, /* with NAMES: taken by its place in the list */
     CBX_UNKNOWN_MEMBER = 512, /* an attribute that was read by such a name; not inherited */
-    CBX_UNKNOWN_HERE = 64    /* in `gaps` alone: a part that has no such caller */
+    CBX_UNKNOWN_NUMBER = 2048, /* it is a number; not inherited */
+    CBX_UNKNOWN_HERE = 64      /* in `gaps` alone: a part that has no such caller */
 };
 /* The flags of what is read from it, or called on it. */
 static inline uint32_t cbx_unknown_inherited(uint32_t flags)
 {
-    return flags & ~(uint32_t)(CBX_UNKNOWN_MORE | CBX_UNKNOWN_MEMBER);
+    return flags & ~(uint32_t)(CBX_UNKNOWN_MORE | CBX_UNKNOWN_MEMBER | CBX_UNKNOWN_NUMBER);
 }
 /* "Anything" with these flags. */
 const struct cbx_values *cbx_values_marked(struct cbx_arena *arena, uint32_t flags);
-/* The flags of the alternatives that are "anything"; CBX_UNKNOWN_CALLER when all of them have it. */
+/* The flags of the alternatives that are "anything"; CBX_UNKNOWN_CALLER and
+ * CBX_UNKNOWN_NUMBER when all of them have it. */
 uint32_t cbx_values_flags(const struct cbx_values *values);
 /* One piece of a concatenated text: the text of a constant, "*" for any other value, whose flags and
  * CBX_UNKNOWN_BUILT are added to *gaps. */

@@ -38,7 +38,7 @@ static const struct cbx_values *make_range(struct cbx_walk *py, struct cbx_actua
     int64_t part[3] = { 0, 0, 1 };
     for (uint32_t i = 0; i < 3 && cbx_actual_find(actuals, i, NULL) != NULL; i++) {
         if (!cbx_values_is_number(cbx_actual_values(py, actuals, i, NULL), &part[i])) {
-            return cbx_values_each(py->arena, &cbx_values_unknown);
+            return cbx_values_each(py->arena, cbx_values_marked(py->arena, CBX_UNKNOWN_NUMBER));
         }
     }
     bool one = cbx_actual_find(actuals, 1, NULL) == NULL;
@@ -51,7 +51,7 @@ static const struct cbx_values *make_range(struct cbx_walk *py, struct cbx_actua
             ? cbx_arena_array(py->arena, (size_t)count + 1, sizeof(*members))
             : NULL;
     if (members == NULL) {
-        return cbx_values_each(py->arena, &cbx_values_unknown);
+        return cbx_values_each(py->arena, cbx_values_marked(py->arena, CBX_UNKNOWN_NUMBER));
     }
     for (int64_t i = 0; i < count; i++) {
         int64_t n = from + i * step;

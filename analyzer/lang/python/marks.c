@@ -45,6 +45,10 @@ const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
         a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
         flags |= cbx_py_flags(a->values) & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
     }
+    if ((gives & CBX_UNKNOWN_NUMBER) != 0 && values->count == 1 &&
+        values->items[0]->kind == CBX_V_UNKNOWN) {
+        return cbx_values_marked(py->arena, CBX_UNKNOWN_NUMBER);
+    }
     flags &= MARKS;
     flags = flags == CBX_UNKNOWN_NAMES && actuals->count == 0 ? 0 : flags; /* of the program */
     return flags != 0 && cbx_values_has_unknown(values)

@@ -7,20 +7,18 @@ enum { NUMBER_DEPTH_MAX = 6, BINDINGS_MAX = 32 };
 static bool is_number(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope,
                       int depth);
 
-/* A builtin that gives a number, or fails. */
-static bool gives_number(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope)
+/* Every value is a number: of a name that an earlier cell bound too. */
+static bool are_numbers(const struct cbx_values *values)
 {
-    static const char *const names[] = { "len", "int", "float", "round", "abs", "ord", "hash", "id" };
-    const struct cbx_values *callee = cbx_py_eval(py, cbx_child_of(call, CBX_FIELD_function), scope);
-    const struct cbx_value *v = callee->count == 1 ? callee->items[0] : NULL;
-    for (size_t i = 0; v != NULL && v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE &&
-                       i < sizeof(names) / sizeof(names[0]);
-         i++) {
-        if (cbx_str_is(v->text, names[i])) {
-            return true;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        bool number = v->kind == CBX_V_NUMBER ||
+                      (v->kind == CBX_V_UNKNOWN && (v->number & CBX_UNKNOWN_NUMBER) != 0);
+        if (!number) {
+            return false;
         }
     }
-    return false;
+    return values->count > 0;
 }
 
 /* range(n), [1, 10, 100]: every member is a number. */
@@ -63,6 +61,10 @@ static bool is_number_name(struct cbx_walk *py, struct cbx_node *node, struct cb
         if (!cbx_str_equal(b->name, name) || caller) {
             continue;
         }
+        if (b->kind == CBX_BIND_VALUES && b->values != NULL) {
+            number = are_numbers(b->values);
+            continue;
+        }
         number = steps < BINDINGS_MAX && b->kind == CBX_BIND_EXPR && b->path.len == 0 &&
                  (b->each ? has_numbers(py, b->node, b->where, depth + 1)
                           : is_number(py, b->node, b->where, depth + 1));
@@ -87,7 +89,7 @@ static bool is_number(struct cbx_walk *py, struct cbx_node *node, struct cbx_sco
         return is_number(py, cbx_child_of(node, CBX_FIELD_left), scope, depth + 1) &&
                is_number(py, cbx_child_of(node, CBX_FIELD_right), scope, depth + 1);
     case PY_call:
-        return gives_number(py, node, scope);
+        return are_numbers(cbx_py_eval(py, node, scope));
     case PY_identifier:
         return is_number_name(py, node, scope, depth);
     default:
