@@ -45,8 +45,9 @@ static bool has_word(struct cbx_str text, const char *word)
 
 bool cbx_is_secret_name(struct cbx_str name)
 {
-    static const char *const words[] = { "token",  "secret",     "password",  "passwd", "api_key",
-                                         "apikey", "access_key", "credential", "private_key" };
+    static const char *const words[] = { "token",      "secret",     "password",
+                                         "passwd",     "api_key",    "apikey",
+                                         "access_key", "credential", "private_key" };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (has_word(name, words[i])) {
             return true;

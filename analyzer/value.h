@@ -61,17 +61,18 @@ const struct cbx_values *cbx_values_bare(struct cbx_arena *arena, struct cbx_str
 const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str text);
 /* What is known of "anything", as flags in its number. */
 enum {
-    CBX_UNKNOWN_MORE = 1,   /* it replaces names that were more than the cap */
-    CBX_UNKNOWN_BUILT = 4,  /* a concatenation with parts that are not known */
-    CBX_UNKNOWN_TEXT = 8,   /* it is, or is read from, a text that is not in the source: a file, the
+    CBX_UNKNOWN_MORE = 1,  /* it replaces names that were more than the cap */
+    CBX_UNKNOWN_BUILT = 4, /* a concatenation with parts that are not known */
+    CBX_UNKNOWN_TEXT = 8,  /* it is, or is read from, a text that is not in the source: a file, the
                                input, a message */
     CBX_UNKNOWN_ENVIRONMENT = 1024, /* with SECRET: from the whole environment */
-    CBX_UNKNOWN_SECRET = 16, /* it is made from the environment or from a credential */
-    CBX_UNKNOWN_CALLER = 32, /* only a caller that is not in the text could give it: where that caller
+    CBX_UNKNOWN_SECRET = 16,        /* it is made from the environment or from a credential */
+    CBX_UNKNOWN_CALLER =
+        32, /* only a caller that is not in the text could give it: where that caller
                                 stands, it is judged with the function */
-    CBX_UNKNOWN_NAMES = 128,  /* a name of an attribute, out of a list of all of an object (dir) */
-    CBX_UNKNOWN_PICKED = 256, /* with NAMES: taken by its place in the list */
-    CBX_UNKNOWN_MEMBER = 512, /* an attribute that was read by such a name; not inherited */
+    CBX_UNKNOWN_NAMES = 128,   /* a name of an attribute, out of a list of all of an object (dir) */
+    CBX_UNKNOWN_PICKED = 256,  /* with NAMES: taken by its place in the list */
+    CBX_UNKNOWN_MEMBER = 512,  /* an attribute that was read by such a name; not inherited */
     CBX_UNKNOWN_NUMBER = 2048, /* it is a number; not inherited */
     CBX_UNKNOWN_HERE = 64      /* in `gaps` alone: a part that has no such caller */
 };

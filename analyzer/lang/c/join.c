@@ -128,8 +128,8 @@ static bool begins_outside(const struct cbx_c_tokens *tokens, size_t i, int *dep
     const struct cbx_c_token *token = &tokens->items[i], *before = i > 0 ? token - 1 : NULL;
     bool storage = cbx_c_is(before, "static") || cbx_c_is(before, "extern");
     before = storage && i > 1 ? token - 2 : before;
-    bool begins = *depth == 0 && (before == NULL || (storage && i == 1) ||
-                                  cbx_c_is(before, ";") || cbx_c_is(before, "}"));
+    bool begins = *depth == 0 && (before == NULL || (storage && i == 1) || cbx_c_is(before, ";") ||
+                                  cbx_c_is(before, "}"));
     *depth += cbx_c_is(token, "{") - cbx_c_is(token, "}");
     return begins;
 }

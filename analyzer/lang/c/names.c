@@ -120,7 +120,8 @@ bool cbx_c_is_callable_type(const struct cbx_c_walk *c, const struct cbx_node *d
         return false;
     }
     const struct cbx_node *named = cbx_child_of(type, CBX_FIELD_type); /* typeof(f) */
-    const struct cbx_c_name *name = named != NULL ? cbx_c_table_find(c->names, cbx_c_text(c, named)) : NULL;
+    const struct cbx_c_name *name =
+        named != NULL ? cbx_c_table_find(c->names, cbx_c_text(c, named)) : NULL;
     return name == NULL || name->what == CBX_C_FUNCTION || name->what == CBX_C_POINTER;
 }
 
@@ -272,7 +273,7 @@ static void collect_types(struct cbx_c_walk *c, struct cbx_node *node)
                                                  is_function_type(c, cbx_c_text(c, type)));
         if (name != NULL && function) {
             cbx_c_table_add(c, cbx_c_kind(node) == CN_type_definition ? c->types : c->fields,
-                cbx_c_text(c, name));
+                            cbx_c_text(c, name));
         }
     }
 }
@@ -302,7 +303,8 @@ static void collect_union(struct cbx_c_walk *c, const struct cbx_node *node)
             bool calls = what != CBX_C_OBJECT || (cbx_c_kind(type) == CN_type_identifier &&
                                                   is_function_type(c, cbx_c_text(c, type)));
             if (name != NULL && pass == 1) {
-                cbx_c_table_add(c, calls ? c->union_functions : c->union_fields, cbx_c_text(c, name));
+                cbx_c_table_add(c, calls ? c->union_functions : c->union_fields,
+                                cbx_c_text(c, name));
             }
             function |= calls;
         }

@@ -32,7 +32,7 @@ struct cbx_c_name {
     struct cbx_str name;
     uint32_t to; /* until where in the expanded text */
     enum cbx_c_what what;
-    bool numbers; /* an array of numbers, or a pointer to them */
+    bool numbers;              /* an array of numbers, or a pointer to them */
     struct cbx_c_name *around; /* the local name that was declared before it */
     /* The initial and assigned values of all variables of this name. */
     struct cbx_node *values[CBX_C_VALUES_MAX];
@@ -65,9 +65,9 @@ struct cbx_c_walk {
     struct cbx_c_name *values[CBX_C_NAME_BUCKETS]; /* by name alone */
     struct cbx_c_name *union_functions[CBX_C_NAME_BUCKETS]; /* members of unions: functions */
     struct cbx_c_name *union_fields[CBX_C_NAME_BUCKETS];    /* and what is beside them */
-    struct cbx_c_name *records[CBX_C_NAME_BUCKETS];   /* types that hold a pointer to a function */
-    struct cbx_c_name *objects[CBX_C_NAME_BUCKETS];   /* variables and members of such a type */
-    struct cbx_c_name *handlers[CBX_C_NAME_BUCKETS];  /* functions of sa_sigaction */
+    struct cbx_c_name *records[CBX_C_NAME_BUCKETS];  /* types that hold a pointer to a function */
+    struct cbx_c_name *objects[CBX_C_NAME_BUCKETS];  /* variables and members of such a type */
+    struct cbx_c_name *handlers[CBX_C_NAME_BUCKETS]; /* functions of sa_sigaction */
     struct cbx_c_built built[CBX_C_BUILT_MAX];
     uint32_t built_count;
     struct cbx_c_union_write union_writes[CBX_C_UNION_WRITES_MAX];

@@ -88,8 +88,7 @@ static void note_declared(struct cbx_c_walk *c, const struct cbx_node *node)
 static void note_handler(struct cbx_c_walk *c, const struct cbx_node *node)
 {
     bool pair = cbx_c_kind(node) == CN_initializer_pair;
-    const struct cbx_node *left =
-        pair ? cbx_child_at(node, 0) : cbx_child_of(node, CBX_FIELD_left);
+    const struct cbx_node *left = pair ? cbx_child_at(node, 0) : cbx_child_of(node, CBX_FIELD_left);
     struct cbx_node *value =
         cbx_c_strip(cbx_child_of(node, pair ? CBX_FIELD_value : CBX_FIELD_right));
     if (cbx_c_kind(value) == CN_pointer_expression) {
@@ -176,14 +175,29 @@ static const struct {
     const char *name;
     uint8_t to, from;
 } writers[] = {
-    { "memcpy", 0, 1 },           { "memmove", 0, 1 },          { "mempcpy", 0, 1 },
-    { "memccpy", 0, 1 },          { "wmemcpy", 0, 1 },          { "bcopy", 1, 0 },
-    { "memset", 0, NO_SOURCE },   { "read", 1, NO_SOURCE },     { "pread", 1, NO_SOURCE },
-    { "fread", 0, NO_SOURCE },    { "recv", 1, NO_SOURCE },     { "recvfrom", 1, NO_SOURCE },
-    { "getrandom", 0, NO_SOURCE }, { "strcpy", 0, NO_SOURCE },  { "strncpy", 0, NO_SOURCE },
-    { "stpcpy", 0, NO_SOURCE },   { "strcat", 0, NO_SOURCE },   { "sprintf", 0, NO_SOURCE },
-    { "snprintf", 0, NO_SOURCE }, { "gets", 0, NO_SOURCE },     { "fgets", 0, NO_SOURCE },
-    { "swab", 1, NO_SOURCE },     { "fread_unlocked", 0, NO_SOURCE },
+    { "memcpy", 0, 1 },
+    { "memmove", 0, 1 },
+    { "mempcpy", 0, 1 },
+    { "memccpy", 0, 1 },
+    { "wmemcpy", 0, 1 },
+    { "bcopy", 1, 0 },
+    { "memset", 0, NO_SOURCE },
+    { "read", 1, NO_SOURCE },
+    { "pread", 1, NO_SOURCE },
+    { "fread", 0, NO_SOURCE },
+    { "recv", 1, NO_SOURCE },
+    { "recvfrom", 1, NO_SOURCE },
+    { "getrandom", 0, NO_SOURCE },
+    { "strcpy", 0, NO_SOURCE },
+    { "strncpy", 0, NO_SOURCE },
+    { "stpcpy", 0, NO_SOURCE },
+    { "strcat", 0, NO_SOURCE },
+    { "sprintf", 0, NO_SOURCE },
+    { "snprintf", 0, NO_SOURCE },
+    { "gets", 0, NO_SOURCE },
+    { "fgets", 0, NO_SOURCE },
+    { "swab", 1, NO_SOURCE },
+    { "fread_unlocked", 0, NO_SOURCE },
 };
 
 void cbx_c_check_written(struct cbx_c_walk *c, struct cbx_str callee, struct cbx_node *list,
@@ -195,8 +209,8 @@ void cbx_c_check_written(struct cbx_c_walk *c, struct cbx_str callee, struct cbx
         if (to == NULL || !is_storage(c, to, 0)) {
             continue;
         }
-        bool copy = writers[i].from != NO_SOURCE &&
-                    is_storage(c, cbx_child_at(list, writers[i].from), 0);
+        bool copy =
+            writers[i].from != NO_SOURCE && is_storage(c, cbx_child_at(list, writers[i].from), 0);
         bool zero = cbx_str_is(callee, "memset") &&
                     cbx_str_is(cbx_c_text(c, cbx_c_strip(cbx_child_at(list, 1))), "0");
         if (!copy && !zero) {
@@ -211,8 +225,9 @@ void cbx_c_check_written(struct cbx_c_walk *c, struct cbx_str callee, struct cbx
 static bool is_given_away(const struct cbx_c_walk *c, const struct cbx_node *cast)
 {
     const struct cbx_node *list = cast->parent;
-    struct cbx_node *callee =
-        cbx_c_kind(list) == CN_argument_list ? cbx_child_of(list->parent, CBX_FIELD_function) : NULL;
+    struct cbx_node *callee = cbx_c_kind(list) == CN_argument_list
+                                  ? cbx_child_of(list->parent, CBX_FIELD_function)
+                                  : NULL;
     return cbx_c_kind(callee) == CN_identifier && cbx_c_name_find(c, callee) == NULL;
 }
 
@@ -221,10 +236,11 @@ void cbx_c_check_record_cast(struct cbx_c_walk *c, struct cbx_node *cast)
     const struct cbx_node *type = cbx_child_of(cast, CBX_FIELD_type),
                           *base = cbx_child_of(type, CBX_FIELD_type);
     struct cbx_node *value = cbx_c_strip(cbx_child_of(cast, CBX_FIELD_value));
-    bool pointer = cbx_c_kind(cbx_child_of(type, CBX_FIELD_declarator)) ==
-                   CN_abstract_pointer_declarator;
+    bool pointer =
+        cbx_c_kind(cbx_child_of(type, CBX_FIELD_declarator)) == CN_abstract_pointer_declarator;
     struct cbx_str text = cbx_c_text(c, type);
-    bool empty = cbx_str_starts(text, CBX_STR("void")), constant = cbx_str_starts(text, CBX_STR("const"));
+    bool empty = cbx_str_starts(text, CBX_STR("void")),
+         constant = cbx_str_starts(text, CBX_STR("const"));
     if (!pointer || empty || constant || is_given_away(c, cast)) {
         return;
     }
@@ -233,10 +249,10 @@ void cbx_c_check_record_cast(struct cbx_c_walk *c, struct cbx_node *cast)
         up = up->parent;
     }
     bool offset = cbx_c_kind(up) == CN_binary_expression;
-    bool to_numbers = cbx_c_is_number(c, base) && !offset &&
-                      (cbx_c_kind(value) == CN_identifier ||
-                       cbx_c_kind(value) == CN_pointer_expression) &&
-                      is_storage(c, value, 0);
+    bool to_numbers =
+        cbx_c_is_number(c, base) && !offset &&
+        (cbx_c_kind(value) == CN_identifier || cbx_c_kind(value) == CN_pointer_expression) &&
+        is_storage(c, value, 0);
     bool from_numbers = is_record(c, base) && is_numbers(c, value);
     if (to_numbers || from_numbers) {
         cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_c_text(c, value), 0, 40),
@@ -248,8 +264,8 @@ void cbx_c_check_record_cast(struct cbx_c_walk *c, struct cbx_node *cast)
 void cbx_c_check_record_value(struct cbx_c_walk *c, struct cbx_node *left, struct cbx_node *value)
 {
     enum cbx_c_what what;
-    bool member = cbx_c_kind(left) == CN_field_expression ||
-                  cbx_c_kind(left) == CN_subscript_expression;
+    bool member =
+        cbx_c_kind(left) == CN_field_expression || cbx_c_kind(left) == CN_subscript_expression;
     struct cbx_node *name = left != NULL && !member ? cbx_c_declared(left, &what) : NULL,
                     *from = cbx_c_strip(value);
     if (name != NULL && is_object(c, name) && is_numbers(c, from)) {

@@ -136,8 +136,8 @@ const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_value
         const uint32_t kept = CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
         uint32_t flags = cbx_values_flags(object) & kept;
         out = cbx_values_join(js->arena, out, read_anything(js, key));
-        out = flags != 0 ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, flags))
-                         : out;
+        out =
+            flags != 0 ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, flags)) : out;
     }
     return cbx_values_some(out);
 }
@@ -425,9 +425,9 @@ static const struct cbx_values *eval_member(struct cbx_walk *js, struct cbx_node
     const struct cbx_values *out = cbx_js_read(js, object, key);
     bool picked = (cbx_values_flags(out) & CBX_UNKNOWN_NAMES) != 0 &&
                   cbx_js_kind(cbx_child_of(node, CBX_FIELD_index)) == JS_number;
-    return picked ? cbx_values_join(js->arena, out,
-                                    cbx_values_marked(js->arena, CBX_UNKNOWN_PICKED))
-                  : out;
+    return picked
+               ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, CBX_UNKNOWN_PICKED))
+               : out;
 }
 
 /* The members of an array from an index on. */

@@ -183,19 +183,8 @@ static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct 
     if (language != NULL) {
         extract_code(js, name, language, call, site, scope);
     }
-    struct cbx_str member;
-    if (cbx_js_call_meaning(name) == JS_CALL_GET &&
-        cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &member) &&
-        cbx_str_is(member, "constructor")) {
-        add_special(js, CBX_FACT_DUNDER_WALK, name, call);
-    }
     cbx_js_check_keys(js, name, call, site, scope);
     cbx_js_check_sent(js, name, call, site, scope);
-    enum cbx_js_call meaning = cbx_js_call_meaning(name);
-    if ((meaning == JS_CALL_VALUES || meaning == JS_CALL_ENTRIES) &&
-        cbx_js_holds_power(cbx_js_argument(js, site, 0, scope, &given))) {
-        add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
-    }
 }
 
 /* Parent.prototype.constructor.call(this): how classes were written before they had a syntax. */

@@ -31,9 +31,10 @@ static void give_self(struct cbx_walk *js, struct cbx_node *function, const stru
                        given->self);
     }
     if (js->uses_arguments) {
-        cbx_js_bind_part(js, function->inner, given->where, CBX_STR("arguments"),
-                         given->array != NULL ? given->array : given->list,
-                         cbx_arena_printf(js->arena, "%u:", given->array != NULL ? 0 : given->skip));
+        cbx_js_bind_part(
+            js, function->inner, given->where, CBX_STR("arguments"),
+            given->array != NULL ? given->array : given->list,
+            cbx_arena_printf(js->arena, "%u:", given->array != NULL ? 0 : given->skip));
     }
 }
 
@@ -44,7 +45,8 @@ static void give_parameters(struct cbx_walk *js, struct cbx_node *function,
                     *single = cbx_child_of(function, CBX_FIELD_parameter);
     struct cbx_node *p = single != NULL ? single : parameters != NULL ? parameters->first : NULL;
     struct cbx_node *source = given->array != NULL ? given->array : given->list,
-                    *argument = given->array == NULL ? cbx_child_at(given->list, given->skip) : NULL;
+                    *argument =
+                        given->array == NULL ? cbx_child_at(given->list, given->skip) : NULL;
     uint32_t at = given->array == NULL ? given->skip : 0;
     give_self(js, function, given);
     for (; p != NULL; p = single != NULL ? NULL : p->next, at++) {
@@ -262,10 +264,9 @@ static void bind_described(struct cbx_walk *js, struct cbx_str name, struct cbx_
     bind_getter(js, name, member_of(js, descriptor, "get"));
     struct cbx_node *value = member_of(js, descriptor, "value");
     if (value != NULL) {
-        cbx_scope_bind(js, NULL, cbx_scope_around(js, value), name,
-                       cbx_js_kind(value) == JS_method_definition ? CBX_BIND_FUNCTION
-                                                                   : CBX_BIND_EXPR,
-                       value);
+        cbx_scope_bind(
+            js, NULL, cbx_scope_around(js, value), name,
+            cbx_js_kind(value) == JS_method_definition ? CBX_BIND_FUNCTION : CBX_BIND_EXPR, value);
     }
 }
 

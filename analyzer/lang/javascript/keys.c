@@ -109,7 +109,7 @@ static void check_paths(struct cbx_walk *js, struct cbx_str library, struct cbx_
         if (given && any_has_part(values, "constructor", 0)) {
             add_special(js, CBX_FACT_DUNDER_WALK, name, call);
         }
-        template |= given && any_has_part(values, "template", 0);
+        template |= given &&any_has_part(values, "template", 0);
         library_given |= given && is_library(values, 0);
     }
     if (template && library_given) {
@@ -133,6 +133,10 @@ void cbx_js_check_keys(struct cbx_walk *js, struct cbx_str name, struct cbx_node
         return;
     case JS_CALL_GET: {
         const struct cbx_values *keys = cbx_js_argument(js, site, 1, scope, &given);
+        struct cbx_str member;
+        if (cbx_values_is_text(keys, &member) && cbx_str_is(member, "constructor")) {
+            add_special(js, CBX_FACT_DUNDER_WALK, name, call);
+        }
         if (given && !cbx_values_all_text(keys)) {
             cbx_js_check_computed(js, object, keys, call);
             if (has_function(object) && !cbx_str_ends(name, CBX_STR("Descriptor"))) {
@@ -141,6 +145,12 @@ void cbx_js_check_keys(struct cbx_walk *js, struct cbx_str name, struct cbx_node
         }
         return;
     }
+    case JS_CALL_VALUES:
+    case JS_CALL_ENTRIES:
+        if (cbx_js_holds_power(object)) {
+            add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
+        }
+        return;
     default:
         return;
     }

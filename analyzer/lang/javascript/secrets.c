@@ -9,9 +9,10 @@ enum { DEPTH_MAX = 4, MEMBERS_MAX = 64 };
 /* A header or an option in which a key identifies the program to the host that issued it. */
 static bool is_for_keys(struct cbx_str name)
 {
-    static const char *const names[] = { "headers",   "auth",      "authorization", "x-api-key",
-                                         "api-key",   "x-auth-token", "x-goog-api-key",
-                                         "xi-api-key" };
+    static const char *const names[] = {
+        "headers", "auth",         "authorization",  "x-api-key",
+        "api-key", "x-auth-token", "x-goog-api-key", "xi-api-key"
+    };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (name.len == strlen(names[i]) && strncasecmp(name.p, names[i], name.len) == 0) {
             return true;

@@ -101,8 +101,8 @@ void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node)
 void cbx_py_check_owned(struct cbx_walk *py, const struct cbx_values *object, struct cbx_str name,
                         const struct cbx_node *node)
 {
-    bool private = name.len > 1 && name.p[0] == '_' &&
-                   (name.p[1] != '_' || cbx_str_is(name, "__dict__"));
+    bool private =
+        name.len > 1 && name.p[0] == '_' && (name.p[1] != '_' || cbx_str_is(name, "__dict__"));
     for (uint32_t i = 0; private && i < object->count; i++) {
         const struct cbx_value *v = object->items[i];
         if (v->kind == CBX_V_NAME && cbx_py_is_owned(v->text)) {

@@ -261,8 +261,7 @@ static void bind_parameters(struct cbx_walk *py, struct cbx_scope *inner, struct
             continue;
         }
         struct cbx_str text = cbx_py_text(py, name);
-        struct cbx_binding *b =
-            cbx_scope_bind(py, inner, outer, text, CBX_BIND_VALUES, name);
+        struct cbx_binding *b = cbx_scope_bind(py, inner, outer, text, CBX_BIND_VALUES, name);
         if (b != NULL) {
             b->values = other;
         }

@@ -225,7 +225,7 @@ static const struct cbx_values *concat_children(struct cbx_walk *py, struct cbx_
     }
     struct cbx_str out = { .p = p, .len = n };
     return bytes && gaps == 0 ? cbx_values_bytes(py->arena, out)
-                          : cbx_values_built(py->arena, out, gaps);
+                              : cbx_values_built(py->arena, out, gaps);
 }
 
 static const struct cbx_values *eval_number(struct cbx_walk *py, struct cbx_node *node)
@@ -292,8 +292,7 @@ static const struct cbx_values *eval_unary(struct cbx_walk *py, struct cbx_node 
     if (of->count == 1 && cbx_py_is_symbolic(of->items[0])) {
         return of;
     }
-    if (!cbx_values_is_number(of, &number) ||
-        number == INT64_MIN || op.len != 1) {
+    if (!cbx_values_is_number(of, &number) || number == INT64_MIN || op.len != 1) {
         return &cbx_values_unknown;
     }
     number = op.p[0] == '-' ? -number : op.p[0] == '~' ? ~number : number;

@@ -901,6 +901,16 @@ static void extract_read(struct cbx_walk *py, struct cbx_node *node, struct cbx_
                        attribute);
 }
 
+static void extract_subscript(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    add_references(py, node, scope);
+    cbx_py_extract_written(py, node, scope);
+    extract_variable(py, node, scope);
+    cbx_py_extract_generic(py, node, scope);
+    cbx_py_check_names(py, node, scope);
+    cbx_py_check_dictionary(py, node, scope);
+}
+
 /* Returns false when the children are not to be visited. */
 static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
@@ -931,12 +941,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         cbx_py_extract_written(py, node, scope);
         return true;
     case PY_subscript:
-        add_references(py, node, scope);
-        cbx_py_extract_written(py, node, scope);
-        extract_variable(py, node, scope);
-        cbx_py_extract_generic(py, node, scope);
-        cbx_py_check_names(py, node, scope);
-        cbx_py_check_dictionary(py, node, scope);
+        extract_subscript(py, node, scope);
         return true;
     case PY_keyword_pattern: /* case X(name=y): reads x.name */
         cbx_py_extract_attribute(py, cbx_py_text(py, cbx_child_at(node, 0)), node);

@@ -90,10 +90,10 @@ static void give_members(struct cbx_walk *py, struct cbx_node *list, struct cbx_
     }
     struct cbx_node *first = cbx_child_at(cbx_child_of(function, CBX_FIELD_parameters), 0),
                     *name = first != NULL ? cbx_py_parameter(first) : NULL;
-    struct cbx_binding *b = name != NULL ? cbx_scope_bind(py, function->inner, where,
-                                                          cbx_py_text(py, name), CBX_BIND_EXPR,
-                                                          members)
-                                         : NULL;
+    struct cbx_binding *b = name != NULL
+                                ? cbx_scope_bind(py, function->inner, where, cbx_py_text(py, name),
+                                                 CBX_BIND_EXPR, members)
+                                : NULL;
     if (b != NULL) {
         b->each = true;
     }

@@ -227,9 +227,9 @@ static void judge_values(struct cbx_walk *py, struct evaluated *e, const struct 
 /* x.design_info: patsy's own description of a formula. */
 static bool is_design(struct cbx_walk *py, const struct cbx_actual *actual)
 {
-    const struct cbx_node *name =
-        cbx_py_kind(actual->node) == PY_attribute ? cbx_child_of(actual->node, CBX_FIELD_attribute)
-                                                  : NULL;
+    const struct cbx_node *name = cbx_py_kind(actual->node) == PY_attribute
+                                      ? cbx_child_of(actual->node, CBX_FIELD_attribute)
+                                      : NULL;
     return name != NULL && cbx_str_is(cbx_walk_text(py, name), "design_info");
 }
 
@@ -362,8 +362,7 @@ void cbx_py_extract_annotation(struct cbx_walk *py, struct cbx_node *type)
 void cbx_py_extract_generic(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_node *key = cbx_child_of(node, CBX_FIELD_subscript);
-    const struct cbx_values *values =
-        cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_value), scope);
+    const struct cbx_values *values = cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_value), scope);
     const struct cbx_value *v = values->count == 1 ? values->items[0] : NULL;
     if (v == NULL || v->kind != CBX_V_NAME || !cbx_str_starts(v->text, CBX_STR("typing"))) {
         return;
@@ -395,8 +394,7 @@ static bool are_types(const struct cbx_values *values)
     return types;
 }
 
-void cbx_py_extract_annotations(struct cbx_walk *py, struct cbx_node *node,
-                                struct cbx_scope *scope)
+void cbx_py_extract_annotations(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_node *target =
         cbx_child_of(node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_key : CBX_FIELD_left);

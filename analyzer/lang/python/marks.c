@@ -8,7 +8,8 @@
 enum {
     MARK_DEPTH_MAX = 4,
     MARK_MEMBERS_MAX = 64,
-    MARKS = CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT | CBX_UNKNOWN_NAMES | CBX_UNKNOWN_PICKED
+    MARKS = CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT | CBX_UNKNOWN_NAMES |
+            CBX_UNKNOWN_PICKED
 };
 
 static uint32_t flags_of(const struct cbx_values *values, int depth)
@@ -61,9 +62,10 @@ const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
 /* A header or an option in which a key identifies the program to the host that issued it. */
 static bool is_for_keys(struct cbx_str name)
 {
-    static const char *const names[] = { "headers",   "auth",         "cert",    "cookies",
-                                         "authorization", "x-api-key", "api-key", "x-auth-token",
-                                         "proxy-authorization", "x-goog-api-key", "xi-api-key" };
+    static const char *const names[] = { "headers",        "auth",          "cert",
+                                         "cookies",        "authorization", "x-api-key",
+                                         "api-key",        "x-auth-token",  "proxy-authorization",
+                                         "x-goog-api-key", "xi-api-key" };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (name.len == strlen(names[i]) && strncasecmp(name.p, names[i], name.len) == 0) {
             return true;

@@ -5,7 +5,7 @@
 
 enum mention {
     MAY_CHANGE = 1, /* handed on, changed, or used in a way that is not known here */
-    IS_VALUE = 2,   /* of a function: used other than as the callee of a call with known arguments */
+    IS_VALUE = 2, /* of a function: used other than as the callee of a call with known arguments */
     IS_DISPLAY = 4, /* bound to [..], (..), {..} */
     IS_OTHER = 8    /* bound to something else */
 };
@@ -34,9 +34,9 @@ static uintptr_t mentions_of(struct cbx_walk *py, struct cbx_str name)
 /* A callee that reads the members of its argument and keeps nothing of it: ', '.join(x), len(x). */
 static bool only_reads(struct cbx_walk *py, struct cbx_node *callee)
 {
-    static const char *const functions[] = { "len",  "sorted", "print", "enumerate", "list",
+    static const char *const functions[] = { "len",   "sorted", "print", "enumerate", "list",
                                              "tuple", "set",    "zip",   "max",       "min",
-                                             "sum",  "any",    "all",   "str",       "reversed" };
+                                             "sum",   "any",    "all",   "str",       "reversed" };
     if (cbx_py_kind(callee) == PY_attribute) {
         return cbx_str_is(cbx_walk_text(py, cbx_child_of(callee, CBX_FIELD_attribute)), "join");
     }
@@ -57,8 +57,8 @@ static bool is_target(const struct cbx_node *node)
 
 static bool may_change(struct cbx_walk *py, struct cbx_node *name)
 {
-    static const char *const readers[] = { "index", "count", "copy", "items", "keys", "values",
-                                           "get" };
+    static const char *const readers[] = { "index", "count",  "copy", "items",
+                                           "keys",  "values", "get" };
     struct cbx_node *parent = name->parent;
     switch (cbx_py_kind(parent)) {
     case PY_assignment:

@@ -202,9 +202,9 @@ static bool is_part_of_dunder(struct cbx_str text)
     }
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct cbx_str name = rows[i].name;
-        bool part = joined ? name.len >= text.len &&
-                                 memmem(name.p, name.len, text.p, text.len) != NULL
-                           : begins_word(name, text);
+        bool part = joined
+                        ? name.len >= text.len && memmem(name.p, name.len, text.p, text.len) != NULL
+                        : begins_word(name, text);
         if (rows[i].what == DUNDER && part) {
             return true;
         }

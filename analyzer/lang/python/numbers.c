@@ -56,8 +56,8 @@ static bool is_number_name(struct cbx_walk *py, struct cbx_node *node, struct cb
     }
     bool number = b != NULL;
     for (int steps = 0; number && b != NULL; b = b->next, steps++) {
-        bool caller = b->kind == CBX_BIND_VALUES &&
-                      (cbx_values_flags(b->values) & CBX_UNKNOWN_CALLER) != 0;
+        bool caller =
+            b->kind == CBX_BIND_VALUES && (cbx_values_flags(b->values) & CBX_UNKNOWN_CALLER) != 0;
         if (!cbx_str_equal(b->name, name) || caller) {
             continue;
         }

@@ -278,8 +278,8 @@ static const struct cbx_value *expand(struct cbx_walk *py, struct cbx_node *node
         source != NULL ? cbx_arena_array(py->arena, source->count + 1u, sizeof(*members)) : NULL;
     uint32_t count = 0;
     for (uint32_t i = 0; members != NULL && i < source->count; i++) {
-        struct cbx_scope *run = run_for(py, node, scope, cbx_child_of(clause, CBX_FIELD_left),
-                                        source->members[i]);
+        struct cbx_scope *run =
+            run_for(py, node, scope, cbx_child_of(clause, CBX_FIELD_left), source->members[i]);
         if (run == NULL) {
             return NULL;
         }
@@ -535,7 +535,7 @@ const struct cbx_values *cbx_py_slice(struct cbx_walk *py, const struct cbx_valu
     for (uint32_t i = 0; i < object->count; i++) {
         const struct cbx_value *v = object->items[i];
         out = cbx_values_join(py->arena, out,
-                              v->kind == CBX_V_TEXT   ? slice_text(py, v, slice, scope)
+                              v->kind == CBX_V_TEXT ? slice_text(py, v, slice, scope)
                               : v->kind == CBX_V_LIST
                                   ? slice_list(py, v, slice, scope)
                                   : cbx_values_members(py->arena, cbx_values_one(py->arena, v)));

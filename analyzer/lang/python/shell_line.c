@@ -6,7 +6,7 @@ struct cbx_str cbx_py_shell_line(struct cbx_walk *py, struct cbx_str method,
                                  struct cbx_actuals *actuals)
 {
     bool shell = cbx_str_is(method, CBX_PY_SHELL ".system") ||
-                  cbx_str_is(method, CBX_PY_SHELL ".getoutput"),
+                 cbx_str_is(method, CBX_PY_SHELL ".getoutput"),
          line = cbx_str_is(method, CBX_PY_SHELL ".run_line_magic");
     struct cbx_str text, rest = CBX_STR(""), none = { 0 };
     if ((!shell && !line) || actuals->spread ||

@@ -212,7 +212,9 @@ void cbx_ts_reshape(struct cbx_walk *js)
  * copy of the text in which such a name behind '<' is another one of the same length. */
 static struct cbx_str rename_words(const struct cbx_parsed *parsed)
 {
-    static const char *const words[] = { "unique", "infer", "keyof", "abstract", "never", "unknown" };
+    static const char *const words[] = {
+        "unique", "infer", "keyof", "abstract", "never", "unknown"
+    };
     struct cbx_str text = parsed->text, none = { 0 };
     char *copy = cbx_arena_alloc(parsed->arena, text.len + 1);
     bool found = false;
