@@ -43,6 +43,19 @@ static bool has_word(struct cbx_str text, const char *word)
     return false;
 }
 
+bool cbx_is_secret_name(struct cbx_str name)
+{
+    static const char *const words[] = { "token",      "secret",     "password",
+                                         "passwd",     "api_key",    "apikey",
+                                         "access_key", "credential", "private_key" };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (has_word(name, words[i])) {
+            return true;
+        }
+    }
+    return name.len > 4 && strncasecmp(name.p, "aws_", 4) == 0;
+}
+
 bool cbx_is_sql(struct cbx_str text)
 {
     static const struct {

@@ -66,6 +66,9 @@ void cbx_facts_drop_alone(struct cbx_facts *facts);
 void cbx_facts_add_special(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_str name,
                            uint32_t start, uint32_t end);
 
+/* True when a variable of the environment of this name sounds like a credential. */
+bool cbx_is_secret_name(struct cbx_str name);
+
 /* True when the text begins a statement of SQL: SELECT ... FROM, INSERT INTO, UPDATE ... SET and so
  * on. */
 bool cbx_is_sql(struct cbx_str text);

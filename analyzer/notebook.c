@@ -95,6 +95,9 @@ static struct cbx_str trim(struct cbx_str text)
 /* Cuts "name rest"; a name is letters, digits, '_', '.'. */
 static void split_name(struct cbx_str text, struct cbx_str *name, struct cbx_str *rest)
 {
+    while (text.len > 0 && (text.p[0] == ' ' || text.p[0] == '\t')) { /* `% matplotlib inline` */
+        text = cbx_str_sub(text, 1, text.len);
+    }
     size_t n = 0;
     while (n < text.len && text.p[n] != ' ' && text.p[n] != '\t' && text.p[n] != '\n') {
         n++;

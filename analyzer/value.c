@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 
-static const struct cbx_value unknown = { .kind = CBX_V_UNKNOWN },
-                              unknown_more = { .kind = CBX_V_UNKNOWN, .number = CBX_UNKNOWN_MORE };
+static const struct cbx_value unknown = { .kind = CBX_V_UNKNOWN };
+/* Flags that hold for a set when they hold for all of its alternatives. */
+static const uint32_t OF_ALL = CBX_UNKNOWN_CALLER | CBX_UNKNOWN_NUMBER;
 const struct cbx_values cbx_values_unknown = { .count = 1, .items = { &unknown } };
 const struct cbx_values cbx_values_nothing = { .count = 0, .items = { &unknown } };
 
@@ -53,26 +54,53 @@ const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str
                : cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_TEXT, .text = text });
 }
 
-struct cbx_str cbx_values_piece(const struct cbx_values *values, bool *gaps)
+const struct cbx_values *cbx_values_marked(struct cbx_arena *arena, uint32_t flags)
+{
+    struct cbx_value marked = { .kind = CBX_V_UNKNOWN, .number = flags };
+    return flags == 0 ? &cbx_values_unknown : cbx_values_one(arena, &marked);
+}
+
+uint32_t cbx_values_flags(const struct cbx_values *values)
+{
+    uint32_t flags = 0, all = UINT32_MAX;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        if (v->kind == CBX_V_UNKNOWN) {
+            flags |= (uint32_t)v->number;
+            all &= (uint32_t)v->number;
+        }
+    }
+    return flags & (all | ~OF_ALL);
+}
+
+struct cbx_str cbx_values_piece(const struct cbx_values *values, uint32_t *gaps)
 {
     const struct cbx_value *v = values->count == 1 ? values->items[0] : &unknown;
     bool path = v->kind == CBX_V_NAME && v->count == 1 && v->members[0]->count == 1;
     v = path ? v->members[0]->items[0] : v;
     bool written = v->kind == CBX_V_TEXT || v->kind == CBX_V_NUMBER,
          partly = v->kind == CBX_V_UNKNOWN && v->text.len > 0;
-    *gaps |= !written;
+    if (!written) {
+        uint32_t flags = cbx_values_flags(values);
+        *gaps |= CBX_UNKNOWN_BUILT | cbx_unknown_inherited(flags);
+        *gaps |= (flags & CBX_UNKNOWN_CALLER) == 0 ? CBX_UNKNOWN_HERE : 0;
+    }
     return written || partly ? v->text : CBX_STR("*");
 }
 
-const struct cbx_values *cbx_values_built(struct cbx_arena *arena, struct cbx_str text, bool gaps)
+const struct cbx_values *cbx_values_built(struct cbx_arena *arena, struct cbx_str text,
+                                          uint32_t gaps)
 {
     enum { PATH_MAX_BYTES = 4096 };
-    if (!gaps) {
+    if (gaps == 0) {
         return cbx_values_text(arena, text);
     }
     bool path = text.p != NULL && text.len <= PATH_MAX_BYTES && memchr(text.p, '/', text.len);
-    return path ? cbx_values_one(arena, &(struct cbx_value){ .kind = CBX_V_UNKNOWN, .text = text })
-                : &cbx_values_unknown;
+    gaps &= (gaps & CBX_UNKNOWN_HERE) != 0 ? ~(uint32_t)CBX_UNKNOWN_CALLER : UINT32_MAX;
+    struct cbx_value built = { .kind = CBX_V_UNKNOWN,
+                               .number = gaps & ~(uint32_t)CBX_UNKNOWN_HERE };
+    built.text = path ? text : built.text;
+    return cbx_values_one(arena, &built);
 }
 
 const struct cbx_values *cbx_values_bytes(struct cbx_arena *arena, struct cbx_str text)
@@ -188,6 +216,24 @@ static bool add_to_set(struct cbx_values *set, const struct cbx_value *value, bo
     return false;
 }
 
+/* Replaces two of "anything" by one with the flags of both. False when the set has none yet, or
+ * either has known parts. */
+static bool merge_unknown(struct cbx_arena *arena, struct cbx_values *set,
+                          const struct cbx_value *value)
+{
+    uint32_t i = find_unknown(set);
+    if (value->kind != CBX_V_UNKNOWN || i == set->count || value->text.len > 0 ||
+        set->items[i]->text.len > 0) {
+        return false;
+    }
+    uint32_t a = (uint32_t)set->items[i]->number, b = (uint32_t)value->number;
+    uint32_t both = (a | b) & ((a & b) | ~OF_ALL);
+    if (both != a) {
+        set->items[i] = both == b ? value : cbx_values_marked(arena, both)->items[0];
+    }
+    return true;
+}
+
 const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct cbx_values *a,
                                          const struct cbx_values *b)
 {
@@ -205,13 +251,14 @@ const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct c
     memcpy(set, a, sizeof(*a) + a->count * sizeof(a->items[0]));
     bool lost = false, more = false;
     for (uint32_t i = 0; i < b->count; i++) {
-        lost |= !add_to_set(set, b->items[i], &more);
+        lost |= !merge_unknown(arena, set, b->items[i]) && !add_to_set(set, b->items[i], &more);
     }
     if (lost) {
-        more |= cbx_values_has_more(a) || cbx_values_has_more(b);
+        uint32_t flags = cbx_values_flags(a) | cbx_values_flags(b) | (more ? CBX_UNKNOWN_MORE : 0);
         uint32_t place = find_unknown(set);
         place = place < set->count ? place : find_spare(set);
-        set->items[place < set->count ? place : set->count - 1] = more ? &unknown_more : &unknown;
+        set->items[place < set->count ? place : set->count - 1] =
+            cbx_values_marked(arena, flags)->items[0];
     }
     return set;
 }
@@ -279,13 +326,7 @@ bool cbx_values_is_number(const struct cbx_values *values, int64_t *out)
 
 bool cbx_values_has_more(const struct cbx_values *values)
 {
-    for (uint32_t i = 0; i < values->count; i++) {
-        if (values->items[i]->kind == CBX_V_UNKNOWN &&
-            values->items[i]->number == CBX_UNKNOWN_MORE) {
-            return true;
-        }
-    }
-    return false;
+    return (cbx_values_flags(values) & CBX_UNKNOWN_MORE) != 0;
 }
 
 bool cbx_values_has_unknown(const struct cbx_values *values)
@@ -334,8 +375,8 @@ static const struct cbx_values *member_of(struct cbx_arena *arena, const struct 
         index += index < 0 ? (long)v->count : 0;
         return index >= 0 && index < (long)v->count ? v->members[index] : &cbx_values_unknown;
     }
-    (void)arena;
-    return &cbx_values_unknown;
+    uint32_t flags = v->kind == CBX_V_UNKNOWN ? cbx_unknown_inherited((uint32_t)v->number) : 0;
+    return cbx_values_marked(arena, flags);
 }
 
 const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct cbx_values *values,
@@ -376,7 +417,9 @@ const struct cbx_values *cbx_values_members(struct cbx_arena *arena,
         const struct cbx_value *v = values->items[i];
         bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
         if (!container) {
-            out = cbx_values_join(arena, out, &cbx_values_unknown);
+            uint32_t flags =
+                v->kind == CBX_V_UNKNOWN ? cbx_unknown_inherited((uint32_t)v->number) : 0;
+            out = cbx_values_join(arena, out, cbx_values_marked(arena, flags));
         }
         for (uint32_t m = 0; container && m < v->count && m < 64; m++) {
             out = cbx_values_join(arena, out, v->members[m]);

@@ -14,7 +14,8 @@
 struct cbx_node;
 
 enum cbx_value_kind {
-    CBX_V_UNKNOWN = 0, /* any value; text: the known parts of a text, '*' for each unknown part */
+    CBX_V_UNKNOWN = 0, /* any value; text: the known parts of a text, '*' for each unknown part;
+                          number: CBX_UNKNOWN_ flags */
     CBX_V_NAME,        /* the thing of this qualified name: "os.system" */
     CBX_V_TEXT,        /* a constant string or bytes */
     CBX_V_NUMBER,      /* a constant integer; or, count is 1, another constant: text is how it is
@@ -58,12 +59,40 @@ const struct cbx_values *cbx_values_name(struct cbx_arena *arena, struct cbx_str
 enum { CBX_NAME_BARE = 1, CBX_NAME_OBJECT = 2 };
 const struct cbx_values *cbx_values_bare(struct cbx_arena *arena, struct cbx_str name);
 const struct cbx_values *cbx_values_text(struct cbx_arena *arena, struct cbx_str text);
-/* One piece of a concatenated text: the text of a constant, "*" for any other value, which sets
- * *gaps. */
-struct cbx_str cbx_values_piece(const struct cbx_values *values, bool *gaps);
-/* Result of the concatenation: a constant; with gaps "anything", which keeps the known parts when
- * they may be a path. */
-const struct cbx_values *cbx_values_built(struct cbx_arena *arena, struct cbx_str text, bool gaps);
+/* What is known of "anything", as flags in its number. */
+enum {
+    CBX_UNKNOWN_MORE = 1,  /* it replaces names that were more than the cap */
+    CBX_UNKNOWN_BUILT = 4, /* a concatenation with parts that are not known */
+    CBX_UNKNOWN_TEXT = 8,  /* it is, or is read from, a text that is not in the source: a file, the
+                               input, a message */
+    CBX_UNKNOWN_ENVIRONMENT = 1024, /* with SECRET: from the whole environment */
+    CBX_UNKNOWN_SECRET = 16,        /* it is made from the environment or from a credential */
+    CBX_UNKNOWN_CALLER =
+        32, /* only a caller that is not in the text could give it: where that caller
+                                stands, it is judged with the function */
+    CBX_UNKNOWN_NAMES = 128,   /* a name of an attribute, out of a list of all of an object (dir) */
+    CBX_UNKNOWN_PICKED = 256,  /* with NAMES: taken by its place in the list */
+    CBX_UNKNOWN_MEMBER = 512,  /* an attribute that was read by such a name; not inherited */
+    CBX_UNKNOWN_NUMBER = 2048, /* it is a number; not inherited */
+    CBX_UNKNOWN_HERE = 64      /* in `gaps` alone: a part that has no such caller */
+};
+/* The flags of what is read from it, or called on it. */
+static inline uint32_t cbx_unknown_inherited(uint32_t flags)
+{
+    return flags & ~(uint32_t)(CBX_UNKNOWN_MORE | CBX_UNKNOWN_MEMBER | CBX_UNKNOWN_NUMBER);
+}
+/* "Anything" with these flags. */
+const struct cbx_values *cbx_values_marked(struct cbx_arena *arena, uint32_t flags);
+/* The flags of the alternatives that are "anything"; CBX_UNKNOWN_CALLER and
+ * CBX_UNKNOWN_NUMBER when all of them have it. */
+uint32_t cbx_values_flags(const struct cbx_values *values);
+/* One piece of a concatenated text: the text of a constant, "*" for any other value, whose flags and
+ * CBX_UNKNOWN_BUILT are added to *gaps. */
+struct cbx_str cbx_values_piece(const struct cbx_values *values, uint32_t *gaps);
+/* Result of the concatenation: a constant; with gaps "anything" with these flags, which keeps the
+ * known parts when they may be a path. */
+const struct cbx_values *cbx_values_built(struct cbx_arena *arena, struct cbx_str text,
+                                          uint32_t gaps);
 /* A constant of bytes (value.number is CBX_TEXT_BYTES): iterated over, it gives numbers. */
 enum { CBX_TEXT_BYTES = 1 };
 const struct cbx_values *cbx_values_bytes(struct cbx_arena *arena, struct cbx_str text);
@@ -82,9 +111,8 @@ const struct cbx_value *cbx_values_container(const struct cbx_values *values,
                                              enum cbx_value_kind kind);
 
 /* The union of both. Alternatives over the cap are replaced by "anything": constants first, then
- * names that nothing binds. When other alternatives were replaced too, the "anything" has the
- * number CBX_UNKNOWN_MORE. */
-enum { CBX_UNKNOWN_MORE = 1 };
+ * names that nothing binds. When other alternatives were replaced too, the "anything" has the flag
+ * CBX_UNKNOWN_MORE. */
 const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct cbx_values *a,
                                          const struct cbx_values *b);
 

@@ -112,6 +112,7 @@ struct cbx_walk {
     struct cbx_str star_items[16];
     int depth, run_depth, apply_depth, expand_depth;
     uint32_t steps, runs, cycles;
+    struct cbx_table mentions;       /* of Python: how the text uses each name */
     struct cbx_py_uses *import_uses; /* of Python; NULL: not read yet */
     bool examples;                   /* of docstrings were read */
     bool uses_arguments;             /* of JavaScript's functions */
@@ -120,7 +121,8 @@ struct cbx_walk {
     bool armed;
     const struct cbx_node **triggers;
     size_t trigger_count, trigger_size;
-    bool withs;   /* there is a `with` of JavaScript's */
+    bool withs;       /* there is a `with` of JavaScript's */
+    uint32_t getters; /* of JavaScript's, that were followed */
     bool gave_up; /* a bound was reached: some value is "anything" although it could be computed */
     /* Values that were computed inside a cycle; they are discarded after it. */
     const struct cbx_values **tentative[CBX_TENTATIVE_MAX];

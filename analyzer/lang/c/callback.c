@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the library calls for the program, and functions in unions: an address there that is not that
- * of a function is an unresolved call. */
+ * What the library calls for the program, functions in unions, and addresses near a function: an
+ * address there that is not that of a function is an unresolved call. */
 #include "analyzer/lang/c/names.h"
 
 static const struct {
@@ -45,6 +45,34 @@ void cbx_c_check_callback(struct cbx_c_walk *c, struct cbx_str callee, struct cb
         if (function != NULL && cbx_c_is_doubtful_target(c, function)) {
             cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL,
                               cbx_str_sub(cbx_c_text(c, function), 0, 40), call);
+        }
+    }
+}
+
+/* --- addresses ------------------------------------------------------------------------------- */
+
+void cbx_c_check_offset(struct cbx_c_walk *c, const struct cbx_node *binary)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        struct cbx_node *operand = cbx_child_at(binary, i);
+        while (cbx_c_kind(operand) == CN_parenthesized_expression) {
+            operand = cbx_child_at(operand, 0);
+        }
+        struct cbx_node *value = cbx_c_strip(operand);
+        const struct cbx_c_name *own =
+            cbx_c_kind(value) == CN_identifier ? cbx_c_name_find(c, value) : NULL;
+        bool function = cbx_c_kind(value) == CN_identifier &&
+                        (own != NULL ? own->what == CBX_C_FUNCTION : true);
+        struct cbx_str text = cbx_c_text(c, value);
+        bool library = own == NULL && text.len > 0 && text.p[0] >= 'a' && text.p[0] <= 'z' &&
+                       !cbx_str_starts(text, CBX_STR("std")) && !cbx_str_is(text, "environ") &&
+                       !cbx_str_starts(text, CBX_STR("opt")) && !cbx_str_is(text, "errno");
+        const struct cbx_node *type = cbx_child_of(operand, CBX_FIELD_type);
+        bool pointer =
+            cbx_c_kind(cbx_child_of(type, CBX_FIELD_declarator)) == CN_abstract_pointer_declarator;
+        if (cbx_c_kind(operand) == CN_cast_expression && pointer && function &&
+            (own != NULL || library)) {
+            cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL, text, binary);
         }
     }
 }

@@ -288,6 +288,7 @@ static void extract_call(struct cbx_c_walk *c, struct cbx_str name, struct cbx_n
     fact->arg_count = count;
     cbx_c_build(c, name, list, call);
     cbx_c_check_callback(c, name, list, call);
+    cbx_c_check_written(c, name, list, call);
     extract_line(c, call, list, name);
 }
 
@@ -418,6 +419,7 @@ static void check_assigned(struct cbx_c_walk *c, struct cbx_node *node)
                     *value = cbx_child_of(node, begins ? CBX_FIELD_value : CBX_FIELD_right);
     enum cbx_c_what what = CBX_C_OBJECT;
     struct cbx_node *declared = begins && left != NULL ? cbx_c_declared(left, &what) : left;
+    cbx_c_check_record_value(c, left, value);
     bool pointer = what == CBX_C_POINTER;
     if (cbx_c_kind(declared) == CN_identifier) {
         const struct cbx_c_name *name = cbx_c_name_find(c, declared);
@@ -449,33 +451,6 @@ static void check_address(struct cbx_c_walk *c, struct cbx_node *node)
     bool away = cbx_c_kind(up) == CN_cast_expression || cbx_c_kind(up) == CN_argument_list;
     if (name != NULL && name->what == CBX_C_POINTER && away) {
         cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_c_text(c, inner), node);
-    }
-}
-
-/* (char *)puts + 1000: an address of other code in the library. */
-static void check_offset(struct cbx_c_walk *c, const struct cbx_node *binary)
-{
-    for (uint32_t i = 0; i < 2; i++) {
-        struct cbx_node *operand = cbx_child_at(binary, i);
-        while (cbx_c_kind(operand) == CN_parenthesized_expression) {
-            operand = cbx_child_at(operand, 0);
-        }
-        struct cbx_node *value = cbx_c_strip(operand);
-        const struct cbx_c_name *own =
-            cbx_c_kind(value) == CN_identifier ? cbx_c_name_find(c, value) : NULL;
-        bool function = cbx_c_kind(value) == CN_identifier &&
-                        (own != NULL ? own->what == CBX_C_FUNCTION : true);
-        struct cbx_str text = cbx_c_text(c, value);
-        bool library = own == NULL && text.len > 0 && text.p[0] >= 'a' && text.p[0] <= 'z' &&
-                       !cbx_str_starts(text, CBX_STR("std")) && !cbx_str_is(text, "environ") &&
-                       !cbx_str_starts(text, CBX_STR("opt")) && !cbx_str_is(text, "errno");
-        const struct cbx_node *type = cbx_child_of(operand, CBX_FIELD_type);
-        bool pointer =
-            cbx_c_kind(cbx_child_of(type, CBX_FIELD_declarator)) == CN_abstract_pointer_declarator;
-        if (cbx_c_kind(operand) == CN_cast_expression && pointer && function &&
-            (own != NULL || library)) {
-            cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL, text, binary);
-        }
     }
 }
 
@@ -519,6 +494,15 @@ static void extract_node(struct cbx_c_walk *c, struct cbx_node *node)
         return;
     case CN_cast_expression:
         check_cast(c, node);
+        cbx_c_check_record_cast(c, node);
+        return;
+    case CN_function_definition:
+        cbx_c_check_definition(c, node);
+        return;
+    case CN_field_identifier:
+        if (cbx_c_kind(node->parent) == CN_field_expression) {
+            cbx_c_check_field(c, node);
+        }
         return;
     case CN_init_declarator:
     case CN_assignment_expression:
@@ -528,7 +512,7 @@ static void extract_node(struct cbx_c_walk *c, struct cbx_node *node)
         check_address(c, node);
         return;
     case CN_binary_expression:
-        check_offset(c, node);
+        cbx_c_check_offset(c, node);
         return;
     case CN_declaration:
         check_main(c, node);
@@ -584,6 +568,7 @@ static void judge(struct cbx_c_walk *c, TSTree *tree)
         return;
     }
     cbx_c_names_collect(c);
+    cbx_c_records_collect(c);
     for (uint32_t i = 0; i < c->syntax.count; i++) {
         enum cbx_c_node_kind kind = cbx_c_kind(&c->syntax.nodes[i]);
         if (kind == CN_assignment_expression || kind == CN_initializer_pair) {

@@ -82,6 +82,58 @@ static size_t skip_typeof(struct cbx_c_walk *c, size_t i)
     return end - i;
 }
 
+/* The token behind the parenthesis that closes the one at `open`; the count when there is none. */
+static size_t behind_parentheses(const struct cbx_c_tokens *tokens, size_t open)
+{
+    int depth = 0;
+    for (size_t i = open; i < tokens->count; i++) {
+        depth += cbx_c_is(&tokens->items[i], "(") - cbx_c_is(&tokens->items[i], ")");
+        if (depth == 0) {
+            return i + 1;
+        }
+    }
+    return tokens->count;
+}
+
+/* main(argc, argv) int argc; char **argv; {: a definition without a type, which is int. The grammar has
+ * none. `i` is at the beginning of a declaration outside of functions. */
+static bool is_untyped_definition(const struct cbx_c_tokens *tokens, size_t i)
+{
+    if (i + 1 >= tokens->count || tokens->items[i].kind != C_IDENTIFIER ||
+        !cbx_c_is(&tokens->items[i + 1], "(")) {
+        return false;
+    }
+    size_t behind = behind_parentheses(tokens, i + 1);
+    if (behind >= tokens->count || cbx_c_is(&tokens->items[behind], "{")) {
+        return behind < tokens->count;
+    }
+    if (tokens->items[behind].kind != C_IDENTIFIER) {
+        return false;
+    }
+    for (; behind < tokens->count; behind++) { /* declarations of the parameters */
+        const struct cbx_c_token *token = &tokens->items[behind];
+        if (cbx_c_is(token, "{")) {
+            return cbx_c_is(token - 1, ";");
+        }
+        if (cbx_c_is(token, "}") || cbx_c_is(token, "=") || cbx_c_is(token, "typedef")) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* Follows the braces; true where a declaration outside of functions begins. */
+static bool begins_outside(const struct cbx_c_tokens *tokens, size_t i, int *depth)
+{
+    const struct cbx_c_token *token = &tokens->items[i], *before = i > 0 ? token - 1 : NULL;
+    bool storage = cbx_c_is(before, "static") || cbx_c_is(before, "extern");
+    before = storage && i > 1 ? token - 2 : before;
+    bool begins = *depth == 0 && (before == NULL || (storage && i == 1) || cbx_c_is(before, ";") ||
+                                  cbx_c_is(before, "}"));
+    *depth += cbx_c_is(token, "{") - cbx_c_is(token, "}");
+    return begins;
+}
+
 bool cbx_c_join(struct cbx_c_walk *c)
 {
     size_t size = 1;
@@ -91,11 +143,16 @@ bool cbx_c_join(struct cbx_c_walk *c)
     char *text = size < UINT32_MAX ? cbx_arena_alloc(c->arena, size) : NULL;
     uint32_t *offsets = cbx_arena_array(c->arena, c->tokens->count + 1, sizeof(*offsets)), n = 0;
     bool in_case = false;
+    int depth = 0;
     for (size_t i = 0, skip; text != NULL && offsets != NULL && i < c->tokens->count; i++) {
         const struct cbx_c_token *token = &c->tokens->items[i];
         in_case = cbx_c_is(token, "case") || (in_case && !cbx_c_is(token, ":"));
         skip = skip_typeof(c, i);
         struct cbx_str part = skip > 0 ? CBX_STR("int") : readable(c, i, in_case);
+        if (begins_outside(c->tokens, i, &depth) && is_untyped_definition(c->tokens, i)) {
+            memcpy(text + n, "int ", 4);
+            n += 4;
+        }
         for (size_t k = 0; k < skip; k++) {
             offsets[i + k] = n;
         }

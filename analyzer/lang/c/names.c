@@ -32,8 +32,8 @@ static uint32_t bucket_of(struct cbx_str name)
     return (hash ^ hash >> 15) % CBX_C_NAME_BUCKETS;
 }
 
-static struct cbx_c_name *add(struct cbx_c_walk *c, struct cbx_c_name **buckets,
-                              struct cbx_str name)
+struct cbx_c_name *cbx_c_table_add(struct cbx_c_walk *c, struct cbx_c_name **buckets,
+                                   struct cbx_str name)
 {
     struct cbx_c_name *out = cbx_arena_alloc(c->arena, sizeof(*out));
     if (out != NULL) {
@@ -44,7 +44,7 @@ static struct cbx_c_name *add(struct cbx_c_walk *c, struct cbx_c_name **buckets,
     return out;
 }
 
-static struct cbx_c_name *find(struct cbx_c_name *const *buckets, struct cbx_str name)
+struct cbx_c_name *cbx_c_table_find(struct cbx_c_name *const *buckets, struct cbx_str name)
 {
     struct cbx_c_name *n = buckets[bucket_of(name)];
     while (n != NULL && !cbx_str_equal(n->name, name)) {
@@ -55,12 +55,12 @@ static struct cbx_c_name *find(struct cbx_c_name *const *buckets, struct cbx_str
 
 static bool is_function_type(const struct cbx_c_walk *c, struct cbx_str name)
 {
-    return find(c->types, name) != NULL;
+    return cbx_c_table_find(c->types, name) != NULL;
 }
 
 bool cbx_c_is_function_field(const struct cbx_c_walk *c, struct cbx_str name)
 {
-    return find(c->fields, name) != NULL;
+    return cbx_c_table_find(c->fields, name) != NULL;
 }
 
 /* --- declarators ------------------------------------------------------------------------------ */
@@ -120,7 +120,8 @@ bool cbx_c_is_callable_type(const struct cbx_c_walk *c, const struct cbx_node *d
         return false;
     }
     const struct cbx_node *named = cbx_child_of(type, CBX_FIELD_type); /* typeof(f) */
-    const struct cbx_c_name *name = named != NULL ? find(c->names, cbx_c_text(c, named)) : NULL;
+    const struct cbx_c_name *name =
+        named != NULL ? cbx_c_table_find(c->names, cbx_c_text(c, named)) : NULL;
     return name == NULL || name->what == CBX_C_FUNCTION || name->what == CBX_C_POINTER;
 }
 
@@ -180,13 +181,18 @@ static void add_name(struct cbx_c_walk *c, const struct cbx_node *name,
                      const struct cbx_node *type, bool defines)
 {
     struct cbx_str text = cbx_c_text(c, name);
+    bool plain = name->field != CBX_FIELD_declarator ||
+                 cbx_c_kind(name->parent) == CN_init_declarator ||
+                 cbx_c_kind(name->parent) == CN_declaration ||
+                 cbx_c_kind(name->parent) == CN_parameter_declaration;
     bool named = cbx_c_kind(type) == CN_type_identifier && is_function_type(c, cbx_c_text(c, type));
-    struct cbx_c_name *out = block == NULL ? find(c->names, text) : NULL;
-    out = out != NULL ? out : add(c, c->names, text);
+    struct cbx_c_name *out = block == NULL ? cbx_c_table_find(c->names, text) : NULL;
+    out = out != NULL ? out : cbx_c_table_add(c, c->names, text);
     if (out == NULL) {
         return;
     }
     out->to = block != NULL ? block->end : UINT32_MAX;
+    out->numbers = what == CBX_C_OBJECT && !plain && cbx_c_is_number(c, type);
     out->what = what == CBX_C_OBJECT && named        ? CBX_C_POINTER
                 : what == CBX_C_FUNCTION && !defines ? CBX_C_POINTER /* f(int g(void)) */
                                                      : what;
@@ -198,8 +204,8 @@ static void add_name(struct cbx_c_walk *c, const struct cbx_node *name,
 
 static void add_value(struct cbx_c_walk *c, const struct cbx_node *name, struct cbx_node *value)
 {
-    struct cbx_c_name *out = find(c->values, cbx_c_text(c, name));
-    out = out != NULL ? out : add(c, c->values, cbx_c_text(c, name));
+    struct cbx_c_name *out = cbx_c_table_find(c->values, cbx_c_text(c, name));
+    out = out != NULL ? out : cbx_c_table_add(c, c->values, cbx_c_text(c, name));
     if (out != NULL && out->value_count < CBX_C_VALUES_MAX) {
         out->values[out->value_count++] = value;
     }
@@ -266,20 +272,20 @@ static void collect_types(struct cbx_c_walk *c, struct cbx_node *node)
         bool function = what != CBX_C_OBJECT || (cbx_c_kind(type) == CN_type_identifier &&
                                                  is_function_type(c, cbx_c_text(c, type)));
         if (name != NULL && function) {
-            add(c, cbx_c_kind(node) == CN_type_definition ? c->types : c->fields,
-                cbx_c_text(c, name));
+            cbx_c_table_add(c, cbx_c_kind(node) == CN_type_definition ? c->types : c->fields,
+                            cbx_c_text(c, name));
         }
     }
 }
 
 bool cbx_c_is_union_function(const struct cbx_c_walk *c, struct cbx_str name)
 {
-    return find(c->union_functions, name) != NULL;
+    return cbx_c_table_find(c->union_functions, name) != NULL;
 }
 
 bool cbx_c_is_union_field(const struct cbx_c_walk *c, struct cbx_str name)
 {
-    return find(c->union_fields, name) != NULL;
+    return cbx_c_table_find(c->union_fields, name) != NULL;
 }
 
 /* The members of a union that has a function among them. */
@@ -297,7 +303,8 @@ static void collect_union(struct cbx_c_walk *c, const struct cbx_node *node)
             bool calls = what != CBX_C_OBJECT || (cbx_c_kind(type) == CN_type_identifier &&
                                                   is_function_type(c, cbx_c_text(c, type)));
             if (name != NULL && pass == 1) {
-                add(c, calls ? c->union_functions : c->union_fields, cbx_c_text(c, name));
+                cbx_c_table_add(c, calls ? c->union_functions : c->union_fields,
+                                cbx_c_text(c, name));
             }
             function |= calls;
         }
@@ -355,10 +362,10 @@ void cbx_c_names_enter(struct cbx_c_walk *c, struct cbx_node *node)
 
 struct cbx_c_name *cbx_c_name_find(const struct cbx_c_walk *c, const struct cbx_node *identifier)
 {
-    return find(c->names, cbx_c_text(c, identifier));
+    return cbx_c_table_find(c->names, cbx_c_text(c, identifier));
 }
 
 const struct cbx_c_name *cbx_c_values(const struct cbx_c_walk *c, struct cbx_str name)
 {
-    return find(c->values, name);
+    return cbx_c_table_find(c->values, name);
 }

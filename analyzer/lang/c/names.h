@@ -32,6 +32,7 @@ struct cbx_c_name {
     struct cbx_str name;
     uint32_t to; /* until where in the expanded text */
     enum cbx_c_what what;
+    bool numbers;              /* an array of numbers, or a pointer to them */
     struct cbx_c_name *around; /* the local name that was declared before it */
     /* The initial and assigned values of all variables of this name. */
     struct cbx_node *values[CBX_C_VALUES_MAX];
@@ -64,6 +65,9 @@ struct cbx_c_walk {
     struct cbx_c_name *values[CBX_C_NAME_BUCKETS]; /* by name alone */
     struct cbx_c_name *union_functions[CBX_C_NAME_BUCKETS]; /* members of unions: functions */
     struct cbx_c_name *union_fields[CBX_C_NAME_BUCKETS];    /* and what is beside them */
+    struct cbx_c_name *records[CBX_C_NAME_BUCKETS];  /* types that hold a pointer to a function */
+    struct cbx_c_name *objects[CBX_C_NAME_BUCKETS];  /* variables and members of such a type */
+    struct cbx_c_name *handlers[CBX_C_NAME_BUCKETS]; /* functions of sa_sigaction */
     struct cbx_c_built built[CBX_C_BUILT_MAX];
     uint32_t built_count;
     struct cbx_c_union_write union_writes[CBX_C_UNION_WRITES_MAX];
@@ -72,6 +76,24 @@ struct cbx_c_walk {
 };
 
 struct cbx_str cbx_c_text(const struct cbx_c_walk *c, const struct cbx_node *node);
+
+/* Adds a name to a table of names, and finds it; NULL when it is not there. */
+struct cbx_c_name *cbx_c_table_add(struct cbx_c_walk *c, struct cbx_c_name **buckets,
+                                   struct cbx_str name);
+struct cbx_c_name *cbx_c_table_find(struct cbx_c_name *const *buckets, struct cbx_str name);
+
+/* True for a type of numbers. */
+bool cbx_c_is_number(const struct cbx_c_walk *c, const struct cbx_node *type);
+/* Collects the types that hold pointers to functions, and what has such a type; after the names. */
+void cbx_c_records_collect(struct cbx_c_walk *c);
+/* Adds facts where the bytes of a pointer to a function are written: by a call of the library, through
+ * a cast; for functions within functions; for registers of a signal's context. */
+void cbx_c_check_written(struct cbx_c_walk *c, struct cbx_str callee, struct cbx_node *list,
+                         const struct cbx_node *call);
+void cbx_c_check_record_cast(struct cbx_c_walk *c, struct cbx_node *cast);
+void cbx_c_check_record_value(struct cbx_c_walk *c, struct cbx_node *left, struct cbx_node *value);
+void cbx_c_check_definition(struct cbx_c_walk *c, const struct cbx_node *definition);
+void cbx_c_check_field(struct cbx_c_walk *c, const struct cbx_node *field);
 
 /* The token that a node begins with. */
 const struct cbx_c_token *cbx_c_token_at(const struct cbx_c_walk *c, uint32_t offset);
@@ -114,6 +136,8 @@ void cbx_c_build(struct cbx_c_walk *c, struct cbx_str callee, struct cbx_node *l
                  const struct cbx_node *call);
 const struct cbx_c_built *cbx_c_built(struct cbx_c_walk *c, struct cbx_str name);
 
+/* (char *)puts + 1000: an address of other code in the library. */
+void cbx_c_check_offset(struct cbx_c_walk *c, const struct cbx_node *binary);
 /* A call of the library that calls an argument. */
 void cbx_c_check_callback(struct cbx_c_walk *c, struct cbx_str callee, struct cbx_node *list,
                           const struct cbx_node *call);

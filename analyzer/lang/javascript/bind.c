@@ -194,21 +194,11 @@ static void bind_declaration(struct cbx_walk *js, struct cbx_scope *scope, struc
             bind_declarator(js, scope, child, var);
         }
         if (cbx_js_kind(child) == JS_variable_declarator && is_exported(node)) {
+            struct cbx_node *name = cbx_child_of(child, CBX_FIELD_name);
             struct target t = { .where = scope, .value = cbx_child_of(child, CBX_FIELD_value) };
-            bind_pattern(js, t, cbx_child_of(child, CBX_FIELD_name), 0);
+            bind_pattern(js, t, name, 0);
+            cbx_ts_bind_export(js, scope, node, name);
         }
-    }
-}
-
-/* namespace A.B { ... }: an object whose members are what it exports. */
-static void bind_namespace(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
-{
-    struct cbx_node *name = cbx_child_of(node, CBX_FIELD_name);
-    while (name != NULL && cbx_js_kind(name) != JS_identifier) {
-        name = cbx_child_at(name, 0);
-    }
-    if (name != NULL) {
-        cbx_scope_bind(js, scope, scope, cbx_js_name(js, name), CBX_BIND_UNKNOWN, name);
     }
 }
 
@@ -221,6 +211,10 @@ static void bind_fields(struct cbx_walk *js, struct cbx_scope *inner, struct cbx
         struct target t = { .where = inner, .value = cbx_child_of(p, CBX_FIELD_right) };
         if (cbx_js_kind(p) == JS_assignment_pattern) {
             bind_pattern(js, t, cbx_child_of(p, CBX_FIELD_left), 0);
+        }
+        if (cbx_js_kind(p) == JS_identifier && js->parsed->lang->policy == CBX_TYPESCRIPT) {
+            t.value = p;
+            bind_name(js, &t, cbx_js_name(js, p));
         }
     }
 }
@@ -445,8 +439,10 @@ static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *sco
         return scope;
     case JS_internal_module:
     case JS_module:
-        bind_namespace(js, scope, node);
+        cbx_ts_bind_namespace(js, scope, node);
         return scope;
+    case JS_enum_declaration:
+        return cbx_ts_bind_enum(js, scope, node);
     case JS_variable_declaration:
     case JS_lexical_declaration:
         bind_declaration(js, scope, node);
@@ -556,6 +552,21 @@ void cbx_js_bind_value(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_
 {
     struct target t = { .scope = scope, .where = where, .value = value, .each = each };
     bind_pattern(js, t, pattern, 0);
+}
+
+void cbx_js_bind_key(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
+                     struct cbx_node *pattern, struct cbx_node *value, struct cbx_str key)
+{
+    struct target t = { .scope = scope, .where = where, .value = value };
+    bind_pattern(js, at_key(js, t, key), pattern, 0);
+}
+
+void cbx_js_bind_part(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
+                      struct cbx_str name, struct cbx_node *value, struct cbx_str key)
+{
+    struct target t = { .scope = scope, .where = where, .value = value };
+    t = at_key(js, t, key);
+    bind_name(js, &t, name);
 }
 
 void cbx_js_bind_all(struct cbx_walk *js)

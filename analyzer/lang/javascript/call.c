@@ -18,7 +18,8 @@ struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *c
     bool member = cbx_js_kind(callee) == JS_member_expression ||
                   cbx_js_kind(callee) == JS_subscript_expression;
     if (!is_new && member && cbx_js_member(js, callee, scope, &method) &&
-        (cbx_str_is(method, "call") || cbx_str_is(method, "apply"))) {
+        (cbx_str_is(method, "call") || cbx_str_is(method, "apply")) &&
+        !cbx_str_is(cbx_walk_text(js, cbx_child_of(callee, CBX_FIELD_object)), "Reflect")) {
         site.targets = cbx_js_eval(js, cbx_child_of(callee, CBX_FIELD_object), scope);
         site.skip = 1;
         site.from_array = cbx_str_is(method, "apply");
@@ -225,7 +226,8 @@ static const struct cbx_values *join_path(struct cbx_walk *js, const struct cbx_
                                           struct cbx_scope *scope)
 {
     struct cbx_str out = CBX_STR(""), part;
-    bool given, gaps = false;
+    uint32_t gaps = 0;
+    bool given;
     for (uint32_t i = 0, count = cbx_js_argument_count(site); i < count && out.p != NULL; i++) {
         part = cbx_values_piece(cbx_js_argument(js, site, i, scope, &given), &gaps);
         bool slash = out.len > 0 && out.p[out.len - 1] != '/' && part.len > 0 && part.p[0] != '/';
@@ -262,6 +264,19 @@ static const struct cbx_values *parse_int(struct cbx_walk *js, const struct cbx_
                  : &cbx_values_unknown;
 }
 
+/* "Anything" that is as secret as a value; nothing when it is not. */
+static const struct cbx_values *secrets_in(struct cbx_walk *js, const struct cbx_values *values)
+{
+    uint32_t flags = cbx_js_secrets(values, false);
+    return flags != 0 ? cbx_values_marked(js->arena, flags) : &cbx_values_nothing;
+}
+
+static const struct cbx_values *members_of(struct cbx_walk *js, const struct cbx_values *object)
+{
+    return cbx_values_join(js->arena, cbx_values_members(js->arena, object),
+                           secrets_in(js, object));
+}
+
 static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str name,
                                           const struct cbx_js_call_site *site,
                                           struct cbx_scope *scope)
@@ -269,6 +284,10 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     enum cbx_js_call meaning = cbx_js_call_meaning(name);
     struct cbx_str text;
     bool given;
+    struct cbx_str library = cbx_js_wrapper(name);
+    if (library.len > 0 && meaning == JS_CALL_NONE) { /* _(x), _.chain(x).map(f) */
+        return cbx_values_join(js->arena, cbx_values_name(js->arena, library), &cbx_values_unknown);
+    }
     if (meaning == JS_CALL_NONE || meaning == JS_CALL_SKIP) {
         return &cbx_values_unknown;
     }
@@ -285,7 +304,7 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
         return is_text ? cbx_values_text(js->arena, cbx_fold_base64(js->arena, text))
                        : &cbx_values_unknown;
     case JS_CALL_BUFFER:
-        return read_buffer(js, site, scope);
+        return cbx_values_join(js->arena, read_buffer(js, site, scope), secrets_in(js, first));
     case JS_CALL_PERCENT:
         return is_text ? cbx_values_text(js->arena, unpercent(js, text)) : &cbx_values_unknown;
     case JS_CALL_SAME:
@@ -297,9 +316,9 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     case JS_CALL_MEMBERS:
         return cbx_values_members(js->arena, first);
     case JS_CALL_VALUES:
-        return cbx_values_each(js->arena, cbx_values_members(js->arena, first));
+        return cbx_values_each(js->arena, members_of(js, first));
     case JS_CALL_ENTRIES:
-        return cbx_js_entries(js, cbx_values_members(js->arena, first));
+        return cbx_js_entries(js, members_of(js, first));
     case JS_CALL_JOIN_PATH:
         return join_path(js, site, scope);
     case JS_CALL_HOME:
@@ -310,6 +329,10 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
         return list_arguments(js, site, scope);
     case JS_CALL_INT:
         return parse_int(js, site, scope);
+    case JS_CALL_CARRIES:
+        return cbx_values_marked(js->arena, cbx_js_secrets(first, false));
+    case JS_CALL_NAMES:
+        return cbx_values_each(js->arena, cbx_values_marked(js->arena, CBX_UNKNOWN_NAMES));
     default:
         return &cbx_values_unknown;
     }
@@ -371,6 +394,13 @@ static const struct cbx_values *call_function(struct cbx_walk *js, const struct 
     return cbx_values_some(out);
 }
 
+/* Array.prototype.last = f: the program has a method of this name. */
+static bool has_own_method(struct cbx_walk *js, const struct cbx_node *callee)
+{
+    struct cbx_str name = cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property));
+    return name.len > 0 && cbx_scope_chain(js, NULL, name) != NULL;
+}
+
 const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope)
 {
@@ -382,10 +412,10 @@ const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *
     }
     const struct cbx_values *out =
         site.skip == 0 ? cbx_js_call_method(js, callee, &site, scope) : NULL;
-    if (out != NULL) {
+    if (out != NULL && !has_own_method(js, callee)) {
         return out;
     }
-    out = &cbx_values_nothing;
+    out = out != NULL ? out : &cbx_values_nothing;
     for (uint32_t i = 0; i < site.targets->count; i++) {
         const struct cbx_value *v = site.targets->items[i];
         out = cbx_values_join(js->arena, out,
@@ -394,6 +424,9 @@ const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *
                                                           : &cbx_values_unknown);
     }
     out = out->count > 0 ? out : &cbx_values_unknown;
+    const uint32_t kept = CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
+    uint32_t flags = cbx_values_flags(site.targets) & kept;
+    out = flags != 0 ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, flags)) : out;
     return js->escaped_calls != NULL && cbx_values_has_unknown(site.targets)
                ? cbx_values_join(js->arena, out, call_name(js, CBX_STR("require"), &site, scope))
                : out;

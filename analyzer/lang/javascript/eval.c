@@ -133,7 +133,11 @@ const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_value
         out = cbx_values_join(js->arena, out, read_one(js, object->items[i], key, &opaque));
     }
     if (opaque) {
+        const uint32_t kept = CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
+        uint32_t flags = cbx_values_flags(object) & kept;
         out = cbx_values_join(js->arena, out, read_anything(js, key));
+        out =
+            flags != 0 ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, flags)) : out;
     }
     return cbx_values_some(out);
 }
@@ -162,13 +166,15 @@ const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node
                                             struct cbx_scope *scope, bool raw)
 {
     struct cbx_str out = CBX_STR("");
-    bool gaps = false;
+    uint32_t gaps = 0;
     for (struct cbx_node *child = node != NULL ? node->first : NULL; child != NULL && out.p != NULL;
          child = child->next) {
         enum cbx_js_kind kind = cbx_js_kind(child);
         struct cbx_str part = cbx_walk_text(js, child);
         if (kind == JS_template_substitution) {
-            part = cbx_values_piece(cbx_js_eval(js, cbx_child_at(child, 0), scope), &gaps);
+            const struct cbx_values *value = cbx_js_eval(js, cbx_child_at(child, 0), scope);
+            gaps |= cbx_js_secrets(value, false);
+            part = cbx_values_piece(value, &gaps);
         } else if (kind != JS_string_fragment && kind != JS_escape_sequence) {
             continue;
         } else if (!raw) {
@@ -231,7 +237,7 @@ static const struct cbx_values *eval_operator(struct cbx_walk *js, struct cbx_st
     if (cbx_values_is_number(left, &x) && cbx_values_is_number(right, &y)) {
         return eval_numbers(js, op, x, y);
     }
-    bool gaps = false;
+    uint32_t gaps = cbx_js_secrets(left, false) | cbx_js_secrets(right, false);
     a = cbx_values_piece(left, &gaps);
     b = cbx_values_piece(right, &gaps);
     return cbx_str_is(op, "+") ? cbx_values_built(js->arena, cbx_fold_concat(js->arena, a, b), gaps)
@@ -298,7 +304,11 @@ static const struct cbx_values *eval_this(struct cbx_walk *js, const struct cbx_
     }
     bool plain = n == NULL || cbx_js_kind(n) == JS_function_declaration ||
                  cbx_js_kind(n) == JS_function_expression;
-    return plain ? cbx_values_bare(js->arena, CBX_STR("this")) : &cbx_values_unknown;
+    const struct cbx_values *out =
+        plain ? cbx_values_bare(js->arena, CBX_STR("this")) : &cbx_values_unknown;
+    const struct cbx_values *given =
+        n != NULL && n->inner != NULL ? cbx_scope_lookup(js, n->inner, CBX_STR("this")) : NULL;
+    return given != NULL ? cbx_values_join(js->arena, out, given) : out;
 }
 
 static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_node *node,
@@ -346,6 +356,12 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_n
                                .kind = CBX_V_FUNCTION, .node = child, .scope = child->inner });
         } else if (map && kind == JS_spread_element) {
             value.number = 1; /* the members of that override earlier ones */
+            keys[value.count] = CBX_STR("\xff");
+            members[value.count] = cbx_values_marked(
+                js->arena, cbx_js_secrets(cbx_js_eval(js, cbx_child_at(child, 0), scope), false));
+            value.count += cbx_values_flags(members[value.count]) != 0;
+        } else if (map && kind == JS_property_identifier) {
+            value.number = 1; /* of an enum, a number */
         } else if (!map) {
             spread |= kind == JS_spread_element;
             members[value.count++] = cbx_js_eval(js, child, scope);
@@ -406,7 +422,26 @@ static const struct cbx_values *eval_member(struct cbx_walk *js, struct cbx_node
                    ? cbx_values_text(js->arena, cbx_str_sub(text, (size_t)index, (size_t)index + 1))
                    : &cbx_values_unknown;
     }
-    return cbx_js_read(js, object, key);
+    const struct cbx_values *out = cbx_js_read(js, object, key);
+    bool picked = (cbx_values_flags(out) & CBX_UNKNOWN_NAMES) != 0 &&
+                  cbx_js_kind(cbx_child_of(node, CBX_FIELD_index)) == JS_number;
+    return picked
+               ? cbx_values_join(js->arena, out, cbx_values_marked(js->arena, CBX_UNKNOWN_PICKED))
+               : out;
+}
+
+/* The members of an array from an index on. */
+static const struct cbx_values *members_from(struct cbx_walk *js, const struct cbx_values *array,
+                                             uint32_t from)
+{
+    const struct cbx_value *list = cbx_values_container(array, CBX_V_LIST);
+    if (list == NULL) {
+        return cbx_values_each(js->arena, cbx_values_members(js->arena, array));
+    }
+    struct cbx_value rest = *list;
+    rest.members += from < list->count ? from : list->count;
+    rest.count -= from < list->count ? from : list->count;
+    return cbx_values_one(js->arena, &rest);
 }
 
 const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_values *object,
@@ -422,6 +457,9 @@ const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_value
                                   node != NULL ? node->start : 0, node != NULL ? node->end : 1);
         }
         return read_keys(js, object, keys);
+    }
+    if (key.len > 1 && key.p[key.len - 1] == ':') {
+        return members_from(js, object, (uint32_t)strtoul(key.p, NULL, 10));
     }
     return cbx_js_read(js, object, key);
 }
@@ -483,6 +521,7 @@ static const struct cbx_values *eval_kind(struct cbx_walk *js, struct cbx_node *
         return &cbx_values_unknown;
     case JS_object:
     case JS_array:
+    case JS_arguments:
         return eval_container(js, node, scope, kind == JS_object);
     case JS_call_expression:
     case JS_new_expression:

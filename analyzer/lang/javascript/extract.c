@@ -183,17 +183,8 @@ static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct 
     if (language != NULL) {
         extract_code(js, name, language, call, site, scope);
     }
-    struct cbx_str member;
-    if (cbx_js_call_meaning(name) == JS_CALL_GET &&
-        cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &member) &&
-        cbx_str_is(member, "constructor")) {
-        add_special(js, CBX_FACT_DUNDER_WALK, name, call);
-    }
-    enum cbx_js_call meaning = cbx_js_call_meaning(name);
-    if ((meaning == JS_CALL_VALUES || meaning == JS_CALL_ENTRIES) &&
-        cbx_js_holds_power(cbx_js_argument(js, site, 0, scope, &given))) {
-        add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
-    }
+    cbx_js_check_keys(js, name, call, site, scope);
+    cbx_js_check_sent(js, name, call, site, scope);
 }
 
 /* Parent.prototype.constructor.call(this): how classes were written before they had a syntax. */
@@ -361,8 +352,10 @@ static void extract_call(struct cbx_walk *js, struct cbx_node *call, struct cbx_
         extract_named_call(js, CBX_STR("import"), call, &site, scope);
         return;
     }
+    bool own = cbx_js_kind(cbx_child_of(callee, CBX_FIELD_object)) == JS_this; /* class */
     for (uint32_t i = 0; i < site.targets->count; i++) {
-        if (site.targets->items[i]->kind == CBX_V_NAME) {
+        bool maker = own && cbx_str_is(site.targets->items[i]->text, "Function");
+        if (site.targets->items[i]->kind == CBX_V_NAME && !maker) {
             extract_named_call(js, site.targets->items[i]->text, call, &site, scope);
         }
     }
@@ -497,9 +490,8 @@ static void extract_member(struct cbx_walk *js, struct cbx_node *node, struct cb
     struct cbx_node *object = cbx_child_of(node, CBX_FIELD_object);
     struct cbx_str key, inner;
     if (!cbx_js_member(js, node, scope, &key)) {
-        if (cbx_js_holds_power(cbx_js_eval(js, object, scope))) {
-            add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_walk_text(js, object), node);
-        }
+        cbx_js_check_computed(js, cbx_js_eval(js, object, scope),
+                              cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_index), scope), node);
         return;
     }
     add(js, CBX_IS_ATTRIBUTE, key, node);

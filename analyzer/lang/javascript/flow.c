@@ -6,29 +6,74 @@
 
 /* --- what parameters are given ---------------------------------------------------------------- */
 
-static void give_parameters(struct cbx_walk *js, struct cbx_node *function, struct cbx_node *list,
-                            struct cbx_scope *where)
+/* The arguments of one call: f(a), f.call(self, a), f.apply(self, array), f.bind(self, a). */
+struct given {
+    struct cbx_node *self;  /* NULL: not known */
+    struct cbx_node *list;  /* of the arguments */
+    struct cbx_node *array; /* holds the arguments instead; NULL: the list does */
+    uint32_t skip;          /* members of the list before the first */
+    struct cbx_scope *where;
+};
+
+static bool is_rest(const struct cbx_node *parameter)
+{
+    return cbx_js_kind(parameter) == JS_rest_pattern;
+}
+
+/* `this` and `arguments` of a function. Arrow functions have those of the function around them. */
+static void give_self(struct cbx_walk *js, struct cbx_node *function, const struct given *given)
+{
+    if (cbx_js_kind(function) == JS_arrow_function) {
+        return;
+    }
+    if (given->self != NULL) {
+        cbx_scope_bind(js, function->inner, given->where, CBX_STR("this"), CBX_BIND_EXPR,
+                       given->self);
+    }
+    if (js->uses_arguments) {
+        cbx_js_bind_part(
+            js, function->inner, given->where, CBX_STR("arguments"),
+            given->array != NULL ? given->array : given->list,
+            cbx_arena_printf(js->arena, "%u:", given->array != NULL ? 0 : given->skip));
+    }
+}
+
+static void give_parameters(struct cbx_walk *js, struct cbx_node *function,
+                            const struct given *given)
 {
     struct cbx_node *parameters = cbx_child_of(function, CBX_FIELD_parameters),
-                    *single = cbx_child_of(function, CBX_FIELD_parameter), *argument = list->first;
+                    *single = cbx_child_of(function, CBX_FIELD_parameter);
     struct cbx_node *p = single != NULL ? single : parameters != NULL ? parameters->first : NULL;
-    for (; p != NULL && argument != NULL; p = single != NULL ? NULL : p->next) {
-        if (cbx_js_kind(argument) == JS_spread_element || cbx_js_kind(p) == JS_rest_pattern) {
+    struct cbx_node *source = given->array != NULL ? given->array : given->list,
+                    *argument =
+                        given->array == NULL ? cbx_child_at(given->list, given->skip) : NULL;
+    uint32_t at = given->array == NULL ? given->skip : 0;
+    give_self(js, function, given);
+    for (; p != NULL; p = single != NULL ? NULL : p->next, at++) {
+        if (cbx_js_kind(argument) == JS_spread_element) {
             return;
         }
-        cbx_js_bind_value(js, function->inner, where, p, argument, false);
+        if (is_rest(p) || given->array != NULL) {
+            cbx_js_bind_key(js, function->inner, given->where, p, source,
+                            cbx_arena_printf(js->arena, is_rest(p) ? "%u:" : "%u", at));
+            continue;
+        }
+        if (argument == NULL) {
+            return;
+        }
+        cbx_js_bind_value(js, function->inner, given->where, p, argument, false);
         argument = argument->next;
     }
 }
 
 /* Every function of this chain of bindings is called with these arguments. */
 static void call_chain(struct cbx_walk *js, struct cbx_binding *chain, struct cbx_str name,
-                       struct cbx_node *list, struct cbx_scope *where)
+                       const struct given *given)
 {
     int count = 0;
     for (struct cbx_binding *b = chain; b != NULL && count < 16; b = b->next) {
         if (cbx_str_equal(b->name, name) && cbx_js_is_function(cbx_js_kind(b->node))) {
-            give_parameters(js, b->node, list, where);
+            give_parameters(js, b->node, given);
             count++;
         }
     }
@@ -64,38 +109,194 @@ static void give_callback(struct cbx_walk *js, struct cbx_node *callee, struct c
     }
 }
 
-/* The functions of this source that a call may call, by name only. */
+/* Array.prototype.f = function () {...}: `this` is any array. Of other methods it is an object of the
+ * program. */
+static bool is_of_prototype(struct cbx_walk *js, const struct cbx_node *function)
+{
+    const struct cbx_node *assignment = function->parent,
+                          *member = cbx_child_of(assignment, CBX_FIELD_left),
+                          *prototype = cbx_child_of(member, CBX_FIELD_object);
+    static const char *const classes[] = { "Array.prototype",  "Object.prototype",
+                                           "String.prototype", "Function.prototype",
+                                           "Number.prototype", "Boolean.prototype" };
+    struct cbx_str text = cbx_walk_text(js, prototype);
+    for (size_t i = 0; cbx_js_kind(assignment) == JS_assignment_expression &&
+                       i < sizeof(classes) / sizeof(classes[0]);
+         i++) {
+        if (cbx_str_is(text, classes[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* o.f(): o is `this` of such functions. */
+static void give_object(struct cbx_walk *js, struct cbx_node *callee, struct cbx_str name,
+                        struct cbx_scope *where)
+{
+    struct cbx_binding *b = cbx_scope_chain(js, NULL, name);
+    for (int count = 0; b != NULL && count < 16; b = b->next, count++) {
+        bool function = cbx_str_equal(b->name, name) && cbx_js_is_function(cbx_js_kind(b->node));
+        if (function && is_of_prototype(js, b->node)) {
+            cbx_scope_bind(js, b->node->inner, where, CBX_STR("this"), CBX_BIND_EXPR,
+                           cbx_child_of(callee, CBX_FIELD_object));
+        }
+    }
+}
+
+/* The functions of this source that an expression may be, by name only. */
+static void give_callee(struct cbx_walk *js, struct cbx_node *callee, const struct given *given)
+{
+    while (cbx_js_kind(callee) == JS_parenthesized_expression) {
+        callee = cbx_child_at(callee, 0);
+    }
+    if (cbx_js_is_function(cbx_js_kind(callee))) {
+        give_parameters(js, callee, given);
+    } else if (cbx_js_kind(callee) == JS_member_expression) {
+        struct cbx_str name = cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property));
+        call_chain(js, cbx_scope_chain(js, NULL, name), name, given);
+        give_object(js, callee, name, given->where);
+    } else if (cbx_js_kind(callee) == JS_identifier) {
+        struct cbx_str name = cbx_js_name(js, callee);
+        struct cbx_binding *chain = NULL;
+        for (struct cbx_scope *s = given->where; s != NULL && chain == NULL; s = s->parent) {
+            chain = cbx_scope_chain(js, s, name);
+        }
+        call_chain(js, chain, name, given);
+    }
+}
+
+/* f.call(self, a), f.apply(self, array), f.bind(self, a), Reflect.apply(f, self, array): the function;
+ * NULL for another call. */
+static struct cbx_node *called_through(struct cbx_walk *js, struct cbx_node *callee,
+                                       struct given *given)
+{
+    struct cbx_node *object = cbx_child_of(callee, CBX_FIELD_object),
+                    *first = cbx_child_at(given->list, 0);
+    struct cbx_str method = cbx_js_kind(callee) == JS_member_expression
+                                ? cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property))
+                                : CBX_STR("");
+    bool apply = cbx_str_is(method, "apply");
+    if (!apply && !cbx_str_is(method, "call") && !cbx_str_is(method, "bind")) {
+        return NULL;
+    }
+    bool reflect = apply && cbx_str_is(cbx_walk_text(js, object), "Reflect");
+    given->self = reflect ? cbx_child_at(given->list, 1) : first;
+    given->skip = 1;
+    given->array = apply ? cbx_child_at(given->list, reflect ? 2 : 1) : NULL;
+    if (apply && given->array == NULL) {
+        given->skip = cbx_child_count(given->list);
+    }
+    return reflect ? first : object;
+}
+
 static void give_call(struct cbx_walk *js, struct cbx_node *call)
 {
     bool is_new = cbx_js_kind(call) == JS_new_expression;
     struct cbx_node *callee =
-                        cbx_child_of(call, is_new ? CBX_FIELD_constructor : CBX_FIELD_function),
-                    *list = cbx_child_of(call, CBX_FIELD_arguments);
-    struct cbx_scope *where = cbx_scope_around(js, call);
+        cbx_child_of(call, is_new ? CBX_FIELD_constructor : CBX_FIELD_function);
+    struct given given = { .list = cbx_child_of(call, CBX_FIELD_arguments),
+                           .where = cbx_scope_around(js, call) };
     while (cbx_js_kind(callee) == JS_parenthesized_expression) {
         callee = cbx_child_at(callee, 0);
     }
-    if (cbx_js_kind(list) != JS_arguments || list->first == NULL) {
+    if (cbx_js_kind(given.list) != JS_arguments) {
         return;
     }
-    if (cbx_js_is_function(cbx_js_kind(callee))) {
-        give_parameters(js, callee, list, where);
-    } else if (cbx_js_kind(callee) == JS_member_expression) {
-        struct cbx_str name = cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property));
-        call_chain(js, cbx_scope_chain(js, NULL, name), name, list, where);
-        if (cbx_js_is_function(cbx_js_kind(list->first))) {
-            give_callback(js, callee, list, where);
-        }
-    } else if (cbx_js_kind(callee) == JS_identifier && is_new) {
+    if (cbx_js_kind(callee) == JS_identifier && is_new) {
         struct cbx_str name = CBX_STR("constructor");
-        call_chain(js, cbx_scope_chain(js, NULL, name), name, list, where);
-    } else if (cbx_js_kind(callee) == JS_identifier) {
-        struct cbx_str name = cbx_js_name(js, callee);
-        struct cbx_binding *chain = NULL;
-        for (struct cbx_scope *s = where; s != NULL && chain == NULL; s = s->parent) {
-            chain = cbx_scope_chain(js, s, name);
+        call_chain(js, cbx_scope_chain(js, NULL, name), name, &given);
+        return;
+    }
+    give_callee(js, callee, &given);
+    if (cbx_js_kind(callee) != JS_member_expression || given.list->first == NULL) {
+        return;
+    }
+    if (cbx_js_is_function(cbx_js_kind(given.list->first))) {
+        give_callback(js, callee, given.list, given.where);
+    }
+    struct cbx_node *inner = called_through(js, callee, &given);
+    if (inner != NULL) {
+        give_callee(js, inner, &given);
+    }
+}
+
+/* --- getters ---------------------------------------------------------------------------------- */
+
+/* The member of an object literal: `get() {}`, `get: f`; NULL when it is not there. */
+static struct cbx_node *member_of(struct cbx_walk *js, struct cbx_node *object, const char *name)
+{
+    for (struct cbx_node *m = cbx_js_kind(object) == JS_object ? object->first : NULL; m != NULL;
+         m = m->next) {
+        bool pair = cbx_js_kind(m) == JS_pair;
+        struct cbx_str key =
+            cbx_js_name(js, cbx_child_of(m, pair ? CBX_FIELD_key : CBX_FIELD_name));
+        if (m->named && cbx_str_is(key, name)) {
+            return pair ? cbx_child_of(m, CBX_FIELD_value) : m;
         }
-        call_chain(js, chain, name, list, where);
+    }
+    return NULL;
+}
+
+/* An attribute of this name is what the function returns, for `this` of each place that reads it. */
+static void bind_getter(struct cbx_walk *js, struct cbx_str name, struct cbx_node *getter)
+{
+    if (!cbx_js_is_function(cbx_js_kind(getter)) || getter->inner == NULL) {
+        return;
+    }
+    for (const struct cbx_return *r = getter->inner->returns; r != NULL; r = r->next) {
+        cbx_scope_bind(js, NULL, cbx_scope_around(js, r->node), name, CBX_BIND_EXPR, r->node);
+    }
+    for (uint32_t i = 0; i < js->syntax.count; i++) {
+        struct cbx_node *node = &js->syntax.nodes[i];
+        if (cbx_js_kind(node) == JS_member_expression &&
+            cbx_str_equal(cbx_js_name(js, cbx_child_of(node, CBX_FIELD_property)), name)) {
+            struct given given = { .self = cbx_child_of(node, CBX_FIELD_object),
+                                   .where = cbx_scope_around(js, node) };
+            cbx_scope_bind(js, getter->inner, given.where, CBX_STR("this"), CBX_BIND_EXPR,
+                           given.self);
+        }
+    }
+}
+
+static void bind_described(struct cbx_walk *js, struct cbx_str name, struct cbx_node *descriptor)
+{
+    bind_getter(js, name, member_of(js, descriptor, "get"));
+    struct cbx_node *value = member_of(js, descriptor, "value");
+    if (value != NULL) {
+        cbx_scope_bind(
+            js, NULL, cbx_scope_around(js, value), name,
+            cbx_js_kind(value) == JS_method_definition ? CBX_BIND_FUNCTION : CBX_BIND_EXPR, value);
+    }
+}
+
+/* Object.defineProperty(o, 'x', {get}), o.__defineGetter__('x', f), Object.defineProperties(o, {x}). */
+static void give_getter(struct cbx_walk *js, struct cbx_node *call)
+{
+    enum { GETTERS_MAX = 64 };
+    struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function),
+                    *list = cbx_child_of(call, CBX_FIELD_arguments);
+    struct cbx_str method = cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property)), name;
+    bool old = cbx_str_is(method, "__defineGetter__");
+    if ((!old && !cbx_str_starts(method, CBX_STR("definePropert"))) ||
+        js->getters++ > GETTERS_MAX) {
+        return;
+    }
+    struct cbx_node *key = cbx_child_at(list, old ? 0 : 1), *what = cbx_child_at(list, old ? 1 : 2);
+    if (cbx_str_is(method, "defineProperties")) {
+        for (struct cbx_node *m = cbx_js_kind(key) == JS_object ? key->first : NULL; m != NULL;
+             m = m->next) {
+            if (cbx_js_kind(m) == JS_pair) {
+                bind_described(js, cbx_js_name(js, cbx_child_of(m, CBX_FIELD_key)),
+                               cbx_child_of(m, CBX_FIELD_value));
+            }
+        }
+    } else if (key != NULL && cbx_values_is_text(cbx_js_eval(js, key, js->module), &name)) {
+        if (old) {
+            bind_getter(js, name, what);
+        } else {
+            bind_described(js, name, what);
+        }
     }
 }
 
@@ -188,6 +389,10 @@ void cbx_js_flow_all(struct cbx_walk *js)
         enum cbx_js_kind kind = cbx_js_kind(&nodes[i]);
         if (kind == JS_call_expression || kind == JS_new_expression) {
             give_call(js, &nodes[i]);
+            js->giving = false; /* a getter is an assignment at this place */
+            js->at = nodes[i].start;
+            give_getter(js, &nodes[i]);
+            js->giving = true;
         } else if (kind == JS_identifier && js->uses_arguments && is_value(js, &nodes[i]) &&
                    cbx_str_is(cbx_walk_text(js, &nodes[i]), "arguments")) {
             let_arguments_escape(js, &nodes[i]);

@@ -32,6 +32,14 @@ struct cbx_str cbx_jsx_mend(const struct cbx_parsed *parsed, const TSLanguage *g
 /* Around a file in such a program. */
 extern const char *const cbx_js_around_file[2];
 
+/* namespace A.B { ... }: an object whose members are what it exports. */
+void cbx_ts_bind_namespace(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node);
+/* export let k in a namespace N: N.k = x sets the variable. `declaration` binds `name`. */
+void cbx_ts_bind_export(struct cbx_walk *js, struct cbx_scope *scope,
+                        const struct cbx_node *declaration, struct cbx_node *name);
+/* enum K { A = 'a', B = A + 'b' }: an object; returns the scope of its members. */
+struct cbx_scope *cbx_ts_bind_enum(struct cbx_walk *js, struct cbx_scope *scope,
+                                   struct cbx_node *node);
 /* Turns a tree of TypeScript into one of JavaScript by removing the types. */
 void cbx_ts_reshape(struct cbx_walk *js);
 
@@ -41,6 +49,12 @@ bool cbx_js_is_function(enum cbx_js_kind kind);
 /* Binds the names of a pattern to `value`, or to any member of it. */
 void cbx_js_bind_value(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
                        struct cbx_node *pattern, struct cbx_node *value, bool each);
+/* The same to the part of `value` at a key: an index, or "n:" for the members from there on. And of a
+ * bare name. */
+void cbx_js_bind_key(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
+                     struct cbx_node *pattern, struct cbx_node *value, struct cbx_str key);
+void cbx_js_bind_part(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
+                      struct cbx_str name, struct cbx_node *value, struct cbx_str key);
 /* Pass one: every binding of every scope; then the arguments of parameters, and what escapes. */
 void cbx_js_bind_all(struct cbx_walk *js);
 void cbx_js_flow_all(struct cbx_walk *js);
@@ -90,6 +104,16 @@ struct cbx_str cbx_js_canonical(struct cbx_str name);
 bool cbx_js_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope,
                    struct cbx_str *out);
 
+/* The callee and the arguments of a call, for f(a), f.call(this, a), f.apply(this, [a]),
+ * f.bind(this)(a) and Reflect.apply(f, this, [a]). */
+struct cbx_js_call_site {
+    const struct cbx_values *targets;
+    struct cbx_node *list;         /* of arguments; a template string for a tagged template */
+    uint32_t skip;                 /* of them, before the first */
+    bool from_array;               /* the one after `skip` is the list itself */
+    const struct cbx_value *bound; /* f.bind(this, a): the arguments before all others, or NULL */
+};
+
 enum cbx_js_call {
     JS_CALL_NONE = 0,
     JS_CALL_REQUIRE,
@@ -110,12 +134,32 @@ enum cbx_js_call {
     JS_CALL_HERE, /* the folder of the program */
     JS_CALL_INT,
     JS_CALL_APPLY,
+    JS_CALL_NAMES,   /* of all members of its argument */
+    JS_CALL_CARRIES, /* a text of its arguments */
 };
 /* How the evaluator follows a callable of this name. */
 enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
 
 /* "javascript", "shell", "timer" (code only when it is a string), or NULL. */
 const char *cbx_js_runs(struct cbx_str name);
+/* True for what sends its arguments to another machine. */
+bool cbx_js_sends(struct cbx_str name);
+/* The flags CBX_UNKNOWN_SECRET and CBX_UNKNOWN_ENVIRONMENT of a value: process.env, and what is made
+ * from it. `for_keys`: where a key stands for the host that issued it, only the whole environment. */
+uint32_t cbx_js_secrets(const struct cbx_values *values, bool for_keys);
+/* Adds a fact when a call of this name sends the environment or a credential. */
+void cbx_js_check_sent(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
+                       const struct cbx_js_call_site *site, struct cbx_scope *scope);
+/* lodash, for lodash and its members; empty for another name. */
+struct cbx_str cbx_js_wrapper(struct cbx_str name);
+/* Adds facts for the arguments of a call of this name: paths of lodash that lead to a constructor or a
+ * template, keys that are not constant where they may lead out of the program, names of what all
+ * functions have. */
+void cbx_js_check_keys(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
+                       const struct cbx_js_call_site *site, struct cbx_scope *scope);
+/* The same for object[keys] at a node. */
+void cbx_js_check_computed(struct cbx_walk *js, const struct cbx_values *object,
+                           const struct cbx_values *keys, struct cbx_node *node);
 /* globalThis, global, window, ... */
 bool cbx_js_is_global_object(struct cbx_str name);
 /* True for express and similar packages. */
@@ -127,15 +171,6 @@ bool cbx_js_changes(struct cbx_str method);
 bool cbx_js_is_powerful(struct cbx_str name);
 uint64_t cbx_js_powerful_bits(void);
 
-/* The callee and the arguments of a call, for f(a), f.call(this, a), f.apply(this, [a]),
- * f.bind(this)(a) and Reflect.apply(f, this, [a]). */
-struct cbx_js_call_site {
-    const struct cbx_values *targets;
-    struct cbx_node *list;         /* of arguments; a template string for a tagged template */
-    uint32_t skip;                 /* of them, before the first */
-    bool from_array;               /* the one after `skip` is the list itself */
-    const struct cbx_value *bound; /* f.bind(this, a): the arguments before all others, or NULL */
-};
 struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *call,
                                          struct cbx_scope *scope);
 

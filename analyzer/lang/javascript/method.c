@@ -88,7 +88,7 @@ static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx
         return split_text(js, text, a);
     }
     if (cbx_str_is(method, "concat") && cbx_js_argument_count(site) == 1) {
-        bool gaps = false;
+        uint32_t gaps = 0;
         a = cbx_values_piece(first, &gaps);
         return cbx_values_built(js->arena, cbx_fold_concat(js->arena, text, a), gaps);
     }
@@ -144,11 +144,15 @@ static const struct cbx_values *list_method(struct cbx_walk *js, const struct cb
                  { "sort", LIST },       { "values", LIST },       { "splice", LIST },
                  { "map", MAPPED },      { "flatMap", MAPPED },    { "reduce", RESULT },
                  { "entries", ENTRIES }, { "reduceRight", RESULT } };
-    const struct cbx_values *any = cbx_values_members(js->arena, cbx_values_one(js->arena, list));
+    const struct cbx_values *any = cbx_values_members(js->arena, cbx_values_one(js->arena, list)),
+                            *one = any;
+    if ((cbx_values_flags(any) & CBX_UNKNOWN_NAMES) != 0) {
+        one = cbx_values_join(js->arena, any, cbx_values_marked(js->arena, CBX_UNKNOWN_PICKED));
+    }
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (cbx_str_is(method, rows[i].name)) {
             return rows[i].gives == ENTRIES  ? cbx_js_entries(js, any)
-                   : rows[i].gives == MEMBER ? any
+                   : rows[i].gives == MEMBER ? one
                    : rows[i].gives == LIST   ? cbx_values_each(js->arena, any)
                    : rows[i].gives == MAPPED
                        ? cbx_values_each(js->arena, callback_result(js, site, scope))
@@ -163,7 +167,8 @@ static const struct cbx_values *call_list_method(struct cbx_walk *js, const stru
                                                  const struct cbx_js_call_site *site,
                                                  struct cbx_scope *scope)
 {
-    bool given, gaps = false;
+    uint32_t gaps = 0;
+    bool given;
     struct cbx_str separator = CBX_STR(","), out = CBX_STR(""), part;
     if (cbx_str_is(method, "reverse")) {
         struct cbx_value copy = *list;

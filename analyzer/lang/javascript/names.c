@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-enum what { ALIAS, MEANING, RUNS, GLOBAL, POWER, CHANGES, SERVER };
+enum what { ALIAS, MEANING, RUNS, GLOBAL, POWER, CHANGES, SERVER, WRAPPER, SENDS };
 
 static const struct cbx_name_row rows[] = {
 #define CBX_ROW(what, name, text, number, more)                                                    \
@@ -75,6 +75,19 @@ struct cbx_str cbx_js_module(struct cbx_str specifier)
 {
     return cbx_str_starts(specifier, CBX_STR("node:")) ? cbx_str_sub(specifier, 5, specifier.len)
                                                        : specifier;
+}
+
+bool cbx_js_sends(struct cbx_str name)
+{
+    const char *dot = name.len > 0 ? memchr(name.p, '.', name.len) : NULL;
+    return find(SENDS, dot != NULL ? cbx_str_sub(name, 0, (size_t)(dot - name.p)) : name) != NULL;
+}
+
+struct cbx_str cbx_js_wrapper(struct cbx_str name)
+{
+    const char *dot = name.len > 0 ? memchr(name.p, '.', name.len) : NULL;
+    struct cbx_str library = dot != NULL ? cbx_str_sub(name, 0, (size_t)(dot - name.p)) : name;
+    return find(WRAPPER, library) != NULL ? library : CBX_STR("");
 }
 
 bool cbx_js_is_server(struct cbx_str module)

@@ -42,13 +42,146 @@ static bool is_code_object(struct cbx_walk *py, struct cbx_str name, const struc
     return (cbx_str_is(name, "__code__") || cbx_str_is(name, "func_code")) && !looks;
 }
 
+/* obj.__dict__.get(self.name), obj.__dict__[k] in a method of a class of this source, of a parameter:
+ * how descriptors keep their values. Dictionaries of modules have facts of their own. */
+static bool is_own_dictionary(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
+{
+    const struct cbx_node *dictionary = node->parent, *use = dictionary->parent,
+                          *object = cbx_child_of(dictionary, CBX_FIELD_object);
+    if (!cbx_str_is(name, "__dict__") || cbx_py_kind(dictionary) != PY_attribute ||
+        cbx_py_kind(object) != PY_identifier ||
+        (cbx_py_kind(use) != PY_subscript && cbx_py_kind(use) != PY_attribute)) {
+        return false;
+    }
+    const struct cbx_scope *scope = cbx_scope_around(py, node);
+    const struct cbx_binding *b = cbx_scope_chain(py, scope, cbx_walk_text(py, object));
+    bool method = scope->kind == CBX_SCOPE_FUNCTION && scope->parent != NULL &&
+                  scope->parent->kind == CBX_SCOPE_CLASS;
+    for (; method && b != NULL && b->given; b = b->next) {
+        if (b->next == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void cbx_py_extract_attribute(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {
+    if (is_own_dictionary(py, name, node)) {
+        return;
+    }
     cbx_facts_add(py->facts, CBX_IS_ATTRIBUTE, name, node->start, node->end);
     bool climbs =
         cbx_py_climbs(name) && (node->field != CBX_FIELD_attribute || is_of_literal(node->parent));
     if (climbs || cbx_py_is_dunder(name) || is_code_object(py, name, node)) {
         cbx_py_special(py, CBX_FACT_DUNDER_WALK, name, node);
+    }
+}
+
+void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node)
+{
+    struct cbx_str name = cbx_walk_text(py, node);
+    const struct cbx_node *string = node->parent;
+    bool attribute = cbx_py_kind(string) == PY_attribute && node->field == CBX_FIELD_attribute;
+    bool key = cbx_py_kind(string->parent) == PY_pair && string->field == CBX_FIELD_key,
+         given = cbx_py_kind(string->parent) == PY_argument_list &&
+                 cbx_str_starts(cbx_walk_text(py, string->parent->parent), CBX_STR("setattr"));
+    bool read = attribute ? string->field != CBX_FIELD_left
+                          : cbx_py_kind(node) == PY_string_content && !key && !given;
+    if (name.len > 10 && name.p[0] == '_' && !read &&
+        (cbx_str_is(name, "__array_interface__") || cbx_str_is(name, "__array_struct__"))) {
+        cbx_facts_add(py->facts, CBX_IS_REFERENCE,
+                      cbx_arena_printf(py->arena, "defined:%.*s", CBX_STR_ARG(name)), node->start,
+                      node->end);
+    }
+}
+
+/* --- objects of the kernel, names out of dir() ------------------------------------------------- */
+
+void cbx_py_check_owned(struct cbx_walk *py, const struct cbx_values *object, struct cbx_str name,
+                        const struct cbx_node *node)
+{
+    bool private =
+        name.len > 1 && name.p[0] == '_' && (name.p[1] != '_' || cbx_str_is(name, "__dict__"));
+    for (uint32_t i = 0; private && i < object->count; i++) {
+        const struct cbx_value *v = object->items[i];
+        if (v->kind == CBX_V_NAME && cbx_py_is_owned(v->text)) {
+            cbx_py_special(py, CBX_FACT_DUNDER_WALK, name, node);
+            return;
+        }
+    }
+}
+
+static bool are_names(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    return node != NULL &&
+           (cbx_values_flags(cbx_py_eval(py, node, scope)) & CBX_UNKNOWN_NAMES) != 0;
+}
+
+/* Adds a fact when a constant of a test is a part of such a name. */
+static void check_test(struct cbx_walk *py, struct cbx_node *constant, struct cbx_scope *scope)
+{
+    const struct cbx_values *values = cbx_py_eval(py, constant, scope);
+    values = values->items[0]->kind == CBX_V_LIST ? cbx_py_members(py, values) : values;
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (values->items[i]->kind == CBX_V_TEXT &&
+            cbx_py_is_part_of_dunder(values->items[i]->text)) {
+            cbx_py_special(py, CBX_FACT_DUNDER_WALK, values->items[i]->text, constant);
+            return;
+        }
+    }
+}
+
+/* Of the operands or arguments of a node: are some names, the others are constants of the test. */
+static void check_operands(struct cbx_walk *py, struct cbx_node *parent, struct cbx_scope *scope,
+                           bool names)
+{
+    for (struct cbx_node *child = parent->first; child != NULL && !names; child = child->next) {
+        names = child->named && are_names(py, child, scope);
+    }
+    for (struct cbx_node *child = parent->first; child != NULL && names; child = child->next) {
+        if (child->named) {
+            check_test(py, child, scope);
+        }
+    }
+}
+
+/* [getattr(x, a) for a in dir(x)][3] */
+static void check_picked(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    if ((cbx_values_flags(cbx_py_eval(py, node, scope)) & CBX_UNKNOWN_MEMBER) != 0) {
+        cbx_py_special(py, CBX_FACT_DUNDER_WALK, CBX_STR("dir"), node);
+    }
+}
+
+void cbx_py_check_names(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
+{
+    int64_t number;
+    struct cbx_node *callee, *list;
+    switch (cbx_py_kind(node)) {
+    case PY_comparison_operator:
+        check_operands(py, node, scope, false);
+        return;
+    case PY_call: /* a.startswith('f_b'), re.match('f_b', a), next(a) */
+        callee = cbx_child_of(node, CBX_FIELD_function);
+        list = cbx_child_of(node, CBX_FIELD_arguments);
+        if (list != NULL && cbx_py_kind(list) == PY_argument_list) {
+            bool method = cbx_py_kind(callee) == PY_attribute &&
+                          are_names(py, cbx_child_of(callee, CBX_FIELD_object), scope);
+            check_operands(py, list, scope, method);
+        }
+        if (cbx_str_is(cbx_walk_text(py, callee), "next")) {
+            check_picked(py, node, scope);
+        }
+        return;
+    case PY_subscript:
+        if (cbx_values_is_number(cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_subscript), scope),
+                                 &number)) {
+            check_picked(py, node, scope);
+        }
+        return;
+    default:
+        return;
     }
 }
 

@@ -242,9 +242,17 @@ static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
+/* What a parameter may be besides the arguments of the calls in the text. */
+static const struct cbx_values *other_arguments(struct cbx_walk *py, struct cbx_node *function)
+{
+    return cbx_values_marked(py->arena,
+                             cbx_py_is_only_called(py, function) ? CBX_UNKNOWN_CALLER : 0);
+}
+
 static void bind_parameters(struct cbx_walk *py, struct cbx_scope *inner, struct cbx_scope *outer,
                             struct cbx_node *function)
 {
+    const struct cbx_values *other = other_arguments(py, function);
     struct cbx_node *parameters = cbx_child_of(function, CBX_FIELD_parameters);
     for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL; p != NULL;
          p = p->next) {
@@ -253,7 +261,10 @@ static void bind_parameters(struct cbx_walk *py, struct cbx_scope *inner, struct
             continue;
         }
         struct cbx_str text = cbx_py_text(py, name);
-        cbx_scope_bind(py, inner, outer, text, CBX_BIND_UNKNOWN, name);
+        struct cbx_binding *b = cbx_scope_bind(py, inner, outer, text, CBX_BIND_VALUES, name);
+        if (b != NULL) {
+            b->values = other;
+        }
         if (value != NULL) {
             cbx_scope_bind(py, inner, outer, text, CBX_BIND_EXPR, value);
         }
@@ -536,6 +547,7 @@ void cbx_py_bind_all(struct cbx_walk *py)
     py->eval = cbx_py_eval;
     py->member = cbx_py_member;
     cbx_builtins_begin(py, &cbx_py_builtins);
+    cbx_py_read_mentions(py);
     for (uint32_t i = 0; i < py->syntax.count; i++) {
         struct cbx_node *node = &py->syntax.nodes[i];
         struct cbx_scope *scope = cbx_scope_around(py, node);

@@ -18,6 +18,8 @@ static enum cbx_builtin_use use(const struct cbx_node *node)
     case PY_attribute:
         return node->field == CBX_FIELD_attribute ? CBX_BUILTIN_NO_USE : CBX_BUILTIN_USED;
     case PY_assignment:
+    case PY_for_statement:
+    case PY_for_in_clause:
         return node->field == CBX_FIELD_left ? CBX_BUILTIN_NO_USE : CBX_BUILTIN_USED;
     case PY_keyword_argument:
     case PY_function_definition:
@@ -43,6 +45,30 @@ static enum cbx_builtin_use use(const struct cbx_node *node)
     }
 }
 
+/* In the body of the statement that binds it: for x in y, with y as x, except y as x. */
+enum { HOLDS_INSIDE = UINT32_MAX - 1 };
+
+/* That statement, or NULL; *from is where the name is bound. */
+static const struct cbx_node *statement_of(const struct cbx_binding *binding, uint32_t *from)
+{
+    const struct cbx_node *value = binding->node, *up = value != NULL ? value->parent : NULL;
+    bool plain = binding->kind == CBX_BIND_EXPR && binding->path.len == 0;
+    if (!plain) {
+        return NULL;
+    }
+    *from = value->end;
+    if (cbx_py_kind(up) == PY_for_statement && value->field == CBX_FIELD_right) {
+        return up;
+    }
+    if (cbx_py_kind(up) != PY_as_pattern) {
+        return NULL;
+    }
+    *from = up->end;
+    bool with = cbx_py_kind(up->parent) == PY_with_item;
+    up = with ? up->parent->parent : up->parent;
+    return with && up != NULL ? up->parent : up;
+}
+
 static uint32_t holds_from(struct cbx_walk *py, const struct cbx_binding *binding)
 {
     const struct cbx_node *root = &py->syntax.nodes[0], *node = binding->node;
@@ -64,6 +90,10 @@ static uint32_t holds_from(struct cbx_walk *py, const struct cbx_binding *bindin
         default:
             certain = false;
         }
+    }
+    uint32_t from;
+    if (!certain && statement_of(binding, &from) != NULL) {
+        return HOLDS_INSIDE;
     }
     return certain ? node->end : UINT32_MAX;
 }
@@ -93,6 +123,11 @@ static bool runs_later(struct cbx_walk *py, const struct cbx_binding *binding,
 {
     const struct cbx_node *root = &py->syntax.nodes[0], *top = use;
     bool in_body = false;
+    if (from == HOLDS_INSIDE) {
+        const struct cbx_node *statement = statement_of(binding, &from);
+        return statement != NULL && use->start >= from && use->start < statement->end &&
+               cbx_scope_around(py, use) == binding->where;
+    }
     for (; top->parent != NULL && top->parent != root; top = top->parent) {
         in_body |=
             top->field == CBX_FIELD_body && cbx_py_kind(top->parent) == PY_function_definition;

@@ -329,6 +329,14 @@ static const struct cbx_values *any_of_module(struct cbx_walk *py, const struct 
     return out;
 }
 
+/* inspect.getmembers(x): a name and a value. */
+static const struct cbx_values *name_and(struct cbx_walk *py, const struct cbx_values *any)
+{
+    const struct cbx_values *member = cbx_values_marked(py->arena, CBX_UNKNOWN_MEMBER);
+    return cbx_py_pair(py, cbx_values_marked(py->arena, CBX_UNKNOWN_NAMES),
+                       cbx_values_join(py->arena, any, member));
+}
+
 /* getattr(object, name), for every name that it may be. */
 static const struct cbx_values *read_any(struct cbx_walk *py, const struct cbx_values *object,
                                          const struct cbx_values *names)
@@ -336,9 +344,14 @@ static const struct cbx_values *read_any(struct cbx_walk *py, const struct cbx_v
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < names->count; i++) {
         bool text = names->items[i]->kind == CBX_V_TEXT;
+        bool named = names->items[i]->kind == CBX_V_UNKNOWN &&
+                     ((uint32_t)names->items[i]->number & CBX_UNKNOWN_NAMES) != 0;
         out = cbx_values_join(py->arena, out,
                               text ? cbx_py_read(py, object, names->items[i]->text)
                                    : any_of_module(py, object));
+        out = cbx_values_join(py->arena, out,
+                              named ? cbx_values_marked(py->arena, CBX_UNKNOWN_MEMBER)
+                                    : &cbx_values_nothing);
     }
     return cbx_values_some(out);
 }
@@ -437,8 +450,7 @@ static const struct cbx_values *apply_meaning(struct cbx_walk *py, enum cbx_py_c
     case PY_CALL_RESOLVED:
         return import_any(py, first, false);
     case PY_CALL_MEMBERS_OF:
-        return cbx_values_each(py->arena,
-                               cbx_py_pair(py, &cbx_values_unknown, any_of_module(py, first)));
+        return cbx_values_each(py->arena, name_and(py, any_of_module(py, first)));
     default:
         return cbx_py_make(py, meaning, actuals, scope);
     }
@@ -474,7 +486,7 @@ static const struct cbx_values *apply_namespace_method(struct cbx_walk *py, stru
         size_t len = name.len - (pairs ? items.len : values.len);
         const struct cbx_values *any =
             any_of_module(py, cbx_values_name(py->arena, cbx_str_sub(name, 0, len)));
-        return cbx_values_each(py->arena, pairs ? cbx_py_pair(py, &cbx_values_unknown, any) : any);
+        return cbx_values_each(py->arena, pairs ? name_and(py, any) : any);
     }
     for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
         struct cbx_str reader = cbx_str_of(readers[i]);
@@ -510,8 +522,8 @@ static const struct cbx_values *make_object(struct cbx_walk *py, struct cbx_str 
                : &cbx_values_unknown;
 }
 
-static const struct cbx_values *apply_name(struct cbx_walk *py, struct cbx_str name,
-                                           struct cbx_actuals *actuals, struct cbx_scope *scope)
+static const struct cbx_values *apply_any_name(struct cbx_walk *py, struct cbx_str name,
+                                               struct cbx_actuals *actuals, struct cbx_scope *scope)
 {
     enum cbx_py_call meaning = cbx_py_call_meaning(name);
     const char *dot = name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
@@ -534,6 +546,12 @@ static const struct cbx_values *apply_name(struct cbx_walk *py, struct cbx_str n
     }
     const struct cbx_values *space = apply_namespace_method(py, name, actuals, scope);
     return space != NULL ? space : make_object(py, name);
+}
+
+static const struct cbx_values *apply_name(struct cbx_walk *py, struct cbx_str name,
+                                           struct cbx_actuals *actuals, struct cbx_scope *scope)
+{
+    return cbx_py_mark(py, name, actuals, apply_any_name(py, name, actuals, scope));
 }
 
 /* The result when an unknown callee is one of the callables that escaped. */
@@ -574,5 +592,7 @@ const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_valu
         out = apply_escaped(py, actuals, scope);
     }
     py->apply_depth--;
+    uint32_t flags = cbx_unknown_inherited(cbx_values_flags(callee));
+    out = flags != 0 ? cbx_values_join(py->arena, out, cbx_values_marked(py->arena, flags)) : out;
     return cbx_values_some(out);
 }

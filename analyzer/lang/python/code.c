@@ -1,9 +1,29 @@
 /* SPDX-License-Identifier: MIT
- * Texts in Python that are or may be code: arguments of eval and similar functions, expressions of
- * pandas and sympy, examples in docstrings, annotations, format strings. */
+ * Texts in Python that are or may be code: arguments of eval and similar functions, examples in
+ * docstrings, format strings. */
 #include "analyzer/lang/python/internal.h"
 
 enum { CODES_MAX = 8 }; /* that one call may run */
+
+bool cbx_py_judge_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node,
+                          bool alone)
+{
+    struct cbx_parsed around = *py->parsed;
+    size_t before = py->facts->count, kept = before;
+    around.outer = alone ? NULL : py;
+    around.outer_scope = alone ? NULL : cbx_scope_around(py, node);
+    cbx_parse_inner(&around, "python", text, node->start, node->end);
+    for (size_t i = before; i < py->facts->count; i++) {
+        bool error = py->facts->items[i].kind == CBX_IS_SPECIAL &&
+                     py->facts->items[i].special == CBX_FACT_SYNTAX;
+        if (!error) {
+            py->facts->items[kept++] = py->facts->items[i];
+        }
+    }
+    bool read = kept == py->facts->count;
+    py->facts->count = kept;
+    return read;
+}
 
 /* Judges code that can use the surrounding names. */
 static void parse_code(struct cbx_walk *py, const char *language, struct cbx_str text,
@@ -16,40 +36,10 @@ static void parse_code(struct cbx_walk *py, const char *language, struct cbx_str
     cbx_parse_inner(&around, language, text, node->start, node->end);
 }
 
-/* Judges a text that may be Python; syntax errors in it are ignored. */
-static void parse_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node)
+/* Judges a text that may be Python; syntax errors in it are ignored. False when there were any. */
+static bool parse_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node)
 {
-    size_t before = py->facts->count, kept = before;
-    parse_code(py, "python", text, node);
-    for (size_t i = before; i < py->facts->count; i++) {
-        bool error = py->facts->items[i].kind == CBX_IS_SPECIAL &&
-                     py->facts->items[i].special == CBX_FACT_SYNTAX;
-        if (!error) {
-            py->facts->items[kept++] = py->facts->items[i];
-        }
-    }
-    py->facts->count = kept;
-}
-
-/* An expression of pandas or sympy, in which @x is a variable and `x y` a column. */
-static void check_expression(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *call)
-{
-    struct cbx_str copy = cbx_arena_copy(py->arena, text);
-    bool code = text.len > 0 &&
-                (memchr(text.p, '(', text.len) != NULL || memchr(text.p, '@', text.len) != NULL ||
-                 memmem(text.p, text.len, "__", 2) != NULL);
-    for (size_t i = 0; copy.p != NULL && i < copy.len; i++) {
-        char *c = (char *)(uintptr_t)copy.p + i;
-        *c = *c == '@' || *c == '`' ? ' ' : *c;
-    }
-    const char *dunder = text.len > 3 ? memmem(text.p, text.len, ".__", 3) : NULL;
-    if (dunder != NULL) {
-        cbx_py_special(py, CBX_FACT_DUNDER_WALK,
-                       cbx_str_sub(text, (size_t)(dunder - text.p) + 1, text.len), call);
-    }
-    if (code && copy.p != NULL) {
-        parse_loosely(py, cbx_fold_trim(copy), call);
-    }
+    return cbx_py_judge_loosely(py, text, node, false);
 }
 
 /* An unknown parameter or loop variable: for timeit, which also takes functions, it is usually a
@@ -129,7 +119,6 @@ static void extract_code(struct cbx_walk *py, struct cbx_str callee, uint32_t n,
 {
     uint32_t position;
     const char *keyword = NULL, *language = cbx_py_runs(callee, n, &position, &keyword);
-    struct cbx_str text;
     if (language == NULL || cbx_actual_find(actuals, position, keyword) == NULL) {
         return;
     }
@@ -142,20 +131,17 @@ static void extract_code(struct cbx_walk *py, struct cbx_str callee, uint32_t n,
         extract_words(py, actuals, position, language[0] == 'e', call);
         return;
     }
-    bool expression = strcmp(language, "expression") == 0;
     bool function = false; /* timeit takes those too */
     for (uint32_t i = 0; i < values->count; i++) {
         enum cbx_value_kind kind = values->items[i]->kind;
         function |= kind == CBX_V_FUNCTION || kind == CBX_V_PARTIAL;
     }
-    if (expression) {
-        if (cbx_values_is_text(values, &text)) {
-            check_expression(py, text, call);
-        }
-    } else if (cbx_values_all_text(values) && values->count <= CODES_MAX) {
+    if (cbx_values_all_text(values) && values->count <= CODES_MAX) {
         for (uint32_t i = 0; i < values->count; i++) {
             parse_code(py, language, values->items[i]->text, call);
         }
+    } else if (cbx_py_judge_numbered(py, cbx_actual_find(actuals, position, keyword), call)) {
+        return;
     } else if (!function && !(cbx_str_starts(callee, CBX_STR("timeit.")) &&
                               is_handed_in(py, cbx_actual_find(actuals, position, keyword)))) {
         cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, callee, call);
@@ -167,6 +153,7 @@ void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_
 {
     extract_code(py, callee, 0, actuals, call);
     extract_code(py, callee, 1, actuals, call);
+    cbx_py_extract_evaluated(py, callee, actuals, call);
 }
 
 /* Judges the examples of a docstring, which doctest runs: the lines after >>> and .... */
@@ -253,18 +240,6 @@ void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee, struct c
         if (data) {
             cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, name, &py->syntax.nodes[0]);
         }
-    }
-}
-
-/* x: "code": typing.get_type_hints and others run it. A type calls nothing. */
-void cbx_py_extract_annotation(struct cbx_walk *py, const struct cbx_node *type)
-{
-    struct cbx_str text;
-    struct cbx_node *string = cbx_child_at(type, 0);
-    if (cbx_py_kind(string) == PY_string &&
-        cbx_values_is_text(cbx_py_eval(py, string, cbx_scope_around(py, string)), &text) &&
-        memchr(text.p, '(', text.len) != NULL) {
-        parse_loosely(py, text, type);
     }
 }
 

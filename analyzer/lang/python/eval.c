@@ -67,6 +67,9 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
                                        : cbx_values_bare(py->arena, cbx_py_canonical(py, name));
     for (size_t i = 0; i < py->stars.count; i++) {
         struct cbx_value module = { .kind = CBX_V_NAME, .text = py->stars.items[i] };
+        if (cbx_py_is_plain(module.text) && cbx_py_is_given(name)) {
+            continue; /* the builtin */
+        }
         out = cbx_values_join(py->arena, out,
                               cbx_values_name(py->arena, cbx_py_qualify(py, &module, name)));
     }
@@ -82,25 +85,60 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *py, struct cbx_
                                                 struct cbx_scope *scope)
 {
     const struct cbx_values *values = cbx_py_eval_name(py, name, scope);
-    return py->changes ? cbx_values_loose(py->arena, values) : values;
+    bool loose = py->changes && !cbx_py_is_only_read(py, name);
+    return loose ? cbx_values_loose(py->arena, values) : values;
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
 
+/* One of the texts that an f-string may be: its alternatives are numbered, and each expression in it
+ * takes a part of the number. */
+struct choice {
+    uint32_t number; /* what is left of it */
+    uint32_t count;  /* of the alternatives so far */
+    uint32_t gaps;
+};
+
+enum { CHOICES_MAX = 16 };
+
+/* One of the alternatives, when all are constants. */
+static const struct cbx_values *choose(struct cbx_walk *py, const struct cbx_values *values,
+                                       struct choice *choice)
+{
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        bool caller = v->kind == CBX_V_UNKNOWN && (v->number & CBX_UNKNOWN_CALLER) != 0;
+        if (v->kind != CBX_V_TEXT && v->kind != CBX_V_NUMBER && !caller) {
+            return values;
+        }
+    }
+    if (values->count < 2 || choice->count * values->count > CHOICES_MAX) {
+        return values;
+    }
+    const struct cbx_value *v = values->items[choice->number % values->count];
+    choice->number /= values->count;
+    choice->count *= values->count;
+    return cbx_values_one(py->arena, v);
+}
+
 /* {x}, {x!s}, {x:c} of an f-string. */
 static struct cbx_str eval_interpolation(struct cbx_walk *py, struct cbx_node *node,
-                                         struct cbx_scope *scope, bool *gaps)
+                                         struct cbx_scope *scope, struct choice *choice)
 {
-    const struct cbx_values *value = cbx_py_eval(py, cbx_child_at(node, 0), scope);
+    const struct cbx_values *value =
+        choose(py, cbx_py_eval(py, cbx_child_at(node, 0), scope), choice);
     struct cbx_node *more = cbx_child_at(node, 1);
     int64_t number;
     struct cbx_str how = cbx_walk_text(py, more);
     bool plain = more == NULL || cbx_str_is(how, "!s") || cbx_str_is(how, ":s");
     bool is_number = cbx_values_is_number(value, &number),
          as_written = plain || (is_number && (cbx_str_is(how, ":d") || cbx_str_is(how, "!r")));
-    return is_number && cbx_str_is(how, ":c")
-               ? cbx_fold_codepoint(py->arena, number)
-               : cbx_values_piece(as_written ? value : &cbx_values_unknown, gaps);
+    if (is_number && cbx_str_is(how, ":c")) {
+        return cbx_fold_codepoint(py->arena, number);
+    }
+    value = as_written ? value : cbx_values_marked(py->arena, cbx_py_flags(value));
+    choice->gaps |= cbx_py_flags(value);
+    return cbx_values_piece(value, &choice->gaps);
 }
 
 /* A bytes literal: converts the characters of its escapes to bytes. */
@@ -117,11 +155,11 @@ static struct cbx_str to_bytes(struct cbx_walk *py, struct cbx_str text)
     return p != NULL ? (struct cbx_str){ .p = p, .len = n } : text;
 }
 
-static const struct cbx_values *eval_string(struct cbx_walk *py, struct cbx_node *node,
-                                            struct cbx_scope *scope)
+static const struct cbx_values *eval_choice(struct cbx_walk *py, struct cbx_node *node,
+                                            struct cbx_scope *scope, struct choice *choice)
 {
     struct cbx_str out = CBX_STR("");
-    bool raw = false, bytes = false, gaps = false;
+    bool raw = false, bytes = false;
     for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         struct cbx_str part = cbx_walk_text(py, child);
         switch (cbx_py_kind(child)) {
@@ -134,7 +172,7 @@ static const struct cbx_values *eval_string(struct cbx_walk *py, struct cbx_node
             part = bytes && !raw ? to_bytes(py, part) : part;
             break;
         case PY_interpolation:
-            part = eval_interpolation(py, child, scope, &gaps);
+            part = eval_interpolation(py, child, scope, choice);
             break;
         default:
             continue;
@@ -144,7 +182,21 @@ static const struct cbx_values *eval_string(struct cbx_walk *py, struct cbx_node
             return &cbx_values_unknown;
         }
     }
-    return bytes ? cbx_values_bytes(py->arena, out) : cbx_values_built(py->arena, out, gaps);
+    return bytes ? cbx_values_bytes(py->arena, out)
+                 : cbx_values_built(py->arena, out, choice->gaps);
+}
+
+static const struct cbx_values *eval_string(struct cbx_walk *py, struct cbx_node *node,
+                                            struct cbx_scope *scope)
+{
+    const struct cbx_values *out = &cbx_values_nothing;
+    uint32_t count = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        struct choice choice = { .number = i, .count = 1 };
+        out = cbx_values_join(py->arena, out, eval_choice(py, node, scope, &choice));
+        count = choice.count;
+    }
+    return out;
 }
 
 static const struct cbx_values *concat_children(struct cbx_walk *py, struct cbx_node *node,
@@ -152,7 +204,8 @@ static const struct cbx_values *concat_children(struct cbx_walk *py, struct cbx_
 {
     struct cbx_str part;
     size_t total = 0, n = 0;
-    bool bytes = false, gaps = false;
+    uint32_t gaps = 0;
+    bool bytes = false;
     for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
         const struct cbx_values *value = cbx_py_eval(py, child, scope);
         part = cbx_values_piece(value, &gaps);
@@ -171,8 +224,8 @@ static const struct cbx_values *concat_children(struct cbx_walk *py, struct cbx_
         }
     }
     struct cbx_str out = { .p = p, .len = n };
-    return bytes && !gaps ? cbx_values_bytes(py->arena, out)
-                          : cbx_values_built(py->arena, out, gaps);
+    return bytes && gaps == 0 ? cbx_values_bytes(py->arena, out)
+                              : cbx_values_built(py->arena, out, gaps);
 }
 
 static const struct cbx_values *eval_number(struct cbx_walk *py, struct cbx_node *node)
@@ -235,9 +288,11 @@ static const struct cbx_values *eval_unary(struct cbx_walk *py, struct cbx_node 
 {
     int64_t number;
     struct cbx_str op = cbx_walk_text(py, cbx_child_of(node, CBX_FIELD_operator));
-    if (!cbx_values_is_number(cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_argument), scope),
-                              &number) ||
-        number == INT64_MIN || op.len != 1) {
+    const struct cbx_values *of = cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_argument), scope);
+    if (of->count == 1 && cbx_py_is_symbolic(of->items[0])) {
+        return of;
+    }
+    if (!cbx_values_is_number(of, &number) || number == INT64_MIN || op.len != 1) {
         return &cbx_values_unknown;
     }
     number = op.p[0] == '-' ? -number : op.p[0] == '~' ? ~number : number;
@@ -333,6 +388,10 @@ static const struct cbx_values *eval_dictionary(struct cbx_walk *py, struct cbx_
         const struct cbx_value *spread = cbx_values_container(
             cbx_py_eval(py, cbx_child_at(child, 0), scope), CBX_V_MAP); /* **more */
         b.more |= spread == NULL;
+        uint32_t flags = cbx_py_flags(cbx_py_eval(py, cbx_child_at(child, 0), scope));
+        if (spread == NULL && flags != 0) {
+            add_member(&b, CBX_STR("\xff"), cbx_values_marked(py->arena, flags));
+        }
         for (uint32_t i = 0; spread != NULL && i < spread->count; i++) {
             add_member(&b, spread->keys[i], spread->members[i]);
         }

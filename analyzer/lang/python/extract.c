@@ -162,10 +162,18 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
     for (uint32_t i = 0; i < names->count; i++) {
         if (names->items[i]->kind == CBX_V_TEXT) {
             cbx_py_extract_attribute(py, names->items[i]->text, call);
+            cbx_py_check_owned(py, cbx_actual_values(py, actuals, 0, NULL), names->items[i]->text,
+                               call);
             add_value_references(
                 py, cbx_py_read(py, cbx_actual_values(py, actuals, 0, NULL), names->items[i]->text),
                 call);
         }
+    }
+    uint32_t flags = cbx_values_flags(names);
+    if ((flags & CBX_UNKNOWN_PICKED) != 0) {
+        cbx_py_special(py, CBX_FACT_DUNDER_WALK, CBX_STR("dir"), call);
+    } else if ((flags & CBX_UNKNOWN_NAMES) != 0) {
+        cbx_py_check_owned(py, cbx_actual_values(py, actuals, 0, NULL), CBX_STR("__dict__"), call);
     }
     if (!cbx_values_all_text(names)) {
         const struct cbx_actual *object = cbx_actual_find(actuals, 0, NULL);
@@ -284,6 +292,13 @@ static struct cbx_str magic_line(struct cbx_walk *py, struct cbx_str method,
     return expands ? none : text;
 }
 
+static struct cbx_str judged_line(struct cbx_walk *py, struct cbx_str method,
+                                  struct cbx_actuals *actuals)
+{
+    struct cbx_str line = magic_line(py, method, actuals);
+    return line.p != NULL ? line : cbx_py_shell_line(py, method, actuals);
+}
+
 /* A module whose import no rule against power could match, and that leads to no such module. */
 static bool is_harmless_module(struct cbx_walk *py, struct cbx_str name)
 {
@@ -311,7 +326,7 @@ static bool is_judged_call(struct cbx_walk *py, struct cbx_str name, struct cbx_
     uint32_t position = 0;
     const char *keyword = "name";
     if (cbx_str_starts(name, CBX_STR(CBX_PY_SHELL "."))) {
-        return magic_line(py, name, actuals).p != NULL;
+        return judged_line(py, name, actuals).p != NULL;
     }
     if (!cbx_py_judges_constant(name) || actuals->spread) {
         return false;
@@ -451,15 +466,20 @@ static void extract_named_call(struct cbx_walk *py, struct cbx_str name,
     default:
         break;
     }
+    if (cbx_py_call_meaning(name) == PY_CALL_VARS ||
+        cbx_py_call_meaning(name) == PY_CALL_MEMBERS_OF) {
+        cbx_py_check_owned(py, cbx_actual_values(py, actuals, 0, NULL), CBX_STR("__dict__"), call);
+    }
     if (cbx_py_call_meaning(name) == PY_CALL_MEMBERS_OF &&
         is_powerful(cbx_actual_values(py, actuals, 0, NULL))) {
         cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, name, call);
     }
     if (cbx_str_starts(name, CBX_STR(CBX_PY_SHELL "."))) {
-        struct cbx_str line = magic_line(py, name, actuals);
+        struct cbx_str line = judged_line(py, name, actuals);
         cbx_parse_inner(py->parsed, "ipython", line, call->start, call->end);
     }
     cbx_py_extract_writer(py, name, actuals, call);
+    cbx_py_check_sent(py, name, actuals, call);
     cbx_py_extract_code(py, name, actuals, call);
     cbx_py_extract_doctest(py, name, actuals, call);
     extract_format(py, name, actuals, call);
@@ -833,7 +853,11 @@ static bool is_plain_name(const struct cbx_node *name)
     case PY_attribute:
         return name->field == CBX_FIELD_attribute;
     case PY_assignment:
+    case PY_for_statement:
+    case PY_for_in_clause:
         return name->field == CBX_FIELD_left;
+    case PY_as_pattern_target:
+        return true;
     case PY_keyword_argument:
     case PY_function_definition:
     case PY_class_definition:
@@ -868,62 +892,23 @@ static void extract_match_names(struct cbx_walk *py, struct cbx_node *assignment
     }
 }
 
-/* Names that libraries look for in any object: what defines them, as a method, an attribute, or a key
- * of a class's dictionary. */
-static void extract_definition(struct cbx_walk *py, const struct cbx_node *node)
+static void extract_read(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
-    struct cbx_str name = cbx_walk_text(py, node);
-    const struct cbx_node *string = node->parent;
-    bool attribute = cbx_py_kind(string) == PY_attribute && node->field == CBX_FIELD_attribute;
-    bool key = cbx_py_kind(string->parent) == PY_pair && string->field == CBX_FIELD_key,
-         given = cbx_py_kind(string->parent) == PY_argument_list &&
-                 cbx_str_starts(cbx_walk_text(py, string->parent->parent), CBX_STR("setattr"));
-    bool read = attribute ? string->field != CBX_FIELD_left
-                          : cbx_py_kind(node) == PY_string_content && !key && !given;
-    if (name.len > 10 && name.p[0] == '_' && !read &&
-        (cbx_str_is(name, "__array_interface__") || cbx_str_is(name, "__array_struct__"))) {
-        add(py, CBX_IS_REFERENCE, cbx_arena_printf(py->arena, "defined:%.*s", CBX_STR_ARG(name)),
-            node);
-    }
+    struct cbx_node *attribute = cbx_child_of(node, CBX_FIELD_attribute);
+    struct cbx_str name = cbx_py_text(py, attribute);
+    cbx_py_extract_attribute(py, name, attribute);
+    cbx_py_check_owned(py, cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_object), scope), name,
+                       attribute);
 }
 
-/* Types, and mappings from constant names to types. */
-static bool are_types(const struct cbx_values *values)
+static void extract_subscript(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
-    bool types = values->count > 0;
-    for (uint32_t i = 0; types && i < values->count; i++) {
-        const struct cbx_value *v = values->items[i];
-        types = v->kind == CBX_V_NAME || v->kind == CBX_V_FUNCTION ||
-                (v->kind == CBX_V_MAP && v->number == 0);
-        for (uint32_t k = 0; types && v->kind == CBX_V_MAP && k < v->count; k++) {
-            enum cbx_value_kind kind = v->members[k]->items[0]->kind;
-            types = v->members[k]->count == 1 && v->keys[k].p[0] != '\xff' &&
-                    (kind == CBX_V_NAME || kind == CBX_V_FUNCTION);
-        }
-    }
-    return types;
-}
-
-/* x.__annotations__ = y, x.__annotations__['a'] = y, {'__annotations__': y}: annotations that are
- * texts are code for get_type_hints, singledispatch and dataclass; here they are data. */
-static void extract_annotations(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
-{
-    struct cbx_node *target =
-        cbx_child_of(node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_key : CBX_FIELD_left);
-    while (cbx_py_kind(target) == PY_subscript) {
-        target = cbx_child_of(target, CBX_FIELD_value);
-    }
-    struct cbx_str name = { 0 };
-    if (cbx_py_kind(target) == PY_attribute) {
-        name = cbx_py_text(py, cbx_child_of(target, CBX_FIELD_attribute));
-    } else if (cbx_py_kind(target) == PY_string) {
-        name = cbx_walk_text(py, cbx_child_at(target, 1));
-    }
-    struct cbx_node *value =
-        cbx_child_of(node, cbx_py_kind(node) == PY_pair ? CBX_FIELD_value : CBX_FIELD_right);
-    if (cbx_str_is(name, "__annotations__") && !are_types(cbx_py_eval(py, value, scope))) {
-        cbx_py_special(py, CBX_FACT_DYNAMIC_CODE, name, node);
-    }
+    add_references(py, node, scope);
+    cbx_py_extract_written(py, node, scope);
+    extract_variable(py, node, scope);
+    cbx_py_extract_generic(py, node, scope);
+    cbx_py_check_names(py, node, scope);
+    cbx_py_check_dictionary(py, node, scope);
 }
 
 /* Returns false when the children are not to be visited. */
@@ -944,29 +929,26 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         if (!is_plain_name(node)) {
             add_references(py, node, scope);
         }
-        extract_definition(py, node);
+        cbx_py_extract_definition(py, node);
         return false;
     case PY_string_content:
-        extract_definition(py, node);
+        cbx_py_extract_definition(py, node);
         return false;
     case PY_attribute:
-        cbx_py_extract_attribute(py, cbx_py_text(py, cbx_child_of(node, CBX_FIELD_attribute)),
-                                 cbx_child_of(node, CBX_FIELD_attribute));
+        extract_read(py, node, scope);
         add_references(py, node, scope);
         cbx_py_check_dictionary(py, node, scope);
         cbx_py_extract_written(py, node, scope);
         return true;
     case PY_subscript:
-        add_references(py, node, scope);
-        cbx_py_extract_written(py, node, scope);
-        extract_variable(py, node, scope);
-        cbx_py_check_dictionary(py, node, scope);
+        extract_subscript(py, node, scope);
         return true;
     case PY_keyword_pattern: /* case X(name=y): reads x.name */
         cbx_py_extract_attribute(py, cbx_py_text(py, cbx_child_at(node, 0)), node);
         return true;
     case PY_call:
         extract_call(py, node, scope);
+        cbx_py_check_names(py, node, scope);
         add_references(py, node, scope);
         cbx_py_extract_text(py, node, scope);
         cbx_py_extract_built(py, node, scope);
@@ -976,6 +958,9 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
             cbx_py_extract_text(py, node, scope);
             cbx_py_extract_built(py, node, scope);
         }
+        return true;
+    case PY_comparison_operator:
+        cbx_py_check_names(py, node, scope);
         return true;
     case PY_concatenated_string:
     case PY_augmented_assignment:
@@ -989,10 +974,10 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
         return true;
     case PY_assignment:
         extract_match_names(py, node, scope);
-        extract_annotations(py, node, scope);
+        cbx_py_extract_annotations(py, node, scope);
         return true;
     case PY_pair:
-        extract_annotations(py, node, scope);
+        cbx_py_extract_annotations(py, node, scope);
         return true;
     case PY_decorator:
         extract_decorator(py, node, scope);

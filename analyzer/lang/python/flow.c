@@ -81,6 +81,24 @@ static void call_chain(struct cbx_walk *py, struct cbx_binding *chain, struct cb
     }
 }
 
+/* map(f, xs), filter(f, xs): the first parameter is each of xs. */
+static void give_members(struct cbx_walk *py, struct cbx_node *list, struct cbx_scope *where)
+{
+    struct cbx_node *function = list->first, *members = function->next;
+    if (members == NULL || cbx_py_kind(function) != PY_lambda) {
+        return;
+    }
+    struct cbx_node *first = cbx_child_at(cbx_child_of(function, CBX_FIELD_parameters), 0),
+                    *name = first != NULL ? cbx_py_parameter(first) : NULL;
+    struct cbx_binding *b = name != NULL
+                                ? cbx_scope_bind(py, function->inner, where, cbx_py_text(py, name),
+                                                 CBX_BIND_EXPR, members)
+                                : NULL;
+    if (b != NULL) {
+        b->each = true;
+    }
+}
+
 /* The functions of this source that a call may call, by name only. */
 static void give_call(struct cbx_walk *py, struct cbx_node *call)
 {
@@ -100,6 +118,9 @@ static void give_call(struct cbx_walk *py, struct cbx_node *call)
         call_chain(py, cbx_scope_chain(py, NULL, name), name, list, where, true);
     } else if (cbx_py_kind(callee) == PY_identifier) {
         struct cbx_str name = cbx_py_text(py, callee);
+        if (cbx_str_is(name, "map") || cbx_str_is(name, "filter")) {
+            give_members(py, list, where);
+        }
         struct cbx_binding *chain = NULL;
         for (struct cbx_scope *s = where; s != NULL && chain == NULL; s = s->parent) {
             chain = cbx_scope_chain(py, s, name);
@@ -259,11 +280,19 @@ static bool is_namespace(struct cbx_walk *py, const struct cbx_node *name)
              cbx_child_count(cbx_child_of(name->parent, CBX_FIELD_arguments)) == 0));
 }
 
+static bool is_import_of_main(struct cbx_walk *py, const struct cbx_node *node)
+{
+    return cbx_py_kind(node) == PY_dotted_name && cbx_str_is(cbx_walk_text(py, node), "__main__");
+}
+
 void cbx_py_flow_all(struct cbx_walk *py)
 {
     py->giving = true;
     for (uint32_t i = 0; i < py->syntax.count; i++) {
         struct cbx_node *node = &py->syntax.nodes[i];
+        if (is_import_of_main(py, node)) {
+            py->namespaces = true; /* its attributes are the names of this text */
+        }
         if (node->kind == PY_call) {
             give_call(py, node);
         } else if (node->kind == PY_decorated_definition) {

@@ -43,6 +43,14 @@ struct cbx_node *cbx_py_parameter(struct cbx_node *parameter);
 /* True when this is a module, judged by its name. Members of modules are resolved by themselves. */
 bool cbx_py_holds_more(struct cbx_str name);
 
+/* Reads how the text uses each name, once, before the names are bound. */
+void cbx_py_read_mentions(struct cbx_walk *py);
+/* True when the text binds the name to a display of a list or mapping, and nothing in it could change
+ * what the name holds or hand it to code that could. */
+bool cbx_py_is_only_read(struct cbx_walk *py, struct cbx_str name);
+/* True when the function can be called by its name alone: it is no value, no library calls it. */
+bool cbx_py_is_only_called(struct cbx_walk *py, struct cbx_node *function);
+
 /* Pass one: every binding of every scope; then the arguments of parameters, and what escapes. */
 void cbx_py_bind_all(struct cbx_walk *py);
 void cbx_py_flow_all(struct cbx_walk *py);
@@ -102,6 +110,10 @@ const struct cbx_value *cbx_py_sequence(struct cbx_walk *py, const struct cbx_va
 /* Any one of its members. */
 const struct cbx_values *cbx_py_members(struct cbx_walk *py, const struct cbx_values *values);
 
+/* Whether a condition holds, when everything in it is constant. */
+enum cbx_py_truth { CBX_PY_NO, CBX_PY_YES, CBX_PY_MAYBE };
+enum cbx_py_truth cbx_py_test(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
+
 /* Methods of constant texts; `self` is the text. NULL for a method that is not followed. */
 const struct cbx_values *cbx_py_text_method(struct cbx_walk *py, struct cbx_str self,
                                             struct cbx_str method, struct cbx_actuals *actuals);
@@ -135,6 +147,10 @@ const char *cbx_py_module_anywhere(struct cbx_str attribute);
 enum cbx_py_call cbx_py_call_meaning(struct cbx_str name);
 /* True when this attribute leads into the interpreter. */
 bool cbx_py_is_dunder(struct cbx_str name);
+/* True when a test with this text tells such an attribute from others: it is a part of its name. */
+bool cbx_py_is_part_of_dunder(struct cbx_str text);
+/* True for an object of the kernel, and for what is read from it. */
+bool cbx_py_is_owned(struct cbx_str name);
 /* True when a method or function of this name changes a container in place. */
 bool cbx_py_changes(struct cbx_str method);
 /* True when many types have a method of this name. */
@@ -143,6 +159,24 @@ bool cbx_py_is_common(struct cbx_str method);
 bool cbx_py_is_plain(struct cbx_str module);
 /* The constant text of this name; {NULL, 0} when there is none. */
 struct cbx_str cbx_py_constant(struct cbx_str name);
+/* True for a built-in name, and for a name of IPython's history. */
+bool cbx_py_is_given(struct cbx_str name);
+/* The CBX_UNKNOWN_ flags of what this name returns, or of an attribute of anything. CBX_PY_CARRIES:
+ * also those of its arguments; CBX_PY_HOLDS: of the named object itself. */
+enum { CBX_PY_CARRIES = 32, CBX_PY_HOLDS = 64 };
+uint32_t cbx_py_gives(struct cbx_str name);
+uint32_t cbx_py_gives_anywhere(struct cbx_str attribute);
+/* The flags of a value: what "anything" is marked with, what names hold, and the flags of the
+ * members of containers. */
+uint32_t cbx_py_flags(const struct cbx_values *values);
+/* True for a callable that sends its arguments to another machine. */
+bool cbx_py_sends(struct cbx_str name);
+/* Adds a fact when a call of this name sends the environment or a credential. */
+void cbx_py_check_sent(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                       const struct cbx_node *call);
+/* The values of a call of this name with the flags of its row, when they are not constant. */
+const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
+                                     struct cbx_actuals *actuals, const struct cbx_values *values);
 /* The same for an attribute of a literal. */
 bool cbx_py_climbs(struct cbx_str name);
 /* True for a powerful module: os, sys, builtins, ... */
@@ -152,6 +186,9 @@ bool cbx_py_is_powerful(struct cbx_str module);
 const char *cbx_py_runs(struct cbx_str name, uint32_t n, uint32_t *position, const char **keyword);
 /* The type of the object that it returns ("pathlib.Path"); NULL when that is not followed. */
 const char *cbx_py_makes(struct cbx_str name);
+/* True for what sympy's functions make: such an object, its members, and the results of operators on
+ * it are no texts. */
+bool cbx_py_is_symbolic(const struct cbx_value *v);
 /* True when the power of this callable is all in a name or a code that it is given. */
 bool cbx_py_judges_constant(struct cbx_str name);
 /* True when the node is the callee of a call of such a callable with constants. */
@@ -190,6 +227,20 @@ void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str nam
 void cbx_py_check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 void cbx_py_check_iteration(struct cbx_walk *py, const struct cbx_node *node,
                             struct cbx_scope *scope);
+/* Names that libraries look for in any object: what defines them, as a method, an attribute, or a key
+ * of a class's dictionary. */
+void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node);
+/* The notebook line that a method of IPython's shell runs as a line of shell, or as a magic that is no
+ * Python: get_ipython().system('ls') is `!ls`. {NULL, 0} when it
+ * is not constant, or has expressions that IPython would expand. */
+struct cbx_str cbx_py_shell_line(struct cbx_walk *py, struct cbx_str method,
+                                 struct cbx_actuals *actuals);
+/* Adds a fact for a private attribute of an object of the kernel. */
+void cbx_py_check_owned(struct cbx_walk *py, const struct cbx_values *object, struct cbx_str name,
+                        const struct cbx_node *node);
+/* Adds a fact where a name out of dir() is tested against (a part of) the name of an attribute that
+ * leads into the interpreter, and where one is taken by its position. */
+void cbx_py_check_names(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 /* Adds the facts of an attribute that is read at a node, directly, by getattr or in a format
  * string. */
 void cbx_py_extract_attribute(struct cbx_walk *py, struct cbx_str name,
@@ -200,8 +251,24 @@ void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_
 /* A call of doctest: judges the examples of all docstrings. */
 void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
                             const struct cbx_node *call);
-/* x: "code" */
-void cbx_py_extract_annotation(struct cbx_walk *py, const struct cbx_node *type);
+/* Judges a text that may be Python, and that can use the names around the node unless it is `alone`.
+ * Syntax errors in it are no facts; false when there were any. */
+bool cbx_py_judge_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node,
+                          bool alone);
+/* Judges a text of Python that has nothing but numbers in its holes: f'f({n})', 'f(%d)' % n. False when
+ * it may have anything else. */
+bool cbx_py_judge_numbered(struct cbx_walk *py, const struct cbx_actual *text,
+                           const struct cbx_node *call);
+/* Judges the arguments of a call of this name that a library evaluates (evaluated.def). */
+void cbx_py_extract_evaluated(struct cbx_walk *py, struct cbx_str callee,
+                              struct cbx_actuals *actuals, const struct cbx_node *call);
+/* x: "code", and List["code"] at a subscript: types that are texts. */
+void cbx_py_extract_annotation(struct cbx_walk *py, struct cbx_node *type);
+void cbx_py_extract_generic(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
+/* x.__annotations__ = y, x.__annotations__['a'] = y, {'__annotations__': y}: annotations that are
+ * texts are code for get_type_hints, singledispatch and dataclass; here they are data. */
+void cbx_py_extract_annotations(struct cbx_walk *py, struct cbx_node *node,
+                                struct cbx_scope *scope);
 /* A target of an assignment, and a call of this name, that write a variable of the environment or an
  * attribute of a module. */
 void cbx_py_extract_written(struct cbx_walk *py, struct cbx_node *target, struct cbx_scope *scope);

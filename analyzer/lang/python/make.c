@@ -16,7 +16,7 @@ static const struct cbx_values *parse_int(struct cbx_walk *py, struct cbx_actual
     char digits[72];
     const struct cbx_values *first = cbx_actual_values(py, actuals, 0, NULL);
     if (!cbx_values_is_text(first, &text)) {
-        return first;
+        return (cbx_values_flags(first) & CBX_UNKNOWN_TEXT) != 0 ? &cbx_values_unknown : first;
     }
     if (cbx_actual_find(actuals, 1, "base") != NULL &&
         !cbx_values_is_number(cbx_actual_values(py, actuals, 1, "base"), &base)) {
@@ -38,7 +38,7 @@ static const struct cbx_values *make_range(struct cbx_walk *py, struct cbx_actua
     int64_t part[3] = { 0, 0, 1 };
     for (uint32_t i = 0; i < 3 && cbx_actual_find(actuals, i, NULL) != NULL; i++) {
         if (!cbx_values_is_number(cbx_actual_values(py, actuals, i, NULL), &part[i])) {
-            return cbx_values_each(py->arena, &cbx_values_unknown);
+            return cbx_values_each(py->arena, cbx_values_marked(py->arena, CBX_UNKNOWN_NUMBER));
         }
     }
     bool one = cbx_actual_find(actuals, 1, NULL) == NULL;
@@ -51,7 +51,7 @@ static const struct cbx_values *make_range(struct cbx_walk *py, struct cbx_actua
             ? cbx_arena_array(py->arena, (size_t)count + 1, sizeof(*members))
             : NULL;
     if (members == NULL) {
-        return cbx_values_each(py->arena, &cbx_values_unknown);
+        return cbx_values_each(py->arena, cbx_values_marked(py->arena, CBX_UNKNOWN_NUMBER));
     }
     for (int64_t i = 0; i < count; i++) {
         int64_t n = from + i * step;
@@ -206,13 +206,13 @@ static bool path_text(const struct cbx_values *values, struct cbx_str *out)
 static const struct cbx_values *join_path(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     struct cbx_str out = CBX_STR(""), part;
-    bool gaps = false;
+    uint32_t gaps = 0;
     for (uint32_t i = 0; i < actuals->count; i++) {
-        bool unknown = false;
+        uint32_t unknown = 0;
         part = cbx_values_piece(cbx_actual_values(py, actuals, i, NULL), &unknown);
         bool absolute = part.len > 0 && part.p[0] == '/';
         bool slash = out.len > 0 && out.p[out.len - 1] != '/';
-        gaps = unknown || (gaps && !absolute);
+        gaps = absolute ? unknown : gaps | unknown;
         out = absolute
                   ? part
                   : cbx_fold_concat(py->arena,
@@ -222,7 +222,7 @@ static const struct cbx_values *join_path(struct cbx_walk *py, struct cbx_actual
     if (actuals->spread) {
         out = cbx_fold_concat(py->arena, out, CBX_STR("/*"));
     }
-    return cbx_values_built(py->arena, out, gaps || actuals->spread);
+    return cbx_values_built(py->arena, out, gaps | (actuals->spread ? CBX_UNKNOWN_BUILT : 0));
 }
 
 static const struct cbx_values *path_object(struct cbx_walk *py, const struct cbx_values *text)
@@ -366,12 +366,16 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
                           map_values(py, first));
     case PY_CALL_TYPE:
         return cbx_actual_find(actuals, 1, NULL) != NULL ? &cbx_values_unknown /* a new class */
+               : first->items[0]->kind == CBX_V_NAME && cbx_py_is_owned(first->items[0]->text)
+                   ? first
                : first->items[0]->kind == CBX_V_FUNCTION &&
                        cbx_py_kind(first->items[0]->node) != PY_class_definition
                    ? cbx_values_name(py->arena, CBX_STR("types.FunctionType"))
                    : cbx_values_bare(py->arena, CBX_STR("type"));
     case PY_CALL_GETENV:
-        return cbx_values_is_text(first, &text) ? cbx_py_variable(py, text) : &cbx_values_unknown;
+        return cbx_values_is_text(first, &text)
+                   ? cbx_py_variable(py, text)
+                   : cbx_values_marked(py->arena, CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET);
     case PY_CALL_JOIN_PATH:
         return join_path(py, actuals);
     case PY_CALL_HOME_PATH:

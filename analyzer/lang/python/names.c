@@ -2,6 +2,7 @@
  * The table of Python names: names.def. */
 #include "analyzer/lang/python/internal.h"
 
+#include <ctype.h>
 #include <pthread.h>
 
 enum { NAME_MAX_BYTES = 512 }; /* longer than any name of a table or policy */
@@ -22,7 +23,20 @@ enum what {
     PLAIN,
     CHANGES,
     COMMON,
-    JUDGED
+    JUDGED,
+    GIVES,
+    OWNED,
+    SENDS
+};
+
+enum {
+    TEXT = CBX_UNKNOWN_TEXT,
+    SECRET = CBX_UNKNOWN_SECRET,
+    NAMES = CBX_UNKNOWN_NAMES,
+    NUMBER = CBX_UNKNOWN_NUMBER,
+    ENVIRONMENT = CBX_UNKNOWN_ENVIRONMENT,
+    CARRIES = CBX_PY_CARRIES,
+    HOLDS = CBX_PY_HOLDS
 };
 
 static const struct cbx_name_row rows[] = {
@@ -112,15 +126,116 @@ bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *fir
     return row != NULL;
 }
 
+/* The row "package.*" of a name in a package. */
+static const struct cbx_name_row *find_package(enum what what, struct cbx_str name)
+{
+    char all[24];
+    const char *dot = name.len > 0 ? memchr(name.p, '.', name.len) : NULL;
+    size_t len = dot != NULL ? (size_t)(dot - name.p) : sizeof(all);
+    if (len + 3 > sizeof(all)) {
+        return NULL;
+    }
+    snprintf(all, sizeof(all), "%.*s.*", (int)len, name.p);
+    return find(what, cbx_str_of(all));
+}
+
 const char *cbx_py_makes(struct cbx_str name)
 {
     const struct cbx_name_row *row = find(MAKES, name);
+    row = row == NULL && find(GIVES, name) == NULL ? find_package(MAKES, name) : row;
     return row != NULL ? row->text.p : NULL;
 }
 
 bool cbx_py_is_dunder(struct cbx_str name)
 {
     return name.len >= 3 && find(DUNDER, name) != NULL;
+}
+
+static size_t count_letters(struct cbx_str text)
+{
+    size_t letters = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        letters += text.p[i] != '_';
+    }
+    return letters;
+}
+
+/* A word of an attribute's name that few other names have: "closure", not "frame". */
+static bool is_rare_word(struct cbx_str word)
+{
+    static const char *const common[] = { "import", "frame", "trace",  "await",  "origin",
+                                          "loader", "spec",  "module", "frames", "class" };
+    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
+        if (cbx_str_is(word, common[i])) {
+            return false;
+        }
+    }
+    return word.len > 4;
+}
+
+/* True when a word of the name begins with the text. */
+static bool begins_word(struct cbx_str name, struct cbx_str text)
+{
+    for (size_t i = 0; i < name.len;) {
+        size_t end = i;
+        while (end < name.len && name.p[end] != '_') {
+            end++;
+        }
+        struct cbx_str word = cbx_str_sub(name, i, end);
+        if (is_rare_word(word) && cbx_str_starts(word, text)) {
+            return true;
+        }
+        i = end + 1;
+    }
+    return false;
+}
+
+static bool is_part_of_dunder(struct cbx_str text)
+{
+    static const char harmless[] = "__class__ __name__ __doc__ __dict__ __init__ __module__ "
+                                   "__call__ __qualname__ load_module exec_module";
+    size_t letters = count_letters(text);
+    bool joined = letters < text.len;
+    if (letters < 2 || (!joined && letters < 4) ||
+        memmem(harmless, sizeof(harmless) - 1, text.p, text.len) != NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cbx_str name = rows[i].name;
+        bool part = joined
+                        ? name.len >= text.len && memmem(name.p, name.len, text.p, text.len) != NULL
+                        : begins_word(name, text);
+        if (rows[i].what == DUNDER && part) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cbx_py_is_part_of_dunder(struct cbx_str text)
+{
+    for (size_t i = 0; i < text.len;) { /* of a pattern each run of letters */
+        size_t end = i;
+        while (end < text.len && (text.p[end] == '_' || isalpha((unsigned char)text.p[end]) != 0)) {
+            end++;
+        }
+        if (is_part_of_dunder(cbx_str_sub(text, i, end))) {
+            return true;
+        }
+        i = end + 1;
+    }
+    return false;
+}
+
+bool cbx_py_is_owned(struct cbx_str name)
+{
+    for (size_t len = name.len; len > 0; len--) {
+        bool whole = len == name.len || name.p[len] == '.';
+        if (whole && find(OWNED, cbx_str_sub(name, 0, len)) != NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool cbx_py_changes(struct cbx_str method)
@@ -142,6 +257,27 @@ struct cbx_str cbx_py_constant(struct cbx_str name)
 {
     const struct cbx_name_row *row = find(CONST, name);
     return row != NULL ? row->text : (struct cbx_str){ 0 };
+}
+
+bool cbx_py_sends(struct cbx_str name)
+{
+    return find_package(SENDS, name) != NULL;
+}
+
+uint32_t cbx_py_gives(struct cbx_str name)
+{
+    const struct cbx_name_row *row = find(GIVES, name);
+    return row != NULL ? (uint32_t)row->number : 0;
+}
+
+uint32_t cbx_py_gives_anywhere(struct cbx_str attribute)
+{
+    char name[24];
+    if (attribute.len + 3 >= sizeof(name)) {
+        return 0;
+    }
+    snprintf(name, sizeof(name), "*.%.*s", (int)attribute.len, attribute.p);
+    return cbx_py_gives(cbx_str_of(name));
 }
 
 bool cbx_py_climbs(struct cbx_str name)

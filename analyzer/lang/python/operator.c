@@ -68,11 +68,24 @@ static bool is_textual(const struct cbx_value *v)
     return v->kind == CBX_V_TEXT || (v->kind == CBX_V_UNKNOWN && v->text.len > 0);
 }
 
+bool cbx_py_is_symbolic(const struct cbx_value *v)
+{
+    return v->kind == CBX_V_NAME && v->number == CBX_NAME_OBJECT &&
+           cbx_str_is(v->text, "sympy.Basic");
+}
+
+static uint32_t gap_of(struct cbx_walk *py, const struct cbx_value *v)
+{
+    uint32_t gaps = 0;
+    cbx_values_piece(cbx_values_one(py->arena, v), &gaps);
+    return gaps;
+}
+
 /* '/home/' + name */
 static const struct cbx_values *join_texts(struct cbx_walk *py, const struct cbx_value *a,
                                            const struct cbx_value *b)
 {
-    bool gaps = true;
+    uint32_t gaps = CBX_UNKNOWN_BUILT | gap_of(py, a) | gap_of(py, b);
     struct cbx_str out = is_textual(a) ? a->text : CBX_STR("*");
     return cbx_values_built(
         py->arena, cbx_fold_concat(py->arena, out, is_textual(b) ? b->text : CBX_STR("*")), gaps);
@@ -128,7 +141,11 @@ static const struct cbx_values *eval_pair(struct cbx_walk *py, struct cbx_str op
         return cbx_py_apply(py, cbx_values_name(py->arena, CBX_STR("pathlib.Path")), &actuals,
                             py->module);
     }
-    return &cbx_values_unknown;
+    if (cbx_py_is_symbolic(a) || cbx_py_is_symbolic(b)) {
+        return cbx_values_one(py->arena, cbx_py_is_symbolic(a) ? a : b);
+    }
+    const uint32_t kept = CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
+    return cbx_values_marked(py->arena, plus ? (gap_of(py, a) | gap_of(py, b)) & kept : 0);
 }
 
 const struct cbx_values *cbx_py_operator(struct cbx_walk *py, struct cbx_str op,

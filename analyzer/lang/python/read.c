@@ -213,6 +213,9 @@ const struct cbx_values *cbx_py_read(struct cbx_walk *py, const struct cbx_value
     if (opaque || fields != NULL) {
         out = cbx_values_join(py->arena, out, opaque ? read_anything(py, attribute) : fields);
     }
+    uint32_t flags = cbx_unknown_inherited(cbx_values_flags(object));
+    flags |= opaque ? cbx_py_gives_anywhere(attribute) : 0;
+    out = flags != 0 ? cbx_values_join(py->arena, out, cbx_values_marked(py->arena, flags)) : out;
     return cbx_values_some(out);
 }
 
@@ -235,11 +238,10 @@ static const struct cbx_values *text_sequence(struct cbx_walk *py, const struct 
     return cbx_values_list(py->arena, members, count);
 }
 
-/* The value of a comprehension's body when its target is `member`; NULL when there were too many
- * runs. */
-static const struct cbx_values *run_body(struct cbx_walk *py, struct cbx_node *node,
-                                         struct cbx_scope *scope, struct cbx_node *target,
-                                         const struct cbx_values *member)
+/* A scope in which the target of a comprehension is `member`; NULL when there were too many runs. */
+static struct cbx_scope *run_for(struct cbx_walk *py, struct cbx_node *node,
+                                 struct cbx_scope *scope, struct cbx_node *target,
+                                 const struct cbx_values *member)
 {
     struct cbx_scope *run = cbx_scope_run(py, node->inner, scope);
     if (run == NULL) {
@@ -257,35 +259,43 @@ static const struct cbx_values *run_body(struct cbx_walk *py, struct cbx_node *n
             b->values = single ? member : cbx_py_member(py, member, cbx_str_of(index));
         }
     }
-    py->run_depth++;
-    const struct cbx_values *out = cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_body), run);
-    py->run_depth--;
-    return out;
+    return run;
 }
 
-/* [f(x) for x in known], member by member. NULL when it filters, nests, or has an unknown
- * iterable. */
+/* [f(x) for x in known if test(x)], member by member. NULL when it nests, has an unknown iterable,
+ * or a condition that is not constant. */
 static const struct cbx_value *expand(struct cbx_walk *py, struct cbx_node *node,
                                       struct cbx_scope *scope)
 {
-    struct cbx_node *clause = cbx_child_at(node, 1);
-    if (cbx_child_count(node) != 2 || cbx_py_kind(clause) != PY_for_in_clause) {
+    struct cbx_node *clause = cbx_child_at(node, 1), *filter = cbx_child_at(node, 2);
+    if (cbx_child_count(node) > 3 || cbx_py_kind(clause) != PY_for_in_clause ||
+        (filter != NULL && cbx_py_kind(filter) != PY_if_clause)) {
         return NULL;
     }
     const struct cbx_value *source =
         cbx_py_sequence(py, cbx_py_eval(py, cbx_child_of(clause, CBX_FIELD_right), scope));
     const struct cbx_values **members =
         source != NULL ? cbx_arena_array(py->arena, source->count + 1u, sizeof(*members)) : NULL;
+    uint32_t count = 0;
     for (uint32_t i = 0; members != NULL && i < source->count; i++) {
-        members[i] =
-            run_body(py, node, scope, cbx_child_of(clause, CBX_FIELD_left), source->members[i]);
-        if (members[i] == NULL) {
+        struct cbx_scope *run =
+            run_for(py, node, scope, cbx_child_of(clause, CBX_FIELD_left), source->members[i]);
+        if (run == NULL) {
             return NULL;
         }
+        py->run_depth++;
+        enum cbx_py_truth kept =
+            filter != NULL ? cbx_py_test(py, cbx_child_at(filter, 0), run) : CBX_PY_YES;
+        members[count] = cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_body), run);
+        py->run_depth--;
+        if (kept == CBX_PY_MAYBE) {
+            return NULL;
+        }
+        count += kept == CBX_PY_YES;
     }
-    return members != NULL ? cbx_values_container(
-                                 cbx_values_list(py->arena, members, source->count), CBX_V_LIST)
-                           : NULL;
+    return members != NULL
+               ? cbx_values_container(cbx_values_list(py->arena, members, count), CBX_V_LIST)
+               : NULL;
 }
 
 static const struct cbx_values *map_keys(struct cbx_walk *py, const struct cbx_value *map)
@@ -331,6 +341,11 @@ const struct cbx_values *cbx_py_members(struct cbx_walk *py, const struct cbx_va
         const struct cbx_value *v = values->items[i];
         const struct cbx_values *one = cbx_values_one(py->arena, v);
         one = v->kind == CBX_V_MAP ? map_keys(py, v) : one;
+        if (cbx_py_is_symbolic(v)) {
+            out = cbx_values_join(py->arena, out, one);
+            continue;
+        }
+        one = v->kind == CBX_V_NAME ? cbx_values_marked(py->arena, cbx_py_flags(one)) : one;
         out = cbx_values_join(py->arena, out, cbx_values_members(py->arena, one));
     }
     return cbx_values_some(out);
@@ -340,9 +355,10 @@ const struct cbx_values *cbx_py_members(struct cbx_walk *py, const struct cbx_va
 
 const struct cbx_values *cbx_py_variable(struct cbx_walk *py, struct cbx_str name)
 {
+    uint32_t secret = cbx_is_secret_name(name) ? CBX_UNKNOWN_SECRET : 0;
     return cbx_str_is(name, "HOME")   ? cbx_values_text(py->arena, CBX_STR("~"))
            : cbx_str_is(name, "PATH") ? cbx_values_text(py->arena, CBX_STR("/usr/bin:/bin"))
-                                      : &cbx_values_unknown;
+                                      : cbx_values_marked(py->arena, CBX_UNKNOWN_TEXT | secret);
 }
 
 static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct cbx_value *space,
@@ -467,8 +483,12 @@ static const struct cbx_values *item_of(struct cbx_walk *py, const struct cbx_va
     int64_t number;
     bool is_number = cbx_values_is_number(key, &number), is_text = cbx_values_is_text(key, &text);
     const struct cbx_values *one = cbx_values_one(py->arena, v);
+    if (cbx_py_is_symbolic(v)) {
+        return one;
+    }
     if (v->kind == CBX_V_NAME) {
-        return is_text ? read_namespace(py, v, text, scope) : &cbx_values_unknown;
+        return is_text ? read_namespace(py, v, text, scope)
+                       : cbx_values_marked(py->arena, cbx_py_flags(one));
     }
     if (v->kind == CBX_V_MAP ? is_text || is_number : is_number) {
         struct cbx_str k = is_text ? text : cbx_arena_printf(py->arena, "%lld", (long long)number);
@@ -477,8 +497,7 @@ static const struct cbx_values *item_of(struct cbx_walk *py, const struct cbx_va
                                  sequence != NULL ? cbx_values_one(py->arena, sequence) : one, k);
     }
     bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
-    const struct cbx_values *any =
-        container ? cbx_values_members(py->arena, one) : &cbx_values_unknown;
+    const struct cbx_values *any = cbx_values_members(py->arena, one);
     /* A table of functions: one of them. */
     return container && v->number == 0 && v->count > 0 && all_functions(any)
                ? any
@@ -500,6 +519,9 @@ const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_value
         opaque |= object->items[i]->kind != CBX_V_NAME;
         out = cbx_values_join(py->arena, out, item_of(py, object->items[i], key, scope));
     }
+    if (cbx_values_is_number(key, &number) && (cbx_values_flags(out) & CBX_UNKNOWN_NAMES) != 0) {
+        out = cbx_values_join(py->arena, out, cbx_values_marked(py->arena, CBX_UNKNOWN_PICKED));
+    }
     const struct cbx_values *items = opaque && plain ? cbx_scope_lookup(py, NULL, text) : NULL;
     out = items != NULL ? cbx_values_join(py->arena, out, items) : out;
     return cbx_values_some(out);
@@ -513,9 +535,10 @@ const struct cbx_values *cbx_py_slice(struct cbx_walk *py, const struct cbx_valu
     for (uint32_t i = 0; i < object->count; i++) {
         const struct cbx_value *v = object->items[i];
         out = cbx_values_join(py->arena, out,
-                              v->kind == CBX_V_TEXT   ? slice_text(py, v, slice, scope)
-                              : v->kind == CBX_V_LIST ? slice_list(py, v, slice, scope)
-                                                      : &cbx_values_unknown);
+                              v->kind == CBX_V_TEXT ? slice_text(py, v, slice, scope)
+                              : v->kind == CBX_V_LIST
+                                  ? slice_list(py, v, slice, scope)
+                                  : cbx_values_members(py->arena, cbx_values_one(py->arena, v)));
     }
     return cbx_values_some(out);
 }
@@ -527,6 +550,9 @@ const struct cbx_values *cbx_py_member(struct cbx_walk *py, const struct cbx_val
     bool index = key.len > 0 && (key.p[0] == '-' || (key.p[0] >= '0' && key.p[0] <= '9'));
     if (!index) {
         return cbx_py_read(py, object, key);
+    }
+    if (object->count == 1 && cbx_py_is_symbolic(object->items[0])) {
+        return object;
     }
     const struct cbx_value *list = cbx_py_sequence(py, object);
     if (colon == NULL) {

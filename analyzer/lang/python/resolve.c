@@ -4,8 +4,7 @@
 #include "analyzer/lang/python/internal.h"
 #include "analyzer/lang/python/magics.h"
 
-/* True for a built-in name, and for a name of IPython's history. */
-static bool is_given(struct cbx_str name)
+bool cbx_py_is_given(struct cbx_str name)
 {
     static const char *const names[] = {
 #define CBX_BUILTIN(name) name,
@@ -27,7 +26,7 @@ static bool is_given(struct cbx_str name)
 static bool is_bound(struct cbx_walk *py, const struct cbx_node *identifier)
 {
     struct cbx_str name = cbx_py_text(py, identifier);
-    bool bound = is_given(name);
+    bool bound = cbx_py_is_given(name);
     for (struct cbx_scope *s = cbx_scope_around(py, identifier); !bound && s != NULL;
          s = s->parent) {
         bound = cbx_scope_chain(py, s, name) != NULL;

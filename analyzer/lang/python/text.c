@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+enum { JOINED_MAX = 8 };
+
 static const struct cbx_values *text_or_unknown(struct cbx_walk *py, struct cbx_str text)
 {
     return cbx_values_text(py->arena, text);
@@ -23,10 +25,19 @@ static const struct cbx_values *join_members(struct cbx_walk *py, struct cbx_str
                                              const struct cbx_values *list)
 {
     struct cbx_str out = CBX_STR("");
-    bool gaps = false;
+    uint32_t gaps = 0;
+    if (list->count > 1 && list->count <= JOINED_MAX) { /* one by one */
+        const struct cbx_values *any = &cbx_values_nothing;
+        for (uint32_t i = 0; i < list->count; i++) {
+            const struct cbx_values *one = cbx_values_one(py->arena, list->items[i]);
+            any = cbx_values_join(py->arena, any, join_members(py, separator, one));
+        }
+        return any;
+    }
     const struct cbx_value *sequence = cbx_py_sequence(py, list);
     if (sequence == NULL) {
-        return &cbx_values_unknown;
+        cbx_values_piece(list, &gaps);
+        return cbx_values_built(py->arena, CBX_STR("*"), gaps | cbx_py_flags(list));
     }
     for (uint32_t i = 0; i < sequence->count && out.p != NULL; i++) {
         out = i > 0 ? cbx_fold_concat(py->arena, out, separator) : out;
@@ -55,7 +66,7 @@ const struct cbx_values *cbx_py_percent(struct cbx_walk *py, struct cbx_str form
     struct cbx_str out = CBX_STR(""), part = { 0 };
     uint32_t used = 0;
     int64_t number;
-    bool gaps = false;
+    uint32_t gaps = 0;
     const struct cbx_value *list = cbx_values_container(right, CBX_V_LIST);
     for (size_t at = 0; at < format.len;) {
         const char *percent = memchr(format.p + at, '%', format.len - at);
@@ -196,7 +207,8 @@ static const struct cbx_values *format_braces(struct cbx_walk *py, struct cbx_st
     struct field field;
     uint32_t automatic = 0;
     int64_t number;
-    bool more = true, gaps = false;
+    uint32_t gaps = 0;
+    bool more = true;
     for (size_t at = 0; more && out.p != NULL;) {
         more = next_field(format, &at, &before, &field);
         out = cbx_fold_concat(py->arena, out, before);

@@ -206,10 +206,47 @@ void cbx_ts_reshape(struct cbx_walk *js)
     }
 }
 
+/* --- words that begin types ------------------------------------------------------------------- */
+
+/* `i < unique.length`: the grammar takes the name for the word of a type, and reads type arguments. A
+ * copy of the text in which such a name behind '<' is another one of the same length. */
+static struct cbx_str rename_words(const struct cbx_parsed *parsed)
+{
+    static const char *const words[] = {
+        "unique", "infer", "keyof", "abstract", "never", "unknown"
+    };
+    struct cbx_str text = parsed->text, none = { 0 };
+    char *copy = cbx_arena_alloc(parsed->arena, text.len + 1);
+    bool found = false;
+    for (size_t i = 0; copy != NULL && i < text.len; i++) {
+        copy[i] = text.p[i];
+    }
+    for (size_t i = 0; copy != NULL && i < text.len; i++) {
+        if (text.p[i] != '<') {
+            continue;
+        }
+        size_t at = i + 1;
+        struct cbx_str word = next_word(text, &at);
+        for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+            if (cbx_str_is(word, words[w])) {
+                copy[at - 1] = '_';
+                found = true;
+            }
+        }
+    }
+    return found ? (struct cbx_str){ .p = copy, .len = text.len } : none;
+}
+
+static struct cbx_str mend(const struct cbx_parsed *parsed, const TSLanguage *grammar)
+{
+    struct cbx_str renamed = rename_words(parsed);
+    return renamed.p != NULL ? renamed : cbx_jsx_mend(parsed, grammar);
+}
+
 const TSLanguage *tree_sitter_typescript(void);
 const struct cbx_lang_code cbx_lang_code_typescript = { .grammar = tree_sitter_typescript,
                                                         .extract = cbx_extract_javascript,
                                                         .between = CBX_JS_BETWEEN,
                                                         .around_file = cbx_js_around_file,
                                                         .other_grammar = cbx_tsx_grammar,
-                                                        .mend = cbx_jsx_mend };
+                                                        .mend = mend };

@@ -35,3 +35,4 @@ parse_config_file('x.py')
 # expect 20 py.dynamic-code
 # expect 21 py.dynamic-code
 # expect 22 py.dynamic-code
+# expect 14 py.library-code

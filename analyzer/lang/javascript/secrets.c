@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * The environment and credentials in JavaScript, and calls that send them to another machine. */
+#include "analyzer/lang/javascript/internal.h"
+
+#include <strings.h>
+
+enum { DEPTH_MAX = 4, MEMBERS_MAX = 64 };
+
+/* A header or an option in which a key identifies the program to the host that issued it. */
+static bool is_for_keys(struct cbx_str name)
+{
+    static const char *const names[] = {
+        "headers", "auth",         "authorization",  "x-api-key",
+        "api-key", "x-auth-token", "x-goog-api-key", "xi-api-key"
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (name.len == strlen(names[i]) && strncasecmp(name.p, names[i], name.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t secrets_of_name(struct cbx_str name)
+{
+    struct cbx_str environment = CBX_STR("process.env");
+    if (cbx_str_equal(name, environment)) {
+        return CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
+    }
+    bool variable = cbx_str_starts(name, CBX_STR("process.env.")) &&
+                    cbx_is_secret_name(cbx_str_sub(name, environment.len + 1, name.len));
+    return variable ? CBX_UNKNOWN_SECRET : 0;
+}
+
+static uint32_t secrets_of(const struct cbx_values *values, bool for_keys, int depth)
+{
+    const uint32_t all = CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT;
+    uint32_t flags = 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        bool map = v->kind == CBX_V_MAP, container = map || v->kind == CBX_V_LIST;
+        for (uint32_t k = 0; container && depth < DEPTH_MAX && k < v->count && k < MEMBERS_MAX;
+             k++) {
+            bool key = for_keys || (map && v->keys != NULL && is_for_keys(v->keys[k]));
+            flags |= secrets_of(v->members[k], key, depth + 1);
+        }
+        uint32_t own = v->kind == CBX_V_UNKNOWN ? (uint32_t)v->number : 0;
+        own |= v->kind == CBX_V_NAME ? secrets_of_name(v->text) : 0;
+        flags |= own & (for_keys ? CBX_UNKNOWN_ENVIRONMENT : all);
+    }
+    return flags;
+}
+
+uint32_t cbx_js_secrets(const struct cbx_values *values, bool for_keys)
+{
+    return secrets_of(values, for_keys, 0);
+}
+
+void cbx_js_check_sent(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
+                       const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    uint32_t flags = 0, count = cbx_js_sends(name) ? cbx_js_argument_count(site) : 0;
+    for (uint32_t i = 0; i < count && i < 8; i++) {
+        bool given;
+        const struct cbx_values *values = cbx_js_argument(js, site, i, scope, &given);
+        flags |= given ? cbx_js_secrets(values, false) : 0;
+    }
+    if (flags != 0) {
+        cbx_facts_add_special(js->facts, CBX_FACT_SECRET_SENT, name, call->start, call->end);
+    }
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ * Where values that are not constant come from: texts from outside of the program, and secrets. The
+ * flags are those of "anything" (value.h), the sources are the rows CBX_GIVES of names.def. */
+#include "analyzer/lang/python/internal.h"
+
+#include <strings.h>
+
+enum {
+    MARK_DEPTH_MAX = 4,
+    MARK_MEMBERS_MAX = 64,
+    MARKS = CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT | CBX_UNKNOWN_NAMES |
+            CBX_UNKNOWN_PICKED
+};
+
+static uint32_t flags_of(const struct cbx_values *values, int depth)
+{
+    uint32_t flags = cbx_values_flags(values);
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
+        uint32_t held = v->kind == CBX_V_NAME ? cbx_py_gives(v->text) : 0;
+        flags |= (held & CBX_PY_HOLDS) != 0 ? held : 0;
+        for (uint32_t k = 0; container && depth < MARK_DEPTH_MAX && k < v->count; k++) {
+            flags |= k < MARK_MEMBERS_MAX ? flags_of(v->members[k], depth + 1) : 0;
+        }
+    }
+    return flags & MARKS;
+}
+
+uint32_t cbx_py_flags(const struct cbx_values *values)
+{
+    return flags_of(values, 0);
+}
+
+const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
+                                     struct cbx_actuals *actuals, const struct cbx_values *values)
+{
+    uint32_t gives = cbx_py_gives(name), flags = gives;
+    const char *dot = gives == 0 && name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
+    if (dot != NULL) { /* a method of what holds it: os.environ.items() */
+        uint32_t held = cbx_py_gives(cbx_str_sub(name, 0, (size_t)(dot - name.p)));
+        flags = (held & CBX_PY_HOLDS) != 0 && cbx_py_call_meaning(name) == PY_CALL_NONE ? held : 0;
+    }
+    for (uint32_t i = 0; (gives & CBX_PY_CARRIES) != 0 && i < actuals->count; i++) {
+        struct cbx_actual *a = &actuals->items[i];
+        a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
+        flags |= cbx_py_flags(a->values) & (CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
+    }
+    if ((gives & CBX_UNKNOWN_NUMBER) != 0 && values->count == 1 &&
+        values->items[0]->kind == CBX_V_UNKNOWN) {
+        return cbx_values_marked(py->arena, CBX_UNKNOWN_NUMBER);
+    }
+    flags &= MARKS;
+    flags = flags == CBX_UNKNOWN_NAMES && actuals->count == 0 ? 0 : flags; /* of the program */
+    return flags != 0 && cbx_values_has_unknown(values)
+               ? cbx_values_join(py->arena, values, cbx_values_marked(py->arena, flags))
+               : values;
+}
+
+/* --- secrets that are sent -------------------------------------------------------------------- */
+
+/* A header or an option in which a key identifies the program to the host that issued it. */
+static bool is_for_keys(struct cbx_str name)
+{
+    static const char *const names[] = { "headers",        "auth",          "cert",
+                                         "cookies",        "authorization", "x-api-key",
+                                         "api-key",        "x-auth-token",  "proxy-authorization",
+                                         "x-goog-api-key", "xi-api-key" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (name.len == strlen(names[i]) && strncasecmp(name.p, names[i], name.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The flags of what is sent beside the headers for keys; of these, that of the whole environment. */
+static uint32_t sent_flags(const struct cbx_values *values, bool for_keys, int depth)
+{
+    uint32_t flags = 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct cbx_value *v = values->items[i];
+        bool map = v->kind == CBX_V_MAP, container = map || v->kind == CBX_V_LIST;
+        for (uint32_t k = 0; container && depth < MARK_DEPTH_MAX && k < v->count; k++) {
+            bool key = for_keys || (map && v->keys != NULL && is_for_keys(v->keys[k]));
+            flags |= k < MARK_MEMBERS_MAX ? sent_flags(v->members[k], key, depth + 1) : 0;
+        }
+        if (!container) {
+            uint32_t held = v->kind == CBX_V_NAME ? cbx_py_gives(v->text) : (uint32_t)v->number;
+            held = v->kind == CBX_V_UNKNOWN || (held & CBX_PY_HOLDS) != 0 ? held : 0;
+            flags |= held & (for_keys ? CBX_UNKNOWN_ENVIRONMENT
+                                      : CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
+        }
+    }
+    return flags;
+}
+
+/* HTTPBasicAuth(user, password), add_password(...): for the header Authorization. */
+static bool makes_header(struct cbx_str name)
+{
+    return memmem(name.p, name.len, "Auth", 4) != NULL ||
+           memmem(name.p, name.len, "auth", 4) != NULL ||
+           memmem(name.p, name.len, "assword", 7) != NULL;
+}
+
+void cbx_py_check_sent(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
+                       const struct cbx_node *call)
+{
+    if (!cbx_py_sends(name) || cbx_str_starts(name, CBX_STR("urllib.parse"))) {
+        return;
+    }
+    uint32_t flags = 0;
+    for (uint32_t i = 0; i < actuals->count; i++) {
+        struct cbx_actual *a = &actuals->items[i];
+        a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
+        flags |= sent_flags(a->values, makes_header(name) || is_for_keys(a->keyword), 0);
+    }
+    if (flags != 0) {
+        cbx_py_special(py, CBX_FACT_SECRET_SENT, name, call);
+    }
+}

@@ -1,0 +1,3 @@
+import { $ } from "bun"; await $`id`;
+// expect 1 js.process
+// expect 1 sh.command

@@ -1,0 +1,3 @@
+function at(f, k) { return f[k]; }
+at.call(null, () => 0, 'constructor')('return process')();
+// expect 2 js.dynamic-code

@@ -1,0 +1,7 @@
+get_ipython().system('pip install numpy')
+get_ipython().system('ls -la')
+x = get_ipython().getoutput('ls')
+get_ipython().run_line_magic('pip', 'install pandas')
+get_ipython().run_line_magic('matplotlib', 'inline')
+get_ipython().magic('matplotlib inline')
+get_ipython().system(' pip install -q seaborn')

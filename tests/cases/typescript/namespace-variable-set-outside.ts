@@ -1,0 +1,4 @@
+namespace N { export let k: any = 'x'; export function g(f: any) { return f[k]; } }
+N.k = 'constructor';
+N.g(() => 0)('return process')();
+// expect 3 js.dynamic-code
