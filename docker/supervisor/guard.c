@@ -25,14 +25,14 @@ enum { SERVED_MAX = 64, KEPT_MAX = 16 /* texts that are told apart in a run */ }
 
 struct cbx_guard_state cbx_guard = { .channel = -1 };
 
-/* What was refused in a run: texts that differ, as long as there is room, and for each row of policies/guard.def one entry for all that found
- * none. So a flood of refusals of one row hides no refusal of another. */
+/* What was refused in a run: texts that differ, KEPT_MAX and the first of each row of policies/guard.def, and for each row one entry for all
+ * others. So a flood of refusals of one row hides no refusal of another. */
 static struct {
     struct entry {
         uint32_t refusal, count;
         bool reported;
         char what[CBX_FRAME_BLOCKED_MAX];
-    } entries[KEPT_MAX], others[CBX_GUARD_COUNT];
+    } entries[KEPT_MAX + CBX_GUARD_COUNT], others[CBX_GUARD_COUNT];
     int count;
 } refusals;
 
@@ -119,12 +119,15 @@ static void report_refusal(struct entry *entry)
 /* The entry of this refusal; a new one has count 0. */
 static struct entry *find_entry(uint32_t refusal, const char *what)
 {
+    bool first = true;
     for (int i = 0; i < refusals.count; i++) {
-        if (refusals.entries[i].refusal == refusal && strcmp(refusals.entries[i].what, what) == 0) {
-            return &refusals.entries[i];
+        struct entry *entry = &refusals.entries[i];
+        if (entry->refusal == refusal && strcmp(entry->what, what) == 0) {
+            return entry;
         }
+        first = first && entry->refusal != refusal;
     }
-    bool room = refusals.count < KEPT_MAX;
+    bool room = refusals.count < KEPT_MAX || first;
     struct entry *entry = room ? &refusals.entries[refusals.count++] : &refusals.others[refusal];
     if (entry->count == 0) {
         *entry = (struct entry){ .refusal = refusal };
