@@ -65,6 +65,9 @@ struct cbx_fact *cbx_facts_add(struct cbx_facts *facts, enum cbx_fact_kind kind,
 void cbx_facts_drop_alone(struct cbx_facts *facts);
 void cbx_facts_add_special(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_str name,
                            uint32_t start, uint32_t end);
+/* The same where the name is a sentence for people. */
+void cbx_facts_add_note(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_note name,
+                        uint32_t start, uint32_t end);
 
 /* True when the text begins a statement of SQL: SELECT ... FROM, INSERT INTO, UPDATE ... SET and so
  * on. */

@@ -29,8 +29,8 @@ static int fail_value(struct binder *b, const struct cbx_key *key, const struct 
     static const char *const kinds[] = { "nothing", "a text", "a list", "a mapping" };
     if (node->kind == CBX_YAML_SCALAR) {
         return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
-                           "key '%s' is '%.*s', allowed is %s", key->name, CBX_STR_ARG(node->text),
-                           allowed);
+                           "key '%s' is '%.*s', allowed is %s", key->name,
+                           CBX_STR_SHOWN(node->text), allowed);
     }
     return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
                        "key '%s' is %s, allowed is %s", key->name, kinds[node->kind], allowed);
@@ -60,7 +60,7 @@ static int fail_names(struct binder *b, const struct cbx_key *key, const struct 
     if (nearest != NULL) {
         return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
                            "key '%s' is '%.*s', did you mean '%s'%s%s%s", key->name,
-                           CBX_STR_ARG(node->text), nearest, all ? " (allowed: " : "",
+                           CBX_STR_SHOWN(node->text), nearest, all ? " (allowed: " : "",
                            all ? allowed : "", all ? ")" : "");
     }
     return fail_value(b, key, node,
@@ -510,7 +510,7 @@ static int fail_unknown(struct binder *b, const struct cbx_section *section,
     }
     if (nearest != NULL) {
         return cbx_fail_at(b->err, CBX_EPOLICY, entry->key_line, entry->key_column,
-                           "unknown key '%.*s', did you mean '%s'", CBX_STR_ARG(entry->key),
+                           "unknown key '%.*s', did you mean '%s'", CBX_STR_SHOWN(entry->key),
                            nearest);
     }
     char known[320] = "";
@@ -521,7 +521,8 @@ static int fail_unknown(struct binder *b, const struct cbx_section *section,
         used += n > 0 ? (size_t)n : 0;
     }
     return cbx_fail_at(b->err, CBX_EPOLICY, entry->key_line, entry->key_column,
-                       "unknown key '%.*s', allowed here are: %s", CBX_STR_ARG(entry->key), known);
+                       "unknown key '%.*s', allowed here are: %s", CBX_STR_SHOWN(entry->key),
+                       known);
 }
 
 static int bind_section(struct binder *b, const struct cbx_section *section,

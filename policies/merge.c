@@ -159,7 +159,7 @@ static int merge_rule(struct merge *m, struct cbx_draft_rule *base, struct cbx_d
         return cbx_fail_at(m->err, CBX_EPOLICY, child.head.line, child.head.column,
                            "rule '%.*s' matches something else than in another policy that is "
                            "extended beside this one",
-                           CBX_STR_ARG(child.v.id));
+                           CBX_STR_SHOWN(child.v.id));
     }
     child.v.languages |= m->lenient && !child.head.override ? base->v.languages : 0;
     bool laxer_effect = child.v.effect > base->v.effect;

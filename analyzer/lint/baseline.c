@@ -145,7 +145,7 @@ static int read_entry(const json_t *value, size_t number, struct entry *out, str
             return cbx_fail(err, CBX_EINVAL,
                             "finding %zu: the fingerprint is '%.*s', allowed are %d digits of "
                             "lower-case hexadecimal",
-                            number, CBX_STR_ARG(out->fingerprint), CBX_FINGERPRINT_HEX);
+                            number, CBX_STR_SHOWN(out->fingerprint), CBX_FINGERPRINT_HEX);
         }
     }
     return 0;
@@ -176,7 +176,7 @@ static int read_entries(const json_t *list, struct cbx_baseline *baseline, struc
         struct cbx_str fingerprint = baseline->entries[i].fingerprint;
         if (cbx_str_equal(fingerprint, baseline->entries[i - 1].fingerprint)) {
             return cbx_fail(err, CBX_EINVAL, "the fingerprint '%.*s' stands there twice",
-                            CBX_STR_ARG(fingerprint));
+                            CBX_STR_SHOWN(fingerprint));
         }
     }
     return 0;
@@ -211,7 +211,7 @@ int cbx_baseline_parse(struct cbx_str json, struct cbx_baseline **out, struct cb
                                     sizeof(head_fields) / sizeof(head_fields[0]), &head, err);
     if (!failed && !cbx_str_is(head.tool, "codebox-lint")) {
         failed = cbx_fail(err, CBX_EINVAL, "the tool is '%.*s', allowed is codebox-lint",
-                          CBX_STR_ARG(head.tool));
+                          CBX_STR_SHOWN(head.tool));
     }
     failed = failed ? failed : read_entries(head.findings, baseline, err);
     if (!failed) {

@@ -241,7 +241,7 @@ static int check_notebook(struct check *c, struct cbx_str text)
     }
     if (!cbx_str_is(notebook.language, "python")) {
         return cbx_fail(c->err, CBX_EINVAL, "the notebook's language is '%.*s', allowed is python",
-                        CBX_STR_ARG(notebook.language));
+                        CBX_STR_SHOWN(notebook.language));
     }
     struct cbx_str *sources = cbx_arena_array(arena, notebook.count + 1, sizeof(*sources));
     const struct cbx_program *program;
