@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
@@ -106,12 +107,12 @@ int cbx_lint_fingerprint(struct cbx_str uri, struct cbx_report_finding *findings
 
 struct entry {
     struct cbx_str rule, path, fingerprint;
-    atomic_bool seen;
 };
 
 struct cbx_baseline {
     json_t *root; /* the entries borrow from it */
     struct entry *entries;
+    atomic_bool *seen; /* of each entry; shared memory, for processes that check files mark them */
     size_t count;
 };
 
@@ -171,6 +172,12 @@ static int read_entries(const json_t *list, struct cbx_baseline *baseline, struc
         }
     }
     baseline->count = count;
+    void *seen = mmap(NULL, (count + 1) * sizeof(*baseline->seen), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (seen == MAP_FAILED) {
+        abort();
+    }
+    baseline->seen = seen;
     cbx_sort_heap(baseline->entries, count, sizeof(*baseline->entries), compare_entries);
     for (i = 1; i < count; i++) {
         struct cbx_str fingerprint = baseline->entries[i].fingerprint;
@@ -254,6 +261,9 @@ void cbx_baseline_free(struct cbx_baseline *baseline)
     if (baseline != NULL) {
         json_decref(baseline->root);
         free(baseline->entries);
+        if (baseline->seen != NULL) {
+            munmap(baseline->seen, (baseline->count + 1) * sizeof(*baseline->seen));
+        }
         free(baseline);
     }
 }
@@ -272,7 +282,7 @@ void cbx_baseline_suppress(struct cbx_baseline *baseline, struct cbx_str uri,
             !cbx_str_equal(entry->rule, f->v.rule->id) || !cbx_str_equal(entry->path, uri)) {
             continue;
         }
-        atomic_store(&entry->seen, true);
+        atomic_store(&baseline->seen[entry - baseline->entries], true);
         if (f->suppression == CBX_SUPPRESSED_NOT) {
             f->suppression = CBX_SUPPRESSED_BASELINE;
         }
@@ -285,8 +295,7 @@ size_t cbx_baseline_gone(const struct cbx_baseline *baseline,
 {
     size_t gone = 0;
     for (size_t i = 0; i < baseline->count; i++) {
-        gone +=
-            !atomic_load(&baseline->entries[i].seen) && covers(context, baseline->entries[i].path);
+        gone += !atomic_load(&baseline->seen[i]) && covers(context, baseline->entries[i].path);
     }
     return gone;
 }
