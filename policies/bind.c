@@ -318,6 +318,20 @@ static int read_minimum(struct binder *b, const struct cbx_key *key, const struc
     return 0;
 }
 
+/* A list of what alone may be installed that is not given is an empty one: it is no list to be chosen
+ * by a policy that extends this one. */
+static void imply_allow(const struct cbx_draft_packages *packages, struct cbx_draft_head *head)
+{
+    const struct cbx_section *section = &cbx_section_packages_of;
+    bool allowlist =
+        packages->v.mode == CBX_PACKAGES_ALLOWLIST && cbx_draft_has(section, head, "mode");
+    for (size_t i = 0; allowlist && i < section->key_count; i++) {
+        if (strcmp(section->keys[i].name, "allow") == 0) {
+            head->given |= (uint64_t)1 << i;
+        }
+    }
+}
+
 /* The defaults of a section. */
 static void set_defaults(const struct cbx_section *section, void *into)
 {
@@ -547,6 +561,9 @@ static int bind_section(struct binder *b, const struct cbx_section *section,
             return failed;
         }
         head.given |= (uint64_t)1 << i;
+    }
+    if (section == &cbx_section_packages_of) {
+        imply_allow(into, &head);
     }
     if (section->head) {
         struct cbx_draft_head *own = into;
