@@ -6,6 +6,7 @@
 #include "analyzer/notebook.h"
 #include "analyzer/packages/install.h"
 #include "analyzer/past.h"
+#include "analyzer/places.h"
 #include "analyzer/program.h"
 #include "analyzer/rules.h"
 #include "analyzer/source.h"
@@ -196,6 +197,7 @@ static int analyze_readable(struct stages *s)
         struct cbx_evidence evidence = {
             .facts = &s->facts, .tree = tree, .text = notebook.text, .folders = s->request->folders
         };
+        cbx_places_follow(&s->facts);
         failed = cbx_rules_match(s->policy, &evidence, s->arena, &hits);
     }
     failed = failed ? failed : decide(s, &hits);

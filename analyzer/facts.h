@@ -37,6 +37,9 @@ struct cbx_fact {
     struct cbx_str name, detail;
     const struct cbx_arg *args;
     uint32_t arg_count;
+    const struct cbx_str *places; /* not NULL: the known working folders of a call; NULL: the
+                                     workspace (places.h) */
+    uint32_t place_count;
     uint32_t cleared; /* bits 1 << enum cbx_capability that do not count here: what the call runs or
                             loads is in facts of its own */
     bool alone;       /* it holds only while nothing but this text binds its names: a module that
