@@ -316,6 +316,16 @@ docs: $B/codebox $B/codebox-lint ## renew the reference in policies/README.md, t
 check-headers: | $G/.fetched ## every header compiles alone
 	$Qset -e; for h in $$(find $(MODULES) -name '*.h'); do printf '#include "%s"\n' $$h | \
 	    $(CC) -std=c11 -D_GNU_SOURCE -I. -isystem $(TREE_SITTER)/include $(PKG_CFLAGS) $$($(PKG_CONFIG) --cflags python3) $(WARN) -fsyntax-only -xc -; done
+	$Qset -e; $(call compiles,s = CBX_JOIN(a, s, CBX_STR("x"))); for use in $(MISUSES.messages); do \
+	    if $(call compiles,$$use) 2>/dev/null; then echo "text that may be cut could be judged: $$use"; exit 1; fi; done
+
+# Compiles one statement that has an arena `a`, facts `x`, a slice `s` and an array `t`.
+compiles = printf '\#include "analyzer/facts.h"\nvoid f(struct cbx_arena *, struct cbx_facts *, struct cbx_str, char *);\nvoid f(struct cbx_arena *a, struct cbx_facts *x, struct cbx_str s, char *t) { (void)a; (void)x; (void)s; (void)t; %s; }\n' \
+	    "$(subst ",\",$1)" | $(CC) -std=c11 -D_GNU_SOURCE -I. $(PKG_CFLAGS) -fsyntax-only -xc -
+# Text that is shown may be cut, text that is judged never.
+MISUSES.messages := 's = cbx_arena_note(a, "x")' 'cbx_facts_add(x, CBX_IS_CALL, cbx_arena_note(a, "x"), 0, 0)' \
+                    's = CBX_JOIN(a, cbx_arena_note(a, "x"))' 'snprintf(t, 9, "%.*s", CBX_STR_SHOWN(s))' \
+                    'cbx_arena_join(a, &s, CBX_STR_SHOWN(s))'
 
 # The headers that the folders of gateway/ may include: code of a process names no more than its row. cli/ alone names all of them.
 MAY.ipc      := gateway/ipc/ policies/ analyzer/decide.h analyzer/analyze.h docker/result.h

@@ -6,6 +6,7 @@
 #include "analyzer/notebook.h"
 #include "analyzer/packages/install.h"
 #include "analyzer/past.h"
+#include "analyzer/places.h"
 #include "analyzer/program.h"
 #include "analyzer/rules.h"
 #include "analyzer/source.h"
@@ -196,6 +197,7 @@ static int analyze_readable(struct stages *s)
         struct cbx_evidence evidence = {
             .facts = &s->facts, .tree = tree, .text = notebook.text, .folders = s->request->folders
         };
+        cbx_places_follow(&s->facts);
         failed = cbx_rules_match(s->policy, &evidence, s->arena, &hits);
     }
     failed = failed ? failed : decide(s, &hits);
@@ -208,10 +210,10 @@ static int analyze_readable(struct stages *s)
 
 static int deny_too_large(struct stages *s, struct cbx_err *err)
 {
-    struct cbx_str size =
-        cbx_arena_printf(s->arena, "%zu bytes, allowed are %lld", s->request->source.len,
-                         (long long)s->policy->limits.source_bytes);
-    return deny_whole(s, &cbx_rule_too_large, size) == 0
+    struct cbx_note size =
+        cbx_arena_note(s->arena, "%zu bytes, allowed are %lld", s->request->source.len,
+                       (long long)s->policy->limits.source_bytes);
+    return deny_whole(s, &cbx_rule_too_large, size.shown) == 0
                ? 0
                : cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");
 }
@@ -248,7 +250,7 @@ int cbx_analyze(const struct cbx_policy *policy, const struct cbx_analysis *requ
     const struct cbx_lang *lang = cbx_lang_find(request->language);
     if (lang == NULL) {
         return cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed are %s",
-                        CBX_STR_ARG(request->language), cbx_lang_names());
+                        CBX_STR_SHOWN(request->language), cbx_lang_names());
     }
     *out = (struct cbx_decision){ .language = cbx_str_of(lang->name),
                                   .text = request->source, /* until it is read */

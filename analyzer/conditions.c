@@ -3,6 +3,7 @@
 #include "analyzer/conditions.h"
 
 #include "analyzer/fold.h"
+#include "analyzer/places.h"
 #include "policies/environment.h"
 
 #include <stdlib.h>
@@ -18,25 +19,9 @@ static bool any_glob(const struct cbx_strs *globs, struct cbx_str value, bool pa
     return false;
 }
 
-/* A path as the sandbox sees it: absolute, in /workspace when relative, without "." and "..". */
 struct cbx_str cbx_path_resolve(struct cbx_arena *arena, struct cbx_str path)
 {
-    char *out = cbx_arena_alloc(arena, path.len + 16);
-    size_t n = 0;
-    if (out == NULL || path.len > 4096) {
-        return path;
-    }
-    if (path.len > 0 && path.p[0] == '~') { /* a home folder is not the workspace */
-        memcpy(out, "/", 1);
-    } else if (path.len == 0 || path.p[0] != '/') {
-        memcpy(out, "/workspace", 10);
-        n = 10;
-    }
-    n = cbx_path_append(out, n, path);
-    if (n == 0) {
-        out[n++] = '/';
-    }
-    return (struct cbx_str){ .p = out, .len = n };
+    return cbx_places_resolve(arena, CBX_STR(CBX_HOME), path);
 }
 
 static const struct cbx_arg *find_argument(const struct cbx_fact *fact,
@@ -94,14 +79,36 @@ bool cbx_path_is_in(const struct cbx_strs *folders, struct cbx_str path, struct 
            is_in_folder(folders, cbx_path_resolve(arena, path));
 }
 
-/* True when no glob matches the path, made absolute, and no folder has it. */
-static bool is_outside(struct cbx_arena *arena, const struct cbx_strs *globs,
-                       const struct cbx_strs *folders, struct cbx_str text)
+/* What the paths of a call are compared with. */
+struct where {
+    struct cbx_arena *arena;
+    const struct cbx_strs *folders;
+    const struct cbx_fact *fact;
+    bool any_climb; /* a relative path counts wherever it leaves the workspace to */
+};
+
+static bool leaves(const struct where *at, const struct cbx_strs *globs, struct cbx_str folder,
+                   struct cbx_str text)
 {
-    struct cbx_str path = cbx_path_resolve(arena, text);
-    bool relative = text.len == 0 || (text.p[0] != '/' && text.p[0] != '~');
-    return !any_glob(globs, path, true) && !is_in_folder(folders, path) &&
-           (!relative || is_system(path));
+    struct cbx_str path = cbx_places_resolve(at->arena, folder, text);
+    bool absolute = text.len > 0 && text.p[0] == '/';
+    return !any_glob(globs, path, true) && !is_in_folder(at->folders, path) &&
+           (absolute || at->any_climb || is_system(path));
+}
+
+/* True when no glob matches the path, made absolute in a working folder of the call, and no folder has
+ * it. */
+static bool is_outside(const struct where *at, const struct cbx_strs *globs, struct cbx_str text)
+{
+    if (at->fact->places == NULL || !cbx_places_is_relative(text)) {
+        return leaves(at, globs, CBX_STR(CBX_HOME), text);
+    }
+    for (uint32_t i = 0; i < at->fact->place_count; i++) {
+        if (leaves(at, globs, at->fact->places[i], text)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* True when a glob matches the path, made absolute. The result of ".." above the workspace depends
@@ -115,15 +122,16 @@ static bool is_within(struct cbx_arena *arena, const struct cbx_strs *globs, str
 
 /* True when a path of which only the beginning is known, up to a '*', is outside for every possible
  * rest. */
-static bool begins_outside(struct cbx_arena *arena, const struct cbx_strs *globs,
-                           const struct cbx_strs *folders, struct cbx_str partial)
+static bool begins_outside(const struct where *at, const struct cbx_strs *globs,
+                           struct cbx_str partial)
 {
+    const struct cbx_strs *folders = at->folders;
     const char *gap = memchr(partial.p, '*', partial.len);
     size_t end = gap != NULL ? (size_t)(gap - partial.p) : partial.len;
     while (end > 0 && partial.p[end - 1] != '/') {
         end--;
     }
-    struct cbx_str folder = cbx_path_resolve(arena, cbx_str_sub(partial, 0, end));
+    struct cbx_str folder = cbx_path_resolve(at->arena, cbx_str_sub(partial, 0, end));
     if (end == 0 || (partial.p[0] != '/' && partial.p[0] != '~') || folder.len <= 1) {
         return false;
     }
@@ -176,8 +184,8 @@ static bool host_holds(struct cbx_arena *arena, const struct cbx_where *w, struc
                      !(w->host_outside.count > 0 && any_glob(&w->host_outside, host, false));
 }
 
-static bool value_holds(struct cbx_arena *arena, const struct cbx_strs *folders,
-                        const struct cbx_where *w, struct cbx_str value, bool constant)
+static bool value_holds(const struct where *at, const struct cbx_where *w, struct cbx_str value,
+                        bool constant)
 {
     bool path = w->outside.count > 0 || w->inside.count > 0;
     if ((w->matches.count > 0 && !any_glob(&w->matches, value, false)) ||
@@ -187,35 +195,33 @@ static bool value_holds(struct cbx_arena *arena, const struct cbx_strs *folders,
     if ((path || tests_host(w)) && !constant) {
         return w->unknown_holds;
     }
-    return !(w->outside.count > 0 && !is_outside(arena, &w->outside, folders, value)) &&
-           !(w->inside.count > 0 && !is_within(arena, &w->inside, value)) &&
-           (!tests_host(w) || host_holds(arena, w, value));
+    return !(w->outside.count > 0 && !is_outside(at, &w->outside, value)) &&
+           !(w->inside.count > 0 && !is_within(at->arena, &w->inside, value)) &&
+           (!tests_host(w) || host_holds(at->arena, w, value));
 }
 
 /* The text is known in part: decides by the known parts of its path or host. */
-static bool partial_holds(struct cbx_arena *arena, const struct cbx_strs *folders,
-                          const struct cbx_where *w, struct cbx_str partial)
+static bool partial_holds(const struct where *at, const struct cbx_where *w, struct cbx_str partial)
 {
     bool more = w->matches.count + w->not_matches.count + w->inside.count > 0;
-    bool path = w->outside.count > 0 && begins_outside(arena, &w->outside, folders, partial),
-         host = tests_host(w) && host_of(partial).len > 0 && host_holds(arena, w, partial);
+    bool path = w->outside.count > 0 && begins_outside(at, &w->outside, partial),
+         host = tests_host(w) && host_of(partial).len > 0 && host_holds(at->arena, w, partial);
     return !more && (w->outside.count == 0 || path) && (!tests_host(w) || host);
 }
 
 /* The value is not certain: the condition holds when it holds for one of the possible constants, or
  * for any value. */
-static bool any_value_holds(struct cbx_arena *arena, const struct cbx_strs *folders,
-                            const struct cbx_where *w, const struct cbx_arg *arg)
+static bool any_value_holds(const struct where *at, const struct cbx_where *w,
+                            const struct cbx_arg *arg)
 {
     for (uint32_t i = 0; i < arg->text_count; i++) {
-        if (value_holds(arena, folders, w, arg->texts[i], true)) {
+        if (value_holds(at, w, arg->texts[i], true)) {
             return true;
         }
     }
     bool hosts_known = tests_host(w) && arg->partial_count > 0;
     for (uint32_t i = 0; i < arg->partial_count; i++) {
-        if ((w->outside.count > 0 || tests_host(w)) &&
-            partial_holds(arena, folders, w, arg->partials[i])) {
+        if ((w->outside.count > 0 || tests_host(w)) && partial_holds(at, w, arg->partials[i])) {
             return true;
         }
         hosts_known &= host_of(arg->partials[i]).len > 0;
@@ -245,28 +251,31 @@ static bool condition_holds(const struct cbx_policy *policy, const struct cbx_st
     if ((w->granted == CBX_PRESENT && !granted) || (w->granted == CBX_ABSENT && granted)) {
         return false;
     }
+    struct where at = { .arena = arena, .folders = folders, .fact = fact };
     bool tests = w->matches.count > 0 || w->not_matches.count > 0 || w->outside.count > 0 ||
                  w->inside.count > 0 || tests_host(w);
     return !tests       ? true
-           : arg->known ? value_holds(arena, folders, w, arg->value, arg->constant)
-                        : any_value_holds(arena, folders, w, arg);
+           : arg->known ? value_holds(&at, w, arg->value, arg->constant)
+                        : any_value_holds(&at, w, arg);
 }
 
 bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_strs *folders,
-                         const struct cbx_fact *fact, struct cbx_arena *arena, struct cbx_str *path)
+                         const struct cbx_fact *fact, bool any_climb, struct cbx_arena *arena,
+                         struct cbx_str *path)
 {
+    struct where at = { .arena = arena, .folders = folders, .fact = fact, .any_climb = any_climb };
     for (uint32_t i = 0; i < fact->arg_count; i++) {
         const struct cbx_arg *arg = &fact->args[i];
         const struct cbx_str *texts = arg->known ? &arg->value : arg->texts;
         uint32_t count = arg->known ? arg->constant : arg->text_count;
         for (uint32_t k = 0; k < count; k++) {
-            if (is_outside(arena, globs, folders, texts[k])) {
+            if (is_outside(&at, globs, texts[k])) {
                 *path = texts[k];
                 return true;
             }
         }
         for (uint32_t k = 0; k < arg->partial_count; k++) {
-            if (begins_outside(arena, globs, folders, arg->partials[k])) {
+            if (begins_outside(&at, globs, arg->partials[k])) {
                 *path = arg->partials[k];
                 return true;
             }

@@ -22,7 +22,7 @@ static int run_stages(const struct cbx_policy *policy, const struct cbx_analysis
     *s = (struct stages){ .lang = cbx_lang_find(request->language) };
     if (s->lang == NULL) {
         return cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed are %s",
-                        CBX_STR_ARG(request->language), cbx_lang_names());
+                        CBX_STR_SHOWN(request->language), cbx_lang_names());
     }
     s->facts = (struct cbx_facts){ .arena = arena,
                                    .language = s->lang->policy,

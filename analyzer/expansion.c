@@ -54,7 +54,7 @@ bool cbx_expansion_is_expression(struct cbx_str code, struct cbx_arena *arena)
     if (code.len == 0 || memchr(code.p, '\n', code.len) != NULL) {
         return false;
     }
-    struct cbx_str text = cbx_arena_printf(arena, "(%.*s)", CBX_STR_ARG(code));
+    struct cbx_str text = CBX_JOIN(arena, CBX_STR("("), code, CBX_STR(")"));
     TSTree *tree =
         text.p != NULL ? cbx_parse_tree(cbx_lang_of_notebooks()->code->grammar(), text, 0) : NULL;
     bool expression = tree != NULL && is_parenthesized(ts_tree_root_node(tree), text.len);

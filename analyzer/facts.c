@@ -32,6 +32,12 @@ void cbx_facts_add_special(struct cbx_facts *facts, enum cbx_fact_id id, struct 
     }
 }
 
+void cbx_facts_add_note(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_note name,
+                        uint32_t start, uint32_t end)
+{
+    cbx_facts_add_special(facts, id, name.shown, start, end);
+}
+
 static bool has_word(struct cbx_str text, const char *word)
 {
     size_t len = strlen(word);
@@ -67,7 +73,6 @@ bool cbx_is_sql(struct cbx_str text)
                             text.p[0] == '"' || text.p[0] == '\'')) {
         text = cbx_str_sub(text, 1, text.len);
     }
-    text.len = text.len > 4096 ? 4096 : text.len;
     for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
         size_t len = strlen(statements[i].begins);
         if (text.len >= len && strncasecmp(text.p, statements[i].begins, len) == 0 &&

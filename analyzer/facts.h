@@ -37,6 +37,9 @@ struct cbx_fact {
     struct cbx_str name, detail;
     const struct cbx_arg *args;
     uint32_t arg_count;
+    const struct cbx_str *places; /* not NULL: the known working folders of a call; NULL: the
+                                     workspace (places.h) */
+    uint32_t place_count;
     uint32_t cleared; /* bits 1 << enum cbx_capability that do not count here: what the call runs or
                             loads is in facts of its own */
     bool alone;       /* it holds only while nothing but this text binds its names: a module that
@@ -65,6 +68,9 @@ struct cbx_fact *cbx_facts_add(struct cbx_facts *facts, enum cbx_fact_kind kind,
 void cbx_facts_drop_alone(struct cbx_facts *facts);
 void cbx_facts_add_special(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_str name,
                            uint32_t start, uint32_t end);
+/* The same where the name is a sentence for people. */
+void cbx_facts_add_note(struct cbx_facts *facts, enum cbx_fact_id id, struct cbx_note name,
+                        uint32_t start, uint32_t end);
 
 /* True when a variable of the environment of this name sounds like a credential. */
 bool cbx_is_secret_name(struct cbx_str name);

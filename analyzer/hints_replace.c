@@ -228,7 +228,7 @@ static void add_reading(const struct cbx_hints *h, const struct cbx_fact *call, 
     if (!assigned || end > CODE_BYTES) {
         return;
     }
-    struct cbx_str read = cbx_arena_printf(h->arena, "%.*s.stdout", CBX_STR_ARG(name));
+    struct cbx_str read = CBX_JOIN(h->arena, name, CBX_STR(".stdout"));
     const char *found = read.p != NULL ? memmem(h->text.p, h->text.len, read.p, read.len) : NULL;
     if (found != NULL) {
         uint32_t from = (uint32_t)(found - h->text.p);
@@ -388,7 +388,7 @@ static bool replace_constant(const struct cbx_hints *h, const struct cbx_fact *c
         add_clause(out, old, code);
         return true;
     }
-    struct cbx_str import = cbx_arena_printf(h->arena, "import %.*s", CBX_STR_ARG(code));
+    struct cbx_str import = CBX_JOIN(h->arena, CBX_STR("import "), code);
     if (import.p == NULL || !has_role(h, call, IMPORTS) ||
         !cbx_hints_allow(h, h->request->language, import)) {
         return false;

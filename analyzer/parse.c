@@ -68,12 +68,12 @@ void cbx_parse_errors(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_
         if (bad && is_read(parsed, node)) {
             read = true;
         } else if (bad && found++ < SYNTAX_MAX) {
-            struct cbx_str what =
+            struct cbx_note what =
                 ts_node_is_missing(node)
-                    ? cbx_arena_printf(facts->arena, "missing %s", ts_node_type(node))
-                    : CBX_STR("syntax error");
-            cbx_facts_add_special(facts, CBX_FACT_SYNTAX, what, ts_node_start_byte(node),
-                                  ts_node_end_byte(node));
+                    ? cbx_arena_note(facts->arena, "missing %s", ts_node_type(node))
+                    : CBX_NOTE("syntax error");
+            cbx_facts_add_note(facts, CBX_FACT_SYNTAX, what, ts_node_start_byte(node),
+                               ts_node_end_byte(node));
         }
         if (found >= SYNTAX_MAX) {
             break;
@@ -203,9 +203,8 @@ static void note_invisible(TSTree *tree, struct cbx_str text, struct cbx_facts *
             code = code << 6 | ((unsigned char)text.p[i + k] & 0x3F);
         }
         if (is_invisible(code) && !is_in_text(ts_tree_root_node(tree), (uint32_t)i)) {
-            cbx_facts_add_special(facts, CBX_FACT_BIDI,
-                                  cbx_arena_printf(facts->arena, "U+%04X", code), (uint32_t)i,
-                                  (uint32_t)(i + len));
+            cbx_facts_add_note(facts, CBX_FACT_BIDI, cbx_arena_note(facts->arena, "U+%04X", code),
+                               (uint32_t)i, (uint32_t)(i + len));
             found++;
         }
         i += len - 1;

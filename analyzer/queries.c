@@ -158,7 +158,7 @@ static int check_regex(const TSQuery *query, struct cbx_str name, const TSQueryP
     if (step->type != TSQueryPredicateStepTypeString) {
         return cbx_fail(err, CBX_EPOLICY,
                         "'#%.*s' needs a regular expression (regex(7)), found is a capture",
-                        CBX_STR_ARG(name));
+                        CBX_STR_SHOWN(name));
     }
     int status = copy(string_of(query, step), expression, sizeof(expression))
                      ? regcomp(&compiled, expression, REG_EXTENDED | REG_NOSUB)
@@ -171,7 +171,7 @@ static int check_regex(const TSQuery *query, struct cbx_str name, const TSQueryP
         regerror(status, &compiled, why, sizeof(why));
     }
     return cbx_fail(err, CBX_EPOLICY, "'#%.*s' needs a regular expression (regex(7)): %s",
-                    CBX_STR_ARG(name), why);
+                    CBX_STR_SHOWN(name), why);
 }
 
 static int check_predicate(const TSQuery *query, const TSQueryPredicateStep *steps, uint32_t count,
@@ -183,12 +183,13 @@ static int check_predicate(const TSQuery *query, const TSQueryPredicateStep *ste
         return cbx_fail(err, CBX_EPOLICY,
                         "predicate '#%.*s' is not known, allowed are #eq?, #match? and #any-of?, "
                         "each also with 'not-' in front",
-                        CBX_STR_ARG(name));
+                        CBX_STR_SHOWN(name));
     }
     bool one = predicates[p].test != ANY_OF;
     if (count < 3 || (one && count > 3) || steps[1].type != TSQueryPredicateStepTypeCapture) {
         return cbx_fail(err, CBX_EPOLICY, "predicate '#%.*s' takes a capture and %s",
-                        CBX_STR_ARG(name), one ? "one other operand" : "the texts that it may be");
+                        CBX_STR_SHOWN(name),
+                        one ? "one other operand" : "the texts that it may be");
     }
     return predicates[p].test == MATCHES ? check_regex(query, name, &steps[2], err) : 0;
 }
@@ -219,7 +220,7 @@ int cbx_query_check(enum cbx_language language, struct cbx_str query, struct cbx
     if (compiled == NULL) {
         return cbx_fail(
             err, CBX_EPOLICY, "the query is not one that the grammar of %s knows, from '%.*s' on",
-            cbx_language_name(language), CBX_STR_ARG(cbx_str_sub(query, offset, query.len)));
+            cbx_language_name(language), CBX_STR_SHOWN(cbx_str_sub(query, offset, query.len)));
     }
     int failed = check_predicates(compiled, err);
     if (!failed && ts_query_capture_count(compiled) == 0) {

@@ -4,6 +4,7 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/conditions.h"
+#include "analyzer/places.h"
 #include "analyzer/queries.h"
 #include "analyzer/sinks.h"
 #include "policies/base/array.h"
@@ -165,15 +166,18 @@ static void match_capabilities(struct matcher *m, const struct cbx_fact *fact)
     uint32_t can = (fact->kind == CBX_IS_IMPORT ? cbx_sinks_of_module
                                                 : cbx_sinks_of)(fact->language, fact->name);
     can &= ~fact->cleared;
+    /* What is written to a folder that does not exist fails; what is there can be deleted. */
+    const uint32_t destroys = 1u << CBX_CAN_FILE_DELETE | 1u << CBX_CAN_FILE_PERMISSION;
     for (can &= (uint32_t)m->index->capabilities; can != 0; can &= can - 1) {
         const struct cbx_index_rules *rules = &m->index->by_capability[__builtin_ctz(can)];
+        bool any_climb = (can & -can & destroys) != 0;
         for (size_t i = 0; i < rules->count; i++) {
             const struct cbx_rule *rule = &m->policy->rules[rules->items[i]];
             struct cbx_str symbol = fact->name;
             const struct cbx_strs *outside = &rule->match.outside;
             if (applies_to_language(rule, fact) &&
                 (outside->count == 0 ||
-                 cbx_call_is_outside(outside, m->folders, fact, m->arena, &symbol)) &&
+                 cbx_call_is_outside(outside, m->folders, fact, any_climb, m->arena, &symbol)) &&
                 !cbx_index_excludes(m->index, rules->items[i], CBX_IN_NAMES, fact->name) &&
                 !is_covered_by_import(m, rule, fact->name)) {
                 add_hit(m, rule, fact, symbol);
@@ -220,6 +224,34 @@ static void match_detour(struct matcher *m, const struct cbx_fact *fact)
     }
 }
 
+/* Folders that have files of the host's users and of its services. In any other a wildcard stands for
+ * data, unless a hidden name is written: a rule's pattern counts there only when what is written
+ * matches it. */
+static bool is_of_data(struct matcher *m, struct cbx_str pattern, struct cbx_str files)
+{
+    static const char *const secrets[] = { "/etc/", "/root/", "/home/", "/var/",
+                                           "/run/", "/proc/", "/sys/",  "/dev/" };
+    const char *slash = files.len > 1 ? memchr(files.p + 1, '/', files.len - 1) : NULL;
+    bool data = slash != NULL && memmem(files.p, files.len, "/.", 2) == NULL &&
+                memmem(files.p, files.len, "//", 2) == NULL;
+    for (size_t i = 0; data && i < sizeof(secrets) / sizeof(secrets[0]); i++) {
+        data = !cbx_str_starts(files, cbx_str_of(secrets[i]));
+    }
+    for (const char *p = files.p; data && p < slash; p++) { /* any folder */
+        data = memchr("*?[", *p, 3) == NULL;
+    }
+    if (!data) {
+        return false;
+    }
+    char *written = cbx_arena_alloc(m->arena, files.len + 1);
+    size_t n = 0;
+    for (size_t i = 0; written != NULL && i < files.len; i++) {
+        written[n] = files.p[i];
+        n += memchr("*?[]", files.p[i], 4) == NULL;
+    }
+    return written != NULL && !cbx_str_glob(pattern, (struct cbx_str){ .p = written, .len = n });
+}
+
 /* cat /e*c/sh?dow: the pattern matches a file that a rule's pattern matches too. */
 static void match_files(struct matcher *m, const struct cbx_fact *fact)
 {
@@ -234,7 +266,8 @@ static void match_files(struct matcher *m, const struct cbx_fact *fact)
             bool path = p->list == CBX_IN_LITERAL &&
                         (cbx_str_starts(file, CBX_STR("*/")) ||
                          cbx_str_starts(file, CBX_STR("/")) || cbx_str_starts(file, CBX_STR("~/")));
-            if (path && cbx_str_globs_meet(file, fact->name)) {
+            if (path && cbx_str_globs_meet(file, fact->name) &&
+                !is_of_data(m, p->text, fact->name)) {
                 take_pattern(m, p, fact);
             }
         }

@@ -3,21 +3,21 @@
  * bracket that no source of the language can have. */
 #include "analyzer/syntax_internal.h"
 
-bool cbx_syntax_report_as(struct cbx_explainer *e, size_t start, size_t end, struct cbx_str name,
-                          struct cbx_str hint)
+bool cbx_syntax_report_as(struct cbx_explainer *e, size_t start, size_t end, struct cbx_note name,
+                          struct cbx_note hint)
 {
     *e->out = (struct cbx_syntax_error){ .start = (uint32_t)start,
                                          .end = (uint32_t)(end > start ? end : start + 1),
-                                         .name = name,
-                                         .hint = hint };
-    e->found = hint.p != NULL && name.p != NULL;
+                                         .name = name.shown,
+                                         .hint = hint.shown };
+    e->found = hint.shown.p != NULL && name.shown.p != NULL;
     return e->found;
 }
 
 bool cbx_syntax_report(struct cbx_explainer *e, size_t start, size_t end, const char *name,
-                       struct cbx_str hint)
+                       struct cbx_note hint)
 {
-    return cbx_syntax_report_as(e, start, end, cbx_str_of(name), hint);
+    return cbx_syntax_report_as(e, start, end, (struct cbx_note){ cbx_str_of(name) }, hint);
 }
 
 uint32_t cbx_syntax_line_number(struct cbx_str text, size_t at)
@@ -65,7 +65,7 @@ static bool explain_fence(struct cbx_explainer *e)
         if (cbx_str_starts(cbx_str_sub(e->text, from, e->text.len), CBX_STR("```"))) {
             return cbx_syntax_report(
                 e, from, line_end(e->text, from), "Markdown around the code",
-                CBX_STR("remove the lines that begin with ```; send the code alone"));
+                CBX_NOTE("remove the lines that begin with ```; send the code alone"));
         }
     }
     return false;
@@ -80,15 +80,15 @@ static bool explain_language(struct cbx_explainer *e)
     }
     const struct cbx_lang *lang = cbx_lang_find(word);
     bool runs = lang != NULL && (e->source->languages >> lang->policy & 1) != 0;
-    struct cbx_str hint =
-        runs ? cbx_arena_printf(e->arena,
-                                "this looks like %.*s, but was sent as \"%s\"; send it with the "
-                                "language \"%.*s\"",
-                                CBX_STR_ARG(display), own, CBX_STR_ARG(word))
-             : cbx_arena_printf(e->arena,
-                                "this looks like %.*s, which does not run here; send only code of "
-                                "the language \"%s\"",
-                                CBX_STR_ARG(display), own);
+    struct cbx_note hint =
+        runs ? cbx_arena_note(e->arena,
+                              "this looks like %.*s, but was sent as \"%s\"; send it with the "
+                              "language \"%.*s\"",
+                              CBX_STR_SHOWN(display), own, CBX_STR_SHOWN(word))
+             : cbx_arena_note(e->arena,
+                              "this looks like %.*s, which does not run here; send only code of "
+                              "the language \"%s\"",
+                              CBX_STR_SHOWN(display), own);
     return cbx_syntax_report(e, cbx_syntax_first_word(e->text, 0), line_end(e->text, 0),
                              CBX_SYNTAX_LANGUAGE, hint);
 }
@@ -108,7 +108,7 @@ static bool explain_escapes(struct cbx_explainer *e)
     return quotes % 2 == 0 &&
            cbx_syntax_report(
                e, at, at + 2, "escaped line break",
-               CBX_STR("write line breaks instead of `\\n`; the source came as one line"));
+               CBX_NOTE("write line breaks instead of `\\n`; the source came as one line"));
 }
 
 /* --- blocks of shell -------------------------------------------------------------------------- */
@@ -215,10 +215,10 @@ static bool explain_heredoc(struct cbx_explainer *e)
     return word.len > 0 && word.len <= CBX_SYNTAX_SHOWN_MAX &&
            cbx_syntax_report(
                e, start, to, "unclosed here-document",
-               cbx_arena_printf(e->arena,
-                                "add the line `%.*s` at the end; it stands alone, without "
-                                "spaces before it",
-                                CBX_STR_ARG(word)));
+               cbx_arena_note(e->arena,
+                              "add the line `%.*s` at the end; it stands alone, without "
+                              "spaces before it",
+                              CBX_STR_SHOWN(word)));
 }
 
 static bool explain_blocks(struct cbx_explainer *e)
@@ -233,9 +233,8 @@ static bool explain_blocks(struct cbx_explainer *e)
     uint32_t at = b.at[b.depth - 1];
     return cbx_syntax_report(
         e, at, at + strlen(open->opener), "unclosed block",
-        cbx_arena_printf(e->arena,
-                         "add the line `%s` at the end; the `%s` of line %u is not closed",
-                         open->closer, open->opener, cbx_syntax_line_number(e->text, at)));
+        cbx_arena_note(e->arena, "add the line `%s` at the end; the `%s` of line %u is not closed",
+                       open->closer, open->opener, cbx_syntax_line_number(e->text, at)));
 }
 
 /* --- strings and brackets --------------------------------------------------------------------- */
@@ -309,9 +308,9 @@ static bool explain_bracket(struct cbx_explainer *e, const struct cbx_scan *scan
         opener == '('   ? "unclosed parenthesis"
         : opener == '[' ? "unclosed bracket"
                         : "unclosed brace",
-        cbx_arena_printf(e->arena, "add `%.40s` %sat the end of line %u", scan->closers,
-                         before ? "before the `;` " : "",
-                         cbx_syntax_line_number(e->text, end > 0 ? end - 1 : 0)));
+        cbx_arena_note(e->arena, "add `%.40s` %sat the end of line %u", scan->closers,
+                       before ? "before the `;` " : "",
+                       cbx_syntax_line_number(e->text, end > 0 ? end - 1 : 0)));
 }
 
 static bool explain_string(struct cbx_explainer *e, const struct cbx_scan *scan)
@@ -326,16 +325,16 @@ static bool explain_string(struct cbx_explainer *e, const struct cbx_scan *scan)
     if (!goes_on && run > scan->at + 1 && memchr(closing.p, ')', closing.len) != NULL &&
         closing.len < CBX_SYNTAX_SHOWN_MAX &&
         memchr(e->text.p + scan->at, '(', run - scan->at) == NULL) {
-        return cbx_syntax_report(
-            e, scan->at, place_end, "unclosed string",
-            cbx_arena_printf(e->arena, "add `%s` before the `%.*s` at the end of line %u",
-                             scan->quote, CBX_STR_ARG(closing), line));
+        return cbx_syntax_report(e, scan->at, place_end, "unclosed string",
+                                 cbx_arena_note(e->arena,
+                                                "add `%s` before the `%.*s` at the end of line %u",
+                                                scan->quote, CBX_STR_SHOWN(closing), line));
     }
     return cbx_syntax_report(
         e, scan->at, place_end, "unclosed string",
         scan->quote[0] == '`'
-            ? cbx_arena_printf(e->arena, "add the closing backquote at the end of line %u", line)
-            : cbx_arena_printf(e->arena, "add `%s` at the end of line %u", scan->quote, line));
+            ? cbx_arena_note(e->arena, "add the closing backquote at the end of line %u", line)
+            : cbx_arena_note(e->arena, "add `%s` at the end of line %u", scan->quote, line));
 }
 
 /* 'it's' becomes "it's". */
@@ -348,9 +347,9 @@ static bool explain_apostrophe(struct cbx_explainer *e, const struct cbx_scan *s
         return explain_string(e, scan);
     }
     return cbx_syntax_report(e, scan->opener, scan->at + 1, "quote inside a string",
-                             cbx_arena_printf(e->arena, "instead of `%.*s` write `%c%.*s%c`",
-                                              CBX_STR_ARG(whole), other, CBX_STR_ARG(inside),
-                                              other));
+                             cbx_arena_note(e->arena, "instead of `%.*s` write `%c%.*s%c`",
+                                            CBX_STR_SHOWN(whole), other, CBX_STR_SHOWN(inside),
+                                            other));
 }
 
 static bool explain_scan(struct cbx_explainer *e, const struct cbx_scan *scan)
@@ -365,25 +364,25 @@ static bool explain_scan(struct cbx_explainer *e, const struct cbx_scan *scan)
         return explain_apostrophe(e, scan);
     case CBX_SCAN_COMMENT:
         return cbx_syntax_report(e, scan->at, scan->at + 2, "unclosed comment",
-                                 cbx_arena_printf(e->arena,
-                                                  "add `%s` where the comment of line %u ends",
-                                                  scan->quote, line));
+                                 cbx_arena_note(e->arena,
+                                                "add `%s` where the comment of line %u ends",
+                                                scan->quote, line));
     case CBX_SCAN_CLOSER:
         return cbx_syntax_report(
             e, scan->at, scan->at + 1, "unexpected closing bracket",
-            cbx_arena_printf(e->arena, "remove the last `%c` of line %u; it closes nothing",
-                             e->text.p[scan->at], line));
+            cbx_arena_note(e->arena, "remove the last `%c` of line %u; it closes nothing",
+                           e->text.p[scan->at], line));
     case CBX_SCAN_MISMATCH:
         return cbx_syntax_report(
             e, scan->at, scan->at + 1, "wrong closing bracket",
-            cbx_arena_printf(e->arena,
-                             "add `%c` before the `%c` of line %u; it closes the `%c` of "
-                             "line %u",
-                             e->text.p[scan->opener] == '('   ? ')'
-                             : e->text.p[scan->opener] == '[' ? ']'
-                                                              : '}',
-                             e->text.p[scan->at], line, e->text.p[scan->opener],
-                             cbx_syntax_line_number(e->text, scan->opener)));
+            cbx_arena_note(e->arena,
+                           "add `%c` before the `%c` of line %u; it closes the `%c` of "
+                           "line %u",
+                           e->text.p[scan->opener] == '('   ? ')'
+                           : e->text.p[scan->opener] == '[' ? ']'
+                                                            : '}',
+                           e->text.p[scan->at], line, e->text.p[scan->opener],
+                           cbx_syntax_line_number(e->text, scan->opener)));
     case CBX_SCAN_BRACKET:
         return explain_bracket(e, scan);
     }

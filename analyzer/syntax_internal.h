@@ -21,9 +21,9 @@ struct cbx_explainer {
 
 /* The error is at [start, end); true unless `hint` or `name` is NULL, for the arena was exhausted then. */
 bool cbx_syntax_report(struct cbx_explainer *e, size_t start, size_t end, const char *name,
-                       struct cbx_str hint);
-bool cbx_syntax_report_as(struct cbx_explainer *e, size_t start, size_t end, struct cbx_str name,
-                          struct cbx_str hint);
+                       struct cbx_note hint);
+bool cbx_syntax_report_as(struct cbx_explainer *e, size_t start, size_t end, struct cbx_note name,
+                          struct cbx_note hint);
 
 /* The number of the line that has this byte, from 1 on. */
 uint32_t cbx_syntax_line_number(struct cbx_str text, size_t at);

@@ -13,8 +13,8 @@ static bool explain_print(struct cbx_explainer *e, struct cbx_str line, uint32_t
         return false;
     }
     return cbx_syntax_report(e, start, start + line.len, "Python 2 statement",
-                             cbx_arena_printf(e->arena, "instead of `%.*s` write `print(%.*s)`",
-                                              CBX_STR_ARG(line), CBX_STR_ARG(rest)));
+                             cbx_arena_note(e->arena, "instead of `%.*s` write `print(%.*s)`",
+                                            CBX_STR_SHOWN(line), CBX_STR_SHOWN(rest)));
 }
 
 /* "except ValueError, e:" of Python 2. */
@@ -30,9 +30,9 @@ static bool explain_except(struct cbx_explainer *e, struct cbx_str line, uint32_
     struct cbx_str before = cbx_str_sub(line, 0, at);
     struct cbx_str after = cbx_str_sub(line, cbx_syntax_first_word(line, at + 1), line.len);
     return cbx_syntax_report(e, start, start + line.len, "Python 2 statement",
-                             cbx_arena_printf(e->arena, "instead of `%.*s` write `%.*s as %.*s`",
-                                              CBX_STR_ARG(line), CBX_STR_ARG(before),
-                                              CBX_STR_ARG(after)));
+                             cbx_arena_note(e->arena, "instead of `%.*s` write `%.*s as %.*s`",
+                                            CBX_STR_SHOWN(line), CBX_STR_SHOWN(before),
+                                            CBX_STR_SHOWN(after)));
 }
 
 static bool explain_colon(struct cbx_explainer *e, struct cbx_str line, uint32_t start, bool colon)
@@ -43,10 +43,10 @@ static bool explain_colon(struct cbx_explainer *e, struct cbx_str line, uint32_t
         if (cbx_syntax_begins_with(line, words[i])) {
             return cbx_syntax_report(
                 e, start, start + line.len, "missing colon",
-                cbx_arena_printf(e->arena,
-                                 "add `:` at the end of line %u; a line that begins with `%s` ends "
-                                 "with a colon",
-                                 cbx_syntax_line_number(e->text, start + line.len - 1), words[i]));
+                cbx_arena_note(e->arena,
+                               "add `:` at the end of line %u; a line that begins with `%s` ends "
+                               "with a colon",
+                               cbx_syntax_line_number(e->text, start + line.len - 1), words[i]));
         }
     }
     return false;
@@ -67,8 +67,8 @@ static bool explain_word(struct cbx_explainer *e, struct cbx_str line, uint32_t 
         if (at != NULL && !quoted) {
             return cbx_syntax_report(e, start + before, start + before + found.len,
                                      "operator of another language",
-                                     cbx_arena_printf(e->arena, "instead of `%s` write `%s`",
-                                                      pairs[i].found, pairs[i].write));
+                                     cbx_arena_note(e->arena, "instead of `%s` write `%s`",
+                                                    pairs[i].found, pairs[i].write));
         }
     }
     return false;
@@ -84,9 +84,9 @@ static bool explain_increment(struct cbx_explainer *e, struct cbx_str line, uint
         return false;
     }
     return cbx_syntax_report(e, start, start + line.len, "operator of another language",
-                             cbx_arena_printf(e->arena, "instead of `%.*s` write `%.*s %s 1`",
-                                              CBX_STR_ARG(line), CBX_STR_ARG(name),
-                                              plus ? "+=" : "-="));
+                             cbx_arena_note(e->arena, "instead of `%.*s` write `%.*s %s 1`",
+                                            CBX_STR_SHOWN(line), CBX_STR_SHOWN(name),
+                                            plus ? "+=" : "-="));
 }
 
 /* Operators that end no line: what follows stands on the same one, or in brackets. Notebook syntax, and what
@@ -108,13 +108,12 @@ static bool explain_operator(struct cbx_explainer *e, struct cbx_str line, uint3
                    at = start + line.len - operator.len + blank;
             return cbx_syntax_report_as(
                 e, at, start + line.len,
-                cbx_arena_printf(e->arena, "the expression ends after the operator %s",
-                                 operators[i] + blank),
-                cbx_arena_printf(
-                    e->arena,
-                    "write what follows the `%s` on line %u too, or put the expression "
-                    "in parentheses",
-                    operators[i] + blank, cbx_syntax_line_number(e->text, at)));
+                cbx_arena_note(e->arena, "the expression ends after the operator %s",
+                               operators[i] + blank),
+                cbx_arena_note(e->arena,
+                               "write what follows the `%s` on line %u too, or put the expression "
+                               "in parentheses",
+                               operators[i] + blank, cbx_syntax_line_number(e->text, at)));
         }
     }
     return false;
@@ -124,16 +123,15 @@ static bool explain_operator(struct cbx_explainer *e, struct cbx_str line, uint3
 static bool explain_block(struct cbx_explainer *e, size_t at, size_t end)
 {
     uint32_t header = cbx_syntax_line_number(e->text, e->indent.before);
-    struct cbx_str name = cbx_arena_printf(
+    struct cbx_note name = cbx_arena_note(
         e->arena, "expected an indented block after %s on line %u", e->indent.block, header);
     return cbx_syntax_report_as(
         e, at, end, name,
         at == e->indent.before
-            ? cbx_arena_printf(e->arena, "add a line behind line %u, indented more, such as `pass`",
-                               header)
-            : cbx_arena_printf(e->arena,
-                               "indent line %u more than line %u, or put `pass` before it",
-                               cbx_syntax_line_number(e->text, at), header));
+            ? cbx_arena_note(e->arena, "add a line behind line %u, indented more, such as `pass`",
+                             header)
+            : cbx_arena_note(e->arena, "indent line %u more than line %u, or put `pass` before it",
+                             cbx_syntax_line_number(e->text, at), header));
 }
 
 static bool explain_indentation(struct cbx_explainer *e, uint32_t start, uint32_t end)
@@ -146,26 +144,26 @@ static bool explain_indentation(struct cbx_explainer *e, uint32_t start, uint32_
     case CBX_INDENT_UNEXPECTED:
         return cbx_syntax_report(
             e, start, end, "unexpected indent",
-            cbx_arena_printf(e->arena,
-                             "indent line %u no more than the line before it, which does "
-                             "not end with a colon",
-                             line));
+            cbx_arena_note(e->arena,
+                           "indent line %u no more than the line before it, which does "
+                           "not end with a colon",
+                           line));
     case CBX_INDENT_MISSING:
         return explain_block(e, start, end);
     case CBX_INDENT_MISMATCH:
         return cbx_syntax_report(
             e, start, end, "unindent does not match any outer indentation level",
-            cbx_arena_printf(e->arena,
-                             "indent line %u as far as the other lines of the block that "
-                             "it belongs to",
-                             line));
+            cbx_arena_note(e->arena,
+                           "indent line %u as far as the other lines of the block that "
+                           "it belongs to",
+                           line));
     case CBX_INDENT_TABS:
         return cbx_syntax_report(e, start, end,
                                  "inconsistent use of tabs and spaces in indentation",
-                                 cbx_arena_printf(e->arena,
-                                                  "indent line %u, and the lines around it, with "
-                                                  "spaces alone",
-                                                  line));
+                                 cbx_arena_note(e->arena,
+                                                "indent line %u, and the lines around it, with "
+                                                "spaces alone",
+                                                line));
     }
     return false;
 }

@@ -62,11 +62,11 @@ int cbx_addresses_parse(struct cbx_str cidr, struct cbx_addresses *out, struct c
     if (!good || rest.len > 0) {
         return cbx_fail(err, CBX_EINVAL,
                         "'%.*s' is no range of addresses, allowed is A.B.C.D/PREFIX",
-                        CBX_STR_ARG(cidr));
+                        CBX_STR_SHOWN(cidr));
     }
     if ((address & behind) != 0) {
         return cbx_fail(err, CBX_EINVAL, "the range '%.*s' has bits behind its prefix",
-                        CBX_STR_ARG(cidr));
+                        CBX_STR_SHOWN(cidr));
     }
     *out = (struct cbx_addresses){ .first = address, .last = address | behind };
     return 0;
@@ -125,7 +125,7 @@ int cbx_addresses_may_allow(struct cbx_str cidr, struct cbx_err *err)
                : cbx_fail(err, CBX_EINVAL,
                           "the range '%.*s' cannot be allowed, only parts of 10.0.0.0/8, "
                           "100.64.0.0/10, 172.16.0.0/12, 192.168.0.0/16 and 198.18.0.0/15",
-                          CBX_STR_ARG(cidr));
+                          CBX_STR_SHOWN(cidr));
 }
 
 static int read_ranges(const struct cbx_strs *cidrs, bool allow, struct ranges *out,

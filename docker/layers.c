@@ -305,7 +305,7 @@ static int check_line(const struct wanted *wanted, struct cbx_str line, struct c
             return cbx_fail(err, CBX_EINVAL,
                             "the image has %.*s %.*s built in, and a sandbox cannot have another "
                             "version of it",
-                            CBX_STR_ARG(name), CBX_STR_ARG(version));
+                            CBX_STR_SHOWN(name), CBX_STR_SHOWN(version));
         }
     }
     return 0;

@@ -156,7 +156,7 @@ int cbx_requirements_check(enum cbx_manager manager, struct cbx_str requirements
         bool pip = manager == CBX_MANAGER_PIP;
         if (!(pip ? is_pip_requirement : is_npm_requirement)(line)) {
             return cbx_fail(err, CBX_EINVAL, "requirement %u is '%.*s', allowed is %s", count,
-                            CBX_STR_ARG(line),
+                            CBX_STR_SHOWN(line),
                             pip ? "a name with versions, as 'numpy>=1.26,<3'"
                                 : "a name with a range of versions, as 'lodash@^4'");
         }
@@ -226,7 +226,7 @@ static int check_line(enum cbx_manager manager, struct cbx_str line, size_t numb
                 (pip ? is_pip_package : is_npm_package)(field, count);
     return good ? 0
                 : cbx_fail(err, CBX_EINVAL, "package %zu of the set is '%.*s', allowed is '%s'",
-                           number, CBX_STR_ARG(line),
+                           number, CBX_STR_SHOWN(line),
                            pip ? "NAME VERSION sha256:HEX" : "PATH NAME VERSION sha512-BASE64 URL");
 }
 
@@ -247,7 +247,7 @@ static int check_lines(enum cbx_manager manager, struct cbx_str set, struct cbx_
     cbx_sort_heap(names, *count, sizeof(*names), compare_names);
     for (size_t i = 1; i < *count; i++) {
         if (cbx_str_equal(names[i - 1], names[i])) {
-            return cbx_fail(err, CBX_EINVAL, "the set has '%.*s' twice", CBX_STR_ARG(names[i]));
+            return cbx_fail(err, CBX_EINVAL, "the set has '%.*s' twice", CBX_STR_SHOWN(names[i]));
         }
     }
     return 0;

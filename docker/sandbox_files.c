@@ -125,11 +125,11 @@ static int refuse(uint32_t number, struct cbx_str path, struct cbx_err *err)
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
         if ((uint32_t)reasons[i].number == number) {
             return cbx_fail(err, reasons[i].code, "'%.*s': %s",
-                            CBX_STR_ARG(cbx_str_sub(path, 0, 200)), reasons[i].text);
+                            CBX_STR_SHOWN(cbx_str_sub(path, 0, 200)), reasons[i].text);
         }
     }
     return cbx_fail(err, CBX_EIO, "'%.*s': error %u in the sandbox",
-                    CBX_STR_ARG(cbx_str_sub(path, 0, 200)), number);
+                    CBX_STR_SHOWN(cbx_str_sub(path, 0, 200)), number);
 }
 
 static int check_path(struct cbx_str path, bool may_be_empty, struct cbx_err *err)

@@ -29,8 +29,8 @@ static int fail_value(struct binder *b, const struct cbx_key *key, const struct 
     static const char *const kinds[] = { "nothing", "a text", "a list", "a mapping" };
     if (node->kind == CBX_YAML_SCALAR) {
         return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
-                           "key '%s' is '%.*s', allowed is %s", key->name, CBX_STR_ARG(node->text),
-                           allowed);
+                           "key '%s' is '%.*s', allowed is %s", key->name,
+                           CBX_STR_SHOWN(node->text), allowed);
     }
     return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
                        "key '%s' is %s, allowed is %s", key->name, kinds[node->kind], allowed);
@@ -60,7 +60,7 @@ static int fail_names(struct binder *b, const struct cbx_key *key, const struct 
     if (nearest != NULL) {
         return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
                            "key '%s' is '%.*s', did you mean '%s'%s%s%s", key->name,
-                           CBX_STR_ARG(node->text), nearest, all ? " (allowed: " : "",
+                           CBX_STR_SHOWN(node->text), nearest, all ? " (allowed: " : "",
                            all ? allowed : "", all ? ")" : "");
     }
     return fail_value(b, key, node,
@@ -318,6 +318,20 @@ static int read_minimum(struct binder *b, const struct cbx_key *key, const struc
     return 0;
 }
 
+/* A list of what alone may be installed that is not given is an empty one: it is no list to be chosen
+ * by a policy that extends this one. */
+static void imply_allow(const struct cbx_draft_packages *packages, struct cbx_draft_head *head)
+{
+    const struct cbx_section *section = &cbx_section_packages_of;
+    bool allowlist =
+        packages->v.mode == CBX_PACKAGES_ALLOWLIST && cbx_draft_has(section, head, "mode");
+    for (size_t i = 0; allowlist && i < section->key_count; i++) {
+        if (strcmp(section->keys[i].name, "allow") == 0) {
+            head->given |= (uint64_t)1 << i;
+        }
+    }
+}
+
 /* The defaults of a section. */
 static void set_defaults(const struct cbx_section *section, void *into)
 {
@@ -510,7 +524,7 @@ static int fail_unknown(struct binder *b, const struct cbx_section *section,
     }
     if (nearest != NULL) {
         return cbx_fail_at(b->err, CBX_EPOLICY, entry->key_line, entry->key_column,
-                           "unknown key '%.*s', did you mean '%s'", CBX_STR_ARG(entry->key),
+                           "unknown key '%.*s', did you mean '%s'", CBX_STR_SHOWN(entry->key),
                            nearest);
     }
     char known[320] = "";
@@ -521,7 +535,8 @@ static int fail_unknown(struct binder *b, const struct cbx_section *section,
         used += n > 0 ? (size_t)n : 0;
     }
     return cbx_fail_at(b->err, CBX_EPOLICY, entry->key_line, entry->key_column,
-                       "unknown key '%.*s', allowed here are: %s", CBX_STR_ARG(entry->key), known);
+                       "unknown key '%.*s', allowed here are: %s", CBX_STR_SHOWN(entry->key),
+                       known);
 }
 
 static int bind_section(struct binder *b, const struct cbx_section *section,
@@ -546,6 +561,9 @@ static int bind_section(struct binder *b, const struct cbx_section *section,
             return failed;
         }
         head.given |= (uint64_t)1 << i;
+    }
+    if (section == &cbx_section_packages_of) {
+        imply_allow(into, &head);
     }
     if (section->head) {
         struct cbx_draft_head *own = into;

@@ -8,7 +8,7 @@
 static int fail_rule(const struct cbx_draft_rule *rule, struct cbx_err *err, const char *text)
 {
     return cbx_fail_at(err, CBX_EPOLICY, rule->head.line, rule->head.column, "rule '%.*s' %s",
-                       CBX_STR_ARG(rule->v.id), text);
+                       CBX_STR_SHOWN(rule->v.id), text);
 }
 
 static bool match_is_empty(const struct cbx_match *match)
@@ -97,7 +97,7 @@ static int check_minimums(const struct cbx_draft_packages *packages, bool python
         if (!version) {
             return cbx_fail_at(err, CBX_EPOLICY, packages->head.line, packages->head.column,
                                "the minimum of '%.*s' is '%.*s', allowed is a version such as %s",
-                               CBX_STR_ARG(m->name), CBX_STR_ARG(m->version),
+                               CBX_STR_SHOWN(m->name), CBX_STR_SHOWN(m->version),
                                python ? "1.22.2 (PEP 440)" : "4.17.21 (three numbers)");
         }
     }
@@ -126,14 +126,14 @@ static int check_environment(const struct cbx_draft *draft, struct cbx_err *err)
             failed = cbx_fail_at(err, CBX_EPOLICY, e->head.line, e->head.column,
                                  "the file of the secret '%.*s' is '%.*s', allowed is an absolute "
                                  "path",
-                                 CBX_STR_ARG(name), CBX_STR_ARG(file));
+                                 CBX_STR_SHOWN(name), CBX_STR_SHOWN(file));
         }
         for (size_t k = 0; k < e->pass.count + i && !failed; k++) {
             struct cbx_str other =
                 k < e->pass.count ? e->pass.items[k] : e->secrets[k - e->pass.count].name;
             if (cbx_str_equal(name, other)) {
                 failed = cbx_fail_at(err, CBX_EPOLICY, e->head.line, e->head.column,
-                                     "the variable '%.*s' is passed twice", CBX_STR_ARG(name));
+                                     "the variable '%.*s' is passed twice", CBX_STR_SHOWN(name));
             }
         }
     }

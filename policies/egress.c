@@ -37,7 +37,7 @@ static bool read_port(struct cbx_str text, uint16_t *out)
 
 static int fail(struct cbx_str pattern, struct cbx_err *err, const char *reason)
 {
-    return cbx_fail(err, CBX_EINVAL, "the host '%.*s' %s", CBX_STR_ARG(pattern), reason);
+    return cbx_fail(err, CBX_EINVAL, "the host '%.*s' %s", CBX_STR_SHOWN(pattern), reason);
 }
 
 /* The reason why bytes of the pattern make no name, as specific as the operator needs; NULL = none. */

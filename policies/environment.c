@@ -27,12 +27,12 @@ int cbx_variable_check(struct cbx_str name, struct cbx_err *err)
         return cbx_fail(err, CBX_EINVAL,
                         "'%.*s' is no name of a variable: allowed are 1..%d letters, digits and "
                         "'_', not beginning with a digit",
-                        CBX_STR_ARG(name), CBX_VARIABLE_NAME_MAX);
+                        CBX_STR_SHOWN(name), CBX_VARIABLE_NAME_MAX);
     }
     for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
         if (cbx_str_glob(never[i].glob, name)) {
             return cbx_fail(err, CBX_EINVAL, "the variable '%.*s' cannot be set: %s",
-                            CBX_STR_ARG(name), never[i].reason);
+                            CBX_STR_SHOWN(name), never[i].reason);
         }
     }
     return 0;
@@ -60,7 +60,7 @@ int cbx_variable_may_set(const struct cbx_policy *policy, struct cbx_str name, s
         return cbx_fail(
             err, CBX_EINVAL,
             "the variable '%.*s' cannot be set: the operator passes it by policy '%.*s'",
-            CBX_STR_ARG(name), CBX_STR_ARG(policy->name));
+            CBX_STR_SHOWN(name), CBX_STR_SHOWN(policy->name));
     }
     for (size_t i = 0; i < policy->environment_set.count; i++) {
         if (cbx_str_glob(policy->environment_set.items[i], name)) {
@@ -70,5 +70,5 @@ int cbx_variable_may_set(const struct cbx_policy *policy, struct cbx_str name, s
     return cbx_fail(err, CBX_EINVAL,
                     "the variable '%.*s' cannot be set: policy '%.*s' does not list it under "
                     "environment.set",
-                    CBX_STR_ARG(name), CBX_STR_ARG(policy->name));
+                    CBX_STR_SHOWN(name), CBX_STR_SHOWN(policy->name));
 }

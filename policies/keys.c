@@ -19,7 +19,7 @@ const char *const cbx_guard_key_always_names[] = { "rules", "refuse", NULL };
     typedef type section##_struct;                                                                 \
     enum { section##_has_head = has_head };                                                        \
     static const struct cbx_key section##_keys[] = {
-#define CBX_KEY(section, name, type, member, lo, hi, more, help)                                   \
+#define CBX_KEY(section, name, type, member, lo, hi, more, merge, laxer, help)                     \
     { name,                                                                                        \
       CBX_KEY_##type,                                                                              \
       offsetof(section##_struct, member),                                                          \
@@ -27,6 +27,8 @@ const char *const cbx_guard_key_always_names[] = { "rules", "refuse", NULL };
       lo,                                                                                          \
       hi,                                                                                          \
       more,                                                                                        \
+      CBX_MERGE_##merge,                                                                           \
+      laxer,                                                                                       \
       help },
 #define CBX_SECTION_END(section)                                                                   \
     }                                                                                              \

@@ -104,6 +104,16 @@ enum cbx_key_type {
     CBX_KEY_NETWORK,   /* a mode's name, or the section */
 };
 
+/* How it and the value of the policy that is extended become one: merge.def. */
+enum cbx_merge {
+#define CBX_MERGE(id, function, meaning) CBX_MERGE_##id,
+#include "policies/merge.def"
+#undef CBX_MERGE
+};
+
+/* For the reference; "" for none. */
+const char *cbx_merge_meaning(enum cbx_merge merge);
+
 struct cbx_section;
 struct cbx_key {
     const char *name;
@@ -111,6 +121,8 @@ struct cbx_key {
     size_t offset, size;
     int64_t lo, hi;
     const void *more;
+    enum cbx_merge merge;
+    const char *laxer; /* the complaint, or NULL */
     const char *help;
 };
 struct cbx_section {
@@ -122,7 +134,7 @@ struct cbx_section {
 };
 
 #define CBX_SECTION(section, type, has_head) extern const struct cbx_section cbx_section_##section;
-#define CBX_KEY(section, name, type, member, lo, hi, more, help)
+#define CBX_KEY(section, name, type, member, lo, hi, more, merge, laxer, help)
 #define CBX_SECTION_END(section)
 #include "policies/keys.def"
 #undef CBX_SECTION
@@ -152,10 +164,11 @@ bool cbx_draft_has(const struct cbx_section *section, const struct cbx_draft_hea
 int cbx_draft_bind(const struct cbx_yaml *root, struct cbx_arena *arena, struct cbx_draft *out,
                    struct cbx_err *err);
 
-/* Lays `child` over `base` (the result is in base). A child may only tighten unless it has
- * `override: true` there; with `lenient`, for the second of two parents, laxer values are ignored
- * instead of refused. */
-int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool lenient,
+/* Lays `child` over `base` (the result is in base), each key by its column. A child may only tighten
+ * unless it has `override: true` there. With `parents`, for the second of two policies that are
+ * extended side by side, the result allows what both allow: what either has overridden in policies of
+ * its own does not count. */
+int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool parents,
                     struct cbx_arena *arena, struct cbx_err *err);
 
 /* The checks that a row cannot express: missing keys, keys that contradict each other. For one

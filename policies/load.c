@@ -146,7 +146,7 @@ static int apply_extends(struct loader *l, const char *folder, const struct chai
             return cbx_fail_at(l->err, CBX_EPOLICY, own->rules[i].head.line,
                                own->rules[i].head.column,
                                "rule '%.*s' has no 'match', and no rule of that id is extended",
-                               CBX_STR_ARG(own->rules[i].v.id));
+                               CBX_STR_SHOWN(own->rules[i].v.id));
         }
     }
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Laying one draft over another. The rule is the same everywhere: lists of what is refused grow,
- * lists of what is allowed shrink, bounds go down, effects get stricter; anything else needs
- * `override: true` on the rule or section that does it. */
+ * Laying one draft over another: each key by its row of keys.def, and each rule of merging is one
+ * function. Lists of what is refused grow, lists of what is allowed shrink, bounds go down, effects get
+ * stricter; anything else needs `override: true` on the rule or section that does it. */
 #include "policies/keys.h"
 
 #include "policies/egress.h"
@@ -11,47 +11,184 @@
 struct merge {
     struct cbx_arena *arena;
     struct cbx_err *err;
-    bool lenient; /* second of two parents: take the stricter value instead of failing */
+    bool parents;     /* keep what both allow instead of failing */
+    const char *kind; /* of the named thing that is merged: "rule"; NULL: none */
+    struct cbx_str name;
 };
 
-/* 0 = take the child's value, 1 = keep the base's (lenient), negative = refused. */
-static int decide_laxer(struct merge *m, const struct cbx_draft_head *head, const char *what)
+/* One key of both drafts. */
+struct slot {
+    const struct cbx_key *key;
+    const struct cbx_draft_head *head; /* of the child's section */
+    void *base;
+    const void *child;
+    bool base_given, child_given;
+};
+
+enum decision { REFUSED = -1, TAKE_CHILD, KEEP_STRICTER };
+
+/* What becomes of a value that allows more. */
+static enum decision decide_laxer(struct merge *m, const struct slot *s)
 {
-    if (head->override) {
-        return 0;
+    if (m->parents) {
+        return KEEP_STRICTER;
     }
-    if (m->lenient) {
-        return 1;
+    if (s->head->override) {
+        return TAKE_CHILD;
     }
-    return cbx_fail_at(
-        m->err, CBX_EPOLICY, head->line, head->column,
-        "%s than in the policy that this one extends; say 'override: true' there to allow that",
-        what);
+    bool named = m->kind != NULL;
+    cbx_fail_at(m->err, CBX_EPOLICY, s->head->line, s->head->column,
+                "%s%s%.*s%s%s than in the policy that this one extends; say 'override: true' there "
+                "to allow that",
+                named ? m->kind : "", named ? " '" : "", CBX_STR_SHOWN(m->name), named ? "' " : "",
+                s->key->laxer);
+    return REFUSED;
 }
 
-static bool contains(const struct cbx_strs *list, struct cbx_str item)
+static int fail_memory(struct merge *m)
+{
+    return cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
+}
+
+/* --- copies ----------------------------------------------------------------------------------- */
+
+/* The bytes of a key's value; lists have their count behind their pointer. */
+static size_t value_bytes(const struct cbx_key *key)
+{
+    bool list = key->type == CBX_KEY_LIST || key->type == CBX_KEY_MINIMUM;
+    return list ? sizeof(void *) + sizeof(size_t) : key->size;
+}
+
+/* A nested section lies among other members of its struct: its keys are copied alone. */
+static void copy_value(const struct cbx_key *key, void *to, const void *from)
+{
+    const struct cbx_section *section = key->type == CBX_KEY_SECTION ? key->more : NULL;
+    if (section == NULL) {
+        memcpy(to, from, value_bytes(key));
+    }
+    for (size_t i = 0; section != NULL && i < section->key_count; i++) {
+        const struct cbx_key *inner = &section->keys[i];
+        memcpy((char *)to + inner->offset, (const char *)from + inner->offset, value_bytes(inner));
+    }
+}
+
+static int merge_own(struct merge *m, const struct slot *s)
+{
+    (void)m;
+    copy_value(s->key, s->base, s->child);
+    return 0;
+}
+
+static int merge_inherit(struct merge *m, const struct slot *s)
+{
+    return s->child_given ? merge_own(m, s) : 0;
+}
+
+/* What was true of the base's section may be so no more. */
+static int merge_renew(struct merge *m, const struct slot *s)
+{
+    return s->child_given || s->head->given != 0 ? merge_own(m, s) : 0;
+}
+
+/* --- bounds ----------------------------------------------------------------------------------- */
+
+static int64_t read_number(const struct cbx_key *key, const void *value)
+{
+    if (key->size == sizeof(bool)) {
+        return *(const bool *)value;
+    }
+    return key->size == sizeof(int64_t) ? *(const int64_t *)value : *(const int *)value;
+}
+
+static int merge_strictness(struct merge *m, const struct slot *s, bool laxer)
+{
+    enum decision decision = laxer ? decide_laxer(m, s) : TAKE_CHILD;
+    if (decision == TAKE_CHILD) {
+        copy_value(s->key, s->base, s->child);
+    }
+    return decision == REFUSED ? CBX_EPOLICY : 0;
+}
+
+static int merge_lower(struct merge *m, const struct slot *s)
+{
+    return s->child_given ? merge_strictness(m, s,
+                                             s->base_given && read_number(s->key, s->child) >
+                                                                  read_number(s->key, s->base))
+                          : 0;
+}
+
+static int merge_true(struct merge *m, const struct slot *s)
+{
+    bool base = *(bool *)s->base, child = *(const bool *)s->child;
+    return s->child_given ? merge_strictness(m, s, base && !child) : 0;
+}
+
+/* Without the key it is false: a second parent without it says false. */
+static int merge_false(struct merge *m, const struct slot *s)
+{
+    bool base = *(bool *)s->base, child = *(const bool *)s->child;
+    return s->child_given || m->parents ? merge_strictness(m, s, child && !base) : 0;
+}
+
+/* How strict a key is: allow, rules, refuse. */
+static int guard_strictness(enum cbx_guard_key key)
+{
+    static const int strictness[] = {
+        [CBX_GUARD_ALLOW] = 0, [CBX_GUARD_RULES] = 1, [CBX_GUARD_REFUSE] = 2
+    };
+    return strictness[key];
+}
+
+static int merge_guard(struct merge *m, const struct slot *s)
+{
+    const enum cbx_guard_key *base = s->base, *child = s->child;
+    return s->child_given
+               ? merge_strictness(m, s, guard_strictness(*child) < guard_strictness(*base))
+               : 0;
+}
+
+static int merge_bits(struct merge *m, const struct slot *s)
+{
+    uint32_t *base = s->base, child = *(const uint32_t *)s->child;
+    if (!s->child_given) {
+        return 0;
+    }
+    bool laxer = s->base_given && (child & ~*base) != 0;
+    enum decision decision = laxer ? decide_laxer(m, s) : TAKE_CHILD;
+    *base = decision == TAKE_CHILD ? child : *base & child;
+    return decision == REFUSED ? CBX_EPOLICY : 0;
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static bool contains(const struct cbx_strs *list, struct cbx_str item, bool globs)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (cbx_str_equal(list->items[i], item)) {
+        if (cbx_str_equal(list->items[i], item) || (globs && cbx_str_is(list->items[i], "*"))) {
             return true;
         }
     }
     return false;
 }
 
-static int merge_union(struct merge *m, struct cbx_strs *base, const struct cbx_strs *child)
+static int merge_grow(struct merge *m, const struct slot *s)
 {
+    struct cbx_strs *base = s->base;
+    const struct cbx_strs *child = s->child;
+    if (!s->child_given || (s->head->override && !m->parents)) {
+        return merge_inherit(m, s);
+    }
     struct cbx_str *items =
         cbx_arena_array(m->arena, base->count + child->count + 1, sizeof(*items));
     if (items == NULL) {
-        return cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
+        return fail_memory(m);
     }
     size_t count = 0;
     for (size_t i = 0; i < base->count; i++) {
         items[count++] = base->items[i];
     }
     for (size_t i = 0; i < child->count; i++) {
-        if (!contains(base, child->items[i])) {
+        if (!contains(base, child->items[i], false)) {
             items[count++] = child->items[i];
         }
     }
@@ -60,549 +197,354 @@ static int merge_union(struct merge *m, struct cbx_strs *base, const struct cbx_
 }
 
 /* What both lists allow. */
-static int keep_common(struct merge *m, struct cbx_strs *base, const struct cbx_strs *child)
+static int keep_common(struct merge *m, struct cbx_strs *base, const struct cbx_strs *child,
+                       bool globs)
 {
     struct cbx_str *items =
         cbx_arena_array(m->arena, base->count + child->count + 1, sizeof(*items));
     if (items == NULL) {
-        return cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
+        return fail_memory(m);
     }
     size_t count = 0;
     for (size_t i = 0; i < base->count; i++) {
-        if (contains(child, base->items[i]) || contains(child, CBX_STR("*"))) {
+        if (contains(child, base->items[i], globs)) {
             items[count++] = base->items[i];
+        }
+    }
+    for (size_t i = 0; i < child->count; i++) {
+        if (contains(base, child->items[i], globs) && !contains(base, child->items[i], false)) {
+            items[count++] = child->items[i];
         }
     }
     *base = (struct cbx_strs){ .items = items, .count = count };
     return 0;
 }
 
-/* A list of what is allowed: the child's replaces the base's and must be part of it. `*` in the
- * base is everything. */
-static int merge_subset(struct merge *m, const struct cbx_draft_head *head, bool base_given,
-                        struct cbx_strs *base, const struct cbx_strs *child, const char *what)
+/* A list of what is allowed: the child's replaces the base's and must be part of it. */
+static int shrink(struct merge *m, const struct slot *s, bool globs)
 {
-    for (size_t i = 0; base_given && i < child->count; i++) {
-        if (!contains(base, child->items[i]) && !contains(base, CBX_STR("*"))) {
-            int laxer = decide_laxer(m, head, what);
-            if (laxer != 0) {
-                return laxer < 0 ? laxer : keep_common(m, base, child);
-            }
-        }
+    struct cbx_strs *base = s->base;
+    const struct cbx_strs *child = s->child;
+    bool laxer = false;
+    for (size_t i = 0; s->child_given && s->base_given && i < child->count; i++) {
+        laxer |= !contains(base, child->items[i], globs);
     }
-    *base = *child;
+    enum decision decision = laxer ? decide_laxer(m, s) : TAKE_CHILD;
+    if (decision == KEEP_STRICTER) {
+        return keep_common(m, base, child, globs);
+    }
+    return decision == REFUSED ? CBX_EPOLICY : merge_inherit(m, s);
+}
+
+static int merge_shrink(struct merge *m, const struct slot *s)
+{
+    return shrink(m, s, false);
+}
+
+/* The entries are globs, so `*` is everything. */
+static int merge_globs(struct merge *m, const struct slot *s)
+{
+    return shrink(m, s, true);
+}
+
+static int merge_hosts(struct merge *m, const struct slot *s)
+{
+    struct cbx_strs *base = s->base;
+    const struct cbx_strs *child = s->child;
+    bool laxer = false;
+    for (size_t i = 0; s->child_given && s->base_given && i < child->count; i++) {
+        laxer |= !cbx_egress_covers(base, child->items[i]);
+    }
+    enum decision decision = laxer ? decide_laxer(m, s) : TAKE_CHILD;
+    if (decision == KEEP_STRICTER) {
+        struct cbx_strs common = { 0 };
+        int failed = cbx_egress_common(base, child, m->arena, &common, m->err);
+        if (failed == 0) {
+            *base = common;
+        }
+        return failed;
+    }
+    return decision == REFUSED ? CBX_EPOLICY : merge_inherit(m, s);
+}
+
+/* --- lists of structs ------------------------------------------------------------------------- */
+
+/* As the drafts have them. */
+struct list {
+    char *items;
+    size_t count;
+};
+
+static size_t item_bytes(const struct cbx_key *key)
+{
+    return key->type == CBX_KEY_MINIMUM ? sizeof(struct cbx_minimum)
+                                        : ((const struct cbx_section *)key->more)->size;
+}
+
+/* A list with room for the items of both, and the base's in it. */
+static bool start_list(struct merge *m, const struct slot *s, struct list *out)
+{
+    const struct list *base = s->base, *child = s->child;
+    size_t bytes = item_bytes(s->key);
+    *out = (struct list){ .items = cbx_arena_array(m->arena, base->count + child->count + 1, bytes),
+                          .count = base->count };
+    if (out->items != NULL && base->count > 0) {
+        memcpy(out->items, base->items, base->count * bytes);
+    }
+    return out->items != NULL;
+}
+
+static int merge_append(struct merge *m, const struct slot *s)
+{
+    const struct list *child = s->child;
+    struct list all;
+    size_t bytes = item_bytes(s->key);
+    if (!start_list(m, s, &all)) {
+        return fail_memory(m);
+    }
+    if (child->count > 0) {
+        memcpy(all.items + all.count * bytes, child->items, child->count * bytes);
+    }
+    all.count += child->count;
+    *(struct list *)s->base = all;
     return 0;
 }
 
-/* One bound: lower is stricter. */
-static int merge_bound(struct merge *m, const struct cbx_draft_head *head, int64_t *base,
-                       int64_t child, bool base_given, const char *what)
+/* As shrink, for items of which one covers another. */
+static int shrink_items(struct merge *m, const struct slot *s,
+                        bool (*covers)(const void *item, const void *other))
 {
-    if (base_given && child > *base) {
-        int laxer = decide_laxer(m, head, what);
-        if (laxer != 0) {
-            return laxer < 0 ? laxer : 0;
+    struct list *base = s->base, all = { 0 };
+    const struct list *child = s->child;
+    size_t bytes = item_bytes(s->key), count = 0;
+    bool laxer = false;
+    if (!s->child_given || !s->base_given) {
+        return merge_inherit(m, s);
+    }
+    if (!start_list(m, s, &all)) {
+        return fail_memory(m);
+    }
+    for (size_t i = 0; i < child->count; i++) { /* what both allow */
+        bool covered = false;
+        for (size_t k = 0; k < base->count; k++) {
+            const void *one = base->items + k * bytes, *other = child->items + i * bytes;
+            bool keeps = covers(one, other) || covers(other, one);
+            if (keeps && count < base->count + child->count) {
+                memcpy(all.items + count++ * bytes, covers(one, other) ? other : one, bytes);
+            }
+            covered |= covers(one, other);
+        }
+        laxer |= !covered;
+    }
+    all.count = count;
+    enum decision decision = laxer ? decide_laxer(m, s) : TAKE_CHILD;
+    if (decision == KEEP_STRICTER) {
+        *base = all;
+    }
+    return decision == KEEP_STRICTER ? 0 : decision == REFUSED ? CBX_EPOLICY : merge_inherit(m, s);
+}
+
+static bool mount_covers(const void *item, const void *other)
+{
+    const struct cbx_mount_rule *a = item, *b = other;
+    return cbx_str_equal(a->host, b->host) && (a->writable || !b->writable);
+}
+
+static int merge_mounts(struct merge *m, const struct slot *s)
+{
+    return shrink_items(m, s, mount_covers);
+}
+
+static bool secret_covers(const void *item, const void *other)
+{
+    const struct cbx_secret *a = item, *b = other;
+    return cbx_str_equal(a->name, b->name) && cbx_str_equal(a->file, b->file);
+}
+
+static int merge_secrets(struct merge *m, const struct slot *s)
+{
+    return shrink_items(m, s, secret_covers);
+}
+
+/* Minimum versions. Of two that cannot be compared both parents' hold. */
+static int merge_raise(struct merge *m, const struct slot *s)
+{
+    const struct list *child = s->child;
+    struct list all;
+    if (!start_list(m, s, &all)) {
+        return fail_memory(m);
+    }
+    struct cbx_minimum *items = (struct cbx_minimum *)(void *)all.items;
+    size_t inherited = all.count;
+    for (size_t i = 0; i < child->count; i++) {
+        const struct cbx_minimum *own = (const struct cbx_minimum *)(void *)child->items + i;
+        size_t at = 0;
+        while (at < inherited && !cbx_str_equal(items[at].name, own->name)) {
+            at++;
+        }
+        bool comparable = true, known = at < inherited;
+        bool lower =
+            known && !cbx_str_equal(items[at].version, own->version) &&
+            (cbx_version_compare(own->version, items[at].version, &comparable) < 0 || !comparable);
+        m->kind = "the minimum version of";
+        m->name = own->name;
+        enum decision decision = lower ? decide_laxer(m, s) : TAKE_CHILD;
+        m->kind = NULL;
+        m->name = (struct cbx_str){ 0 };
+        if (decision == REFUSED) {
+            return CBX_EPOLICY;
+        }
+        if (decision == TAKE_CHILD || !comparable) {
+            bool replaces = known && decision == TAKE_CHILD;
+            items[replaces ? at : all.count] = *own;
+            all.count += !replaces;
         }
     }
-    *base = child;
+    *(struct list *)s->base = all;
     return 0;
 }
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
-static bool rule_has(const struct cbx_draft_rule *rule, const char *key)
+/* Keeping one of two would lose the other. */
+static int merge_same(struct merge *m, const struct slot *s)
 {
-    return cbx_draft_has(&cbx_section_rule, &rule->head, key);
-}
-
-static bool same_json(json_t *a, json_t *b)
-{
-    bool same = json_equal(a, b) == 1;
-    json_decref(a);
-    json_decref(b);
-    return same;
-}
-
-static bool same_match(const struct cbx_rule *a, const struct cbx_rule *b)
-{
-    return same_json(cbx_section_json(&cbx_section_match, &a->match),
-                     cbx_section_json(&cbx_section_match, &b->match));
-}
-
-/* Keys that the child does not give are inherited. */
-static void inherit_rule(struct cbx_draft_rule *child, const struct cbx_draft_rule *base)
-{
-#define INHERIT(key, member)                                                                       \
-    if (!rule_has(child, key)) {                                                                   \
-        child->v.member = base->v.member;                                                          \
+    const struct cbx_section *section = s->key->more;
+    json_t *base = cbx_section_json(section, s->base), *child = cbx_section_json(section, s->child);
+    bool same = !s->child_given || json_equal(base, child) == 1;
+    json_decref(base);
+    json_decref(child);
+    if (same) {
+        return 0;
     }
-    INHERIT("languages", languages)
-    INHERIT("match", match)
-    INHERIT("effect", effect)
-    INHERIT("severity", severity)
-    INHERIT("message", message)
-    INHERIT("hint", hint)
-    INHERIT("references", references)
-    if (!rule_has(child, "tests")) {
-        child->v.test_deny = base->v.test_deny;
-        child->v.test_allow = base->v.test_allow;
-    }
-#undef INHERIT
-    child->head.given |= base->head.given;
-}
-
-static int merge_rule(struct merge *m, struct cbx_draft_rule *base, struct cbx_draft_rule child)
-{
-    inherit_rule(&child, base);
-    if (m->lenient && !child.head.override &&
-        !same_match(&base->v, &child.v)) { /* keeping one would lose the other */
-        return cbx_fail_at(m->err, CBX_EPOLICY, child.head.line, child.head.column,
+    if (m->parents) {
+        return cbx_fail_at(m->err, CBX_EPOLICY, s->head->line, s->head->column,
                            "rule '%.*s' matches something else than in another policy that is "
                            "extended beside this one",
-                           CBX_STR_ARG(child.v.id));
+                           CBX_STR_SHOWN(m->name));
     }
-    child.v.languages |= m->lenient && !child.head.override ? base->v.languages : 0;
-    bool laxer_effect = child.v.effect > base->v.effect;
-    bool other_match =
-        !same_match(&base->v, &child.v) || (base->v.languages & ~child.v.languages) != 0;
-    if (laxer_effect || other_match) {
-        char what[160];
-        snprintf(what, sizeof(what), "rule '%.*s' %s", CBX_STR_ARG(child.v.id),
-                 laxer_effect ? "has a laxer effect" : "matches something else");
-        int laxer = decide_laxer(m, &child.head, what);
-        if (laxer != 0) {
-            return laxer < 0 ? laxer : 0;
-        }
-    }
-    *base = child;
-    return 0;
+    return !s->base_given || decide_laxer(m, s) == TAKE_CHILD ? merge_own(m, s) : CBX_EPOLICY;
 }
 
-static int merge_rules(struct merge *m, struct cbx_draft *base, const struct cbx_draft *child)
+/* The languages that a rule is about. */
+static int merge_cover(struct merge *m, const struct slot *s)
 {
-    size_t capacity = base->rule_count + child->rule_count;
-    if (capacity > CBX_POLICY_RULES_MAX) {
-        return cbx_fail(m->err, CBX_ETOOBIG, "%zu rules, allowed are %d", capacity,
-                        CBX_POLICY_RULES_MAX);
+    uint32_t *base = s->base, child = *(const uint32_t *)s->child;
+    bool laxer = s->child_given && (*base & ~child) != 0;
+    if (laxer && m->parents) {
+        *base |= child;
+        return 0;
     }
-    struct cbx_draft_rule *rules = cbx_arena_array(m->arena, capacity + 1, sizeof(*rules));
-    if (rules == NULL) {
-        return cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
+    return laxer && decide_laxer(m, s) == REFUSED ? CBX_EPOLICY : merge_inherit(m, s);
+}
+
+static int merge_section(struct merge *m, const struct cbx_section *section, void *base,
+                         bool base_given, const void *child, bool child_given);
+
+static int merge_rule(struct merge *m, struct cbx_draft_rule *base,
+                      const struct cbx_draft_rule *child)
+{
+    m->kind = "rule";
+    m->name = child->v.id;
+    int failed = merge_section(m, &cbx_section_rule, base, true, child, false);
+    m->kind = NULL;
+    m->name = (struct cbx_str){ 0 };
+    base->head.line = child->head.line;
+    base->head.column = child->head.column;
+    base->v.line = child->v.line;
+    base->v.origin = child->v.origin;
+    return failed;
+}
+
+static int merge_rules(struct merge *m, const struct slot *s)
+{
+    const struct list *child = s->child;
+    struct list all;
+    if (((const struct list *)s->base)->count + child->count > CBX_POLICY_RULES_MAX) {
+        return cbx_fail(m->err, CBX_ETOOBIG, "%zu rules, allowed are %d",
+                        ((const struct list *)s->base)->count + child->count, CBX_POLICY_RULES_MAX);
     }
-    size_t inherited = base->rule_count, count = inherited;
-    if (inherited > 0) {
-        memcpy(rules, base->rules, inherited * sizeof(*rules));
+    if (!start_list(m, s, &all)) {
+        return fail_memory(m);
     }
-    for (size_t i = 0; i < child->rule_count; i++) {
+    struct cbx_draft_rule *rules = (struct cbx_draft_rule *)(void *)all.items;
+    size_t inherited = all.count;
+    for (size_t i = 0; i < child->count; i++) {
+        const struct cbx_draft_rule *own = (const struct cbx_draft_rule *)(void *)child->items + i;
         size_t at = 0;
-        while (at < inherited && !cbx_str_equal(rules[at].v.id, child->rules[i].v.id)) {
+        while (at < inherited && !cbx_str_equal(rules[at].v.id, own->v.id)) {
             at++;
         }
         if (at == inherited) {
-            rules[count++] = child->rules[i];
+            rules[all.count++] = *own;
             continue;
         }
-        int failed = merge_rule(m, &rules[at], child->rules[i]);
+        int failed = merge_rule(m, &rules[at], own);
         if (failed) {
             return failed;
         }
     }
-    base->rules = rules;
-    base->rule_count = count;
+    *(struct list *)s->base = all;
     return 0;
 }
 
 /* --- sections --------------------------------------------------------------------------------- */
 
-#define HAS(section, head, key) cbx_draft_has(&cbx_section_##section, head, key)
-
-static int merge_limits(struct merge *m, struct cbx_draft_limits *base,
-                        const struct cbx_draft_limits *child)
+static int merge_nested(struct merge *m, const struct slot *s)
 {
-    for (size_t i = 0; i < cbx_section_limits.key_count; i++) {
-        const struct cbx_key *key = &cbx_section_limits.keys[i];
-        if ((child->head.given >> i & 1) == 0 || key->type == CBX_KEY_BOOL) {
-            continue;
-        }
-        char what[64];
-        snprintf(what, sizeof(what), "limit '%s' is %s", key->name,
-                 key->type == CBX_KEY_ISOLATION ? "weaker" : "higher");
-        int failed =
-            merge_bound(m, &child->head, (int64_t *)(void *)((char *)base + key->offset),
-                        *(const int64_t *)(const void *)((const char *)child + key->offset),
-                        (base->head.given >> i & 1) != 0, what);
+    bool whole = s->key->type == CBX_KEY_NETWORK; /* it may be a name in place of the mapping */
+    if (whole && !s->child_given) {
+        return 0;
+    }
+    return merge_section(m, s->key->more, s->base, whole && s->base_given, s->child, whole);
+}
+
+static int (*const functions[])(struct merge *, const struct slot *) = {
+#define CBX_MERGE(id, function, meaning) function,
+#include "policies/merge.def"
+#undef CBX_MERGE
+};
+
+const char *cbx_merge_meaning(enum cbx_merge merge)
+{
+    static const char *const meanings[] = {
+#define CBX_MERGE(id, function, meaning) meaning,
+#include "policies/merge.def"
+#undef CBX_MERGE
+    };
+    return meanings[merge];
+}
+
+/* base_given, child_given: all keys are given, whatever the heads say. */
+static int merge_section(struct merge *m, const struct cbx_section *section, void *base,
+                         bool base_given, const void *child, bool child_given)
+{
+    static const struct cbx_draft_head none = { 0 };
+    struct cbx_draft_head *base_head = section->head ? base : NULL;
+    const struct cbx_draft_head *head = section->head ? child : &none;
+    uint64_t given = base_head != NULL ? base_head->given : 0;
+    for (size_t i = 0; i < section->key_count; i++) {
+        const struct cbx_key *key = &section->keys[i];
+        struct slot slot = { .key = key,
+                             .head = head,
+                             .base = (char *)base + key->offset,
+                             .child = (const char *)child + key->offset,
+                             .base_given = base_given || (given >> i & 1) != 0,
+                             .child_given = child_given || (head->given >> i & 1) != 0 };
+        int failed = functions[key->merge] != NULL ? functions[key->merge](m, &slot) : 0;
         if (failed) {
             return failed;
         }
     }
-    base->head.given |= child->head.given;
-    return 0;
-}
-
-static int merge_minimum(struct merge *m, struct cbx_draft_packages *base,
-                         const struct cbx_draft_packages *child)
-{
-    size_t capacity = base->v.minimum_count + child->v.minimum_count;
-    struct cbx_minimum *items = cbx_arena_array(m->arena, capacity + 1, sizeof(*items));
-    if (items == NULL) {
-        return cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
-    }
-    size_t inherited = base->v.minimum_count, count = inherited;
-    if (inherited > 0) {
-        memcpy(items, base->v.minimum, inherited * sizeof(*items));
-    }
-    for (size_t i = 0; i < child->v.minimum_count; i++) {
-        size_t at = 0;
-        while (at < inherited && !cbx_str_equal(items[at].name, child->v.minimum[i].name)) {
-            at++;
-        }
-        bool comparable = true;
-        if (at < inherited && !cbx_str_equal(items[at].version, child->v.minimum[i].version) &&
-            (cbx_version_compare(child->v.minimum[i].version, items[at].version, &comparable) < 0 ||
-             !comparable)) {
-            char what[160];
-            snprintf(what, sizeof(what), "the minimum version of '%.*s' is lower",
-                     CBX_STR_ARG(items[at].name));
-            int laxer = decide_laxer(m, &child->head, what);
-            if (laxer < 0) {
-                return laxer;
-            }
-            if (laxer > 0) {
-                continue;
-            }
-        }
-        items[at < inherited ? at : count++] = child->v.minimum[i];
-    }
-    base->v.minimum = items;
-    base->v.minimum_count = count;
-    return 0;
-}
-
-static int merge_mode(struct merge *m, struct cbx_draft_packages *base,
-                      const struct cbx_draft_packages *child, bool base_given)
-{
-    if (base_given && child->v.mode > base->v.mode) {
-        int laxer = decide_laxer(m, &child->head, "the mode of package installs is laxer");
-        if (laxer != 0) {
-            return laxer < 0 ? laxer : 0;
-        }
-    }
-    base->v.mode = child->v.mode;
-    return 0;
-}
-
-static int merge_packages(struct merge *m, struct cbx_draft_packages *base,
-                          const struct cbx_draft_packages *child)
-{
-    const struct cbx_draft_head *h = &child->head, *b = &base->head;
-    int failed = 0;
-    if (HAS(packages_of, h, "mode")) {
-        failed = merge_mode(m, base, child, HAS(packages_of, b, "mode"));
-    }
-    if (!failed && HAS(packages_of, h, "allow")) {
-        failed = merge_subset(m, h, HAS(packages_of, b, "allow"), &base->v.allow, &child->v.allow,
-                              "more packages are allowed");
-    }
-    if (!failed && HAS(packages_of, h, "block")) {
-        failed = h->override ? (base->v.block = child->v.block, 0)
-                             : merge_union(m, &base->v.block, &child->v.block);
-    }
-    if (!failed && HAS(packages_of, h, "minimum")) {
-        failed = merge_minimum(m, base, child);
-    }
-    if (!failed && HAS(packages_of, h, "sources")) {
-        failed = merge_subset(m, h, HAS(packages_of, b, "sources"), &base->v.sources,
-                              &child->v.sources, "more package sources are allowed");
-    }
-    if (!failed && HAS(packages_of, h, "indexes")) {
-        failed = merge_subset(m, h, HAS(packages_of, b, "indexes"), &base->v.indexes,
-                              &child->v.indexes, "more package indexes are allowed");
-    }
-    if (!failed && HAS(packages_of, h, "transitive")) {
-        if (base->v.transitive && !child->v.transitive) {
-            failed = decide_laxer(m, h, "transitive packages are checked less");
-            if (failed != 0) {
-                return failed < 0 ? failed : 0;
-            }
-        }
-        base->v.transitive = child->v.transitive;
-    }
-    base->head.given |= h->given;
-    return failed;
-}
-
-static bool mount_is_covered(const struct cbx_mounts *base, const struct cbx_mount_rule *rule)
-{
-    for (size_t i = 0; i < base->allow_count; i++) {
-        if (cbx_str_equal(base->allow[i].host, rule->host) &&
-            (base->allow[i].writable || !rule->writable)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int keep_common_mounts(struct merge *m, struct cbx_mounts *base,
-                              const struct cbx_mounts *child)
-{
-    struct cbx_mount_rule *items = cbx_arena_array(m->arena, base->allow_count + 1, sizeof(*items));
-    if (items == NULL) {
-        return cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
-    }
-    size_t count = 0;
-    for (size_t i = 0; i < base->allow_count; i++) {
-        if (mount_is_covered(child, &base->allow[i])) {
-            items[count++] = base->allow[i];
-        }
-    }
-    base->allow = items;
-    base->allow_count = count;
-    return 0;
-}
-
-static int merge_mounts(struct merge *m, struct cbx_draft_mounts *base,
-                        const struct cbx_draft_mounts *child)
-{
-    const struct cbx_draft_head *h = &child->head, *b = &base->head;
-    int failed = 0;
-    if (h->given != 0) { /* what was true of the base's mounts may be so no more */
-        base->v.test_deny = child->v.test_deny;
-        base->v.test_allow = child->v.test_allow;
-    }
-    if (HAS(mounts, h, "allow")) {
-        bool laxer = false;
-        for (size_t i = 0; HAS(mounts, b, "allow") && i < child->v.allow_count; i++) {
-            laxer |= !mount_is_covered(&base->v, &child->v.allow[i]);
-        }
-        failed = laxer ? decide_laxer(m, h, "more mounts are allowed") : 0;
-        if (failed < 0) {
-            return failed;
-        }
-        if (failed == 0) {
-            base->v.allow = child->v.allow;
-            base->v.allow_count = child->v.allow_count;
-        } else if ((failed = keep_common_mounts(m, &base->v, &child->v)) != 0) {
-            return failed;
-        }
-    }
-    if (HAS(mounts, h, "deny")) {
-        failed = h->override ? (base->v.deny = child->v.deny, 0)
-                             : merge_union(m, &base->v.deny, &child->v.deny);
-    }
-    if (!failed && HAS(mounts, h, "container")) {
-        failed = merge_subset(m, h, HAS(mounts, b, "container"), &base->v.container,
-                              &child->v.container, "mounts may appear in more places");
-    }
-    base->head.given |= h->given;
-    return failed;
-}
-
-static int merge_network(struct merge *m, struct cbx_draft_network *base,
-                         const struct cbx_draft_network *child, bool base_given)
-{
-    struct cbx_strs egress = child->egress;
-    bool more = false;
-    int failed = 0;
-    base->test_deny = child->test_deny; /* as of mounts */
-    base->test_allow = child->test_allow;
-    if (base_given && child->mode > base->mode) {
-        failed = decide_laxer(m, &child->head, "the network is wider");
-    } else if (base_given && child->mode == CBX_NETWORK_EGRESS) {
-        for (size_t i = 0; i < child->egress.count; i++) {
-            more |= !cbx_egress_covers(&base->egress, child->egress.items[i]);
-        }
-        failed = more ? decide_laxer(m, &child->head, "more hosts may be reached") : 0;
-        if (failed > 0) {
-            failed = cbx_egress_common(&base->egress, &child->egress, m->arena, &egress, m->err);
-        }
-    }
-    if (failed == 0) {
-        base->mode = child->mode;
-        base->egress = child->mode == CBX_NETWORK_EGRESS ? egress : (struct cbx_strs){ 0 };
-    }
-    return failed < 0 ? failed : 0;
-}
-
-static bool has_secret(const struct cbx_draft_environment *in, const struct cbx_secret *secret)
-{
-    bool found = false;
-    for (size_t i = 0; i < in->secret_count; i++) {
-        found |= cbx_str_equal(in->secrets[i].name, secret->name) &&
-                 cbx_str_equal(in->secrets[i].file, secret->file);
-    }
-    return found;
-}
-
-/* As merge_subset. */
-static int merge_secrets(struct merge *m, const struct cbx_draft_head *head, bool base_given,
-                         struct cbx_draft_environment *base,
-                         const struct cbx_draft_environment *child)
-{
-    bool more = false;
-    size_t count = 0;
-    for (size_t i = 0; i < child->secret_count; i++) {
-        more |= base_given && !has_secret(base, &child->secrets[i]);
-    }
-    int laxer = more ? decide_laxer(m, head, "more secrets are passed") : 0;
-    if (laxer == 0) {
-        base->secrets = child->secrets;
-        base->secret_count = child->secret_count;
-        return 0;
-    }
-    struct cbx_secret *items = cbx_arena_array(m->arena, base->secret_count + 1, sizeof(*items));
-    if (laxer < 0 || items == NULL) {
-        return laxer < 0 ? laxer
-                         : cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
-    }
-    for (size_t i = 0; i < base->secret_count; i++) {
-        if (has_secret(child, &base->secrets[i])) {
-            items[count++] = base->secrets[i];
-        }
-    }
-    base->secrets = items;
-    base->secret_count = count;
-    return 0;
-}
-
-static int merge_environment(struct merge *m, struct cbx_draft_environment *base,
-                             const struct cbx_draft_environment *child)
-{
-    const struct cbx_draft_head *h = &child->head, *b = &base->head;
-    int failed = 0;
-    if (h->given != 0) { /* as of mounts */
-        base->test_deny = child->test_deny;
-        base->test_allow = child->test_allow;
-    }
-    if (HAS(environment, h, "pass")) {
-        failed = merge_subset(m, h, HAS(environment, b, "pass"), &base->pass, &child->pass,
-                              "more environment variables are passed");
-    }
-    if (!failed && HAS(environment, h, "set")) {
-        failed = merge_subset(m, h, HAS(environment, b, "set"), &base->set, &child->set,
-                              "callers may set more variables");
-    }
-    if (!failed && HAS(environment, h, "secrets")) {
-        failed = merge_secrets(m, h, HAS(environment, b, "secrets"), base, child);
-    }
-    base->head.given |= h->given;
-    return failed;
-}
-
-static int merge_languages(struct merge *m, struct cbx_draft *base, const struct cbx_draft *child)
-{
-    if (HAS(policy, &base->head, "languages") && (child->languages & ~base->languages) != 0) {
-        int laxer = decide_laxer(m, &child->head, "more languages may run");
-        if (laxer != 0) {
-            base->languages &= child->languages;
-            return laxer < 0 ? laxer : 0;
-        }
-    }
-    base->languages = child->languages;
-    return 0;
-}
-
-static int merge_exceptions(struct merge *m, struct cbx_draft *base, const struct cbx_draft *child)
-{
-    size_t total = base->exception_count + child->exception_count;
-    struct cbx_exception *items = cbx_arena_array(m->arena, total + 1, sizeof(*items));
-    if (items == NULL) {
-        return cbx_fail(m->err, CBX_ETOOBIG, "the policy takes too much memory");
-    }
-    if (base->exception_count > 0) {
-        memcpy(items, base->exceptions, base->exception_count * sizeof(*items));
-    }
-    if (child->exception_count > 0) {
-        memcpy(items + base->exception_count, child->exceptions,
-               child->exception_count * sizeof(*items));
-    }
-    base->exceptions = items;
-    base->exception_count = total;
-    return 0;
-}
-
-/* A policy without the key does not permit suppressions, so a second parent without it forbids
- * them. */
-static int merge_suppressions(struct merge *m, struct cbx_draft_suppressions *base,
-                              const struct cbx_draft_suppressions *child)
-{
-    if (!HAS(suppressions, &child->head, "inline") && !m->lenient) {
-        return 0;
-    }
-    if (child->in_source && !base->in_source) {
-        int laxer = decide_laxer(m, &child->head, "more findings can be suppressed");
-        if (laxer != 0) {
-            return laxer < 0 ? laxer : 0;
-        }
-    }
-    base->in_source = child->in_source;
-    return 0;
-}
-
-/* How strict a key is: allow, rules, refuse. */
-static int guard_strictness(enum cbx_guard_key key)
-{
-    return key == CBX_GUARD_ALLOW ? 0 : key == CBX_GUARD_RULES ? 1 : 2;
-}
-
-static int merge_guard(struct merge *m, struct cbx_draft_guard *base,
-                       const struct cbx_draft_guard *child)
-{
-    for (unsigned i = 0; i < CBX_REFUSALS; i++) {
-        const char *name = cbx_refusal_row((enum cbx_refusal)i)->name;
-        int laxer = 0;
-        if (!HAS(guard, &child->head, name)) {
-            continue;
-        }
-        if (guard_strictness(child->v.of[i]) < guard_strictness(base->v.of[i])) {
-            laxer = decide_laxer(m, &child->head, "the sandbox refuses less");
-        }
-        if (laxer < 0) {
-            return laxer;
-        }
-        base->v.of[i] = laxer == 0 ? child->v.of[i] : base->v.of[i];
-    }
-    if (HAS(guard, &child->head, "ends-run")) {
-        int laxer = base->v.ends_run && !child->v.ends_run
-                        ? decide_laxer(m, &child->head, "a refusal does not end the run")
-                        : 0;
-        if (laxer < 0) {
-            return laxer;
-        }
-        base->v.ends_run = laxer == 0 ? child->v.ends_run : base->v.ends_run;
+    if (base_head != NULL) {
+        base_head->given |= head->given;
     }
     return 0;
 }
 
-int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool lenient,
+int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool parents,
                     struct cbx_arena *arena, struct cbx_err *err)
 {
-    struct merge m = { .arena = arena, .err = err, .lenient = lenient };
-    const struct cbx_draft_head *h = &child->head;
-    int failed = merge_rules(&m, base, child);
-    if (!failed && HAS(policy, h, "languages")) {
-        failed = merge_languages(&m, base, child);
-    }
-    if (!failed && HAS(shell, &child->shell.head, "allow")) {
-        failed = merge_subset(&m, &child->shell.head, HAS(shell, &base->shell.head, "allow"),
-                              &base->shell.allow, &child->shell.allow,
-                              "more shell commands are allowed");
-        base->shell.head.given |= child->shell.head.given;
-    }
-    failed = failed ? failed : merge_packages(&m, &base->packages.pip, &child->packages.pip);
-    failed = failed ? failed : merge_packages(&m, &base->packages.npm, &child->packages.npm);
-    failed = failed ? failed : merge_mounts(&m, &base->mounts, &child->mounts);
-    failed = failed ? failed : merge_limits(&m, &base->limits, &child->limits);
-    if (!failed && HAS(policy, h, "network")) {
-        failed =
-            merge_network(&m, &base->network, &child->network, HAS(policy, &base->head, "network"));
-    }
-    failed = failed ? failed : merge_environment(&m, &base->environment, &child->environment);
-    failed = failed ? failed : merge_guard(&m, &base->guard, &child->guard);
-    failed = failed ? failed : merge_exceptions(&m, base, child);
-    failed = failed ? failed : merge_suppressions(&m, &base->suppressions, &child->suppressions);
-    base->name = child->name;
-    base->description = child->description;
-    base->log_only = child->log_only;
-    base->head.given |= h->given;
-    return failed;
+    struct merge m = { .arena = arena, .err = err, .parents = parents };
+    return merge_section(&m, &cbx_section_policy, base, false, child, false);
 }

@@ -9,7 +9,7 @@ static int straighten(struct cbx_str path, const char *what, char *out, struct c
 {
     if (path.len == 0 || path.p[0] != '/') {
         return cbx_fail(err, CBX_EINVAL, "the %s is '%.*s', allowed is an absolute path%s", what,
-                        CBX_STR_ARG(path),
+                        CBX_STR_SHOWN(path),
                         path.len > 0 && path.p[0] == '~' ? " ('~' means nothing here)" : "");
     }
     if (path.len >= CBX_MOUNT_PATH_MAX) {
@@ -44,11 +44,11 @@ int cbx_mount_parse(struct cbx_str text, struct cbx_mount_request *out, struct c
     if (count < 2) {
         return cbx_fail(err, CBX_EINVAL,
                         "a mount is HOST:CONTAINER or HOST:CONTAINER:MODE, found is '%.*s'",
-                        CBX_STR_ARG(text));
+                        CBX_STR_SHOWN(text));
     }
     if (count == 3 && !writable && !cbx_str_is(parts[2], "ro")) {
         return cbx_fail(err, CBX_EINVAL, "the mode is '%.*s', allowed are ro and rw",
-                        CBX_STR_ARG(parts[2]));
+                        CBX_STR_SHOWN(parts[2]));
     }
     out->writable = writable;
     int failed = straighten(parts[0], "host's path", out->host, err);

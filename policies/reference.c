@@ -3,13 +3,30 @@
 #include "policies/explain.h"
 #include "policies/keys.h"
 
+/* The keys of a section; with the rule of merging when a key has one. */
+static void add_keys(struct cbx_buf *out, const struct cbx_section *section)
+{
+    bool merged = false;
+    for (size_t i = 0; i < section->key_count; i++) {
+        merged |= cbx_merge_meaning(section->keys[i].merge)[0] != '\0';
+    }
+    cbx_buf_add_cstr(
+        out, merged ? "| key | meaning | a policy that extends this one may |\n|---|---|---|\n"
+                    : "| key | meaning |\n|---|---|\n");
+    for (size_t i = 0; i < section->key_count; i++) {
+        const struct cbx_key *key = &section->keys[i];
+        cbx_buf_printf(out, "| `%s` | %s |", key->name, key->help);
+        if (merged) {
+            cbx_buf_printf(out, " %s |", cbx_merge_meaning(key->merge));
+        }
+        cbx_buf_add_char(out, '\n');
+    }
+}
+
 static void add_section(struct cbx_buf *out, const struct cbx_section *section, const char *path)
 {
-    cbx_buf_printf(out, "\n**%s**\n\n| key | meaning |\n|---|---|\n",
-                   path[0] != '\0' ? path : "the policy");
-    for (size_t i = 0; i < section->key_count; i++) {
-        cbx_buf_printf(out, "| `%s` | %s |\n", section->keys[i].name, section->keys[i].help);
-    }
+    cbx_buf_printf(out, "\n**%s**\n\n", path[0] != '\0' ? path : "the policy");
+    add_keys(out, section);
     for (size_t i = 0; i < section->key_count; i++) {
         const struct cbx_key *key = &section->keys[i];
         bool nested = key->type == CBX_KEY_SECTION || key->type == CBX_KEY_LIST ||

@@ -137,7 +137,7 @@ json_t *cbx_policy_schema(void)
     json_t *defs = json_object();
 #define CBX_SECTION(section, type, head)                                                           \
     json_object_set_new(defs, cbx_section_##section.name, section_schema(&cbx_section_##section));
-#define CBX_KEY(section, name, type, member, lo, hi, more, help)
+#define CBX_KEY(section, name, type, member, lo, hi, more, merge, laxer, help)
 #define CBX_SECTION_END(section)
 #include "policies/keys.def"
 #undef CBX_SECTION

@@ -80,7 +80,7 @@ static int attach(struct builder *b, const yaml_event_t *event, struct cbx_yaml 
             }
             if (has_entry(parent->node, node->text)) {
                 return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
-                                   "key '%.*s' stands here twice", CBX_STR_ARG(node->text));
+                                   "key '%.*s' stands here twice", CBX_STR_SHOWN(node->text));
             }
             parent->key = node->text;
             parent->key_line = node->line;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
@@ -106,12 +107,12 @@ int cbx_lint_fingerprint(struct cbx_str uri, struct cbx_report_finding *findings
 
 struct entry {
     struct cbx_str rule, path, fingerprint;
-    atomic_bool seen;
 };
 
 struct cbx_baseline {
     json_t *root; /* the entries borrow from it */
     struct entry *entries;
+    atomic_bool *seen; /* of each entry; shared memory, for processes that check files mark them */
     size_t count;
 };
 
@@ -145,7 +146,7 @@ static int read_entry(const json_t *value, size_t number, struct entry *out, str
             return cbx_fail(err, CBX_EINVAL,
                             "finding %zu: the fingerprint is '%.*s', allowed are %d digits of "
                             "lower-case hexadecimal",
-                            number, CBX_STR_ARG(out->fingerprint), CBX_FINGERPRINT_HEX);
+                            number, CBX_STR_SHOWN(out->fingerprint), CBX_FINGERPRINT_HEX);
         }
     }
     return 0;
@@ -171,12 +172,18 @@ static int read_entries(const json_t *list, struct cbx_baseline *baseline, struc
         }
     }
     baseline->count = count;
+    void *seen = mmap(NULL, (count + 1) * sizeof(*baseline->seen), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (seen == MAP_FAILED) {
+        abort();
+    }
+    baseline->seen = seen;
     cbx_sort_heap(baseline->entries, count, sizeof(*baseline->entries), compare_entries);
     for (i = 1; i < count; i++) {
         struct cbx_str fingerprint = baseline->entries[i].fingerprint;
         if (cbx_str_equal(fingerprint, baseline->entries[i - 1].fingerprint)) {
             return cbx_fail(err, CBX_EINVAL, "the fingerprint '%.*s' stands there twice",
-                            CBX_STR_ARG(fingerprint));
+                            CBX_STR_SHOWN(fingerprint));
         }
     }
     return 0;
@@ -211,7 +218,7 @@ int cbx_baseline_parse(struct cbx_str json, struct cbx_baseline **out, struct cb
                                     sizeof(head_fields) / sizeof(head_fields[0]), &head, err);
     if (!failed && !cbx_str_is(head.tool, "codebox-lint")) {
         failed = cbx_fail(err, CBX_EINVAL, "the tool is '%.*s', allowed is codebox-lint",
-                          CBX_STR_ARG(head.tool));
+                          CBX_STR_SHOWN(head.tool));
     }
     failed = failed ? failed : read_entries(head.findings, baseline, err);
     if (!failed) {
@@ -254,6 +261,9 @@ void cbx_baseline_free(struct cbx_baseline *baseline)
     if (baseline != NULL) {
         json_decref(baseline->root);
         free(baseline->entries);
+        if (baseline->seen != NULL) {
+            munmap(baseline->seen, (baseline->count + 1) * sizeof(*baseline->seen));
+        }
         free(baseline);
     }
 }
@@ -272,7 +282,7 @@ void cbx_baseline_suppress(struct cbx_baseline *baseline, struct cbx_str uri,
             !cbx_str_equal(entry->rule, f->v.rule->id) || !cbx_str_equal(entry->path, uri)) {
             continue;
         }
-        atomic_store(&entry->seen, true);
+        atomic_store(&baseline->seen[entry - baseline->entries], true);
         if (f->suppression == CBX_SUPPRESSED_NOT) {
             f->suppression = CBX_SUPPRESSED_BASELINE;
         }
@@ -285,8 +295,7 @@ size_t cbx_baseline_gone(const struct cbx_baseline *baseline,
 {
     size_t gone = 0;
     for (size_t i = 0; i < baseline->count; i++) {
-        gone +=
-            !atomic_load(&baseline->entries[i].seen) && covers(context, baseline->entries[i].path);
+        gone += !atomic_load(&baseline->seen[i]) && covers(context, baseline->entries[i].path);
     }
     return gone;
 }

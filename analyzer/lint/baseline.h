@@ -28,7 +28,7 @@ void cbx_baseline_free(struct cbx_baseline *baseline);
 CBX_DEFINE_AUTO(baseline)
 
 /* Suppresses the findings of a file that are in the baseline, except those of built-in rules, and
- * marks their entries as seen. Thread-safe. */
+ * marks their entries as seen; a process that was forked since may do so too. */
 void cbx_baseline_suppress(struct cbx_baseline *baseline, struct cbx_str uri,
                            struct cbx_report_finding *findings, size_t count);
 

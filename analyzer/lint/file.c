@@ -6,6 +6,7 @@
 #include "analyzer/dump.h"
 #include "analyzer/ipynb.h"
 #include "analyzer/lint/suppress.h"
+#include "analyzer/lint/watch.h"
 #include "analyzer/program.h"
 #include "analyzer/source.h"
 #include "policies/base/array.h"
@@ -15,10 +16,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-enum { OUTPUT_MAX_BYTES = 256 * 1024 * 1024 };
-
 void cbx_lint_worker_init(struct cbx_lint_worker *worker)
 {
+    *worker = (struct cbx_lint_worker){ 0 };
     cbx_arena_init(&worker->analysis, CBX_ANALYSIS_ARENA_MAX);
     cbx_arena_init(&worker->file, CBX_ANALYSIS_ARENA_MAX);
     cbx_buf_init(&worker->text, CBX_IPYNB_MAX_BYTES);
@@ -241,7 +241,7 @@ static int check_notebook(struct check *c, struct cbx_str text)
     }
     if (!cbx_str_is(notebook.language, "python")) {
         return cbx_fail(c->err, CBX_EINVAL, "the notebook's language is '%.*s', allowed is python",
-                        CBX_STR_ARG(notebook.language));
+                        CBX_STR_SHOWN(notebook.language));
     }
     struct cbx_str *sources = cbx_arena_array(arena, notebook.count + 1, sizeof(*sources));
     const struct cbx_program *program;
@@ -313,6 +313,8 @@ static int finish(struct check *c, struct cbx_lint_result *out)
     return 0;
 }
 
+enum { LIMIT_BYTES = 1024 * 1024 };
+
 static int check_path(struct check *c, const struct cbx_lint_path *path,
                       struct cbx_lint_result *out)
 {
@@ -321,6 +323,9 @@ static int check_path(struct check *c, const struct cbx_lint_path *path,
         return failed;
     }
     struct cbx_str text = cbx_buf_str(&c->worker->text);
+    if (c->worker->limit_ms > 0) {
+        cbx_lint_watch_timer(c->worker->limit_ms * (1 + (unsigned)(text.len / LIMIT_BYTES)));
+    }
     if (strcmp(path->language, "notebook") == 0) {
         c->file.language = CBX_STR("ipython");
         failed = check_notebook(c, text);
@@ -335,7 +340,7 @@ static int check_path(struct check *c, const struct cbx_lint_path *path,
 static void name_file(struct check *c, const struct cbx_lint_path *path)
 {
     CBX_AUTO_DONE(buf) uri;
-    cbx_buf_init(&uri, OUTPUT_MAX_BYTES);
+    cbx_buf_init(&uri, CBX_LINT_OUTPUT_MAX_BYTES);
     cbx_report_uri(path->normal, &uri);
     c->file.path = path->path;
     c->file.normal = path->normal;
@@ -357,33 +362,56 @@ static void report_failure(struct check *c, struct cbx_lint_result *out)
     out->failure = failure_json(c);
     out->findings = out->suppressed = 0;
     cbx_buf_done(&out->output);
-    cbx_buf_init(&out->output, OUTPUT_MAX_BYTES);
+    cbx_buf_init(&out->output, CBX_LINT_OUTPUT_MAX_BYTES);
     if (c->lint->stage == CBX_STAGE_REPORT) {
         c->lint->format->file(&c->lint->report, &c->file, &out->output);
     }
+}
+
+static struct check begin(const struct cbx_lint *lint, struct cbx_lint_worker *worker,
+                          const struct cbx_lint_path *path, struct cbx_lint_result *out,
+                          struct cbx_err *err)
+{
+    *out = (struct cbx_lint_result){ 0 };
+    cbx_buf_init(&out->output, CBX_LINT_OUTPUT_MAX_BYTES);
+    cbx_arena_reset(&worker->file);
+    cbx_buf_reset(&worker->text);
+    struct check c = { .lint = lint, .worker = worker, .output = &out->output, .err = err };
+    c.file.verdict = c.floor = CBX_ALLOW;
+    name_file(&c, path);
+    return c;
 }
 
 void cbx_lint_file(const struct cbx_lint *lint, struct cbx_lint_worker *worker,
                    const struct cbx_lint_path *path, struct cbx_lint_result *out)
 {
     struct cbx_err err = { 0 };
-    *out = (struct cbx_lint_result){ 0 };
-    cbx_buf_init(&out->output, OUTPUT_MAX_BYTES);
-    cbx_arena_reset(&worker->file);
-    cbx_buf_reset(&worker->text);
-    struct check c = { .lint = lint, .worker = worker, .output = &out->output, .err = &err };
-    c.file.verdict = c.floor = CBX_ALLOW;
-    name_file(&c, path);
+    struct check c = begin(lint, worker, path, out, &err);
     int failed = check_path(&c, path, out);
+    if (worker->limit_ms > 0) {
+        cbx_lint_watch_timer(0);
+    }
     if (!failed && lint->stage == CBX_STAGE_REPORT) {
         lint->format->file(&lint->report, &c.file, &out->output);
     }
     if (!failed && out->output.overflow) {
         failed = cbx_fail(&err, CBX_ETOOBIG, "its report is larger than %d MiB",
-                          OUTPUT_MAX_BYTES / 1024 / 1024);
+                          CBX_LINT_OUTPUT_MAX_BYTES / 1024 / 1024);
     }
     if (failed) {
         report_failure(&c, out);
     }
     out->status = failed ? 2 : c.file.verdict == CBX_ALLOW ? 0 : 1;
+}
+
+void cbx_lint_file_failed(const struct cbx_lint *lint, const struct cbx_lint_path *path,
+                          const char *why, struct cbx_lint_result *out)
+{
+    CBX_AUTO_DONE(lint_worker) worker;
+    struct cbx_err err = { 0 };
+    cbx_lint_worker_init(&worker);
+    struct check c = begin(lint, &worker, path, out, &err);
+    cbx_fail(&err, CBX_EIO, "%s", why);
+    report_failure(&c, out);
+    out->status = 2;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Checks one file: reads it, splits it into cells, judges them, suppresses and reports findings.
- * Thread-safe as long as each thread has its own worker. */
+ * Checks one file: reads it, splits it into cells, judges them, suppresses and reports findings. */
 #ifndef CBX_ANALYZER_LINT_FILE_H
 #define CBX_ANALYZER_LINT_FILE_H
 
@@ -15,6 +14,8 @@ enum cbx_lint_stage {
     CBX_STAGE_DECISION
 };
 
+enum { CBX_LINT_OUTPUT_MAX_BYTES = 256 * 1024 * 1024 };
+
 /* The configuration of all checks; immutable except for the baseline's marks. */
 struct cbx_lint {
     struct cbx_report report;
@@ -25,8 +26,10 @@ struct cbx_lint {
     int64_t now; /* Unix seconds, for exceptions */
 };
 
-/* A thread's memory. */
+/* The memory of one who checks files. */
 struct cbx_lint_worker {
+    unsigned limit_ms; /* SIGALRM comes when the judgement of a file takes longer than this for each
+                          MiB that it has or begins; 0: no limit */
     struct cbx_arena analysis; /* of one cell */
     struct cbx_arena file;     /* of one file: its cells, their program, their findings */
     struct cbx_buf text;
@@ -48,5 +51,9 @@ void cbx_lint_result_done(struct cbx_lint_result *result);
 /* Checks one file. *out is the caller's. */
 void cbx_lint_file(const struct cbx_lint *lint, struct cbx_lint_worker *worker,
                    const struct cbx_lint_path *path, struct cbx_lint_result *out);
+
+/* The result of a file that could not be checked, for this reason. *out is the caller's. */
+void cbx_lint_file_failed(const struct cbx_lint *lint, const struct cbx_lint_path *path,
+                          const char *why, struct cbx_lint_result *out);
 
 #endif

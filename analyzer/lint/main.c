@@ -226,7 +226,12 @@ static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *l
         print(&text);
         cbx_buf_reset(&text);
     }
-    cbx_lint_run(lint, paths, jobs, &(struct cbx_lint_sink){ take_result, &output });
+    struct cbx_lint_run run = { .lint = lint,
+                                .paths = paths,
+                                .jobs = jobs,
+                                .limit_ms = CBX_LINT_LIMIT_MS,
+                                .check = cbx_lint_file };
+    cbx_lint_run(&run, &(struct cbx_lint_sink){ take_result, &output });
     hide_progress(&output.progress);
     struct scope scope = { .options = o, .folder = paths->folder };
     output.totals.ignored = paths->ignored;

@@ -157,8 +157,8 @@ int cbx_lint_explain(const struct cbx_policy *policy, const char *id, bool json,
     }
     return nearest.len > 0
                ? cbx_fail(err, CBX_ENOTFOUND, "policy '%.*s' has no rule '%s', did you mean '%.*s'",
-                          CBX_STR_ARG(policy->name), id, CBX_STR_ARG(nearest))
+                          CBX_STR_SHOWN(policy->name), id, CBX_STR_SHOWN(nearest))
                : cbx_fail(err, CBX_ENOTFOUND,
                           "policy '%.*s' has no rule '%s'; --list-rules lists them",
-                          CBX_STR_ARG(policy->name), id);
+                          CBX_STR_SHOWN(policy->name), id);
 }

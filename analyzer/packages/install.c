@@ -268,14 +268,13 @@ static size_t take_option(struct line *l, size_t at)
 static void check_made(struct line *l, const struct cbx_word *word)
 {
     /* npm init x runs create-x, npm init @x/y runs @x/create-y */
-    struct cbx_str text = word->text, scope = { 0 };
+    struct cbx_str text = word->text, scope = CBX_STR("");
     const char *slash = text.len > 0 && text.p[0] == '@' ? memchr(text.p, '/', text.len) : NULL;
     if (slash != NULL) {
         scope = cbx_str_sub(text, 0, (size_t)(slash - text.p) + 1);
         text = cbx_str_sub(text, scope.len, text.len);
     }
-    struct cbx_str name = cbx_arena_printf(l->parsed->arena, "%.*screate-%.*s", (int)scope.len,
-                                           scope.len > 0 ? scope.p : "", (int)text.len, text.p);
+    struct cbx_str name = CBX_JOIN(l->parsed->arena, scope, CBX_STR("create-"), text);
     if (!word->known || name.p == NULL) {
         cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_UNRESOLVED, word);
     } else {

@@ -102,7 +102,8 @@ static void read_problem(struct judging *j, const struct cbx_resolved_finding *f
     cbx_buf_init(&text, 64 * 1024);
     cbx_resolved_add_finding(j->request->resolved, finding, &text);
     struct cbx_hit hit = { .symbol = cbx_str_sub(j->source.text, start, end),
-                           .detail = cbx_arena_printf(j->arena, "%.*s", PACKAGE_DETAIL_MAX, text.p),
+                           .detail =
+                               cbx_arena_note(j->arena, "%.*s", PACKAGE_DETAIL_MAX, text.p).shown,
                            .start = start,
                            .end = end };
     if (!package_facts[finding->problem].by_rules) {

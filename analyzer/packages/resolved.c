@@ -21,7 +21,7 @@ struct reader {
 static int refuse(struct reader *r, const char *what, struct cbx_str text)
 {
     return cbx_fail(r->err, CBX_EINVAL, "the report of the package manager is refused: %s '%.*s'",
-                    what, CBX_STR_ARG(cbx_str_sub(text, 0, text.len < 80 ? text.len : 80)));
+                    what, CBX_STR_SHOWN(cbx_str_sub(text, 0, text.len < 80 ? text.len : 80)));
 }
 
 static bool is_of(struct cbx_str text, size_t max, const char *also)

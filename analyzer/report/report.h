@@ -53,7 +53,7 @@ struct cbx_report_totals {
     const json_t *failures; /* [{uri, error}] of the files that could not be checked */
 };
 
-/* A format is three functions: begin, one file (in any thread; may append nothing), end; begin and
+/* A format is three functions: begin, one file (in any process; may append nothing), end; begin and
  * end may be NULL. `separator` is written between files that appended something. */
 struct cbx_report_format {
     const char *name, *separator;

@@ -60,7 +60,7 @@ static int check_queries(const struct cbx_policy *policy, struct cbx_err *err)
         for (int language = 0; rule->match.query.len > 0 && language < CBX_LANGUAGES; language++) {
             if ((rule->languages >> language & 1) != 0 &&
                 cbx_query_check((enum cbx_language)language, rule->match.query, err) != 0) {
-                cbx_wrap(err, "rule '%.*s'", CBX_STR_ARG(rule->id));
+                cbx_wrap(err, "rule '%.*s'", CBX_STR_SHOWN(rule->id));
                 err->line = rule->line;
                 err->column = 1;
                 return CBX_EPOLICY;

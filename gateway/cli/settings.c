@@ -69,7 +69,7 @@ static void add_unknown(const struct reader *r, const struct cbx_yaml *entry)
     keys.command = 'c';
     const char *nearest = cbx_option_nearest(&keys, entry->key);
     bool hint = nearest != NULL && strcmp(nearest, "config") != 0;
-    cbx_fail(&err, CBX_EINVAL, "unknown key '%.*s'%s%s%s", CBX_STR_ARG(entry->key),
+    cbx_fail(&err, CBX_EINVAL, "unknown key '%.*s'%s%s%s", CBX_STR_SHOWN(entry->key),
              hint ? ", did you mean '" : "; 'codebox config example' lists the keys",
              hint ? nearest : "", hint ? "'" : "");
     add_placed(r, &err, entry->key_line, entry->key_column);

@@ -124,7 +124,7 @@ static int check_mounts(const struct setup *setup, struct cbx_err *err)
                        "policy '%.*s' decides; a policy that extends it can have 'mounts: {allow: "
                        "[{host: DIR, mode: ro}], container: [DIR]}'; 'codebox policy check-mount "
                        "HOST:CONTAINER:MODE' tries it",
-                       CBX_STR_ARG(policy->name));
+                       CBX_STR_SHOWN(policy->name));
         return failed;
     }
     for (size_t i = 0; i < json_array_size(mounts) && !failed; i++) {

@@ -168,7 +168,7 @@ static int check_only(const struct cbx_policies *policies, const char *const *on
                 return cbx_fail(err, CBX_EINVAL,
                                 "--pass-env names '%.*s', which no policy passes; list it under "
                                 "environment.pass or environment.secrets of the policy",
-                                CBX_STR_ARG(name));
+                                CBX_STR_SHOWN(name));
             }
         }
     }
@@ -209,14 +209,14 @@ static int collect(const struct cbx_policy *policy, const char *const *only, siz
         total += v.name.len + v.value.len + 2;
         if (failed == CBX_ENOTFOUND) {
             cbx_log(CBX_LOG_WARNING, "policy '%.*s' passes '%.*s', and %s: programs do not have it",
-                    CBX_STR_ARG(policy->name), CBX_STR_ARG(v.name), inner.text);
+                    CBX_STR_SHOWN(policy->name), CBX_STR_SHOWN(v.name), inner.text);
             failed = 0;
         } else if (failed) {
             *err = inner;
         } else if (total > CBX_VARIABLES_GRANTED_MAX) {
             failed =
                 cbx_fail(err, CBX_EINVAL, "the variables of policy '%.*s' have more than %d bytes",
-                         CBX_STR_ARG(policy->name), CBX_VARIABLES_GRANTED_MAX);
+                         CBX_STR_SHOWN(policy->name), CBX_VARIABLES_GRANTED_MAX);
         } else {
             failed = cbx_variables_add(fd, &v, err);
             note_granted(granted, &v);
@@ -306,7 +306,7 @@ int cbx_variables_grant_again(const struct cbx_policies *before, struct cbx_poli
                 return cbx_fail(err, CBX_EINVAL,
                                 "policy '%.*s' passes '%.*s', which no policy passed when the "
                                 "gateway read its variables; start it anew",
-                                CBX_STR_ARG(loaded->items[p]->name), CBX_STR_ARG(v.name));
+                                CBX_STR_SHOWN(loaded->items[p]->name), CBX_STR_SHOWN(v.name));
             }
             if (granted) {
                 note_granted(loaded->granted[p], &v);

@@ -55,7 +55,7 @@ int cbx_redact_check(const struct cbx_redact_secret *secret, struct cbx_err *err
         return cbx_fail(err, CBX_EINVAL,
                         "the secret '%.*s' has %zu bytes, allowed are %d..%d: a shorter one would "
                         "cut ordinary output",
-                        CBX_STR_ARG(secret->name), value.len, CBX_REDACT_BYTES_MIN,
+                        CBX_STR_SHOWN(secret->name), value.len, CBX_REDACT_BYTES_MIN,
                         CBX_REDACT_BYTES_MAX);
     }
     if (count_different(value) < CBX_REDACT_DIFFERENT_MIN ||
@@ -64,7 +64,7 @@ int cbx_redact_check(const struct cbx_redact_secret *secret, struct cbx_err *err
         return cbx_fail(err, CBX_EINVAL,
                         "the secret '%.*s' has too few different characters (at least %d), or "
                         "consists of blanks and quotes: redacting it would cut ordinary output",
-                        CBX_STR_ARG(secret->name), CBX_REDACT_DIFFERENT_MIN);
+                        CBX_STR_SHOWN(secret->name), CBX_REDACT_DIFFERENT_MIN);
     }
     return 0;
 }

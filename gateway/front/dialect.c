@@ -17,7 +17,7 @@ static void fail_language(struct cbx_str name, struct cbx_err *err)
         cbx_buf_printf(&names, "%s%s", i > 0 ? ", " : "", known);
     }
     cbx_fail(err, CBX_EINVAL, "language is '%.*s', allowed is one of those that can run: %s",
-             CBX_STR_ARG(cbx_str_sub(name, 0, 64)), names.p);
+             CBX_STR_SHOWN(cbx_str_sub(name, 0, 64)), names.p);
 }
 
 const char *cbx_dialect_of(struct cbx_str name, struct cbx_err *err)

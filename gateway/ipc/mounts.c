@@ -112,7 +112,7 @@ static int judge(const struct cbx_policy *policy, const struct cbx_mount_request
     if (cbx_mount_allowed(&policy->mounts, request, why)) {
         return 0;
     }
-    cbx_fail(err, CBX_EINVAL, "policy '%.*s' mounts no '%.80s': %s", CBX_STR_ARG(policy->name),
+    cbx_fail(err, CBX_EINVAL, "policy '%.*s' mounts no '%.80s': %s", CBX_STR_SHOWN(policy->name),
              request->host, why);
     return CBX_EINVAL;
 }

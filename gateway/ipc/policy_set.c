@@ -49,7 +49,7 @@ int cbx_policies_fail(const struct cbx_policies *policies, struct cbx_str name, 
         used += n > 0 ? (size_t)n : 0;
     }
     return cbx_fail(err, CBX_ENOTFOUND, "no policy is called '%.*s'; this gateway has %s",
-                    CBX_STR_ARG(name), known);
+                    CBX_STR_SHOWN(name), known);
 }
 
 static int check_policy(const struct cbx_policies *loaded, const struct cbx_policy *policy,
@@ -58,19 +58,19 @@ static int check_policy(const struct cbx_policies *loaded, const struct cbx_poli
     if (loaded->count > 0 && cbx_policies_find(loaded, policy->name) != NULL) {
         return cbx_fail(err, CBX_EINVAL,
                         "two policies are called '%.*s'; each name must be used once",
-                        CBX_STR_ARG(policy->name));
+                        CBX_STR_SHOWN(policy->name));
     }
     if (policy->log_only && modes != CBX_MODES_ALL) {
         return cbx_fail(err, CBX_EINVAL,
                         "policy '%.*s' is in mode log-only, which only a principal with the right "
                         "policy:relax can run under, and nobody is authenticated here; allowed is "
                         "mode enforce, or 'codebox serve' with principals in its configuration",
-                        CBX_STR_ARG(policy->name));
+                        CBX_STR_SHOWN(policy->name));
     }
     if (policy->languages == 0) {
         return cbx_fail(err, CBX_EINVAL,
                         "policy '%.*s' lets no language run; add 'languages: [python, ...]'",
-                        CBX_STR_ARG(policy->name));
+                        CBX_STR_SHOWN(policy->name));
     }
     return 0;
 }

@@ -11,7 +11,7 @@ static int kind_of(struct cbx_str language, enum cbx_spec_kind *out, struct cbx_
     if (manager == CBX_MANAGER_NONE) {
         return cbx_fail(err, CBX_EINVAL,
                         "packages are for '%.*s', allowed are python, javascript and typescript",
-                        CBX_STR_ARG(language));
+                        CBX_STR_SHOWN(language));
     }
     *out = cbx_spec_kind_of(manager);
     return 0;

@@ -106,7 +106,38 @@ struct cbx_str cbx_arena_copy(struct cbx_arena *arena, struct cbx_str s)
     return (struct cbx_str){ .p = p, .len = s.len };
 }
 
-struct cbx_str cbx_arena_printf(struct cbx_arena *arena, const char *format, ...)
+struct cbx_str cbx_arena_join(struct cbx_arena *arena, const struct cbx_str *parts, size_t count)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].p == NULL) {
+            return (struct cbx_str){ 0 };
+        }
+        if (__builtin_add_overflow(len, parts[i].len, &len)) {
+            arena->exhausted = true;
+            return (struct cbx_str){ 0 };
+        }
+    }
+    char *p = len < SIZE_MAX ? cbx_arena_alloc(arena, len + 1) : NULL;
+    if (p == NULL) {
+        return (struct cbx_str){ 0 };
+    }
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(p + at, parts[i].p, parts[i].len);
+        at += parts[i].len;
+    }
+    return (struct cbx_str){ .p = p, .len = len };
+}
+
+struct cbx_str cbx_arena_number(struct cbx_arena *arena, int64_t number)
+{
+    char digits[24];
+    snprintf(digits, sizeof(digits), "%lld", (long long)number);
+    return cbx_arena_copy(arena, cbx_str_of(digits));
+}
+
+struct cbx_note(cbx_arena_note)(struct cbx_arena *arena, const char *format, ...)
 {
     va_list args, again;
     va_start(args, format);
@@ -118,5 +149,5 @@ struct cbx_str cbx_arena_printf(struct cbx_arena *arena, const char *format, ...
         vsnprintf(p, (size_t)n + 1, format, again);
     }
     va_end(again);
-    return (struct cbx_str){ .p = p, .len = p != NULL ? (size_t)n : 0 };
+    return (struct cbx_note){ { .p = p, .len = p != NULL ? (size_t)n : 0 } };
 }

@@ -36,8 +36,19 @@ void *cbx_arena_array(struct cbx_arena *arena, size_t count, size_t bytes);
 /* A copy, terminated by a NUL that is not counted; p is NULL when over the cap. */
 struct cbx_str cbx_arena_copy(struct cbx_arena *arena, struct cbx_str s);
 
-/* printf into the arena; p is NULL when over the cap. */
-struct cbx_str cbx_arena_printf(struct cbx_arena *arena, const char *format, ...)
+/* The parts in order, whole, NUL bytes included, terminated by a NUL that is not counted; p is NULL
+ * when over the cap, and when the p of a part is. */
+struct cbx_str cbx_arena_join(struct cbx_arena *arena, const struct cbx_str *parts, size_t count);
+#define CBX_JOIN(arena, ...)                                                                       \
+    cbx_arena_join((arena), (const struct cbx_str[]){ __VA_ARGS__ },                               \
+                   sizeof((const struct cbx_str[]){ __VA_ARGS__ }) / sizeof(struct cbx_str))
+
+/* The number in decimal digits; p is NULL when over the cap. */
+struct cbx_str cbx_arena_number(struct cbx_arena *arena, int64_t number);
+
+/* printf of a text for people; p is NULL when over the cap. */
+struct cbx_note cbx_arena_note(struct cbx_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+#define cbx_arena_note(...) CBX_MESSAGE_SCOPE((cbx_arena_note)(__VA_ARGS__))
 
 #endif

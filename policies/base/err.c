@@ -23,7 +23,7 @@ __attribute__((format(printf, 5, 0))) static void set_text(struct cbx_err *err, 
     cbx_printable_mask(err->text);
 }
 
-int cbx_fail(struct cbx_err *err, int code, const char *format, ...)
+int(cbx_fail)(struct cbx_err *err, int code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -32,8 +32,8 @@ int cbx_fail(struct cbx_err *err, int code, const char *format, ...)
     return code;
 }
 
-int cbx_fail_at(struct cbx_err *err, int code, uint32_t line, uint32_t column, const char *format,
-                ...)
+int(cbx_fail_at)(struct cbx_err *err, int code, uint32_t line, uint32_t column, const char *format,
+                 ...)
 {
     va_list args;
     va_start(args, format);
@@ -42,7 +42,7 @@ int cbx_fail_at(struct cbx_err *err, int code, uint32_t line, uint32_t column, c
     return code;
 }
 
-int cbx_err_detail(struct cbx_err *err, const char *format, ...)
+int(cbx_err_detail)(struct cbx_err *err, const char *format, ...)
 {
     if (err == NULL) {
         return CBX_EINVAL;
@@ -62,7 +62,7 @@ const char *cbx_err_full(const struct cbx_err *err, char out[CBX_ERR_FULL_BYTES]
     return out;
 }
 
-int cbx_wrap(struct cbx_err *err, const char *format, ...)
+int(cbx_wrap)(struct cbx_err *err, const char *format, ...)
 {
     if (err == NULL) {
         return CBX_EINVAL;

@@ -50,14 +50,17 @@ struct cbx_err {
  */
 int cbx_fail(struct cbx_err *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#define cbx_fail(...) CBX_MESSAGE_SCOPE((cbx_fail)(__VA_ARGS__))
 
 /* The same with a place in the input. */
 int cbx_fail_at(struct cbx_err *err, int code, uint32_t line, uint32_t column, const char *format,
                 ...) __attribute__((format(printf, 5, 6)));
+#define cbx_fail_at(...) CBX_MESSAGE_SCOPE((cbx_fail_at)(__VA_ARGS__))
 
 /* Sets the detail of an error whose text is set; returns err->code. */
 int cbx_err_detail(struct cbx_err *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+#define cbx_err_detail(...) CBX_MESSAGE_SCOPE((cbx_err_detail)(__VA_ARGS__))
 
 /* "text: detail", or the text alone, for the operator; returns `out`. */
 const char *cbx_err_full(const struct cbx_err *err, char out[CBX_ERR_FULL_BYTES]);
@@ -65,6 +68,7 @@ const char *cbx_err_full(const struct cbx_err *err, char out[CBX_ERR_FULL_BYTES]
 /* Prefixes the text with context ("loading 'x': ..."), for callers that pass an error up.
  * Returns err->code. */
 int cbx_wrap(struct cbx_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define cbx_wrap(...) CBX_MESSAGE_SCOPE((cbx_wrap)(__VA_ARGS__))
 
 /* Stores the line of the input that the error is about, for printing. Does nothing when the error
  * has no place, or a line is stored already. */

@@ -210,7 +210,7 @@ static int fail_unknown(struct cbx_str key, const struct cbx_json_field *fields,
     }
     if (nearest != NULL) {
         return cbx_fail(err, CBX_EINVAL, "unknown field '%.*s', did you mean '%s'",
-                        CBX_STR_ARG(key), nearest);
+                        CBX_STR_SHOWN(key), nearest);
     }
     char known[256] = "";
     size_t used = 0;
@@ -219,7 +219,7 @@ static int fail_unknown(struct cbx_str key, const struct cbx_json_field *fields,
             snprintf(known + used, sizeof(known) - used, "%s%s", i > 0 ? ", " : "", fields[i].name);
         used += n > 0 ? (size_t)n : 0;
     }
-    return cbx_fail(err, CBX_EINVAL, "unknown field '%.*s', allowed are: %s", CBX_STR_ARG(key),
+    return cbx_fail(err, CBX_EINVAL, "unknown field '%.*s', allowed are: %s", CBX_STR_SHOWN(key),
                     known);
 }
 

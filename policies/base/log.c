@@ -118,7 +118,7 @@ static void write_message(enum cbx_log_level level, char message[LINE_MAX_BYTES]
     }
 }
 
-void cbx_log(enum cbx_log_level level, const char *format, ...)
+void(cbx_log)(enum cbx_log_level level, const char *format, ...)
 {
     if (level > least) {
         return;
@@ -150,7 +150,7 @@ bool cbx_log_rate_take(struct cbx_log_rate *rate, int64_t now_ms, unsigned *left
     return may;
 }
 
-void cbx_log_limited(struct cbx_log_rate *rate, enum cbx_log_level level, const char *format, ...)
+void(cbx_log_limited)(struct cbx_log_rate *rate, enum cbx_log_level level, const char *format, ...)
 {
     unsigned left_out = 0;
     if (level > least || !cbx_log_rate_take(rate, cbx_clock_ms(), &left_out)) {

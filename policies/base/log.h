@@ -4,6 +4,8 @@
 #ifndef CBX_POLICIES_BASE_LOG_H
 #define CBX_POLICIES_BASE_LOG_H
 
+#include "policies/base/str.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +40,7 @@ bool cbx_log_level_of(const char *name, enum cbx_log_level *out);
 /* Writes one line when `level` is to be written. Text: as cbx_fail has it. */
 void cbx_log(enum cbx_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+#define cbx_log(...) CBX_MESSAGE_SCOPE((cbx_log)(__VA_ARGS__))
 
 /* Lines of one kind that a client without a credential can cause, so that none can fill the disk with them. Zeroed at the start. */
 struct cbx_log_rate {
@@ -53,5 +56,6 @@ bool cbx_log_rate_take(struct cbx_log_rate *rate, int64_t now_ms, unsigned *left
 /* As cbx_log, but for what is over the rate; the next line that is written ends with the number of lines that were left out. */
 void cbx_log_limited(struct cbx_log_rate *rate, enum cbx_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#define cbx_log_limited(...) CBX_MESSAGE_SCOPE((cbx_log_limited)(__VA_ARGS__))
 
 #endif

@@ -79,9 +79,9 @@ static int fail_unknown(const struct cbx_option_table *table, struct cbx_str nam
     const char *nearest = cbx_option_nearest(table, name);
     return nearest != NULL
                ? cbx_fail(err, CBX_EINVAL, "unknown option '--%.*s', did you mean '--%s'",
-                          CBX_STR_ARG(name), nearest)
+                          CBX_STR_SHOWN(name), nearest)
                : cbx_fail(err, CBX_EINVAL, "unknown option '--%.*s'; --help lists the options",
-                          CBX_STR_ARG(name));
+                          CBX_STR_SHOWN(name));
 }
 
 static bool is_word(const char *words, struct cbx_str value)

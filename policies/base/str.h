@@ -14,12 +14,37 @@ struct cbx_str {
     size_t len;
 };
 
-/* printf: "%.*s", CBX_STR_ARG(s). Only for text from our own tables, and for text that ends in
- * cbx_fail, which masks control characters. */
-#define CBX_STR_ARG(s) ((int)((s).len > 200 ? 200 : (s).len)), ((s).p != NULL ? (s).p : "")
+/* printf: "%.*s", CBX_STR_ARG(s). The whole slice, up to its first NUL byte. */
+#define CBX_STR_ARG(s) ((int)((s).len > INT32_MAX ? INT32_MAX : (s).len)), cbx_str_bytes(s)
+
+/* The same for text that is only shown, cut to 200 bytes. It compiles only among the arguments of a
+ * message function (CBX_MESSAGE_SCOPE): text that is judged is never cut. */
+#define CBX_STR_SHOWN(s)                                                                           \
+    ((int)((s).len > CBX_SHOWN_BYTES ? CBX_SHOWN_BYTES : (s).len)), cbx_str_bytes(s)
+
+/* The value of a call whose arguments may have CBX_STR_SHOWN. */
+#define CBX_MESSAGE_SCOPE(call)                                                                    \
+    __extension__({                                                                                \
+        enum { CBX_SHOWN_BYTES = 200 };                                                            \
+        (void)CBX_SHOWN_BYTES;                                                                     \
+        call;                                                                                      \
+    })
+
+/* A text for people: it may be cut. No function that judges takes it; the functions that report do.
+ * `shown` is for them alone. */
+struct cbx_note {
+    struct cbx_str shown;
+};
+#define CBX_NOTE(literal) ((struct cbx_note){ CBX_STR(literal) })
 
 /* A slice of a string literal. */
 #define CBX_STR(literal) ((struct cbx_str){ .p = (literal), .len = sizeof(literal) - 1 })
+
+/* The bytes for printf's "%.*s". */
+static inline const char *cbx_str_bytes(struct cbx_str s)
+{
+    return s.p != NULL ? s.p : "";
+}
 
 static inline struct cbx_str cbx_str_of(const char *terminated)
 {

@@ -70,7 +70,7 @@ for file in z.py a/y.py a/b/x.js a/b/w.sh .hidden/h.py node_modules/n.js venv/v.
 touch tree/venv/pyvenv.cfg
 printf '#!/bin/sh\n' >tree/a/b/w.sh
 in_order() { for jobs in 1 2 16; do "$lint" --jobs $jobs --format json tree >"$jobs.json" || [ $? = 1 ]; cmp 1.json "$jobs.json"; done; [ "$(jq -r '.files[].path' 1.json | tr '\n' ' ')" = 'tree/a/b/w.sh tree/a/b/x.js tree/a/y.py tree/z.py ' ]; }
-ok 'reports are the same and in order, however many threads' in_order
+ok 'reports are the same and in order, however many processes' in_order
 once() { [ "$(paths tree tree/z.py ./tree/a "$PWD/tree" tree | wc -l)" = 4 ]; }
 ok 'a file that is named twice is checked once' once
 silent() { "$lint" tree 2>err.txt >out.txt || true; [ "$(wc -l <err.txt)" = 1 ]; lacks $'\r|\033' <err.txt; lacks $'\033' <out.txt; }

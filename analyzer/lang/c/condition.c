@@ -21,7 +21,7 @@ int cbx_c_predefined(struct cbx_str name)
     return -1;
 }
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, NUMBER_BYTES = 72 };
 struct reader {
     const struct cbx_c_tokens *tokens;
     size_t at;
@@ -62,10 +62,9 @@ static struct cbx_c_value read_primary(struct reader *r)
     } else if (cbx_c_is(token, "-")) {
         out = read_primary(r);
         out.value = (int64_t)(0 - (uint64_t)out.value);
-    } else if (token->kind == C_NUMBER) {
-        char digits[40];
-        snprintf(digits, sizeof(digits), "%.*s", (int)(token->text.len < 39 ? token->text.len : 39),
-                 token->text.p);
+    } else if (token->kind == C_NUMBER && token->text.len < NUMBER_BYTES) {
+        char digits[NUMBER_BYTES];
+        snprintf(digits, sizeof(digits), "%.*s", CBX_STR_ARG(token->text));
         out = (struct cbx_c_value){ (int64_t)strtoull(digits, NULL, 0), !token->maybe };
     } else if (cbx_c_is(peek(r), "(")) { /* __has_include(<x>) and the like */
         int depth = 0;

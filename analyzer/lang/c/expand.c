@@ -116,7 +116,7 @@ static const struct cbx_c_tokens *expanded(struct cbx_c_reader *r, struct argume
 
 static struct cbx_str append(struct cbx_arena *arena, struct cbx_str a, struct cbx_str b)
 {
-    return cbx_arena_printf(arena, "%.*s%.*s", CBX_STR_ARG(a), CBX_STR_ARG(b));
+    return CBX_JOIN(arena, a, b);
 }
 
 /* #x: the spelling of an argument as a string. */

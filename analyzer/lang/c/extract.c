@@ -326,8 +326,7 @@ static void extract_name(struct cbx_c_walk *c, struct cbx_node *node)
     struct cbx_str text = cbx_c_text(c, node);
     if (is_in_attribute(node)) {
         struct cbx_str bare = cbx_c_bare(text);
-        cbx_c_add(c, CBX_IS_REFERENCE,
-                  cbx_arena_printf(c->arena, "attribute.%.*s", CBX_STR_ARG(bare)), node);
+        cbx_c_add(c, CBX_IS_REFERENCE, CBX_JOIN(c->arena, CBX_STR("attribute."), bare), node);
     }
     if (cbx_c_name_find(c, node) != NULL) {
         return;

@@ -294,8 +294,7 @@ static void include(struct preprocessor *p, const struct cbx_c_tokens *line, uin
     bool maybe = false, angle = t->count > 0 && cbx_c_is(&t->items[0], "<");
     for (size_t i = 1; angle && i < t->count; i++) {
         maybe |= t->items[i].maybe;
-        name = cbx_arena_printf(p->r.arena, "%.*s%.*s", CBX_STR_ARG(name),
-                                CBX_STR_ARG(t->items[i].text));
+        name = CBX_JOIN(p->r.arena, name, t->items[i].text);
     }
     bool whole = name.len > 2 && ((name.p[0] == '<' && name.p[name.len - 1] == '>') ||
                                   (name.p[0] == '"' && name.p[name.len - 1] == '"'));
@@ -319,8 +318,8 @@ static void pragma(struct preprocessor *p, const struct cbx_c_tokens *line)
         const struct cbx_c_token *token = &line->items[i];
         if (cbx_c_is(token, "weak") || cbx_c_is(token, "redefine_extname")) {
             cbx_facts_add(p->r.parsed->facts, CBX_IS_REFERENCE,
-                          cbx_arena_printf(p->r.arena, "pragma.%.*s", CBX_STR_ARG(token->text)),
-                          token->start, token->end);
+                          CBX_JOIN(p->r.arena, CBX_STR("pragma."), token->text), token->start,
+                          token->end);
         } else if (token->kind == C_STRING) {
             struct cbx_str name = cbx_c_unescape(p->r.arena, token->text);
             struct cbx_c_macro *macro = cbx_c_macro(&p->r, name);

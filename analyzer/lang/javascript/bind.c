@@ -31,9 +31,11 @@ static void bind_name(struct cbx_walk *js, const struct target *t, struct cbx_st
 static struct target at_key(struct cbx_walk *js, struct target t, struct cbx_str key)
 {
     t.unknown |= key.len == 0;
-    t.path = t.path.len == 0 ? key
-                             : cbx_arena_printf(js->arena, "%.*s%c%.*s", CBX_STR_ARG(t.path),
-                                                CBX_PATH_SEPARATOR, CBX_STR_ARG(key));
+    if (t.path.len > 0 && key.p != NULL) {
+        const char separator = CBX_PATH_SEPARATOR;
+        key = CBX_JOIN(js->arena, t.path, { &separator, 1 }, key);
+    }
+    t.path = key;
     return t;
 }
 
@@ -49,7 +51,7 @@ static void bind_array(struct cbx_walk *js, const struct target *t, struct cbx_n
             i += js->src[child->start] == ',';
             continue;
         }
-        struct target inner = at_key(js, *t, cbx_arena_printf(js->arena, "%u", i));
+        struct target inner = at_key(js, *t, cbx_arena_number(js->arena, i));
         if (cbx_js_kind(child) == JS_rest_pattern) {
             inner = *t; /* the rest: the whole, with other indexes */
         }
@@ -78,9 +80,12 @@ static struct cbx_str key_of(struct cbx_walk *js, struct cbx_node *key)
     if (cbx_js_kind(inner) == JS_string && cbx_child_count(inner) == 1) {
         return cbx_js_name(js, cbx_child_at(inner, 0));
     }
-    return inner != NULL && inner != key ? cbx_arena_printf(js->arena, "%c%u", CBX_JS_COMPUTED,
-                                                            (uint32_t)(inner - js->syntax.nodes))
-                                         : CBX_STR("");
+    if (inner == NULL || inner == key) {
+        return CBX_STR("");
+    }
+    const char computed = CBX_JS_COMPUTED;
+    return CBX_JOIN(js->arena, { &computed, 1 },
+                    cbx_arena_number(js->arena, inner - js->syntax.nodes));
 }
 
 /* {a = value}: also the value. */

@@ -75,7 +75,7 @@ const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_j
     }
     *given = !(values->count == 1 && values->items[0]->kind == CBX_V_LIST &&
                values->items[0]->count <= position);
-    return cbx_values_member(js->arena, values, cbx_arena_printf(js->arena, "%u", position));
+    return cbx_values_member(js->arena, values, cbx_arena_number(js->arena, position));
 }
 
 static const struct cbx_values *from_codes(struct cbx_walk *js, const struct cbx_js_call_site *site,
@@ -254,13 +254,14 @@ static const struct cbx_values *parse_int(struct cbx_walk *js, const struct cbx_
     if (given && !cbx_values_is_number(second, &base)) {
         return &cbx_values_unknown;
     }
+    if (text.len + 3 > sizeof(digits)) {
+        return &cbx_values_unknown;
+    }
     const char *prefix = base == 16 ? "0x" : base == 8 ? "0o" : base == 2 ? "0b" : "";
     bool has = text.len > 1 && text.p[0] == '0' && text.p[1] == 'x';
-    snprintf(digits, sizeof(digits), "%s%.*s", has ? "" : prefix,
-             (int)(text.len < 24 ? text.len : 24), text.p);
+    snprintf(digits, sizeof(digits), "%s%.*s", has ? "" : prefix, CBX_STR_ARG(text));
     bool known = (base == 10 || prefix[0] != '\0') && cbx_fold_integer(cbx_str_of(digits), &number);
-    return known ? cbx_values_number(js->arena,
-                                     cbx_arena_printf(js->arena, "%lld", (long long)number), number)
+    return known ? cbx_values_number(js->arena, cbx_arena_number(js->arena, number), number)
                  : &cbx_values_unknown;
 }
 

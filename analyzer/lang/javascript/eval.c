@@ -152,7 +152,7 @@ bool cbx_js_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope 
     const struct cbx_values *key = cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_index), scope);
     int64_t number;
     if (cbx_values_is_number(key, &number)) {
-        *out = cbx_arena_printf(js->arena, "%lld", (long long)number);
+        *out = cbx_arena_number(js->arena, number);
         return out->p != NULL;
     }
     return cbx_values_is_text(key, out);
@@ -221,8 +221,7 @@ static const struct cbx_values *eval_numbers(struct cbx_walk *js, struct cbx_str
                : op.p[0] == '%' && y > 0 && x >= 0 ? (out = x % y, false)
                                                    : true;
     return bad ? &cbx_values_unknown
-               : cbx_values_number(js->arena, cbx_arena_printf(js->arena, "%lld", (long long)out),
-                                   out);
+               : cbx_values_number(js->arena, cbx_arena_number(js->arena, out), out);
 }
 
 static const struct cbx_values *eval_operator(struct cbx_walk *js, struct cbx_str op,

@@ -66,8 +66,7 @@ static void extract_module(struct cbx_walk *js, struct cbx_node *node)
              k < m && k < 256; k++) {
             struct cbx_str name =
                 cbx_js_name(js, cbx_child_of(cbx_child_at(names, k), CBX_FIELD_name));
-            add(js, CBX_IS_REFERENCE,
-                cbx_arena_printf(js->arena, "%.*s.%.*s", CBX_STR_ARG(module), CBX_STR_ARG(name)),
+            add(js, CBX_IS_REFERENCE, CBX_JOIN(js->arena, module, CBX_STR("."), name),
                 cbx_child_at(names, k));
         }
     }

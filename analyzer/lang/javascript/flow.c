@@ -20,6 +20,12 @@ static bool is_rest(const struct cbx_node *parameter)
     return cbx_js_kind(parameter) == JS_rest_pattern;
 }
 
+/* The key of what stands at this place of a list and behind it. */
+static struct cbx_str rest_key(struct cbx_walk *js, uint32_t at)
+{
+    return CBX_JOIN(js->arena, cbx_arena_number(js->arena, at), CBX_STR(":"));
+}
+
 /* `this` and `arguments` of a function. Arrow functions have those of the function around them. */
 static void give_self(struct cbx_walk *js, struct cbx_node *function, const struct given *given)
 {
@@ -31,10 +37,9 @@ static void give_self(struct cbx_walk *js, struct cbx_node *function, const stru
                        given->self);
     }
     if (js->uses_arguments) {
-        cbx_js_bind_part(
-            js, function->inner, given->where, CBX_STR("arguments"),
-            given->array != NULL ? given->array : given->list,
-            cbx_arena_printf(js->arena, "%u:", given->array != NULL ? 0 : given->skip));
+        cbx_js_bind_part(js, function->inner, given->where, CBX_STR("arguments"),
+                         given->array != NULL ? given->array : given->list,
+                         rest_key(js, given->array != NULL ? 0 : given->skip));
     }
 }
 
@@ -55,7 +60,7 @@ static void give_parameters(struct cbx_walk *js, struct cbx_node *function,
         }
         if (is_rest(p) || given->array != NULL) {
             cbx_js_bind_key(js, function->inner, given->where, p, source,
-                            cbx_arena_printf(js->arena, is_rest(p) ? "%u:" : "%u", at));
+                            is_rest(p) ? rest_key(js, at) : cbx_arena_number(js->arena, at));
             continue;
         }
         if (argument == NULL) {

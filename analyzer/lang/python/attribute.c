@@ -90,9 +90,8 @@ void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node)
                           : cbx_py_kind(node) == PY_string_content && !key && !given;
     if (name.len > 10 && name.p[0] == '_' && !read &&
         (cbx_str_is(name, "__array_interface__") || cbx_str_is(name, "__array_struct__"))) {
-        cbx_facts_add(py->facts, CBX_IS_REFERENCE,
-                      cbx_arena_printf(py->arena, "defined:%.*s", CBX_STR_ARG(name)), node->start,
-                      node->end);
+        cbx_facts_add(py->facts, CBX_IS_REFERENCE, CBX_JOIN(py->arena, CBX_STR("defined:"), name),
+                      node->start, node->end);
     }
 }
 

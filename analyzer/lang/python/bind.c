@@ -74,9 +74,11 @@ static struct cbx_str path_to(struct cbx_walk *py, struct cbx_str path, uint32_t
     } else {
         snprintf(index, sizeof(index), "%d", i < star ? (int)i : (int)i - (int)count);
     }
-    return path.len == 0 ? cbx_arena_copy(py->arena, cbx_str_of(index))
-                         : cbx_arena_printf(py->arena, "%.*s%c%s", CBX_STR_ARG(path),
-                                            CBX_PATH_SEPARATOR, index);
+    if (path.len == 0) {
+        return cbx_arena_copy(py->arena, cbx_str_of(index));
+    }
+    const char separator = CBX_PATH_SEPARATOR;
+    return CBX_JOIN(py->arena, path, { &separator, 1 }, cbx_str_of(index));
 }
 
 static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *target, int depth);

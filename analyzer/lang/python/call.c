@@ -94,11 +94,11 @@ static void bind_actuals(struct cbx_walk *py, const struct cbx_value *function,
         if (name == NULL) {
             continue;
         }
-        char keyword[64];
-        struct cbx_str text = cbx_fold_nfkc(py->arena, cbx_walk_text(py, name));
-        snprintf(keyword, sizeof(keyword), "%.*s", (int)(text.len < 60 ? text.len : 60), text.p);
+        struct cbx_str text =
+            cbx_arena_copy(py->arena, cbx_fold_nfkc(py->arena, cbx_walk_text(py, name)));
+        const char *keyword = text.p;
         struct cbx_binding *b = cbx_scope_bind(py, run, run, text, CBX_BIND_VALUES, name);
-        if (b == NULL) {
+        if (b == NULL || keyword == NULL) {
             continue;
         }
         bool rest = kind == PY_list_splat_pattern;

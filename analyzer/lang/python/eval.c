@@ -296,8 +296,7 @@ static const struct cbx_values *eval_unary(struct cbx_walk *py, struct cbx_node 
         return &cbx_values_unknown;
     }
     number = op.p[0] == '-' ? -number : op.p[0] == '~' ? ~number : number;
-    return cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%lld", (long long)number),
-                             number);
+    return cbx_values_number(py->arena, cbx_arena_number(py->arena, number), number);
 }
 
 /* --- containers ------------------------------------------------------------------------------- */
@@ -366,7 +365,7 @@ struct cbx_str cbx_py_key(struct cbx_walk *py, const struct cbx_values *key)
     struct cbx_str text;
     int64_t number;
     if (cbx_values_is_number(key, &number)) {
-        return cbx_arena_printf(py->arena, "%lld", (long long)number);
+        return cbx_arena_number(py->arena, number);
     }
     return cbx_values_is_text(key, &text) ? text : CBX_STR("\xff");
 }

@@ -203,8 +203,7 @@ static void extract_setattr(struct cbx_walk *py, struct cbx_actuals *actuals, st
             struct cbx_str full = cbx_py_qualify(py, object->items[i], name);
             cbx_actuals_add(&value, (struct cbx_str){ 0 }, NULL, NULL,
                             cbx_actual_values(py, actuals, 2, NULL));
-            cbx_py_extract_call(py, cbx_arena_printf(py->arena, "set:%.*s", CBX_STR_ARG(full)),
-                                &value, call);
+            cbx_py_extract_call(py, CBX_JOIN(py->arena, CBX_STR("set:"), full), &value, call);
         }
     }
 }
@@ -284,12 +283,11 @@ static struct cbx_str magic_line(struct cbx_walk *py, struct cbx_str method,
         memchr(rest.p, '\n', rest.len) != NULL) {
         return none;
     }
-    struct cbx_str text =
-        cbx_arena_printf(py->arena, "%s%.*s %.*s%s%.*s", cell ? "%%" : "%", CBX_STR_ARG(name),
-                         CBX_STR_ARG(rest), cell ? "\n" : "", CBX_STR_ARG(body));
-    bool expands = text.len == 0 || memchr(text.p, '{', text.len - body.len) != NULL ||
-                   memchr(text.p, '$', text.len - body.len) != NULL;
-    return expands ? none : text;
+    struct cbx_str head = CBX_JOIN(py->arena, cbx_str_of(cell ? "%%" : "%"), name, CBX_STR(" "),
+                                   rest, cbx_str_of(cell ? "\n" : ""));
+    bool expands = head.p == NULL || memchr(head.p, '{', head.len) != NULL ||
+                   memchr(head.p, '$', head.len) != NULL;
+    return expands ? none : CBX_JOIN(py->arena, head, body);
 }
 
 static struct cbx_str judged_line(struct cbx_walk *py, struct cbx_str method,

@@ -92,10 +92,10 @@ static struct cbx_str shell_text(struct cbx_parsed *parsed, const struct cbx_mag
         text = cbx_expansion_shell(m->expansion, parsed->arena, &refused);
     }
     if (refused.p != NULL) {
-        struct cbx_str what = cbx_arena_printf(
-            parsed->arena, "{%.*s} inside a substitution; make it a word of its own",
-            CBX_STR_ARG(refused));
-        cbx_facts_add_special(parsed->facts, CBX_FACT_SHELL_UNRESOLVED, what, m->start, m->end);
+        struct cbx_note what =
+            cbx_arena_note(parsed->arena, "{%.*s} inside a substitution; make it a word of its own",
+                           CBX_STR_SHOWN(refused));
+        cbx_facts_add_note(parsed->facts, CBX_FACT_SHELL_UNRESOLVED, what, m->start, m->end);
     } else if (text.p == NULL) {
         cbx_facts_add_special(parsed->facts, CBX_FACT_TOO_COMPLEX, CBX_STR("expansion"), m->start,
                               m->end);
@@ -108,8 +108,7 @@ static void judge_command(struct cbx_parsed *parsed, const struct cbx_magic *m, 
 {
     struct cbx_str rest = shell_text(parsed, m, m->rest.p != NULL ? m->rest : CBX_STR(""));
     if (rest.p != NULL) {
-        struct cbx_str line =
-            cbx_arena_printf(parsed->arena, "%.*s %.*s", CBX_STR_ARG(word), CBX_STR_ARG(rest));
+        struct cbx_str line = CBX_JOIN(parsed->arena, word, CBX_STR(" "), rest);
         cbx_parse_shell_line(parsed, line, m->start, m->end);
     }
 }
@@ -223,7 +222,7 @@ static void judge_assignment(struct cbx_parsed *parsed, const struct cbx_magic *
         end++;
     }
     if (end < rest.len) {
-        struct cbx_str line = cbx_arena_printf(parsed->arena, "%.*s=x", (int)end, rest.p);
+        struct cbx_str line = CBX_JOIN(parsed->arena, cbx_str_sub(rest, 0, end), CBX_STR("=x"));
         cbx_parse_shell_line(parsed, line, m->start, m->end);
     } else if (open) {
         refuse(parsed, m); /* the name of the variable is not known */

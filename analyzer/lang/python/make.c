@@ -28,8 +28,7 @@ static const struct cbx_values *parse_int(struct cbx_walk *py, struct cbx_actual
              (int)(text.len < 64 ? text.len : 64), text.p);
     struct cbx_str all = cbx_fold_trim(cbx_str_of(digits));
     return (base == 10 || prefix != 0) && text.len < 64 && cbx_fold_integer(all, &number)
-               ? cbx_values_number(py->arena,
-                                   cbx_arena_printf(py->arena, "%lld", (long long)number), number)
+               ? cbx_values_number(py->arena, cbx_arena_number(py->arena, number), number)
                : &cbx_values_unknown;
 }
 
@@ -55,8 +54,7 @@ static const struct cbx_values *make_range(struct cbx_walk *py, struct cbx_actua
     }
     for (int64_t i = 0; i < count; i++) {
         int64_t n = from + i * step;
-        members[i] =
-            cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%lld", (long long)n), n);
+        members[i] = cbx_values_number(py->arena, cbx_arena_number(py->arena, n), n);
     }
     return cbx_values_list(py->arena, members, (uint32_t)count);
 }
@@ -135,11 +133,11 @@ static const struct cbx_values *make_pairs(struct cbx_walk *py, const struct cbx
         return cbx_values_each(py->arena, cbx_py_pair(py, first, cbx_py_members(py, bs)));
     }
     for (uint32_t i = 0; i < count; i++) {
-        members[i] = cbx_py_pair(
-            py,
-            a != NULL ? a->members[i]
-                      : cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%u", i), i),
-            b->members[i]);
+        members[i] =
+            cbx_py_pair(py,
+                        a != NULL ? a->members[i]
+                                  : cbx_values_number(py->arena, cbx_arena_number(py->arena, i), i),
+                        b->members[i]);
     }
     return cbx_values_list(py->arena, members, count);
 }
@@ -290,7 +288,7 @@ static const struct cbx_values *call_with_text(struct cbx_walk *py, enum cbx_py_
     case PY_CALL_ORD:
         return text.len == 1
                    ? cbx_values_number(py->arena,
-                                       cbx_arena_printf(py->arena, "%u", (unsigned char)text.p[0]),
+                                       cbx_arena_number(py->arena, (unsigned char)text.p[0]),
                                        (unsigned char)text.p[0])
                    : &cbx_values_unknown;
     case PY_CALL_HEX:

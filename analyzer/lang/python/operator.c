@@ -52,8 +52,7 @@ static const struct cbx_values *eval_arithmetic(struct cbx_walk *py, struct cbx_
                                           : true;
     }
     return bad ? &cbx_values_unknown
-               : cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%lld", (long long)out),
-                                   out);
+               : cbx_values_number(py->arena, cbx_arena_number(py->arena, out), out);
 }
 
 static bool is_path(const struct cbx_value *v)

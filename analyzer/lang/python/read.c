@@ -232,7 +232,7 @@ static const struct cbx_values *text_sequence(struct cbx_walk *py, const struct 
     for (uint32_t i = 0; members != NULL && i < count; i++) {
         unsigned char c = (unsigned char)text->text.p[i];
         members[i] = text->number == CBX_TEXT_BYTES
-                         ? cbx_values_number(py->arena, cbx_arena_printf(py->arena, "%u", c), c)
+                         ? cbx_values_number(py->arena, cbx_arena_number(py->arena, c), c)
                          : cbx_values_text(py->arena, cbx_str_sub(text->text, i, i + 1u));
     }
     return cbx_values_list(py->arena, members, count);
@@ -491,7 +491,7 @@ static const struct cbx_values *item_of(struct cbx_walk *py, const struct cbx_va
                        : cbx_values_marked(py->arena, cbx_py_flags(one));
     }
     if (v->kind == CBX_V_MAP ? is_text || is_number : is_number) {
-        struct cbx_str k = is_text ? text : cbx_arena_printf(py->arena, "%lld", (long long)number);
+        struct cbx_str k = is_text ? text : cbx_arena_number(py->arena, number);
         const struct cbx_value *sequence = v->kind != CBX_V_MAP ? cbx_py_sequence(py, one) : NULL;
         return cbx_values_member(py->arena,
                                  sequence != NULL ? cbx_values_one(py->arena, sequence) : one, k);

@@ -86,7 +86,7 @@ const struct cbx_values *cbx_py_percent(struct cbx_walk *py, struct cbx_str form
                                                                  : &cbx_values_unknown;
         bool character = kind == 'c' && cbx_values_is_number(argument, &number);
         if (kind == 'r' && cbx_values_is_text(argument, &part) && is_plain(part)) {
-            part = cbx_arena_printf(py->arena, "'%.*s'", (int)part.len, part.p);
+            part = CBX_JOIN(py->arena, CBX_STR("'"), part, CBX_STR("'"));
         } else if (character) {
             part = cbx_fold_codepoint(py->arena, number);
         } else if (kind == 's' || kind == 'd' || kind == 'c') {
@@ -152,9 +152,10 @@ static bool next_field(struct cbx_str format, size_t *at, struct cbx_str *before
 static const struct cbx_values *field_value(struct cbx_walk *py, const struct field *field,
                                             struct cbx_actuals *actuals, uint32_t *automatic)
 {
-    char name[64];
-    snprintf(name, sizeof(name), "%.*s", (int)(field->first.len < 60 ? field->first.len : 60),
-             field->first.p);
+    const char *name = cbx_arena_copy(py->arena, field->first).p;
+    if (name == NULL || strlen(name) != field->first.len) {
+        return &cbx_values_unknown;
+    }
     bool digits = strspn(name, "0123456789") == strlen(name);
     uint32_t position = name[0] == '\0' ? (*automatic)++
                         : digits        ? (uint32_t)strtoul(name, NULL, 10)
@@ -412,7 +413,7 @@ static const struct cbx_values *make_table(struct cbx_walk *py, struct cbx_str f
     struct cbx_str *keys = cbx_arena_array(py->arena, from.len + 1, sizeof(*keys));
     const struct cbx_values **members = cbx_arena_array(py->arena, from.len + 1, sizeof(*members));
     for (size_t i = 0; keys != NULL && members != NULL && i < from.len; i++) {
-        keys[i] = cbx_arena_printf(py->arena, "%d", from.p[i]);
+        keys[i] = cbx_arena_number(py->arena, from.p[i]);
         members[i] = cbx_values_text(py->arena, cbx_str_sub(to, i, i + 1));
     }
     struct cbx_value map = {

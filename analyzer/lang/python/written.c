@@ -117,8 +117,7 @@ void cbx_py_extract_written(struct cbx_walk *py, struct cbx_node *target, struct
             struct cbx_actuals actuals = { 0 };
             struct cbx_str name = cbx_py_qualify(py, objects->items[i], attribute);
             cbx_actuals_add(&actuals, none, NULL, NULL, value_of(py, value, scope));
-            cbx_py_extract_call(py, cbx_arena_printf(py->arena, "set:%.*s", CBX_STR_ARG(name)),
-                                &actuals, target);
+            cbx_py_extract_call(py, CBX_JOIN(py->arena, CBX_STR("set:"), name), &actuals, target);
         }
     }
 }

@@ -176,8 +176,7 @@ static void judge_module(const struct cbx_shell_command *c, const struct cbx_wor
             cbx_shell_unresolved(c->s, "code", module);
         }
     }
-    struct cbx_str code =
-        cbx_arena_printf(c->s->parsed->arena, "import %.*s", CBX_STR_ARG(module->text));
+    struct cbx_str code = CBX_JOIN(c->s->parsed->arena, CBX_STR("import "), module->text);
     if (code.p != NULL) {
         cbx_parse_inner(c->s->parsed, "python", code, module->start, module->end);
     }

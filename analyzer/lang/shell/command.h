@@ -13,9 +13,11 @@ struct cbx_shell_command {
     const unsigned char *may;
     size_t count;
     int depth;
-    bool fed;            /* the runner adds words when it runs */
-    unsigned fed_may;    /* their traits (traits.h) */
-    struct cbx_str hole; /* the text that the runner replaces in its words, or empty */
+    bool fed;                        /* the runner adds words when it runs */
+    unsigned fed_may;                /* their traits (traits.h) */
+    struct cbx_str hole;             /* the text that the runner replaces in its words, or empty */
+    const struct cbx_str *fed_words; /* some that the runner adds */
+    size_t fed_count;
 };
 
 #define CBX_SHELL_COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
@@ -45,6 +47,18 @@ enum cbx_shell_option cbx_shell_take_option(const struct cbx_shell_command *c, s
 
 /* True when the runner replaces a part of the text (xargs -I X, find -exec {}). */
 bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text);
+
+/* --- cwd.c -------------------------------------------------------------------------------- */
+
+/* After cd, pushd and popd: the working folder of what follows. */
+void cbx_shell_follow_place(const struct cbx_shell_command *c, struct cbx_str name);
+
+/* Finds words that a command is fed by the pipe before it: all of a constant output; of a list of files
+ * the folders that it lists. */
+void cbx_shell_read_fed(struct cbx_shell_command *c);
+
+/* Adds the fed words that are known to the arguments of a call. */
+void cbx_shell_add_fed(const struct cbx_shell_command *c, struct cbx_fact *fact);
 
 /* Judges constant code in its language ("" = not supported); adds a fact for any other code. */
 void cbx_shell_judge_code(struct cbx_shell *s, const char *language, struct cbx_str text,

@@ -17,12 +17,14 @@ struct level {
     size_t depth;
     struct cbx_shell_name *function; /* around the node's children */
     enum cbx_shell_context context;  /* of the node */
+    enum cbx_shell_scope scope;
+    struct cbx_places places; /* the working folder in front of it */
 };
 
 struct walk {
     struct cbx_shell shell;
     struct level *levels;
-    size_t size;
+    size_t size, open; /* levels of the present node and those around it */
 };
 
 static bool type_is(TSNode node, const char *type)
@@ -491,11 +493,31 @@ static void check_words_behind(struct cbx_shell *s, TSNode statement)
     ts_tree_cursor_delete(&cursor);
 }
 
+/* The walk comes to a node at this depth: what it leaves, the innermost first. */
+static void leave_levels(struct walk *w, size_t depth)
+{
+    struct cbx_shell *s = &w->shell;
+    for (; w->open > depth; w->open--) {
+        const struct level *left = &w->levels[w->open - 1];
+        if (left->scope == CBX_SHELL_SCOPE_KEEPS) {
+            s->places = left->places;
+        } else if (left->scope == CBX_SHELL_SCOPE_MAY_CHANGE) {
+            cbx_places_join(&s->places, &left->places);
+        }
+    }
+    w->open = depth + 1;
+}
+
 static void visit(struct walk *w, TSNode node, size_t depth)
 {
     struct cbx_shell *s = &w->shell;
     struct level *level = &w->levels[depth], *up = depth > 0 ? level - 1 : NULL;
-    *level = (struct level){ .node = node, .depth = depth };
+    leave_levels(w, depth);
+    *level =
+        (struct level){ .node = node,
+                        .depth = depth,
+                        .scope = cbx_shell_scope_of(up != NULL ? up->node : (TSNode){ 0 }, node),
+                        .places = s->places };
     if (!ts_node_is_named(node)) {
         return;
     }
@@ -551,8 +573,11 @@ const TSLanguage *tree_sitter_bash(void);
 
 static void extract(struct cbx_parsed *parsed)
 {
-    struct walk w = { .shell = {
-                          .parsed = parsed, .src = parsed->text.p, .fresh = parsed->fresh.start } };
+    struct walk w = { .shell = { .parsed = parsed,
+                                 .src = parsed->text.p,
+                                 .fresh = parsed->fresh.start,
+                                 .places = cbx_places_home,
+                                 .before = cbx_places_home } };
     size_t before = parsed->facts->count;
     if (!cbx_shell_begins_alone(parsed)) {
         add_fact(&w.shell, CBX_FACT_TOO_COMPLEX, CBX_STR("cells"), ts_tree_root_node(parsed->tree));

@@ -6,6 +6,7 @@
 
 #include "analyzer/packages/install.h"
 #include "analyzer/parse.h"
+#include "analyzer/places.h"
 
 /* The source of a command's standard input, as far as the text determines it. */
 enum cbx_shell_source {
@@ -43,8 +44,9 @@ struct cbx_shell {
     struct cbx_parsed *parsed;
     const char *src;
     struct cbx_shell_names names;
-    struct cbx_shell_input input;    /* of the present command */
-    struct cbx_shell_name *function; /* around the present node, or NULL */
+    struct cbx_shell_input input;     /* of the present command */
+    struct cbx_shell_name *function;  /* around the present node, or NULL */
+    struct cbx_places places, before; /* the working folder, and the one before the last cd */
     /* Where the new cell begins. What stands before it belongs to earlier cells and to files: it may have
      * run, so that its values are possible and its functions may exist, but nothing of it is certain. */
     uint32_t fresh;
@@ -222,6 +224,13 @@ void cbx_shell_mark_alone(struct cbx_facts *facts, size_t from);
  * or that change what other statements mean. */
 void cbx_shell_summarise(const struct cbx_shell *s);
 
+/* --- cwd.c ----------------------------------------------------------------------------------- */
+
+/* What a cd inside of a node is to the commands behind it: in a process of its own it is nothing, and
+ * what may not run, or runs when a function is called, may have changed the folder. */
+enum cbx_shell_scope { CBX_SHELL_SCOPE_PASSES, CBX_SHELL_SCOPE_MAY_CHANGE, CBX_SHELL_SCOPE_KEEPS };
+enum cbx_shell_scope cbx_shell_scope_of(TSNode up, TSNode node);
+
 /* --- run.c ------------------------------------------------------------------------------ */
 
 /* Judges a command line: its words, the commands inside it, and code that it runs. */
@@ -231,8 +240,11 @@ void cbx_shell_judge(struct cbx_shell *s, const struct cbx_shell_line *line);
 void cbx_shell_check_variable(struct cbx_shell *s, struct cbx_str name, uint32_t start,
                               uint32_t end);
 
-/* True for a path in the folders that a program may write. */
-bool cbx_shell_is_inside(struct cbx_str path);
+/* True for a path in the folders that a program may write, from each working folder that is possible. */
+bool cbx_shell_is_inside(const struct cbx_shell *s, struct cbx_str path);
+
+/* True when that holds from every working folder that is one of these folders. */
+bool cbx_shell_stays_inside(struct cbx_str path);
 
 /* True for a path in a folder of the system. */
 bool cbx_shell_is_of_system(struct cbx_str path);

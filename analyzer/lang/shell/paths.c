@@ -63,8 +63,8 @@ static void expand_braces(struct cbx_shell *s, struct cbx_str *words, size_t *co
             end++;
         }
         words[(*count)++] =
-            cbx_arena_printf(s->parsed->arena, "%.*s%.*s%.*s", (int)open, word.p, (int)(end - at),
-                             word.p + at, (int)(word.len - close - 1), word.p + close + 1);
+            CBX_JOIN(s->parsed->arena, cbx_str_sub(word, 0, open), cbx_str_sub(word, at, end),
+                     cbx_str_sub(word, close + 1, word.len));
         at = end;
     }
 }

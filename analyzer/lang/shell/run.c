@@ -76,20 +76,40 @@ void cbx_shell_check_variable(struct cbx_shell *s, struct cbx_str name, uint32_t
     }
 }
 
-bool cbx_shell_is_inside(struct cbx_str path)
+static bool is_own(struct cbx_str path)
 {
     static const char *const devices[] = { "/dev/null",  "/dev/stdout", "/dev/stderr",
                                            "/dev/stdin", "/workspace",  "/tmp" };
-    if (path.len == 0 || memmem(path.p, path.len, "..", 2) != NULL || path.p[0] == '~') {
-        return false;
-    }
     for (size_t i = 0; i < CBX_SHELL_COUNT(devices); i++) {
         if (cbx_str_is(path, devices[i])) {
             return true;
         }
     }
-    return path.p[0] != '/' || cbx_str_starts(path, CBX_STR("/workspace/")) ||
-           cbx_str_starts(path, CBX_STR("/tmp/")) || cbx_str_starts(path, CBX_STR("/dev/fd/"));
+    return cbx_str_starts(path, CBX_STR("/workspace/")) || cbx_str_starts(path, CBX_STR("/tmp/")) ||
+           cbx_str_starts(path, CBX_STR("/dev/fd/"));
+}
+
+bool cbx_shell_stays_inside(struct cbx_str path)
+{
+    bool home = cbx_str_is(path, "~") || cbx_str_starts(path, CBX_STR("~/"));
+    return path.len > 0 && memmem(path.p, path.len, "..", 2) == NULL &&
+           (home || cbx_places_is_relative(path) || is_own(path));
+}
+
+bool cbx_shell_is_inside(const struct cbx_shell *s, struct cbx_str path)
+{
+    const struct cbx_places *places = &s->places;
+    bool relative = cbx_places_is_relative(path),
+         climbs = memmem(path.p, path.len, "..", 2) != NULL;
+    if (path.len == 0 || (climbs && (!relative || places->lost))) {
+        return false;
+    }
+    bool inside = relative ? places->count > 0 || places->lost
+                           : is_own(cbx_places_resolve(s->parsed->arena, CBX_STR(""), path));
+    for (uint32_t i = 0; relative && i < places->count; i++) {
+        inside &= is_own(cbx_places_resolve(s->parsed->arena, places->items[i], path));
+    }
+    return inside;
 }
 
 bool cbx_shell_is_of_system(struct cbx_str path)
@@ -124,7 +144,7 @@ void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known
         fact->args = arg;
         fact->arg_count = 1;
     }
-    if (network || (writes && (!known || !cbx_shell_is_inside(path)))) {
+    if (network || (writes && (!known || !cbx_shell_is_inside(s, path)))) {
         cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_REDIRECT,
                               known ? path : CBX_STR("(computed)"), start, end);
     }
@@ -314,6 +334,7 @@ static void judge_runner(const struct cbx_shell_command *outer, const struct run
     with.hole = r->how == FED ? find_hole(outer, w) : with.hole;
     if (r->how == FED) {
         with.fed_may = fed_traits(outer, w);
+        cbx_shell_read_fed(&with);
     }
     if (r->how == JOINED && w < c->count) {
         cbx_shell_judge_joined(c, w);
@@ -354,6 +375,8 @@ void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name)
     fact->args = args;
     fact->arg_count = (uint32_t)(c->count - 1);
     fact->spread = computed || c->fed;
+    cbx_shell_add_fed(c, fact);
+    cbx_places_note(fact, &c->s->places, facts->arena);
     if (splits) {
         cbx_facts_add_special(facts, CBX_FACT_SHELL_ARGUMENT, name, start, end);
     }
@@ -417,6 +440,9 @@ static void judge(const struct cbx_shell_command *c)
     cbx_shell_judge_interpreters(c, name);
     judge_runners(c, name);
     cbx_shell_judge_specials(c, name);
+    if (!function) {
+        cbx_shell_follow_place(c, name);
+    }
 }
 
 void cbx_shell_judge(struct cbx_shell *s, const struct cbx_shell_line *line)

@@ -50,8 +50,8 @@ static size_t find_exec_end(const struct cbx_shell_command *c, size_t w)
     return w;
 }
 
-/* find DIR... -delete */
-static void judge_delete(const struct cbx_shell_command *c)
+/* find DIR... -delete; returns the index behind the folders. */
+static size_t judge_delete(const struct cbx_shell_command *c)
 {
     size_t folders = 1;
     bool deletes = false;
@@ -75,12 +75,19 @@ static void judge_delete(const struct cbx_shell_command *c)
     if (deletes) {
         cbx_shell_add_call(&call, CBX_STR("find -delete"));
     }
+    return folders;
 }
 
 /* find DIR -exec COMMAND ; */
 static void judge_find(const struct cbx_shell_command *c)
 {
-    judge_delete(c);
+    size_t folders = judge_delete(c);
+    struct cbx_str *words = cbx_arena_array(c->s->parsed->arena, folders, sizeof(*words));
+    size_t fed = 0;
+    for (size_t w = 1; words != NULL && w < folders; w++) {
+        words[fed] = c->words[w].text;
+        fed += c->words[w].known;
+    }
     for (size_t w = 1; w + 1 < c->count; w++) {
         const struct cbx_word *next = &c->words[w + 1];
         if (c->words[w].known && (cbx_str_starts(c->words[w].text, CBX_STR("-fprint")) ||
@@ -90,6 +97,8 @@ static void judge_find(const struct cbx_shell_command *c)
         if (begins_exec(c, w)) {
             struct cbx_shell_command inner = *c;
             inner.count = find_exec_end(c, w + 1);
+            inner.fed_words = words;
+            inner.fed_count = fed;
             cbx_shell_judge_inner(&inner, w + 1, true);
             w = inner.count;
         }
@@ -126,7 +135,7 @@ static void judge_source(const struct cbx_shell_command *c)
     bool one = c->count == w + 1 && c->words[w].known && !c->patterns[w];
     struct cbx_str path = one ? c->words[w].text : CBX_STR("");
     bool loaded = c->s->parsed->depth == 0 && c->depth == 0 && c->s->function == NULL;
-    if (!loaded || path.len == 0 || path.p[0] == '-' || !cbx_shell_is_inside(path) ||
+    if (!loaded || path.len == 0 || path.p[0] == '-' || !cbx_shell_is_inside(c->s, path) ||
         cbx_str_starts(path, CBX_STR("/dev"))) {
         cbx_shell_unresolved(c->s, "code of another file", &c->words[0]);
     }

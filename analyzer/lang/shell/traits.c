@@ -62,7 +62,7 @@ unsigned cbx_shell_text_traits(struct cbx_str text, bool pattern)
     return (option ? CBX_SHELL_MAY_OPTION : 0u) |
            (pattern ? CBX_SHELL_MAY_EVALUATE : arithmetic_traits(text)) |
            (split ? CBX_SHELL_MAY_SPLIT : 0u) |
-           (cbx_shell_is_inside(text) ? 0u : CBX_SHELL_MAY_LEAVE);
+           (cbx_shell_stays_inside(text) ? 0u : CBX_SHELL_MAY_LEAVE);
 }
 
 /* --- variables -------------------------------------------------------------------------------- */

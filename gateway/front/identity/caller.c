@@ -100,7 +100,7 @@ int cbx_caller_check_mode(const struct cbx_caller *caller, const struct cbx_poli
                : cbx_fail(err, CBX_EFORBIDDEN,
                           "policy '%.*s' is in mode log-only, which needs the right '%s' that "
                           "principal '%s' lacks; the policies that it may use: %s",
-                          CBX_STR_ARG(policy->name), cbx_right_name(CBX_RIGHT_POLICY_RELAX),
+                          CBX_STR_SHOWN(policy->name), cbx_right_name(CBX_RIGHT_POLICY_RELAX),
                           caller->principal, list_names(caller, policies, &names));
 }
 
@@ -117,7 +117,7 @@ int cbx_caller_policy(const struct cbx_caller *caller, const struct cbx_policies
     if (policy == NULL) {
         CBX_AUTO_DONE(buf) names = { 0 };
         return cbx_fail(err, CBX_ENOTFOUND, "no policy is called '%.*s'; this gateway has %s",
-                        CBX_STR_ARG(name), list_names(caller, policies, &names));
+                        CBX_STR_SHOWN(name), list_names(caller, policies, &names));
     }
     int failed = cbx_caller_check_mode(caller, policies, policy, err);
     if (!failed) {

@@ -277,7 +277,8 @@ static void warn_of_unused(const struct cbx_principals *principals,
             cbx_log(CBX_LOG_WARNING,
                     "policy '%.*s' is in mode log-only, and no principal has the right '%s': "
                     "nobody can use it",
-                    CBX_STR_ARG(policies->items[i]->name), cbx_right_name(CBX_RIGHT_POLICY_RELAX));
+                    CBX_STR_SHOWN(policies->items[i]->name),
+                    cbx_right_name(CBX_RIGHT_POLICY_RELAX));
         }
     }
 }

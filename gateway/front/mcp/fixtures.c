@@ -552,7 +552,7 @@ int cbx_mcp_fixtures_answer(const struct cbx_mcp_fixtures *fixtures,
     s.row = find(request, variables);
     if (s.row == NULL) {
         return cbx_fail(err, CBX_ENOTFOUND, "there is no fixture '%.*s'",
-                        CBX_STR_ARG(cbx_str_sub(name_of(request), 0, 64)));
+                        CBX_STR_SHOWN(cbx_str_sub(name_of(request), 0, 64)));
     }
     int failed = serve(&s, &made, err);
     *result = failed ? *result : made;

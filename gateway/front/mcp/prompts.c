@@ -46,7 +46,7 @@ static int fail_unknown(struct cbx_str name, struct cbx_err *err)
         cbx_buf_printf(&known, "%s%s", i > 0 ? ", " : "", prompts[i].name);
     }
     return cbx_fail(err, CBX_EINVAL, "unknown prompt '%.*s', there are: %s",
-                    CBX_STR_ARG(cbx_str_sub(name, 0, 64)), known.p);
+                    CBX_STR_SHOWN(cbx_str_sub(name, 0, 64)), known.p);
 }
 
 int cbx_prompt_get(const json_t *params, json_t **out, struct cbx_err *err)

@@ -296,7 +296,7 @@ int cbx_resource_read(struct cbx_mcp *mcp, const struct cbx_caller *caller, stru
                    : cbx_fail(err, failed,
                               "nothing is at '%.*s'; resources/list and resources/templates/list "
                               "have what there is",
-                              CBX_STR_ARG(cbx_str_sub(uri, 0, 200)));
+                              CBX_STR_SHOWN(cbx_str_sub(uri, 0, 200)));
     }
     struct cbx_str bytes = cbx_buf_str(&out->bytes);
     out->is_text = cbx_str_is_utf8(bytes, NULL) &&

@@ -268,7 +268,7 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
         cbx_fail(
             &err, CBX_ENOTFOUND,
             "there is no session '%.*s': it was closed, or never opened; session \"new\" opens one",
-            CBX_STR_ARG(arguments->session));
+            CBX_STR_SHOWN(arguments->session));
     }
     if (!failed && named && strcmp(job->language, language) != 0) {
         failed = cbx_fail(&err, CBX_EINVAL, "the session runs %s; leave 'language' out",

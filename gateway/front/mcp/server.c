@@ -47,7 +47,7 @@ static int fail_version(struct exchange *x, struct cbx_str requested, struct cbx
     cbx_fail(err, CBX_EINVAL,
              "protocol version '%.*s' is not served in _meta, supported is " STATELESS_VERSION
              "; older ones begin with initialize",
-             CBX_STR_ARG(requested));
+             CBX_STR_SHOWN(requested));
     return CBX_RPC_UNSUPPORTED_VERSION;
 }
 
@@ -81,7 +81,7 @@ static int check_log_level(const json_t *level, struct cbx_err *err)
     cbx_fail(err, CBX_EINVAL,
              "the log level is '%.*s', allowed are: debug, info, notice, warning, error, critical, "
              "alert, emergency",
-             CBX_STR_ARG(cbx_json_str(level)));
+             CBX_STR_SHOWN(cbx_json_str(level)));
     return CBX_RPC_INVALID_PARAMS;
 }
 
@@ -442,7 +442,7 @@ static int dispatch(struct exchange *x, json_t **result, struct cbx_err *err)
     }
     const struct method *method = find_method(x);
     if (method == NULL) {
-        cbx_fail(err, CBX_ENOTFOUND, "unknown method '%.*s'", CBX_STR_ARG(x->request->method));
+        cbx_fail(err, CBX_ENOTFOUND, "unknown method '%.*s'", CBX_STR_SHOWN(x->request->method));
         return CBX_RPC_METHOD_NOT_FOUND;
     }
     failed = check_capabilities(x, err);
@@ -509,7 +509,7 @@ static int check_handshake_version(struct cbx_str version, struct cbx_err *err)
     }
     if (!known) {
         cbx_fail(err, CBX_EINVAL, "MCP-Protocol-Version '%.*s' is not served",
-                 CBX_STR_ARG(cbx_str_sub(version, 0, 32)));
+                 CBX_STR_SHOWN(cbx_str_sub(version, 0, 32)));
     }
     return known ? 0 : CBX_RPC_INVALID_REQUEST;
 }
@@ -541,7 +541,7 @@ int cbx_mcp_check(struct cbx_mcp *mcp, const struct cbx_rpc_message *request,
     out->stateless = x.era == ERA_STATELESS;
     if (code == 0 && find_method(&x) == NULL) {
         cbx_fail(err, CBX_ENOTFOUND, "unknown method '%.*s'",
-                 CBX_STR_ARG(cbx_str_sub(request->method, 0, 64)));
+                 CBX_STR_SHOWN(cbx_str_sub(request->method, 0, 64)));
         code = CBX_RPC_METHOD_NOT_FOUND;
         out->status = out->stateless ? 404 : 200;
     }

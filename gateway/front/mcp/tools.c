@@ -64,7 +64,7 @@ static int fail_unknown(struct cbx_str name, struct cbx_err *err)
         used += n > 0 ? (size_t)n : 0;
     }
     return cbx_fail(err, CBX_ENOTFOUND, "unknown tool '%.*s', there are: %s",
-                    CBX_STR_ARG(cbx_str_sub(name, 0, 64)), known);
+                    CBX_STR_SHOWN(cbx_str_sub(name, 0, 64)), known);
 }
 
 static const struct cbx_tool *find_tool(struct cbx_str name)

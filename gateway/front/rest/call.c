@@ -137,7 +137,7 @@ void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err 
     call->response->retry_s = err->retry_s;
     if (call->response->status >= 500 && call->request != NULL) {
         cbx_log(CBX_LOG_WARNING, "request %s: %.*s %.*s answered %d: %s", call->request->id,
-                CBX_STR_ARG(call->request->method), CBX_STR_ARG(call->request->path),
+                CBX_STR_SHOWN(call->request->method), CBX_STR_SHOWN(call->request->path),
                 call->response->status, cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     }
     set_problem(call, problem(call->response->status, type, err->text), err->text);
@@ -254,7 +254,7 @@ bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fiel
     struct cbx_err err = { 0 };
     if (!is_json(call->request->content_type)) {
         cbx_fail(&err, CBX_EINVAL, "Content-Type is '%.*s', allowed is application/json",
-                 CBX_STR_ARG(call->request->content_type));
+                 CBX_STR_SHOWN(call->request->content_type));
         cbx_rest_fail(call, 415, &err);
         return false;
     }

@@ -59,7 +59,7 @@ void cbx_rest_list_decisions(struct cbx_rest_call *call)
     if (query.verdict.len > 0 && !cbx_verdict_parse(query.verdict, &verdict)) {
         cbx_fail(&err, CBX_EINVAL,
                  "the query: 'verdict' is '%.*s', allowed are allow, ask and deny",
-                 CBX_STR_ARG(query.verdict));
+                 CBX_STR_SHOWN(query.verdict));
         cbx_rest_fail(call, 400, &err);
         return;
     }

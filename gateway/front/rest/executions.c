@@ -64,7 +64,7 @@ static bool check_legacy(struct cbx_rest_call *call, const struct body *body)
                  "cannot weaken it");
     } else if (body->language.len > 0 && !cbx_str_is(body->language, language)) {
         cbx_fail(&err, CBX_EINVAL, "language is '%.*s', a session runs %s",
-                 CBX_STR_ARG(body->language), language);
+                 CBX_STR_SHOWN(body->language), language);
     } else {
         return true;
     }
@@ -156,7 +156,7 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
         return false;
     } else if (body->language.len > 0 && strcmp(job->language, language) != 0) {
         cbx_fail(&err, CBX_EINVAL, "language is '%.*s', this session runs %s",
-                 CBX_STR_ARG(body->language), job->language);
+                 CBX_STR_SHOWN(body->language), job->language);
         cbx_rest_fail(call, 0, &err);
         return false;
     }

@@ -48,7 +48,7 @@ bool cbx_listing_find(struct cbx_rest_call *call, const struct cbx_listing *list
     if (query->cursor.len > 0 && !read_cursor(query->cursor, listing->name, &page.after)) {
         cbx_fail(&err, CBX_EINVAL,
                  "the query: 'cursor' is '%.*s', allowed is the 'next' of an answer with %s",
-                 CBX_STR_ARG(query->cursor), listing->name);
+                 CBX_STR_SHOWN(query->cursor), listing->name);
         cbx_rest_fail(call, 400, &err);
         return false;
     }

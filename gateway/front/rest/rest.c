@@ -86,8 +86,8 @@ static void refuse_method(struct cbx_rest_call *call, struct cbx_str path)
                      routes[i].method);
         }
     }
-    cbx_fail(&err, CBX_EINVAL, "%.*s takes %s, not %.*s", CBX_STR_ARG(path), methods,
-             CBX_STR_ARG(call->request->method));
+    cbx_fail(&err, CBX_EINVAL, "%.*s takes %s, not %.*s", CBX_STR_SHOWN(path), methods,
+             CBX_STR_SHOWN(call->request->method));
     snprintf(call->response->allow, sizeof(call->response->allow), "%s", methods);
     cbx_rest_fail(call, 405, &err);
 }
@@ -142,6 +142,6 @@ void cbx_rest_handle(void *context, const struct cbx_http_request *request,
         refuse_method(&call, request->path);
         return;
     }
-    cbx_fail(&err, CBX_ENOTFOUND, "nothing is at %.*s", CBX_STR_ARG(request->path));
+    cbx_fail(&err, CBX_ENOTFOUND, "nothing is at %.*s", CBX_STR_SHOWN(request->path));
     cbx_rest_fail(&call, 404, &err);
 }

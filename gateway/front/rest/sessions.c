@@ -124,12 +124,12 @@ static int read_options(const json_t *json, struct cbx_opening *opening, json_t 
         return cbx_fail(
             err, CBX_EINVAL,
             "memory_limit is '%.*s', allowed is a size of at least 6m such as 512m or 2G",
-            CBX_STR_ARG(o.memory));
+            CBX_STR_SHOWN(o.memory));
     }
     if (limits->cpu_milli == 0) {
         return cbx_fail(err, CBX_EINVAL,
                         "cpu_limit is '%.*s', allowed is a number of processors such as 0.5 or 2",
-                        CBX_STR_ARG(o.cpu));
+                        CBX_STR_SHOWN(o.cpu));
     }
     opening->environment = o.environment;
     return cbx_mounts_read(o.mounts, mounts, err);
@@ -169,7 +169,7 @@ int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_
         failed = body.limits.isolation == CBX_LIMIT_UNSET
                      ? cbx_fail(err, CBX_EINVAL,
                                 "'isolation' is '%.*s', allowed are 'container' and 'gvisor'",
-                                CBX_STR_ARG(cbx_str_sub(body.isolation, 0, 64)))
+                                CBX_STR_SHOWN(cbx_str_sub(body.isolation, 0, 64)))
                      : 0;
     }
     if (failed) {

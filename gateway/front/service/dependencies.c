@@ -125,8 +125,8 @@ static int fail_module(const struct asked *asked, const struct cbx_image_package
     return cbx_fail(err, CBX_EINVAL,
                     "'%.*s' is a module, not a package: it is in '%.*s' %.*s, which the sandbox "
                     "image has; ask for '%.*s'",
-                    CBX_STR_ARG(asked->name), CBX_STR_ARG(provider->name),
-                    CBX_STR_ARG(provider->version), CBX_STR_ARG(provider->name));
+                    CBX_STR_SHOWN(asked->name), CBX_STR_SHOWN(provider->name),
+                    CBX_STR_SHOWN(provider->version), CBX_STR_SHOWN(provider->name));
 }
 
 /* --- what is installed ------------------------------------------------------------------------ */
@@ -192,7 +192,7 @@ static int read_asked(const struct cbx_dependencies *d, size_t i, struct asked *
                : cbx_fail(err, CBX_EINVAL,
                           "dependencies[%zu] is '%.*s', allowed is a package name with "
                           "optional extras and versions",
-                          i, CBX_STR_ARG(cbx_str_sub(out->text, 0, CBX_REQUIREMENT_BYTES_MAX)));
+                          i, CBX_STR_SHOWN(cbx_str_sub(out->text, 0, CBX_REQUIREMENT_BYTES_MAX)));
 }
 
 /* Adds to `wanted` what neither the image nor the sandbox has. */
@@ -217,7 +217,7 @@ static int sort_out(struct cbx_service *service, const struct cbx_dependencies *
         return cbx_fail(err, CBX_ESTATE,
                         "this session does not have '%.*s', and what a session has is installed "
                         "when it is opened; open a new one with these dependencies",
-                        CBX_STR_ARG(asked.text));
+                        CBX_STR_SHOWN(asked.text));
     }
     if (wanted->count == CBX_REQUIREMENTS_MAX) {
         return cbx_fail(err, CBX_ETOOBIG, "more than %d packages are to be installed",

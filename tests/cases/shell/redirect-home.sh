@@ -1,3 +1,3 @@
 echo x >> ~/.bashrc
-# expect 1 sh.command
+# expect 1 any.loader
 # expect 1 any.loader

@@ -196,7 +196,7 @@ join_many(struct cbx_arena *arena, const struct cbx_values *all, int count,
           const struct cbx_values *(*make)(struct cbx_arena *, struct cbx_str))
 {
     for (int i = 0; i < count; i++) {
-        all = cbx_values_join(arena, all, make(arena, cbx_arena_printf(arena, "%d", i)));
+        all = cbx_values_join(arena, all, make(arena, cbx_arena_number(arena, i)));
     }
     return all;
 }

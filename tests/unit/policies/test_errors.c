@@ -134,7 +134,7 @@ static void reports_the_fault_and_its_place(void **state)
         { HEAD "extends: [default]\nrules:\n  - {id: py.process, languages: [javascript]}\n",
           CBX_EPOLICY, 5, 5, "rule 'py.process' matches something else" },
         { HEAD "extends: [default]\nlimits: {wall: 24h}\n", CBX_EPOLICY, 4, 9,
-          "limit 'wall' is higher" },
+          "limit 'wall' is wider" },
         { HEAD "extends: [default]\nshell: {allow: [curl]}\n", CBX_EPOLICY, 4, 8,
           "more shell commands are allowed" },
     };

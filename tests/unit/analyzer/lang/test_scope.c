@@ -15,7 +15,8 @@ struct world {
 static const struct cbx_values *eval_letter(struct cbx_walk *walk, struct cbx_node *node,
                                             struct cbx_scope *scope)
 {
-    struct cbx_str name = cbx_arena_printf(walk->arena, "%c", (int)node->kind);
+    struct cbx_str name =
+        cbx_arena_copy(walk->arena, (struct cbx_str){ (const char[]){ (char)node->kind }, 1 });
     for (struct cbx_scope *s = scope; s != NULL; s = s->parent) {
         const struct cbx_values *found = cbx_scope_lookup(walk, s, name);
         if (found != NULL) {
@@ -67,7 +68,8 @@ static struct cbx_node *letter(struct world *w, char name)
 /* left = right, in a scope. */
 static struct cbx_binding *assign(struct world *w, struct cbx_scope *scope, char left, char right)
 {
-    return cbx_scope_bind(&w->walk, scope, scope, cbx_arena_printf(&w->arena, "%c", left),
+    return cbx_scope_bind(&w->walk, scope, scope,
+                          cbx_arena_copy(&w->arena, (struct cbx_str){ (const char[]){ left }, 1 }),
                           CBX_BIND_EXPR, letter(w, right));
 }
 
@@ -279,7 +281,10 @@ static void too_many_bindings_of_one_name_are_anything(void **state)
     struct world w;
     open_world(&w, 1 << 22);
     for (int i = 0; i < 5000; i++) {
-        bind_thing(&w, w.walk.module, "x", cbx_arena_printf(&w.arena, "module%d.function", i).p);
+        bind_thing(&w, w.walk.module, "x",
+                   CBX_JOIN(&w.arena, CBX_STR("module"), cbx_arena_number(&w.arena, i),
+                            CBX_STR(".function"))
+                       .p);
     }
     const struct cbx_values *values = look(&w, w.walk.module, "x");
     assert_true(cbx_values_has_unknown(values) && cbx_values_has_more(values));

@@ -38,7 +38,7 @@ static void refuses_what_is_over_the_cap_and_remembers_it(void **state)
                                                  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
                                                  87 })
             .p);
-    assert_null(cbx_arena_printf(&arena, "%4096d", 1).p);
+    assert_null(cbx_arena_note(&arena, "%4096d", 1).shown.p);
 }
 
 static void refuses_products_that_overflow(void **state)
@@ -83,7 +83,38 @@ static void copies_are_terminated_and_keep_nul(void **state)
     struct cbx_str nothing = cbx_arena_copy(&arena, (struct cbx_str){ 0 });
     assert_non_null(nothing.p);
     assert_int_equal(nothing.len, 0);
-    assert_true(cbx_str_is(cbx_arena_printf(&arena, "%s=%d", "x", 7), "x=7"));
+    assert_true(cbx_str_is(cbx_arena_note(&arena, "%s=%d", "x", 7).shown, "x=7"));
+}
+
+static void joins_whole_texts_and_refuses_what_is_over_the_cap(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    char longer[1000];
+    memset(longer, 'x', sizeof(longer));
+    cbx_arena_init(&arena, 4096);
+    struct cbx_str text = { longer, sizeof(longer) };
+    struct cbx_str joined = CBX_JOIN(&arena, CBX_STR("a\0b"), text, CBX_STR("|sh"));
+    assert_int_equal(joined.len, 1006);
+    assert_memory_equal(joined.p, "a\0bx", 4);
+    assert_memory_equal(joined.p + 1003, "|sh", 4);
+    assert_null(CBX_JOIN(&arena, CBX_STR("a"), { 0 }).p);
+    assert_false(arena.exhausted);
+    assert_null(CBX_JOIN(&arena, text, text, text, text).p);
+    assert_true(arena.exhausted);
+    assert_true(cbx_str_is(cbx_arena_number(&arena, INT64_MIN), "-9223372036854775808"));
+}
+
+static void messages_cut_what_they_show(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(arena) arena;
+    char longer[1000];
+    memset(longer, 'x', sizeof(longer));
+    cbx_arena_init(&arena, 4096);
+    struct cbx_str text = { longer, sizeof(longer) };
+    assert_int_equal(cbx_arena_note(&arena, "'%.*s'", CBX_STR_SHOWN(text)).shown.len, 202);
+    assert_int_equal(cbx_arena_note(&arena, "'%.*s'", CBX_STR_ARG(text)).shown.len, 1002);
 }
 
 int main(void)
@@ -94,6 +125,8 @@ int main(void)
         cmocka_unit_test(refuses_products_that_overflow),
         cmocka_unit_test(is_clean_again_after_a_reset),
         cmocka_unit_test(copies_are_terminated_and_keep_nul),
+        cmocka_unit_test(joins_whole_texts_and_refuses_what_is_over_the_cap),
+        cmocka_unit_test(messages_cut_what_they_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
