@@ -24,7 +24,7 @@ static void run_guarded(struct cbx_sandbox *sandbox, const char *language, const
     permit.refused = 1u << CBX_REFUSE_IMPORT | 1u << CBX_REFUSE_REFLECT | 1u << CBX_REFUSE_READ |
                      1u << CBX_REFUSE_WRITE | 1u << CBX_REFUSE_UNPICKLE | 1u << CBX_REFUSE_START |
                      1u << CBX_REFUSE_EVALUATE;
-    permit.imports = CBX_STR("-subprocess\0");
+    permit.imports = CBX_STR("-IPython.core.alias\0-subprocess\0");
     permit.ledger = *cbx_sandbox_ledger(sandbox);
     memset(counts, 0, sizeof(counts));
     last[0] = '\0';
@@ -151,6 +151,29 @@ static void libraries_have_frames_and_closures(void **state)
          "'int'>}\n2\nTrue\nTrue\n");
 }
 
+/* What the guard knows of a library's code is not read from its file when it asks. */
+static void a_library_stays_one_when_no_file_can_be_opened(void **state)
+{
+    IN_SANDBOX("python");
+    RUNS("import os, traceback, collections, logging\n"
+         "held = []\n"
+         "try:\n    while True: held.append(os.open('/dev/null', os.O_RDONLY))\n"
+         "except OSError: pass\n"
+         "try: 1 / 0\nexcept Exception: traceback.format_exc()\n"
+         "logging.getLogger('x').debug('m')\n"
+         "for fd in held: os.close(fd)\n"
+         "try: 1 / 0\nexcept Exception as e: print(len(traceback.extract_tb(e.__traceback__)))\n"
+         "print(collections.namedtuple('P', 'x')(1))\n",
+         "1\nP(x=1)\n");
+}
+
+/* The kernel imports IPython for the first value that needs it, also modules that the policy denies to programs. */
+static void the_first_displayed_value_is_no_refusal(void **state)
+{
+    IN_SANDBOX("ipython");
+    RUNS("display({'a': 1})\n{1, 2}", "");
+}
+
 static void a_pickle_names_classes_and_no_module(void **state)
 {
     IN_SANDBOX("python");
@@ -241,6 +264,8 @@ int main(void)
         cmocka_unit_test(frames_and_what_leads_to_them_are_refused),
         cmocka_unit_test(closures_and_namespaces_of_functions_are_refused),
         cmocka_unit_test(libraries_have_frames_and_closures),
+        cmocka_unit_test(a_library_stays_one_when_no_file_can_be_opened),
+        cmocka_unit_test(the_first_displayed_value_is_no_refusal),
         cmocka_unit_test(a_pickle_names_classes_and_no_module),
         cmocka_unit_test(frames_that_a_program_sends_to_its_kernel_end_it),
         cmocka_unit_test(libraries_evaluate_no_call_that_was_not_judged),
