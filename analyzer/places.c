@@ -106,12 +106,11 @@ struct changes {
     struct cbx_places outside; /* all of these that are not the program's own */
 };
 
-static bool is_change(const struct cbx_fact *fact, enum cbx_language language)
+bool cbx_places_are_changed_by(const struct cbx_fact *fact)
 {
     bool is = false;
-    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-        is |= fact->kind == CBX_IS_CALL && fact->language == language &&
-              cbx_str_is(fact->name, changes[i]);
+    for (size_t i = 0; fact->kind == CBX_IS_CALL && i < sizeof(changes) / sizeof(changes[0]); i++) {
+        is |= cbx_str_is(fact->name, changes[i]);
     }
     return is;
 }
@@ -164,7 +163,7 @@ static void follow(struct cbx_facts *facts, enum cbx_language language)
 {
     struct changes c = { 0 };
     for (size_t i = 0; i < facts->count; i++) {
-        if (is_change(&facts->items[i], language)) {
+        if (facts->items[i].language == language && cbx_places_are_changed_by(&facts->items[i])) {
             insert_change(&c, &facts->items[i]);
         }
     }

@@ -36,6 +36,9 @@ void cbx_places_join(struct cbx_places *places, const struct cbx_places *more);
 void cbx_places_note(struct cbx_fact *fact, const struct cbx_places *places,
                      struct cbx_arena *arena);
 
+/* True for a call that changes the working folder, in all languages but shell. */
+bool cbx_places_are_changed_by(const struct cbx_fact *fact);
+
 /* Notes the folders in the facts of all languages but shell, whose extractor does it: the calls that
  * change the folder are taken in the order of the text, and functions may run after any of them. */
 void cbx_places_follow(struct cbx_facts *facts);

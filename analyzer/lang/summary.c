@@ -4,6 +4,7 @@
 
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/scope.h"
+#include "analyzer/places.h"
 #include "analyzer/written.h"
 #include "policies/base/array.h"
 #include "policies/base/sort.h"
@@ -789,11 +790,28 @@ static bool counts_as_written(struct making *m, const struct bound *b)
                                                      values->items[0]->kind != CBX_V_NUMBER));
 }
 
+/* Relative paths of all later cells are in the folder that the statement changes to. */
+static bool changes_folder(const struct making *m, const struct cbx_node *statement)
+{
+    const struct cbx_facts *facts = m->walk->facts;
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct cbx_fact *fact = &facts->items[i];
+        if (fact->start >= statement->start && fact->start < statement->end &&
+            cbx_places_are_changed_by(fact)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* True when all that the statement leaves is the values of names. */
 static bool is_over(struct making *m, const struct cbx_node *statement)
 {
     const struct cbx_node *end = behind(m, statement);
     size_t count;
+    if (changes_folder(m, statement)) {
+        return false;
+    }
     const struct bound *bound = bound_in(m, statement->start, statement->end, &count);
     for (const struct cbx_node *n = statement; n < end; n++) {
         if (opens_code(n)) {
@@ -953,7 +971,7 @@ static void write_piece(struct making *m, const struct cbx_node *statement)
         add_name(m, bound[i].binding->name, bound[i].attribute);
     }
     m->steps = 0;
-    m->too_many = false;
+    m->too_many = changes_folder(m, statement);
     if (!is_definition(statement)) {
         add_mentioned(m, statement, 0);
     }
@@ -992,7 +1010,10 @@ static bool notes_missing(struct making *m)
 {
     struct cbx_recall *r = m->walk->parsed->recall;
     bool missing = false;
-    if (lets_escape(m)) {
+    const struct cbx_node fresh = { .start = m->walk->parsed->fresh.start,
+                                    .end = m->walk->parsed->fresh.end };
+    if (lets_escape(m) ||
+        changes_folder(m, &fresh)) { /* any function may be called in that folder */
         cbx_recall_need_all(r);
     }
     for (size_t i = 0; i < m->bound_count && r->piece_count > 0; i++) {

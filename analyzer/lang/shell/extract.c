@@ -508,16 +508,17 @@ static void leave_levels(struct walk *w, size_t depth)
     w->open = depth + 1;
 }
 
+static const TSNode no_node;
+
 static void visit(struct walk *w, TSNode node, size_t depth)
 {
     struct cbx_shell *s = &w->shell;
     struct level *level = &w->levels[depth], *up = depth > 0 ? level - 1 : NULL;
     leave_levels(w, depth);
-    *level =
-        (struct level){ .node = node,
-                        .depth = depth,
-                        .scope = cbx_shell_scope_of(up != NULL ? up->node : (TSNode){ 0 }, node),
-                        .places = s->places };
+    *level = (struct level){ .node = node,
+                             .depth = depth,
+                             .scope = cbx_shell_scope_of(up != NULL ? up->node : no_node, node),
+                             .places = s->places };
     if (!ts_node_is_named(node)) {
         return;
     }

@@ -71,14 +71,17 @@ static bool is_bound(const struct cbx_shell_name *n)
            n->keyed || n->indexed;
 }
 
-/* True when the statement changes what others mean that do not have its names: a trap runs between them,
- * the fields of words depend on IFS. */
+/* True when the statement changes what others mean that do not have its names: a trap runs between them, the fields of words depend on IFS,
+ * relative paths on the working folder. A text that only has such a word is read once more, which changes nothing. */
 static bool is_always_needed(const struct cbx_shell_names *names, struct cbx_str text)
 {
-    return names->lost || names->splits || names->sources || names->args != CBX_SHELL_ARGS ||
-           memmem(text.p, text.len, "trap", 4) != NULL ||
-           memmem(text.p, text.len, "set", 3) != NULL ||
-           memmem(text.p, text.len, "shift", 5) != NULL;
+    static const char *const words[] = { "trap", "set", "shift", "cd", "pushd", "popd" };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (memmem(text.p, text.len, words[i], strlen(words[i])) != NULL) {
+            return true;
+        }
+    }
+    return names->lost || names->splits || names->sources || names->args != CBX_SHELL_ARGS;
 }
 
 static void add_statement(struct cbx_shell *s, TSNode statement, struct cbx_buf *names,
