@@ -78,7 +78,8 @@ static void paths_in_folders_of_the_sandbox_are_not_outside(void **state)
         struct cbx_arg arg = constant(cases[i].path);
         struct cbx_fact fact = { .kind = CBX_IS_CALL, .args = &arg, .arg_count = 1 };
         struct cbx_str path;
-        if (cbx_call_is_outside(&globs, &folders, &fact, false, &arena, &path) != cases[i].outside ||
+        if (cbx_call_is_outside(&globs, &folders, &fact, false, &arena, &path) !=
+                cases[i].outside ||
             cbx_call_holds(&policy, &folders, &call, &fact, &arena) != cases[i].outside) {
             fail_msg("%s", cases[i].path);
         }
