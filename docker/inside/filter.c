@@ -11,9 +11,9 @@
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <stddef.h>
 #include <string.h>
-#include <linux/sockios.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/socket.h>

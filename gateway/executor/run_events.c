@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What a run's client gets while it runs: events, without secrets; and the records of what the guard refused. */
-#include "gateway/executor/internal.h"
 #include "docker/kernel_names.h"
+#include "gateway/executor/internal.h"
 #include "gateway/ipc/relay.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
