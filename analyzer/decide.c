@@ -5,6 +5,7 @@
 #include "analyzer/analyze.h"
 #include "analyzer/rules.h"
 #include "analyzer/source.h"
+#include "policies/guard.h"
 
 static struct cbx_span make_span(const struct cbx_source *source, uint32_t start, uint32_t end)
 {
@@ -17,10 +18,32 @@ static struct cbx_span make_span(const struct cbx_source *source, uint32_t start
     return span;
 }
 
-/* The effect of a rule after exceptions. */
-static enum cbx_effect effect_of(const struct cbx_deciding *d, const struct cbx_rule *rule,
-                                 struct cbx_str *exception)
+/* The last answer about a rule that relies on the guard: most findings of one are alike. */
+struct guarded {
+    const struct cbx_rule *rule;
+    uint32_t languages;
+    bool covered;
+};
+
+static bool is_covered(const struct cbx_deciding *d, const struct cbx_hit *hit,
+                       struct guarded *last)
 {
+    if (last->rule != hit->rule || last->languages != hit->languages) {
+        *last = (struct guarded){ .rule = hit->rule, .languages = hit->languages };
+        last->covered =
+            cbx_guard_covers(d->policy, hit->rule, hit->languages, d->principal, d->now);
+    }
+    return last->covered;
+}
+
+/* The effect of a rule after exceptions, and where the guard holds. */
+static enum cbx_effect effect_of(const struct cbx_deciding *d, const struct cbx_hit *hit,
+                                 struct guarded *last, struct cbx_str *exception)
+{
+    const struct cbx_rule *rule = hit->rule;
+    if (rule->guarded > 0 && rule->effect < CBX_EFFECT_WARN && is_covered(d, hit, last)) {
+        return CBX_EFFECT_WARN;
+    }
     const struct cbx_exception *e = cbx_policy_exception(d->policy, rule->id, d->principal, d->now);
     if (e != NULL && rule->effect < CBX_EFFECT_WARN) {
         *exception = e->reason;
@@ -49,12 +72,16 @@ int cbx_decide(const struct cbx_deciding *d, const struct cbx_hits *hits, struct
         return CBX_ETOOBIG;
     }
     enum cbx_verdict verdict = CBX_ALLOW;
+    struct guarded last = { 0 };
     for (size_t i = 0; i < hits->count; i++) {
         const struct cbx_hit *hit = &hits->items[i];
         struct cbx_finding f = {
             .rule = hit->rule, .symbol = hit->symbol, .detail = hit->detail, .hint = hit->rule->hint
         };
-        f.enforced = effect_of(d, f.rule, &f.exception);
+        f.enforced = effect_of(d, hit, &last, &f.exception);
+        if (hit->earlier && hit->rule->guarded > 0 && f.enforced >= CBX_EFFECT_WARN) {
+            continue;
+        }
         f.effect = relaxed_of(d, f.enforced);
         verdict = verdict_of(f.effect) < verdict ? verdict_of(f.effect) : verdict;
         if (f.effect != CBX_EFFECT_ALLOW && n < shown) {

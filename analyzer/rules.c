@@ -73,7 +73,9 @@ static void add_hit(struct matcher *m, const struct cbx_rule *rule, const struct
                                             .symbol = symbol,
                                             .detail = fact->detail,
                                             .start = fact->start,
-                                            .end = fact->end };
+                                            .end = fact->end,
+                                            .languages = 1u << fact->language | 1u << m->source,
+                                            .earlier = fact->earlier };
 }
 
 /* --- names ------------------------------------------------------------------------------------ */

@@ -13,6 +13,8 @@ struct cbx_hit {
     const struct cbx_rule *rule;
     struct cbx_str symbol, detail;
     uint32_t start, end;
+    uint32_t languages; /* bits of the fact's and the source's */
+    bool earlier;       /* of what was admitted before: only a denial counts */
 };
 
 struct cbx_hits {

@@ -2,6 +2,8 @@
  * A policy in plain words. */
 #include "policies/explain.h"
 
+#include "policies/keys.h"
+
 #include "policies/base/date.h"
 #include "policies/base/printable.h"
 #include "policies/egress.h"
@@ -133,6 +135,10 @@ static void add_rule(struct cbx_buf *out, const struct cbx_rule *rule)
         cbx_buf_printf(out, "%s%s", (rule->languages >> i & 1) != 0 ? ", " : "",
                        (rule->languages >> i & 1) != 0 ? cbx_language_name((enum cbx_language)i)
                                                        : "");
+    }
+    if (rule->guarded > 0) {
+        cbx_buf_printf(out, ", a warning where the guard refuses %s",
+                       cbx_guarded_names[rule->guarded]);
     }
     cbx_buf_printf(out, ", from %.*s): %.*s\n", CBX_STR_ARG(rule->origin),
                    CBX_STR_ARG(rule->message));

@@ -97,3 +97,17 @@ struct cbx_guard cbx_guard_of(const struct cbx_policy *policy, enum cbx_language
     }
     return guard;
 }
+
+bool cbx_guard_covers(const struct cbx_policy *policy, const struct cbx_rule *rule,
+                      uint32_t languages, struct cbx_str principal, int64_t now)
+{
+    for (unsigned l = 0; rule->guarded > 0 && l < CBX_LANGUAGES; l++) {
+        if ((languages >> l & 1) != 0) {
+            struct cbx_guard guard = cbx_guard_of(policy, (enum cbx_language)l, principal, now);
+            if ((guard.refused >> (rule->guarded - 1) & 1) == 0) {
+                return false;
+            }
+        }
+    }
+    return rule->guarded > 0 && languages != 0;
+}

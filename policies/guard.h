@@ -21,6 +21,10 @@ struct cbx_guard {
 struct cbx_guard cbx_guard_of(const struct cbx_policy *policy, enum cbx_language language,
                               struct cbx_str principal, int64_t now);
 
+/* True when, for every one of these languages (bits), the guard refuses what the rule relies on to be refused. */
+bool cbx_guard_covers(const struct cbx_policy *policy, const struct cbx_rule *rule,
+                      uint32_t languages, struct cbx_str principal, int64_t now);
+
 /* The row of guard.def; NULL for other numbers. */
 struct cbx_refusal_row {
     const char *name, *id, *message, *hint; /* id: "guard.NAME" */

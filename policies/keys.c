@@ -15,6 +15,10 @@ const char *const cbx_network_names[] = { "none", "packages-only", "egress", NUL
 const char *const cbx_mode_names[] = { "enforce", "log-only", NULL };
 const char *const cbx_guard_key_names[] = { "rules", "refuse", "allow", NULL };
 const char *const cbx_guard_key_always_names[] = { "rules", "refuse", NULL };
+const char *const cbx_guarded_names[] = { "never",
+#define CBX_REFUSAL(id, name, ...) name,
+#include "policies/guard.def"
+                                          NULL };
 #define CBX_SECTION(section, type, has_head)                                                       \
     typedef type section##_struct;                                                                 \
     enum { section##_has_head = has_head };                                                        \

@@ -150,6 +150,7 @@ extern const char *const cbx_source_names[];
 extern const char *const cbx_mount_mode_names[];
 extern const char *const cbx_network_names[];
 extern const char *const cbx_mode_names[];
+extern const char *const cbx_guarded_names[];          /* "never", then enum cbx_refusal */
 extern const char *const cbx_guard_key_names[];        /* in the order of enum cbx_guard_key */
 extern const char *const cbx_guard_key_always_names[]; /* of what is always refused */
 

@@ -147,6 +147,12 @@ static int merge_guard(struct merge *m, const struct slot *s)
                : 0;
 }
 
+static int merge_guarded(struct merge *m, const struct slot *s)
+{
+    unsigned base = *(unsigned *)s->base, child = *(const unsigned *)s->child;
+    return s->child_given ? merge_strictness(m, s, child != 0 && child != base) : 0;
+}
+
 static int merge_bits(struct merge *m, const struct slot *s)
 {
     uint32_t *base = s->base, child = *(const uint32_t *)s->child;

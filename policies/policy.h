@@ -100,6 +100,9 @@ struct cbx_rule {
     uint32_t languages; /* bit 1 << enum cbx_language */
     struct cbx_match match;
     enum cbx_effect effect;
+    unsigned
+        guarded; /* 1 + enum cbx_refusal: where the guard refuses that, a denial of this rule is
+                         a warning (cbx_guard_covers); 0: never */
     enum cbx_severity severity;
     struct cbx_str message, hint;
     struct cbx_strs references;

@@ -64,6 +64,13 @@ ok 'findings of a notebook name their cell in every format' cells
 printf '{"cells": [{"cell_type": "code", "source": [' >broken.ipynb
 ok 'a broken notebook cannot be checked' gives 2 'broken.ipynb' "$lint" broken.ipynb
 
+# --- a rule that relies on the guard
+printf 'n=0\nwhile read -r v; do n=$((n + v)); done <data.txt\n' >sum.sh
+printf 'version: 1\nname: open\nextends: [default]\nguard: {start-process: allow, override: true}\n' >open.yaml
+ok 'arithmetic on data is a warning where the guard refuses programs' gives 0 'sh.evaluated' "$lint" sum.sh
+ok '  and denied where it does not' gives 1 '1 denied' "$lint" --policy open.yaml sum.sh
+ok '  and under strict' gives 1 '1 denied' "$lint" --policy strict sum.sh
+
 # --- a folder
 mkdir -p tree/a/b tree/.hidden tree/node_modules tree/venv
 for file in z.py a/y.py a/b/x.js a/b/w.sh .hidden/h.py node_modules/n.js venv/v.py .h.py a/n.txt; do cp bad.py "tree/$file"; done
