@@ -359,7 +359,7 @@ static void collect_attributes(struct collector *c, TSNode node)
         n->integer |= integer;
         if (keyed && (!n->keyed || c->function == NULL)) {
             bool certain = c->function != NULL || ts_node_start_byte(child) >= c->s->fresh;
-            n->keyed_since = certain    ? ts_node_end_byte(child)
+            n->keyed_since = certain    ? ts_node_start_byte(child) /* its own keys too */
                              : n->keyed ? n->keyed_since
                                         : UINT32_MAX;
             n->keyed_in = c->function;
@@ -586,7 +586,7 @@ static struct cbx_shell_level collect_node(struct collector *c, TSNode node,
 /* Most lines have no name at all. */
 static bool may_have_names(struct cbx_str text)
 {
-    static const char *const signs[] = { "=", "(", "function", "for", "[[", "set" };
+    static const char *const signs[] = { "=", "(", "function", "for", "[[", "set", "$" };
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
         if (memmem(text.p, text.len, signs[i], strlen(signs[i])) != NULL) {
             return true;

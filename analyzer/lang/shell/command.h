@@ -48,6 +48,12 @@ enum cbx_shell_option cbx_shell_take_option(const struct cbx_shell_command *c, s
 /* True when the runner replaces a part of the text (xargs -I X, find -exec {}). */
 bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text);
 
+/* --- awk.c ---------------------------------------------------------------------------------- */
+
+/* Judges awk and its relatives: options that load code, programs that are not known, and programs that
+ * print into files and commands. */
+void cbx_shell_judge_awk(const struct cbx_shell_command *c);
+
 /* --- cwd.c -------------------------------------------------------------------------------- */
 
 /* After cd, pushd and popd: the working folder of what follows. */

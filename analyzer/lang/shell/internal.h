@@ -224,6 +224,11 @@ void cbx_shell_mark_alone(struct cbx_facts *facts, size_t from);
  * or that change what other statements mean. */
 void cbx_shell_summarise(const struct cbx_shell *s);
 
+/* --- redirect.c ------------------------------------------------------------------------------- */
+
+/* Adds facts for a `file_redirect`: its target, and descriptors of the shell itself. */
+void cbx_shell_extract_redirect(struct cbx_shell *s, TSNode node);
+
 /* --- cwd.c ----------------------------------------------------------------------------------- */
 
 /* What a cd inside of a node is to the commands behind it: in a process of its own it is nothing, and

@@ -27,13 +27,31 @@ static size_t end_of_offset(struct cbx_str text, size_t at)
     return at;
 }
 
+/* --- <>file ----------------------------------------------------------------------------------- */
+
+/* N<>FILE opens a file to read and to write. The tree has a redirection that writes; its source, which the
+ * extractor reads, has both. */
+static bool is_read_write(struct cbx_str text, size_t at)
+{
+    bool before = at == 0 || memchr(" \t\n;|&({0123456789}", text.p[at - 1], 20) != NULL;
+    return text.p[at] == '<' && text.p[at + 1] == '>' && before &&
+           memchr("<>(&|;\n", text.p[at + 2], 7) == NULL;
+}
+
 struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar)
 {
     (void)grammar;
     struct cbx_str text = parsed->text;
     char *copy = NULL;
-    for (size_t i = 0; i + 4 < text.len; i++) {
+    for (size_t i = 0; i + 2 < text.len; i++) {
         size_t at = i + 2;
+        if (is_read_write(text, i)) {
+            copy = copy == NULL ? copy_of(parsed, text) : copy;
+            if (copy != NULL) {
+                memcpy(copy + i, "> ", 2);
+            }
+            continue;
+        }
         if (text.p[i] != '$' || text.p[i + 1] != '{') {
             continue;
         }

@@ -38,6 +38,25 @@ static size_t count_bundled(const struct cbx_shell_command *c, const char *value
     return count;
 }
 
+/* A word of unknown text makes find run a program only as its -exec: a command has to follow, which is no
+ * option, and a word that ends it. */
+static bool may_find_run(const struct cbx_shell_command *c, size_t w)
+{
+    const struct cbx_word *command = w + 1 < c->count ? &c->words[w + 1] : NULL;
+    if ((c->may[w] & CBX_SHELL_MAY_MANY) != 0) {
+        return true;
+    }
+    bool runs = command != NULL && !(command->known && cbx_shell_is_option(command));
+    for (size_t end = w + 2; runs && end < c->count; end++) {
+        const struct cbx_word *word = &c->words[end];
+        if (!word->known || c->patterns[end] || cbx_str_is(word->text, ";") ||
+            cbx_str_is(word->text, "+")) {
+            return true;
+        }
+    }
+    return runs && c->fed;
+}
+
 static void check(const struct cbx_shell_command *c, const char *values, enum places places)
 {
     bool value = false, operands = false;
@@ -56,6 +75,8 @@ static void check(const struct cbx_shell_command *c, const char *values, enum pl
             may |= CBX_SHELL_MAY_OPTION;
         } else if (value || test || (w > 1 && w < 2 + bundled)) {
             may = 0;
+        } else if (places == OPERANDS && !c->patterns[w] && !hole) {
+            may &= may_find_run(c, w) ? ~0u : ~(unsigned)CBX_SHELL_MAY_OPTION;
         }
         if ((may & CBX_SHELL_MAY_OPTION) != 0) {
             add_fact(c, word);

@@ -405,23 +405,6 @@ static void judge_sed(const struct cbx_shell_command *c)
     }
 }
 
-/* awk [-F SEPARATOR] [-v NAME=VALUE] PROGRAM FILE...: an unknown program may run others. The
- * forbidden words of known programs are in commands.def. */
-static void judge_awk(const struct cbx_shell_command *c)
-{
-    static const struct cbx_shell_options names = { "Fv", " field-separator assign ", "", "", "" };
-    size_t w = 1;
-    while (w < c->count && cbx_shell_is_option(&c->words[w]) &&
-           !cbx_str_is(c->words[w].text, "--")) {
-        struct cbx_word value;
-        cbx_shell_take_option(c, &w, &names, &value);
-    }
-    w += w < c->count && cbx_shell_is_option(&c->words[w]);
-    if (w < c->count && !c->words[w].known) {
-        cbx_shell_unresolved(c->s, "code", &c->words[w]);
-    }
-}
-
 /* tar cIf PROGRAM: options without a dash. */
 static void judge_tar(const struct cbx_shell_command *c)
 {
@@ -450,16 +433,34 @@ static const struct {
     const char *word;
     void (*judge)(const struct cbx_shell_command *c);
 } specials[] = {
-    { "find", judge_find },       { "eval", judge_eval },         { "trap", judge_trap },
-    { "source", judge_source },   { ".", judge_source },          { "alias", judge_alias },
-    { "read", judge_names },      { "printf", judge_names },      { "mapfile", judge_names },
-    { "readarray", judge_names }, { "getopts", judge_names },     { "unset", judge_names },
-    { "wait", judge_names },      { "test", judge_names },        { "let", judge_declared },
-    { "export", judge_declared }, { "declare", judge_declared },  { "typeset", judge_declared },
-    { "local", judge_declared },  { "readonly", judge_declared }, { "sed", judge_sed },
-    { "gsed", judge_sed },        { "tar", judge_tar },           { "uniq", judge_uniq },
-    { "awk", judge_awk },         { "gawk", judge_awk },          { "mawk", judge_awk },
-    { "nawk", judge_awk },
+    { "find", judge_find },
+    { "eval", judge_eval },
+    { "trap", judge_trap },
+    { "source", judge_source },
+    { ".", judge_source },
+    { "alias", judge_alias },
+    { "read", judge_names },
+    { "printf", judge_names },
+    { "mapfile", judge_names },
+    { "readarray", judge_names },
+    { "getopts", judge_names },
+    { "unset", judge_names },
+    { "wait", judge_names },
+    { "test", judge_names },
+    { "let", judge_declared },
+    { "export", judge_declared },
+    { "declare", judge_declared },
+    { "typeset", judge_declared },
+    { "local", judge_declared },
+    { "readonly", judge_declared },
+    { "sed", judge_sed },
+    { "gsed", judge_sed },
+    { "tar", judge_tar },
+    { "uniq", judge_uniq },
+    { "awk", cbx_shell_judge_awk },
+    { "gawk", cbx_shell_judge_awk },
+    { "mawk", cbx_shell_judge_awk },
+    { "nawk", cbx_shell_judge_awk },
 };
 
 void cbx_shell_judge_specials(const struct cbx_shell_command *c, struct cbx_str name)

@@ -39,6 +39,9 @@ static unsigned arithmetic_traits(struct cbx_str text)
 /* The name of a file that a pattern such as *.csv finds ends in letters that end no dangerous option. */
 static bool has_ending(struct cbx_str pattern)
 {
+    if (pattern.len > 1 && pattern.p[pattern.len - 1] == '/') {
+        return true; /* for a folder */
+    }
     const char *dot = memrchr(pattern.p, '.', pattern.len);
     size_t from = dot != NULL ? (size_t)(dot - pattern.p) + 1 : pattern.len;
     bool letters = from < pattern.len;
@@ -89,8 +92,13 @@ unsigned cbx_shell_variable_traits(struct cbx_shell *s, struct cbx_str name)
             return own_variables[i].may | (n != NULL ? n->may : 0u);
         }
     }
-    /* one that only the caller, or an earlier cell, can have set */
-    return n == NULL || !n->given ? CBX_SHELL_MAY_ANY : n->may;
+    if (n != NULL && n->given) {
+        return n->may;
+    }
+    /* One that only the caller can have set, as the arguments; in a line of another language that
+     * program can. */
+    bool own = s->parsed->facts->source == CBX_SHELL && (n == NULL || !n->assigned);
+    return CBX_SHELL_MAY_ANY & ~(own ? (unsigned)CBX_SHELL_MAY_OPTION : 0u);
 }
 
 static unsigned parameter(const struct cbx_shell *s, const struct cbx_shell_name *function)

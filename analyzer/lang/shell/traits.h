@@ -13,6 +13,8 @@ enum cbx_shell_trait {
     CBX_SHELL_MAY_SPLIT = 1 << 2,  /* give several words where it is not quoted */
     CBX_SHELL_MAY_LEAVE = 1 << 3,  /* be a path outside the workspace */
     CBX_SHELL_MAY_NAME = 1 << 4,   /* be the name of a variable, whose value arithmetic evaluates */
+    CBX_SHELL_MAY_MANY =
+        1 << 5, /* of a word of a command: give several words though it is quoted */
 };
 #define CBX_SHELL_MAY_ANY                                                                          \
     (CBX_SHELL_MAY_OPTION | CBX_SHELL_MAY_CODE | CBX_SHELL_MAY_SPLIT | CBX_SHELL_MAY_LEAVE |       \

@@ -62,7 +62,10 @@ static unsigned shape_of(struct cbx_shell *s, TSNode node)
         ts_tree_cursor_delete(&cursor);
     }
     may |= s->names.splits && may != 0 ? CBX_SHELL_MAY_SPLIT : 0u;
-    return (may & CBX_SHELL_MAY_OPTION) | (bare ? may & CBX_SHELL_MAY_SPLIT : 0u);
+    struct cbx_str source = cbx_shell_source_of(s, node);
+    bool many = memchr(source.p, '@', source.len) != NULL; /* "$@", "${a[@]}" */
+    return (may & CBX_SHELL_MAY_OPTION) | (bare ? may & CBX_SHELL_MAY_SPLIT : 0u) |
+           (many ? CBX_SHELL_MAY_MANY : 0u);
 }
 
 static void take_child(struct cbx_shell *s, struct cbx_shell_line *line, TSNode child, size_t limit)

@@ -36,5 +36,4 @@ command time -o /etc/x ls
 # expect 35 sh.command
 find . -type f $MORE
 # expect 37 sh.command
-# expect 1 sh.option
 # expect 37 sh.option
