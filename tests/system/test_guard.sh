@@ -169,7 +169,7 @@ forged() { # a frame on the kernel's channel is no report
 ok 'a program forges no report' forged
 flooded() { # CODE: a flood of refusals of one capability hides none of another
     run shell $'ls /etc | while read -r f; do head -c 1 -- "/etc/$f"; done > /dev/null 2>&1\nls /etc | while read -r f; do head -c 1 -- "/etc//$f"; done > /dev/null 2>&1\nid' >"$work/flooded"
-    jq -e '.blocked | (map(select(.capability == "read-outside")) | length > 10) and any(.capability == "start-process" and .what == "/usr/bin/id")' "$work/flooded"
+    jq -e '.blocked | (map(select(.capability == "read-outside")) | length > 10) and any(.capability == "start-process" and (.what | endswith("id")))' "$work/flooded"
 }
 ok 'a flood of refusals hides none of another kind' flooded
 own_name() { # LANGUAGE CODE

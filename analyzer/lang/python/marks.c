@@ -74,6 +74,16 @@ static bool is_for_keys(struct cbx_str name)
     return false;
 }
 
+/* The flags of "anything", and of a name that stands for what it holds. The numbers of other values are no flags. */
+static uint32_t held_flags(const struct cbx_value *v)
+{
+    if (v->kind == CBX_V_UNKNOWN) {
+        return (uint32_t)v->number;
+    }
+    uint32_t gives = v->kind == CBX_V_NAME ? cbx_py_gives(v->text) : 0;
+    return (gives & CBX_PY_HOLDS) != 0 ? gives : 0;
+}
+
 /* The flags of what is sent beside the headers for keys; of these, that of the whole environment. */
 static uint32_t sent_flags(const struct cbx_values *values, bool for_keys, int depth)
 {
@@ -85,12 +95,8 @@ static uint32_t sent_flags(const struct cbx_values *values, bool for_keys, int d
             bool key = for_keys || (map && v->keys != NULL && is_for_keys(v->keys[k]));
             flags |= k < MARK_MEMBERS_MAX ? sent_flags(v->members[k], key, depth + 1) : 0;
         }
-        if (!container) {
-            uint32_t held = v->kind == CBX_V_NAME ? cbx_py_gives(v->text) : (uint32_t)v->number;
-            held = v->kind == CBX_V_UNKNOWN || (held & CBX_PY_HOLDS) != 0 ? held : 0;
-            flags |= held & (for_keys ? CBX_UNKNOWN_ENVIRONMENT
-                                      : CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
-        }
+        flags |= held_flags(v) & (for_keys ? CBX_UNKNOWN_ENVIRONMENT
+                                           : CBX_UNKNOWN_SECRET | CBX_UNKNOWN_ENVIRONMENT);
     }
     return flags;
 }
