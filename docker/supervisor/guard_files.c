@@ -104,7 +104,7 @@ static int refuse_path(struct cbx_guard_call *call, bool writes, const char *pat
 {
     call->refusal = writes ? CBX_GUARD_WRITE : CBX_GUARD_READ;
     snprintf(call->what, sizeof(call->what), "%.*s", (int)sizeof(call->what) - 1, path);
-    return -EACCES;
+    return cbx_guard_refuses(call) ? -EACCES : 0;
 }
 
 static int decide_path(struct cbx_guard_call *call, int folder, const char *path, bool writes)

@@ -70,6 +70,63 @@ static void lists_files_sorted_and_refuses_names_that_are_none(void **state)
     }
 }
 
+struct refusals {
+    unsigned count;
+    struct cbx_event last;
+    char text[64];
+};
+
+static int note_refusal(void *context, const struct cbx_event *event)
+{
+    struct refusals *r = context;
+    r->count++;
+    r->last = *event;
+    snprintf(r->text, sizeof(r->text), "%.*s", (int)event->text.len, event->text.p);
+    return 0;
+}
+
+static void add_refusal(struct cbx_buf *out, uint32_t refusal, uint32_t count, const char *text)
+{
+    struct cbx_frame_blocked head = { .refusal = refusal, .count = count };
+    uint8_t len = (uint8_t)strlen(text);
+    cbx_buf_add_bytes(out, &head, sizeof(head));
+    cbx_buf_add_bytes(out, &len, sizeof(len));
+    cbx_buf_add_cstr(out, text);
+}
+
+static void takes_refusals_after_the_last_run_and_drops_what_is_malformed(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = open_sandbox();
+    CBX_AUTO_DONE(buf) answer;
+    struct refusals r = { 0 };
+    const struct cbx_sink notes = { .event = note_refusal, .context = &r };
+    cbx_buf_init(&answer, 4096);
+    add_refusal(&answer, CBX_REFUSE_READ, 1, "/etc/shadow");
+    add_refusal(&answer, CBX_REFUSE_START, 3, "/bin/sh");
+    fake.answer = cbx_buf_str(&answer);
+    assert_int_equal(cbx_sandbox_take_refusals(sandbox, &notes, &err), 0);
+    assert_int_equal(r.count, 2);
+    assert_int_equal(r.last.kind, CBX_EVENT_BLOCKED);
+    assert_int_equal(r.last.refusal, CBX_REFUSE_START);
+    assert_int_equal(r.last.count, 3);
+    assert_string_equal(r.text, "/bin/sh");
+    for (size_t cut = 1; cut < 20; cut++) { /* the second one is incomplete */
+        r.count = 0;
+        fake.answer = cbx_str_sub(cbx_buf_str(&answer), 0, answer.len - cut);
+        if (answer.len - cut >= sizeof(struct cbx_frame_blocked) + 1 + strlen("/etc/shadow")) {
+            assert_int_equal(cbx_sandbox_take_refusals(sandbox, &notes, &err), 0);
+            assert_in_range(r.count, 1, 1);
+        }
+    }
+    r.count = 0;
+    cbx_buf_reset(&answer);
+    add_refusal(&answer, CBX_REFUSALS, 1, "no row");
+    fake.answer = cbx_buf_str(&answer);
+    assert_int_equal(cbx_sandbox_take_refusals(sandbox, &notes, &err), 0);
+    assert_int_equal(r.count, 0);
+}
+
 static void gets_the_bytes_of_a_file(void **state)
 {
     (void)state;
@@ -149,6 +206,7 @@ int main(void)
         TEST(a_judged_file_is_put_with_a_permit_for_it_and_is_in_the_ledger),
         TEST(a_reset_is_in_the_ledger_once),
         TEST(a_sandbox_that_does_not_answer_fails_the_poll),
+        TEST(takes_refusals_after_the_last_run_and_drops_what_is_malformed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
