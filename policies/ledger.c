@@ -58,14 +58,6 @@ void cbx_entry_write(const struct cbx_entry *entry, struct cbx_buf *out)
     cbx_buf_add(out, entry->text);
 }
 
-/* Removes `len` bytes from the front; the result is shorter when there are fewer. */
-static struct cbx_str take(struct cbx_str *bytes, size_t len)
-{
-    struct cbx_str first = cbx_str_sub(*bytes, 0, len);
-    *bytes = cbx_str_sub(*bytes, first.len, bytes->len);
-    return first;
-}
-
 bool cbx_entry_next(struct cbx_str *bytes, struct cbx_entry *out)
 {
     struct head head;
@@ -74,11 +66,11 @@ bool cbx_entry_next(struct cbx_str *bytes, struct cbx_entry *out)
         return false;
     }
     memcpy(&head, rest.p, sizeof(head));
-    take(&rest, sizeof(head));
+    cbx_str_take(&rest, sizeof(head));
     struct cbx_entry entry = { .kind = (enum cbx_entry_kind)head.kind };
-    entry.language = take(&rest, head.language_bytes);
-    entry.name = take(&rest, head.name_bytes);
-    entry.text = take(&rest, head.text_bytes);
+    entry.language = cbx_str_take(&rest, head.language_bytes);
+    entry.name = cbx_str_take(&rest, head.name_bytes);
+    entry.text = cbx_str_take(&rest, head.text_bytes);
     if (head.kind < CBX_ENTRY_CELL || head.kind > CBX_ENTRY_RESET ||
         entry.language.len != head.language_bytes || entry.name.len != head.name_bytes ||
         entry.text.len != head.text_bytes) {

@@ -5,6 +5,7 @@
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/scope.h"
 #include "analyzer/places.h"
+#include "analyzer/value_bytes.h"
 #include "analyzer/written.h"
 #include "policies/base/array.h"
 #include "policies/base/sort.h"
@@ -30,14 +31,6 @@ void cbx_record_write(const struct cbx_record *record, struct cbx_buf *out)
     cbx_buf_add(out, record->body);
 }
 
-/* Removes `len` bytes from the front; the result is shorter when there are fewer. */
-static struct cbx_str take(struct cbx_str *bytes, size_t len)
-{
-    struct cbx_str first = cbx_str_sub(*bytes, 0, len);
-    *bytes = cbx_str_sub(*bytes, first.len, bytes->len);
-    return first;
-}
-
 enum { WORDS_BYTES = 64 };
 
 bool cbx_record_next(struct cbx_str *records, struct cbx_record *out)
@@ -48,11 +41,11 @@ bool cbx_record_next(struct cbx_str *records, struct cbx_record *out)
         return false;
     }
     memcpy(&head, rest.p, sizeof(head));
-    take(&rest, sizeof(head));
+    cbx_str_take(&rest, sizeof(head));
     struct cbx_record record = { .kind = (enum cbx_record_kind)head.kind };
-    record.names = take(&rest, head.names_bytes);
-    record.words = take(&rest, head.words_bytes);
-    record.body = take(&rest, head.body_bytes);
+    record.names = cbx_str_take(&rest, head.names_bytes);
+    record.words = cbx_str_take(&rest, head.words_bytes);
+    record.body = cbx_str_take(&rest, head.body_bytes);
     if (head.kind < CBX_RECORD_CELL || head.kind > CBX_RECORD_WALK ||
         record.names.len != head.names_bytes || record.words.len != head.words_bytes ||
         record.body.len != head.body_bytes ||
@@ -131,111 +124,6 @@ bool cbx_summary_merge(struct cbx_buf *summary, struct cbx_str newer, struct cbx
     }
     cbx_buf_add(summary, newer);
     return !summary->overflow;
-}
-
-/* --- values ----------------------------------------------------------------------------------- */
-
-enum { VALUE_DEPTH_MAX = 6, VALUE_TEXT_MAX = 4096, VALUES_BYTES_MAX = 64 * 1024 };
-
-/* Before the text of a value, in host order. */
-struct value_head {
-    uint32_t kind, count, text_bytes;
-    uint8_t has_members, has_keys, spare[2];
-    int64_t number;
-};
-
-static bool encode(const struct cbx_values *values, int depth, struct cbx_buf *out);
-
-static bool encode_one(const struct cbx_value *v, int depth, struct cbx_buf *out)
-{
-    static const struct cbx_value unknown = { .kind = CBX_V_UNKNOWN };
-    /* A long text is not known any more, which allows nothing that it would not allow. */
-    v = v->kind == CBX_V_TEXT && v->text.len > VALUE_TEXT_MAX ? &unknown : v;
-    struct value_head head = { .kind = v->kind,
-                               .count = v->count,
-                               .text_bytes = (uint32_t)v->text.len,
-                               .has_members = v->members != NULL,
-                               .has_keys = v->keys != NULL,
-                               .number = v->number };
-    bool good = v->kind != CBX_V_FUNCTION && depth < VALUE_DEPTH_MAX;
-    cbx_buf_add_bytes(out, &head, sizeof(head));
-    cbx_buf_add(out, v->text);
-    for (uint32_t i = 0; good && head.has_members && i < v->count; i++) {
-        if (head.has_keys) {
-            uint32_t len = (uint32_t)v->keys[i].len;
-            cbx_buf_add_bytes(out, &len, sizeof(len));
-            cbx_buf_add(out, v->keys[i]);
-        }
-        good = encode(v->members[i], depth + 1, out);
-    }
-    return good;
-}
-
-/* False for functions of the text, which have no meaning outside of it, and for what is too large. */
-static bool encode(const struct cbx_values *values, int depth, struct cbx_buf *out)
-{
-    bool good = true;
-    cbx_buf_add_bytes(out, &values->count, sizeof(values->count));
-    for (uint32_t i = 0; good && i < values->count; i++) {
-        good = encode_one(values->items[i], depth, out);
-    }
-    return good && !out->overflow;
-}
-
-static const struct cbx_values *decode(struct cbx_str *bytes, struct cbx_arena *arena, int depth);
-
-static bool decode_members(struct cbx_str *bytes, const struct value_head *head,
-                           struct cbx_arena *arena, int depth, struct cbx_value *out)
-{
-    bool good = head->count <= CBX_MEMBERS_MAX;
-    const struct cbx_values **members =
-        good ? cbx_arena_array(arena, head->count + 1u, sizeof(*members)) : NULL;
-    struct cbx_str *keys =
-        good && head->has_keys ? cbx_arena_array(arena, head->count + 1u, sizeof(*keys)) : NULL;
-    good = members != NULL && (keys != NULL || !head->has_keys);
-    for (uint32_t i = 0; good && i < head->count; i++) {
-        uint32_t len = 0;
-        if (keys != NULL) {
-            struct cbx_str raw = take(bytes, sizeof(len));
-            good = raw.len == sizeof(len);
-            memcpy(&len, raw.p, raw.len);
-            keys[i] = take(bytes, len);
-            good = good && keys[i].len == len;
-        }
-        members[i] = good ? decode(bytes, arena, depth + 1) : NULL;
-        good = good && members[i] != NULL;
-    }
-    out->members = members;
-    out->keys = keys;
-    return good;
-}
-
-/* NULL when the bytes are no values, or the arena is exhausted. */
-static const struct cbx_values *decode(struct cbx_str *bytes, struct cbx_arena *arena, int depth)
-{
-    uint32_t count = 0;
-    struct cbx_str raw = take(bytes, sizeof(count));
-    memcpy(&count, raw.p, raw.len);
-    if (raw.len != sizeof(count) || count > CBX_VALUES_MAX + 1 || depth > VALUE_DEPTH_MAX) {
-        return NULL;
-    }
-    const struct cbx_values *out = &cbx_values_nothing;
-    for (uint32_t i = 0; i < count; i++) {
-        struct value_head head = { 0 };
-        raw = take(bytes, sizeof(head));
-        memcpy(&head, raw.p, raw.len);
-        struct cbx_value v = { .kind = (enum cbx_value_kind)head.kind,
-                               .count = head.count,
-                               .number = head.number };
-        v.text = take(bytes, head.text_bytes);
-        if (raw.len != sizeof(head) || head.kind > CBX_V_PARTIAL || head.kind == CBX_V_FUNCTION ||
-            v.text.len != head.text_bytes ||
-            (head.has_members && !decode_members(bytes, &head, arena, depth, &v))) {
-            return NULL;
-        }
-        out = cbx_values_join(arena, out, cbx_values_one(arena, &v));
-    }
-    return arena->exhausted ? NULL : out;
 }
 
 /* --- recalling -------------------------------------------------------------------------------- */
@@ -531,18 +419,19 @@ static bool write_walk(const struct cbx_walk *walk, struct cbx_buf *out)
     cbx_written_read(walk->facts, &written);
     cbx_recall_written(walk->parsed->recall, &written);
     cbx_buf_add_bytes(out, &head, sizeof(head));
-    return encode(walk->escaped, 0, out) &&
-           encode(walk->escaped_calls != NULL ? walk->escaped_calls : &cbx_values_nothing, 0,
-                  out) &&
-           encode(names_of(walk->arena, walk->import_items, walk->import_count), 0, out) &&
-           encode(names_of(walk->arena, walk->star_items, walk->stars.count), 0, out) &&
-           encode(names_of(walk->arena, written.modules, written.count), 0, out);
+    return cbx_values_encode(walk->escaped, 0, out) &&
+           cbx_values_encode(
+               walk->escaped_calls != NULL ? walk->escaped_calls : &cbx_values_nothing, 0, out) &&
+           cbx_values_encode(names_of(walk->arena, walk->import_items, walk->import_count), 0,
+                             out) &&
+           cbx_values_encode(names_of(walk->arena, walk->star_items, walk->stars.count), 0, out) &&
+           cbx_values_encode(names_of(walk->arena, written.modules, written.count), 0, out);
 }
 
 static uint32_t read_names(struct cbx_str *bytes, struct cbx_arena *arena, struct cbx_str *out,
                            uint32_t max)
 {
-    const struct cbx_values *values = decode(bytes, arena, 0);
+    const struct cbx_values *values = cbx_values_decode(bytes, arena, 0);
     const struct cbx_value *list = values != NULL ? cbx_values_container(values, CBX_V_LIST) : NULL;
     uint32_t count = 0;
     for (uint32_t i = 0; list != NULL && i < list->count && count < max; i++) {
@@ -559,7 +448,7 @@ void cbx_recall_walk(struct cbx_walk *walk)
         return;
     }
     memcpy(&head, bytes.p, sizeof(head));
-    take(&bytes, sizeof(head));
+    cbx_str_take(&bytes, sizeof(head));
     walk->patched = head.patched;
     walk->imported = head.imported;
     walk->givers = head.givers;
@@ -569,11 +458,11 @@ void cbx_recall_walk(struct cbx_walk *walk)
     walk->uses_arguments = head.uses_arguments;
     walk->withs = head.withs;
     walk->armed = walk->parsed->recall->armed = head.armed;
-    const struct cbx_values *escaped = decode(&bytes, walk->arena, 0);
+    const struct cbx_values *escaped = cbx_values_decode(&bytes, walk->arena, 0);
     walk->gave_up |= escaped == NULL;
     walk->escaped = escaped != NULL ? escaped : walk->escaped;
     walk->parsed->recall->escaped = walk->escaped;
-    const struct cbx_values *calls = decode(&bytes, walk->arena, 0);
+    const struct cbx_values *calls = cbx_values_decode(&bytes, walk->arena, 0);
     walk->gave_up |= calls == NULL;
     walk->parsed->recall->escaped_calls = calls != NULL && calls->count > 0 ? calls : NULL;
     walk->import_count = read_names(&bytes, walk->arena, walk->import_items, CBX_IMPORTS_MAX);
@@ -637,7 +526,7 @@ void cbx_recall_name(struct cbx_walk *walk, const struct cbx_scope *scope, struc
         } else if (!e->given) {
             struct cbx_str bytes = e->values;
             e->given = true;
-            const struct cbx_values *values = decode(&bytes, walk->arena, 0);
+            const struct cbx_values *values = cbx_values_decode(&bytes, walk->arena, 0);
             bind_values(walk, scope, cbx_arena_copy(walk->arena, name),
                         values != NULL ? values : &cbx_values_unknown);
         }
@@ -651,6 +540,8 @@ struct bound {
     struct cbx_binding *binding;
     bool attribute;
 };
+
+enum { VALUES_BYTES_MAX = 64 * 1024 };
 
 struct making {
     struct cbx_walk *walk;
@@ -720,7 +611,7 @@ static bool has_power(const struct cbx_values *values, bool names_too, int depth
                              v->kind == CBX_V_PARTIAL));
         for (uint32_t k = 0; !has && v->members != NULL && v->kind != CBX_V_NAME && k < v->count;
              k++) {
-            has = depth >= VALUE_DEPTH_MAX || has_power(v->members[k], names_too, depth + 1);
+            has = depth >= CBX_VALUES_DEPTH_MAX || has_power(v->members[k], names_too, depth + 1);
         }
     }
     return has;
@@ -828,7 +719,7 @@ static bool is_over(struct making *m, const struct cbx_node *statement)
     for (size_t i = 0; i < count; i++) {
         cbx_buf_reset(&m->body);
         if (binds_builtin(m->walk, bound[i].binding->name) || counts_as_written(m, &bound[i]) ||
-            !encode(value_of_binding(m, &bound[i]), 0, &m->body)) {
+            !cbx_values_encode(value_of_binding(m, &bound[i]), 0, &m->body)) {
             return false;
         }
     }
@@ -869,7 +760,7 @@ static bool write_values(struct making *m, const struct bound *bound)
     cbx_buf_reset(&m->names);
     add_name(m, name, bound->attribute);
     struct cbx_record record = { .kind = CBX_RECORD_VALUES };
-    bool good = encode(values, 0, &m->body) && m->names.len > 0;
+    bool good = cbx_values_encode(values, 0, &m->body) && m->names.len > 0;
     record.names = cbx_buf_str(&m->names);
     record.body = cbx_buf_str(&m->body);
     if (good) {

@@ -81,6 +81,14 @@ static inline struct cbx_str cbx_str_sub(struct cbx_str a, size_t from, size_t t
                              .len = to > from ? to - from : 0 };
 }
 
+/* Removes `len` bytes from the front and returns them; the result is shorter when there are fewer. */
+static inline struct cbx_str cbx_str_take(struct cbx_str *bytes, size_t len)
+{
+    struct cbx_str first = cbx_str_sub(*bytes, 0, len);
+    *bytes = cbx_str_sub(*bytes, first.len, bytes->len);
+    return first;
+}
+
 /* memcmp order, shorter first: for cbx_sort and bsearch over slices. */
 int cbx_str_compare(struct cbx_str a, struct cbx_str b);
 
