@@ -278,6 +278,11 @@ static const struct cbx_values *members_of(struct cbx_walk *js, const struct cbx
                            secrets_in(js, object));
 }
 
+static const struct cbx_values *sender(struct cbx_walk *js, struct cbx_str name)
+{
+    return cbx_values_join(js->arena, cbx_values_name(js->arena, name), &cbx_values_unknown);
+}
+
 static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str name,
                                           const struct cbx_js_call_site *site,
                                           struct cbx_scope *scope)
@@ -288,6 +293,12 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     struct cbx_str library = cbx_js_wrapper(name);
     if (library.len > 0 && meaning == JS_CALL_NONE) { /* _(x), _.chain(x).map(f) */
         return cbx_values_join(js->arena, cbx_values_name(js->arena, library), &cbx_values_unknown);
+    }
+    const char *dot = name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
+    struct cbx_str object =
+        dot != NULL ? cbx_str_sub(name, 0, (size_t)(dot - name.p)) : CBX_STR("");
+    if (meaning == JS_CALL_NONE && cbx_js_call_meaning(object) == JS_CALL_SENDER) {
+        return sender(js, object); /* superagent.post(u).set(h) */
     }
     if (meaning == JS_CALL_NONE || meaning == JS_CALL_SKIP) {
         return &cbx_values_unknown;
@@ -332,6 +343,8 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
         return parse_int(js, site, scope);
     case JS_CALL_CARRIES:
         return cbx_values_marked(js->arena, cbx_js_secrets(first, false));
+    case JS_CALL_SENDER:
+        return sender(js, name);
     case JS_CALL_NAMES:
         return cbx_values_each(js->arena, cbx_values_marked(js->arena, CBX_UNKNOWN_NAMES));
     default:

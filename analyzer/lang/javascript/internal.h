@@ -136,6 +136,7 @@ enum cbx_js_call {
     JS_CALL_APPLY,
     JS_CALL_NAMES,   /* of all members of its argument */
     JS_CALL_CARRIES, /* a text of its arguments */
+    JS_CALL_SENDER,  /* an object whose methods send what they are given */
 };
 /* How the evaluator follows a callable of this name. */
 enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);

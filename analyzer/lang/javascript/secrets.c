@@ -56,6 +56,13 @@ uint32_t cbx_js_secrets(const struct cbx_values *values, bool for_keys)
     return secrets_of(values, for_keys, 0);
 }
 
+/* req.setHeader(name, key), superagent.post(url).set(name, key).auth(user, key) */
+static bool makes_header(struct cbx_str name)
+{
+    return memmem(name.p, name.len, "eader", 5) != NULL || cbx_str_ends(name, CBX_STR(".set")) ||
+           cbx_str_ends(name, CBX_STR(".auth"));
+}
+
 void cbx_js_check_sent(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                        const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
@@ -63,7 +70,7 @@ void cbx_js_check_sent(struct cbx_walk *js, struct cbx_str name, struct cbx_node
     for (uint32_t i = 0; i < count && i < 8; i++) {
         bool given;
         const struct cbx_values *values = cbx_js_argument(js, site, i, scope, &given);
-        flags |= given ? cbx_js_secrets(values, false) : 0;
+        flags |= given ? cbx_js_secrets(values, makes_header(name)) : 0;
     }
     if (flags != 0) {
         cbx_facts_add_special(js->facts, CBX_FACT_SECRET_SENT, name, call->start, call->end);

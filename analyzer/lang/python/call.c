@@ -500,12 +500,13 @@ static const struct cbx_values *apply_namespace_method(struct cbx_walk *py, stru
     return NULL;
 }
 
-/* True when the name looks like a class for whose methods the sinks have rows. */
+/* True when the name looks like a class for whose methods the sinks have rows, or that sends what its
+ * methods are given. */
 static bool is_class(struct cbx_str name)
 {
     const char *dot = name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
     return dot != NULL && dot + 1 < name.p + name.len && dot[1] >= 'A' && dot[1] <= 'Z' &&
-           cbx_sinks_within(CBX_PYTHON, name);
+           (cbx_sinks_within(CBX_PYTHON, name) || cbx_py_sends(name));
 }
 
 /* The value of a callable that is not followed: an object of a type with a known name, or

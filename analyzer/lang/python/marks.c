@@ -101,10 +101,11 @@ static uint32_t sent_flags(const struct cbx_values *values, bool for_keys, int d
     return flags;
 }
 
-/* HTTPBasicAuth(user, password), add_password(...): for the header Authorization. */
+/* HTTPBasicAuth(user, password), add_password(...), add_header(...): for the header Authorization. */
 static bool makes_header(struct cbx_str name)
 {
-    return memmem(name.p, name.len, "Auth", 4) != NULL ||
+    return memmem(name.p, name.len, "eader", 5) != NULL ||
+           memmem(name.p, name.len, "Auth", 4) != NULL ||
            memmem(name.p, name.len, "auth", 4) != NULL ||
            memmem(name.p, name.len, "assword", 7) != NULL;
 }

