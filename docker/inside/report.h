@@ -19,8 +19,11 @@ enum cbx_report {
     CBX_REPORT_REFUSED =
         4
         << 8, /* and a row of policies/guard.def; address and bytes of a text that says what was refused */
+    /* A frame of the type in the lowest byte begins at the offset that stands in the place of the address: EPERM when the supervisor sent none
+     * there, as after a program has read from the kernel's socket itself. */
+    CBX_REPORT_FRAME = 5 << 8,
     CBX_REPORT_KIND = 0xff << 8,
-    CBX_REPORT_ROW = 0xff,
+    CBX_REPORT_ROW = 0xff, /* of CBX_REPORT_FRAME: the type */
 };
 
 #endif

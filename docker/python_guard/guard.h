@@ -39,6 +39,10 @@ bool cbx_hook_report(uint32_t row, const char *what);
 /* Reports, and raises PermissionError with the name of the file, which may be NULL. Returns -1. */
 int cbx_hook_refuse(uint32_t row, const char *what, PyObject *name);
 
+/* Whether the supervisor sent a frame of this type that begins at this offset of what it sent to the kernel. True where Linux has no user
+ * notification: the supervisor cannot be asked there. */
+bool cbx_hook_was_sent(uint8_t type, uint64_t offset);
+
 /* This thread may start the programs of the run's list, until it may not. */
 void cbx_hook_lines(bool may_start);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Frames from the supervisor. Linux says which process sent the bytes (SCM_CREDENTIALS, unix(7)); a program may put another socket in the place of
- * this descriptor. Frames that the guard is about take effect here, before Python sees them. */
+ * this descriptor. A program can also read from the socket itself, so that what follows is no beginning of a frame, but text that a caller chose:
+ * where the frames begin that the guard is about, the supervisor is asked. They take effect here, before Python sees them. */
 #include "docker/python_guard/guard.h"
 
 #include "docker/frame.h"
@@ -15,6 +16,7 @@
 static struct {
     uint8_t *bytes; /* complete frames, and an incomplete one */
     size_t len, size;
+    uint64_t offset; /* of the first byte, in what the supervisor sent */
 } inbox;
 
 enum { CHUNK_BYTES = 256 * 1024 };
@@ -102,6 +104,9 @@ static PyObject *take_frame(bool *taken)
         return NULL;
     }
     memcpy(&len, inbox.bytes + 1, sizeof(len));
+    if (cbx_frame_limit(inbox.bytes[0], 'k') < (int64_t)len) {
+        _exit(1); /* no frame of the supervisor */
+    }
     if (inbox.len - CBX_FRAME_HEAD_BYTES < len) {
         return NULL;
     }
@@ -109,6 +114,10 @@ static PyObject *take_frame(bool *taken)
     uint8_t type = inbox.bytes[0];
     const uint8_t *payload = inbox.bytes + CBX_FRAME_HEAD_BYTES;
     PyObject *frame = NULL;
+    bool about_guard = type == CBX_FRAME_ACCEPT || type == CBX_FRAME_RUN;
+    if (about_guard && !cbx_hook_was_sent(type, inbox.offset)) {
+        _exit(1);
+    }
     if (type == CBX_FRAME_ACCEPT) {
         cbx_hook_accept(payload, len);
     } else {
@@ -119,6 +128,7 @@ static PyObject *take_frame(bool *taken)
                               (Py_ssize_t)len);
     }
     inbox.len -= CBX_FRAME_HEAD_BYTES + (size_t)len;
+    inbox.offset += CBX_FRAME_HEAD_BYTES + (uint64_t)len;
     memmove(inbox.bytes, payload + len, inbox.len);
     return frame;
 }

@@ -56,6 +56,12 @@ int cbx_hook_refuse(uint32_t row, const char *what, PyObject *name)
     return -1;
 }
 
+bool cbx_hook_was_sent(uint8_t type, uint64_t offset)
+{
+    return fallback != NULL ||
+           syscall(SYS_prctl, CBX_REPORT_OPTION, CBX_REPORT_FRAME | type, offset, 0, secret) == 0;
+}
+
 void cbx_hook_lines(bool may_start)
 {
     send_report(may_start ? CBX_REPORT_LINES : CBX_REPORT_DONE, NULL);

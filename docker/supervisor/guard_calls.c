@@ -341,6 +341,10 @@ static int decide_report(struct cbx_guard_call *call)
         return CBX_GUARD_ANSWERED;
     case CBX_REPORT_REFUSED:
         return take_refusal(call);
+    case CBX_REPORT_FRAME:
+        return cbx_kernel_sent((uint8_t)call->data->args[1], call->data->args[2])
+                   ? CBX_GUARD_ANSWERED
+                   : -EPERM;
     default:
         return -EPERM;
     }

@@ -126,6 +126,8 @@ void cbx_kernel_start(void)
     cbx_kernel.ready = false;
     cbx_kernel.accepted = 0;
     cbx_kernel.has_variables = false;
+    cbx_kernel.offset = 0;
+    memset(cbx_kernel.marks, 0, sizeof(cbx_kernel.marks));
 }
 
 void cbx_kernel_clear(void)
@@ -146,10 +148,27 @@ void cbx_kernel_clear(void)
 void cbx_kernel_send(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
 {
     uint32_t len = (uint32_t)(a_len + b_len);
+    if (type == CBX_FRAME_RUN || type == CBX_FRAME_ACCEPT) {
+        unsigned at = cbx_kernel.mark++ % CBX_KERNEL_MARKS;
+        cbx_kernel.marks[at].type = type;
+        cbx_kernel.marks[at].offset = cbx_kernel.offset;
+    }
+    cbx_kernel.offset += CBX_FRAME_HEAD_BYTES + (uint64_t)len;
     cbx_bytes_add(&cbx_kernel.to, &type, 1);
     cbx_bytes_add(&cbx_kernel.to, &len, sizeof(len));
     cbx_bytes_add(&cbx_kernel.to, a, a_len);
     cbx_bytes_add(&cbx_kernel.to, b, b_len);
+}
+
+bool cbx_kernel_sent(uint8_t type, uint64_t offset)
+{
+    for (size_t i = 0; i < CBX_KERNEL_MARKS; i++) {
+        if (type != 0 && cbx_kernel.marks[i].type == type && cbx_kernel.marks[i].offset == offset) {
+            cbx_kernel.marks[i].type = 0;
+            return true;
+        }
+    }
+    return false;
 }
 
 void cbx_kernel_flush(void)

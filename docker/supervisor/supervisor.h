@@ -12,6 +12,8 @@
 
 /* --- kernel.c: the kernel's process ----------------------------------------------------------- */
 
+enum { CBX_KERNEL_MARKS = 8 };
+
 extern struct cbx_kernel {
     const char *const *argv;
     pid_t pid;             /* 0 = none */
@@ -22,7 +24,16 @@ extern struct cbx_kernel {
     bool ready;            /* it accepts runs */
     uint32_t accepted;     /* so many values of cbx_accepted were sent to it */
     bool has_variables;    /* and the variables */
+    uint64_t offset;       /* bytes that were queued for it since its start */
+    struct {
+        uint64_t offset;
+        uint8_t type;          /* 0 = none */
+    } marks[CBX_KERNEL_MARKS]; /* where the last frames begin that the kernel asks about */
+    unsigned mark;             /* the next one to be overwritten */
 } cbx_kernel;
+
+/* Whether a frame of this type begins at this offset of what was sent to the kernel. True once for each frame. */
+bool cbx_kernel_sent(uint8_t type, uint64_t offset);
 
 /* Selects the row of docker/languages.def that cbx_kernel_start starts; false when there is none.
  */

@@ -44,6 +44,13 @@ void cbx_guard_printable(char *text)
     (void)text;
 }
 
+static uint64_t frame_offset; /* where the rig sent a RUN */
+
+bool cbx_kernel_sent(uint8_t type, uint64_t offset)
+{
+    return type == CBX_FRAME_RUN && offset == frame_offset;
+}
+
 enum { ALL = (1 << CBX_GUARD_COUNT) - 1 };
 
 static inline int decide_with(unsigned kind, pid_t pid, int number, const uint64_t args[6])

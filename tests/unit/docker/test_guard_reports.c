@@ -92,6 +92,19 @@ static void the_kernel_starts_listed_programs_only_while_it_runs_a_judged_line(v
     assert_int_equal(exec_as(CBX_PYTHON_BIT, "/bin/sh"), -EACCES);
 }
 
+static void the_kernel_is_told_where_its_frames_begin(void **state)
+{
+    (void)state;
+    frame_offset = 77;
+    uint64_t args[6] = { CBX_REPORT_OPTION, CBX_REPORT_FRAME | CBX_FRAME_RUN, 77, 0, SECRET };
+    assert_int_equal(decide_with(CBX_PYTHON_BIT, getpid(), SYS_prctl, args), CBX_GUARD_ANSWERED);
+    args[2] = 78;
+    assert_int_equal(decide_with(CBX_PYTHON_BIT, getpid(), SYS_prctl, args), -EPERM);
+    args[2] = 77;
+    args[4] = SECRET + 1;
+    assert_int_equal(decide_with(CBX_PYTHON_BIT, getpid(), SYS_prctl, args), -EPERM);
+}
+
 static void *start_from_a_thread(void *answer)
 {
     *(int *)answer = decide_with(CBX_PYTHON_BIT, gettid(), SYS_vfork, (uint64_t[6]){ 0 });
@@ -128,6 +141,7 @@ int main(void)
                                begin),
         cmocka_unit_test_setup(the_kernel_starts_listed_programs_only_while_it_runs_a_judged_line,
                                begin),
+        cmocka_unit_test_setup(the_kernel_is_told_where_its_frames_begin, begin),
         cmocka_unit_test_setup(another_thread_of_the_kernel_starts_nothing_meanwhile, begin),
         cmocka_unit_test_setup(processes_of_a_line_go_on_after_it, begin),
     };

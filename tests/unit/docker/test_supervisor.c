@@ -510,6 +510,101 @@ static void the_kernel_gets_new_hashes_before_the_run(void **state)
     assert_string_equal(given_to_kernel(), "Ecode");
 }
 
+/* A program can read from its kernel's socket, so that the kernel takes text for frames: it asks where those begin that matter. */
+static void a_frame_to_the_kernel_begins_where_it_was_sent_and_counts_once(void **state)
+{
+    (void)state;
+    add_run_that_accepts("r1", 'a', 1);
+    write_line();
+    const size_t accept_bytes = CBX_FRAME_HEAD_BYTES + CBX_FRAME_HASH_BYTES;
+    assert_false(cbx_kernel_sent(CBX_FRAME_RUN, 0));
+    assert_false(cbx_kernel_sent(CBX_FRAME_ACCEPT, 1));
+    assert_false(cbx_kernel_sent(0, 0));
+    assert_true(cbx_kernel_sent(CBX_FRAME_ACCEPT, 0));
+    assert_false(cbx_kernel_sent(CBX_FRAME_ACCEPT, 0));
+    assert_true(cbx_kernel_sent(CBX_FRAME_RUN, accept_bytes));
+    assert_false(cbx_kernel_sent(CBX_FRAME_RUN, accept_bytes));
+    end_run();
+    add_run("r2");
+    write_line();
+    uint64_t end =
+        accept_bytes + CBX_FRAME_HEAD_BYTES + CBX_FRAME_KERNEL_HEAD_BYTES + strlen("code");
+    assert_false(cbx_kernel_sent(CBX_FRAME_RUN, end - 1));
+    assert_true(cbx_kernel_sent(CBX_FRAME_RUN, end));
+}
+
+static void what_is_refused_between_two_runs_is_told_when_the_host_asks(void **state)
+{
+    (void)state;
+    struct cbx_frame_blocked head;
+    add_run("r1");
+    write_line();
+    cbx_guard_note(CBX_GUARD_READ, "/during");
+    send_frame(CBX_FRAME_REFUSALS); /* during a run it is the run's */
+    uint32_t code;
+    memcpy(&code, received(CBX_FRAME_ANSWER), sizeof(code));
+    assert_int_equal(code, EBUSY);
+    end_run();
+    cbx_guard_note(CBX_GUARD_START, "/late");
+    cbx_guard_note(CBX_GUARD_START, "/late");
+    send_frame(CBX_FRAME_REFUSALS);
+    const uint8_t *answer = received(CBX_FRAME_ANSWER);
+    memcpy(&code, answer, sizeof(code));
+    memcpy(&head, answer + sizeof(code), sizeof(head));
+    assert_int_equal(code, 0);
+    assert_int_equal(head.refusal, CBX_GUARD_START);
+    assert_int_equal(head.count, 2);
+    assert_int_equal(answer[sizeof(code) + sizeof(head)], strlen("/late"));
+    assert_memory_equal(answer + sizeof(code) + sizeof(head) + 1, "/late", strlen("/late"));
+    unsigned before = count_frames(CBX_FRAME_BLOCKED);
+    add_run("r2");
+    write_line();
+    assert_int_equal(count_frames(CBX_FRAME_BLOCKED), before); /* no run reports it again */
+}
+
+static void a_flood_of_refusals_hides_none_of_another_row(void **state)
+{
+    (void)state;
+    enum { FLOOD = 100 };
+    char path[32];
+    add_run("r1");
+    write_line();
+    for (int i = 0; i < FLOOD; i++) {
+        snprintf(path, sizeof(path), "/etc/%d", i);
+        cbx_guard_note(CBX_GUARD_READ, path);
+    }
+    turn();
+    unsigned before = count_frames(CBX_FRAME_BLOCKED);
+    assert_in_range(before, 2, FLOOD - 1);
+    cbx_guard_note(CBX_GUARD_START, "/usr/bin/id");
+    turn();
+    assert_int_equal(count_frames(CBX_FRAME_BLOCKED), before + 1);
+    const uint8_t *last = received(CBX_FRAME_BLOCKED);
+    struct cbx_frame_blocked head;
+    memcpy(&head, last, sizeof(head));
+    assert_int_equal(head.refusal, CBX_GUARD_START);
+    assert_memory_equal(last + sizeof(head), "/usr/bin/id", strlen("/usr/bin/id"));
+    end_run();
+}
+
+static void a_report_on_the_kernels_channel_is_none_where_linux_notifies(void **state)
+{
+    (void)state;
+    uint8_t frame[sizeof(struct cbx_frame_blocked) + 1] = {
+        CBX_GUARD_SOCKET, 0, 0, 0, 1, 0, 0, 0, 'x'
+    };
+    add_run("r1");
+    write_line();
+    cbx_guard.refused = 1 << CBX_GUARD_SOCKET;
+    kernel_sends(CBX_FRAME_BLOCKED, frame, sizeof(frame));
+    assert_int_equal(count_frames(CBX_FRAME_BLOCKED), 0);
+    cbx_guard.missing = true;
+    kernel_sends(CBX_FRAME_BLOCKED, frame, sizeof(frame));
+    turn();
+    assert_int_equal(count_frames(CBX_FRAME_BLOCKED), 1);
+    end_run();
+}
+
 static void a_kernel_that_starts_anew_gets_all_hashes(void **state)
 {
     (void)state;
@@ -606,6 +701,13 @@ int main(void)
         cmocka_unit_test_setup(a_run_whose_arguments_are_longer_than_its_frame_ends_the_sandbox,
                                begin_test),
         cmocka_unit_test_setup(the_kernel_gets_new_hashes_before_the_run, begin_test),
+        cmocka_unit_test_setup(a_frame_to_the_kernel_begins_where_it_was_sent_and_counts_once,
+                               begin_test),
+        cmocka_unit_test_setup(what_is_refused_between_two_runs_is_told_when_the_host_asks,
+                               begin_test),
+        cmocka_unit_test_setup(a_flood_of_refusals_hides_none_of_another_row, begin_test),
+        cmocka_unit_test_setup(a_report_on_the_kernels_channel_is_none_where_linux_notifies,
+                               begin_test),
         cmocka_unit_test_setup(a_kernel_that_starts_anew_gets_all_hashes, begin_test),
         cmocka_unit_test_setup(a_run_with_more_imports_than_its_frame_ends_the_sandbox, begin_test),
         cmocka_unit_test_setup(a_run_with_more_hashes_than_its_frame_ends_the_sandbox, begin_test),
