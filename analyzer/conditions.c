@@ -219,6 +219,9 @@ static bool any_value_holds(const struct where *at, const struct cbx_where *w,
             return true;
         }
     }
+    if (arg->likely) {
+        return false; /* decided by its text */
+    }
     bool hosts_known = tests_host(w) && arg->partial_count > 0;
     for (uint32_t i = 0; i < arg->partial_count; i++) {
         if ((w->outside.count > 0 || tests_host(w)) && partial_holds(at, w, arg->partials[i])) {

@@ -37,6 +37,57 @@ struct cbx_str cbx_places_resolve(struct cbx_arena *arena, struct cbx_str folder
     return (struct cbx_str){ .p = out, .len = n };
 }
 
+/* The part in front of `end`, behind the slash before it. */
+static struct cbx_str last_part(struct cbx_str path, size_t end)
+{
+    size_t from = end;
+    while (from > 0 && path.p[from - 1] != '/') {
+        from--;
+    }
+    return cbx_str_sub(path, from, end);
+}
+
+static bool is_dots(struct cbx_str part)
+{
+    return part.len == 0 || cbx_str_is(part, ".") || cbx_str_is(part, "..");
+}
+
+bool cbx_places_is_plain(struct cbx_str path)
+{
+    size_t end = path.len;
+    while (end > 0) {
+        struct cbx_str part = last_part(path, end);
+        if (is_dots(part)) {
+            return false;
+        }
+        end -= part.len;
+        end -= end > 0; /* the slash */
+    }
+    return path.len > 0;
+}
+
+struct cbx_str cbx_places_parent(struct cbx_arena *arena, struct cbx_str path)
+{
+    size_t end = path.len;
+    while (end > 1 && path.p[end - 1] == '/') {
+        end--;
+    }
+    struct cbx_str part = last_part(path, end);
+    if (memchr(part.p, '*', part.len) != NULL) {
+        return CBX_STR("");
+    }
+    if (is_dots(part) || cbx_str_is(part, "~")) {
+        return end == 1 && path.p[0] == '/'
+                   ? CBX_STR("/")
+                   : CBX_JOIN(arena, cbx_str_sub(path, 0, end), CBX_STR("/.."));
+    }
+    end -= part.len;
+    while (end > 1 && path.p[end - 1] == '/') {
+        end--;
+    }
+    return end > 0 ? cbx_str_sub(path, 0, end) : CBX_STR(".");
+}
+
 static void add(struct cbx_places *places, struct cbx_str folder)
 {
     for (uint32_t i = 0; i < places->count; i++) {

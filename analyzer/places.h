@@ -26,6 +26,13 @@ struct cbx_str cbx_places_resolve(struct cbx_arena *arena, struct cbx_str folder
 /* True for a path that depends on the working folder. */
 bool cbx_places_is_relative(struct cbx_str path);
 
+/* True for a path without empty parts, "." and "..": libraries for paths leave it as it is. */
+bool cbx_places_is_plain(struct cbx_str path);
+
+/* The folder that a path is in; of a relative one that climbs, and of "." and "~", the folder around that
+ * folder. "" when the path has a '*' in its last part. */
+struct cbx_str cbx_places_parent(struct cbx_arena *arena, struct cbx_str path);
+
 /* After a change to `path`; p NULL: to a folder that is not known. */
 void cbx_places_enter(struct cbx_places *places, struct cbx_str path, struct cbx_arena *arena);
 

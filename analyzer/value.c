@@ -88,6 +88,13 @@ struct cbx_str cbx_values_piece(const struct cbx_values *values, uint32_t *gaps)
     return written || partly ? v->text : CBX_STR("*");
 }
 
+const struct cbx_values *cbx_values_likely(struct cbx_arena *arena, struct cbx_str text)
+{
+    struct cbx_value likely = { .kind = CBX_V_UNKNOWN, .text = text, .number = CBX_UNKNOWN_BUILT };
+    bool gap = text.p == NULL || memchr(text.p, '*', text.len) != NULL;
+    return gap ? cbx_values_built(arena, text, CBX_UNKNOWN_BUILT) : cbx_values_one(arena, &likely);
+}
+
 const struct cbx_values *cbx_values_built(struct cbx_arena *arena, struct cbx_str text,
                                           uint32_t gaps)
 {
@@ -95,7 +102,8 @@ const struct cbx_values *cbx_values_built(struct cbx_arena *arena, struct cbx_st
     if (gaps == 0) {
         return cbx_values_text(arena, text);
     }
-    bool path = text.p != NULL && text.len <= PATH_MAX_BYTES && memchr(text.p, '/', text.len);
+    bool path = text.p != NULL && text.len > 0 && text.len <= PATH_MAX_BYTES &&
+                (text.p[0] == '~' || text.p[0] == '.' || memchr(text.p, '/', text.len) != NULL);
     gaps &= (gaps & CBX_UNKNOWN_HERE) != 0 ? ~(uint32_t)CBX_UNKNOWN_CALLER : UINT32_MAX;
     struct cbx_value built = { .kind = CBX_V_UNKNOWN,
                                .number = gaps & ~(uint32_t)CBX_UNKNOWN_HERE };
@@ -281,9 +289,9 @@ bool cbx_values_all_text(const struct cbx_values *values)
     return all;
 }
 
-/* The texts of the alternatives of a kind, paths of objects too. */
+/* The texts of the alternatives, paths of objects too: the whole ones, or those with gaps. */
 static const struct cbx_str *written(struct cbx_arena *arena, const struct cbx_values *values,
-                                     enum cbx_value_kind kind, uint32_t *count)
+                                     bool whole, uint32_t *count)
 {
     struct cbx_str *texts = NULL;
     *count = 0;
@@ -291,7 +299,9 @@ static const struct cbx_str *written(struct cbx_arena *arena, const struct cbx_v
         const struct cbx_value *v = values->items[i];
         bool object = v->kind == CBX_V_NAME && v->count == 1 && v->members[0]->count == 1;
         v = object ? v->members[0]->items[0] : v;
-        if (v->kind != kind || v->text.p == NULL) {
+        bool partly = v->kind == CBX_V_UNKNOWN && v->text.len > 0,
+             gaps = partly && memchr(v->text.p, '*', v->text.len) != NULL;
+        if (v->text.p == NULL || (v->kind != CBX_V_TEXT && !partly) || gaps == whole) {
             continue;
         }
         texts = texts != NULL ? texts : cbx_arena_array(arena, values->count, sizeof(*texts));
@@ -305,13 +315,13 @@ static const struct cbx_str *written(struct cbx_arena *arena, const struct cbx_v
 const struct cbx_str *cbx_values_texts(struct cbx_arena *arena, const struct cbx_values *values,
                                        uint32_t *count)
 {
-    return written(arena, values, CBX_V_TEXT, count);
+    return written(arena, values, true, count);
 }
 
 const struct cbx_str *cbx_values_partials(struct cbx_arena *arena, const struct cbx_values *values,
                                           uint32_t *count)
 {
-    return written(arena, values, CBX_V_UNKNOWN, count);
+    return written(arena, values, false, count);
 }
 
 bool cbx_values_is_number(const struct cbx_values *values, int64_t *out)

@@ -2,6 +2,8 @@
  * The values of a call in JavaScript: callables of the tables, methods of constants, functions of
  * this source. */
 #include "analyzer/lang/javascript/internal.h"
+
+#include "analyzer/places.h"
 #include <stdlib.h>
 
 struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *call,
@@ -190,9 +192,11 @@ static const struct cbx_values *require_any(struct cbx_walk *js, const struct cb
 {
     const struct cbx_values *out = &cbx_values_nothing;
     for (uint32_t i = 0; i < names->count; i++) {
-        bool text = names->items[i]->kind == CBX_V_TEXT;
+        const struct cbx_value *name = names->items[i];
+        bool text = name->kind == CBX_V_TEXT ||
+                    (name->kind == CBX_V_UNKNOWN && cbx_str_starts(name->text, CBX_STR("./")));
         out = cbx_values_join(js->arena, out,
-                              text ? cbx_js_load(js, cbx_js_module(names->items[i]->text))
+                              text ? cbx_js_load(js, cbx_js_module(name->text))
                                    : &cbx_values_unknown);
     }
     return out->count > 0 ? out : &cbx_values_unknown;
@@ -234,9 +238,33 @@ static const struct cbx_values *join_path(struct cbx_walk *js, const struct cbx_
         out = slash ? cbx_fold_concat(js->arena, out, CBX_STR("/")) : out;
         out = cbx_fold_concat(js->arena, out, part);
     }
-    const struct cbx_values *joined = cbx_values_built(js->arena, out, gaps);
-    bool climbs = out.p != NULL && out.len > 1 && memmem(out.p, out.len, "..", 2) != NULL;
-    return climbs ? cbx_values_join(js->arena, joined, &cbx_values_unknown) : joined;
+    bool exact = gaps == 0 && out.p != NULL && cbx_places_is_plain(out);
+    return exact || gaps != 0 ? cbx_values_built(js->arena, out, gaps)
+                              : cbx_values_likely(js->arena, out);
+}
+
+/* path.resolve(a, b): absolute, so it is no constant. */
+static const struct cbx_values *
+resolve_path(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
+{
+    struct cbx_str out = CBX_STR("."), part;
+    uint32_t gaps = CBX_UNKNOWN_BUILT;
+    bool given;
+    for (uint32_t i = 0, count = cbx_js_argument_count(site); i < count && out.p != NULL; i++) {
+        part = cbx_values_piece(cbx_js_argument(js, site, i, scope, &given), &gaps);
+        bool restarts = part.len > 0 && (!cbx_places_is_relative(part) || part.p[0] == '*');
+        out = restarts ? part : CBX_JOIN(js->arena, out, CBX_STR("/"), part);
+    }
+    return cbx_values_built(js->arena, out, gaps);
+}
+
+static const struct cbx_values *parent_of(struct cbx_walk *js, const struct cbx_values *path)
+{
+    uint32_t gaps = 0;
+    struct cbx_str parent = cbx_places_parent(js->arena, cbx_values_piece(path, &gaps));
+    return parent.len == 0 ? cbx_values_marked(js->arena, gaps & ~(uint32_t)CBX_UNKNOWN_HERE)
+           : gaps != 0     ? cbx_values_built(js->arena, parent, gaps)
+                           : cbx_values_likely(js->arena, parent);
 }
 
 static const struct cbx_values *parse_int(struct cbx_walk *js, const struct cbx_js_call_site *site,
@@ -334,9 +362,17 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     case JS_CALL_JOIN_PATH:
         return join_path(js, site, scope);
     case JS_CALL_HOME:
-        return cbx_values_text(js->arena, CBX_STR("~"));
+        return cbx_values_likely(js->arena, CBX_STR("~"));
     case JS_CALL_HERE:
-        return cbx_values_text(js->arena, CBX_STR("."));
+        return cbx_values_likely(js->arena, CBX_STR("."));
+    case JS_CALL_RESOLVE_PATH:
+        return resolve_path(js, site, scope);
+    case JS_CALL_NORMAL:
+        return cbx_values_is_text(first, &text) && !cbx_places_is_plain(text)
+                   ? cbx_values_likely(js->arena, text)
+                   : first;
+    case JS_CALL_PARENT:
+        return parent_of(js, first);
     case JS_CALL_LIST:
         return list_arguments(js, site, scope);
     case JS_CALL_INT:

@@ -35,7 +35,7 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *js, struct cbx_
     if (cbx_str_is(name, "arguments")) {
         return eval_arguments(js, scope);
     }
-    return cbx_str_is(name, "__dirname") ? cbx_values_text(js->arena, CBX_STR("."))
+    return cbx_str_is(name, "__dirname") ? cbx_values_likely(js->arena, CBX_STR("."))
                                          : cbx_values_bare(js->arena, name);
 }
 

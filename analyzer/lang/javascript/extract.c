@@ -37,7 +37,8 @@ static void add_imports(struct cbx_walk *js, const struct cbx_values *values, st
     bool known = values->count > 0;
     for (uint32_t i = 0; i < values->count; i++) {
         const struct cbx_value *name = values->items[i];
-        if (name->kind == CBX_V_TEXT) {
+        bool whole = is_local_file(name) && memchr(name->text.p, '*', name->text.len) == NULL;
+        if (name->kind == CBX_V_TEXT || whole) {
             add_import(js, cbx_js_module(name->text), node);
         }
         known &= name->kind == CBX_V_TEXT || is_local_file(name);
@@ -95,6 +96,7 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *js,
         args[i].value = args[i].known ? values->items[0]->text : CBX_STR("");
         if (!args[i].known) {
             args[i].texts = cbx_values_texts(js->arena, values, &args[i].text_count);
+            args[i].likely = values->count == 1 && args[i].text_count == 1;
         }
         if (!args[i].constant) {
             args[i].partials = cbx_values_partials(js->arena, values, &args[i].partial_count);

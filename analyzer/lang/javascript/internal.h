@@ -130,6 +130,9 @@ enum cbx_js_call {
     JS_CALL_ENTRIES,
     JS_CALL_LIST,
     JS_CALL_JOIN_PATH,
+    JS_CALL_RESOLVE_PATH,
+    JS_CALL_NORMAL, /* a path in its normal form */
+    JS_CALL_PARENT, /* the folder that a path is in */
     JS_CALL_HOME,
     JS_CALL_HERE, /* the folder of the program */
     JS_CALL_INT,

@@ -108,8 +108,8 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actu
         struct cbx_actual *a = &actuals->items[i];
         a->values = a->values != NULL ? a->values : cbx_py_eval(py, a->node, a->scope);
         const struct cbx_value *v = a->values->count == 1 ? a->values->items[0] : NULL;
-        bool path = v != NULL && v->kind == CBX_V_NAME && v->count == 1 &&
-                    v->members[0]->count == 1 && v->members[0]->items[0]->kind == CBX_V_TEXT;
+        bool path =
+            v != NULL && v->kind == CBX_V_NAME && v->count == 1 && v->members[0]->count == 1;
         v = path ? v->members[0]->items[0] : v;
         args[i].keyword = a->keyword;
         args[i].position = a->keyword.len > 0 ? UINT32_MAX : position++;
@@ -119,6 +119,7 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actu
         args[i].value = args[i].known ? v->text : CBX_STR("");
         if (!args[i].known) {
             args[i].texts = cbx_values_texts(py->arena, a->values, &args[i].text_count);
+            args[i].likely = a->values->count == 1 && args[i].text_count == 1;
         }
         if (!args[i].constant) {
             args[i].partials = cbx_values_partials(py->arena, a->values, &args[i].partial_count);

@@ -89,6 +89,19 @@ const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_valu
 /* The result of a callable of this meaning, when it calls nothing. */
 const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meaning,
                                      struct cbx_actuals *actuals, struct cbx_scope *scope);
+
+/* --- paths.c ---------------------------------------------------------------------------------- */
+
+/* The same for the meanings of paths. */
+const struct cbx_values *cbx_py_make_path(struct cbx_walk *py, enum cbx_py_call meaning,
+                                          struct cbx_actuals *actuals);
+/* The constant text of a path object, or of a value. */
+bool cbx_py_path_text(const struct cbx_values *values, struct cbx_str *out);
+/* The text of a path object when it is no constant; else NULL. */
+const struct cbx_values *cbx_py_path_likely(const struct cbx_values *values);
+/* path.parents */
+const struct cbx_values *cbx_py_path_parents(struct cbx_walk *py, const struct cbx_value *path);
+
 /* A key of a mapping; "\xff" for an unknown one. */
 struct cbx_str cbx_py_key(struct cbx_walk *py, const struct cbx_values *key);
 /* (a, b) */

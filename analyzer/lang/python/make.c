@@ -192,61 +192,15 @@ static const struct cbx_values *get_item(struct cbx_walk *py, struct cbx_actuals
                : out;
 }
 
-/* The text of a path object, or of its argument. */
-static bool path_text(const struct cbx_values *values, struct cbx_str *out)
-{
-    bool object = values->count == 1 && values->items[0]->kind == CBX_V_NAME &&
-                  values->items[0]->number == CBX_NAME_OBJECT && values->items[0]->count == 1;
-    return cbx_values_is_text(object ? values->items[0]->members[0] : values, out);
-}
-
-/* Joins the parts of a path like os.path.join. */
-static const struct cbx_values *join_path(struct cbx_walk *py, struct cbx_actuals *actuals)
-{
-    struct cbx_str out = CBX_STR(""), part;
-    uint32_t gaps = 0;
-    for (uint32_t i = 0; i < actuals->count; i++) {
-        uint32_t unknown = 0;
-        part = cbx_values_piece(cbx_actual_values(py, actuals, i, NULL), &unknown);
-        bool absolute = part.len > 0 && part.p[0] == '/';
-        bool slash = out.len > 0 && out.p[out.len - 1] != '/';
-        gaps = absolute ? unknown : gaps | unknown;
-        out = absolute
-                  ? part
-                  : cbx_fold_concat(py->arena,
-                                    slash ? cbx_fold_concat(py->arena, out, CBX_STR("/")) : out,
-                                    part);
-    }
-    if (actuals->spread) {
-        out = cbx_fold_concat(py->arena, out, CBX_STR("/*"));
-    }
-    return cbx_values_built(py->arena, out, gaps | (actuals->spread ? CBX_UNKNOWN_BUILT : 0));
-}
-
-static const struct cbx_values *path_object(struct cbx_walk *py, const struct cbx_values *text)
-{
-    const struct cbx_values **members = cbx_arena_array(py->arena, 1, sizeof(*members));
-    struct cbx_value path = { .kind = CBX_V_NAME,
-                              .number = CBX_NAME_OBJECT,
-                              .text = CBX_STR("pathlib.Path"),
-                              .members = members,
-                              .count = members != NULL };
-    if (members != NULL) {
-        members[0] = text;
-    }
-    return cbx_values_one(py->arena, &path);
-}
-
-static const struct cbx_values *make_path(struct cbx_walk *py, struct cbx_actuals *actuals)
-{
-    return path_object(py, join_path(py, actuals));
-}
-
 static const struct cbx_values *make_text(struct cbx_walk *py, const struct cbx_values *values,
                                           struct cbx_actuals *actuals)
 {
     struct cbx_str text, encoding;
-    if (path_text(values, &text)) {
+    const struct cbx_values *likely = cbx_py_path_likely(values);
+    if (likely != NULL) {
+        return likely;
+    }
+    if (cbx_py_path_text(values, &text)) {
         bool recodes = cbx_actual_find(actuals, 1, "encoding") != NULL;
         return !recodes ? cbx_values_text(py->arena, text)
                : cbx_values_is_text(cbx_actual_values(py, actuals, 1, "encoding"), &encoding)
@@ -375,11 +329,15 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
                    ? cbx_py_variable(py, text)
                    : cbx_values_marked(py->arena, CBX_UNKNOWN_TEXT | CBX_UNKNOWN_SECRET);
     case PY_CALL_JOIN_PATH:
-        return join_path(py, actuals);
-    case PY_CALL_HOME_PATH:
-        return path_object(py, cbx_values_text(py->arena, CBX_STR("~")));
     case PY_CALL_PATH:
-        return make_path(py, actuals);
+    case PY_CALL_HERE:
+    case PY_CALL_HERE_PATH:
+    case PY_CALL_HOME_PATH:
+    case PY_CALL_ABSOLUTE:
+    case PY_CALL_NORMAL:
+    case PY_CALL_EXPAND_USER:
+    case PY_CALL_PARENT:
+        return cbx_py_make_path(py, meaning, actuals);
     default:
         return cbx_values_is_text(first, &text) ? call_with_text(py, meaning, text, actuals)
                                                 : &cbx_values_unknown;

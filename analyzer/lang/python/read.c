@@ -170,6 +170,12 @@ static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_v
         cbx_str_is(attribute, "__dict__")) {
         return cbx_values_one(py->arena, v);
     }
+    bool path = v->kind == CBX_V_NAME && v->number == CBX_NAME_OBJECT && v->count == 1 &&
+                cbx_str_is(v->text, "pathlib.Path");
+    if (path && (cbx_str_is(attribute, "parent") || cbx_str_is(attribute, "parents"))) {
+        const struct cbx_values *parents = cbx_py_path_parents(py, v);
+        return attribute.len == 7 ? parents : cbx_values_member(py->arena, parents, CBX_STR("0"));
+    }
     switch (v->kind) {
     case CBX_V_NAME:
         return v->number == CBX_NAME_OBJECT
@@ -356,8 +362,9 @@ const struct cbx_values *cbx_py_members(struct cbx_walk *py, const struct cbx_va
 const struct cbx_values *cbx_py_variable(struct cbx_walk *py, struct cbx_str name)
 {
     uint32_t secret = cbx_is_secret_name(name) ? CBX_UNKNOWN_SECRET : 0;
-    return cbx_str_is(name, "HOME")   ? cbx_values_text(py->arena, CBX_STR("~"))
-           : cbx_str_is(name, "PATH") ? cbx_values_text(py->arena, CBX_STR("/usr/bin:/bin"))
+    return cbx_str_is(name, "HOME")   ? cbx_values_likely(py->arena, CBX_STR("~"))
+           : cbx_str_is(name, "PWD")  ? cbx_values_likely(py->arena, CBX_STR("."))
+           : cbx_str_is(name, "PATH") ? cbx_values_likely(py->arena, CBX_STR("/usr/bin:/bin"))
                                       : cbx_values_marked(py->arena, CBX_UNKNOWN_TEXT | secret);
 }
 

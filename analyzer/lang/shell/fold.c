@@ -183,8 +183,9 @@ static bool fold_variable(struct folding *f, TSNode node, bool quoted)
     }
     struct cbx_str word = cbx_shell_source_of(f->s, name);
     if (!cbx_shell_variable(f->s, word, ts_node_start_byte(node), &value)) {
-        bool home = cbx_str_is(word, "HOME") && !cbx_shell_assigned(f->s, word);
-        return home && append(f, CBX_STR("~"));
+        bool home = cbx_str_is(word, "HOME"), here = cbx_str_is(word, "PWD");
+        return (home || here) && !cbx_shell_assigned(f->s, word) &&
+               append(f, home ? CBX_STR("~") : CBX_STR("."));
     }
     if (!quoted && f->s->names.splits) {
         return false;

@@ -1,6 +1,6 @@
-const p = require('path');
-const c = require(p.resolve(__dirname, './data.json'));
-const d = require(`${__dirname}/x.json`);
-const e = require(__dirname + '/y.json');
-const path = require('path');
-const helper = require(path.join(__dirname, 'lib', 'helper.js'));
+const path = require('path'), fs = require('fs'), os = require('os');
+require(path.join(__dirname, 'lib', 'x'));
+require(path.resolve(__dirname, './config.json'));
+fs.rmSync(path.join(process.cwd(), 'build'), { recursive: true });
+fs.writeFileSync(path.join(os.homedir(), 'a'), 'x');
+fs.mkdirSync(path.dirname(path.resolve('a/b')));
