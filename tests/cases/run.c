@@ -3,9 +3,12 @@
  * `default` denies in it: "# expect LINE RULE" (or "// expect ..."), none = it is allowed. In the
  * folder of bypasses "known-miss" marks what is not found yet; it is counted, and a miss that is
  * found is an error too, so that the list stays honest. All verdicts stand in one table
- * (decisions.tsv), so that a change of a policy shows in its diff. */
+ * (decisions.tsv), so that a change of a policy shows in its diff. The table has the verdict of `default` on
+ * each name of the tables of sinks too (LANGUAGE:NAME), so that no row of them goes, or changes its
+ * meaning, unseen. */
 #include "analyzer/analyze.h"
 #include "analyzer/lang.h"
+#include "analyzer/sinks.h"
 #include "policies/base/buf.h"
 #include "policies/keys.h"
 
@@ -30,6 +33,12 @@ struct runner {
     struct cbx_policy *policies[PRESETS];
     struct cbx_buf table;
     size_t cases, misses, failures;
+};
+
+struct sinks {
+    enum cbx_language language;
+    const char *word;
+    void (*write)(struct cbx_buf *out, struct cbx_str name);
 };
 
 static void fail(struct runner *r, const char *path, const char *text, unsigned line,
@@ -167,6 +176,116 @@ static void check_case(struct runner *r, const char *path)
     }
 }
 
+/* --- names of the tables of sinks ------------------------------------------------------------- */
+
+/* A program that uses the name: as a global, as what it is in its module, and the module alone. */
+static void write_python(struct cbx_buf *out, struct cbx_str name)
+{
+    const char *dot = memchr(name.p, '.', name.len);
+    struct cbx_str root = cbx_str_sub(name, 0, dot != NULL ? (size_t)(dot - name.p) : name.len);
+    if (dot != NULL || cbx_sinks_is_module(CBX_PYTHON, name)) {
+        cbx_buf_printf(out, "import %.*s\n", CBX_STR_ARG(root));
+    }
+    cbx_buf_printf(out, cbx_sinks_is_module(CBX_PYTHON, name) ? "import %.*s\n" : "%.*s(x, y)\n",
+                   CBX_STR_ARG(name));
+}
+
+static void write_javascript(struct cbx_buf *out, struct cbx_str name)
+{
+    const char *dot = memchr(name.p, '.', name.len);
+    size_t root = dot != NULL ? (size_t)(dot - name.p) : name.len;
+    cbx_buf_printf(out, "require('%.*s')%.*s(x, y);\n", CBX_STR_ARG(cbx_str_sub(name, 0, root)),
+                   CBX_STR_ARG(cbx_str_sub(name, root, name.len)));
+    bool word = name.p[strcspn(name.p, "-@/")] == '\0';
+    if (word && !cbx_sinks_is_module(CBX_JAVASCRIPT, name)) {
+        cbx_buf_printf(out, "%.*s(x, y);\n", CBX_STR_ARG(name));
+    }
+}
+
+static void write_shell(struct cbx_buf *out, struct cbx_str name)
+{
+    bool target = cbx_str_starts(name, CBX_STR("/dev/")), redirect = cbx_str_is(name, ">");
+    cbx_buf_printf(out,
+                   target     ? "echo x >%.*s/host/80\n"
+                   : redirect ? "echo x %.*s /etc/x\n"
+                              : "%.*s x\n",
+                   CBX_STR_ARG(name));
+}
+
+static void write_c(struct cbx_buf *out, struct cbx_str name)
+{
+    bool header = cbx_str_ends(name, CBX_STR(".h"));
+    struct cbx_str attribute = CBX_STR("attribute."), pragma = CBX_STR("pragma.");
+    bool is_attribute = cbx_str_starts(name, attribute), is_pragma = cbx_str_starts(name, pragma);
+    size_t skip = is_attribute ? attribute.len : is_pragma ? pragma.len : 0;
+    cbx_buf_printf(out,
+                   header         ? "#include <%.*s>\n"
+                   : is_attribute ? "__attribute__((%.*s)) void f(void);\n"
+                   : is_pragma    ? "#pragma %.*s\n"
+                                  : "void f(void) { %.*s(\"x\"); }\n",
+                   CBX_STR_ARG(cbx_str_sub(name, skip, name.len)));
+}
+
+static void add_capabilities(struct cbx_buf *out, uint32_t bits)
+{
+    static const char *const words[] = {
+#define CBX_CAPABILITY(id, word, ...) word,
+#include "policies/capabilities.def"
+#undef CBX_CAPABILITY
+    };
+    bool first = true;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if ((bits >> i & 1) != 0) {
+            cbx_buf_printf(out, "%s%s", first ? "" : ",", words[i]);
+            first = false;
+        }
+    }
+}
+
+static void check_name(struct runner *r, const struct sinks *sinks, struct cbx_str name)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, SOURCE_MAX);
+    char each[256];
+    snprintf(each, sizeof(each), "%.*s", CBX_STR_ARG(name));
+    for (char *star = strchr(each, '*'); star != NULL; star = strchr(star, '*')) {
+        *star = 'x'; /* "*.name" is a method of anything */
+    }
+    sinks->write(&text, cbx_str_of(each));
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    struct cbx_analysis request = { .source = cbx_buf_str(&text),
+                                    .language = cbx_str_of(sinks->word) };
+    struct cbx_decision decision;
+    struct cbx_err err = { 0 };
+    if (cbx_analyze(r->policies[0], &request, &arena, &decision, &err) != 0) {
+        fail(r, sinks->word, err.text, 0, "");
+        return;
+    }
+    cbx_buf_printf(&r->table, "%s:%.*s\t", sinks->word, CBX_STR_ARG(name));
+    add_capabilities(&r->table, cbx_sinks_of(sinks->language, name) |
+                                    cbx_sinks_of_module(sinks->language, name));
+    cbx_buf_printf(&r->table, "\t%s\t", cbx_verdict_name(decision.verdict));
+    add_rules(&r->table, &decision);
+    cbx_buf_add_char(&r->table, '\n');
+}
+
+static void check_sinks(struct runner *r)
+{
+    static const struct sinks each[] = { { CBX_PYTHON, "python", write_python },
+                                         { CBX_JAVASCRIPT, "javascript", write_javascript },
+                                         { CBX_SHELL, "shell", write_shell },
+                                         { CBX_C, "c", write_c } };
+    for (size_t i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
+        struct cbx_str name;
+        for (size_t n = 0; cbx_sinks_name(each[i].language, n, &name); n++) {
+            check_name(r, &each[i], name);
+        }
+    }
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
 static int compare_names(const FTSENT **a, const FTSENT **b)
 {
     return strcmp((*a)->fts_name, (*b)->fts_name);
@@ -233,6 +352,7 @@ int main(int argc, char **argv)
     for (int i = 1 + (write || source); i < argc - 1; i++) {
         check_folder(&r, argv[i]);
     }
+    check_sinks(&r);
     int status = write ? write_table(&r, argv[argc - 1]) : compare_table(&r, argv[argc - 1]);
     printf("cases: %zu, %zu known misses, %zu failures\n", r.cases, r.misses, r.failures);
     for (size_t p = 0; p < PRESETS; p++) {
