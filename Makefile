@@ -266,10 +266,9 @@ SELECTED = $(if $(T),$(foreach t,$(TESTS),$(if $(findstring $(T),$t),$t)),$(TEST
 check-unit: $(SELECTED) ## tests/unit/<module>/test_<file>.c, in parallel; T=TEXT chooses those whose path contains it
 	$Qprintf '%s\n' $(SELECTED) | xargs -P "$$(nproc)" -n 1 .ci/unit $B
 
-# Tests that have threads, or whose rig has. Left out: rigs of REST, MCP and their service, whose threads read what the test wrote before it wrote
-# to a socket, which ThreadSanitizer does not see; and workers that
-# are forked in a test with threads, or jailed by a filter that refuses the sanitizer's calls.
-THREADED = $(patsubst %.c,build/tsan/%,$(shell grep -lE 'pthread_create|/(pool_rig|fake_engine)\.h"' $(TESTS:$B/%=%.c) | grep -vE 'front/(rest|mcp|service)/|test_jail|test_judge'))
+# Tests that have threads, or whose rig has. Left out: workers that are forked in a test with threads (test_judge), and what is
+# jailed by a filter that refuses the sanitizer's calls (test_jail).
+THREADED = $(patsubst %.c,build/tsan/%,$(shell grep -lE 'pthread_create|/(pool_rig|fake_engine|rig)\.h"' $(TESTS:$B/%=%.c) | grep -vE 'test_jail|test_judge'))
 .PHONY: check-threads
 check-threads: ## the unit tests of everything with threads, under ThreadSanitizer
 	$Q$(MAKE) --no-print-directory -j"$$(nproc)" VARIANT=tsan $(THREADED)

@@ -227,10 +227,37 @@ static inline char *clone_text(const char *text)
     return copy;
 }
 
+/* Orders what both processes did, and what the test did, before what follows: a request and its answer go
+ * through sockets, and ThreadSanitizer does not see that they order anything. */
+static inline void see_processes(struct rig *rig)
+{
+    pthread_mutex_lock(&rig->worker.lock);
+    pthread_mutex_unlock(&rig->worker.lock);
+    pthread_mutex_lock(&rig->executor.lock);
+    pthread_mutex_unlock(&rig->executor.lock);
+}
+
+/* What the worker was asked last. */
+static inline struct fake_worker *worker_seen(struct rig *rig)
+{
+    see_processes(rig);
+    return &rig->worker;
+}
+
+/* How often it was asked. */
+static inline int worker_judged(struct rig *rig)
+{
+    pthread_mutex_lock(&rig->worker.lock);
+    int judged = rig->worker.judged;
+    pthread_mutex_unlock(&rig->worker.lock);
+    return judged;
+}
+
 /* Sends a request; a thread serves it. */
 static inline struct cbx_http_exchange *rig_start(struct rig *rig, const struct sending *s)
 {
     assert_true(rig->exchange_count < EXCHANGES_MAX);
+    see_processes(rig);
     struct cbx_http_exchange *e = take_memory(sizeof(*e));
     rig->exchanges[rig->exchange_count++] = e;
     cbx_buf_init(&e->stream_text, 16 * 1024 * 1024);
@@ -261,6 +288,7 @@ static inline struct cbx_http_exchange *rig_send(struct rig *rig, const struct s
         returned = e->returned;
         pthread_mutex_unlock(&http_lock);
     }
+    see_processes(rig);
     return e;
 }
 
@@ -294,6 +322,7 @@ static inline const json_t *await_answer(struct cbx_http_exchange *e, int status
         in_time = cbx_cond_wait_ms(&http_changed, &http_lock, DEADLINE_MS);
     }
     pthread_mutex_unlock(&http_lock);
+    see_processes(e->rig);
     if (e->response.status != status) {
         CBX_AUTO_MEM char *text =
             e->response.json != NULL ? json_dumps(e->response.json, JSON_COMPACT) : NULL;

@@ -17,8 +17,8 @@ static void a_check_answers_the_decision_and_runs_nothing(void **state)
     assert_int_equal(strlen(text_at(json, "sha256")), CBX_SHA256_HEX);
     assert_json(json_object_get(json, "audit_seq"), "1");
     assert_json(json_object_get(json, "findings"), "[]");
-    assert_string_equal(rig->worker.action, "check");
-    assert_string_equal(rig->worker.language, "ipython");
+    assert_string_equal(worker_seen(rig)->action, "check");
+    assert_string_equal(worker_seen(rig)->language, "ipython");
     assert_int_equal(rig->executor.acknowledged, 0); /* nothing was opened or run */
 }
 
@@ -30,7 +30,7 @@ static void a_denied_check_is_an_answer_with_its_findings(void **state)
     assert_string_equal(text_at(json, "verdict"), "deny");
     assert_string_equal(text_at(json, "language"), "javascript");
     assert_int_equal(json_array_size(json_object_get(json, "findings")), 2);
-    assert_string_equal(rig->worker.policy, "strict");
+    assert_string_equal(worker_seen(rig)->policy, "strict");
 }
 
 static void a_check_needs_a_language_and_a_policy_that_exist(void **state)

@@ -22,10 +22,11 @@ static void what_the_image_lacks_is_judged_before_it_is_resolved(void **state)
 {
     struct rig *rig = *state;
     assert_problem(open_with(rig, "'numpy','b[x]>=1','DENY'"), 400, "py.process");
-    assert_string_equal(rig->worker.source.p, "DENY\nb[x]>=1\n"); /* without what the image has */
-    assert_string_equal(rig->worker.policy, "strict");
-    assert_string_equal(rig->worker.language, "ipython");
-    assert_string_equal(rig->worker.action, "resolve");
+    assert_string_equal(worker_seen(rig)->source.p,
+                        "DENY\nb[x]>=1\n"); /* without what the image has */
+    assert_string_equal(worker_seen(rig)->policy, "strict");
+    assert_string_equal(worker_seen(rig)->language, "ipython");
+    assert_string_equal(worker_seen(rig)->action, "resolve");
 }
 
 static void one_that_the_policy_denies_opens_no_session(void **state)
@@ -78,7 +79,7 @@ static void another_version_than_that_of_the_image_is_installed(void **state)
     static const char *const others[] = { "'numpy>=2,!=9+DENY'", "'numpy[DENY]'" };
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         assert_problem(open_with(rig, others[i]), 400, "py.process"); /* they would be installed */
-        assert_string_equal(rig->worker.action, "resolve");
+        assert_string_equal(worker_seen(rig)->action, "resolve");
     }
 }
 
@@ -132,7 +133,7 @@ static void what_is_no_plain_requirement_is_refused_before_it_is_judged(void **s
         assert_problem(open_with(rig, bad[i]), 400, "dependencies[0] is");
     }
     assert_problem(open_with(rig, "'numpy',2"), 400, "dependencies[1] is no string");
-    assert_int_equal(rig->worker.judged, 0);
+    assert_int_equal(worker_judged(rig), 0);
     assert_problem(rig_json(rig, "POST", "/sessions", "{'dependencies':'numpy'}"), 400,
                    "'dependencies'");
 }

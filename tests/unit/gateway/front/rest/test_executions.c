@@ -276,11 +276,11 @@ static void an_execution_is_judged_under_the_policy_it_names(void **state)
 {
     struct rig *rig = *state;
     await_answer(post(rig, "{'code':'x','policy':'strict'}"), 200);
-    assert_string_equal(rig->worker.policy, "strict");
-    assert_string_equal(rig->worker.language, "ipython");
-    assert_string_equal(rig->worker.action, "run");
+    assert_string_equal(worker_seen(rig)->policy, "strict");
+    assert_string_equal(worker_seen(rig)->language, "ipython");
+    assert_string_equal(worker_seen(rig)->action, "run");
     await_answer(post(rig, "{'code':'x'}"), 200);
-    assert_string_equal(rig->worker.policy, "default");
+    assert_string_equal(worker_seen(rig)->policy, "default");
     assert_problem(post(rig, "{'code':'x','policy':'lax'}"), 404, "no policy is called 'lax'");
 }
 
@@ -288,9 +288,9 @@ static void limits_and_timeout_are_handed_to_the_judgement_the_stricter_one_wins
 {
     struct rig *rig = *state;
     await_answer(post(rig, "{'code':'x','limits':{'wall_ms':5000},'timeout_seconds':2}"), 200);
-    assert_int_equal(rig->worker.wall_ms, 2000);
+    assert_int_equal(worker_seen(rig)->wall_ms, 2000);
     await_answer(post(rig, "{'code':'x','limits':{'wall_ms':500},'timeout_seconds':2}"), 200);
-    assert_int_equal(rig->worker.wall_ms, 500);
+    assert_int_equal(worker_seen(rig)->wall_ms, 500);
     assert_problem(post(rig, "{'code':'x','limits':{'wall':1}}"), 400, "limits");
     assert_problem(post(rig, "{'code':'x','limits':{'wall_ms':0}}"), 400,
                    "'wall_ms' is 0, allowed 10..86400000");
@@ -304,16 +304,16 @@ static void a_session_gives_policy_language_and_limits_to_its_executions(void **
     open_session(rig, "{'policy':'strict','language':'javascript','limits':{'wall_ms':3000}}", id);
     const json_t *json = await_answer(post_code(rig, id, "x"), 200);
     assert_string_equal(text_at(json, "session_id"), id);
-    assert_string_equal(rig->worker.policy, "strict");
-    assert_string_equal(rig->worker.language, "javascript");
-    assert_string_equal(rig->worker.session, id);
-    assert_int_equal(rig->worker.wall_ms, 3000);
+    assert_string_equal(worker_seen(rig)->policy, "strict");
+    assert_string_equal(worker_seen(rig)->language, "javascript");
+    assert_string_equal(worker_seen(rig)->session, id);
+    assert_int_equal(worker_seen(rig)->wall_ms, 3000);
     snprintf(body, sizeof(body), "{'code':'x','session_id':'%s','limits':{'wall_ms':9000}}", id);
     await_answer(post(rig, body), 200);
-    assert_int_equal(rig->worker.wall_ms, 3000); /* a caller can only tighten */
+    assert_int_equal(worker_seen(rig)->wall_ms, 3000); /* a caller can only tighten */
     snprintf(body, sizeof(body), "{'code':'x','session_id':'%s','limits':{'wall_ms':1000}}", id);
     await_answer(post(rig, body), 200);
-    assert_int_equal(rig->worker.wall_ms, 1000);
+    assert_int_equal(worker_seen(rig)->wall_ms, 1000);
     snprintf(body, sizeof(body), "{'code':'x','session_id':'%s','language':'python'}", id);
     assert_problem(post(rig, body), 400, "language is 'python', this session runs javascript");
 }
@@ -327,7 +327,7 @@ static void an_unknown_session_is_404_and_nothing_is_judged(void **state)
                          .type = "application/json",
                          .body = CBX_STR("{\"code\":\"x\",\"session_id\":\"a\\u0000b\"}") };
     assert_problem(rig_send(rig, &s), 404, "Session not found");
-    assert_int_equal(rig->worker.judged, 0);
+    assert_int_equal(worker_judged(rig), 0);
 }
 
 static void what_needs_approval_is_refused_like_a_denial_and_recorded(void **state)
@@ -347,7 +347,7 @@ static void a_source_that_kills_its_worker_twice_is_denied_and_recorded(void **s
     assert_non_null(record);
     assert_true(cbx_str_is(cbx_buf_str(&record->bytes), "CRASH"));
     assert_int_equal(executor_count(&rig->executor, CBX_CALL_submit), 0);
-    assert_int_equal(rig->worker.judged, 2);
+    assert_int_equal(worker_judged(rig), 2);
 }
 
 static void a_denial_that_cannot_be_recorded_is_a_failure(void **state)
@@ -513,12 +513,12 @@ static void a_caller_cannot_disable_the_validation(void **state)
     static const char *const disabled[] = { ",'disable_validation':['imports']",
                                             ",'disable_validation':true",
                                             ",'disable_validation':{}" };
-    int judged = rig->worker.judged;
+    int judged = worker_judged(rig);
     for (size_t i = 0; i < sizeof(disabled) / sizeof(disabled[0]); i++) {
         assert_problem(post_legacy(rig, id, disabled[i]), 400, "cannot weaken");
     }
     assert_problem(post_legacy(rig, id, ",'language':'javascript'"), 400, "runs python");
-    assert_int_equal(rig->worker.judged, judged);
+    assert_int_equal(worker_judged(rig), judged);
     await_answer(post_legacy(rig, id, ",'disable_validation':[]"), 200);
     await_answer(post_legacy(rig, id, ",'disable_validation':null,'language':'python'"), 200);
 }

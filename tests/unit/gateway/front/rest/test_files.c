@@ -46,8 +46,8 @@ static void what_a_client_says_of_itself_goes_with_data_and_with_code(void **sta
     assert_int_equal(cbx_service_put_file(&rig->service, CBX_CALLER_LOCAL, session, "a.py",
                                           CBX_STR("x = 1"), "mcp", &claims, &denial, NULL),
                      0);
-    assert_string_equal(rig->worker.action, "file");
-    assert_string_equal(rig->worker.claimed_client, "some-agent");
+    assert_string_equal(worker_seen(rig)->action, "file");
+    assert_string_equal(worker_seen(rig)->claimed_client, "some-agent");
 }
 
 /* --- paths ------------------------------------------------------------------------------------ */
@@ -191,7 +191,7 @@ static void data_is_uploaded_as_it_is_and_not_judged(void **state)
     assert_true(cbx_str_equal(cbx_buf_str(&call->bytes), body));
     assert_string_equal(text_at(call->header, "session"), "abc");
     assert_string_equal(last_path(rig, CBX_CALL_put_file), "d e.csv");
-    assert_int_equal(rig->worker.judged, 0);
+    assert_int_equal(worker_judged(rig), 0);
 }
 
 static void source_is_judged_in_its_language_under_the_policy_of_the_session(void **state)
@@ -204,10 +204,10 @@ static void source_is_judged_in_its_language_under_the_policy_of_the_session(voi
     open_session(rig, "{'policy':'strict'}", id);
     for (size_t i = 0; i < 3; i++) {
         await_answer(put(rig, id, cases[i].path, CBX_STR("fine")), 201);
-        assert_string_equal(rig->worker.language, cases[i].language);
-        assert_string_equal(rig->worker.policy, "strict");
-        assert_string_equal(rig->worker.action, "file");
-        assert_true(cbx_str_is(cbx_buf_str(&rig->worker.source), "fine"));
+        assert_string_equal(worker_seen(rig)->language, cases[i].language);
+        assert_string_equal(worker_seen(rig)->policy, "strict");
+        assert_string_equal(worker_seen(rig)->action, "file");
+        assert_true(cbx_str_is(cbx_buf_str(&worker_seen(rig)->source), "fine"));
     }
     assert_int_equal(executor_count(&rig->executor, CBX_CALL_put_file), 0); /* for data */
     assert_problem(put(rig, id, "m.py", CBX_STR("DENY")), 400, "py.process");
@@ -219,7 +219,7 @@ static void source_for_an_unknown_session_is_refused(void **state)
 {
     struct rig *rig = *state;
     assert_problem(put(rig, "gone", "m.py", CBX_STR("x")), 404, "");
-    assert_int_equal(rig->worker.judged, 0);
+    assert_int_equal(worker_judged(rig), 0);
     assert_int_equal(rig->executor.seen_count, 0);
 }
 

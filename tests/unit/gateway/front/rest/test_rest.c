@@ -81,7 +81,7 @@ static void a_malformed_body_is_400_and_says_what_was_found(void **state)
                                             400, cases[i].says);
         assert_contains(text_at(json, "type"), "urn:codebox:problem:");
     }
-    assert_int_equal(rig->worker.judged, 0);
+    assert_int_equal(worker_judged(rig), 0);
 }
 
 static void an_error_of_a_legacy_route_has_what_its_clients_read(void **state)

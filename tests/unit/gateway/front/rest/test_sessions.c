@@ -55,12 +55,12 @@ static void a_session_is_opened_as_the_judged_decision_says(void **state)
     struct rig *rig = *state;
     char id[37];
     open_session(rig, "{'policy':'strict','limits':{'wall_ms':1234,'isolation':'gvisor'}}", id);
-    assert_string_equal(rig->worker.action, "open");
-    assert_string_equal(rig->worker.policy, "strict");
-    assert_string_equal(rig->worker.language, "ipython");
-    assert_string_equal(rig->worker.session, id);
-    assert_int_equal(rig->worker.wall_ms, 1234);
-    assert_string_equal(rig->worker.isolation, "gvisor");
+    assert_string_equal(worker_seen(rig)->action, "open");
+    assert_string_equal(worker_seen(rig)->policy, "strict");
+    assert_string_equal(worker_seen(rig)->language, "ipython");
+    assert_string_equal(worker_seen(rig)->session, id);
+    assert_int_equal(worker_seen(rig)->wall_ms, 1234);
+    assert_string_equal(worker_seen(rig)->isolation, "gvisor");
 }
 
 static void a_session_of_an_unknown_language_or_policy_is_refused(void **state)
@@ -113,8 +113,8 @@ static void a_legacy_session_is_created_with_its_options_as_limits(void **state)
                          "'0.5'},'policy':'strict'}"),
         200);
     assert_string_equal(text_at(json, "status"), "created");
-    assert_int_equal(rig->worker.wall_ms, 30000);
-    assert_string_equal(rig->worker.policy, "strict");
+    assert_int_equal(worker_seen(rig)->wall_ms, 30000);
+    assert_string_equal(worker_seen(rig)->policy, "strict");
     CBX_AUTO_JSON options = NULL;
     assert_int_equal(
         cbx_store_get_session(rig->store, NULL, text_at(json, "session_id"), NULL, &options, NULL),

@@ -10,8 +10,11 @@
 /* Where the text stands in what ran before the cell that was judged last; NULL when it does not. */
 static const char *find_in_past(struct rig *rig, const char *text)
 {
-    const struct cbx_buf *past = &rig->worker.past;
-    return past->len > 0 ? memmem(past->p, past->len, text, strlen(text)) : NULL;
+    struct fake_worker *w = &rig->worker;
+    pthread_mutex_lock(&w->lock);
+    const char *found = w->past.len > 0 ? memmem(w->past.p, w->past.len, text, strlen(text)) : NULL;
+    pthread_mutex_unlock(&w->lock);
+    return found;
 }
 
 static bool past_has(struct rig *rig, const char *text)
@@ -25,10 +28,10 @@ static void a_cell_is_judged_with_the_cells_before_it(void **state)
     char id[37];
     open_session(rig, "{}", id);
     await_answer(post_code(rig, id, "first = 1"), 200);
-    assert_int_equal(rig->worker.past.len, 0);
+    assert_int_equal(worker_seen(rig)->past.len, 0);
     await_answer(post_code(rig, id, "second = 2"), 200);
     assert_true(past_has(rig, "first = 1"));
-    assert_true(cbx_str_is(cbx_buf_str(&rig->worker.source), "second = 2"));
+    assert_true(cbx_str_is(cbx_buf_str(&worker_seen(rig)->source), "second = 2"));
     await_answer(post_code(rig, id, "third = 3"), 200);
     assert_true(past_has(rig, "first = 1"));
     assert_true(find_in_past(rig, "first = 1") < find_in_past(rig, "second = 2"));
@@ -42,9 +45,9 @@ static void sessions_and_one_shots_do_not_share_a_past(void **state)
     open_session(rig, "{}", second);
     await_answer(post_code(rig, first, "first = 1"), 200);
     await_answer(post_code(rig, second, "x"), 200);
-    assert_int_equal(rig->worker.past.len, 0);
+    assert_int_equal(worker_seen(rig)->past.len, 0);
     await_answer(post_code(rig, "", "x"), 200);
-    assert_int_equal(rig->worker.past.len, 0);
+    assert_int_equal(worker_seen(rig)->past.len, 0);
 }
 
 static void a_denied_cell_is_not_in_the_past(void **state)
@@ -54,7 +57,7 @@ static void a_denied_cell_is_not_in_the_past(void **state)
     open_session(rig, "{}", id);
     assert_problem(post_code(rig, id, "DENY"), 400, "py.process");
     await_answer(post_code(rig, id, "x"), 200);
-    assert_int_equal(rig->worker.past.len, 0);
+    assert_int_equal(worker_seen(rig)->past.len, 0);
 }
 
 static void a_gateway_that_starts_reads_the_past_from_the_store(void **state)
@@ -161,9 +164,9 @@ static void a_stale_cell_is_judged_again(void **state)
     await_answer(post_code(rig, id, "first = 1"), 200);
     executor_script(&rig->executor, CBX_CALL_submit,
                     (struct script){ .code = CBX_ESTALE, .times = 1 });
-    int judged = rig->worker.judged;
+    int judged = worker_judged(rig);
     await_answer(post_code(rig, id, "second = 2"), 200);
-    assert_int_equal(rig->worker.judged, judged + 2);
+    assert_int_equal(worker_judged(rig), judged + 2);
     assert_true(past_has(rig, "first = 1"));
     assert_false(past_has(rig, "second = 2"));
 }
@@ -191,8 +194,8 @@ static void a_file_of_code_is_judged_with_the_past_and_is_part_of_it(void **stat
     await_answer(post_code(rig, id, "first = 1"), 200);
     snprintf(path, sizeof(path), "/v1/sessions/%s/files/lib/helper.py", id);
     await_answer(put_file(rig, path, "helper = 1"), 201);
-    assert_string_equal(rig->worker.action, "file");
-    assert_string_equal(rig->worker.language, "python");
+    assert_string_equal(worker_seen(rig)->action, "file");
+    assert_string_equal(worker_seen(rig)->language, "python");
     assert_true(past_has(rig, "first = 1"));
     assert_true(past_is(rig, id, "helper = 1", "DENY"));
     assert_int_equal(executor_count(&rig->executor, CBX_CALL_put_file), 0);
@@ -267,7 +270,7 @@ static void a_cell_that_was_overtaken_is_judged_again_with_the_other_in_its_past
     worker_hold(&rig->worker, false);
     await_answer(slow, 200);
     assert_true(past_has(rig, "fast = 1"));
-    assert_int_equal(rig->worker.judged, 4); /* the session, slow, fast, slow again */
+    assert_int_equal(worker_judged(rig), 4); /* the session, slow, fast, slow again */
 }
 
 static void nothing_is_judged_when_the_past_cannot_be_read(void **state)

@@ -73,10 +73,10 @@ static void a_decision_that_waited_too_long_is_made_again(void **state)
     play_submissions(rig);
     for (int again = 0; again < 2; again++) {
         rig->service.fresh_ms = again ? -1 : DEADLINE_MS;
-        int judged = rig->worker.judged;
+        int judged = worker_judged(rig);
         post_async(rig, id, "a", execution);
         struct conn *a = take_submission(rig, "a");
-        assert_int_equal(rig->worker.judged - judged, again ? 2 : 1);
+        assert_int_equal(worker_judged(rig) - judged, again ? 2 : 1);
         peer_admit(&rig->executor, a);
         finish(rig, a);
         assert_string_equal(text_at(get_execution(rig, execution), "status"), "completed");
@@ -121,9 +121,7 @@ static void wait_for_judgements(struct rig *rig, int count)
     int64_t end = cbx_clock_ms() + DEADLINE_MS;
     for (int judged = 0; judged < count; poll(NULL, 0, 1)) {
         assert_true(cbx_clock_ms() < end);
-        pthread_mutex_lock(&rig->worker.lock);
-        judged = rig->worker.judged;
-        pthread_mutex_unlock(&rig->worker.lock);
+        judged = worker_judged(rig);
     }
 }
 
@@ -153,7 +151,7 @@ static void the_order_holds_when_the_executor_is_killed_in_between(void **state)
     struct conn *resume_a = peer_take(&rig->executor, CBX_CALL_resume);
     assert_string_equal(text_at(resume_a->message.header, "run"), decisions[0]);
     await_stream(first, "event: restart");
-    int judged = rig->worker.judged;
+    int judged = worker_judged(rig);
     peer_die(b);
     struct conn *resume_b = peer_take(&rig->executor, CBX_CALL_resume);
     assert_string_equal(text_at(resume_b->message.header, "run"), decisions[1]);

@@ -92,7 +92,7 @@ static void one_that_began_is_followed_and_neither_judged_nor_submitted(void **s
     assert_json(json_object_get(json, "output"), "[{'kind':'stdout','text':'out'}]");
     assert_json(json_object_get(json, "audit_seq"), "41");
     assert_string_equal(text_at(json, "decision"), "decision-e1");
-    assert_int_equal(rig->worker.judged, 0);
+    assert_int_equal(worker_judged(rig), 0);
     assert_int_equal(executor_count(&rig->executor, CBX_CALL_submit), 0);
 }
 
@@ -132,7 +132,7 @@ static void one_that_began_after_the_gateway_was_killed_does_not_run_again(void 
         poll(NULL, 0, 1);
     }
     assert_status(rig, "e1", "error");
-    assert_int_equal(rig->worker.judged, 0);
+    assert_int_equal(worker_judged(rig), 0);
     assert_int_equal(executor_count(&rig->executor, CBX_CALL_submit), 0);
 }
 
@@ -148,8 +148,8 @@ static void one_that_never_began_is_judged_again_and_submitted_as_it_was_asked_f
     assert_true(cbx_str_is(cbx_buf_str(&c->message.bytes), "x = 1"));
     assert_json(json_object_get(c->message.header, "interactive"), "true");
     assert_int_equal(executor_count(&rig->executor, CBX_CALL_resume), 1);
-    assert_string_equal(rig->worker.policy, "strict");
-    assert_int_equal(rig->worker.wall_ms, 2500);
+    assert_string_equal(worker_seen(rig)->policy, "strict");
+    assert_int_equal(worker_seen(rig)->wall_ms, 2500);
     CBX_AUTO_JSON rows = NULL; /* a gateway that is killed now resumes by the new decision */
     assert_int_equal(cbx_store_list_running(rig->store, &rows, NULL), 0);
     assert_string_equal(text_at(json_array_get(rows, 0), "decision"), c->decision);
@@ -172,8 +172,8 @@ static void what_its_client_said_of_itself_is_judged_and_followed_with_it(void *
     peer_send_error(resume->fd, CBX_ENOTFOUND, "never began");
     conn_free(resume);
     struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
-    assert_string_equal(rig->worker.claimed_client, "some-agent");
-    assert_string_equal(rig->worker.origin, "mcp");
+    assert_string_equal(worker_seen(rig)->claimed_client, "some-agent");
+    assert_string_equal(worker_seen(rig)->origin, "mcp");
     peer_admit(&rig->executor, c);
     run_to_its_end(rig, c);
     assert_status(rig, "e1", "completed");
