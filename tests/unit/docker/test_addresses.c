@@ -45,6 +45,43 @@ static void public_addresses_are_reached_and_others_are_not(void **state)
     }
 }
 
+/* The registry of IPv4 special-purpose addresses (IANA, RFC 6890) where it says "not globally reachable",
+ * multicast, and the addresses at which clouds have their services: the ends of each, and what is beside. */
+static void no_special_purpose_address_is_reached(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *last, *before, *behind; /* "" = beside it is another such range */
+    } ranges[] = {
+        { "0.0.0.0", "0.255.255.255", "", "1.0.0.0" },
+        { "10.0.0.0", "10.255.255.255", "9.255.255.255", "11.0.0.0" },
+        { "100.64.0.0", "100.127.255.255", "100.63.255.255", "100.128.0.0" },
+        { "100.100.100.200", "100.100.100.200", "", "" },
+        { "127.0.0.0", "127.255.255.255", "126.255.255.255", "128.0.0.0" },
+        { "168.63.129.16", "168.63.129.16", "168.63.129.15", "168.63.129.17" },
+        { "169.254.0.0", "169.254.255.255", "169.253.255.255", "169.255.0.0" },
+        { "172.16.0.0", "172.31.255.255", "172.15.255.255", "172.32.0.0" },
+        { "192.0.0.0", "192.0.0.255", "191.255.255.255", "192.0.1.0" },
+        { "192.0.2.0", "192.0.2.255", "192.0.1.255", "192.0.3.0" },
+        { "192.88.99.0", "192.88.99.255", "192.88.98.255", "192.88.100.0" },
+        { "192.168.0.0", "192.168.255.255", "192.167.255.255", "192.169.0.0" },
+        { "198.18.0.0", "198.19.255.255", "198.17.255.255", "198.20.0.0" },
+        { "198.51.100.0", "198.51.100.255", "198.51.99.255", "198.51.101.0" },
+        { "203.0.113.0", "203.0.113.255", "203.0.112.255", "203.0.114.0" },
+        { "224.0.0.0", "239.255.255.255", "223.255.255.255", "" },
+        { "240.0.0.0", "255.255.255.255", "", "" },
+    };
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (reached(ranges[i].first, "", "") || reached(ranges[i].last, "", "")) {
+            fail_msg("%s or %s is reached", ranges[i].first, ranges[i].last);
+        }
+        if ((ranges[i].before[0] != '\0' && !reached(ranges[i].before, "", "")) ||
+            (ranges[i].behind[0] != '\0' && !reached(ranges[i].behind, "", ""))) {
+            fail_msg("%s or %s is not reached", ranges[i].before, ranges[i].behind);
+        }
+    }
+}
+
 static void a_range_that_an_operator_allows_is_reached_but_for_what_is_denied(void **state)
 {
     (void)state;
@@ -84,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(public_addresses_are_reached_and_others_are_not),
+        cmocka_unit_test(no_special_purpose_address_is_reached),
         cmocka_unit_test(a_range_that_an_operator_allows_is_reached_but_for_what_is_denied),
         cmocka_unit_test(without_lists_nothing_is_excepted),
         cmocka_unit_test(ranges_that_cannot_be_allowed_are_refused),

@@ -77,6 +77,38 @@ static void a_malformed_version_matches_no_escape(void **state)
     assert_false(applies("CVE-2025-31133", "unknown"));
 }
 
+/* The vulnerabilities of an old version of a component, in the order of the table. */
+static void assert_known(const char *component, const char *version, const char *expected)
+{
+    char known[512] = "";
+    const struct cbx_escape *escape;
+    for (size_t i = 0; (escape = cbx_escape_at(i)) != NULL; i++) {
+        if (strcmp(escape->component, component) == 0 && cbx_escape_applies(escape, version)) {
+            size_t len = strlen(known);
+            snprintf(known + len, sizeof(known) - len, "%s%s%s", len > 0 ? " " : "",
+                     escape->id + strlen("CVE-"), escape->reachable ? "!" : "");
+        }
+    }
+    assert_string_equal(known, expected);
+}
+
+static void an_old_version_has_all_that_was_found_since(void **state)
+{
+    (void)state;
+    assert_known(
+        "runc", "1.0.0-rc6",
+        "2019-5736! 2021-30465! 2023-28642! 2024-45310 2025-31133! 2025-52565 2025-52881!");
+    assert_known("runc", "1.1.4",
+                 "2023-28642! 2024-21626! 2024-45310 2025-31133! 2025-52565 2025-52881!");
+    assert_known("crun", "1.4.3", "2022-27650 2025-24965");
+    assert_known("containerd", "1.3.0", "2020-15257 2022-23648 2024-40635 2024-25621 2026-53488");
+    assert_known("containerd", "2.0.1", "2024-40635 2024-25621 2026-53488 2026-53492");
+    assert_known("engine", "18.09.7", "2018-15664 2024-41110 2026-41567 2026-41568 2026-42306");
+    assert_known("engine", "19.03.0", "2019-14271 2024-41110 2026-41567 2026-41568 2026-42306");
+    assert_known("kernel", "4.8.2", "2016-5195! 2022-0492 2024-1086");
+    assert_known("kernel", "5.10.60", "2022-0847! 2022-0185 2022-0492 2024-1086 2026-31431");
+}
+
 static void has_rows_that_can_be_read(void **state)
 {
     (void)state;
@@ -98,6 +130,7 @@ int main(void)
         cmocka_unit_test(applies_from_the_first_affected_version),
         cmocka_unit_test(recognises_a_packaged_version),
         cmocka_unit_test(a_malformed_version_matches_no_escape),
+        cmocka_unit_test(an_old_version_has_all_that_was_found_since),
         cmocka_unit_test(has_rows_that_can_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
