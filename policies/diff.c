@@ -7,6 +7,7 @@
 #include "policies/base/json.h"
 #include "policies/base/printable.h"
 #include "policies/guard.h"
+#include "policies/keys.h"
 #include "policies/version.h"
 
 struct diff {
@@ -121,6 +122,22 @@ static void compare_effects(struct diff *d, const char *id, const json_t *a, con
     }
 }
 
+/* A denial that is a warning where the guard refuses what the rule finds. */
+static void compare_guarded(struct diff *d, const char *id, const json_t *a, const json_t *b)
+{
+    const char *before = json_string_value(json_object_get(a, "guarded")),
+               *after = json_string_value(json_object_get(b, "guarded"));
+    const char *never = cbx_guarded_names[0];
+    before = before != NULL ? before : never;
+    after = after != NULL ? after : never;
+    if (strcmp(before, after) != 0) {
+        bool stricter = strcmp(after, never) == 0;
+        cbx_buf_printf(&d->text, "rule %s: where the guard refuses %s its denial is %s", id,
+                       stricter ? before : after, stricter ? "no warning" : "a warning");
+        tell(d, !stricter);
+    }
+}
+
 static void compare_matches(struct diff *d, const char *id, const json_t *a, const json_t *b)
 {
     static const char *const keys[] = { "import",  "call", "reference",  "attribute",
@@ -148,6 +165,9 @@ static void compare_rules(struct diff *d, const json_t *a, const json_t *b)
         const char *id = json_string_value(json_object_get(rule, "id"));
         const json_t *other = find_rule(b, id);
         compare_effects(d, id, rule, other);
+        if (other != NULL) {
+            compare_guarded(d, id, rule, other);
+        }
         if (other != NULL && strictness(other) > 1) {
             char what[160];
             snprintf(what, sizeof(what), "rule %s is about:", id);
