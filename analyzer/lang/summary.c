@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Summaries of cells: their records, and what a walk takes from them and adds to them. */
+ * Summaries of cells: what a walk takes from their records and adds to them. */
 #include "analyzer/lang/summary.h"
 
 #include "analyzer/lang/builtins.h"
@@ -9,122 +9,6 @@
 #include "analyzer/written.h"
 #include "policies/base/array.h"
 #include "policies/base/sort.h"
-
-/* --- records ---------------------------------------------------------------------------------- */
-
-/* Before a record's texts, in host order. */
-struct head {
-    uint32_t kind, names_bytes, words_bytes, body_bytes;
-};
-
-_Static_assert(sizeof(struct head) == CBX_RECORD_BYTES_MIN, "the head of an empty record");
-
-void cbx_record_write(const struct cbx_record *record, struct cbx_buf *out)
-{
-    struct head head = { .kind = record->kind,
-                         .names_bytes = (uint32_t)record->names.len,
-                         .words_bytes = (uint32_t)record->words.len,
-                         .body_bytes = (uint32_t)record->body.len };
-    cbx_buf_add_bytes(out, &head, sizeof(head));
-    cbx_buf_add(out, record->names);
-    cbx_buf_add(out, record->words);
-    cbx_buf_add(out, record->body);
-}
-
-enum { WORDS_BYTES = 64 };
-
-bool cbx_record_next(struct cbx_str *records, struct cbx_record *out)
-{
-    struct head head;
-    struct cbx_str rest = *records;
-    if (rest.len < sizeof(head)) {
-        return false;
-    }
-    memcpy(&head, rest.p, sizeof(head));
-    cbx_str_take(&rest, sizeof(head));
-    struct cbx_record record = { .kind = (enum cbx_record_kind)head.kind };
-    record.names = cbx_str_take(&rest, head.names_bytes);
-    record.words = cbx_str_take(&rest, head.words_bytes);
-    record.body = cbx_str_take(&rest, head.body_bytes);
-    if (head.kind < CBX_RECORD_CELL || head.kind > CBX_RECORD_WALK ||
-        record.names.len != head.names_bytes || record.words.len != head.words_bytes ||
-        record.body.len != head.body_bytes ||
-        record.words.len != (record.kind == CBX_RECORD_PIECE ? WORDS_BYTES : 0)) {
-        return false;
-    }
-    *out = record;
-    *records = rest;
-    return true;
-}
-
-/* True when the second record takes the place of the first. */
-static bool replaces(const struct cbx_record *old, const struct cbx_record *new)
-{
-    return old->kind == new->kind &&
-           (new->kind == CBX_RECORD_WALK
-                ? true
-                : cbx_str_equal(old->names, new->names) &&
-                      (new->kind == CBX_RECORD_VALUES || cbx_str_equal(old->body, new->body)));
-}
-
-struct names {
-    struct slot {
-        struct cbx_record record;
-        bool used;
-    } * slots;
-    size_t size;
-};
-
-static uint64_t hash_record(const struct cbx_record *record)
-{
-    return cbx_name_hash(record->names) + (uint64_t)record->kind * 0x9E3779B97F4A7C15u +
-           (record->kind == CBX_RECORD_CELL ? record->body.len : 0);
-}
-
-/* Where a record that replaces this one stands, or a free slot. */
-static struct slot *find_slot(struct names *names, const struct cbx_record *record)
-{
-    size_t at = hash_record(record) & (names->size - 1);
-    while (names->slots[at].used && !replaces(&names->slots[at].record, record)) {
-        at = (at + 1) & (names->size - 1);
-    }
-    return &names->slots[at];
-}
-
-static size_t count_records(struct cbx_str records)
-{
-    struct cbx_record record;
-    size_t count = 0;
-    while (cbx_record_next(&records, &record)) {
-        count++;
-    }
-    return count;
-}
-
-bool cbx_summary_merge(struct cbx_buf *summary, struct cbx_str newer, struct cbx_arena *arena)
-{
-    struct names names = { .size = 64 };
-    struct cbx_record record;
-    struct cbx_str rest = newer, old = cbx_arena_copy(arena, cbx_buf_str(summary));
-    while (names.size < 2 * count_records(newer) + 2) {
-        names.size *= 2;
-    }
-    names.slots = cbx_arena_array(arena, names.size, sizeof(*names.slots));
-    if (names.slots == NULL || old.p == NULL) {
-        return false;
-    }
-    while (cbx_record_next(&rest, &record)) {
-        *find_slot(&names, &record) = (struct slot){ .record = record, .used = true };
-    }
-    cbx_buf_reset(summary);
-    while (cbx_record_next(&old, &record)) {
-        if (!find_slot(&names, &record)->used) {
-            cbx_record_write(&record, summary);
-        }
-    }
-    cbx_buf_add(summary, newer);
-    return !summary->overflow;
-}
 
 /* --- recalling -------------------------------------------------------------------------------- */
 
@@ -550,6 +434,7 @@ struct making {
     struct cbx_buf names, body, out;
     uint32_t steps; /* of one piece */
     bool too_many;  /* names that one piece may change: it is always needed */
+    bool moves;     /* an earlier function changes to a folder that its caller may choose */
 };
 
 static void collect(struct making *m)
@@ -681,10 +566,29 @@ static bool counts_as_written(struct making *m, const struct bound *b)
                                                      values->items[0]->kind != CBX_V_NUMBER));
 }
 
+static bool calls_own_function(struct making *m, const struct cbx_node *statement)
+{
+    const struct cbx_node *end = behind(m, statement);
+    for (const struct cbx_node *n = statement; n < end; n++) {
+        const struct cbx_values *callees =
+            n->kind != 0 && call_of(n) != NULL ? values_of(m, n) : &cbx_values_nothing;
+        for (uint32_t i = 0; i < callees->count; i++) {
+            if (callees->items[i]->kind == CBX_V_FUNCTION ||
+                callees->items[i]->kind == CBX_V_PARTIAL) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Relative paths of all later cells are in the folder that the statement changes to. */
-static bool changes_folder(const struct making *m, const struct cbx_node *statement)
+static bool changes_folder(struct making *m, const struct cbx_node *statement)
 {
     const struct cbx_facts *facts = m->walk->facts;
+    if (m->moves && statement->kind != 0 && calls_own_function(m, statement)) {
+        return true;
+    }
     for (size_t i = 0; i < facts->count; i++) {
         const struct cbx_fact *fact = &facts->items[i];
         if (fact->start >= statement->start && fact->start < statement->end &&
@@ -771,23 +675,24 @@ static bool write_values(struct making *m, const struct bound *bound)
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
-static void filter_add(uint8_t filter[WORDS_BYTES], struct cbx_str word)
+static void filter_add(uint8_t filter[CBX_RECORD_WORDS_BYTES], struct cbx_str word)
 {
     uint64_t hash = cbx_name_hash(word);
-    filter[hash >> 3 & (WORDS_BYTES - 1)] |= (uint8_t)(1u << (hash & 7));
-    filter[hash >> 33 & (WORDS_BYTES - 1)] |= (uint8_t)(1u << (hash >> 30 & 7));
+    filter[hash >> 3 & (CBX_RECORD_WORDS_BYTES - 1)] |= (uint8_t)(1u << (hash & 7));
+    filter[hash >> 33 & (CBX_RECORD_WORDS_BYTES - 1)] |= (uint8_t)(1u << (hash >> 30 & 7));
 }
 
 static bool filter_has(struct cbx_str filter, struct cbx_str word)
 {
     uint64_t hash = cbx_name_hash(word);
-    return ((uint8_t)filter.p[hash >> 3 & (WORDS_BYTES - 1)] >> (hash & 7) & 1) != 0 &&
-           ((uint8_t)filter.p[hash >> 33 & (WORDS_BYTES - 1)] >> (hash >> 30 & 7) & 1) != 0;
+    return ((uint8_t)filter.p[hash >> 3 & (CBX_RECORD_WORDS_BYTES - 1)] >> (hash & 7) & 1) != 0 &&
+           ((uint8_t)filter.p[hash >> 33 & (CBX_RECORD_WORDS_BYTES - 1)] >> (hash >> 30 & 7) & 1) !=
+               0;
 }
 
 void cbx_summary_add_statement(struct cbx_str names, struct cbx_str text, struct cbx_buf *out)
 {
-    uint8_t filter[WORDS_BYTES] = { 0 };
+    uint8_t filter[CBX_RECORD_WORDS_BYTES] = { 0 };
     struct cbx_str rest = text, word;
     while (next_word(&rest, &word)) {
         filter_add(filter, word);
@@ -948,10 +853,25 @@ static bool summarise(struct making *m)
     return good && !m->out.overflow && !walk->arena->exhausted;
 }
 
+static bool has_movers(const struct cbx_walk *walk)
+{
+    const struct cbx_facts *facts = walk->facts;
+    struct cbx_range fresh = walk->parsed->fresh;
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct cbx_fact *fact = &facts->items[i];
+        bool earlier = fact->start < fresh.start || fact->start >= fresh.end;
+        bool constant = fact->arg_count > 0 && fact->args[0].known && fact->args[0].constant;
+        if (earlier && !constant && cbx_places_are_changed_by(fact)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void cbx_summary_make(struct cbx_walk *walk)
 {
     enum { OUT_MAX = 4 * 1024 * 1024 };
-    struct making m = { .walk = walk };
+    struct making m = { .walk = walk, .moves = has_movers(walk) };
     collect(&m);
     cbx_sort_heap(m.bound, m.bound_count, sizeof(*m.bound), by_place);
     if (notes_missing(&m) || walk->parsed->summary == NULL) {

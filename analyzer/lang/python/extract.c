@@ -16,88 +16,6 @@ static void add(struct cbx_walk *py, enum cbx_fact_kind kind, struct cbx_str nam
     cbx_facts_add(py->facts, kind, name, node->start, node->end);
 }
 
-/* --- imports ---------------------------------------------------------------------------------- */
-
-static void add_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
-{
-    struct cbx_str canonical = cbx_py_canonical(py, name);
-    py->armed |= cbx_name_is_within(canonical, CBX_STR("importlib.metadata")) ||
-                 cbx_name_is_within(canonical, CBX_STR("importlib_metadata"));
-    add(py, CBX_IS_IMPORT, name, node);
-    if (!cbx_str_equal(canonical, name)) {
-        add(py, CBX_IS_IMPORT, canonical, node);
-    }
-}
-
-/* The facts from `before` on depend on names that another cell may bind or use. */
-static void mark_alone(struct cbx_walk *py, size_t before)
-{
-    for (size_t i = before; i < py->facts->count; i++) {
-        py->facts->items[i].alone = true;
-    }
-}
-
-/* The import of a member that can do nothing, or that is called with constants alone. */
-static void add_judged_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
-{
-    struct cbx_fact *fact = cbx_facts_add(py->facts, CBX_IS_IMPORT, name, node->start, node->end);
-    if (fact != NULL) {
-        fact->cleared = CBX_PY_JUDGED;
-    }
-}
-
-/* import a, or from a import b: `full` is the module, or its member. When the text reads only
- * harmless members of it, these are the facts. */
-static void add_import_of(struct cbx_walk *py, const struct cbx_node *import, struct cbx_node *part,
-                          struct cbx_str full, bool member)
-{
-    const struct cbx_str *members;
-    uint32_t count =
-        cbx_sinks_of_module(CBX_PYTHON, cbx_py_canonical(py, full)) != 0 ||
-                cbx_sinks_of(CBX_PYTHON, full) != 0
-            ? cbx_py_harmless_members(py, cbx_py_bound_text(py, import, part), &members)
-            : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        add_judged_import(py, members[i], part);
-    }
-    if (count > 0) {
-        return;
-    }
-    size_t before = py->facts->count;
-    add_import(py, full, part);
-    if (member) {
-        add(py, CBX_IS_REFERENCE, full, part);
-    }
-    if (cbx_py_is_unused(py, cbx_py_bound_text(py, import, part))) {
-        mark_alone(py, before);
-    }
-}
-
-/* "from a.b import c" is the fact a.b.c: a rule for a.b covers it, and an exclusion of a.b.c
- * ("!importlib.metadata") applies to it. */
-static void extract_import(struct cbx_walk *py, struct cbx_node *node)
-{
-    const struct cbx_node *module = cbx_child_of(node, CBX_FIELD_module_name);
-    struct cbx_value package = { .kind = CBX_V_NAME,
-                                 .text = cbx_py_canonical(py, cbx_py_text(py, module)) };
-    for (struct cbx_node *child = node->first; child != NULL; child = child->next) {
-        enum cbx_py_kind kind = cbx_py_kind(child);
-        if (kind == PY_wildcard_import) {
-            if (!cbx_py_is_plain(package.text)) {
-                cbx_py_special(py, CBX_FACT_STAR_IMPORT, package.text, node);
-            }
-            add_import(py, package.text, node);
-        }
-        if ((kind != PY_dotted_name && kind != PY_aliased_import) || child == module) {
-            continue;
-        }
-        struct cbx_str name = cbx_py_text(
-            py, kind == PY_aliased_import ? cbx_child_of(child, CBX_FIELD_name) : child);
-        add_import_of(py, node, child, module != NULL ? cbx_py_qualify(py, &package, name) : name,
-                      module != NULL);
-    }
-}
-
 /* --- calls ------------------------------------------------------------------------------------ */
 
 static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actuals *actuals)
@@ -233,7 +151,7 @@ static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
                 cbx_values_is_text(package, &base) ? cbx_fold_concat(py->arena, base, name) : name;
         }
         if (text) {
-            add_import(py, name, call);
+            cbx_py_add_import(py, name, call);
         }
     }
     if (!known) {
@@ -259,7 +177,7 @@ static void extract_from_list(struct cbx_walk *py, struct cbx_str callee,
             break;
         }
         struct cbx_value object = { .kind = CBX_V_NAME, .text = package };
-        add_import(py, cbx_py_qualify(py, &object, name), call);
+        cbx_py_add_import(py, cbx_py_qualify(py, &object, name), call);
     }
     if (names == NULL || names->number != 0 || names->count > THROUGH_ITEMS_MAX) {
         cbx_py_special(py, CBX_FACT_DYNAMIC_IMPORT, callee, call);
@@ -665,7 +583,7 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
     size_t before = py->facts->count;
     extract_values_call(py, targets, &actuals, call, 0);
     if (py->facts->count > before && has_unbound_module(py, callee, scope)) {
-        mark_alone(py, before);
+        cbx_py_mark_alone(py, before);
     }
     if (cbx_values_has_unknown(targets) && py->escaped_calls->count > 0 &&
         !is_builtin_callee(callee, targets, cbx_walk_text(py, callee))) {
@@ -804,7 +722,7 @@ static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cb
         size_t before = py->facts->count;
         add_value_references(py, values, node);
         if (py->facts->count > before && has_unbound_module(py, node, scope)) {
-            mark_alone(py, before);
+            cbx_py_mark_alone(py, before);
         }
     }
 }
@@ -916,7 +834,7 @@ static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_
     switch (cbx_py_kind(node)) {
     case PY_import_statement:
     case PY_import_from_statement:
-        extract_import(py, node);
+        cbx_py_extract_import(py, node);
         return false;
     case PY_future_import_statement:
         return false;

@@ -182,6 +182,14 @@ uint32_t cbx_py_gives_anywhere(struct cbx_str attribute);
 /* The flags of a value: what "anything" is marked with, what names hold, and the flags of the
  * members of containers. */
 uint32_t cbx_py_flags(const struct cbx_values *values);
+/* Marks the facts from index `before` on: they depend on names that another cell may bind or use. */
+void cbx_py_mark_alone(struct cbx_walk *py, size_t before);
+/* The facts that a module, or a member of one, is imported: under its name, and under the name that rules
+ * have for it. */
+void cbx_py_add_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node);
+/* The facts of an import statement. */
+void cbx_py_extract_import(struct cbx_walk *py, struct cbx_node *node);
+
 /* True for a callable that sends its arguments to another machine. */
 bool cbx_py_sends(struct cbx_str name);
 /* Adds a fact when a call of this name sends the environment or a credential. */

@@ -1,53 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Sessions and notebooks: names that a cell binds have their meaning in the next one, and no cell
  * can hide what another does. */
-#include "analyzer/analyze.h"
-#include "analyzer/past.h"
 #include "analyzer/program.h"
-#include "policies/base/buf.h"
-#include "tests/unit/unit.h"
-
-#include <stdio.h>
-#include <string.h>
-
-static struct cbx_policy *policy;
-
-/* What the shell evaluates is denied here, as where no guard refuses programs: these tests are about what is found. */
-static int set_up(void **state)
-{
-    (void)state;
-    struct cbx_err err;
-    return cbx_policy_parse(CBX_STR("version: 1\nname: evaluating\nextends: [default]\nrules:\n"
-                                    "  - {id: sh.evaluated, guarded: never}\n"),
-                            "evaluating", &policy, &err);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cbx_policy_free(policy);
-    return 0;
-}
-
-/* "RULE LINE:COLUMN" of the first denial, or "". */
-static void first_denial(const struct cbx_decision *d, char out[128])
-{
-    out[0] = '\0';
-    for (size_t f = 0; f < d->finding_count && out[0] == '\0'; f++) {
-        if (d->findings[f].effect == CBX_EFFECT_DENY) {
-            snprintf(out, 128, "%.*s %u:%u", CBX_STR_ARG(d->findings[f].rule->id),
-                     d->findings[f].span.line, d->findings[f].span.column);
-        }
-    }
-}
-
-static void judge(const struct cbx_analysis *request, struct cbx_arena *arena, char out[128])
-{
-    struct cbx_decision d;
-    struct cbx_err err;
-    assert_int_equal(cbx_analyze(policy, request, arena, &d, &err), 0);
-    first_denial(&d, out);
-}
+#include "tests/unit/analyzer/past_rig.h"
 
 /* Judges a cell as a part of a notebook. */
 static void judge_in_notebook(const char *const *cells, size_t cell, char out[128])
@@ -65,23 +20,6 @@ static void judge_in_notebook(const char *const *cells, size_t cell, char out[12
         .source = texts[cell], .language = CBX_STR("ipython"), .program = program, .cell = cell
     };
     judge(&request, &arena, out);
-}
-
-/* Adds a cell as a worker does: with its summary. */
-static void add_judged(struct cbx_past *past, const char *language, const char *cell)
-{
-    CBX_AUTO_DONE(arena) arena;
-    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-    struct cbx_entry entry = { .kind = CBX_ENTRY_CELL,
-                               .language = cbx_str_of(language),
-                               .text = cbx_str_of(cell) };
-    struct cbx_analysis request = { .source = entry.text,
-                                    .language = entry.language,
-                                    .past = past };
-    struct cbx_decision d;
-    struct cbx_err err;
-    assert_int_equal(cbx_analyze(policy, &request, &arena, &d, &err), 0);
-    cbx_past_add_cell_as(past, &entry, d.summary, &arena);
 }
 
 /* Judges the last cell after the others, as in a session; the result in a notebook is the same. */
@@ -501,11 +439,6 @@ static void files_are_loaded_in_the_language_that_they_were_judged_in(void **sta
 
 /* --- files and cells are one program ---------------------------------------------------------- */
 
-/* A part of a session: a file when it has a path. */
-struct part {
-    const char *path, *text;
-};
-
 /* Judges the last of the parts behind the others. */
 static void judge_parts(const char *language, const struct part *parts, bool summarises,
                         char out[128])
@@ -787,171 +720,6 @@ static void a_function_of_an_earlier_cell_is_judged_with_what_it_is_given(void *
     check_parts("javascript", javascript, sizeof(javascript) / sizeof(javascript[0]));
 }
 
-struct travel {
-    struct part parts[7];
-};
-
-/* However something powerful travels from cell to cell, one of the cells is denied. */
-static void check_travels(const char *language, const struct travel *rows, size_t count)
-{
-    int wrong = 0;
-    for (size_t i = 0; i < 2 * count; i++) {
-        const struct part *parts = rows[i / 2].parts;
-        CBX_AUTO_DONE(past) past;
-        char denied[128] = "";
-        cbx_past_begin(&past, &(struct cbx_sha256){ 0 });
-        for (; parts->text != NULL && denied[0] == '\0'; parts++) {
-            CBX_AUTO_DONE(arena) arena;
-            cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-            struct cbx_analysis request = { .source = cbx_str_of(parts->text),
-                                            .language = cbx_str_of(language),
-                                            .past = &past };
-            judge(&request, &arena, denied);
-            if (i % 2 != 0) {
-                add_judged(&past, language, parts->text);
-            } else {
-                cbx_past_add_cell(&past, cbx_str_of(parts->text));
-            }
-        }
-        if (denied[0] == '\0') {
-            printf("%s %zu%s passed: %s\n", language, i / 2, i % 2 != 0 ? " summarised" : "",
-                   parts[-1].text);
-            wrong++;
-        }
-    }
-    assert_int_equal(wrong, 0);
-}
-
-static void power_that_travels_over_cells_is_found(void **state)
-{
-    (void)state;
-    static const struct travel python[] = {
-        { { { NULL, "import os" },
-            { NULL, "l = [os]" },
-            { NULL, "x = l[0]" },
-            { NULL, "x.system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "class C: pass" },
-            { NULL, "c = C()" },
-            { NULL, "c.m = os" },
-            { NULL, "c.m.system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "def g(): yield os" },
-            { NULL, "it = g()" },
-            { NULL, "next(it).system('id')" } } },
-        { { { NULL, "import os" }, { NULL, "f = lambda: os" }, { NULL, "f().system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "t = (1, os)" },
-            { NULL, "a, b = t" },
-            { NULL, "b.system('id')" } } },
-        { { { NULL, "import os" }, { NULL, "p = os.path" }, { NULL, "p.os.system('id')" } } },
-        { { { NULL, "import os\ndef a(): return os" },
-            { NULL, "def b(): return a()" },
-            { NULL, "c = b" },
-            { NULL, "c().system('id')" } } },
-        { { { NULL, "def s():\n    global q\n    import os as q" },
-            { NULL, "s()" },
-            { NULL, "q.system('id')" } } },
-        { { { NULL, "from os import *" }, { NULL, "system('id')" } } },
-        { { { NULL, "import os" }, { NULL, "vars()['z'] = os" }, { NULL, "z.system('id')" } } },
-        { { { NULL, "import os" }, { NULL, "for k in [os]: pass" }, { NULL, "k.system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "with open('f') as f: y = os" },
-            { NULL, "y.system('id')" } } },
-        { { { NULL, "try:\n    import os as o\nexcept ImportError:\n    o = None" },
-            { NULL, "o.system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "x = os if True else None" },
-            { NULL, "x.system('id')" } } },
-        { { { NULL, "import os" }, { NULL, "d = dict(a=os)" }, { NULL, "d['a'].system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "def f(x=os): return x" },
-            { NULL, "f().system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "class A:\n    def m(self): return os" },
-            { NULL, "a = A()" },
-            { NULL, "n = a.m" },
-            { NULL, "n().system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "s = {1: {2: os}}" },
-            { NULL, "s[1][2].system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "x = [os for _ in range(3)]" },
-            { NULL, "x[1].system('id')" } } },
-        { { { NULL, "import collections, os" },
-            { NULL, "q = collections.deque()" },
-            { NULL, "q.append(os)" },
-            { NULL, "q.pop().system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "import queue\nq = queue.Queue()" },
-            { NULL, "q.put(os)" },
-            { NULL, "q.get().system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "def outer(m):\n    def inner(): return m\n    return inner" },
-            { NULL, "h = outer(os)" },
-            { NULL, "h().system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "class B:\n    def __init__(self, m): self.m = m" },
-            { NULL, "b = B(os)" },
-            { NULL, "b.m.system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "class B:\n    def __init__(self, m): self.m = m\n    def go(self): "
-                    "self.m.system('id')" },
-            { NULL, "b = B(os)" } } },
-        { { { NULL, "fs = []" },
-            { NULL, "import os\nfs.append(lambda: os)" },
-            { NULL, "for f in fs: f().system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "x = y = z = os" },
-            { NULL, "w = z" },
-            { NULL, "w.system('id')" } } },
-        { { { NULL, "import os" },
-            { NULL, "def deco(f): return lambda: os" },
-            { NULL, "@deco\ndef g(): pass" },
-            { NULL, "g().system('id')" } } },
-        { { { NULL, "g = None\ndef set_g(v):\n    global g\n    g = v" },
-            { NULL, "import os" },
-            { NULL, "set_g(os)" },
-            { NULL, "g.system('id')" } } },
-        { { { NULL, "class S: pass" },
-            { NULL, "def put(v): S.v = v" },
-            { NULL, "import os" },
-            { NULL, "put(os)" },
-            { NULL, "S.v.system('id')" } } },
-    };
-    static const struct travel javascript[] = {
-        { { { NULL, "const m = new Map()" },
-            { NULL, "m.set('r', require)" },
-            { NULL, "m.get('r')('child_process')" } } },
-        { { { NULL, "function mk(f) { return (x) => f(x) }" },
-            { NULL, "const k = mk(require)" },
-            { NULL, "k('child_process')" } } },
-        { { { NULL, "let o = {}" },
-            { NULL, "o.r = require" },
-            { NULL, "const { r } = o" },
-            { NULL, "r('child_process')" } } },
-        { { { NULL, "const a = [require]" },
-            { NULL, "const [b] = a" },
-            { NULL, "b('child_process')" } } },
-        { { { NULL, "var r\nif (true) { r = require }" }, { NULL, "r('child_process')" } } },
-        { { { NULL, "class C { constructor(f) { this.f = f } }" },
-            { NULL, "const c = new C(require)" },
-            { NULL, "c.f('child_process')" } } },
-        { { { NULL, "globalThis.zz = require" }, { NULL, "zz('child_process')" } } },
-        { { { NULL, "function g(f = require) { return f }" }, { NULL, "g()('child_process')" } } },
-        { { { NULL, "const p = Promise.resolve(require)" },
-            { NULL, "p.then((q) => q('child_process'))" } } },
-        { { { NULL, "let h" },
-            { NULL, "(() => { h = require })()" },
-            { NULL, "h('child_process')" } } },
-        { { { NULL, "const x = process" },
-            { NULL, "const y = x.mainModule" },
-            { NULL, "y.require('child_process')" } } },
-    };
-    check_travels("ipython", python, sizeof(python) / sizeof(python[0]));
-    check_travels("javascript", javascript, sizeof(javascript) / sizeof(javascript[0]));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -972,7 +740,6 @@ int main(void)
         cmocka_unit_test(files_are_loaded_in_the_language_that_they_were_judged_in),
         cmocka_unit_test(python_files_and_cells_are_one_program),
         cmocka_unit_test(javascript_files_and_cells_are_one_program),
-        cmocka_unit_test(power_that_travels_over_cells_is_found),
         cmocka_unit_test(c_files_and_sources_are_one_program),
         cmocka_unit_test(shell_cells_and_files_are_one_program),
         cmocka_unit_test(a_function_of_an_earlier_cell_is_judged_with_what_it_is_given),
