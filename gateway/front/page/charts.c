@@ -2,6 +2,7 @@
  * Charts. */
 #include "gateway/front/page/charts.h"
 
+#include "gateway/front/page/html.h"
 #include "policies/base/sort.h"
 
 #include <string.h>
@@ -141,9 +142,11 @@ void cbx_chart_runs(struct cbx_buf *out, const json_t *decisions)
         int height = steps_of(runs.ms[i]) * HEIGHT / most;
         cbx_buf_printf(out,
                        "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\">"
-                       "<title>%lld ms</title></rect>",
+                       "<title>",
                        runs.good[i] ? "busy" : "bad", WIDTH - ((int)i + 1) * BAR_WIDTH,
-                       HEIGHT - height, BAR_WIDTH - 1, height, (long long)runs.ms[i]);
+                       HEIGHT - height, BAR_WIDTH - 1, height);
+        cbx_html_add_duration(out, runs.ms[i]);
+        cbx_buf_add_cstr(out, "</title></rect>");
     }
     cbx_buf_add_cstr(out, "</svg>");
     if (runs.count == 0) {
@@ -152,9 +155,9 @@ void cbx_chart_runs(struct cbx_buf *out, const json_t *decisions)
     }
     json_int_t scratch[BARS_MAX];
     cbx_sort(runs.ms, runs.count, sizeof(runs.ms[0]), compare, scratch);
-    cbx_buf_printf(out,
-                   "<p class=\"note\">Last %zu: median <b>%lld ms</b>, 95th percentile "
-                   "<b>%lld ms</b>. The scale is logarithmic.</p>",
-                   runs.count, (long long)runs.ms[runs.count / 2],
-                   (long long)runs.ms[(runs.count * 95 + 99) / 100 - 1]);
+    cbx_buf_printf(out, "<p class=\"note\">Last %zu: median <b>", runs.count);
+    cbx_html_add_duration(out, runs.ms[runs.count / 2]);
+    cbx_buf_add_cstr(out, "</b>, 95th percentile <b>");
+    cbx_html_add_duration(out, runs.ms[(runs.count * 95 + 99) / 100 - 1]);
+    cbx_buf_add_cstr(out, "</b>. The scale is logarithmic.</p>");
 }

@@ -42,6 +42,24 @@ void cbx_html_add(struct cbx_buf *out, struct cbx_str text)
     cbx_buf_add_bytes(out, clean.p + from, clean.len - from);
 }
 
+void cbx_html_add_duration(struct cbx_buf *out, int64_t ms)
+{
+    enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+    if (ms < SECOND) {
+        cbx_buf_printf(out, "%d ms", ms > 0 ? (int)ms : 0);
+    } else if (ms < 10 * SECOND) {
+        cbx_buf_printf(out, "%d.%d s", (int)ms / SECOND, (int)ms % SECOND / 100);
+    } else if (ms < 2 * MINUTE) {
+        cbx_buf_printf(out, "%d s", (int)ms / SECOND);
+    } else if (ms < HOUR) {
+        cbx_buf_printf(out, "%d min", (int)ms / MINUTE);
+    } else if (ms < DAY) {
+        cbx_buf_printf(out, "%d h %d min", (int)ms / HOUR, (int)ms % HOUR / MINUTE);
+    } else {
+        cbx_buf_printf(out, "%lld d %d h", (long long)(ms / DAY), (int)(ms % DAY) / HOUR);
+    }
+}
+
 void cbx_html_add_member(struct cbx_buf *out, const json_t *object, const char *name)
 {
     cbx_html_add(out, cbx_json_str(json_object_get(object, name)));

@@ -14,6 +14,9 @@ void cbx_html_add(struct cbx_buf *out, struct cbx_str text);
 /* The same with the member of a JSON object when it is a string; nothing for any other. */
 void cbx_html_add_member(struct cbx_buf *out, const json_t *object, const char *name);
 
+/* A duration as people read it: "850 ms", "3.2 s", "12 min", "3 h 24 min", "5 d 3 h". A negative one is "0 ms". */
+void cbx_html_add_duration(struct cbx_buf *out, int64_t ms);
+
 /* Lines of source around what findings are about, as elements of a <pre>, with the places in <mark>. `findings` are those of a
  * decision. Lines and columns are what the findings claim; those that the source lacks mark nothing. At most
  * CBX_EXCERPT_LINES lines of CBX_EXCERPT_COLUMNS characters; gaps and cuts are shown. Without findings the first lines. */

@@ -95,6 +95,19 @@ bool cbx_logins_find(struct cbx_logins *logins, struct cbx_str value, int64_t cl
     return found && value.len == CBX_LOGIN_CHARS;
 }
 
+void cbx_logins_remove(struct cbx_logins *logins, struct cbx_str value)
+{
+    struct cbx_sha256 hash = cbx_sha256_of(value);
+    pthread_mutex_lock(&logins->lock);
+    for (size_t i = 0; i < CBX_LOGINS_MAX; i++) {
+        struct login *login = &logins->items[i];
+        if (login->token != NULL && cbx_sha256_equal(&login->hash, &hash)) {
+            forget(login);
+        }
+    }
+    pthread_mutex_unlock(&logins->lock);
+}
+
 struct cbx_str cbx_logins_cookie(struct cbx_str header, const char *name)
 {
     size_t at = 0, len = strlen(name);

@@ -30,6 +30,9 @@ bool cbx_logins_add(struct cbx_logins *logins, struct cbx_str token, int64_t clo
 bool cbx_logins_find(struct cbx_logins *logins, struct cbx_str value, int64_t clock_ms,
                      char out[CBX_LOGIN_TOKEN_MAX + 16]);
 
+/* Ends the login with this cookie's value; nothing when there is none. */
+void cbx_logins_remove(struct cbx_logins *logins, struct cbx_str value);
+
 /* The value of the cookie `name` in a Cookie header (RFC 6265, section 4.2); empty when it has none. */
 struct cbx_str cbx_logins_cookie(struct cbx_str header, const char *name);
 

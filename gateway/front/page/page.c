@@ -56,9 +56,9 @@ static void ask_for_token(int status, const char *text, struct cbx_http_response
 
 /* --- who ------------------------------------------------------------------------------------ */
 
-/* The caller by a header Authorization, or by the cookie. False: the answer is made. */
+/* The caller by a header Authorization, or by the cookie (*by_cookie). False: the answer is made. */
 static bool find_caller(const struct cbx_page *page, const struct cbx_http_request *request,
-                        struct cbx_caller *caller, struct cbx_http_response *out)
+                        struct cbx_caller *caller, bool *by_cookie, struct cbx_http_response *out)
 {
     char header[CBX_LOGIN_TOKEN_MAX + 16] = "";
     struct cbx_credentials credentials = { .authorization = request->authorization,
@@ -66,9 +66,11 @@ static bool find_caller(const struct cbx_page *page, const struct cbx_http_reque
                                            .peer = request->peer };
     struct cbx_auth_refusal refusal = { 0 };
     int64_t now = cbx_clock_ms();
-    if (request->authorization.p == NULL &&
+    *by_cookie =
+        request->authorization.p == NULL &&
         cbx_logins_find(page->logins, cbx_logins_cookie(request->cookie, cookie_name(page)), now,
-                        header)) {
+                        header);
+    if (*by_cookie) {
         credentials.authorization = cbx_str_of(header);
     }
     bool known = cbx_identity_authenticate(page->identity, &credentials, now, caller, &refusal);
@@ -86,7 +88,8 @@ static void show(const struct cbx_page *page, const struct cbx_http_request *req
 {
     struct cbx_caller caller = { 0 };
     struct cbx_buf body;
-    if (!find_caller(page, request, &caller, out)) {
+    bool by_cookie;
+    if (!find_caller(page, request, &caller, &by_cookie, out)) {
         return;
     }
     cbx_buf_init(&body, CBX_VIEW_BYTES_MAX);
@@ -94,13 +97,14 @@ static void show(const struct cbx_page *page, const struct cbx_http_request *req
     if (may) {
         CBX_AUTO_DONE(view) view = { 0 };
         cbx_view_read(page->service, caller.principal, &view);
+        view.may_log_out = by_cookie;
         cbx_view_write(&view, &body);
     } else {
         CBX_AUTO_DONE(buf) text;
         cbx_buf_init(&text, 512);
         cbx_buf_printf(&text, "Principal '%s' lacks the right 'audit:read', which this page needs.",
                        caller.principal);
-        cbx_view_write_refusal(text.p, &body);
+        cbx_view_write_refusal(text.p, by_cookie, &body);
     }
     answer(may ? 200 : 403, html, &body, out);
 }
@@ -166,6 +170,19 @@ static void log_in(const struct cbx_page *page, const struct cbx_http_request *r
     explicit_bzero(header.p, header.len);
 }
 
+/* The browser forgets its cookie, and the gateway the login. */
+static void log_out(const struct cbx_page *page, const struct cbx_http_request *request,
+                    struct cbx_http_response *out)
+{
+    cbx_logins_remove(page->logins, cbx_logins_cookie(request->cookie, cookie_name(page)));
+    out->status = 303;
+    out->location = "/";
+    out->security = security;
+    snprintf(out->cookie, sizeof(out->cookie),
+             "%s=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict%s", cookie_name(page),
+             page->is_https ? "; Secure" : "");
+}
+
 bool cbx_page_handle(const struct cbx_page *page, const struct cbx_http_request *request,
                      struct cbx_http_response *out)
 {
@@ -178,6 +195,8 @@ bool cbx_page_handle(const struct cbx_page *page, const struct cbx_http_request 
         show(page, request, out);
     } else if (cbx_str_is(request->method, "POST") && cbx_str_is(request->path, "/login")) {
         log_in(page, request, out);
+    } else if (cbx_str_is(request->method, "POST") && cbx_str_is(request->path, "/logout")) {
+        log_out(page, request, out);
     } else {
         return false;
     }

@@ -71,7 +71,7 @@ void cbx_view_done(struct cbx_view *view)
 
 /* --- the frame -------------------------------------------------------------------------------- */
 
-static void open_document(struct cbx_buf *out, const char *principal)
+static void open_document(struct cbx_buf *out, const char *principal, bool may_log_out)
 {
     cbx_buf_add_cstr(
         out,
@@ -82,7 +82,10 @@ static void open_document(struct cbx_buf *out, const char *principal)
     cbx_html_add(out, CBX_STR(CBX_VERSION));
     cbx_buf_add_cstr(out, principal != NULL ? " \u00B7 shown to " : "");
     cbx_html_add(out, cbx_str_of(principal != NULL ? principal : ""));
-    cbx_buf_add_cstr(out, "</span></header>");
+    cbx_buf_add_cstr(out, may_log_out
+                              ? "</span><form class=\"logout\" method=\"post\" "
+                                "action=\"/logout\"><button>Log out</button></form></header>"
+                              : "</span></header>");
 }
 
 static void close_document(struct cbx_buf *out)
@@ -92,7 +95,7 @@ static void close_document(struct cbx_buf *out)
 
 void cbx_view_write_login(const char *text, struct cbx_buf *out)
 {
-    open_document(out, NULL);
+    open_document(out, NULL, false);
     cbx_buf_add_cstr(out, "<main><section><h2>Log in</h2>");
     if (text != NULL) {
         cbx_buf_add_cstr(out, "<p class=\"failing\" role=\"alert\"><b>");
@@ -107,9 +110,9 @@ void cbx_view_write_login(const char *text, struct cbx_buf *out)
     close_document(out);
 }
 
-void cbx_view_write_refusal(const char *text, struct cbx_buf *out)
+void cbx_view_write_refusal(const char *text, bool may_log_out, struct cbx_buf *out)
 {
-    open_document(out, NULL);
+    open_document(out, NULL, may_log_out);
     cbx_buf_add_cstr(out, "<main><section><p>");
     cbx_html_add(out, cbx_str_of(text));
     cbx_buf_add_cstr(out, "</p></section>");
@@ -212,9 +215,11 @@ static void add_session(struct cbx_buf *out, const json_t *s)
     cbx_buf_add_cstr(out, "</span>");
     add_dim(out, "session ", s, "session");
     add_dim(out, "", s, "policy");
-    cbx_buf_printf(out, "<span class=\"dim\">idle %lld s, open %lld s</span></li>",
-                   (long long)json_integer_value(at(s, "idle_ms")) / 1000,
-                   (long long)json_integer_value(at(s, "age_ms")) / 1000);
+    cbx_buf_add_cstr(out, "<span class=\"dim\">idle for ");
+    cbx_html_add_duration(out, json_integer_value(at(s, "idle_ms")));
+    cbx_buf_add_cstr(out, ", open for ");
+    cbx_html_add_duration(out, json_integer_value(at(s, "age_ms")));
+    cbx_buf_add_cstr(out, "</span></li>");
 }
 
 static void add_now(struct cbx_buf *out, const struct cbx_view *view)
@@ -323,8 +328,9 @@ static void add_end(struct cbx_buf *out, const json_t *d)
         bool ok = cbx_str_is(cbx_json_str(at(run, "outcome")), "ok");
         cbx_buf_printf(out, "<span class=\"tag %s\">", ok ? "ok-tag" : "failed");
         cbx_html_add_member(out, run, "outcome");
-        cbx_buf_printf(out, "</span><span class=\"dim\">%lld ms</span>",
-                       (long long)json_integer_value(at(run, "duration_ms")));
+        cbx_buf_add_cstr(out, "</span><span class=\"dim\">");
+        cbx_html_add_duration(out, json_integer_value(at(run, "duration_ms")));
+        cbx_buf_add_cstr(out, "</span>");
     }
     if (approval != NULL) {
         cbx_buf_add_cstr(out, "<span class=\"tag waiting\">");
@@ -421,7 +427,7 @@ static void add_decisions(struct cbx_buf *out, const struct cbx_view *view)
 
 void cbx_view_write(const struct cbx_view *view, struct cbx_buf *out)
 {
-    open_document(out, view->principal);
+    open_document(out, view->principal, view->may_log_out);
     cbx_buf_add_cstr(out, "<main data-live><div class=\"grid\">");
     add_health(out, view);
     cbx_buf_add_cstr(out, "<section><h2>Sandboxes</h2>");

@@ -10,6 +10,7 @@ enum { CBX_VIEW_BYTES_MAX = 16 << 20, CBX_VIEW_DECISIONS = 60 };
 /* What is shown. Owned: cbx_view_done. */
 struct cbx_view {
     const char *principal;
+    bool may_log_out;  /* it was shown for a login that the reader can end */
     json_t *health;    /* of the executor; NULL = it does not answer */
     json_t *sessions;  /* of all principals, as the executor has them */
     json_t *decisions; /* all that are in memory, without code and findings */
@@ -29,8 +30,8 @@ void cbx_view_write(const struct cbx_view *view, struct cbx_buf *out);
 /* Appends a document that asks for a token; `text` says why the last one was refused, NULL = none was. */
 void cbx_view_write_login(const char *text, struct cbx_buf *out);
 
-/* Appends a document with one sentence. */
-void cbx_view_write_refusal(const char *text, struct cbx_buf *out);
+/* Appends a document with one sentence; with `may_log_out` a button that ends the login. */
+void cbx_view_write_refusal(const char *text, bool may_log_out, struct cbx_buf *out);
 
 /* Static: the style and the script. */
 const char *cbx_view_style(void);

@@ -45,6 +45,33 @@ static void a_member_that_is_no_string_gives_nothing(void **state)
     assert_string_equal(out.p, "&lt;");
 }
 
+static void a_duration_has_the_unit_that_people_read(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } cases[] = { { -5, "0 ms" },
+                  { 0, "0 ms" },
+                  { 999, "999 ms" },
+                  { 1000, "1.0 s" },
+                  { 9999, "9.9 s" },
+                  { 10000, "10 s" },
+                  { 119999, "119 s" },
+                  { 120000, "2 min" },
+                  { 3599999, "59 min" },
+                  { 3600000, "1 h 0 min" },
+                  { 86399999, "23 h 59 min" },
+                  { 86400000, "1 d 0 h" },
+                  { INT64_C(450000000), "5 d 5 h" } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_DONE(buf) out;
+        cbx_buf_init(&out, 64);
+        cbx_html_add_duration(&out, cases[i].ms);
+        assert_string_equal(out.p, cases[i].text);
+    }
+}
+
 /* --- excerpts --------------------------------------------------------------------------------- */
 
 static json_t *place(int line, int column, int end_line, int end_column)
@@ -132,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_ends_text_or_an_attribute_is_an_entity),
         cmocka_unit_test(what_cannot_be_seen_is_written_out),
+        cmocka_unit_test(a_duration_has_the_unit_that_people_read),
         cmocka_unit_test(a_member_that_is_no_string_gives_nothing),
         cmocka_unit_test(a_place_is_marked_in_its_line),
         cmocka_unit_test(a_place_of_several_lines_is_marked_in_each),

@@ -62,6 +62,20 @@ static void it_ends_after_eight_hours(void **state)
     assert_false(find(value, 1000)); /* it is forgotten */
 }
 
+static void one_that_is_ended_gives_nothing_and_leaves_the_others(void **state)
+{
+    (void)state;
+    char one[CBX_LOGIN_CHARS + 1], other[CBX_LOGIN_CHARS + 1];
+    assert_true(cbx_logins_add(logins, CBX_STR("cbx_1"), 1000, one));
+    assert_true(cbx_logins_add(logins, CBX_STR("cbx_2"), 1000, other));
+    cbx_logins_remove(logins, CBX_STR(""));
+    cbx_logins_remove(logins, cbx_str_of(one));
+    assert_false(find(one, 1000));
+    assert_true(find(other, 1000));
+    cbx_logins_remove(logins, cbx_str_of(one));
+    assert_true(find(other, 1000));
+}
+
 static void the_oldest_makes_room(void **state)
 {
     (void)state;
@@ -119,6 +133,7 @@ int main(void)
         TEST(a_cookie_gives_the_header_of_its_token),
         TEST(any_other_value_gives_nothing),
         TEST(it_ends_after_eight_hours),
+        TEST(one_that_is_ended_gives_nothing_and_leaves_the_others),
         TEST(the_oldest_makes_room),
         TEST(a_token_that_is_too_long_is_not_kept),
         TEST(a_cookie_is_found_by_its_whole_name),
