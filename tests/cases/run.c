@@ -4,13 +4,13 @@
  * folder of bypasses "known-miss" marks what is not found yet; it is counted, and a miss that is
  * found is an error too, so that the list stays honest. All verdicts stand in one table
  * (decisions.tsv), so that a change of a policy shows in its diff. The table has the verdict of `default` on
- * each name of the tables of sinks too (LANGUAGE:NAME), so that no row of them goes, or changes its
+ * a program for each row of the analyzer's tables too (rows.h), so that no row goes, or changes its
  * meaning, unseen. */
 #include "analyzer/analyze.h"
 #include "analyzer/lang.h"
-#include "analyzer/sinks.h"
 #include "policies/base/buf.h"
 #include "policies/keys.h"
+#include "tests/cases/rows.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -33,12 +33,6 @@ struct runner {
     struct cbx_policy *policies[PRESETS];
     struct cbx_buf table;
     size_t cases, misses, failures;
-};
-
-struct sinks {
-    enum cbx_language language;
-    const char *word;
-    void (*write)(struct cbx_buf *out, struct cbx_str name);
 };
 
 static void fail(struct runner *r, const char *path, const char *text, unsigned line,
@@ -176,114 +170,6 @@ static void check_case(struct runner *r, const char *path)
     }
 }
 
-/* --- names of the tables of sinks ------------------------------------------------------------- */
-
-/* A program that uses the name: as a global, as what it is in its module, and the module alone. */
-static void write_python(struct cbx_buf *out, struct cbx_str name)
-{
-    const char *dot = memchr(name.p, '.', name.len);
-    struct cbx_str root = cbx_str_sub(name, 0, dot != NULL ? (size_t)(dot - name.p) : name.len);
-    if (dot != NULL || cbx_sinks_is_module(CBX_PYTHON, name)) {
-        cbx_buf_printf(out, "import %.*s\n", CBX_STR_ARG(root));
-    }
-    cbx_buf_printf(out, cbx_sinks_is_module(CBX_PYTHON, name) ? "import %.*s\n" : "%.*s(x, y)\n",
-                   CBX_STR_ARG(name));
-}
-
-static void write_javascript(struct cbx_buf *out, struct cbx_str name)
-{
-    const char *dot = memchr(name.p, '.', name.len);
-    size_t root = dot != NULL ? (size_t)(dot - name.p) : name.len;
-    cbx_buf_printf(out, "require('%.*s')%.*s(x, y);\n", CBX_STR_ARG(cbx_str_sub(name, 0, root)),
-                   CBX_STR_ARG(cbx_str_sub(name, root, name.len)));
-    bool word = name.p[strcspn(name.p, "-@/")] == '\0';
-    if (word && !cbx_sinks_is_module(CBX_JAVASCRIPT, name)) {
-        cbx_buf_printf(out, "%.*s(x, y);\n", CBX_STR_ARG(name));
-    }
-}
-
-static void write_shell(struct cbx_buf *out, struct cbx_str name)
-{
-    bool target = cbx_str_starts(name, CBX_STR("/dev/")), redirect = cbx_str_is(name, ">");
-    cbx_buf_printf(out,
-                   target     ? "echo x >%.*s/host/80\n"
-                   : redirect ? "echo x %.*s /etc/x\n"
-                              : "%.*s x\n",
-                   CBX_STR_ARG(name));
-}
-
-static void write_c(struct cbx_buf *out, struct cbx_str name)
-{
-    bool header = cbx_str_ends(name, CBX_STR(".h"));
-    struct cbx_str attribute = CBX_STR("attribute."), pragma = CBX_STR("pragma.");
-    bool is_attribute = cbx_str_starts(name, attribute), is_pragma = cbx_str_starts(name, pragma);
-    size_t skip = is_attribute ? attribute.len : is_pragma ? pragma.len : 0;
-    cbx_buf_printf(out,
-                   header         ? "#include <%.*s>\n"
-                   : is_attribute ? "__attribute__((%.*s)) void f(void);\n"
-                   : is_pragma    ? "#pragma %.*s\n"
-                                  : "void f(void) { %.*s(\"x\"); }\n",
-                   CBX_STR_ARG(cbx_str_sub(name, skip, name.len)));
-}
-
-static void add_capabilities(struct cbx_buf *out, uint32_t bits)
-{
-    static const char *const words[] = {
-#define CBX_CAPABILITY(id, word, ...) word,
-#include "policies/capabilities.def"
-#undef CBX_CAPABILITY
-    };
-    bool first = true;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if ((bits >> i & 1) != 0) {
-            cbx_buf_printf(out, "%s%s", first ? "" : ",", words[i]);
-            first = false;
-        }
-    }
-}
-
-static void check_name(struct runner *r, const struct sinks *sinks, struct cbx_str name)
-{
-    CBX_AUTO_DONE(buf) text;
-    cbx_buf_init(&text, SOURCE_MAX);
-    char each[256];
-    snprintf(each, sizeof(each), "%.*s", CBX_STR_ARG(name));
-    for (char *star = strchr(each, '*'); star != NULL; star = strchr(star, '*')) {
-        *star = 'x'; /* "*.name" is a method of anything */
-    }
-    sinks->write(&text, cbx_str_of(each));
-    CBX_AUTO_DONE(arena) arena;
-    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-    struct cbx_analysis request = { .source = cbx_buf_str(&text),
-                                    .language = cbx_str_of(sinks->word) };
-    struct cbx_decision decision;
-    struct cbx_err err = { 0 };
-    if (cbx_analyze(r->policies[0], &request, &arena, &decision, &err) != 0) {
-        fail(r, sinks->word, err.text, 0, "");
-        return;
-    }
-    cbx_buf_printf(&r->table, "%s:%.*s\t", sinks->word, CBX_STR_ARG(name));
-    add_capabilities(&r->table, cbx_sinks_of(sinks->language, name) |
-                                    cbx_sinks_of_module(sinks->language, name));
-    cbx_buf_printf(&r->table, "\t%s\t", cbx_verdict_name(decision.verdict));
-    add_rules(&r->table, &decision);
-    cbx_buf_add_char(&r->table, '\n');
-}
-
-static void check_sinks(struct runner *r)
-{
-    static const struct sinks each[] = { { CBX_PYTHON, "python", write_python },
-                                         { CBX_JAVASCRIPT, "javascript", write_javascript },
-                                         { CBX_SHELL, "shell", write_shell },
-                                         { CBX_C, "c", write_c } };
-    for (size_t i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
-        struct cbx_str name;
-        for (size_t n = 0; cbx_sinks_name(each[i].language, n, &name); n++) {
-            check_name(r, &each[i], name);
-        }
-    }
-}
-
 /* --- files ------------------------------------------------------------------------------------ */
 
 static int compare_names(const FTSENT **a, const FTSENT **b)
@@ -296,7 +182,8 @@ static void check_folder(struct runner *r, char *path)
     char *const roots[] = { path, NULL };
     FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, compare_names);
     for (FTSENT *entry; fts != NULL && (entry = fts_read(fts)) != NULL;) {
-        if (entry->fts_info == FTS_F && strcmp(entry->fts_path, "tests/cases/run.c") != 0) {
+        if (entry->fts_info == FTS_F && strcmp(entry->fts_name, "run.c") != 0 &&
+            strcmp(entry->fts_name, "rows.h") != 0) {
             check_case(r, entry->fts_path);
         }
     }
@@ -329,6 +216,62 @@ static int write_table(const struct runner *r, const char *path)
     return 0;
 }
 
+/* --- rows of the analyzer's tables --------------------------------------------------------------- */
+
+static void judge_row(struct runner *r, const char *language, struct cbx_str source,
+                      struct cbx_str label, struct cbx_str note)
+{
+    CBX_AUTO_DONE(arena) arena;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    struct cbx_analysis request = { .source = source, .language = cbx_str_of(language) };
+    struct cbx_decision decision;
+    struct cbx_err err = { 0 };
+    if (cbx_analyze(r->policies[0], &request, &arena, &decision, &err) != 0) {
+        fail(r, language, err.text, 0, "");
+        return;
+    }
+    cbx_buf_printf(&r->table, "%s:%.*s\t%.*s\t%s\t", language, CBX_STR_ARG(label),
+                   CBX_STR_ARG(note), cbx_verdict_name(decision.verdict));
+    add_rules(&r->table, &decision);
+    cbx_buf_add_char(&r->table, '\n');
+}
+
+static void check_sinks(struct runner *r)
+{
+    for (size_t i = 0; i < sizeof(rows_sinks) / sizeof(rows_sinks[0]); i++) {
+        const struct rows_sinks *sinks = &rows_sinks[i];
+        struct cbx_str name;
+        for (size_t n = 0; cbx_sinks_name(sinks->language, n, &name); n++) {
+            CBX_AUTO_DONE(buf) source;
+            CBX_AUTO_DONE(buf) note;
+            cbx_buf_init(&source, 4096);
+            cbx_buf_init(&note, 4096);
+            rows_write_sink(&source, &note, sinks, name);
+            judge_row(r, sinks->word, cbx_buf_str(&source), name, cbx_buf_str(&note));
+        }
+    }
+}
+
+static void check_tables(struct runner *r)
+{
+    for (size_t i = 0; i < sizeof(rows_tables) / sizeof(rows_tables[0]); i++) {
+        const struct rows_table *table = &rows_tables[i];
+        CBX_AUTO_DONE(buf) text;
+        cbx_buf_init(&text, SOURCE_MAX + 1);
+        if (read_file(table->path, &text) != 0) {
+            fail(r, table->path, "cannot be read", 0, "");
+            continue;
+        }
+        struct cbx_str rest = cbx_buf_str(&text), row;
+        while (rows_next(&rest, &row)) {
+            CBX_AUTO_DONE(buf) source;
+            cbx_buf_init(&source, 4096);
+            rows_write(&source, table, row);
+            judge_row(r, table->language, cbx_buf_str(&source), row, CBX_STR(""));
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     bool write = argc > 1 && strcmp(argv[1], "--write") == 0;
@@ -353,6 +296,7 @@ int main(int argc, char **argv)
         check_folder(&r, argv[i]);
     }
     check_sinks(&r);
+    check_tables(&r);
     int status = write ? write_table(&r, argv[argc - 1]) : compare_table(&r, argv[argc - 1]);
     printf("cases: %zu, %zu known misses, %zu failures\n", r.cases, r.misses, r.failures);
     for (size_t p = 0; p < PRESETS; p++) {
