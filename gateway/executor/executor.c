@@ -219,39 +219,6 @@ void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox)
     }
 }
 
-int cbx_executor_acquire_slot(struct cbx_executor *e, const struct cbx_sink *sink,
-                              struct cbx_err *err)
-{
-    enum { WAITING_MAX = 1280, TICK_MS = 200 };
-    int failed = 0;
-    int64_t began_us = cbx_metric_clock_us();
-    pthread_mutex_lock(&e->lock);
-    if (e->running >= e->config.max_runs && e->waiting >= WAITING_MAX) {
-        failed = cbx_fail(err, CBX_EBUSY, "%d programs run and %d wait; try again later",
-                          e->running, e->waiting);
-    }
-    e->waiting++;
-    while (!failed && e->running >= e->config.max_runs) {
-        cbx_cond_wait_ms(&e->run_slot_free, &e->lock, TICK_MS);
-        if (sink->cancelled(sink->context)) {
-            failed = cbx_fail(err, CBX_ESTATE, "cancelled before it began");
-        }
-    }
-    e->waiting--;
-    e->running += failed ? 0 : 1;
-    pthread_mutex_unlock(&e->lock);
-    cbx_metric_observe(CBX_METRIC_QUEUE_TIME, cbx_metric_clock_us() - began_us);
-    return failed;
-}
-
-void cbx_executor_release_slot(struct cbx_executor *e)
-{
-    pthread_mutex_lock(&e->lock);
-    e->running--;
-    pthread_cond_signal(&e->run_slot_free);
-    pthread_mutex_unlock(&e->lock);
-}
-
 void cbx_executor_count_unrecorded(struct cbx_executor *e, int change)
 {
     pthread_mutex_lock(&e->lock);

@@ -152,15 +152,18 @@ static void describe_process(struct cbx_executor *e, json_t *into)
     cbx_metrics_write(&text);
     const struct cbx_process_memory memory = cbx_metrics_memory();
     pthread_mutex_lock(&e->lock);
-    int unrecorded = e->unrecorded, running = e->running, waiting = e->waiting;
+    int unrecorded = e->unrecorded;
     pthread_mutex_unlock(&e->lock);
+    struct cbx_turns_stats turns;
+    cbx_turns_stats(e->turns, &turns);
     json_object_set_new(into, "metrics", cbx_json_text(cbx_buf_str(&text)));
     json_object_set_new(into, "memory",
                         json_pack("{s:I,s:I}", "heap", (json_int_t)memory.heap_bytes, "peak",
                                   (json_int_t)memory.peak_resident_bytes));
     json_object_set_new(into, "runs",
-                        json_pack("{s:i,s:i,s:i}", "unrecorded", unrecorded, "running", running,
-                                  "waiting", waiting));
+                        json_pack("{s:i,s:i,s:i,s:i}", "unrecorded", unrecorded, "running",
+                                  turns.running, "waiting", turns.waiting, "principals",
+                                  turns.principals));
 }
 
 /* How many records the syslog server has not got: those behind the cursor that the forwarding process keeps. */

@@ -13,6 +13,7 @@
 #include "gateway/executor/outlet.h"
 #include "gateway/executor/policies.h"
 #include "gateway/executor/sessions.h"
+#include "gateway/executor/turns.h"
 #include "gateway/ipc/executor_calls.h"
 #include "gateway/ipc/wire.h"
 
@@ -33,10 +34,10 @@ struct cbx_executor {
     struct cbx_instance instance;
     struct cbx_replay_guard guard;
     struct cbx_import_cache imports;
-    pthread_cond_t run_slot_free;
-    int running, waiting; /* runs that hold one of config.max_runs slots; that wait for one */
-    int installing;       /* installers that run */
-    int unrecorded;       /* actions whose outcome is not in the audit log yet */
+    struct cbx_turns *turns; /* of programs: config.max_runs at the same time */
+    pthread_cond_t installer_free;
+    int installing; /* installers that run */
+    int unrecorded; /* actions whose outcome is not in the audit log yet */
     bool stopping;
     struct cbx_sessions *sessions;
     struct cbx_health health;
@@ -60,6 +61,7 @@ struct cbx_executor_request {
     struct cbx_executor *executor;
     int fd;
     enum cbx_client_state client;
+    int ahead; /* how many runs the client was told are before it; -1 = nothing yet */
     struct cbx_ticket ticket;     /* queued from admission until the run begins or fails */
     struct cbx_sha256 ledger;     /* of the session, when the call failed with CBX_ESTALE */
     struct cbx_sandbox *one_shot; /* while a run is in it: cancelling the run ends the sandbox */
@@ -83,12 +85,6 @@ struct cbx_str cbx_executor_key(const struct cbx_executor *e);
 
 /* True when the result of this run is withheld: its program had other values of variables than this executor. There must be a pool. */
 bool cbx_executor_withholds(const struct cbx_executor *e, const char *run);
-
-/* Takes one of the max_runs slots, waiting for one; and gives it back. CBX_EBUSY when too many
- * wait, CBX_ESTATE when the sink cancels meanwhile. */
-int cbx_executor_acquire_slot(struct cbx_executor *e, const struct cbx_sink *sink,
-                              struct cbx_err *err);
-void cbx_executor_release_slot(struct cbx_executor *e);
 
 /* Counts actions whose outcome is not in the audit log yet: the executor's end waits for them. */
 void cbx_executor_count_unrecorded(struct cbx_executor *e, int change);

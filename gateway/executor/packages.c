@@ -98,7 +98,7 @@ static int acquire_installer(struct cbx_executor *e, struct progress *progress, 
     int failed = 0;
     pthread_mutex_lock(&e->lock);
     while (!failed && e->installing >= INSTALLERS_MAX) {
-        cbx_cond_wait_ms(&e->run_slot_free, &e->lock, TICK_MS);
+        cbx_cond_wait_ms(&e->installer_free, &e->lock, TICK_MS);
         if (is_cancelled(progress)) {
             failed = cbx_fail(err, CBX_ESTATE, "cancelled before packages were installed");
         }
@@ -112,7 +112,7 @@ static void release_installer(struct cbx_executor *e)
 {
     pthread_mutex_lock(&e->lock);
     e->installing--;
-    pthread_cond_broadcast(&e->run_slot_free);
+    pthread_cond_broadcast(&e->installer_free);
     pthread_mutex_unlock(&e->lock);
 }
 

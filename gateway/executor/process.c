@@ -227,13 +227,14 @@ static void clean_line(char *line, size_t size)
 _Noreturn void cbx_executor_main(int control, int secrets_fd, int reload_fd,
                                  const struct cbx_executor_config *config)
 {
-    enum {
-        THREADS_MAX = 2048
-    }; /* a front that was taken over may open any number of connections */
+    /* A front that was taken over may open any number of connections. Each run that waits has a thread: the rest is for
+     * calls that do not wait. */
+    enum { THREADS_MAX = 2048, WAITING_MAX = 1536, OWN_WAITING_MAX = 1024 };
     static struct cbx_executor e;
     e.config = *config;
     pthread_mutex_init(&e.lock, NULL);
-    cbx_cond_init(&e.run_slot_free);
+    cbx_cond_init(&e.installer_free);
+    e.turns = cbx_turns_new(config->max_runs, WAITING_MAX, OWN_WAITING_MAX);
     cbx_health_init(&e.health);
     cbx_policy_history_init(&e.policies, config->policies);
     cbx_jail_common();

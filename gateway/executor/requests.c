@@ -135,6 +135,22 @@ static int serve_interrupt(struct cbx_executor_request *r, const struct cbx_inte
     return failed ? failed : answer_done(r, err);
 }
 
+/* A run is queued until it has begun, and then in its session: the second look finds one that began meanwhile. */
+static int serve_cancel(struct cbx_executor_request *r, const struct cbx_cancel_args *args,
+                        struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)bytes;
+    struct cbx_executor *e = r->executor;
+    const struct cbx_session_name name = { args->run.p, args->principal.p };
+    int failed = 0;
+    if (cbx_sessions_cancel(e->sessions, args->run.p, args->principal.p)) {
+        cbx_turns_wake(e->turns, args->run.p);
+    } else {
+        failed = cbx_sessions_interrupt(e->sessions, &name, err);
+    }
+    return failed ? failed : answer_done(r, err);
+}
+
 static int serve_input(struct cbx_executor_request *r, const struct cbx_input_args *args,
                        struct cbx_str line, struct cbx_err *err)
 {

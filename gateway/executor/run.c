@@ -23,12 +23,51 @@ static int send_reply(struct cbx_executor_request *r, enum cbx_reply reply)
     return cbx_wire_send(r->fd, header, CBX_STR(""), NULL);
 }
 
-/* Called only after RUN was sent to the sandbox: a client never submits again after 'begun'. */
+/* Called only after RUN was sent to the sandbox: a client never submits again after 'begun'. What was cancelled until now is
+ * interrupted; later calls find the run in its session. */
 static void note_begun(void *context)
 {
     struct cbx_executor_request *r = context;
     cbx_executor_note_failure(r, send_reply(r, CBX_REPLY_BEGUN));
     cbx_sessions_dequeue(r->executor->sessions, &r->ticket);
+    if (cbx_sessions_is_cancelled(r->executor->sessions, &r->ticket)) {
+        const struct cbx_session_name name = { r->run.decision, r->run.principal };
+        cbx_sessions_interrupt(r->executor->sessions, &name, NULL);
+    }
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+static bool is_cancelled(const struct cbx_executor_request *r)
+{
+    return cbx_sessions_is_cancelled(r->executor->sessions, &r->ticket);
+}
+
+/* Tells the client how many are before it, when that has changed. */
+static bool gives_up(void *context, int ahead)
+{
+    struct cbx_executor_request *r = context;
+    struct cbx_sink sink = cbx_executor_sink(r);
+    if (ahead != r->ahead) {
+        CBX_AUTO_JSON header = cbx_reply_json(CBX_REPLY_WAITING);
+        json_object_set_new(header, "ahead", json_integer(ahead));
+        cbx_executor_note_failure(r, cbx_wire_send(r->fd, header, CBX_STR(""), NULL));
+        r->ahead = ahead;
+    }
+    return is_cancelled(r) || sink.cancelled(sink.context);
+}
+
+/* Waits for the turn of a run; cbx_turns_end ends it. */
+static int take_turn(struct cbx_executor_request *r, struct cbx_err *err)
+{
+    const struct cbx_turn_wait wait = {
+        .principal = r->run.principal, .run = r->run.decision, .gives_up = gives_up, .context = r
+    };
+    int64_t began_us = cbx_metric_clock_us();
+    r->ahead = -1;
+    int failed = cbx_turns_take(r->executor->turns, &wait, err);
+    cbx_metric_observe(CBX_METRIC_QUEUE_TIME, cbx_metric_clock_us() - began_us);
+    return failed;
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
@@ -160,10 +199,16 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
                                        .interactive = x->interactive,
                                        .begun = note_begun,
                                        .context = x->request };
+    if (is_cancelled(x->request)) { /* while its sandbox was made */
+        return cbx_fail(err, CBX_ECANCELLED, "cancelled before it began");
+    }
     cbx_sessions_begin(e->sessions, session, x->permit->decision, x->permit->audit_seq);
     x->request->one_shot = x->permit->session[0] == '\0' ? sandbox : NULL;
     int failed = cbx_sandbox_run(sandbox, x->permit, x->text, &options, &x->result, err);
     x->request->one_shot = NULL;
+    if (failed == CBX_ESTALE) {
+        cbx_sessions_unbegin(e->sessions, session);
+    }
     cbx_executor_end_output(x->request, &x->result);
     x->request->ledger = *cbx_sandbox_ledger(sandbox);
     x->result.session_restarted = restarted;
@@ -212,10 +257,10 @@ static int run_in_session(struct execution *x, struct cbx_err *err)
         return failed;
     }
     /* The run slot comes second: runs that wait for their session hold none. */
-    failed = cbx_executor_acquire_slot(e, &x->sink, err);
+    failed = take_turn(x->request, err);
     if (!failed) {
         failed = run_entered(x, session, err);
-        cbx_executor_release_slot(e);
+        cbx_turns_end(e->turns, x->permit->principal);
     }
     cbx_sessions_leave(e->sessions, session);
     return failed;
@@ -246,10 +291,10 @@ static int run_fresh(struct execution *x, struct cbx_err *err)
 static int run_one_shot(struct execution *x, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
-    int failed = cbx_executor_acquire_slot(e, &x->sink, err);
+    int failed = take_turn(x->request, err);
     if (!failed) {
         failed = run_fresh(x, err);
-        cbx_executor_release_slot(e);
+        cbx_turns_end(e->turns, x->permit->principal);
     }
     return failed;
 }
@@ -511,7 +556,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
         return send_admission(r, sealed.fields.decision, seq, false, err);
     }
     cbx_sessions_enqueue(e->sessions, permit->action != CBX_ACTION_OPEN ? permit->session : "",
-                         permit->decision, &r->ticket);
+                         permit, &r->ticket);
     failed = send_admission(r, permit->decision, seq, true, err);
     r->client = args->detach ? CBX_CLIENT_DETACHED : CBX_CLIENT_ATTACHED;
     x.permit = permit;

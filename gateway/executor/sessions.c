@@ -129,8 +129,8 @@ json_t *cbx_sessions_mounted(struct cbx_sessions *sessions, const char *id)
 
 /* --- the queue -------------------------------------------------------------------------------- */
 
-void cbx_sessions_enqueue(struct cbx_sessions *sessions, const char *session, const char *run,
-                          struct cbx_ticket *ticket)
+void cbx_sessions_enqueue(struct cbx_sessions *sessions, const char *session,
+                          const struct cbx_permit *permit, struct cbx_ticket *ticket)
 {
     pthread_mutex_lock(&sessions->lock);
     struct cbx_ticket **last = &sessions->queue;
@@ -138,7 +138,8 @@ void cbx_sessions_enqueue(struct cbx_sessions *sessions, const char *session, co
         last = &(*last)->next;
     }
     snprintf(ticket->session, sizeof(ticket->session), "%s", session);
-    snprintf(ticket->run, sizeof(ticket->run), "%s", run);
+    snprintf(ticket->run, sizeof(ticket->run), "%s", permit->decision);
+    snprintf(ticket->principal, sizeof(ticket->principal), "%s", permit->principal);
     ticket->next = NULL;
     *last = ticket;
     pthread_mutex_unlock(&sessions->lock);
@@ -158,13 +159,39 @@ void cbx_sessions_dequeue(struct cbx_sessions *sessions, struct cbx_ticket *tick
     pthread_mutex_unlock(&sessions->lock);
 }
 
-static bool is_queued(const struct cbx_sessions *sessions, const char *run)
+static struct cbx_ticket *find_queued(const struct cbx_sessions *sessions, const char *run)
 {
-    const struct cbx_ticket *ticket = sessions->queue;
+    struct cbx_ticket *ticket = sessions->queue;
     while (ticket != NULL && strcmp(ticket->run, run) != 0) {
         ticket = ticket->next;
     }
-    return ticket != NULL;
+    return ticket;
+}
+
+static bool is_queued(const struct cbx_sessions *sessions, const char *run)
+{
+    return find_queued(sessions, run) != NULL;
+}
+
+bool cbx_sessions_cancel(struct cbx_sessions *sessions, const char *run, const char *principal)
+{
+    pthread_mutex_lock(&sessions->lock);
+    struct cbx_ticket *ticket = find_queued(sessions, run);
+    bool own = ticket != NULL && strcmp(ticket->principal, principal) == 0;
+    if (own) {
+        ticket->cancelled = true;
+        pthread_cond_broadcast(&sessions->changed);
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return own;
+}
+
+bool cbx_sessions_is_cancelled(struct cbx_sessions *sessions, const struct cbx_ticket *ticket)
+{
+    pthread_mutex_lock(&sessions->lock);
+    bool cancelled = ticket->cancelled;
+    pthread_mutex_unlock(&sessions->lock);
+    return cancelled;
 }
 
 bool cbx_sessions_is_queued(struct cbx_sessions *sessions, const char *run)
@@ -226,7 +253,8 @@ static struct cbx_session *await_turn(struct cbx_sessions *sessions, const struc
 {
     const struct cbx_ticket *ticket = entry->ticket;
     struct cbx_session *s;
-    while ((s = find_own(sessions, entry)) != NULL && cbx_slot_is_open(s)) {
+    while ((s = find_own(sessions, entry)) != NULL && cbx_slot_is_open(s) &&
+           !(ticket != NULL && ticket->cancelled)) {
         int64_t timeout = s->ended_ms + entry->ack_timeout_ms;
         if (cbx_slot_is_entered(s) || (ticket != NULL && !is_first(sessions, ticket))) {
             pthread_cond_wait(&sessions->changed, &sessions->lock);
@@ -246,7 +274,9 @@ static int enter(struct cbx_sessions *sessions, const struct entry *entry, struc
     pthread_mutex_lock(&sessions->lock);
     struct cbx_session *session = await_turn(sessions, entry);
     int failed = 0;
-    if (session == NULL || session->state != CBX_SLOT_IDLE || sessions->stopping) {
+    if (entry->ticket != NULL && entry->ticket->cancelled) {
+        failed = cbx_fail(err, CBX_ECANCELLED, "cancelled before it began");
+    } else if (session == NULL || session->state != CBX_SLOT_IDLE || sessions->stopping) {
         failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", entry->id);
     } else if (entry->permit != NULL &&
                !cbx_sha256_equal(&session->policy_sha256, &entry->permit->policy_sha256)) {
@@ -319,5 +349,13 @@ void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *sessi
     session->run_seq = audit_seq;
     session->ended_ms = 0;
     session->state = session->state == CBX_SLOT_DISCARDING ? CBX_SLOT_ENTERED : session->state;
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+void cbx_sessions_unbegin(struct cbx_sessions *sessions, struct cbx_session *session)
+{
+    pthread_mutex_lock(&sessions->lock);
+    session->run_id[0] = '\0';
+    session->run_seq = 0;
     pthread_mutex_unlock(&sessions->lock);
 }

@@ -52,15 +52,22 @@ json_t *cbx_sessions_mounted(struct cbx_sessions *sessions, const char *id);
 struct cbx_ticket {
     char session[CBX_NAME_MAX + 1]; /* empty = a one-shot, which waits for no other */
     char run[CBX_ID_CHARS + 1];
+    char principal[CBX_NAME_MAX + 1];
+    bool cancelled; /* read and written with the table's lock (cbx_sessions_is_cancelled) */
     struct cbx_ticket *next;
 };
 
 /* Enqueues a run: it enters its session before those that are enqueued later. The caller
  * dequeues it when it has begun or failed, not before: a run that is neither queued nor begun
  * counts as lost. Dequeuing a ticket that is not queued has no effect. */
-void cbx_sessions_enqueue(struct cbx_sessions *sessions, const char *session, const char *run,
-                          struct cbx_ticket *ticket);
+void cbx_sessions_enqueue(struct cbx_sessions *sessions, const char *session,
+                          const struct cbx_permit *permit, struct cbx_ticket *ticket);
 void cbx_sessions_dequeue(struct cbx_sessions *sessions, struct cbx_ticket *ticket);
+
+/* The run of this id and principal is not to begin: its ticket is cancelled, and where it waits for its session, it fails with
+ * CBX_ECANCELLED. False when it is not queued. */
+bool cbx_sessions_cancel(struct cbx_sessions *sessions, const char *run, const char *principal);
+bool cbx_sessions_is_cancelled(struct cbx_sessions *sessions, const struct cbx_ticket *ticket);
 
 /* Is a run of this id queued; and waits until it is not. */
 bool cbx_sessions_is_queued(struct cbx_sessions *sessions, const char *run);
@@ -77,7 +84,7 @@ void cbx_sessions_leave(struct cbx_sessions *sessions, struct cbx_session *sessi
 
 /* Enters for a queued run when all that were enqueued before it have begun or failed, and the
  * result of the run before it was acknowledged, or that run ended more than ack_timeout_ms ago.
- * CBX_ESTATE also when the permit is of another policy than the session's, by its hash. */
+ * CBX_ESTATE also when the permit is of another policy than the session's, by its hash; CBX_ECANCELLED. */
 int cbx_sessions_enter_run(struct cbx_sessions *sessions, struct cbx_ticket *ticket,
                            const struct cbx_permit *permit, int64_t ack_timeout_ms,
                            struct cbx_session **out, struct cbx_err *err);
@@ -92,6 +99,9 @@ void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *ses
 void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *session,
                         const char *run_id, uint64_t audit_seq);
 
+/* That run did not begin after all: there is no result that the next one waits for. */
+void cbx_sessions_unbegin(struct cbx_sessions *sessions, struct cbx_session *session);
+
 /* --- results ---------------------------------------------------------------------------------- */
 
 /* The slot in which a run is, or in which its result waits: copies the slot's id, and the number
@@ -103,7 +113,8 @@ int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
  * session is entered. */
 void cbx_sessions_acknowledge(struct cbx_sessions *sessions, const char *run_id);
 
-/* Closes the sessions, and drops the results of runs, that are in neither list of ids. */
+/* Closes the sessions, drops the results of runs, and cancels the queued runs, that are in neither list of
+ * ids. */
 void cbx_sessions_reconcile(struct cbx_sessions *sessions, const json_t *ids, const json_t *runs);
 
 /* --- ending ----------------------------------------------------------------------------------- */

@@ -101,6 +101,10 @@ static bool lists(const json_t *ids, const char *id)
 void cbx_sessions_reconcile(struct cbx_sessions *sessions, const json_t *ids, const json_t *runs)
 {
     pthread_mutex_lock(&sessions->lock);
+    for (struct cbx_ticket *t = sessions->queue; t != NULL; t = t->next) {
+        t->cancelled |= !lists(runs, t->run);
+    }
+    pthread_cond_broadcast(&sessions->changed);
     for (int i = 0; i < sessions->slots; i++) {
         struct cbx_session *s = &sessions->items[i];
         if (!cbx_slot_is_open(s)) {

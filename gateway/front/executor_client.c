@@ -176,6 +176,16 @@ static void note_decision(const struct following *f, bool admitted)
     cbx_decisions_add(f->flow->decisions, &entry, cbx_clock_ms());
 }
 
+/* Of a run that was resumed there is no other answer before it begins. */
+static void note_waiting(const struct following *f, const json_t *ahead)
+{
+    if (!json_is_integer(ahead)) {
+        note(f, CBX_ADMITTED);
+    } else if (f->options != NULL && f->options->ahead != NULL) {
+        f->options->ahead(f->options->context, (int)json_integer_value(ahead));
+    }
+}
+
 /* Takes one answer; *last when none follows it. */
 static int take_answer(struct following *f, const struct cbx_message *message, bool *last,
                        struct cbx_err *err)
@@ -192,7 +202,7 @@ static int take_answer(struct following *f, const struct cbx_message *message, b
         note(f, CBX_ADMITTED);
         return 0;
     case CBX_REPLY_WAITING:
-        note(f, CBX_ADMITTED);
+        note_waiting(f, json_object_get(message->header, "ahead"));
         return 0;
     case CBX_REPLY_BEGUN:
         if (json_is_integer(json_object_get(message->header, "seq"))) { /* of a resumed run */

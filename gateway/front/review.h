@@ -62,6 +62,8 @@ struct cbx_submit_options {
      * decision's audit record (0 = not known); may be NULL. */
     void (*note)(void *context, enum cbx_progress progress, const char *decision,
                  uint64_t audit_seq);
+    /* Called with the number of runs that have their turn before this one, when it has changed; may be NULL. */
+    void (*ahead)(void *context, int ahead);
     /* Called when the session's ledger is another one than that of the decision: sets what the
      * session had before (subject.past, subject.entries) in the request, which is judged again, or
      * *done when the session has what was submitted. NULL: the error CBX_ESTALE is the caller's. */

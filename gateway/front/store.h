@@ -83,7 +83,7 @@ int cbx_store_check(struct cbx_store *store, struct cbx_err *err);
  * *reason is why, static. */
 size_t cbx_store_result_max(struct cbx_store *store, const char **reason);
 
-/* status: "running", "completed", "error"; `results` (may be NULL) is stored as JSON. Makes room for it as
+/* status: "running", "completed", "error", "cancelled"; `results` (may be NULL) is stored as JSON. Makes room for it as
  * above; CBX_ETOOBIG when there is none. At most short_bytes are always stored. */
 int cbx_store_set_execution(struct cbx_store *store, const char *id, const char *status,
                             const char *completed_at, const json_t *results, struct cbx_err *err);

@@ -144,6 +144,8 @@ const char *cbx_code_name(int code)
         return "quota";
     case CBX_EFORBIDDEN:
         return "forbidden";
+    case CBX_ECANCELLED:
+        return "cancelled";
     default:
         return "internal";
     }

@@ -139,7 +139,7 @@ pending=$(post /v1/executions "$(jq -n --arg s "$session" '{session_id: $s, asyn
 wait_until is_busy
 restart "${token}-other"
 withheld() {
-    is_done() { curl -sS "$base/v1/executions/$pending" | tee "$work/a" | expect '.status != "running"'; }
+    is_done() { curl -sS "$base/v1/executions/$pending" | tee "$work/a" | expect '.status != "running" and .status != "queued"'; }
     wait_until is_done
     has_no_value <"$work/a"
     shows 'withheld' <"$work/a"

@@ -182,6 +182,21 @@ void cbx_quotas_end(struct cbx_quotas *quotas, const char *principal)
     pthread_mutex_unlock(&quotas->lock);
 }
 
+int64_t cbx_quotas_runs(struct cbx_quotas *quotas, const char *principal, enum cbx_quota_runs which)
+{
+    int64_t most = 0;
+    if (quotas == NULL) {
+        return 0;
+    }
+    pthread_mutex_lock(&quotas->lock);
+    const struct entry *entry = find(quotas, principal);
+    if (entry != NULL) {
+        most = which == CBX_QUOTA_AT_ONCE ? entry->row->runs : entry->row->runs_waiting;
+    }
+    pthread_mutex_unlock(&quotas->lock);
+    return most;
+}
+
 int cbx_quotas_run(struct cbx_quotas *quotas, const char *principal, int64_t now_ms,
                    struct cbx_err *err)
 {

@@ -34,6 +34,12 @@ void cbx_quotas_end(struct cbx_quotas *quotas, const char *principal);
 int cbx_quotas_run(struct cbx_quotas *quotas, const char *principal, int64_t now_ms,
                    struct cbx_err *err);
 
+/* Executions of a principal: how many may run at the same time, and how many may wait; 0 = no limit is configured, or the
+ * principal made no request. NULL quotas: 0. */
+enum cbx_quota_runs { CBX_QUOTA_AT_ONCE, CBX_QUOTA_WAITING };
+int64_t cbx_quotas_runs(struct cbx_quotas *quotas, const char *principal,
+                        enum cbx_quota_runs which);
+
 /* A program of this principal used so much processor time. */
 void cbx_quotas_charge(struct cbx_quotas *quotas, const char *principal, int64_t cpu_ms,
                        int64_t now_ms);

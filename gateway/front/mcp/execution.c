@@ -13,8 +13,8 @@ struct shown {
     struct cbx_content c;
     const json_t *execution;
     const char *id, *session, *outcome; /* session: empty for a one-shot */
-    bool running, is_error;
-    size_t room; /* of characters, for the program's texts */
+    bool running, is_error;             /* running: it has not ended, and may not have begun */
+    size_t room;                        /* of characters, for the program's texts */
     json_t *notes, *pictures;
     size_t picture_bytes;
 };
@@ -341,12 +341,22 @@ static void add_status(struct shown *s)
     const char *stopped = text_of(s->execution, "message"); /* "oom: stopped, ..." */
     const json_t *error = json_object_get(s->execution, "error");
     int64_t code = number_of(s->execution, "exit_code");
-    if (s->running) {
+    const char *word = s->running ? "running" : s->outcome;
+    if (is(text_of(s->execution, "status"), "queued")) {
+        word = "queued";
+        snprintf(message, sizeof(message),
+                 "%lld before it; read_file with path " CBX_EXECUTION_URI "%s waits for its result",
+                 (long long)number_of(s->execution, "ahead"), s->id);
+    } else if (s->running) {
         snprintf(message, sizeof(message),
                  "the program still runs; read_file with path " CBX_EXECUTION_URI
                  "%s waits for its "
                  "result",
                  s->id);
+    } else if (is(text_of(s->execution, "status"), "cancelled")) {
+        word = "cancelled";
+        snprintf(message, sizeof(message), "%s",
+                 json_is_string(error) ? json_string_value(error) : "it was cancelled");
     } else if (is(s->outcome, "ok")) {
         cbx_buf_add_cstr(&s->c.text, "ok\n");
         return;
@@ -363,7 +373,8 @@ static void add_status(struct shown *s)
                  json_is_string(error) ? json_string_value(error)
                                        : "the program did not run, or its end was not seen");
     }
-    cbx_buf_printf(&s->c.text, "%s: %s\n", s->running ? "running" : s->outcome, message);
+    cbx_buf_printf(&s->c.text, "%s: %s\n", word, message);
+    cbx_content_set(&s->c, "status", cbx_str_of(word));
     cbx_content_set(&s->c, "message", cbx_str_of(message));
 }
 
@@ -416,7 +427,8 @@ json_t *cbx_content_of_execution(const json_t *execution, int64_t idle_ms)
                        .id = text_of(execution, "execution_id"),
                        .session = text_of(execution, "session_id"),
                        .outcome = text_of(execution, "outcome"),
-                       .running = is(text_of(execution, "status"), "running") };
+                       .running = is(text_of(execution, "status"), "running") ||
+                                  is(text_of(execution, "status"), "queued") };
     s.outcome = s.outcome[0] != '\0' ? s.outcome : "failed";
     s.is_error = !s.running && !is(s.outcome, "ok") && !is(s.outcome, "error");
     s.room = (s.is_error ? CBX_CONTENT_ERROR_MAX : CBX_CONTENT_MAX) - CBX_CONTENT_ROOM;

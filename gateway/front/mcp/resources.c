@@ -9,6 +9,7 @@
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/files.h"
 #include "gateway/front/service/jobs.h"
+#include "gateway/front/service/live.h"
 #include "gateway/front/service/results.h"
 #include "gateway/front/service/sessions.h"
 #include "gateway/front/uri.h"
@@ -255,6 +256,7 @@ static int read_execution(struct cbx_mcp *mcp, const struct cbx_caller *caller, 
                         "the results of execution %s were removed to make room for newer ones", id);
     }
     CBX_AUTO_JSON execution = cbx_execution_json(row);
+    cbx_live_describe(mcp->service, id, execution);
     if (rest.len == 0) {
         return set_json(out, json_incref(execution));
     }

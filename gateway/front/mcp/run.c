@@ -8,6 +8,7 @@
 #include "gateway/front/mcp/tools_internal.h"
 #include "gateway/front/service/accept.h"
 #include "gateway/front/service/dependencies.h"
+#include "gateway/front/service/live.h"
 #include "gateway/front/service/sessions.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
@@ -23,25 +24,28 @@ enum {
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
-static void report_run(const struct cbx_tool_call *call, int64_t elapsed_ms)
+/* How long the call has waited, or how many executions have their turn before this one. */
+static void report_run(const struct cbx_tool_call *call, const char *execution, int64_t elapsed_ms)
 {
     char message[64];
-    snprintf(message, sizeof(message), "running for %lld s", (long long)(elapsed_ms / 1000));
+    CBX_AUTO_JSON now = json_pack("{s:s}", "status", "running");
+    cbx_live_describe(call->mcp->service, execution, now);
+    const json_t *ahead = json_object_get(now, "ahead");
+    if (ahead != NULL) {
+        snprintf(message, sizeof(message), "queued, %lld before it",
+                 (long long)json_integer_value(ahead));
+    } else {
+        snprintf(message, sizeof(message), "running for %lld s", (long long)(elapsed_ms / 1000));
+    }
     cbx_tool_report(call, message);
 }
 
-/* Interrupts the run of an execution; no effect on one that has not begun, or is over. */
-static void interrupt(const struct cbx_tool_call *call, const char *execution)
+/* Ends an execution of the caller; no effect on one that is over. */
+static void cancel(const struct cbx_tool_call *call, const char *execution)
 {
-    CBX_AUTO_JSON row = NULL;
-    struct cbx_service *service = call->mcp->service;
-    const char *principal = cbx_mcp_caller(call->peer)->principal;
-    if (cbx_store_get_execution(service->store, principal, execution, &row, NULL) == 0) {
-        struct cbx_interrupt_args args = { .session =
-                                               cbx_json_str(json_object_get(row, "decision")),
-                                           .principal = cbx_str_of(principal) };
-        cbx_call_interrupt(service->flow, &args, CBX_STR(""), NULL, NULL);
-    }
+    bool began;
+    cbx_live_cancel(call->mcp->service, cbx_mcp_caller(call->peer)->principal, execution, &began,
+                    NULL);
 }
 
 /* Waits until is_over(context), which is called with the lock, for as long as a call may take. A client that
@@ -62,9 +66,9 @@ static bool await(const struct cbx_tool_call *call, const char *execution,
         if (asked || now >= progress) {
             pthread_mutex_unlock(&mcp->lock);
             if (asked) {
-                interrupt(call, execution);
+                cancel(call, execution);
             } else {
-                report_run(call, now - began);
+                report_run(call, execution, now - began);
                 progress = now + PROGRESS_MS;
             }
             pthread_mutex_lock(&mcp->lock);
@@ -130,10 +134,11 @@ static void leave(struct pending *p)
     }
 }
 
-static json_t *describe_running(const char *id, const char *session)
+static json_t *describe_running(struct cbx_service *service, const char *id, const char *session)
 {
     CBX_AUTO_JSON execution =
         json_pack("{s:s,s:s,s:s}", "execution_id", id, "session_id", session, "status", "running");
+    cbx_live_describe(service, id, execution);
     return cbx_content_of_execution(execution, 0);
 }
 
@@ -159,10 +164,11 @@ static json_t *run_job(const struct cbx_tool_call *call, struct cbx_job *job)
     if (!await(call, id, has_ended, p)) {
         result = cbx_tool_is_cancelled(call)
                      ? cbx_content_of_failure("killed", NULL, "the call was cancelled")
-                     : describe_running(id, session);
+                     : describe_running(call->mcp->service, id, session);
     } else if (p->err.code != 0 && (cbx_service_is_stopping(call->mcp->service) ||
                                     cbx_service_says_stop(call->mcp->service))) {
-        result = describe_running(id, session); /* the next gateway has its result */
+        result =
+            describe_running(call->mcp->service, id, session); /* the next gateway has its result */
     } else {
         result = p->err.code != 0 ? cbx_content_of_error(&p->err, NULL)
                                   : cbx_content_of_execution(p->execution, call->mcp->idle_ms);
@@ -413,5 +419,6 @@ json_t *cbx_tool_await(const struct cbx_tool_call *call, const char *execution)
             "the execution ended, and its results were removed to make room for newer ones");
     }
     CBX_AUTO_JSON json = cbx_execution_json(row);
+    cbx_live_describe(call->mcp->service, execution, json);
     return cbx_content_of_execution(json, call->mcp->idle_ms);
 }

@@ -112,6 +112,7 @@ static int status_of(int code)
         return 404;
     case CBX_ESTATE:
     case CBX_ESTALE:
+    case CBX_ECANCELLED:
         return 409;
     case CBX_EIO: /* another process of the gateway has ended */
     case CBX_EBUSY:

@@ -72,6 +72,12 @@ static void stream_event(void *context, const struct cbx_event *event)
     }
 }
 
+static void stream_queued(void *context, int ahead)
+{
+    CBX_AUTO_JSON data = json_pack("{s:i}", "ahead", ahead);
+    send_event(context, "queued", data);
+}
+
 static void stream_restart(void *context)
 {
     CBX_AUTO_JSON nothing = json_object();
@@ -131,9 +137,11 @@ struct cbx_job_client cbx_rest_opening_run(struct cbx_rest_opening *o)
     if (!o->begun) {
         send_created(o);
     }
-    return (struct cbx_job_client){
-        .event = stream_event, .restart = stream_restart, .done = end_stream, .context = o->stream
-    };
+    return (struct cbx_job_client){ .event = stream_event,
+                                    .restart = stream_restart,
+                                    .queued = stream_queued,
+                                    .done = end_stream,
+                                    .context = o->stream };
 }
 
 void cbx_rest_opening_answer(struct cbx_rest_opening *o)

@@ -8,6 +8,7 @@
 #include "gateway/front/rest/idempotency.h"
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/dependencies.h"
+#include "gateway/front/service/live.h"
 #include "gateway/ipc/mounts.h"
 
 #include "analyzer/analyze.h"
@@ -233,7 +234,9 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
     } else if (waits) {
         call->response->answered = true;
     } else {
-        cbx_rest_answer(call, 202, json_pack("{s:s,s:s}", "execution_id", id, "status", "running"));
+        CBX_AUTO_JSON now = json_pack("{s:s,s:s}", "execution_id", id, "status", "running");
+        cbx_live_describe(call->service, id, now);
+        cbx_rest_answer(call, 202, cbx_steal(&now));
     }
 }
 
@@ -253,6 +256,7 @@ static json_t *find_execution(struct cbx_rest_call *call, const char *missing)
         cbx_rest_fail(call, 0, &err);
         return NULL;
     }
+    cbx_live_describe(call->service, call->id, execution);
     return execution;
 }
 
@@ -272,15 +276,24 @@ static json_t *find_results(struct cbx_rest_call *call, const char *missing)
     return cbx_steal(&e);
 }
 
+/* Clients of CodeBox-AI wait for one of its statuses. */
+static const char *legacy_status(const json_t *execution)
+{
+    const char *status = json_string_value(json_object_get(execution, "status"));
+    return strcmp(status, "queued") == 0      ? "running"
+           : strcmp(status, "cancelled") == 0 ? "error"
+                                              : status;
+}
+
 void cbx_rest_get_status(struct cbx_rest_call *call)
 {
     CBX_AUTO_JSON e = find_execution(call, "Request not found");
     if (e != NULL) {
-        cbx_rest_answer(
-            call, 200,
-            json_pack("{s:O,s:O,s:O,s:O}", "request_id", json_object_get(e, "request_id"), "status",
-                      json_object_get(e, "status"), "created_at", json_object_get(e, "created_at"),
-                      "completed_at", json_object_get(e, "completed_at")));
+        cbx_rest_answer(call, 200,
+                        json_pack("{s:O,s:s,s:O,s:O}", "request_id",
+                                  json_object_get(e, "request_id"), "status", legacy_status(e),
+                                  "created_at", json_object_get(e, "created_at"), "completed_at",
+                                  json_object_get(e, "completed_at")));
     }
 }
 
@@ -298,7 +311,7 @@ void cbx_rest_get_results(struct cbx_rest_call *call)
         return;
     }
     json_t *legacy = cbx_results_legacy(results);
-    json_object_set(legacy, "status", json_object_get(e, "status"));
+    json_object_set_new(legacy, "status", json_string(legacy_status(e)));
     json_object_set(legacy, "completed_at", json_object_get(e, "completed_at"));
     cbx_rest_answer(call, 200, legacy);
 }
@@ -320,9 +333,11 @@ static bool find_run(struct cbx_rest_call *call, char decision[CBX_ID_CHARS + 1]
         return false;
     }
     const char *id = json_string_value(json_object_get(e, "decision"));
-    if (strcmp(json_string_value(json_object_get(e, "status")), "running") != 0 || id == NULL) {
+    const char *status = json_string_value(json_object_get(e, "status"));
+    if (strcmp(status, "running") != 0 || id == NULL) {
         struct cbx_err err;
-        cbx_fail(&err, CBX_ESTATE, "the execution is over");
+        cbx_fail(&err, CBX_ESTATE, "the execution %s",
+                 strcmp(status, "queued") == 0 ? "has not begun" : "is over");
         cbx_rest_fail(call, 0, &err);
         return false;
     }
@@ -332,18 +347,21 @@ static bool find_run(struct cbx_rest_call *call, char decision[CBX_ID_CHARS + 1]
 
 void cbx_rest_cancel_execution(struct cbx_rest_call *call)
 {
-    char decision[CBX_ID_CHARS + 1];
     struct cbx_err err = { 0 };
-    if (!find_run(call, decision)) {
+    bool began = false;
+    CBX_AUTO_JSON e = find_execution(call, "there is no such execution");
+    if (e == NULL) {
         return;
     }
-    struct cbx_interrupt_args args = { .session = cbx_str_of(decision),
-                                       .principal = cbx_str_of(cbx_rest_principal(call)) };
-    if (cbx_call_interrupt(call->service->flow, &args, CBX_STR(""), NULL, &err) != 0) {
+    int failed = cbx_live_cancel(call->service, cbx_rest_principal(call), call->id, &began, &err);
+    if (failed == CBX_ENOTFOUND) {
+        cbx_fail(&err, CBX_ESTATE, "the execution is over");
+    }
+    if (failed) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
-    cbx_rest_answer(call, 202, json_pack("{s:s}", "status", "interrupted"));
+    cbx_rest_answer(call, 202, json_pack("{s:s}", "status", began ? "interrupted" : "cancelled"));
 }
 
 struct input {

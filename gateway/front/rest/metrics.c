@@ -5,6 +5,7 @@
 #include "gateway/front/http/tls.h"
 #include "gateway/front/identity/issuer_keys.h"
 #include "gateway/front/rest/rest.h"
+#include "gateway/front/service/live.h"
 #include "policies/base/clock.h"
 #include "policies/release.h"
 
@@ -51,6 +52,8 @@ static const struct gauge {
       "Sandboxes that could not be made." },
     { "runs", "running", "codebox_runs", "gauge", "state", "Programs that run, and that wait." },
     { "runs", "waiting", "codebox_runs", "gauge", "state", NULL },
+    { "runs", "principals", "codebox_runs_waiting_principals", "gauge", NULL,
+      "Principals of which a program waits." },
     { "runs", "unrecorded", "codebox_audit_pending", "gauge", NULL,
       "Actions whose outcome is not in the audit log yet." },
 };
@@ -65,6 +68,16 @@ static void add_gauges(struct cbx_buf *to, const json_t *health)
         cbx_metrics_add_sample(to, g->name, g->label, cbx_str_of(g->member),
                                number_of(json_object_get(health, g->object), g->member));
     }
+}
+
+/* Executions of this front: also those that wait for their session, or for their principal's quota. */
+static void add_executions(struct cbx_buf *to, struct cbx_service *service)
+{
+    static const char name[] = "codebox_executions";
+    CBX_AUTO_JSON live = cbx_live_stats(service);
+    cbx_metrics_add_head(to, name, "gauge", "Executions that have not ended, by their state.");
+    cbx_metrics_add_sample(to, name, "state", CBX_STR("queued"), number_of(live, "queued"));
+    cbx_metrics_add_sample(to, name, "state", CBX_STR("running"), number_of(live, "running"));
 }
 
 /* What a gateway without the option does not have. */
@@ -149,6 +162,7 @@ void cbx_rest_get_metrics(struct cbx_rest_call *call)
     struct cbx_buf text;
     cbx_buf_init(&text, METRICS_MAX);
     write_metrics(&text, health, cbx_store_check(call->service->store, NULL) == 0);
+    add_executions(&text, call->service);
     add_issuers(&text, call->service->issuer_keys);
     call->response->status = 200;
     call->response->type = "text/plain; version=0.0.4; charset=utf-8";

@@ -3,6 +3,7 @@
 #include "gateway/front/executor_client.h"
 #include "gateway/front/identity/caller.h"
 #include "gateway/front/rest/rest.h"
+#include "gateway/front/service/live.h"
 
 /* A judgement by a worker shows that zygote and workers work. It belongs to no principal, and its result is dropped: the first
  * policy may be one that callers need a right for. */
@@ -94,5 +95,6 @@ void cbx_rest_get_ready(struct cbx_rest_call *call)
     }
     bool ready = json_object_size(missing) == 0;
     cbx_rest_answer(call, ready ? 200 : 503,
-                    json_pack("{s:b,s:o}", "ready", ready, "not_ready", missing));
+                    json_pack("{s:b,s:o,s:o}", "ready", ready, "not_ready", missing, "executions",
+                              cbx_live_stats(service)));
 }

@@ -8,6 +8,7 @@
 #include "gateway/front/rest/idempotency.h"
 #include "gateway/front/rest/listing.h"
 #include "gateway/front/service/dependencies.h"
+#include "gateway/front/service/live.h"
 #include "gateway/front/service/packages.h"
 #include "gateway/ipc/mounts.h"
 #include "policies/packages.h"
@@ -362,6 +363,12 @@ void cbx_rest_get_history(struct cbx_rest_call *call)
                                &page.after, page.limit + 1, &list, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
+    }
+    size_t i;
+    json_t *entry;
+    json_array_foreach(list, i, entry)
+    {
+        cbx_live_describe(call->service, json_string_value(json_object_get(entry, "id")), entry);
     }
     cbx_listing_answer(call, &listing, &page, list);
 }

@@ -8,6 +8,7 @@
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/service/decisions.h"
+#include "gateway/front/service/live.h"
 #include "gateway/front/service/packages.h"
 #include "gateway/front/service/queue.h"
 #include "gateway/front/service/results.h"
@@ -46,6 +47,7 @@ struct cbx_job *cbx_job_new(struct cbx_service *service, const char *principal)
 void cbx_job_free(struct cbx_job *job)
 {
     cbx_job_dequeue(job);
+    cbx_live_remove(job);
     cbx_buf_done(&job->policy);
     cbx_buf_done(&job->source);
     cbx_buf_done(&job->path);
@@ -125,6 +127,7 @@ void cbx_job_recover(struct cbx_job *job)
 {
     struct cbx_service *service = job->service;
     cbx_job_enqueue(job);
+    cbx_live_restore(job);
     struct cbx_job **at = &service->backlog;
     while (*at != NULL && (*at)->begun >= job->begun) { /* those that began are first */
         at = &(*at)->next_in_backlog;
@@ -158,16 +161,29 @@ static void note_progress(void *context, enum cbx_progress progress, const char 
     if (progress == CBX_ADMITTED) {
         cbx_job_set_admitted(job, true);
         note_started(job);
+        cbx_live_note_run(job, decision);
     } else if (progress == CBX_BEGUN) {
-        job->begun = true;
+        cbx_live_note_begun(job);
+        cbx_live_note_run(job,
+                          decision); /* of one that is resumed this is the first that is heard */
         failed = cbx_store_begin_execution(store, job->id, audit_seq, &err);
         cbx_job_dequeue(job);
     } else {
+        cbx_live_note_run(job, "");
         failed = cbx_store_set_decision(store, job->id, decision, &err);
         cbx_job_await_turn(job);
     }
     if (failed) {
         cbx_log(CBX_LOG_ERROR, "execution %s: %s", job->id, err.text);
+    }
+}
+
+static void note_ahead(void *context, int ahead)
+{
+    struct cbx_job *job = context;
+    cbx_live_note_ahead(job, ahead);
+    if (job->client.queued != NULL) {
+        job->client.queued(job->client.context, ahead);
     }
 }
 
@@ -204,6 +220,7 @@ struct cbx_request cbx_job_request(const struct cbx_job *job)
                                                    .interactive = job->interactive,
                                                    .approval = &job->approval,
                                                    .note = note_progress,
+                                                   .ahead = note_ahead,
                                                    .context = (void *)(uintptr_t)job };
     return request;
 }
@@ -290,6 +307,7 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
 {
     struct cbx_job *job = run->job;
     char now[32];
+    bool cancelled = cbx_live_end(job);
     cbx_service_now(now);
     cbx_collected_finish(&run->collected);
     cbx_quotas_charge(job->service->quotas, job->principal, outcome->result.cpu_ms, cbx_clock_ms());
@@ -303,7 +321,7 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     cbx_results_approved(results, outcome, &job->approval);
     cbx_decisions_end(job->service->decisions, outcome->id, results);
     bool good = !failed && outcome->ran && outcome->result.status == CBX_RUN_OK;
-    const char *status = good ? "completed" : "error";
+    const char *status = good ? "completed" : cancelled ? "cancelled" : "error";
     struct cbx_err store_err;
     int stored = store_results(job, status, now, results, &store_err);
     CBX_AUTO_JSON execution =
@@ -340,8 +358,10 @@ static int submit(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_o
                   struct cbx_err *err)
 {
     int64_t began = cbx_clock_ms();
-    if (!cbx_job_await_turn(job)) {
-        return cbx_fail(err, CBX_EIO, "the gateway is stopping");
+    if (!cbx_job_await_turn(job) || !cbx_live_await_room(job)) {
+        return cbx_live_is_cancelled(job)
+                   ? cbx_fail(err, CBX_ECANCELLED, "cancelled before it began")
+                   : cbx_fail(err, CBX_EIO, "the gateway is stopping");
     }
     int failed = cbx_clock_ms() - began > job->service->fresh_ms ? judge_again(job, err) : 0;
     struct cbx_request request = cbx_job_request(job);
@@ -364,6 +384,9 @@ static int recover(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_
     if (job->begun || outcome->begun) {
         return cbx_fail(err, CBX_EENGINE,
                         "the gateway was restarted while this ran, and its sandbox is gone");
+    }
+    if (cbx_live_is_cancelled(job)) {
+        return cbx_fail(err, CBX_ECANCELLED, "cancelled before it began");
     }
     outcome->id[0] = '\0';
     job->approval = (struct cbx_approval){ 0 };
@@ -530,6 +553,7 @@ int cbx_job_start(struct cbx_job *job, struct cbx_err *err)
     snprintf(job->decision, sizeof(job->decision), "%s", decision);
     struct cbx_stored_execution stored = row_of(job, now, request);
     int failed = cbx_store_add_execution(service->store, &stored, err);
+    failed = failed ? failed : cbx_live_add(job, err);
     failed = failed ? failed : count_job(service, err);
     if (failed) {
         CBX_AUTO_JSON results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);

@@ -15,6 +15,8 @@ struct cbx_job_client {
     void (*event)(void *context, const struct cbx_event *event);
     /* The events so far are void: the run begins once more. May be NULL. */
     void (*restart)(void *context);
+    /* How many runs have their turn before it, when that has changed; may be NULL. */
+    void (*queued)(void *context, int ahead);
     /* Each line of progress of an install before the run; may be NULL. */
     void (*progress)(void *context, struct cbx_str line);
     /* Called once, at the end: with the execution as /v1 answers it (borrowed), or the error when
@@ -59,6 +61,11 @@ struct cbx_job {
     /* In the queue of its session (queue.h). */
     struct cbx_job *next_queued;
     bool admitted;
+    /* Among those that have not ended (live.h), with the lock of the service, which `begun` is written with, too. */
+    struct cbx_job *next_live;
+    bool is_live, cancelled, wants_room, has_room, ended;
+    int ahead;                  /* runs that have their turn before it, as the executor said last */
+    char run[CBX_ID_CHARS + 1]; /* the decision by which the executor has it; empty = it has not */
     struct cbx_work work;
 };
 

@@ -56,12 +56,12 @@ static bool await(struct cbx_job *job, bool passes)
 {
     struct cbx_service *service = job->service;
     pthread_mutex_lock(&service->lock);
-    while (!service->stopping && must_wait(job, passes)) {
+    while (!service->stopping && !job->cancelled && must_wait(job, passes)) {
         pthread_cond_wait(&service->queue_changed, &service->lock);
     }
-    bool stopping = service->stopping;
+    bool ends = service->stopping || job->cancelled;
     pthread_mutex_unlock(&service->lock);
-    return !stopping;
+    return !ends;
 }
 
 bool cbx_job_await_turn(struct cbx_job *job)

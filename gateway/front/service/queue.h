@@ -16,11 +16,12 @@ void cbx_job_enqueue(struct cbx_job *job);
  * accepted meanwhile. */
 bool cbx_job_enqueue_judged(struct cbx_job *job);
 
-/* Blocks until the executor has admitted all jobs before this one. False when the gateway stops. */
+/* Blocks until the executor has admitted all jobs before this one. False when the gateway stops, or the job is
+ * cancelled (live.h). */
 bool cbx_job_await_turn(struct cbx_job *job);
 
 /* Blocks until no job of its session is before this one: all of them began or failed. False when the
- * gateway stops. */
+ * gateway stops, or the job is cancelled. */
 bool cbx_job_await_first(struct cbx_job *job);
 
 /* Notes that the executor admitted the job (true), or that the executor which had admitted it

@@ -259,6 +259,7 @@ json_t *cbx_execution_json(const json_t *execution)
     const char *language = json_string_value(json_object_get(execution, "language"));
     json_object_set_new(json, "language", json_string(cbx_dialect_shown(language)));
     json_object_set(json, "status", json_object_get(execution, "status"));
+    json_object_set(json, "ahead", json_object_get(execution, "ahead"));
     json_object_set(json, "created_at", json_object_get(execution, "created_at"));
     json_object_set(json, "completed_at", json_object_get(execution, "completed_at"));
     json_object_update(json, json_object_get(execution, "results"));

@@ -15,6 +15,14 @@ static struct cbx_permit permit_of(const char *session, const char *principal)
     return permit;
 }
 
+static void enqueue(struct cbx_sessions *sessions, const char *session, const char *run,
+                    struct cbx_ticket *ticket)
+{
+    struct cbx_permit permit = permit_of(session, "ann");
+    snprintf(permit.decision, sizeof(permit.decision), "%s", run);
+    cbx_sessions_enqueue(sessions, session, &permit, ticket);
+}
+
 /* By a principal that owns every session here. */
 static int close_session(struct cbx_sessions *sessions, const char *id, struct cbx_err *err)
 {
@@ -138,7 +146,7 @@ static void *enter_impatiently(void *context)
     struct crowd *crowd = context;
     struct cbx_session *session;
     struct cbx_ticket ticket = { .next = NULL };
-    cbx_sessions_enqueue(crowd->sessions, "a", "", &ticket);
+    enqueue(crowd->sessions, "a", "", &ticket);
     assert_int_equal(enter_run(crowd->sessions, &ticket, PATIENCE_MS, &session, NULL), 0);
     crowd->refused += cbx_clock_ms() < crowd->left_ms + PATIENCE_MS;
     crowd->entered += atomic_fetch_add(&crowd->inside, 1) == 0;
@@ -176,7 +184,7 @@ static void *enter_with_patience(void *context)
     struct crowd *crowd = context;
     struct cbx_session *session;
     struct cbx_ticket ticket = { .next = NULL };
-    cbx_sessions_enqueue(crowd->sessions, "a", "", &ticket);
+    enqueue(crowd->sessions, "a", "", &ticket);
     assert_int_equal(enter_run(crowd->sessions, &ticket, DEADLINE_MS, &session, NULL), 0);
     crowd->inside = 1;
     cbx_sessions_dequeue(crowd->sessions, &ticket);
@@ -263,7 +271,7 @@ static void a_run_of_another_policy_does_not_enter(void **state)
     permissive.policy_sha256 = cbx_sha256_of(CBX_STR("permissive"));
     assert_int_equal(cbx_sessions_reserve(sessions, &strict, &err), 0);
     cbx_sessions_fill(sessions, "a", NULL);
-    cbx_sessions_enqueue(sessions, "a", "r1", &ticket);
+    enqueue(sessions, "a", "r1", &ticket);
     assert_int_equal(cbx_sessions_enter_run(sessions, &ticket, &permissive, 0, &session, &err),
                      CBX_ESTATE);
     assert_non_null(strstr(err.text, "another policy"));
@@ -295,6 +303,70 @@ static void only_the_principal_of_a_session_interrupts_answers_or_closes_it(void
     cbx_sessions_free(sessions);
 }
 
+static void a_queued_run_that_is_cancelled_does_not_enter(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(1, NULL, NULL);
+    struct cbx_session *session;
+    struct cbx_ticket first = { .next = NULL }, second = { .next = NULL };
+    struct cbx_err err;
+    open_session(sessions, "a");
+    enqueue(sessions, "a", "r1", &first);
+    enqueue(sessions, "a", "r2", &second);
+    assert_false(cbx_sessions_cancel(sessions, "r1", "bob"));
+    assert_false(cbx_sessions_cancel(sessions, "r3", "ann"));
+    assert_false(cbx_sessions_is_cancelled(sessions, &first));
+    assert_true(cbx_sessions_cancel(sessions, "r1", "ann"));
+    assert_true(cbx_sessions_is_cancelled(sessions, &first));
+    assert_int_equal(enter_run(sessions, &first, 0, &session, &err), CBX_ECANCELLED);
+    cbx_sessions_dequeue(sessions, &first);
+    assert_false(cbx_sessions_cancel(sessions, "r1", "ann"));
+    assert_int_equal(enter_run(sessions, &second, 0, &session, &err), 0);
+    cbx_sessions_leave(sessions, session);
+    cbx_sessions_dequeue(sessions, &second);
+    cbx_sessions_free(sessions);
+}
+
+static void a_front_that_starts_cancels_queued_runs_that_it_does_not_know(void **state)
+{
+    (void)state;
+    struct cbx_sessions *sessions = cbx_sessions_new(1, NULL, NULL);
+    struct cbx_ticket known = { .next = NULL }, unknown = { .next = NULL };
+    CBX_AUTO_JSON ids = json_pack("[s]", "a");
+    CBX_AUTO_JSON runs = json_pack("[s]", "r1");
+    open_session(sessions, "a");
+    enqueue(sessions, "a", "r1", &known);
+    enqueue(sessions, "a", "r2", &unknown);
+    cbx_sessions_reconcile(sessions, ids, runs);
+    assert_false(cbx_sessions_is_cancelled(sessions, &known));
+    assert_true(cbx_sessions_is_cancelled(sessions, &unknown));
+    cbx_sessions_dequeue(sessions, &known);
+    cbx_sessions_dequeue(sessions, &unknown);
+    cbx_sessions_free(sessions);
+}
+
+/* A stale decision: what was to run never began, so nothing acknowledges its result. */
+static void a_run_that_did_not_begin_after_all_delays_no_other(void **state)
+{
+    (void)state;
+    enum { LONG_MS = 60000 };
+    struct cbx_sessions *sessions = cbx_sessions_new(1, NULL, NULL);
+    struct cbx_session *session;
+    struct cbx_ticket first = { .next = NULL }, second = { .next = NULL };
+    open_session(sessions, "a");
+    enqueue(sessions, "a", "r1", &first);
+    assert_int_equal(enter_run(sessions, &first, LONG_MS, &session, NULL), 0);
+    cbx_sessions_begin(sessions, session, "r1", 7);
+    cbx_sessions_unbegin(sessions, session);
+    cbx_sessions_leave(sessions, session);
+    cbx_sessions_dequeue(sessions, &first);
+    enqueue(sessions, "a", "r2", &second);
+    assert_int_equal(enter_run(sessions, &second, LONG_MS, &session, NULL), 0);
+    cbx_sessions_leave(sessions, session);
+    cbx_sessions_dequeue(sessions, &second);
+    cbx_sessions_free(sessions);
+}
+
 static void a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entered(void **state)
 {
     (void)state;
@@ -303,7 +375,7 @@ static void a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entere
     struct cbx_ticket ticket = { .next = NULL };
     open_session(sessions, "a");
     assert_false(cbx_sessions_is_queued(sessions, "r1"));
-    cbx_sessions_enqueue(sessions, "a", "r1", &ticket);
+    enqueue(sessions, "a", "r1", &ticket);
     assert_int_equal(enter_run(sessions, &ticket, 0, &session, NULL), 0);
     assert_true(cbx_sessions_is_queued(sessions, "r1"));
     cbx_sessions_begin(sessions, session, "r1", 7);
@@ -326,10 +398,10 @@ static void runs_enter_in_the_order_in_which_they_were_enqueued(void **state)
     open_session(crowd.sessions, "b");
     for (int i = 0; i < RUNS; i++) {
         queued[i] = (struct queued){ .crowd = &crowd };
-        cbx_sessions_enqueue(crowd.sessions, "a", "", &queued[i].ticket);
+        enqueue(crowd.sessions, "a", "", &queued[i].ticket);
     }
     /* Another session has its own order, and a call other than a run is not queued. */
-    cbx_sessions_enqueue(crowd.sessions, "b", "", &other.ticket);
+    enqueue(crowd.sessions, "b", "", &other.ticket);
     enter_in_turn(&other);
     assert_int_equal(other.place, 0);
     assert_int_equal(cbx_sessions_enter(crowd.sessions, "a", "ann", &session, NULL), 0);
@@ -456,6 +528,9 @@ int main(void)
         cmocka_unit_test(only_the_principal_of_a_session_interrupts_answers_or_closes_it),
         cmocka_unit_test(a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entered),
         cmocka_unit_test(runs_enter_in_the_order_in_which_they_were_enqueued),
+        cmocka_unit_test(a_queued_run_that_is_cancelled_does_not_enter),
+        cmocka_unit_test(a_front_that_starts_cancels_queued_runs_that_it_does_not_know),
+        cmocka_unit_test(a_run_that_did_not_begin_after_all_delays_no_other),
         cmocka_unit_test(a_run_waits_until_the_result_before_it_is_acknowledged),
         cmocka_unit_test(each_unacknowledged_result_delays_the_next_run_until_its_timeout),
         cmocka_unit_test(closing_waits_for_the_opening_and_refuses_later_entries),

@@ -11,6 +11,7 @@
 #include "policies/base/list.h"
 #include "tests/unit/gateway/scratch.h"
 
+#include <poll.h>
 #include <pthread.h>
 
 enum { SEEN_MAX = 512, PEER_SESSIONS_MAX = 32 };
@@ -587,6 +588,14 @@ static inline void peer_begin(struct conn *c)
     peer_send(c->fd, CBX_REPLY_BEGUN, NULL, 0);
 }
 
+/* So many have their turn before it. */
+static inline void peer_wait(struct conn *c, int ahead)
+{
+    CBX_AUTO_JSON header = cbx_reply_json(CBX_REPLY_WAITING);
+    json_object_set_new(header, "ahead", json_integer(ahead));
+    cbx_wire_send(c->fd, header, CBX_STR(""), NULL);
+}
+
 static inline void peer_event(struct conn *c, const struct cbx_event *event)
 {
     struct cbx_sink sink = cbx_relay_sink(&c->fd);
@@ -623,6 +632,15 @@ static inline int executor_count(struct fake_executor *e, enum cbx_executor_call
     }
     pthread_mutex_unlock(&e->lock);
     return n;
+}
+
+static inline void executor_await(struct fake_executor *e, enum cbx_executor_call call, int count)
+{
+    int64_t end = cbx_clock_ms() + DEADLINE_MS;
+    while (executor_count(e, call) < count) {
+        assert_true(cbx_clock_ms() < end);
+        poll(NULL, 0, 1);
+    }
 }
 
 static inline const struct seen *executor_last(struct fake_executor *e, enum cbx_executor_call call)

@@ -7,6 +7,7 @@
 
 #include "gateway/front/identity/caller.h"
 #include "gateway/front/service/jobs.h"
+#include "gateway/front/service/live.h"
 #include "gateway/front/service/recovery.h"
 #include "tests/unit/gateway/front/rest/processes.h"
 
@@ -429,7 +430,8 @@ static inline void post_async(struct rig *rig, const char *session, const char *
     snprintf(body, sizeof(body), "{'async':true,'code':'%s'%s%s%s}", code,
              session[0] != '\0' ? ",'session_id':'" : "", session, session[0] != '\0' ? "'" : "");
     const json_t *json = await_answer(rig_json(rig, "POST", "/v1/executions", body), 202);
-    assert_string_equal(text_at(json, "status"), "running");
+    const char *status = text_at(json, "status");
+    assert_true(strcmp(status, "queued") == 0 || strcmp(status, "running") == 0);
     snprintf(id, 37, "%s", text_at(json, "execution_id"));
     assert_int_equal(strlen(id), 36);
 }
@@ -440,6 +442,32 @@ static inline const json_t *get_execution(struct rig *rig, const char *id)
     char path[160];
     snprintf(path, sizeof(path), "/v1/executions/%s", id);
     return await_answer(rig_get(rig, path), 200);
+}
+
+/* Waits until the execution has this status, and, unless it is negative, so many before it. */
+static inline void await_execution(struct rig *rig, const char *id, const char *status, int ahead)
+{
+    int64_t end = cbx_clock_ms() + DEADLINE_MS;
+    for (bool is = false; !is; poll(NULL, 0, 1)) {
+        CBX_AUTO_JSON row = NULL;
+        assert_int_equal(cbx_store_get_execution(rig->store, CBX_CALLER_LOCAL, id, &row, NULL), 0);
+        cbx_live_describe(&rig->service, id, row);
+        json_int_t found = json_integer_value(json_object_get(row, "ahead"));
+        is = strcmp(text_at(row, "status"), status) == 0 && (ahead < 0 || found == ahead);
+        if (!is && cbx_clock_ms() >= end) {
+            fail_msg("%s, %d before it", text_at(row, "status"), (int)found);
+        }
+    }
+}
+
+static inline void await_status(struct rig *rig, const char *id, const char *status)
+{
+    await_execution(rig, id, status, -1);
+}
+
+static inline void await_ahead(struct rig *rig, const char *id, int ahead)
+{
+    await_execution(rig, id, "queued", ahead);
 }
 
 #endif

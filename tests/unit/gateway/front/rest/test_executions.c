@@ -40,11 +40,12 @@ static void an_asynchronous_execution_is_answered_before_it_runs(void **state)
     post_async(rig, "", "x", id);
     struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
     const json_t *json = get_execution(rig, id);
-    assert_string_equal(text_at(json, "status"), "running");
+    assert_string_equal(text_at(json, "status"), "queued");
     assert_json(json_object_get(json, "completed_at"), "null");
     peer_admit(&rig->executor, c);
     peer_begin(c);
     peer_print(c, "late\n");
+    await_status(rig, id, "running");
     peer_done(&rig->executor, c, CBX_RUN_OK);
     json = get_execution(rig, id);
     assert_string_equal(text_at(json, "status"), "completed");
@@ -416,6 +417,13 @@ static void a_session_that_was_closed_because_it_was_idle_is_forgotten(void **st
 
 /* --- cancel and input ------------------------------------------------------------------------- */
 
+static const json_t *cancel(struct rig *rig, const char *id, int status)
+{
+    char path[80];
+    snprintf(path, sizeof(path), "/v1/executions/%s/cancel", id);
+    return await_answer(rig_json(rig, "POST", path, ""), status);
+}
+
 static void cancel_interrupts_the_run_of_the_execution(void **state)
 {
     struct rig *rig = *state;
@@ -423,16 +431,82 @@ static void cancel_interrupts_the_run_of_the_execution(void **state)
     play_submissions(rig);
     post_async(rig, "", "x", id);
     struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
-    snprintf(path, sizeof(path), "/v1/executions/%s/cancel", id);
-    await_answer(rig_json(rig, "POST", path, ""), 202);
-    const struct seen *call = executor_last(&rig->executor, CBX_CALL_interrupt);
-    assert_string_equal(text_at(call->header, "session"), c->decision);
     peer_admit(&rig->executor, c);
     peer_begin(c);
-    peer_done(&rig->executor, c, CBX_RUN_OK);
+    await_status(rig, id, "running");
+    assert_string_equal(text_at(cancel(rig, id, 202), "status"), "interrupted");
+    const struct seen *call = executor_last(&rig->executor, CBX_CALL_cancel);
+    assert_string_equal(text_at(call->header, "run"), c->decision);
+    peer_done(&rig->executor, c, CBX_RUN_KILLED);
+    await_status(rig, id, "cancelled");
+    snprintf(path, sizeof(path), "/v1/executions/%s/cancel", id);
     assert_problem(rig_json(rig, "POST", path, ""), 409, "the execution is over");
-    assert_int_equal(executor_count(&rig->executor, CBX_CALL_interrupt), 1);
+    assert_int_equal(executor_count(&rig->executor, CBX_CALL_cancel), 1);
     assert_problem(rig_json(rig, "POST", "/v1/executions/none/cancel", ""), 404, "no such");
+}
+
+/* Admitted means that the executor has it in its queue. */
+static void
+one_that_is_cancelled_while_the_executor_has_it_in_its_queue_is_cancelled_there(void **state)
+{
+    struct rig *rig = *state;
+    char id[37];
+    play_submissions(rig);
+    post_async(rig, "", "x", id);
+    struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
+    peer_admit(&rig->executor, c);
+    peer_wait(c, 3);
+    await_ahead(rig, id, 3);
+    assert_string_equal(text_at(cancel(rig, id, 202), "status"), "cancelled");
+    const struct seen *call = executor_last(&rig->executor, CBX_CALL_cancel);
+    assert_string_equal(text_at(call->header, "run"), c->decision);
+    assert_string_equal(text_at(get_execution(rig, id), "status"), "cancelled"); /* at once */
+    peer_send_error(c->fd, CBX_ECANCELLED, "cancelled before it began");
+    conn_free(c);
+    await_status(rig, id, "cancelled");
+    assert_contains(text_at(get_execution(rig, id), "error"), "cancelled before it began");
+}
+
+static void one_that_is_cancelled_before_it_was_admitted_is_cancelled_when_it_is(void **state)
+{
+    struct rig *rig = *state;
+    char id[37];
+    play_submissions(rig);
+    post_async(rig, "", "x", id);
+    struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
+    cancel(rig, id, 202);
+    assert_int_equal(executor_count(&rig->executor, CBX_CALL_cancel), 0); /* it has no run yet */
+    peer_admit(&rig->executor, c);
+    executor_await(&rig->executor, CBX_CALL_cancel, 1);
+    peer_send_error(c->fd, CBX_ECANCELLED, "cancelled before it began");
+    conn_free(c);
+    await_status(rig, id, "cancelled");
+}
+
+static void one_that_waits_for_its_session_is_never_submitted_when_it_is_cancelled(void **state)
+{
+    struct rig *rig = *state;
+    char session[37], first[37], second[37], third[37];
+    open_session(rig, "{}", session);
+    play_submissions(rig);
+    post_async(rig, session, "a", first);
+    struct conn *a = peer_take(&rig->executor, CBX_CALL_submit);
+    post_async(rig, session, "b", second);
+    post_async(rig, session, "c", third);
+    assert_json(json_object_get(get_execution(rig, third), "ahead"), "2");
+    assert_string_equal(text_at(cancel(rig, second, 202), "status"), "cancelled");
+    await_status(rig, second, "cancelled");
+    await_ahead(rig, third, 1);
+    peer_admit(&rig->executor, a);
+    struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
+    assert_true(cbx_str_is(cbx_buf_str(&c->message.bytes), "c"));
+    peer_admit(&rig->executor, c);
+    peer_begin(a);
+    peer_done(&rig->executor, a, CBX_RUN_OK);
+    peer_begin(c);
+    peer_done(&rig->executor, c, CBX_RUN_OK);
+    await_status(rig, third, "completed");
+    assert_string_equal(text_at(get_execution(rig, second), "status"), "cancelled");
 }
 
 static void input_is_a_line_and_null_its_end(void **state)
@@ -449,14 +523,16 @@ static void input_is_a_line_and_null_its_end(void **state)
     struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
     assert_json(json_object_get(c->message.header, "interactive"), "true");
     snprintf(path, sizeof(path), "/v1/executions/%s/input", id);
+    assert_problem(rig_json(rig, "POST", path, "{'text':'x'}"), 409, "has not begun");
+    peer_admit(&rig->executor, c);
+    peer_begin(c);
+    await_status(rig, id, "running");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         await_answer(rig_json(rig, "POST", path, cases[i].body), 202);
         const struct seen *call = executor_last(&rig->executor, CBX_CALL_input);
         assert_true(cbx_str_is(cbx_buf_str(&call->bytes), cases[i].bytes));
         assert_string_equal(text_at(call->header, "session"), c->decision);
     }
-    peer_admit(&rig->executor, c);
-    peer_begin(c);
     peer_done(&rig->executor, c, CBX_RUN_OK);
     assert_problem(rig_json(rig, "POST", path, "{'text':'x'}"), 409, "over");
 }
@@ -561,6 +637,9 @@ int main(void)
         RIG_TEST(more_executions_than_fit_are_refused_and_stored_as_failed),
         RIG_TEST(a_session_that_was_closed_because_it_was_idle_is_forgotten),
         RIG_TEST(cancel_interrupts_the_run_of_the_execution),
+        RIG_TEST(one_that_is_cancelled_while_the_executor_has_it_in_its_queue_is_cancelled_there),
+        RIG_TEST(one_that_is_cancelled_before_it_was_admitted_is_cancelled_when_it_is),
+        RIG_TEST(one_that_waits_for_its_session_is_never_submitted_when_it_is_cancelled),
         RIG_TEST(input_is_a_line_and_null_its_end),
         RIG_TEST(a_legacy_execution_has_created_status_and_results),
         RIG_TEST(a_legacy_execution_that_is_unknown_has_its_clients_words),

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ * Executions that have not ended: one list, in the order of their acceptance. */
+#include "gateway/front/service/live.h"
+
+#include "gateway/front/executor_client.h"
+#include "policies/base/log.h"
+
+#include <string.h>
+
+/* --- the list, with the lock ------------------------------------------------------------------ */
+
+static struct cbx_job *find(const struct cbx_service *service, const char *id)
+{
+    struct cbx_job *job = service->live;
+    while (job != NULL && strcmp(job->id, id) != 0) {
+        job = job->next_live;
+    }
+    return job;
+}
+
+static void append(struct cbx_job *job)
+{
+    struct cbx_service *service = job->service;
+    *(service->live != NULL ? service->live_last : &service->live) = job;
+    service->live_last = &job->next_live;
+    job->is_live = true;
+}
+
+static int count_waiting(const struct cbx_service *service, const char *principal)
+{
+    int waiting = 0;
+    for (const struct cbx_job *job = service->live; job != NULL; job = job->next_live) {
+        waiting += !job->begun && strcmp(job->principal, principal) == 0;
+    }
+    return waiting;
+}
+
+int cbx_live_add(struct cbx_job *job, struct cbx_err *err)
+{
+    struct cbx_service *service = job->service;
+    int64_t most = cbx_quotas_runs(service->quotas, job->principal, CBX_QUOTA_WAITING);
+    int failed = 0;
+    most = most > 0 ? most : CBX_LIVE_WAITING;
+    pthread_mutex_lock(&service->lock);
+    int waiting = count_waiting(service, job->principal);
+    if (waiting >= most) {
+        enum { RETRY_S = 1 };
+        failed =
+            cbx_fail(err, CBX_EQUOTA,
+                     "%d executions of '%s' wait, which is as many as may; cancel some, or try "
+                     "again later",
+                     waiting, job->principal);
+        err->retry_s = RETRY_S;
+    } else {
+        append(job);
+    }
+    pthread_mutex_unlock(&service->lock);
+    return failed;
+}
+
+void cbx_live_restore(struct cbx_job *job)
+{
+    pthread_mutex_lock(&job->service->lock);
+    append(job);
+    pthread_mutex_unlock(&job->service->lock);
+}
+
+void cbx_live_remove(struct cbx_job *job)
+{
+    struct cbx_service *service = job->service;
+    pthread_mutex_lock(&service->lock);
+    struct cbx_job **at = &service->live;
+    while (*at != NULL && *at != job) {
+        at = &(*at)->next_live;
+    }
+    if (*at != NULL) {
+        *at = job->next_live;
+        service->live_last = job->next_live == NULL ? at : service->live_last;
+        job->is_live = job->has_room = false;
+        pthread_cond_broadcast(&service->queue_changed); /* there is room for another one */
+    }
+    pthread_mutex_unlock(&service->lock);
+}
+
+/* --- room ------------------------------------------------------------------------------------- */
+
+/* First come, first served: of those of the principal that ask for room. */
+static bool may_run(const struct cbx_job *job, int64_t most)
+{
+    int64_t running = 0;
+    bool first = true;
+    const struct cbx_job *at = job->service->live;
+    for (bool before = true; at != NULL && most > 0; at = at->next_live) {
+        bool own = strcmp(at->principal, job->principal) == 0;
+        before = before && at != job;
+        running += own && at->has_room;
+        first = first && !(own && before && at->wants_room && !at->has_room);
+    }
+    return most == 0 || (first && running < most);
+}
+
+bool cbx_live_await_room(struct cbx_job *job)
+{
+    struct cbx_service *service = job->service;
+    int64_t most = cbx_quotas_runs(service->quotas, job->principal, CBX_QUOTA_AT_ONCE);
+    pthread_mutex_lock(&service->lock);
+    job->wants_room = job->is_live; /* files and resets need none */
+    while (job->is_live && !service->stopping && !job->cancelled && !may_run(job, most)) {
+        pthread_cond_wait(&service->queue_changed, &service->lock);
+    }
+    bool has = !service->stopping && !job->cancelled;
+    job->wants_room = false;
+    job->has_room = has && job->is_live;
+    pthread_cond_broadcast(&service->queue_changed);
+    pthread_mutex_unlock(&service->lock);
+    return has;
+}
+
+/* --- cancelling ------------------------------------------------------------------------------- */
+
+/* What the executor answers of a run that has ended meanwhile does not matter. */
+static void cancel_run(struct cbx_flow *flow, const char *run, const char *principal)
+{
+    const struct cbx_cancel_args args = { .run = cbx_str_of(run),
+                                          .principal = cbx_str_of(principal) };
+    struct cbx_err err = { 0 };
+    int failed = cbx_call_cancel(flow, &args, CBX_STR(""), NULL, &err);
+    if (failed && failed != CBX_ENOTFOUND) {
+        cbx_log(CBX_LOG_WARNING, "run %s was not cancelled: %s", run, err.text);
+    }
+}
+
+void cbx_live_note_run(struct cbx_job *job, const char *decision)
+{
+    struct cbx_service *service = job->service;
+    pthread_mutex_lock(&service->lock);
+    snprintf(job->run, sizeof(job->run), "%s", decision);
+    bool cancelled = job->cancelled && decision[0] != '\0';
+    pthread_mutex_unlock(&service->lock);
+    if (cancelled) {
+        cancel_run(service->flow, decision, job->principal);
+    }
+}
+
+void cbx_live_note_ahead(struct cbx_job *job, int ahead)
+{
+    pthread_mutex_lock(&job->service->lock);
+    job->ahead = ahead;
+    pthread_mutex_unlock(&job->service->lock);
+}
+
+void cbx_live_note_begun(struct cbx_job *job)
+{
+    pthread_mutex_lock(&job->service->lock);
+    job->begun = true;
+    pthread_mutex_unlock(&job->service->lock);
+}
+
+bool cbx_live_is_cancelled(struct cbx_job *job)
+{
+    pthread_mutex_lock(&job->service->lock);
+    bool cancelled = job->cancelled;
+    pthread_mutex_unlock(&job->service->lock);
+    return cancelled;
+}
+
+bool cbx_live_end(struct cbx_job *job)
+{
+    pthread_mutex_lock(&job->service->lock);
+    job->ended = true;
+    bool cancelled = job->cancelled;
+    pthread_mutex_unlock(&job->service->lock);
+    return cancelled;
+}
+
+/* The next gateway finds no execution that waits: neither it nor the executor (reconcile) begins the run. */
+static int store_cancelled(struct cbx_service *service, const char *id, struct cbx_err *err)
+{
+    char now[32];
+    cbx_service_now(now);
+    CBX_AUTO_JSON results =
+        json_pack("{s:[],s:[],s:s}", "output", "files", "error", "cancelled before it began");
+    return cbx_store_set_execution(service->store, id, "cancelled", now, results, err);
+}
+
+int cbx_live_cancel(struct cbx_service *service, const char *principal, const char *id, bool *began,
+                    struct cbx_err *err)
+{
+    char run[CBX_ID_CHARS + 1] = "", own_id[37];
+    pthread_mutex_lock(&service->lock);
+    struct cbx_job *job = find(service, id);
+    bool found = job != NULL && !job->ended && strcmp(job->principal, principal) == 0;
+    if (found) {
+        job->cancelled = true;
+        *began = job->begun;
+        memcpy(run, job->run, sizeof(run));
+        memcpy(own_id, job->id, sizeof(own_id));
+        pthread_cond_broadcast(&service->queue_changed);
+    }
+    pthread_mutex_unlock(&service->lock);
+    if (!found) {
+        return cbx_fail(err, CBX_ENOTFOUND, "there is no such execution that has not ended");
+    }
+    int failed = *began ? 0 : store_cancelled(service, own_id, err);
+    if (run[0] != '\0') {
+        cancel_run(service->flow, run, principal);
+    }
+    return failed;
+}
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
+/* Before it stand those of its session that have not begun, and those of its principal that wait for room as it does; behind them
+ * is what the executor says of it. */
+static int count_ahead(const struct cbx_job *job)
+{
+    int ahead = job->ahead > 0 ? job->ahead : 0;
+    for (const struct cbx_job *at = job->service->live; at != job; at = at->next_live) {
+        bool session =
+                 job->session[0] != '\0' && !at->begun && strcmp(at->session, job->session) == 0,
+             room = job->wants_room && at->wants_room && strcmp(at->principal, job->principal) == 0;
+        ahead += session || room;
+    }
+    return ahead;
+}
+
+void cbx_live_describe(struct cbx_service *service, const char *id, json_t *execution)
+{
+    if (strcmp(json_string_value(json_object_get(execution, "status")), "running") != 0) {
+        return;
+    }
+    pthread_mutex_lock(&service->lock);
+    const struct cbx_job *job = find(service, id);
+    if (job != NULL && !job->begun) {
+        json_object_set_new(execution, "status", json_string("queued"));
+        json_object_set_new(execution, "ahead", json_integer(count_ahead(job)));
+    }
+    pthread_mutex_unlock(&service->lock);
+}
+
+json_t *cbx_live_stats(struct cbx_service *service)
+{
+    int queued = 0, running = 0;
+    pthread_mutex_lock(&service->lock);
+    for (const struct cbx_job *job = service->live; job != NULL; job = job->next_live) {
+        queued += !job->begun;
+        running += job->begun;
+    }
+    pthread_mutex_unlock(&service->lock);
+    return json_pack("{s:i,s:i}", "queued", queued, "running", running);
+}

@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Executions that wait: their order and their place, cancelling in every state, quotas, and what is left of them after a kill.
+source "$(dirname "$0")/lib.sh"
+
+token_of() { "$codebox" token create --state "$state" --principal "$1" 2>/dev/null; }
+ann=$(token_of ann) bob=$(token_of bob) few=$(token_of few)
+cat >"$work/codebox.yaml" <<'EOF'
+max-runs: 1
+principals:
+  - {name: ann}
+  - {name: bob, rights: ["execute", "audit:read"]}
+  - {name: few, runs: 1, runs-waiting: 2}
+EOF
+serve() { start_server --config "$work/codebox.yaml"; }
+serve
+code() { jq -n --arg c "$1" --arg s "${2:-}" '{code: $c, language: "python", async: true} + (if $s == "" then {} else {session_id: $s} end)'; }
+begin() { as "$1" POST /v1/executions "$(code "$2" "${3:-}")" | jq -er .execution_id; } # TOKEN CODE [SESSION]
+state_of() { as "$1" GET "/v1/executions/$2" | jq -r '[.status, .ahead // empty] | join(" ")'; }
+is() { [ "$(state_of "$1" "$2")" = "$3" ]; }
+cancels() { gives_status 202 "$3" as "$1" POST "/v1/executions/$2/cancel"; }
+quick='print("ran")' long='import time
+for _ in range(600): time.sleep(0.1)'
+
+# --- the order
+busy=$(begin "$ann" "$long")
+ok 'one runs' wait_until is "$ann" "$busy" running
+a1=$(begin "$ann" "$quick") a2=$(begin "$ann" "$quick") a3=$(begin "$ann" "$quick")
+ok 'the others are queued, each with how many are before it' wait_until is "$ann" "$a3" 'queued 2'
+b1=$(begin "$bob" "$quick")
+round_robin() { wait_until is "$bob" "$b1" 'queued 1' || is "$bob" "$b1" 'queued 0'; is "$ann" "$a1" 'queued 0' || is "$ann" "$a1" 'queued 1'; }
+ok "another principal's first has at most one of this one's before it" round_robin
+shown() {
+    curl -sS "$base/readyz" | expect '.ready and .executions.queued == 4 and .executions.running == 1'
+    as "$bob" GET /metrics >"$work/metrics"
+    grep -qx 'codebox_executions{state="queued"} 4' "$work/metrics"
+    grep -qx 'codebox_runs{state="waiting"} 4' "$work/metrics"
+    grep -qx 'codebox_runs_waiting_principals 2' "$work/metrics"
+}
+ok '/readyz and /metrics show the queue' shown
+listed() { as "$ann" GET "/v1/executions/$a2" | expect '.status == "queued" and .ahead >= 1 and .completed_at == null'; }
+ok 'GET says so too' listed
+legacy() { as "$ann" GET "/execute/$a2/status" | expect '.status == "running"'; }
+ok 'clients of CodeBox-AI see a status that they know' legacy
+streams() { # the place changes while the stream is open
+    curl -sSN -m 20 -H "Authorization: Bearer $bob" -H 'Accept: text/event-stream' -H 'Content-Type: application/json' \
+        --data-binary '{"language": "python", "code": "print(1)"}' "$base/v1/executions" >"$work/stream"
+}
+streams & reader=$!
+queued_in_stream() { grep -A1 '^event: queued' "$work/stream" | grep -q '"ahead":'; }
+ok 'an event stream has its place' wait_until queued_in_stream
+
+# --- cancelling
+ok 'one that waits is cancelled' cancels "$ann" "$a2" cancelled
+ok '... and says so at once' is "$ann" "$a2" cancelled
+again() { gives_status 409 'is over' as "$ann" POST "/v1/executions/$a2/cancel"; }
+ok '... once' wait_until again
+foreign() { gives_status 404 'no such execution' as "$bob" POST "/v1/executions/$a3/cancel"; }
+ok "another principal's is not there" foreign
+ok 'one that runs is interrupted' cancels "$ann" "$busy" interrupted
+ok '... and its status is cancelled' wait_until is "$ann" "$busy" cancelled
+ok 'the others run' wait_until is "$ann" "$a3" completed
+wait "$reader" || true
+rest() { is "$ann" "$a1" completed && is "$bob" "$b1" completed && is "$ann" "$a2" cancelled && grep -q '"outcome":"ok"' "$work/stream"; }
+ok '... all of them but the cancelled one' wait_until rest
+never_ran() { as "$ann" GET "/v1/executions/$a2" | expect '.error == "cancelled before it began" and (.output | length) == 0'; }
+ok 'which has no output' never_ran
+recorded() { jq -se --arg d "$(as "$ann" GET "/v1/executions/$a2" | jq -r '.decision // ""')" 'map(select(.type == "outcome" and (.body.error // "" | contains("cancelled before it began")))) | length == 1' "$state/audit.jsonl"; }
+ok 'that it did not begin is the outcome in the audit log' wait_until recorded
+
+# --- in a session
+session=$(as "$ann" POST /v1/sessions '{"language": "python"}' | jq -er .session_id)
+s1=$(begin "$ann" "$long" "$session")
+ok 'a cell of a session runs' wait_until is "$ann" "$s1" running
+s2=$(begin "$ann" 'x = 1' "$session") s3=$(begin "$ann" 'try:
+    print(x)
+except NameError:
+    print("nothing")' "$session")
+ok 'those behind it have their place in the session' wait_until is "$ann" "$s3" 'queued 1'
+ok 'one in the middle is cancelled' cancels "$ann" "$s2" cancelled
+ok 'the one that runs, too' cancels "$ann" "$s1" interrupted
+after() { as "$ann" GET "/v1/executions/$s3"; is "$ann" "$s3" completed && as "$ann" GET "/v1/executions/$s3" | expect '.output[0].text == "nothing\n"'; }
+wait_until after || true
+ok 'the last finds nothing of the cancelled cell' after
+
+# --- quotas
+f1=$(begin "$few" "$long")
+ok 'a principal with runs: 1 runs one' wait_until is "$few" "$f1" running
+f2=$(begin "$few" "$quick") f3=$(begin "$few" "$quick")
+ok 'more wait' wait_until is "$few" "$f3" 'queued 1'
+too_many() { gives_status 429 'which is as many as may' as "$few" POST /v1/executions "$(code "$quick")"; grep -qi '^retry-after:' "$work/headers"; }
+ok 'more than runs-waiting are refused, with Retry-After' too_many
+ok 'what waits for the quota is cancelled' cancels "$few" "$f2" cancelled
+ok '... and makes room' wait_until gives_status 202 queued as "$few" POST /v1/executions "$(code "$quick")"
+cancels "$few" "$f1" interrupted >/dev/null
+ok 'the next one runs' wait_until is "$few" "$f3" completed
+
+# --- kills
+busy=$(begin "$ann" "$long")
+wait_until is "$ann" "$busy" running
+k1=$(begin "$ann" "$quick") k2=$(begin "$ann" "$quick") k3=$(begin "$bob" "$quick")
+wait_until is "$bob" "$k3" 'queued 1' || true
+cancels "$ann" "$k2" cancelled >/dev/null
+killed_all() { kill -9 "$server" $(children_of "$server"); wait "$server" 2>/dev/null || true; }
+killed_all
+serve
+ok 'after a kill of the gateway what was cancelled stays cancelled' is "$ann" "$k2" cancelled
+cancels "$ann" "$busy" '' >/dev/null || true
+done_again() { is "$ann" "$k1" completed && is "$bob" "$k3" completed; }
+ok 'what waited runs' wait_until done_again
+still() { is "$ann" "$k2" cancelled && as "$ann" GET "/v1/executions/$k2" | expect '(.output | length) == 0'; }
+ok 'and the cancelled one never does' still
+busy=$(begin "$ann" "$long")
+wait_until is "$ann" "$busy" running
+k4=$(begin "$ann" "$quick")
+wait_until is "$ann" "$k4" 'queued 0' || true
+kill -9 "$(pgrep -P "$server" -x cbx-front)"
+wait_until curl -sS "$base/healthz"
+ok 'after a kill of the front alone one that waits can be cancelled' cancels "$ann" "$k4" cancelled
+cancels "$ann" "$busy" interrupted >/dev/null || true
+ok '... and what ran is interrupted' wait_until is "$ann" "$busy" cancelled
+gone() { is "$ann" "$k4" cancelled; }
+sleep 1
+ok '... and it does not run later' gone
+finish
