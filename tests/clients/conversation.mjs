@@ -17,7 +17,7 @@ const call = overHttp
 const execute = (args, options) => call('execute_code', args, options);
 const decided = []; // audit ids in the order of the conversation, as the client was told them
 const told = (result) => {
-  decided.push(result.structuredContent.audit_id);
+  decided.push(/audit id (\S+)/.exec(text(result))[1]);
   return result;
 };
 const bytesOf = ({ contents: [content] }) => content.text ?? Buffer.from(content.blob, 'base64').toString();

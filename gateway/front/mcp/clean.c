@@ -116,7 +116,7 @@ static size_t to_line(struct cbx_str text, size_t at)
     return end != NULL ? (size_t)(end - text.p) + 1 : at;
 }
 
-bool cbx_clean_cut(struct cbx_buf *out, struct cbx_str text, size_t max_cost, const char *whole)
+bool cbx_clean_cut(struct cbx_buf *out, struct cbx_str text, size_t max_cost, const char *where)
 {
     enum { NOTE = 160 };
     if (cbx_clean_cost(text) <= max_cost) {
@@ -129,8 +129,8 @@ bool cbx_clean_cut(struct cbx_buf *out, struct cbx_str text, size_t max_cost, co
     tail = tail < text.len ? to_line(text, tail) : tail;
     cbx_buf_add(out, cbx_str_sub(text, 0, head));
     cbx_buf_printf(out, "\n[... %zu bytes are left out here", tail - head);
-    if (whole != NULL) {
-        cbx_buf_printf(out, "; read_file with path %s has all of it", whole);
+    if (where != NULL) {
+        cbx_buf_printf(out, "; %s", where);
     }
     cbx_buf_add_cstr(out, " ...]\n");
     cbx_buf_add(out, cbx_str_sub(text, tail, text.len));

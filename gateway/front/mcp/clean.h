@@ -15,7 +15,7 @@ size_t cbx_clean_cost(struct cbx_str text);
 
 /* Appends a clean text that costs at most max_cost (cbx_clean_cost). Of a longer one the first fifth and the
  * end are kept, because results stand at the end, with a line between them that says how many bytes are left
- * out and where all of it is (`whole`, NULL = nowhere). Returns whether that was so. */
-bool cbx_clean_cut(struct cbx_buf *out, struct cbx_str text, size_t max_cost, const char *whole);
+ * out and `where` the reader finds more (a clause; NULL = nowhere). Returns whether that was so. */
+bool cbx_clean_cut(struct cbx_buf *out, struct cbx_str text, size_t max_cost, const char *where);
 
 #endif

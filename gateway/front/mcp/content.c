@@ -24,16 +24,34 @@ void cbx_content_set(struct cbx_content *c, const char *name, struct cbx_str tex
     }
 }
 
+/* Codex and Mastra hand a model the structured part, where there is one, and drop the blocks: the pictures. */
+static bool has_pictures(const json_t *blocks)
+{
+    size_t i;
+    const json_t *block;
+    json_array_foreach((json_t *)(uintptr_t)blocks, i, block)
+    {
+        if (cbx_str_is(cbx_json_str(json_object_get(block, "type")), "image")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 json_t *cbx_content_finish(struct cbx_content *c, bool is_error)
 {
     json_t *content = json_array();
     json_array_append_new(content, json_pack("{s:s,s:o}", "type", "text", "text",
                                              cbx_json_text(cbx_buf_str(&c->text))));
     json_array_extend(content, c->blocks);
+    json_t *result = json_pack("{s:o,s:b}", "content", content, "isError", is_error);
+    if (!has_pictures(c->blocks)) {
+        json_object_set(result, "structuredContent", c->structured);
+    }
+    json_decref(c->structured);
     json_decref(c->blocks);
     cbx_buf_done(&c->text);
-    return json_pack("{s:o,s:o,s:b}", "content", content, "structuredContent", c->structured,
-                     "isError", is_error);
+    return result;
 }
 
 void cbx_content_add_audit(struct cbx_content *c, struct cbx_str id)
@@ -172,22 +190,4 @@ json_t *cbx_content_of_text(const char *member, struct cbx_str text)
     cbx_buf_add(&c.text, text);
     cbx_content_set(&c, member, text);
     return cbx_content_finish(&c, false);
-}
-
-json_t *cbx_content_schema(void)
-{
-    static const struct {
-        const char *name, *type;
-    } members[] = {
-#define CBX_MEMBER(name, type) { name, type },
-#include "gateway/front/mcp/content.def"
-#undef CBX_MEMBER
-    };
-    json_t *properties = json_object();
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        json_object_set_new(properties, members[i].name,
-                            json_pack("{s:s}", "type", members[i].type));
-    }
-    return json_pack("{s:s,s:o,s:[s]}", "type", "object", "properties", properties, "required",
-                     "status");
 }

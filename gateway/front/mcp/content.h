@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Results of tools: CallToolResult. The text and the structured part are each complete, for clients hand
- * only one of them to the model: the status first, then what the program gave, then what there is to know
- * about it, the audit id last. */
+ * Results of tools: CallToolResult. The text tells everything, for clients hand a model either the text or the
+ * structured part: the status first, then what the program gave, then what there is to know about it, the
+ * audit id, and of a long output how much of it was kept. The structured part tells the same; a result with pictures has none. Its
+ * member `status` is ok, error (the program failed), timeout, cpu, oom, killed, refused (the policy ends a run when the sandbox refuses
+ * something), lost (its end is unknown), running, queued (it has not begun), cancelled, denied, needs-approval, invalid (arguments), busy,
+ * or failed (the gateway could not). */
 #ifndef CBX_GATEWAY_FRONT_MCP_CONTENT_H
 #define CBX_GATEWAY_FRONT_MCP_CONTENT_H
 
@@ -29,8 +32,8 @@ json_t *cbx_content_of_execution(const json_t *execution, int64_t idle_ms);
 json_t *cbx_content_of_denial(const struct cbx_outcome *outcome, struct cbx_str source,
                               const char *approval);
 
-/* Anything that came before, or instead of, a run: `status` is one of the words of the output
- * schema. New reference. */
+/* Anything that came before, or instead of, a run: `status` is one of the words above. New
+ * reference. */
 json_t *cbx_content_of_failure(const char *status, const struct cbx_outcome *outcome,
                                const char *text);
 
@@ -41,8 +44,5 @@ json_t *cbx_content_of_error(const struct cbx_err *err, const struct cbx_outcome
 /* A text that is the whole result, with the status "ok" and this member of the structured part. New
  * reference. */
 json_t *cbx_content_of_text(const char *member, struct cbx_str text);
-
-/* The schema of structuredContent (new reference). */
-json_t *cbx_content_schema(void);
 
 #endif

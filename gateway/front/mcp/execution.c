@@ -15,6 +15,8 @@ struct shown {
     const char *id, *session, *outcome; /* session: empty for a one-shot */
     bool running, is_error;             /* running: it has not ended, and may not have begun */
     size_t room;                        /* of characters, for the program's texts */
+    int64_t omitted;                    /* bytes of the output that the gateway did not keep */
+    struct cbx_buf kept; /* the last lines: what there is of texts that are not shown whole */
     json_t *notes, *pictures;
     size_t picture_bytes;
 };
@@ -42,19 +44,58 @@ static void add_note(struct shown *s, const char *text)
 
 /* --- the program's texts ---------------------------------------------------------------------- */
 
+/* "stdout: 1.0 of 5.2 MB kept, URI" */
+static void add_kept(struct shown *s, const char *name, const char *part, size_t stored,
+                     int64_t omitted)
+{
+    static const struct {
+        double bytes;
+        const char *name;
+    } units[] = { { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" }, { 0, "bytes" } };
+    double total = (double)stored + (double)omitted;
+    size_t u = 0;
+    while (total < units[u].bytes) {
+        u++;
+    }
+    double unit = units[u].bytes > 0 ? units[u].bytes : 1;
+    cbx_buf_printf(&s->kept, "%s: ", name);
+    if (omitted > 0) {
+        cbx_buf_printf(&s->kept, "%.1f of ", (double)stored / unit);
+    }
+    cbx_buf_printf(&s->kept, "%.1f %s kept, " CBX_EXECUTION_URI "%s/%s\n", total / unit,
+                   units[u].name, s->id, part);
+}
+
+/* What the gateway did not keep: the policy's limit of output. */
+static int64_t count_omitted(const json_t *execution)
+{
+    int64_t omitted = 0;
+    size_t i;
+    const json_t *item;
+    json_array_foreach(json_object_get(execution, "output"), i, item)
+    {
+        omitted += is(text_of(item, "kind"), "cut") ? number_of(item, "size") : 0;
+    }
+    return omitted;
+}
+
 /* One of the texts: as a block and in the structured part, cut to `max`, which is taken from the room. */
 static void add_part(struct shown *s, const char *name, const char *part, struct cbx_str clean,
                      size_t max)
 {
-    char whole[128];
+    char where[192];
+    bool incomplete = s->omitted > 0 && strcmp(name, "stdout") == 0;
     CBX_AUTO_DONE(buf) cut;
     cbx_buf_init(&cut, 4 * CBX_CONTENT_MAX);
     if (clean.len == 0) {
         return;
     }
-    snprintf(whole, sizeof(whole), CBX_EXECUTION_URI "%s/%s", s->id, part);
+    snprintf(where, sizeof(where), "read_file with path " CBX_EXECUTION_URI "%s/%s has %s", s->id,
+             part, incomplete ? "what was kept" : "all of it");
     max = max < s->room ? max : s->room;
-    cbx_clean_cut(&cut, clean, max, whole);
+    if (cbx_clean_cut(&cut, clean, max, where) || incomplete) {
+        add_kept(s, name, part, clean.len, incomplete ? s->omitted : 0);
+    }
     struct cbx_str text = cbx_buf_str(&cut);
     size_t cost = cbx_clean_cost(text);
     s->room -= cost < s->room ? cost : s->room;
@@ -167,10 +208,6 @@ static void add_file(struct shown *s, json_t *files, const json_t *file)
         cbx_uri_add(&uri, cbx_json_str(json_object_get(file, "path")));
         cbx_buf_printf(&s->c.text, ", %s", uri.p);
         json_object_set_new(shown, "uri", json_string(uri.p));
-        json_array_append_new(s->c.blocks,
-                              json_pack("{s:s,s:s,s:o,s:s,s:I}", "type", "resource_link", "uri",
-                                        uri.p, "name", cbx_json_text(cbx_buf_str(&path)),
-                                        "mimeType", type, "size", size));
     }
     cbx_buf_add_cstr(&s->c.text, "]\n");
     json_array_append_new(files, shown);
@@ -219,7 +256,11 @@ static void add_blocked(struct shown *s)
         cbx_content_add_escaped(&s->c.text, "blocked by rule ", json_object_get(item, "rule"));
         cbx_content_add_escaped(&s->c.text, ": ", json_object_get(item, "message"));
         cbx_content_add_escaped(&s->c.text, " (", json_object_get(item, "what"));
-        cbx_content_add_escaped(&s->c.text, ")\n  hint: ", json_object_get(item, "hint"));
+        cbx_buf_add_char(&s->c.text, ')');
+        if (number_of(item, "count") > 1) {
+            cbx_buf_printf(&s->c.text, ", %lld times", (long long)number_of(item, "count"));
+        }
+        cbx_content_add_escaped(&s->c.text, "\n  hint: ", json_object_get(item, "hint"));
         cbx_buf_add_char(&s->c.text, '\n');
         json_t *shown = json_object();
         for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++) {
@@ -436,6 +477,8 @@ json_t *cbx_content_of_execution(const json_t *execution, int64_t idle_ms)
     s.room -= cbx_content_warnings_cost(warnings);
     s.notes = json_array();
     s.pictures = json_array();
+    s.omitted = count_omitted(execution);
+    cbx_buf_init(&s.kept, 4096);
     cbx_content_init(&s.c, s.running ? "running" : s.outcome);
     add_numbers(&s);
     add_status(&s);
@@ -452,7 +495,13 @@ json_t *cbx_content_of_execution(const json_t *execution, int64_t idle_ms)
         json_object_set_new(s.c.structured, "duration_ms",
                             json_integer(number_of(execution, "duration_ms")));
     }
+    if (json_array_size(s.pictures) > 0) { /* the text is all that there is */
+        cbx_buf_printf(&s.c.text, "execution %s ran for %lld ms\n", s.id,
+                       (long long)number_of(execution, "duration_ms"));
+    }
     cbx_content_add_audit(&s.c, cbx_str_of(text_of(execution, "decision")));
+    cbx_buf_add(&s.c.text, cbx_buf_str(&s.kept));
+    cbx_buf_done(&s.kept);
     json_decref(s.notes);
     json_decref(s.pictures);
     return cbx_content_finish(&s.c, s.is_error);

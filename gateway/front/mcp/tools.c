@@ -31,14 +31,15 @@ static json_t *describe_hints(const struct cbx_tool *tool, const struct cbx_poli
                      runs && network);
 }
 
-/* One schema for all results: it stands at the tool that is called most. */
+/* No schema of results: a result with pictures has no structured part, which a tool with a schema has to give. The first tool is the one that a
+ * model needs: clients that search for tools show it at once. */
 static json_t *describe_tool(const struct cbx_tool *tool, const struct cbx_policy *policy)
 {
     json_t *json = json_pack("{s:s,s:s,s:s,s:o,s:o}", "name", tool->name, "title", tool->title,
                              "description", tool->description, "inputSchema", cbx_tool_schema(tool),
                              "annotations", describe_hints(tool, policy));
     if (tool == tools) {
-        json_object_set_new(json, "outputSchema", cbx_content_schema());
+        json_object_set_new(json, "_meta", json_pack("{s:b}", "anthropic/alwaysLoad", true));
     }
     return json;
 }

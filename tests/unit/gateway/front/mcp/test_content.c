@@ -63,7 +63,8 @@ static void keeps_the_beginning_and_more_of_the_end_of_what_is_too_long(void **s
     memcpy(text + sizeof(text) - 3, "end", 3);
     CBX_AUTO_DONE(buf) out;
     cbx_buf_init(&out, 4096);
-    assert_true(cbx_clean_cut(&out, (struct cbx_str){ text, sizeof(text) }, 660, "x://y"));
+    assert_true(cbx_clean_cut(&out, (struct cbx_str){ text, sizeof(text) }, 660,
+                              "read_file with path x://y has all of it"));
     assert_int_equal(strncmp(out.p, "begin", 5), 0);
     assert_string_equal(out.p + out.len - 3, "end");
     assert_non_null(strstr(
@@ -163,16 +164,27 @@ static void names_every_picture_and_shows_those_that_are_not_too_large(void **st
                         "image/png", "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzkAAAA", "kind",
                         "display", "data", "image/png", large, len));
     free(large);
-    const json_t *pictures = json_object_get(structured_of(result), "pictures");
     assert_int_equal(json_array_size(json_object_get(result, "content")), 2);
-    assert_int_equal(json_array_size(pictures), 2);
+    assert_null(json_object_get(result, "structuredContent")); /* clients would drop the pictures */
     assert_non_null(strstr(
         text_of(result), "[picture 1: PNG 640x480, 36 bytes, sandbox://executions/e1/pictures/1]"));
     assert_non_null(
         strstr(text_of(result), "too large to be shown, sandbox://executions/e1/pictures/2]"));
-    assert_string_equal(json_string_value(json_object_get(json_array_get(pictures, 0), "pixels")),
-                        "640x480");
-    assert_true(json_is_false(json_object_get(json_array_get(pictures, 1), "shown")));
+    assert_non_null(strstr(text_of(result), "execution e1 ran for "));
+}
+
+static void a_picture_that_is_not_shown_leaves_the_structured_part(void **state)
+{
+    (void)state;
+    size_t len = CBX_CONTENT_IMAGE_MAX / 3 * 4 + 8;
+    char *large = malloc(len);
+    assert_non_null(large);
+    memset(large, 'A', len);
+    CBX_AUTO_JSON result = shown("ok", json_pack("{s:[{s:s,s:{s:s%}}]}", "output", "kind",
+                                                 "display", "data", "image/png", large, len));
+    free(large);
+    const json_t *pictures = json_object_get(structured_of(result), "pictures");
+    assert_true(json_is_false(json_object_get(json_array_get(pictures, 0), "shown")));
 }
 
 static void hands_on_pictures_of_all_kinds_and_the_text_that_says_most(void **state)
@@ -187,12 +199,12 @@ static void hands_on_pictures_of_all_kinds_and_the_text_that_says_most(void **st
                         "application/x-odd", "?", "files_truncated", 1));
     const json_t *picture = json_array_get(json_object_get(result, "content"), 1);
     assert_string_equal(json_string_value(json_object_get(picture, "mimeType")), "image/jpeg");
-    assert_string_equal(json_string_value(json_object_get(structured_of(result), "result")),
-                        "# title\n   a\n0  1\n"
-                        "[a value of type application/x-odd cannot be shown here]\n");
+    assert_non_null(strstr(text_of(result),
+                           "--- result ---\n# title\n   a\n0  1\n"
+                           "[a value of type application/x-odd cannot be shown here]\n"));
+    assert_null(json_object_get(result, "structuredContent"));
     assert_non_null(strstr(text_of(result), "[picture 1: JPEG, 3 bytes, "));
     assert_non_null(strstr(text_of(result), "are left out at the limit]"));
-    assert_non_null(json_object_get(structured_of(result), "notes"));
 }
 
 static void links_the_files_of_a_session_and_says_that_others_are_gone(void **state)
@@ -209,6 +221,7 @@ static void links_the_files_of_a_session_and_says_that_others_are_gone(void **st
         const char *uri = json_string_value(json_object_get(file, "uri"));
         if (in_session) {
             assert_string_equal(uri, "session://s1/files/a%20b/%C3%A9.csv");
+            assert_int_equal(json_array_size(json_object_get(result, "content")), 1);
             assert_non_null(strstr(text_of(result), uri));
         } else {
             assert_null(uri);
@@ -227,6 +240,25 @@ static void says_where_output_was_left_out_and_how_much(void **state)
     assert_string_equal(json_string_value(json_object_get(structured_of(result), "stdout")),
                         "head\n[... 12345 bytes of output are left out here ...]\ntail");
     assert_null(json_object_get(structured_of(result), "stderr"));
+    const char *line = "audit id 01ABC\n"
+                       "stdout: 0.1 of 12.4 kB kept, sandbox://executions/e1/stdout\n";
+    assert_string_equal(text_of(result) + strlen(text_of(result)) - strlen(line), line);
+}
+
+static void the_last_line_says_what_there_is_of_an_output_that_is_not_shown_whole(void **state)
+{
+    (void)state;
+    CBX_AUTO_MEM char *text = malloc(100001);
+    assert_non_null(text);
+    memset(text, 'm', 100000);
+    text[100000] = '\0';
+    CBX_AUTO_JSON result =
+        shown("ok", json_pack("{s:[{s:s,s:s},{s:s,s:i}]}", "output", "kind", "stdout", "text", text,
+                              "kind", "cut", "size", 4100000));
+    const char *line = "stdout: 0.1 of 4.2 MB kept, sandbox://executions/e1/stdout\n";
+    assert_string_equal(text_of(result) + strlen(text_of(result)) - strlen(line), line);
+    assert_non_null(strstr(text_of(result), "executions/e1/stdout has what was kept"));
+    assert_true(cbx_clean_cost(cbx_str_of(text_of(result))) <= CBX_CONTENT_MAX);
 }
 
 /* A text of so many characters in each place at once. */
@@ -283,8 +315,8 @@ static void says_what_the_guard_refused_and_by_which_rule(void **state)
         shown("ok", json_pack("{s:[{s:s,s:s,s:s,s:i,s:s,s:s}]}", "blocked", "capability",
                               "start-process", "rule", "py.process", "what", "a\x1b[2Jb", "count",
                               3, "message", "No.", "hint", "Do y."));
-    assert_non_null(
-        strstr(text_of(result), "blocked by rule py.process: No. (a\\x1b[2Jb)\n  hint: Do y.\n"));
+    assert_non_null(strstr(
+        text_of(result), "blocked by rule py.process: No. (a\\x1b[2Jb), 3 times\n  hint: Do y.\n"));
     const json_t *blocked = json_array_get(json_object_get(structured_of(result), "blocked"), 0);
     assert_int_equal(json_integer_value(json_object_get(blocked, "count")), 3);
     assert_string_equal(json_string_value(json_object_get(blocked, "what")), "a\\x1b[2Jb");
@@ -323,6 +355,8 @@ int main(void)
         cmocka_unit_test(names_every_picture_and_shows_those_that_are_not_too_large),
         cmocka_unit_test(hands_on_pictures_of_all_kinds_and_the_text_that_says_most),
         cmocka_unit_test(links_the_files_of_a_session_and_says_that_others_are_gone),
+        cmocka_unit_test(a_picture_that_is_not_shown_leaves_the_structured_part),
+        cmocka_unit_test(the_last_line_says_what_there_is_of_an_output_that_is_not_shown_whole),
         cmocka_unit_test(says_where_output_was_left_out_and_how_much),
         cmocka_unit_test(keeps_each_half_of_a_result_below_what_clients_show),
         cmocka_unit_test(begins_both_halves_with_the_status_and_ends_them_with_the_audit_id),
