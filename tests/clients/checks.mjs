@@ -105,7 +105,7 @@ async function checkSessions(call) {
     must((await call('execute_code', { session, code: 'x += 22\nprint(x)' })).structuredContent.stdout === '42\n', 'x is not kept');
   });
   await check('files and pictures are read by the URIs of an answer, and written', async () => {
-    must((await call('read_file', { session, path: 'out.csv' })).structuredContent.text === 'a,b\n1,2\n', 'out.csv');
+    for (const name of ['sandbox_read_file', 'read_file']) must((await call(name, { session, path: 'out.csv' })).structuredContent.text === 'a,b\n1,2\n', name);
     must((await call('read_file', { path: picture })).content.some((c) => c.type === 'image'), picture);
     must(!(await call('write_file', { session, path: 'm.py', text: 'def f():\n    return 7\n' })).isError, 'm.py');
     must((await call('execute_code', { session, code: 'import m\nm.f()' })).structuredContent.result === '7\n', 'm.f()');
@@ -217,7 +217,7 @@ async function checkCancellation(call) {
 export async function checkServer(listTools, call) {
   await check('the tools are listed, with schemas and hints, in less than 8 kB', async () => {
     const { tools } = await listTools();
-    must(tools.map((t) => t.name).join() === 'execute_code,run_python_code,run_javascript_code,check_code,read_file,write_file,close_session,get_policy', tools);
+    must(tools.map((t) => t.name).join() === 'execute_code,run_python_code,run_javascript_code,check_code,sandbox_read_file,sandbox_write_file,close_session,get_policy', tools);
     must(tools.every((t) => t.inputSchema.type === 'object' && t.annotations.openWorldHint === false), tools);
     must(tools.every((t) => !t.outputSchema) && tools[0]._meta['anthropic/alwaysLoad'] === true && tools.every((t) => ['readOnlyHint', 'destructiveHint', 'idempotentHint'].every((h) => typeof t.annotations[h] === 'boolean')), tools);
     must(JSON.stringify(tools).length < 8192, `${JSON.stringify(tools).length} bytes`);

@@ -90,8 +90,8 @@ static void add_part(struct shown *s, const char *name, const char *part, struct
     if (clean.len == 0) {
         return;
     }
-    snprintf(where, sizeof(where), "read_file with path " CBX_EXECUTION_URI "%s/%s has %s", s->id,
-             part, incomplete ? "what was kept" : "all of it");
+    snprintf(where, sizeof(where), "sandbox_read_file with path " CBX_EXECUTION_URI "%s/%s has %s",
+             s->id, part, incomplete ? "what was kept" : "all of it");
     max = max < s->room ? max : s->room;
     if (cbx_clean_cut(&cut, clean, max, where) || incomplete) {
         add_kept(s, name, part, clean.len, incomplete ? s->omitted : 0);
@@ -386,11 +386,12 @@ static void add_status(struct shown *s)
     if (is(text_of(s->execution, "status"), "queued")) {
         word = "queued";
         snprintf(message, sizeof(message),
-                 "%lld before it; read_file with path " CBX_EXECUTION_URI "%s waits for its result",
+                 "%lld before it; sandbox_read_file with path " CBX_EXECUTION_URI
+                 "%s waits for its result",
                  (long long)number_of(s->execution, "ahead"), s->id);
     } else if (s->running) {
         snprintf(message, sizeof(message),
-                 "the program still runs; read_file with path " CBX_EXECUTION_URI
+                 "the program still runs; sandbox_read_file with path " CBX_EXECUTION_URI
                  "%s waits for its "
                  "result",
                  s->id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * read_file and write_file. */
+ * sandbox_read_file and sandbox_write_file. */
 #include "gateway/front/service/files.h"
 #include "gateway/front/mcp/clean.h"
 #include "gateway/front/mcp/content_internal.h"

@@ -68,11 +68,17 @@ static int fail_unknown(struct cbx_str name, struct cbx_err *err)
                     CBX_STR_SHOWN(cbx_str_sub(name, 0, 64)), known);
 }
 
+/* The tools for files are found by the names that they had before, too. */
 static const struct cbx_tool *find_tool(struct cbx_str name)
 {
+    static const char prefix[] = "sandbox_";
     const struct cbx_tool *tool = NULL;
     for (size_t i = 0; i < TOOLS; i++) {
-        tool = cbx_str_is(name, tools[i].name) ? &tools[i] : tool;
+        bool prefixed = strncmp(tools[i].name, prefix, sizeof(prefix) - 1) == 0;
+        if (cbx_str_is(name, tools[i].name) ||
+            (prefixed && cbx_str_is(name, tools[i].name + sizeof(prefix) - 1))) {
+            tool = &tools[i];
+        }
     }
     return tool;
 }

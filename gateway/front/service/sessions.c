@@ -31,23 +31,31 @@ static json_t *describe(const json_t *row, const json_t *live)
     return json;
 }
 
+/* {ID: session} of the executor's list (new reference). */
+static json_t *by_id(const json_t *sessions)
+{
+    json_t *map = json_object();
+    size_t i;
+    json_t *live;
+    json_array_foreach((json_t *)(uintptr_t)sessions, i, live)
+    {
+        json_object_set(map, json_string_value(json_object_get(live, "session")), live);
+    }
+    return map;
+}
+
 /* Adds the sessions of these rows that the executor has to `list`, and the ids of the others to
  * `closed`, which may be NULL: they were closed because they were idle, or their sandbox died. */
 static void add_live(const json_t *rows, const json_t *sessions, json_t *list, json_t *closed)
 {
-    size_t i, k;
-    const json_t *row, *live;
+    size_t i;
+    const json_t *row;
+    CBX_AUTO_JSON map = by_id(sessions);
     json_array_foreach(rows, i, row)
     {
-        json_t *found = NULL;
-        json_array_foreach(sessions, k, live)
-        {
-            if (json_equal(json_object_get(live, "session"), json_object_get(row, "id"))) {
-                found = describe(row, live);
-            }
-        }
-        if (found != NULL) {
-            json_array_append_new(list, found);
+        const json_t *live = json_object_get(map, json_string_value(json_object_get(row, "id")));
+        if (live != NULL) {
+            json_array_append_new(list, describe(row, live));
         } else if (closed != NULL) {
             json_array_append(closed, json_object_get(row, "id"));
         }

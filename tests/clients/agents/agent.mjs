@@ -98,7 +98,7 @@ await check('it works in a session over several turns, with the id that it was g
   const [opened] = await play(execute('x = 40\nopen("out.txt", "w").write("kept")', { session: 'new' }));
   const [, session] = /session (\S+) keeps/.exec(opened.text) ?? [];
   must(session !== undefined, opened.text);
-  const given = await play(execute('x + 2', { session }), ['read_file', { session, path: 'out.txt' }], ['close_session', { session }], execute('x', { session }));
+  const given = await play(execute('x + 2', { session }), ['sandbox_read_file', { session, path: 'out.txt' }], ['close_session', { session }], execute('x', { session }));
   must(given[0].text.includes('42') && given[1].text.includes('kept') && given[3].text.includes('session "new"'), given);
 });
 await check('the output of a program cannot pass for the end of its result', async () => {

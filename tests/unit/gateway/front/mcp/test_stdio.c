@@ -137,7 +137,8 @@ static void answers_calls_before_it_ends(void **state)
         "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"x\"}}",
         "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32602,\"message\":\"unknown tool 'x', "
         "there are: execute_code, "
-        "run_python_code, run_javascript_code, check_code, read_file, write_file, close_session, "
+        "run_python_code, run_javascript_code, check_code, sandbox_read_file, sandbox_write_file, "
+        "close_session, "
         "get_policy\"}}\n");
 }
 
