@@ -8,6 +8,7 @@
 #include "gateway/front/mcp/fixtures.h"
 #include "gateway/front/page/logins.h"
 #include "gateway/front/rest/rest.h"
+#include "gateway/front/service/live.h"
 #include "gateway/front/service/recovery.h"
 #include "gateway/ipc/metrics.h"
 #include "gateway/ipc/state.h"
@@ -194,6 +195,9 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     on_socket.local = true;
     on_socket.tls = false;
     cbx_service_recover(service);
+    if (identity != NULL) {
+        cbx_live_watch(service);
+    }
     failed = identity != NULL ? cbx_issuer_keys_start(service->issuer_keys, flow->keys, err) : 0;
     failed = failed                        ? failed
              : cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)

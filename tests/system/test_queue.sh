@@ -95,6 +95,38 @@ ok '... and makes room' wait_until gives_status 202 queued as "$few" POST /v1/ex
 cancels "$few" "$f1" interrupted >/dev/null
 ok 'the next one runs' wait_until is "$few" "$f3" completed
 
+# --- rights: what was begun with a token that is revoked, or by a principal that is removed, ends
+other=$(token_of ann)
+held=$(begin "$other" "$long")
+ok 'one runs that was begun with another token of the principal' wait_until is "$ann" "$held" running
+waits=$(begin "$other" "$quick") own=$(begin "$ann" "$quick")
+curl -sSN -m 30 -H "Authorization: Bearer $other" -H 'Accept: text/event-stream' -H 'Content-Type: application/json' \
+    --data-binary '{"language": "python", "code": "print(2)"}' "$base/v1/executions" >"$work/revoked" & reader=$!
+opened() { grep -q '^event: created' "$work/revoked"; }
+ok 'and a stream is open' wait_until opened
+"$codebox" token revoke --state "$state" "$(cut -d_ -f2 <<<"$other")" 2>/dev/null
+ok 'when the token is revoked what runs is ended' wait_until is "$ann" "$held" cancelled
+ok '... what waits never begins' wait_until is "$ann" "$waits" cancelled
+ended() { ! kill -0 "$reader" 2>/dev/null && grep -q '"status":"cancelled"' "$work/revoked"; }
+ok '... its stream is closed' wait_until ended
+ok "... and the principal's other work goes on" wait_until is "$ann" "$own" completed
+lacks_output() { as "$ann" GET "/v1/executions/$waits" | expect '(.output | length) == 0'; }
+ok '... without it' lacks_output
+held=$(begin "$bob" "$long")
+wait_until is "$bob" "$held" running
+waits=$(begin "$bob" "$quick")
+wait_until is "$bob" "$waits" 'queued 0' || true
+sed -i '/name: bob/d' "$work/codebox.yaml"
+reload 'reload'
+gone_all() { jq -se 'map(select(.type == "outcome" and .body.decision != null)) | length > 0' "$state/audit.jsonl" >/dev/null; grep -c "of 'bob' is cancelled: principal 'bob' has not the right" "$work/server.log" | grep -qx 2; }
+ok 'a principal that is removed by SIGHUP ends with all that it began' wait_until gone_all
+free() { curl -sS "$base/readyz" | expect '.executions == {queued: 0, running: 0}'; }
+ok '... and nothing of it is left' wait_until free
+sed -i 's/^  - {name: ann}/  - {name: ann}\n  - {name: bob}/' "$work/codebox.yaml"
+reload 'reload'
+history() { is "$bob" "$held" cancelled && is "$bob" "$waits" cancelled; }
+ok '... as its history says when it is back' wait_until history
+
 # --- kills
 busy=$(begin "$ann" "$long")
 wait_until is "$ann" "$busy" running

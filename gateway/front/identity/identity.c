@@ -303,6 +303,32 @@ void cbx_identity_caller(const struct cbx_identity *identity, struct cbx_str pri
     }
 }
 
+int cbx_identity_still(const struct cbx_identity *identity, const char *principal,
+                       const char *credential, enum cbx_right right, struct cbx_err *err)
+{
+    static const struct cbx_str prefix = CBX_STR("token ");
+    struct cbx_str shown = cbx_str_of(credential);
+    struct cbx_caller caller;
+    struct cbx_err why = { 0 };
+    if (identity == NULL) {
+        return 0;
+    }
+    cbx_identity_caller(identity, cbx_str_of(principal), &caller);
+    if (!cbx_caller_may(&caller, right)) {
+        return cbx_fail(err, CBX_EFORBIDDEN, "principal '%s' has not the right '%s' any more",
+                        principal, cbx_right_name(right));
+    }
+    if (!cbx_str_starts(shown, prefix)) {
+        return 0; /* of an issuer, or a user of this machine: it was valid when it was shown */
+    }
+    bool valid = identity->tokens != NULL &&
+                 cbx_tokens_check(identity->tokens, cbx_str_sub(shown, prefix.len, shown.len),
+                                  cbx_time_ms(), &why) == 0;
+    return valid ? 0
+                 : cbx_fail(err, CBX_EFORBIDDEN, "%s",
+                            why.code != 0 ? why.text : "the token is not valid any more");
+}
+
 int cbx_identity_fd(const struct cbx_identity *identity)
 {
     return identity != NULL && identity->tokens != NULL ? cbx_tokens_fd(identity->tokens) : 0;

@@ -242,16 +242,21 @@ static struct cbx_str id_of(struct cbx_str text)
     return cbx_str_sub(text, 4, good ? 4 + CBX_TOKEN_ID_CHARS : 4);
 }
 
+/* Why the token of the entry is not valid; NULL when it is. */
+static const char *why_not(const struct entry *entry, int64_t now_ms)
+{
+    return entry == NULL                 ? "there is no such token"
+           : entry->token.revoked_ms > 0 ? "it was revoked"
+           : entry->token.expires_ms > 0 && now_ms >= entry->token.expires_ms ? "it has expired"
+                                                                              : NULL;
+}
+
 static int check(const struct entry *entry, const struct cbx_sha256 *hash, int64_t now_ms,
                  struct cbx_err *err)
 {
     static const struct cbx_sha256 none;
     bool same = cbx_sha256_equal(entry != NULL ? &entry->hash : &none, hash);
-    const char *why = entry == NULL || !same        ? "there is no such token"
-                      : entry->token.revoked_ms > 0 ? "it was revoked"
-                      : entry->token.expires_ms > 0 && now_ms >= entry->token.expires_ms
-                          ? "it has expired"
-                          : NULL;
+    const char *why = why_not(same ? entry : NULL, now_ms);
     if (why == NULL) {
         return 0;
     }
@@ -271,6 +276,19 @@ int cbx_tokens_find(struct cbx_tokens *tokens, struct cbx_str text, int64_t now_
         const struct entry *entry = find_id(tokens, id_of(text));
         failed = check(entry, &hash, now_ms, err);
         *out = failed ? (struct cbx_token){ 0 } : entry->token;
+    }
+    pthread_mutex_unlock(&tokens->lock);
+    return failed;
+}
+
+int cbx_tokens_check(struct cbx_tokens *tokens, struct cbx_str id, int64_t now_ms,
+                     struct cbx_err *err)
+{
+    pthread_mutex_lock(&tokens->lock);
+    int failed = refresh(tokens, err);
+    const char *why = failed ? NULL : why_not(find_id(tokens, id), now_ms);
+    if (why != NULL) {
+        failed = cbx_fail(err, CBX_ENOTFOUND, "the token is not valid any more: %s", why);
     }
     pthread_mutex_unlock(&tokens->lock);
     return failed;

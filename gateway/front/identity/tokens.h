@@ -48,6 +48,10 @@ CBX_DEFINE_AUTO(tokens)
 int cbx_tokens_find(struct cbx_tokens *tokens, struct cbx_str text, int64_t now_ms,
                     struct cbx_token *out, struct cbx_err *err);
 
+/* Is the token with this id still one that cbx_tokens_find would find? The same errors. */
+int cbx_tokens_check(struct cbx_tokens *tokens, struct cbx_str id, int64_t now_ms,
+                     struct cbx_err *err);
+
 /* The descriptor of the file. */
 int cbx_tokens_fd(const struct cbx_tokens *tokens);
 

@@ -363,7 +363,11 @@ static int submit(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_o
                    ? cbx_fail(err, CBX_ECANCELLED, "cancelled before it began")
                    : cbx_fail(err, CBX_EIO, "the gateway is stopping");
     }
-    int failed = cbx_clock_ms() - began > job->service->fresh_ms ? judge_again(job, err) : 0;
+    int failed = cbx_live_check(job, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_clock_ms() - began > job->service->fresh_ms ? judge_again(job, err) : 0;
     struct cbx_request request = cbx_job_request(job);
     return failed ? failed
                   : cbx_review_submit(job->service->flow, &request, &job->judgement, sink, outcome,

@@ -3,6 +3,8 @@
 #include "gateway/front/service/live.h"
 
 #include "gateway/front/executor_client.h"
+#include "gateway/front/identity/identity.h"
+#include "policies/base/deadline.h"
 #include "policies/base/log.h"
 
 #include <string.h>
@@ -206,6 +208,81 @@ int cbx_live_cancel(struct cbx_service *service, const char *principal, const ch
         cancel_run(service->flow, run, principal);
     }
     return failed;
+}
+
+/* --- rights ----------------------------------------------------------------------------------- */
+
+int cbx_live_check(struct cbx_job *job, struct cbx_err *err)
+{
+    const struct cbx_flow *flow = job->service->flow;
+    const struct cbx_policy *policy;
+    struct cbx_caller caller;
+    if (flow->identity == NULL) {
+        return 0;
+    }
+    int failed = cbx_identity_still(flow->identity, job->principal, job->claims.credential,
+                                    CBX_RIGHT_EXECUTE, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_identity_caller(flow->identity, cbx_str_of(job->principal), &caller);
+    failed = cbx_caller_policy(&caller, cbx_flow_policies(flow), cbx_buf_str(&job->policy), &policy,
+                               err);
+    return failed ? cbx_fail(err, CBX_EFORBIDDEN, "principal '%s' may not use policy '%s' any more",
+                             job->principal, job->policy.len > 0 ? job->policy.p : "default")
+                  : 0;
+}
+
+/* The first one that may not run and is not cancelled: its principal and id. */
+static bool find_forbidden(struct cbx_service *service, char principal[CBX_NAME_MAX + 1],
+                           char id[37], struct cbx_err *why)
+{
+    bool found = false;
+    pthread_mutex_lock(&service->lock);
+    for (struct cbx_job *job = service->live; job != NULL && !found; job = job->next_live) {
+        found = !job->cancelled && !job->ended && cbx_live_check(job, why) != 0;
+        if (found) {
+            snprintf(principal, CBX_NAME_MAX + 1, "%s", job->principal);
+            snprintf(id, 37, "%s", job->id);
+        }
+    }
+    pthread_mutex_unlock(&service->lock);
+    return found;
+}
+
+void cbx_live_enforce(struct cbx_service *service)
+{
+    char principal[CBX_NAME_MAX + 1], id[37];
+    struct cbx_err why = { 0 };
+    bool began;
+    while (service->flow->identity != NULL && find_forbidden(service, principal, id, &why)) {
+        cbx_log(CBX_LOG_WARNING, "execution %s of '%s' is cancelled: %s", id, principal, why.text);
+        cbx_live_cancel(service, principal, id, &began, NULL);
+    }
+}
+
+static void *watch(void *context)
+{
+    enum { STEP_MS = 1000 };
+    struct cbx_service *service = context;
+    pthread_mutex_lock(&service->lock);
+    while (!service->stopping) {
+        cbx_cond_wait_ms(&service->watch_changed, &service->lock, STEP_MS);
+        pthread_mutex_unlock(&service->lock);
+        cbx_live_enforce(service);
+        pthread_mutex_lock(&service->lock);
+    }
+    pthread_mutex_unlock(&service->lock);
+    return NULL;
+}
+
+void cbx_live_watch(struct cbx_service *service)
+{
+    service->watches = pthread_create(&service->watcher, NULL, watch, service) == 0;
+    if (!service->watches) {
+        cbx_log(CBX_LOG_ERROR, "a thread cannot be started: tokens that are revoked end nothing "
+                               "that has begun");
+    }
 }
 
 /* --- looking ---------------------------------------------------------------------------------- */

@@ -35,6 +35,14 @@ bool cbx_live_end(struct cbx_job *job);
 int cbx_live_cancel(struct cbx_service *service, const char *principal, const char *id, bool *began,
                     struct cbx_err *err);
 
+/* May the job still run: has its principal the right to, may it use the policy, and is the token valid that it came with? CBX_EFORBIDDEN. */
+int cbx_live_check(struct cbx_job *job, struct cbx_err *err);
+
+/* Cancels what may not run any more; and starts a thread that does so every second until cbx_service_stop, so that a principal that
+ * was removed and a token that was revoked end what they began. Nothing where nobody is authenticated. */
+void cbx_live_enforce(struct cbx_service *service);
+void cbx_live_watch(struct cbx_service *service);
+
 /* Sets `status` and `ahead` of an execution that the store calls running: of one that has not begun "queued", with the number
  * of those before it as far as it is known. */
 void cbx_live_describe(struct cbx_service *service, const char *id, json_t *execution);

@@ -6,7 +6,9 @@
 #include "gateway/front/service/jobs.h"
 #include "gateway/front/service/packages.h"
 
+#include "policies/base/deadline.h"
 #include <stdio.h>
+
 #include <time.h>
 
 void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct cbx_store *store,
@@ -17,6 +19,7 @@ void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct
     };
     pthread_mutex_init(&service->lock, NULL);
     pthread_cond_init(&service->queue_changed, NULL);
+    cbx_cond_init(&service->watch_changed);
     pthread_cond_init(&service->sets_changed, NULL);
     service->decisions = flow->decisions = cbx_decisions_new();
     service->turns = cbx_store_last_turn(store);
@@ -28,6 +31,7 @@ void cbx_service_stop(struct cbx_service *service)
     pthread_mutex_lock(&service->lock);
     service->stopping = true;
     pthread_cond_broadcast(&service->queue_changed);
+    pthread_cond_broadcast(&service->watch_changed);
     pthread_mutex_unlock(&service->lock);
 }
 
@@ -51,6 +55,9 @@ bool cbx_service_is_stopping(struct cbx_service *service)
 
 void cbx_service_done(struct cbx_service *service)
 {
+    if (service->watches) {
+        pthread_join(service->watcher, NULL);
+    }
     cbx_threads_free(service->jobs);
     cbx_service_drop_backlog(service);
     cbx_service_pasts_done(service);
@@ -58,6 +65,7 @@ void cbx_service_done(struct cbx_service *service)
     service->flow->decisions = NULL;
     cbx_decisions_free(service->decisions);
     pthread_cond_destroy(&service->queue_changed);
+    pthread_cond_destroy(&service->watch_changed);
     pthread_cond_destroy(&service->sets_changed);
     pthread_mutex_destroy(&service->lock);
 }

@@ -50,7 +50,10 @@ struct cbx_service {
     pthread_mutex_t lock;
     pthread_cond_t queue_changed;
     struct cbx_job *live, **live_last; /* executions that have not ended (live.h) */
-    struct cbx_job *queue;             /* jobs that have not begun (queue.h) */
+    pthread_t watcher;                 /* of them (cbx_live_watch) */
+    pthread_cond_t watch_changed;
+    bool watches;
+    struct cbx_job *queue;    /* jobs that have not begun (queue.h) */
     struct cbx_job *backlog;  /* jobs of an earlier gateway that did not start yet (recovery.h) */
     int backlog_jobs;         /* its length */
     int starting;             /* jobs of the backlog that were started and not admitted yet */
