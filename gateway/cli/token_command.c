@@ -124,7 +124,9 @@ static int revoke_token(const struct cbx_options *options)
         cbx_cli_fail(&err);
         return 1;
     }
-    printf("token %s is revoked; a running gateway refuses it from now on, and ends what was begun with it\n", id);
+    printf("token %s is revoked; a running gateway refuses it from now on, and ends what was begun "
+           "with it\n",
+           id);
     return 0;
 }
 

@@ -148,7 +148,8 @@ static void tells_how_to_wait_for_a_program_that_still_runs(void **state)
     CBX_AUTO_JSON result = cbx_content_of_execution(execution, 0);
     assert_string_equal(status_of(result), "running");
     assert_false(json_is_true(json_object_get(result, "isError")));
-    assert_non_null(strstr(text_of(result), "sandbox_read_file with path sandbox://executions/e1 waits"));
+    assert_non_null(
+        strstr(text_of(result), "sandbox_read_file with path sandbox://executions/e1 waits"));
     assert_non_null(strstr(text_of(result), "session s1"));
 }
 
