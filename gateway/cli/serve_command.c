@@ -173,6 +173,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .origin = options->public_url,
                                     .port = address->port,
                                     .tls = cbx_options_tls(options),
+                                    .hsts_s = options->hsts_s,
                                     .max_body_bytes = cbx_rest_body_max(cbx_flow_policies(flow)),
                                     /* A handler whose client waits for a run blocks. */
                                     .threads = HANDLERS_MAX + JOBS_MAX,

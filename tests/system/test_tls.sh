@@ -63,6 +63,12 @@ ok '  by TLS 1.3' with_version -tls1_3
 ok '  and 1.2' with_version -tls1_2
 not_version() { if openssl s_client -connect "127.0.0.1:$port" -cipher 'DEFAULT:@SECLEVEL=0' "$1" </dev/null; then return 1; fi; }
 ok '  but not 1.1' not_version -tls1_1
+with_suite() { openssl s_client -connect "127.0.0.1:$port" -tls1_2 -cipher "$1:@SECLEVEL=0" </dev/null 2>&1; }
+without_suite() { if with_suite "$1"; then return 1; fi; }
+ok '  with forward secrecy' with_suite ECDHE-RSA-AES256-GCM-SHA384
+for suite in AES256-GCM-SHA384 AES128-GCM-SHA256 AES256-SHA ECDHE-RSA-AES256-SHA DHE-RSA-AES256-CCM ECDHE-RSA-AES128-SHA256; do
+    ok "  and not by $suite" without_suite "$suite"
+done
 cleartext() {
     local status=0
     curl -sS "http://127.0.0.1:$port/healthz" || status=$?

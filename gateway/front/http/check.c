@@ -62,6 +62,8 @@ void cbx_http_check_field(struct cbx_http_headers *h, struct cbx_str name, struc
         { "Origin", &h->origins, &h->origin },
         { "Authorization", &h->authorizations, &h->authorization },
         { "Cookie", &h->cookies, &h->cookie },
+        { "Content-Encoding", &h->codings, &h->content_encoding },
+        { "Expect", &h->expects, NULL },
         { "Idempotency-Key", &h->keys, &h->idempotency_key },
         { "Content-Type", &h->types, &h->content_type },
         { "Accept", &h->accepts, &h->accept },
@@ -121,6 +123,30 @@ static int check_length(struct cbx_str length, size_t max)
     return length.len == 0 ? 1 : value > max ? 2 : 0;
 }
 
+/* Texts are UTF-8; what is ASCII alone is, too. A parameter `charset` as RFC 9110, section 5.6.6 has it. */
+static bool has_other_charset(struct cbx_str type)
+{
+    static const char *const ours[] = { "utf-8", "\"utf-8\"", "utf8", "us-ascii", "ascii" };
+    struct cbx_str charset = CBX_STR("charset=");
+    for (size_t i = 0; i + charset.len <= type.len; i++) {
+        if (strncasecmp(type.p + i, charset.p, charset.len) != 0 || i == 0 ||
+            (type.p[i - 1] != ';' && type.p[i - 1] != ' ' && type.p[i - 1] != '\t')) {
+            continue;
+        }
+        struct cbx_str value = cbx_str_sub(type, i + charset.len, type.len);
+        const char *end = value.len > 0 ? memchr(value.p, ';', value.len) : NULL;
+        value = trim(end != NULL ? cbx_str_sub(value, 0, (size_t)(end - value.p)) : value);
+        bool is_ours = false;
+        for (size_t k = 0; k < sizeof(ours) / sizeof(ours[0]); k++) {
+            is_ours |= is_name(value, ours[k]);
+        }
+        if (!is_ours) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool has_repeated(const int counts[CBX_HTTP_MCP_HEADERS])
 {
     bool repeated = false;
@@ -147,10 +173,12 @@ int cbx_http_check(const struct cbx_http_headers *h, struct cbx_str method, stru
           "the target must be a path that begins with '/' and has no blanks" },
         { h->hosts != 1, 400, "exactly one Host header is needed" },
         { h->lengths > 1 || h->encodings > 1 || h->origins > 1 || h->authorizations > 1 ||
-              h->types > 1 || h->keys > 1 || h->cookies > 1 || has_repeated(h->mcps),
+              h->types > 1 || h->keys > 1 || h->cookies > 1 || h->codings > 1 ||
+              has_repeated(h->mcps),
           400,
-          "Content-Length, Transfer-Encoding, Origin, Authorization, Cookie, Content-Type and the "
-          "headers of MCP may be given once" },
+          "Content-Length, Transfer-Encoding, Origin, Authorization, Cookie, Content-Type, "
+          "Content-Encoding and the headers of MCP may be given once" },
+        { h->old && h->encodings > 0, 400, "HTTP/1.0 has no Transfer-Encoding" },
         { h->lengths > 0 && h->encodings > 0, 400,
           "Content-Length and Transfer-Encoding must not come together" },
         { h->encodings > 0 && !is_name(h->transfer_encoding, "chunked"), 400,
@@ -161,7 +189,10 @@ int cbx_http_check(const struct cbx_http_headers *h, struct cbx_str method, stru
           "port, and by the names of its options --host and --public-url" },
         { h->origins > 0 && !is_our_origin(h->origin, names), 403,
           "requests of other origins are not allowed" },
-        { length == 2, 413, "the body is larger than this server takes" },
+        { h->codings > 0 && !is_name(h->content_encoding, "identity"), 415,
+          "bodies are read as they are: send this one without Content-Encoding" },
+        { has_other_charset(h->content_type), 415, "texts are read as UTF-8 and as nothing else" },
+        { length == 2 && h->expects > 0, 413, "the body is larger than this server takes" },
     };
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         if (checks[i].bad) {

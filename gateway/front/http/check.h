@@ -12,8 +12,10 @@
 /* What the headers of one request add up to. Zeroed memory is the start. */
 struct cbx_http_headers {
     struct cbx_str host, content_length, transfer_encoding, origin, content_type, accept,
-        authorization, idempotency_key, cookie;
-    int hosts, lengths, encodings, origins, authorizations, types, accepts, keys, cookies;
+        authorization, idempotency_key, cookie, content_encoding;
+    int hosts, lengths, encodings, origins, authorizations, types, accepts, keys, cookies, codings,
+        expects;
+    bool old; /* the request is HTTP/1.0 */
     struct cbx_http_mcp mcp;
     int mcps[CBX_HTTP_MCP_HEADERS];
     bool malformed;
@@ -36,7 +38,8 @@ void cbx_http_check_field(struct cbx_http_headers *headers, struct cbx_str name,
                           struct cbx_str value);
 
 /* The verdict once all fields were noted: 0, or an HTTP status with *detail, a static sentence.
- * Host must be one of the names, and an Origin that host. */
+ * Host must be one of the names, and an Origin that host. A body that is larger than max_body_bytes is refused here (413) only where
+ * the client waits for leave to send it (Expect): another one sends all of it before it reads an answer. */
 int cbx_http_check(const struct cbx_http_headers *headers, struct cbx_str method,
                    struct cbx_str target, const struct cbx_http_names *names, size_t max_body_bytes,
                    const char **detail);

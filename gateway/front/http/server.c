@@ -25,7 +25,9 @@ enum {
     RESERVED_THREADS = 2,
     HEADERS_MAX_BYTES = 32 * 1024,
     LAST_ANSWERS_MS = 2000,
-    BODIES_MAX_BYTES = 256 * 1024 * 1024
+    BODIES_MAX_BYTES = 256 * 1024 * 1024,
+    SURPLUS_TIMES =
+        16 /* the largest body: so much of a larger one is read, so that its sender reads the answer */
 };
 
 /* One request from its first header to its answer. */
@@ -51,6 +53,8 @@ struct cbx_http_exchange {
 struct cbx_http_server {
     struct cbx_http_config config;
     struct MHD_Daemon *daemon;
+    char too_large[80];  /* what is said of a body that is */
+    char hsts[48];       /* the value of Strict-Transport-Security (RFC 6797); empty = not sent */
     size_t bodies_bytes; /* memory of all bodies; the event loop's own */
     uint16_t port;
     pthread_mutex_t lock;
@@ -69,7 +73,9 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
     const char *question = strchr(e->target, '?');
     struct cbx_str target = cbx_str_of(e->target);
     size_t end = question != NULL ? (size_t)(question - e->target) : target.len;
-    return (struct cbx_http_request){ .method = cbx_str_of(e->method),
+    /* The answer to HEAD is that to GET, of which the library sends the header alone (RFC 9110, section 9.3.2). */
+    bool head = strcmp(e->method, "HEAD") == 0;
+    return (struct cbx_http_request){ .method = head ? CBX_STR("GET") : cbx_str_of(e->method),
                                       .path = cbx_str_sub(target, 0, end),
                                       .query = cbx_str_sub(target, end + 1, target.len),
                                       .body = cbx_buf_str(&e->body),
@@ -131,7 +137,7 @@ static void serve(void *context)
         server->config.refuse(503, "too many large requests at the same time; try again later",
                               &response);
     } else if (e->body.overflow) {
-        server->config.refuse(413, "the body is larger than this server takes", &response);
+        server->config.refuse(413, server->too_large, &response);
     } else {
         server->config.handler(server->config.context, &request, &response);
     }
@@ -248,6 +254,7 @@ static bool add_headers(struct MHD_Response *response, const struct cbx_http_exc
         { "Retry-After", retry, r->retry_s > 0 || r->status == 429 || r->status == 503 },
         { "X-Accel-Buffering", "no", is_stream(r) }, /* proxies pass events on as they come */
         { "X-Request-Id", e->id, true },
+        { "Strict-Transport-Security", e->server->hsts, e->server->hsts[0] != '\0' },
 #define CBX_HTTP_HEADER(name, value) { name, value, true },
 #include "gateway/front/http/headers.def"
 #undef CBX_HTTP_HEADER
@@ -318,7 +325,7 @@ static int check_place(const struct cbx_http_server *server, const struct cbx_ht
 static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_http_exchange *e,
                                      const char *method, const char *version)
 {
-    const char *detail = "HTTP/1.1 is needed";
+    const char *detail = "HTTP/1.1 or 1.0 is needed";
     const struct cbx_http_names names = { .port = server->config.local ? 80 : server->port,
                                           .https = server->config.tls,
                                           .hosts = server->config.hosts,
@@ -328,7 +335,8 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
     e->method = strdup(method);
     cbx_buf_init(&e->body, server->config.max_body_bytes);
     int status = 505;
-    if (strcmp(version, "HTTP/1.1") == 0) {
+    e->headers.old = strcmp(version, "HTTP/1.0") == 0; /* proxies that were not told otherwise */
+    if (e->headers.old || strcmp(version, "HTTP/1.1") == 0) {
         note_fields(e, method, version);
         status = cbx_http_check(&e->headers, cbx_str_of(method), cbx_str_of(e->target), &names,
                                 server->config.max_body_bytes, &detail);
@@ -339,7 +347,7 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
                                                                                      : MHD_NO;
     }
     e->refused = true;
-    server->config.refuse(status, detail, &e->response);
+    server->config.refuse(status, status == 413 ? server->too_large : detail, &e->response);
     return send_response(e, e->connection, true, &e->response);
 }
 
@@ -356,7 +364,7 @@ static enum MHD_Result take_piece(struct cbx_http_server *server, struct cbx_htt
     }
     server->bodies_bytes += e->body.size - before;
     *size = 0;
-    return e->surplus <= server->config.max_body_bytes ? MHD_YES : MHD_NO;
+    return e->surplus / SURPLUS_TIMES <= server->config.max_body_bytes ? MHD_YES : MHD_NO;
 }
 
 /* False when the server is stopping: no thread would resume the connection. */
@@ -532,6 +540,12 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
         abort();
     }
     server->config = *config;
+    snprintf(server->too_large, sizeof(server->too_large),
+             "the body is larger than the %zu bytes that this server takes",
+             config->max_body_bytes);
+    if (config->hsts_s > 0) {
+        snprintf(server->hsts, sizeof(server->hsts), "max-age=%lld", (long long)config->hsts_s);
+    }
     pthread_mutex_init(&server->lock, NULL);
     cbx_cond_init(&server->sent);
     cbx_http_limits_resolve(&server->config.limits);

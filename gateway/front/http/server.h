@@ -126,6 +126,8 @@ struct cbx_http_config {
         *hosts; /* by what names it is reached besides the loopback ones (check.h); borrowed */
     size_t host_count;
     const char *origin; /* the same */
+    int64_t
+        hsts_s; /* Strict-Transport-Security: browsers use HTTPS alone for this long; 0 = not said */
     size_t max_body_bytes;
     int threads; /* handlers at the same time, each of which may block; further requests wait */
     /* A path, of a handler that does not block for long, that is served while all other connections

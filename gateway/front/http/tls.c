@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-const char cbx_tls_priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE";
+const char cbx_tls_priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-AES-128-CBC:"
+                                  "-AES-256-CBC:-AES-128-CCM:-AES-256-CCM:%SERVER_PRECEDENCE";
 
 enum { CHAIN_MAX = 16 };
 

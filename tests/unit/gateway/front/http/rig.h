@@ -116,6 +116,14 @@ static inline bool client_send(int fd, const char *text)
     return true;
 }
 
+/* A request that has a Host and nothing else. */
+static inline bool client_send_line(int fd, const char *line)
+{
+    char text[256];
+    snprintf(text, sizeof(text), "%s\r\nHost: 127.0.0.1:%u\r\n\r\n", line, rig.port);
+    return client_send(fd, text);
+}
+
 /* A request with a body of its length; `fields` are more header lines, each with its line end. */
 static inline void client_request(int fd, const char *line, const char *fields, const char *body)
 {
@@ -191,13 +199,23 @@ static inline bool receive_chunks(int fd, struct cbx_buf *to)
     }
 }
 
-/* Reads one response; its status is 0 when the connection ends before. */
-static inline void client_receive(int fd, struct response *r)
+/* The head of a response; false when the connection ended before. */
+static inline bool client_receive_head(int fd, struct response *r)
 {
     r->status = 0;
     r->head[0] = '\0';
     cbx_buf_reset(&r->body);
     if (!receive_until(fd, "\r\n\r\n", r->head, sizeof(r->head))) {
+        return false;
+    }
+    r->status = (int)strtol(r->head + strlen("HTTP/1.1 "), NULL, 10);
+    return true;
+}
+
+/* Reads one response; its status is 0 when the connection ends before. */
+static inline void client_receive(int fd, struct response *r)
+{
+    if (!client_receive_head(fd, r)) {
         return;
     }
     const char *length = strcasestr(r->head, "\r\nContent-Length: ");
@@ -205,7 +223,7 @@ static inline void client_receive(int fd, struct response *r)
     bool whole =
         chunked ? receive_chunks(fd, &r->body)
                 : receive_bytes(fd, &r->body, length != NULL ? strtoul(length + 18, NULL, 10) : 0);
-    r->status = whole ? (int)strtol(r->head + strlen("HTTP/1.1 "), NULL, 10) : 0;
+    r->status = whole ? r->status : 0;
 }
 
 static inline bool client_is_closed(int fd)

@@ -277,6 +277,43 @@ static void a_body_that_goes_on_beyond_the_limit_ends_the_connection(void **stat
     close(fd);
 }
 
+/* As nginx speaks to a server that it is not told more of. */
+static void a_request_of_http_1_0_is_answered_and_ends_the_connection(void **state)
+{
+    (void)state;
+    RESPONSE(r);
+    int fd = client_connect();
+    assert_true(client_send_line(fd, "GET /old HTTP/1.0"));
+    client_receive(fd, &r);
+    assert_int_equal(r.status, 200);
+    assert_non_null(strstr(r.head, "Content-Length: "));
+    assert_true(client_is_closed(fd));
+    assert_int_equal(seen.handled, 1);
+    close(fd);
+}
+
+static void head_is_answered_as_get_is_without_the_body(void **state)
+{
+    (void)state;
+    RESPONSE(whole);
+    RESPONSE(r);
+    int fd = client_connect();
+    assert_true(client_send_line(fd, "GET /x HTTP/1.1"));
+    client_receive(fd, &whole);
+    assert_true(client_send_line(fd, "HEAD /x HTTP/1.1"));
+    assert_true(client_receive_head(fd, &r));
+    assert_int_equal(r.status, 200);
+    const char *length = strstr(r.head, "Content-Length: ");
+    assert_non_null(length);
+    assert_int_equal(strtoul(length + 16, NULL, 10), whole.body.len);
+    /* The answer that follows begins at once, so no body stood between. */
+    assert_true(client_send_line(fd, "GET /x HTTP/1.1"));
+    client_receive(fd, &whole);
+    assert_int_equal(whole.status, 200);
+    assert_int_equal(seen.handled, 3);
+    close(fd);
+}
+
 static void headers_that_are_too_large_are_431(void **state)
 {
     (void)state;
@@ -305,7 +342,10 @@ static void what_the_check_refuses_reaches_no_handler(void **state)
     } cases[] = {
         { "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421 },
         { "GET / HTTP/1.1\r\n\r\n", 400 },
-        { "GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", 505 },
+        { "GET / HTTP/1.0\r\n\r\n", 400 },
+        { "POST / HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", 400 },
+        { "GET / HTTP/1.2\r\nHost: localhost\r\n\r\n", 505 },
+        { "GET / HTTP/0.9\r\nHost: localhost\r\n\r\n", 505 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int fd = client_connect();
@@ -538,6 +578,8 @@ int main(void)
         TEST(sends_fields_that_the_response_asks_for),
         TEST(nothing_that_is_served_runs_in_a_browser_and_a_file_is_stored),
         TEST(a_body_up_to_the_limit_is_whole),
+        TEST(a_request_of_http_1_0_is_answered_and_ends_the_connection),
+        TEST(head_is_answered_as_get_is_without_the_body),
         TEST(a_body_over_the_limit_is_413_and_the_connection_ends),
         TEST(a_body_that_goes_on_beyond_the_limit_ends_the_connection),
         TEST(headers_that_are_too_large_are_431),

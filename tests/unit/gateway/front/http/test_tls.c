@@ -142,6 +142,32 @@ static void damaged_bytes_leave_in_use_what_is(void **state)
     assert_int_equal(cbx_tls_expires_s(), NOW_S + 2 * DAY_S);
 }
 
+/* A key that is stolen later opens no connection that was recorded, and no suite without AEAD is spoken. */
+static void every_suite_has_forward_secrecy_and_authenticates_what_it_encrypts(void **state)
+{
+    (void)state;
+    gnutls_priority_t priorities;
+    assert_good(gnutls_priority_init(&priorities, cbx_tls_priorities, NULL));
+    const unsigned *list = NULL;
+    int n = gnutls_priority_kx_list(priorities, &list);
+    assert_true(n > 0);
+    for (int i = 0; i < n; i++) {
+        assert_int_not_equal(list[i], GNUTLS_KX_RSA);
+        assert_int_not_equal(list[i], GNUTLS_KX_PSK);
+    }
+    n = gnutls_priority_cipher_list(priorities, &list);
+    assert_true(n > 0);
+    for (int i = 0; i < n; i++) {
+        const char *name = gnutls_cipher_get_name(list[i]);
+        assert_true(strstr(name, "GCM") != NULL || strstr(name, "CHACHA20") != NULL);
+    }
+    n = gnutls_priority_protocol_list(priorities, &list);
+    for (int i = 0; i < n; i++) {
+        assert_true(list[i] == GNUTLS_TLS1_2 || list[i] == GNUTLS_TLS1_3);
+    }
+    gnutls_priority_deinit(priorities);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +177,7 @@ int main(void)
         cmocka_unit_test(foreign_certificates_behind_it_are_no_chain_of_it),
         cmocka_unit_test(a_file_that_is_too_large_is_refused),
         cmocka_unit_test(damaged_bytes_leave_in_use_what_is),
+        cmocka_unit_test(every_suite_has_forward_secrecy_and_authenticates_what_it_encrypts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
