@@ -98,17 +98,51 @@ static struct session *find_of(struct cbx_mcp_sessions *s, struct cbx_str princi
     return session != NULL && cbx_str_is(principal, session->principal) ? session : NULL;
 }
 
-/* A free place, or that of the session that was not used for longest. */
+static int count_of(const struct cbx_mcp_sessions *s, const char *principal)
+{
+    int count = 0;
+    for (size_t i = 0; i < CBX_MCP_SESSIONS_MAX; i++) {
+        count += s->items[i].id[0] != '\0' && strcmp(s->items[i].principal, principal) == 0;
+    }
+    return count;
+}
+
+static struct session *find_free(struct cbx_mcp_sessions *s)
+{
+    for (size_t i = 0; i < CBX_MCP_SESSIONS_MAX; i++) {
+        if (s->items[i].id[0] == '\0') {
+            return &s->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* Of all that are open: of the principal that has most, the one that was not used for longest. So whoever opens many
+ * loses its own. Only a full table has this quadratic search. */
+static struct session *choose_to_end(struct cbx_mcp_sessions *s)
+{
+    struct session *chosen = NULL;
+    int most = 0;
+    for (size_t i = 0; i < CBX_MCP_SESSIONS_MAX; i++) {
+        struct session *session = &s->items[i];
+        bool is_same = chosen != NULL && strcmp(session->principal, chosen->principal) == 0;
+        int count = is_same ? most : count_of(s, session->principal);
+        if (count > most || (count == most && session->used_ms < chosen->used_ms)) {
+            chosen = session;
+            most = count;
+        }
+    }
+    return chosen;
+}
+
 static struct session *make_room(struct cbx_mcp_sessions *s)
 {
-    struct session *oldest = &s->items[0];
-    for (size_t i = 0; i < CBX_MCP_SESSIONS_MAX && oldest->id[0] != '\0'; i++) {
-        struct session *session = &s->items[i];
-        bool is_older = session->id[0] == '\0' || session->used_ms < oldest->used_ms;
-        oldest = is_older ? session : oldest;
+    struct session *room = find_free(s);
+    if (room == NULL) {
+        room = choose_to_end(s);
+        end(s, room);
     }
-    end(s, oldest);
-    return oldest;
+    return room;
 }
 
 static void enqueue(struct cbx_mcp_sessions *s, const struct session *session, struct question *q)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Sessions of the handshake era: what a client said of itself by initialize, its calls that are under way, and the
  * requests of the server that it has to answer. Over HTTP each has an id that the client sends; over stdio there is
- * one. In memory, and a limited number: the one that was not used for longest makes room. All functions are
+ * one. In memory, and a limited number: when there are more, the principal that has most loses the one of its that was
+ * not used for longest. All functions are
  * thread-safe. */
 #ifndef CBX_GATEWAY_FRONT_MCP_SESSIONS_H
 #define CBX_GATEWAY_FRONT_MCP_SESSIONS_H

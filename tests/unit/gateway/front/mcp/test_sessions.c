@@ -96,6 +96,28 @@ static void the_least_used_of_too_many_makes_room(void **state)
     assert_false(cbx_mcp_session_use(sessions, ANN, unused));
 }
 
+static void who_opens_many_ends_its_own(void **state)
+{
+    (void)state;
+    char id[CBX_MCP_SESSION_ID + 1], mine[2][CBX_MCP_SESSION_ID + 1];
+    for (int i = 0; i < 2; i++) { /* before all others, and not used since */
+        assert_true(cbx_mcp_session_open(sessions, CBX_STR("ben"), NULL, mine[i]));
+    }
+    usleep(2000);
+    for (int i = 0; i < CBX_MCP_SESSIONS_MAX + 20; i++) {
+        open_session(id);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_true(cbx_mcp_session_use(sessions, CBX_STR("ben"), cbx_str_of(mine[i])));
+    }
+    /* A third one finds room although the table is full: of the one with many again. */
+    char third[CBX_MCP_SESSION_ID + 1];
+    assert_true(cbx_mcp_session_open(sessions, CBX_STR("ben"), NULL, third));
+    assert_true(cbx_mcp_session_use(sessions, CBX_STR("ben"), cbx_str_of(third)));
+    assert_true(cbx_mcp_session_use(sessions, CBX_STR("ben"), cbx_str_of(mine[0])));
+    assert_true(cbx_mcp_session_use(sessions, ANN, cbx_str_of(id)));
+}
+
 static void a_call_is_cancelled_by_its_session_alone(void **state)
 {
     (void)state;
@@ -216,6 +238,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             it_knows_the_client_and_what_that_declared_if_it_is_not_too_much, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_least_used_of_too_many_makes_room, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(who_opens_many_ends_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_call_is_cancelled_by_its_session_alone, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
