@@ -81,13 +81,16 @@ async function checkEra(era, connect) {
     const tail = audit('tail', '--lines', '50');
     must(tail.includes('client an-editor 3.1 accepted test.ask (elicitation)') && !/human|person/.test(tail), tail);
   });
-  for (const [action, words] of [['decline', 'client an-editor 3.1 declined; nothing ran.'], ['cancel', 'client an-editor 3.1 dismissed the question; nothing ran.']]) {
+  for (const [action, words] of [
+    ['decline', 'client an-editor 3.1 declined; nothing ran. Do not send it again unless the user asks for it'],
+    ['cancel', 'client an-editor 3.1 dismissed the question; nothing ran. Call the tool again to have the client asked again'],
+  ]) {
     await check(`${era}: ${action}: nothing runs, and the result says how approval is got`, async () => {
       const before = ran();
       answer = () => ({ action });
       const result = await call({ code: asking });
       refused(result, words);
-      must(text(result).includes('Call the tool again to have the client asked again') && ran() === before, text(result));
+      must(ran() === before, text(result));
     });
   }
   await check(`${era}: a call that ends while the client is asked runs nothing`, async () => {

@@ -53,6 +53,36 @@ late_call() { # in a session, whose sandbox is there
 }
 ok 'a call that is short is answered after the end of the input' late_call
 
+# Of a client that keeps the input open and reads no more; what runs is not finished for nobody.
+deaf_client() {
+    rm -f "$work/in" "$work/answers"
+    mkfifo "$work/in" "$work/answers"
+    "$codebox" mcp --state "$state" <"$work/in" >"$work/answers" &
+    server=$!
+    exec 7>"$work/in" 6<"$work/answers"
+    python 1 'import time; time.sleep(60)'
+    ping 2
+    head -c 1 <&6 >/dev/null
+    exec 6<&-
+    ends_in_time 0
+    exec 7>&-
+    rm -f "$work/answers"
+}
+ok 'a closed output ends it' deaf_client
+twice() { # an error under the id would be the answer to the call that runs
+    start_mcp
+    python 1 'import time; time.sleep(1); print("first")'
+    python 1 'print("second")'
+    wait_until grep -q '"error"' "$work/answers"
+    jq -e 'has("id") | not' <(grep '"error"' "$work/answers")
+    grep '"error"' "$work/answers" | grep -qF 'a request with the id 1 is under way'
+    wait_until is_answered 1
+    answer 1 | expect '.stdout == "first\n"'
+    exec 7>&-
+    ends_in_time 0
+}
+ok 'a second request under the id of one that runs is refused under no id' twice
+
 # An engine that stops answering while the sandbox for the next call is made. Nobody waits for it, stderr is closed as well, and what
 # was being made is removed when the engine goes on.
 cat >"$work/relay.py" <<'PYTHON'

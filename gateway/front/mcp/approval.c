@@ -63,17 +63,21 @@ static void name_client(const struct cbx_tool_call *call, struct cbx_approval *o
               sizeof(out->client_version));
 }
 
-/* "client NAME VERSION WHAT; nothing ran. ..." */
+/* "client NAME VERSION WHAT; nothing ran. ..." What a person has declined is not asked again, which models do
+ * that are told that they may. */
 static json_t *refuse(const struct cbx_tool_call *call, const struct cbx_outcome *asking,
                       const char *what)
 {
     char text[512];
+    bool declined = strcmp(what, "declined") == 0;
     struct cbx_approval by = { 0 };
     name_client(call, &by);
     snprintf(text, sizeof(text),
-             "client %s%s%s %s; nothing ran. Call the tool again to have the client asked again, "
-             "change the code, or ask the operator of this gateway.",
-             by.client, by.client_version[0] != '\0' ? " " : "", by.client_version, what);
+             "client %s%s%s %s; nothing ran. %s, change the code, or ask the operator of this "
+             "gateway.",
+             by.client, by.client_version[0] != '\0' ? " " : "", by.client_version, what,
+             declined ? "Do not send it again unless the user asks for it"
+                      : "Call the tool again to have the client asked again");
     return cbx_content_of_failure("needs-approval", asking, text);
 }
 

@@ -10,6 +10,7 @@
 #include "policies/base/printable.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 
 enum { READ_BYTES = 64 * 1024 };
@@ -152,6 +153,16 @@ static void refuse_busy(struct transport *t, const struct cbx_rpc_message *reque
     write_line(t, cbx_buf_str(&line));
 }
 
+/* An error under the id would be taken for the answer to the call that has it. */
+static void refuse_taken(struct transport *t, const struct cbx_rpc_message *request)
+{
+    char text[CBX_RPC_ID_MAX + 128];
+    snprintf(text, sizeof(text),
+             "a request with the id %s is under way; this one was refused: use each id once",
+             request->id);
+    write_error(t, "", CBX_RPC_INVALID_REQUEST, text);
+}
+
 /* Takes the message over. Two calls under one id could not be told apart by the client, nor by its
  * cancellation. */
 static void start_call(struct transport *t, struct cbx_rpc_message *message)
@@ -181,8 +192,7 @@ static void start_call(struct transport *t, struct cbx_rpc_message *message)
         unlink_call(call);
     }
     if (taken) {
-        write_error(t, call->message.id, CBX_RPC_INVALID_REQUEST,
-                    "a request with this id is under way");
+        refuse_taken(t, &call->message);
     } else {
         refuse_busy(t, &call->message, running);
     }
@@ -328,23 +338,49 @@ static void take_lines(struct transport *t, struct reader *r)
     }
 }
 
+/* poll(2): POLLERR of a pipe without a reader, POLLHUP of a socket or a terminal. */
+static bool is_client_gone(struct transport *t, short events)
+{
+    pthread_mutex_lock(&t->write_lock);
+    t->client_gone |= (events & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+    bool gone = t->client_gone;
+    pthread_mutex_unlock(&t->write_lock);
+    return gone;
+}
+
+/* Waits for input. 0 at its end, and when the client has closed our output: then nobody reads an answer, and the server
+ * ends although the input is open. */
+static ssize_t read_some(struct transport *t, char *to, size_t size)
+{
+    struct pollfd fds[] = { { .fd = t->in, .events = POLLIN }, { .fd = t->out } };
+    for (;;) {
+        int ready = poll(fds, 2, -1);
+        if (ready > 0 && is_client_gone(t, fds[1].revents)) {
+            return 0;
+        }
+        ssize_t n = ready > 0 ? read(t->in, to, size) : -1;
+        if (n >= 0 || errno != EINTR) {
+            return n;
+        }
+    }
+}
+
 static void read_input(struct transport *t)
 {
     struct reader r = { 0 };
     cbx_buf_init(&r.buf, CBX_RPC_LINE_MAX + 2 * READ_BYTES);
-    for (;;) {
+    ssize_t n = 1;
+    while (n > 0) {
         char *to = cbx_buf_reserve(&r.buf, READ_BYTES);
-        ssize_t n = to != NULL ? read(t->in, to, READ_BYTES) : -1;
-        if (n < 0 && errno == EINTR && to != NULL) {
-            continue;
+        n = to != NULL ? read_some(t, to, READ_BYTES) : -1;
+        if (n > 0) {
+            r.buf.len += (size_t)n;
+            take_lines(t, &r);
         }
-        if (n <= 0) {
-            break;
-        }
-        r.buf.len += (size_t)n;
-        take_lines(t, &r);
     }
-    end_line(t, &r, cbx_buf_str(&r.buf)); /* the last one may lack its line end */
+    if (!is_client_gone(t, 0)) {
+        end_line(t, &r, cbx_buf_str(&r.buf)); /* the last one may lack its line end */
+    }
     cbx_buf_done(&r.buf);
 }
 
@@ -357,12 +393,13 @@ static bool await_calls(struct transport *t, int64_t ms)
     return t->count == 0;
 }
 
-/* Waits for calls to finish, then cancels the others; their results report the cancellation. What
- * cannot be cancelled, such as an analysis, is not waited for. */
+/* Waits for calls to finish, if somebody reads what they give, then cancels the others; their results report the
+ * cancellation. What cannot be cancelled, such as an analysis, is not waited for. */
 static bool end_calls(struct transport *t)
 {
+    bool gone = is_client_gone(t, 0);
     pthread_mutex_lock(&t->lock);
-    bool ended = await_calls(t, CBX_STDIO_FINISH_MS);
+    bool ended = await_calls(t, gone ? 0 : CBX_STDIO_FINISH_MS);
     for (struct call *call = t->calls; call != NULL; call = call->next) {
         atomic_store(&call->cancelled, true);
     }

@@ -13,7 +13,8 @@ enum {
     CBX_STDIO_CANCEL_MS = 100, /* after that, until the calls are left alone */
 };
 
-/* Serves until the input ends and the last call is over. A line over CBX_RPC_LINE_MAX is not kept:
+/* Serves until the input ends, or nobody can read the output any more, and the last call is over; a call that nobody can
+ * read the answer of is cancelled. A line over CBX_RPC_LINE_MAX is not kept:
  * it is answered with an error at its end, under its id if it has one. True when all
  * calls are over; else the process must end now, because threads still use `mcp`. */
 bool cbx_stdio_serve(int in, int out, struct cbx_mcp *mcp);

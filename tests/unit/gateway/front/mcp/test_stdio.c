@@ -142,6 +142,25 @@ static void answers_calls_before_it_ends(void **state)
         "get_policy\"}}\n");
 }
 
+/* The input stays open. Were it read, this test would not end. */
+static void ends_when_nobody_reads_the_output(void **state)
+{
+    (void)state;
+    static struct cbx_flow flow;
+    static struct cbx_service service = { .flow = &flow };
+    static struct cbx_mcp mcp;
+    int in[2], out[2];
+    assert_int_equal(pipe(in), 0);
+    assert_int_equal(pipe(out), 0);
+    close(out[0]);
+    cbx_mcp_init(&mcp, &service, 0);
+    assert_true(cbx_stdio_serve(in[0], out[1], &mcp));
+    cbx_mcp_done(&mcp);
+    close(in[0]);
+    close(in[1]);
+    close(out[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +173,7 @@ int main(void)
         cmocka_unit_test(forgets_a_long_line_before_the_next),
         cmocka_unit_test(accepts_a_line_of_the_greatest_length),
         cmocka_unit_test(answers_calls_before_it_ends),
+        cmocka_unit_test(ends_when_nobody_reads_the_output),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
