@@ -21,7 +21,7 @@ const { open, read, close } = process.binding('fs');
 const { Int32Array, Map, Set, Uint8Array } = globalThis;
 const { fromCharCode } = String;
 const { defineProperty, getOwnPropertyDescriptor, getOwnPropertySymbols, getPrototypeOf, keys } = Object;
-const { ownKeys } = Reflect;
+const { apply, ownKeys } = Reflect;
 const charCode = Function.prototype.call.bind(String.prototype.charCodeAt);
 const nameOf = Function.prototype.call.bind(Symbol.prototype.toString);
 const dlopen = process.dlopen;
@@ -74,16 +74,32 @@ function utf8(text) {
   return { bytes, length: n };
 }
 
+// Units of UTF-16 that become text at once: text that grows by one unit at a time takes 32 bytes of the heap for each. All elements are
+// its own, so that no program's property of Array.prototype stands in between.
+const UNITS_MAX = 8192, units = [];
+for (let i = 0; i < UNITS_MAX; i++) units[i] = 0;
+
 // Of UTF-8; of other bytes it is some text.
 function textOf(bytes, length) {
-  let text = '';
+  let text = '', n = 0;
+  const add = (unit) => {
+    units[n++] = unit;
+    if (n < UNITS_MAX) return;
+    text += apply(fromCharCode, null, units);
+    n = 0;
+  };
   for (let i = 0; i < length; i++) {
     let code = bytes[i];
     const more = code < 0xc0 ? 0 : code < 0xe0 ? 1 : code < 0xf0 ? 2 : 3;
     if (more > 0) code &= 0x3f >> more;
     for (let k = 0; k < more; k++) code = (code << 6) | (bytes[++i] & 63);
-    text += code < 0x10000 ? fromCharCode(code) : fromCharCode(0xd800 + ((code - 0x10000) >> 10), 0xdc00 + ((code - 0x10000) & 0x3ff));
+    if (code >= 0x10000) {
+      add(0xd800 + ((code - 0x10000) >> 10));
+      code = 0xdc00 + ((code - 0x10000) & 0x3ff);
+    }
+    add(code);
   }
+  for (let i = 0; i < n; i++) text += fromCharCode(units[i]);
   return text;
 }
 

@@ -216,6 +216,21 @@ static void javascript_requires_a_file_after_it_was_accepted(void **state)
     GIVES("console.log(require('./lib').b)", "43\n");
 }
 
+/* Of the size of a compiler, with characters of four bytes wherever the kernel cuts the text. */
+static void javascript_requires_a_file_of_many_megabytes(void **state)
+{
+    enum { LINES = 140000 };
+    IN_SANDBOX("javascript");
+    CBX_AUTO_DONE(buf) source;
+    cbx_buf_init(&source, 16 << 20);
+    for (int i = 0; i < LINES; i++) {
+        cbx_buf_printf(&source, "// %d: 😀 a line of the file that says nothing at all, €\n", i);
+    }
+    cbx_buf_printf(&source, "exports.text = '%.*s😀';\n", 3, "abc");
+    PUT_ACCEPTED("large.js", source.p);
+    GIVES("const { text } = require('./large.js'); console.log(text, text.length)", "abc😀 5\n");
+}
+
 static void javascript_imports_modules_after_they_were_accepted(void **state)
 {
     IN_SANDBOX("javascript");
@@ -514,6 +529,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(python_loads_nothing_else_whatever_the_loader),
         cmocka_unit_test(python_streams_do_not_lead_to_what_the_kernel_received),
         cmocka_unit_test(javascript_requires_a_file_after_it_was_accepted),
+        cmocka_unit_test(javascript_requires_a_file_of_many_megabytes),
         cmocka_unit_test(javascript_imports_modules_after_they_were_accepted),
         cmocka_unit_test(javascript_imports_after_a_run_that_failed_during_an_import),
         cmocka_unit_test(javascript_imports_nothing_else_whatever_the_way),

@@ -57,7 +57,8 @@ const request = (method, params) => new Promise(resolve => {
 });
 async function run({ language, code }) {
     const { result } = await request('tools/call', { name: 'execute_code', arguments: { language, code } });
-    return { status: result.structuredContent.status, text: result.content[0].text };
+    // A result with pictures has no structured half.
+    return { status: result.structuredContent?.status ?? (result.isError ? 'error' : 'ok'), text: result.content[0].text };
 }
 
 // --- the test ----------------------------------------------------------------------------------------------------------------------
