@@ -229,6 +229,30 @@ static void print_network(const json_t *body)
     print_who(body);
 }
 
+static void print_token(const json_t *body)
+{
+    cbx_audit_print_text(body, "operation");
+    putchar(' ');
+    cbx_audit_print_text(body, "token");
+    if (cbx_audit_text(body, "principal")[0] != '\0') {
+        fputs(" of ", stdout);
+        cbx_audit_print_text(body, "principal");
+    }
+    fputs(" by ", stdout);
+    cbx_audit_print_text(body, "by");
+}
+
+/* Of what: a principal, a token, or all. */
+static void print_stop(const json_t *body)
+{
+    bool token = json_object_get(body, "token") != NULL;
+    bool principal = json_object_get(body, "principal") != NULL;
+    fputs(token ? "what token " : principal ? "what principal " : "all", stdout);
+    cbx_audit_print_text(body, token ? "token" : "principal");
+    fputs(token || principal ? " began, by " : ", by ", stdout);
+    cbx_audit_print_text(body, "by");
+}
+
 /* Record types and how their bodies are shown. */
 static const struct {
     const char *type;
@@ -240,7 +264,8 @@ static const struct {
     { "deletion", print_deletion },   { "reset", print_who },
     { "blocked", print_blocked },     { "approval", print_approval },
     { "pruned", print_pruned },       { "key", print_key },
-    { "network", print_network },
+    { "network", print_network },     { "token", print_token },
+    { "stop", print_stop },
 };
 
 void cbx_audit_print_body(const char *type, const json_t *body)

@@ -40,6 +40,7 @@ int cbx_mcp_command(const struct cbx_options *options);
 int cbx_policy_command(const struct cbx_options *options);
 int cbx_config_command(const struct cbx_options *options);
 int cbx_token_command(const struct cbx_options *options);
+int cbx_stop_command(const struct cbx_options *options);
 int cbx_audit_command(const struct cbx_options *options);
 int cbx_image_command(const struct cbx_options *options);
 int cbx_doctor_command(const struct cbx_options *options);

@@ -26,6 +26,8 @@ static const struct command {
       "check and explain the configuration of serve and mcp" },
     { "token", 't', cbx_token_command, "create|list|revoke ...",
       "make, list and revoke the tokens that callers of `serve` show" },
+    { "stop", 'x', cbx_stop_command, "--principal NAME|--token ID|--all",
+      "end what callers of `serve` have begun: what runs and what waits" },
     { "audit", 'a', cbx_audit_command,
       "verify|tail|show ID|export|report|replay|prune|keygen|acknowledge",
       "verify, show and keep the audit log" },

@@ -127,6 +127,43 @@ reload 'reload'
 history() { is "$bob" "$held" cancelled && is "$bob" "$waits" cancelled; }
 ok '... as its history says when it is back' wait_until history
 
+# --- the operator ends what was begun: of a principal, with a token, all; also of a gateway that does not run
+stop() { "$codebox" stop --state "$state" "$@"; }
+other=$(token_of ann)
+held=$(begin "$ann" "$long")
+wait_until is "$ann" "$held" running
+waits=$(begin "$other" "$quick") also=$(begin "$bob" "$quick")
+ok 'what a principal has begun is stopped' gives 0 'principal ann: what was begun until now ends' stop --principal ann
+both() { is "$ann" "$held" cancelled && is "$ann" "$waits" cancelled; }
+ok '... what runs and what waits' wait_until both
+ok "... nobody else's" wait_until is "$bob" "$also" completed
+held=$(begin "$ann" "$long")
+ok '... and what it begins later runs' wait_until is "$ann" "$held" running
+waits=$(begin "$other" "$quick") also=$(begin "$bob" "$quick")
+ok 'what was begun with a token' stop --token "$(cut -d_ -f2 <<<"$other")"
+ok '... ends' wait_until is "$ann" "$waits" cancelled
+goes_on() { echo "$(state_of "$ann" "$held"), $(state_of "$bob" "$also")" | tee /dev/stderr | grep -qE '^running, queued [01]$'; }
+ok '... what was not goes on' goes_on
+kill -9 "$server" $(children_of "$server")
+wait "$server" 2>/dev/null || true
+stop --all >"$work/stopped"
+serve
+all_of_it() { echo "$(state_of "$ann" "$held"), $(state_of "$bob" "$also")" | tee /dev/stderr | grep -qE ', cancelled$'; }
+ok 'all, while no gateway runs: what waited does not begin when one is started' wait_until all_of_it
+told() {
+    "$codebox" audit tail --state "$state" --lines 500 >"$work/tail"
+    grep -q 'stop  *what principal ann began, by uid:' "$work/tail"
+    grep -q 'stop  *what token [0-9a-f]* began, by uid:' "$work/tail"
+    grep -q 'stop  *all, by uid:' "$work/tail"
+    grep -q 'token  *create [0-9a-f]* of ann by uid:' "$work/tail"
+}
+ok '... and each is in the audit log, with who did it' told
+ok 'stop needs one of the three' gives 2 'one of --principal' stop
+ok '... not two' gives 2 'one of --principal' stop --all --principal ann
+ok '... and a token that is there' gives 2 'no token' stop --token 000000000000
+unauthenticated() { mkdir -m 700 "$work/other"; gives 2 'no caller is authenticated' "$codebox" stop --state "$work/other" --all; [ ! -e "$work/other/tokens.jsonl" ]; }
+ok '... where callers have tokens' unauthenticated
+
 # --- kills
 busy=$(begin "$ann" "$long")
 wait_until is "$ann" "$busy" running

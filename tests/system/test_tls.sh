@@ -136,6 +136,7 @@ cat first.crt second.crt >both.crt
 curl -sSN -H 'Content-Type: application/json' -H 'Accept: text/event-stream' \
     -d '{"language": "python", "code": "import time\nfor i in range(40):\n    print(i, flush=True)\n    time.sleep(0.1)"}' "$base/v1/executions" >long &
 stream=$!
+wait_until grep -q '"text"' long
 cp second.key server.key
 reload 'reload: done'
 ok 'SIGHUP loads another certificate' [ "$(serial)" = "$(serial_of second.crt)" ]

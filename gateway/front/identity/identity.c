@@ -304,10 +304,13 @@ void cbx_identity_caller(const struct cbx_identity *identity, struct cbx_str pri
 }
 
 int cbx_identity_still(const struct cbx_identity *identity, const char *principal,
-                       const char *credential, enum cbx_right right, struct cbx_err *err)
+                       const char *credential, int64_t begun_ms, enum cbx_right right,
+                       struct cbx_err *err)
 {
     static const struct cbx_str prefix = CBX_STR("token ");
     struct cbx_str shown = cbx_str_of(credential);
+    bool is_token = cbx_str_starts(shown, prefix);
+    struct cbx_str id = cbx_str_sub(shown, is_token ? prefix.len : shown.len, shown.len);
     struct cbx_caller caller;
     struct cbx_err why = { 0 };
     if (identity == NULL) {
@@ -318,12 +321,18 @@ int cbx_identity_still(const struct cbx_identity *identity, const char *principa
         return cbx_fail(err, CBX_EFORBIDDEN, "principal '%s' has not the right '%s' any more",
                         principal, cbx_right_name(right));
     }
-    if (!cbx_str_starts(shown, prefix)) {
+    int failed =
+        identity->tokens != NULL
+            ? cbx_tokens_stopped(identity->tokens, cbx_str_of(principal), id, begun_ms, &why)
+            : 0;
+    if (failed) {
+        return cbx_fail(err, CBX_EFORBIDDEN, "%s", why.text);
+    }
+    if (!is_token) {
         return 0; /* of an issuer, or a user of this machine: it was valid when it was shown */
     }
     bool valid = identity->tokens != NULL &&
-                 cbx_tokens_check(identity->tokens, cbx_str_sub(shown, prefix.len, shown.len),
-                                  cbx_time_ms(), &why) == 0;
+                 cbx_tokens_check(identity->tokens, id, cbx_time_ms(), &why) == 0;
     return valid ? 0
                  : cbx_fail(err, CBX_EFORBIDDEN, "%s",
                             why.code != 0 ? why.text : "the token is not valid any more");

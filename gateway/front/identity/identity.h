@@ -66,10 +66,12 @@ int cbx_identity_check(const struct cbx_identity *identity, const struct cbx_pol
 void cbx_identity_caller(const struct cbx_identity *identity, struct cbx_str principal,
                          struct cbx_caller *out);
 
-/* May what a caller with this credential (cbx_caller) asked for still be carried out in the name of its principal? Its principal has the
- * right, and a token of this gateway is valid. CBX_EFORBIDDEN, with the reason. NULL identity: yes, nobody is authenticated. */
+/* May what a caller with this credential (cbx_caller) asked for at begun_ms (of the wall clock) still be carried out in the name of its
+ * principal? Its principal has the right, a token of this gateway is valid, and `codebox stop` has not ended it. CBX_EFORBIDDEN, with the
+ * reason. NULL identity: yes, nobody is authenticated. */
 int cbx_identity_still(const struct cbx_identity *identity, const char *principal,
-                       const char *credential, enum cbx_right right, struct cbx_err *err);
+                       const char *credential, int64_t begun_ms, enum cbx_right right,
+                       struct cbx_err *err);
 
 /* The descriptor that it keeps open; 0 = none. */
 int cbx_identity_fd(const struct cbx_identity *identity);

@@ -31,6 +31,8 @@ struct cbx_tokens {
     uint64_t line; /* of these */
     struct entry *items;
     size_t count;
+    struct cbx_stop *stops; /* the last one of each scope */
+    size_t stop_count;
 };
 
 int cbx_principal_check(struct cbx_str name, struct cbx_err *err)
@@ -56,7 +58,7 @@ struct record {
 
 static const struct cbx_json_field fields[] = {
     { "op", CBX_JSON_STR, offsetof(struct record, op), true, false, 1, 16 },
-    { "id", CBX_JSON_STR, offsetof(struct record, id), true, false, CBX_TOKEN_ID_CHARS,
+    { "id", CBX_JSON_STR, offsetof(struct record, id), false, false, CBX_TOKEN_ID_CHARS,
       CBX_TOKEN_ID_CHARS },
     { "principal", CBX_JSON_STR, offsetof(struct record, principal), false, false, 1,
       CBX_NAME_MAX },
@@ -85,7 +87,7 @@ static void copy(char *out, size_t size, struct cbx_str text)
 static int add_token(struct cbx_tokens *tokens, const struct record *r, struct cbx_err *err)
 {
     struct entry entry = { .token = { .created_ms = r->time_ms, .expires_ms = r->expires_ms } };
-    if (tokens->count >= CBX_TOKENS_MAX || find_id(tokens, r->id) != NULL ||
+    if (tokens->count >= CBX_TOKENS_MAX || r->id.len == 0 || find_id(tokens, r->id) != NULL ||
         !cbx_sha256_from_hex(r->sha256, &entry.hash) ||
         cbx_principal_check(r->principal, err) != 0) {
         return cbx_fail(err, CBX_EPROTO, "it makes no token");
@@ -102,6 +104,27 @@ static int add_token(struct cbx_tokens *tokens, const struct record *r, struct c
     return 0;
 }
 
+/* Of one scope the last stop says what the ones before it said. */
+static void add_stop(struct cbx_tokens *tokens, const struct record *r)
+{
+    struct cbx_stop stop = { .time_ms = r->time_ms };
+    copy(stop.principal, sizeof(stop.principal), r->principal);
+    copy(stop.id, sizeof(stop.id), r->id);
+    for (size_t i = 0; i < tokens->stop_count; i++) {
+        struct cbx_stop *at = &tokens->stops[i];
+        if (strcmp(at->principal, stop.principal) == 0 && strcmp(at->id, stop.id) == 0) {
+            at->time_ms = at->time_ms > stop.time_ms ? at->time_ms : stop.time_ms;
+            return;
+        }
+    }
+    struct cbx_stop *stops = realloc(tokens->stops, (tokens->stop_count + 1) * sizeof(stops[0]));
+    if (stops == NULL) {
+        abort();
+    }
+    tokens->stops = stops;
+    tokens->stops[tokens->stop_count++] = stop;
+}
+
 static int apply(struct cbx_tokens *tokens, struct cbx_str line, struct cbx_err *err)
 {
     CBX_AUTO_JSON json = NULL;
@@ -114,6 +137,10 @@ static int apply(struct cbx_tokens *tokens, struct cbx_str line, struct cbx_err 
     }
     if (cbx_str_is(r.op, "create")) {
         return add_token(tokens, &r, err);
+    }
+    if (cbx_str_is(r.op, "stop")) {
+        add_stop(tokens, &r);
+        return 0;
     }
     struct entry *entry = cbx_str_is(r.op, "revoke") ? find_id(tokens, r.id) : NULL;
     if (entry == NULL) {
@@ -228,6 +255,7 @@ void cbx_tokens_free(struct cbx_tokens *tokens)
         close(tokens->fd);
         pthread_mutex_destroy(&tokens->lock);
         free(tokens->items);
+        free(tokens->stops);
         free(tokens);
     }
 }
@@ -289,6 +317,23 @@ int cbx_tokens_check(struct cbx_tokens *tokens, struct cbx_str id, int64_t now_m
     const char *why = failed ? NULL : why_not(find_id(tokens, id), now_ms);
     if (why != NULL) {
         failed = cbx_fail(err, CBX_ENOTFOUND, "the token is not valid any more: %s", why);
+    }
+    pthread_mutex_unlock(&tokens->lock);
+    return failed;
+}
+
+int cbx_tokens_stopped(struct cbx_tokens *tokens, struct cbx_str principal, struct cbx_str id,
+                       int64_t begun_ms, struct cbx_err *err)
+{
+    pthread_mutex_lock(&tokens->lock);
+    int failed = refresh(tokens, err);
+    for (size_t i = 0; i < tokens->stop_count && !failed; i++) {
+        const struct cbx_stop *stop = &tokens->stops[i];
+        bool covers = (stop->principal[0] == '\0' || cbx_str_is(principal, stop->principal)) &&
+                      (stop->id[0] == '\0' || cbx_str_is(id, stop->id));
+        if (covers && begun_ms <= stop->time_ms) {
+            failed = cbx_fail(err, CBX_EFORBIDDEN, "the operator has stopped it (codebox stop)");
+        }
     }
     pthread_mutex_unlock(&tokens->lock);
     return failed;
@@ -417,4 +462,34 @@ int cbx_tokens_revoke(const char *state_dir, struct cbx_str id, struct cbx_err *
                   json_pack("{s:s,s:s,s:I}", "op", "revoke", "id", entry->token.id, "time_ms",
                             (json_int_t)cbx_time_ms()),
                   err);
+}
+
+int cbx_tokens_stop(const char *state_dir, const struct cbx_stop *stop, struct cbx_err *err)
+{
+    CBX_AUTO(tokens) tokens = NULL;
+    int failed = open_to_write(state_dir, false, &tokens, err);
+    if (failed) {
+        return failed;
+    }
+    if (tokens == NULL) {
+        return cbx_fail(err, CBX_ENOTFOUND,
+                        "no caller is authenticated here, so nobody knows who began what: POST "
+                        "/v1/executions/ID/cancel ends one, the end of the gateway all");
+    }
+    if (stop->id[0] != '\0' && find_id(tokens, cbx_str_of(stop->id)) == NULL) {
+        return cbx_fail(err, CBX_ENOTFOUND,
+                        "there is no token '%s'; 'codebox token list' has their ids", stop->id);
+    }
+    if (tokens->read > CBX_TOKENS_FILE_MAX - LINE_MAX_BYTES) {
+        return cbx_fail(err, CBX_ETOOBIG, "the file of tokens has %lld bytes, the most is %d",
+                        (long long)tokens->read, CBX_TOKENS_FILE_MAX);
+    }
+    json_t *record = json_pack("{s:s,s:I}", "op", "stop", "time_ms", (json_int_t)cbx_time_ms());
+    if (stop->principal[0] != '\0') {
+        json_object_set_new(record, "principal", json_string(stop->principal));
+    }
+    if (stop->id[0] != '\0') {
+        json_object_set_new(record, "id", json_string(stop->id));
+    }
+    return append(tokens, record, err);
 }

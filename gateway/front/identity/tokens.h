@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Bearer tokens (RFC 6750). The file CBX_TOKENS_FILE of the state directory has a line of JSON for each token that was
  * made, with its SHA-256 and never the token itself (it has 256 random bits, so that a fast hash is enough), and one
- * for each that was revoked. Lines are only appended: a gateway that has the file open sees a token and its revocation
+ * for each that was revoked. A line `stop` ends what was begun before it. Lines are only appended: a gateway that has the file open sees a token and its revocation
  * with the next request. */
 #ifndef CBX_GATEWAY_FRONT_IDENTITY_TOKENS_H
 #define CBX_GATEWAY_FRONT_IDENTITY_TOKENS_H
@@ -52,6 +52,18 @@ int cbx_tokens_find(struct cbx_tokens *tokens, struct cbx_str text, int64_t now_
 int cbx_tokens_check(struct cbx_tokens *tokens, struct cbx_str id, int64_t now_ms,
                      struct cbx_err *err);
 
+/* What a stop ends: what a principal began, what was begun with a token, or, where both are empty, all. */
+struct cbx_stop {
+    char principal[CBX_NAME_MAX + 1];
+    char id[CBX_TOKEN_ID_CHARS + 1];
+    int64_t time_ms; /* of the wall clock: what was begun until then */
+};
+
+/* Was what this principal began at begun_ms, with the token of this id (empty = with none), stopped since? CBX_EFORBIDDEN
+ * when it was; the errors of cbx_tokens_check when the file cannot be read. */
+int cbx_tokens_stopped(struct cbx_tokens *tokens, struct cbx_str principal, struct cbx_str id,
+                       int64_t begun_ms, struct cbx_err *err);
+
 /* The descriptor of the file. */
 int cbx_tokens_fd(const struct cbx_tokens *tokens);
 
@@ -68,6 +80,10 @@ int cbx_tokens_create(const char *state_dir, const struct cbx_token *token,
 
 /* Revokes the token with this id. CBX_ENOTFOUND when there is none, CBX_ESTATE when it is revoked already. */
 int cbx_tokens_revoke(const char *state_dir, struct cbx_str id, struct cbx_err *err);
+
+/* Appends that what was begun until now ends; time_ms is not read. CBX_ENOTFOUND when there is no token with the id, and when there is no
+ * file: then no gateway of this directory knows who begins what. */
+int cbx_tokens_stop(const char *state_dir, const struct cbx_stop *stop, struct cbx_err *err);
 
 /* May a principal have this name? 1 to CBX_NAME_MAX printable characters of ASCII but quotes, '<', '>', '&', '\\',
  * '*' and ','. CBX_EINVAL. */

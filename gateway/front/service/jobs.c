@@ -363,11 +363,12 @@ static int submit(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_o
                    ? cbx_fail(err, CBX_ECANCELLED, "cancelled before it began")
                    : cbx_fail(err, CBX_EIO, "the gateway is stopping");
     }
-    int failed = cbx_live_check(job, err);
-    if (failed) {
-        return failed;
+    if (cbx_live_check(job, err) != 0) { /* it ends as one that cbx_live_enforce finds */
+        bool runs;
+        cbx_live_cancel(job->service, job->principal, job->id, &runs, NULL);
+        return err->code;
     }
-    failed = cbx_clock_ms() - began > job->service->fresh_ms ? judge_again(job, err) : 0;
+    int failed = cbx_clock_ms() - began > job->service->fresh_ms ? judge_again(job, err) : 0;
     struct cbx_request request = cbx_job_request(job);
     return failed ? failed
                   : cbx_review_submit(job->service->flow, &request, &job->judgement, sink, outcome,
@@ -551,6 +552,7 @@ int cbx_job_start(struct cbx_job *job, struct cbx_err *err)
     char now[32], decision[CBX_ID_CHARS + 1], id[37];
     struct cbx_service *service = job->service;
     cbx_service_now(now);
+    job->accepted_ms = cbx_time_ms();
     cbx_judgement_id(&job->judgement, decision);
     memcpy(id, job->id, sizeof(id));
     CBX_AUTO_JSON request = describe_request(job);

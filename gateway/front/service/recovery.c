@@ -6,10 +6,22 @@
 #include "gateway/front/service/jobs.h"
 #include "policies/base/log.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
 static const char *text_of(const json_t *row, const char *name)
 {
     const char *text = json_string_value(json_object_get(row, name));
     return text != NULL ? text : "";
+}
+
+/* As cbx_service_now writes it; 0, long ago, for a text that is no time. */
+static int64_t time_of(const char *created_at)
+{
+    struct tm utc = { 0 };
+    const char *rest = strptime(created_at, "%Y-%m-%dT%H:%M:%S", &utc);
+    return rest != NULL ? (int64_t)timegm(&utc) * 1000 + (int64_t)(strtod(rest, NULL) * 1000) : 0;
 }
 
 static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
@@ -20,6 +32,7 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
     CBX_AUTO_JSON request = NULL;
     cbx_json_parse(cbx_str_of(text_of(row, "request")), CBX_STORED_OPTIONS_MAX, &request, &err);
     snprintf(job->id, sizeof(job->id), "%s", text_of(row, "id"));
+    job->accepted_ms = time_of(text_of(row, "created_at"));
     snprintf(job->session, sizeof(job->session), "%s", text_of(row, "session"));
     snprintf(job->language, sizeof(job->language), "%s", text_of(row, "language"));
     snprintf(job->decision, sizeof(job->decision), "%s", decision[0] != '\0' ? decision : "-");

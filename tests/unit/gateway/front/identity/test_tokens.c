@@ -2,6 +2,7 @@
  * Bearer tokens: found by their text, and looked at again by their id while what they began goes on. */
 #include "gateway/front/identity/tokens.h"
 
+#include "policies/base/clock.h"
 #include "tests/unit/gateway/scratch.h"
 #include "tests/unit/unit.h"
 
@@ -71,6 +72,37 @@ static void one_that_has_expired_is_not_valid_any_more(void **state)
     assert_non_null(strstr(err.text, "it has expired"));
 }
 
+/* What was begun until the stop, and nothing that is begun later. */
+static void a_stop_ends_what_was_begun_before_it(void **state)
+{
+    struct rig *rig = *state;
+    struct cbx_err err = { 0 };
+    struct cbx_stop of_ben = { .principal = "ben" }, of_token = { 0 }, of_all = { 0 },
+                    of_none = { .id = "000000000000" };
+    snprintf(of_token.id, sizeof(of_token.id), "%s", rig->id);
+    struct cbx_str id = cbx_str_of(rig->id), ann = CBX_STR("ann"), ben = CBX_STR("ben");
+    const struct {
+        const struct cbx_stop *stop;
+        bool ends_ben, ends_token, ends_others;
+    } cases[] = { { &of_ben, true, false, false },
+                  { &of_token, true, true, false },
+                  { &of_all, true, true, true } };
+    int64_t begun_ms = cbx_time_ms();
+    assert_int_equal(cbx_tokens_stopped(rig->tokens, ben, CBX_STR(""), begun_ms, &err), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(cbx_tokens_stop(rig->scratch.path, cases[i].stop, &err), 0);
+        assert_int_equal(cbx_tokens_stopped(rig->tokens, ben, CBX_STR(""), begun_ms, &err) != 0,
+                         cases[i].ends_ben);
+        assert_int_equal(cbx_tokens_stopped(rig->tokens, ann, id, begun_ms, &err) != 0,
+                         cases[i].ends_token);
+        assert_int_equal(cbx_tokens_stopped(rig->tokens, ann, CBX_STR(""), begun_ms, &err) != 0,
+                         cases[i].ends_others);
+        assert_int_equal(cbx_tokens_stopped(rig->tokens, ben, id, cbx_time_ms() + 60000, &err), 0);
+    }
+    assert_int_equal(cbx_tokens_stop(rig->scratch.path, &of_none, &err), CBX_ENOTFOUND);
+    assert_int_equal(check(rig, rig->id, NOW_MS, &err), 0);
+}
+
 static void another_id_is_not_valid(void **state)
 {
     struct rig *rig = *state;
@@ -87,6 +119,7 @@ int main(void)
         TEST(one_that_was_made_is_found_by_its_text_and_valid_by_its_id),
         TEST(one_that_is_revoked_is_not_valid_any_more),
         TEST(one_that_has_expired_is_not_valid_any_more),
+        TEST(a_stop_ends_what_was_begun_before_it),
         TEST(another_id_is_not_valid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
