@@ -104,10 +104,34 @@ static void one_rule_decides(void **state)
 static void no_mount_replaces_what_a_sandbox_has_itself(void **state)
 {
     (void)state;
-    static const char yaml[] = "version: 1\nname: x\nmounts: {allow: [{host: /srv}], container: "
-                               "[/, /usr, /workspace, /tmp, /opt, /home]}\n";
-    static const char *const places[] = { "/usr/lib/python3", "/usr", "/workspace", "/workspace/a",
-                                          "/tmp/x",           "/opt", "/" };
+    static const char yaml[] =
+        "version: 1\nname: x\nmounts: {allow: [{host: /srv}], container: [/, /bin, /boot, "
+        "/codebox, "
+        "/dev, /etc, /lib, /lib32, /lib64, /libx32, /opt, /proc, /run, /sbin, /sys, /tmp, /usr, "
+        "/var, /workspace, /home]}\n";
+    /* By hand, and not the rows of the table, so that one that is missing there is found. */
+    static const char *const places[] = { "/usr/lib/python3",
+                                          "/workspace/a",
+                                          "/tmp/x",
+                                          "/",
+                                          "/bin",
+                                          "/boot",
+                                          "/codebox",
+                                          "/dev",
+                                          "/etc",
+                                          "/lib",
+                                          "/lib32",
+                                          "/lib64",
+                                          "/libx32",
+                                          "/opt",
+                                          "/proc",
+                                          "/run",
+                                          "/sbin",
+                                          "/sys",
+                                          "/tmp",
+                                          "/usr",
+                                          "/var",
+                                          "/workspace" };
     CBX_AUTO(policy) policy = NULL;
     struct cbx_mount_request request = { .host = "/srv" };
     struct cbx_err err = { 0 };
