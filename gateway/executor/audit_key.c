@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The signing key of the audit log: made at first use, replaced on request. While it is replaced, the
  * new one waits in KEY_NEW; the head that is signed with it shows that the change holds. */
+#include "gateway/executor/audit_files.h"
 #include "gateway/executor/audit_internal.h"
 
 #include "gateway/ipc/state.h"
@@ -58,26 +59,58 @@ static EVP_PKEY *read_key(int dir, const char *name)
     return key;
 }
 
-int cbx_audit_open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
+static int fail_key(const char *state_dir, const char *why, struct cbx_err *err)
 {
-    struct stat status;
-    audit->key = read_key(audit->dir, CBX_AUDIT_KEY);
-    if (audit->key == NULL &&
-        fstatat(audit->dir, CBX_AUDIT_KEY, &status, AT_SYMLINK_NOFOLLOW) < 0) {
-        audit->key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
-        if (audit->key != NULL && (write_private(audit->dir, CBX_AUDIT_KEY, audit->key) < 0 ||
-                                   write_public(audit->dir, audit->key) < 0)) {
-            cbx_fail(err, CBX_EAUDIT, "the audit key cannot be written: %s", strerror(errno));
-            cbx_err_detail(err, "%s/" CBX_AUDIT_KEY, state_dir);
-            return CBX_EAUDIT;
-        }
+    cbx_fail(err, CBX_EAUDIT, "the audit key %s", why);
+    cbx_err_detail(err, "%s/" CBX_AUDIT_KEY, state_dir);
+    return CBX_EAUDIT;
+}
+
+/* Has anything been logged? With the lock of the log. Could not tell: yes, for a new key is for a new log alone. */
+static bool has_log(const struct cbx_audit *audit)
+{
+    struct stat log, head;
+    CBX_AUTO_DONE(audit_files) files;
+    return cbx_audit_files_list(audit->dir, &files, NULL) != 0 || files.count > 0 ||
+           fstat(audit->fd, &log) < 0 || fstat(audit->head_fd, &head) < 0 || log.st_size > 0 ||
+           head.st_size > 0;
+}
+
+static int make_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
+{
+    if (has_log(audit)) {
+        return fail_key(state_dir,
+                        "is missing beside its log, which goes on with this key alone: restore it "
+                        "from the backup, or move all files audit.* away to begin another log",
+                        err);
     }
-    if (audit->key == NULL) {
-        cbx_fail(err, CBX_EAUDIT, "the audit key cannot be read, allowed is an Ed25519 key in PEM");
+    audit->key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+    if (audit->key == NULL || write_private(audit->dir, CBX_AUDIT_KEY, audit->key) < 0 ||
+        write_public(audit->dir, audit->key) < 0) {
+        cbx_fail(err, CBX_EAUDIT, "the audit key cannot be written: %s", strerror(errno));
         cbx_err_detail(err, "%s/" CBX_AUDIT_KEY, state_dir);
         return CBX_EAUDIT;
     }
     return 0;
+}
+
+int cbx_audit_open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
+{
+    struct stat status;
+    if (fstatat(audit->dir, CBX_AUDIT_KEY, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+        return errno == ENOENT ? make_key(audit, state_dir, err)
+                               : fail_key(state_dir, strerror(errno), err);
+    }
+    if (S_ISREG(status.st_mode) && (status.st_mode & 077) != 0) {
+        return fail_key(state_dir,
+                        "can be read or written by other users, who can sign records then: set its "
+                        "mode to 0600, and replace it if somebody may have (codebox audit keygen)",
+                        err);
+    }
+    audit->key = read_key(audit->dir, CBX_AUDIT_KEY);
+    return audit->key != NULL
+               ? 0
+               : fail_key(state_dir, "cannot be read, allowed is an Ed25519 key in PEM", err);
 }
 
 /* Takes the key when it signed this head. */

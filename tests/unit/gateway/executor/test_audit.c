@@ -526,6 +526,56 @@ static void gives_a_permit_for_what_asks_only_behind_the_record_of_its_approval(
     scratch_remove(&s);
 }
 
+static void assert_does_not_open(const char *dir, const char *why)
+{
+    struct cbx_audit *audit = NULL;
+    struct cbx_err err = { 0 };
+    assert_int_equal(cbx_audit_open(dir, &audit, &err), CBX_EAUDIT);
+    assert_null(audit);
+    assert_non_null(strstr(err.text, why));
+}
+
+/* A new key would begin a log that nobody can tell from one that somebody made up. */
+static void makes_no_key_beside_a_log(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    char key[PATH_MAX], kept[PATH_MAX];
+    snprintf(key, sizeof(key), "%s/" CBX_AUDIT_KEY, s.path);
+    snprintf(kept, sizeof(kept), "%s/kept", s.path);
+    assert_int_equal(rename(key, kept), 0);
+    assert_does_not_open(s.path, "is missing beside its log");
+    assert_int_equal(access(key, F_OK), -1);
+    /* The log alone is as good a sign as the head alone. */
+    scratch_write(s.path, CBX_AUDIT_FILE, CBX_STR(""));
+    assert_does_not_open(s.path, "is missing beside its log");
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&lines.text));
+    scratch_write(s.path, CBX_AUDIT_HEAD, CBX_STR(""));
+    assert_does_not_open(s.path, "is missing beside its log");
+    end(&s, &lines);
+}
+
+static void takes_no_key_that_others_can_use(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    begin(&s, &lines);
+    char key[PATH_MAX];
+    snprintf(key, sizeof(key), "%s/" CBX_AUDIT_KEY, s.path);
+    static const mode_t modes[] = { 0640, 0604, 0620, 0602, 0644 };
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        assert_int_equal(chmod(key, modes[i]), 0);
+        assert_does_not_open(s.path, "by other users");
+    }
+    assert_int_equal(chmod(key, 0400), 0);
+    append_many(s.path, 1);
+    assert_verifies(s.path, RECORDS + 1, 0, "");
+    end(&s, &lines);
+}
+
 static void refuses_a_state_directory_that_others_can_write(void **state)
 {
     (void)state;
@@ -567,6 +617,8 @@ int main(void)
         cmocka_unit_test(keeps_hostile_texts_on_one_line),
         cmocka_unit_test(gives_a_permit_with_its_records_number_only_for_what_is_allowed),
         cmocka_unit_test(gives_a_permit_for_what_asks_only_behind_the_record_of_its_approval),
+        cmocka_unit_test(makes_no_key_beside_a_log),
+        cmocka_unit_test(takes_no_key_that_others_can_use),
         cmocka_unit_test(refuses_a_state_directory_that_others_can_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
