@@ -219,7 +219,7 @@ static void javascript_requires_a_file_after_it_was_accepted(void **state)
 /* Of the size of a compiler, with characters of four bytes wherever the kernel cuts the text. */
 static void javascript_requires_a_file_of_many_megabytes(void **state)
 {
-    enum { LINES = 140000 };
+    enum { LINES = 110000 };
     IN_SANDBOX("javascript");
     CBX_AUTO_DONE(buf) source;
     cbx_buf_init(&source, 16 << 20);
