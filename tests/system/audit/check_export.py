@@ -25,6 +25,7 @@ ECS_TYPES = {
     "configuration": {"access", "change", "creation", "deletion", "info"},
     "file": {"access", "change", "creation", "deletion", "info"},
     "intrusion_detection": {"allowed", "denied", "info"},
+    "iam": {"admin", "change", "creation", "deletion", "group", "info", "user"},
     "network": {"access", "allowed", "connection", "denied", "end", "info", "protocol", "start"},
     "process": {"access", "change", "end", "info", "start"},
 }
