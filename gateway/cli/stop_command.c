@@ -20,11 +20,15 @@ static int record(const struct cbx_options *options, struct cbx_err *err)
         json_object_set_new(body, "token", json_string(options->token));
     }
     int failed = cbx_audit_open(options->state_dir, &audit, err);
-    failed = failed ? failed : cbx_audit_append(audit, "stop", body, NULL, err);
-    if (!failed) {
-        cbx_audit_flush(audit);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = cbx_audit_append(audit, "stop", body, NULL, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_audit_flush(audit);
+    return 0;
 }
 
 int cbx_stop_command(const struct cbx_options *options)

@@ -87,9 +87,9 @@ static int make_key(struct cbx_audit *audit, const char *state_dir, struct cbx_e
     audit->key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
     if (audit->key == NULL || write_private(audit->dir, CBX_AUDIT_KEY, audit->key) < 0 ||
         write_public(audit->dir, audit->key) < 0) {
-        cbx_fail(err, CBX_EAUDIT, "the audit key cannot be written: %s", strerror(errno));
-        cbx_err_detail(err, "%s/" CBX_AUDIT_KEY, state_dir);
-        return CBX_EAUDIT;
+        char why[128];
+        snprintf(why, sizeof(why), "cannot be written: %s", strerror(errno));
+        return fail_key(state_dir, why, err);
     }
     return 0;
 }
@@ -102,10 +102,11 @@ int cbx_audit_open_key(struct cbx_audit *audit, const char *state_dir, struct cb
                                : fail_key(state_dir, strerror(errno), err);
     }
     if (S_ISREG(status.st_mode) && (status.st_mode & 077) != 0) {
-        return fail_key(state_dir,
-                        "can be read or written by other users, who can sign records then: set its "
-                        "mode to 0600, and replace it if somebody may have (codebox audit keygen)",
-                        err);
+        return fail_key(
+            state_dir,
+            "can be read or written by other users, who can sign records then: set its "
+            "mode to 0600, and replace it if another user may have read it (codebox audit keygen)",
+            err);
     }
     audit->key = read_key(audit->dir, CBX_AUDIT_KEY);
     return audit->key != NULL

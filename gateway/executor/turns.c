@@ -141,7 +141,8 @@ static void leave(struct cbx_turns *turns, struct line *line, struct waiter *wai
     turns->waiting--;
 }
 
-/* Those of its own line before it, and of each other line as many, and one more where the other line's turn is first. */
+/* How many waiting runs have their turn before this one: those ahead of it in its own line, the same number of each other
+ * line, and one more of each line whose turn comes first. */
 static int count_ahead(const struct cbx_turns *turns, const struct line *line,
                        const struct waiter *waiter)
 {

@@ -161,7 +161,7 @@ ok '... and each is in the audit log, with who did it' told
 ok 'stop needs one of the three' gives 2 'one of --principal' stop
 ok '... not two' gives 2 'one of --principal' stop --all --principal ann
 ok '... and a token that is there' gives 2 'no token' stop --token 000000000000
-unauthenticated() { mkdir -m 700 "$work/other"; gives 2 'no caller is authenticated' "$codebox" stop --state "$work/other" --all; [ ! -e "$work/other/tokens.jsonl" ]; }
+unauthenticated() { mkdir -m 700 "$work/other"; gives 2 'authenticates no callers' "$codebox" stop --state "$work/other" --all; [ ! -e "$work/other/tokens.jsonl" ]; }
 ok '... where callers have tokens' unauthenticated
 
 # --- kills

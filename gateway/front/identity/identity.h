@@ -68,7 +68,7 @@ void cbx_identity_caller(const struct cbx_identity *identity, struct cbx_str pri
 
 /* May what a caller with this credential (cbx_caller) asked for at begun_ms (of the wall clock) still be carried out in the name of its
  * principal? Its principal has the right, a token of this gateway is valid, and `codebox stop` has not ended it. CBX_EFORBIDDEN, with the
- * reason. NULL identity: yes, nobody is authenticated. */
+ * reason. 0 for a NULL identity, which authenticates no callers. */
 int cbx_identity_still(const struct cbx_identity *identity, const char *principal,
                        const char *credential, int64_t begun_ms, enum cbx_right right,
                        struct cbx_err *err);

@@ -472,9 +472,10 @@ int cbx_tokens_stop(const char *state_dir, const struct cbx_stop *stop, struct c
         return failed;
     }
     if (tokens == NULL) {
-        return cbx_fail(err, CBX_ENOTFOUND,
-                        "no caller is authenticated here, so nobody knows who began what: POST "
-                        "/v1/executions/ID/cancel ends one, the end of the gateway all");
+        return cbx_fail(
+            err, CBX_ENOTFOUND,
+            "this gateway authenticates no callers, so work has no owner to stop it by: POST "
+            "/v1/executions/ID/cancel ends one, the end of the gateway all");
     }
     if (stop->id[0] != '\0' && find_id(tokens, cbx_str_of(stop->id)) == NULL) {
         return cbx_fail(err, CBX_ENOTFOUND,

@@ -63,8 +63,8 @@ static void name_client(const struct cbx_tool_call *call, struct cbx_approval *o
               sizeof(out->client_version));
 }
 
-/* "client NAME VERSION WHAT; nothing ran. ..." What a person has declined is not asked again, which models do
- * that are told that they may. */
+/* "client NAME VERSION WHAT; nothing ran. ..." After a declined question the text forbids a second call: models that read
+ * "call again" call again. */
 static json_t *refuse(const struct cbx_tool_call *call, const struct cbx_outcome *asking,
                       const char *what)
 {

@@ -559,8 +559,12 @@ int cbx_job_start(struct cbx_job *job, struct cbx_err *err)
     snprintf(job->decision, sizeof(job->decision), "%s", decision);
     struct cbx_stored_execution stored = row_of(job, now, request);
     int failed = cbx_store_add_execution(service->store, &stored, err);
-    failed = failed ? failed : cbx_live_add(job, err);
-    failed = failed ? failed : count_job(service, err);
+    if (!failed) {
+        failed = cbx_live_add(job, err);
+    }
+    if (!failed) {
+        failed = count_job(service, err);
+    }
     if (failed) {
         CBX_AUTO_JSON results = json_pack("{s:[],s:[],s:s}", "output", "files", "error", err->text);
         cbx_store_set_execution(service->store, id, "error", now, results, NULL);
