@@ -139,6 +139,11 @@ ok '... what runs and what waits' wait_until both
 ok "... nobody else's" wait_until is "$bob" "$also" completed
 held=$(begin "$ann" "$long")
 ok '... and what it begins later runs' wait_until is "$ann" "$held" running
+session=$(as "$ann" POST /v1/sessions '{"language": "python"}' | jq -er .session_id)
+uploads() { gives_status 201 helper.py as "$ann" PUT "/v1/sessions/$session/files/helper.py" 'value = 42'; }
+ok '... and source code that it uploads later is taken' uploads
+resets() { gives_status 200 '' as "$ann" POST "/v1/sessions/$session/reset"; }
+ok '... and its session is reset' resets
 waits=$(begin "$other" "$quick") also=$(begin "$bob" "$quick")
 ok 'what was begun with a token' stop --token "$(cut -d_ -f2 <<<"$other")"
 ok '... ends' wait_until is "$ann" "$waits" cancelled

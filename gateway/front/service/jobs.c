@@ -31,6 +31,7 @@ struct cbx_job *cbx_job_new(struct cbx_service *service, const char *principal)
     }
     job->service = service;
     snprintf(job->principal, sizeof(job->principal), "%s", principal);
+    job->created_ms = cbx_time_ms();
     job->origin = "rest";
     cbx_limits_unset(&job->limits);
     cbx_buf_init(&job->policy, CBX_NAME_MAX + 1);
@@ -552,7 +553,6 @@ int cbx_job_start(struct cbx_job *job, struct cbx_err *err)
     char now[32], decision[CBX_ID_CHARS + 1], id[37];
     struct cbx_service *service = job->service;
     cbx_service_now(now);
-    job->accepted_ms = cbx_time_ms();
     cbx_judgement_id(&job->judgement, decision);
     memcpy(id, job->id, sizeof(id));
     CBX_AUTO_JSON request = describe_request(job);

@@ -39,7 +39,7 @@ struct cbx_job {
     struct cbx_buf past, entries; /* of its session (subject.h) */
     uint64_t past_state;          /* of the session's past, when it was copied */
     int64_t turn;                 /* its place in the order of acceptance; 0 = not accepted */
-    int64_t accepted_ms;          /* when it was, by the wall clock */
+    int64_t created_ms; /* when its request came, by the wall clock: what `codebox stop` goes by */
     struct cbx_limits limits;
     struct cbx_buf packages; /* installed for its sandbox: the text of a set */
     int64_t installed_ms;    /* how long that took for this job; 0 = it was there */

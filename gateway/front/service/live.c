@@ -221,7 +221,7 @@ int cbx_live_check(struct cbx_job *job, struct cbx_err *err)
         return 0;
     }
     int failed = cbx_identity_still(flow->identity, job->principal, job->claims.credential,
-                                    job->accepted_ms, CBX_RIGHT_EXECUTE, err);
+                                    job->created_ms, CBX_RIGHT_EXECUTE, err);
     if (failed) {
         return failed;
     }

@@ -32,7 +32,7 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
     CBX_AUTO_JSON request = NULL;
     cbx_json_parse(cbx_str_of(text_of(row, "request")), CBX_STORED_OPTIONS_MAX, &request, &err);
     snprintf(job->id, sizeof(job->id), "%s", text_of(row, "id"));
-    job->accepted_ms = time_of(text_of(row, "created_at"));
+    job->created_ms = time_of(text_of(row, "created_at"));
     snprintf(job->session, sizeof(job->session), "%s", text_of(row, "session"));
     snprintf(job->language, sizeof(job->language), "%s", text_of(row, "language"));
     snprintf(job->decision, sizeof(job->decision), "%s", decision[0] != '\0' ? decision : "-");
