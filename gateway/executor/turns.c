@@ -194,9 +194,9 @@ int cbx_turns_take(struct cbx_turns *turns, const struct cbx_turn_wait *wait, st
     } else if (turns->waiting >= turns->waiting_max || line->waiting >= turns->own_max) {
         bool own = line->waiting >= turns->own_max;
         failed =
-            cbx_fail(err, CBX_EBUSY, "%d programs run and %d wait, %d of them %s; try again later",
-                     turns->running, turns->waiting, own ? line->waiting : turns->waiting_max,
-                     own ? "this principal's, which is as many as may" : "is as many as may");
+            cbx_fail(err, CBX_EBUSY, "%d programs %s wait, the most is %d; try again later",
+                     own ? line->waiting : turns->waiting, own ? "of this principal" : "in all",
+                     own ? turns->own_max : turns->waiting_max);
     } else {
         cbx_cond_init(&waiter.changed);
         *line->last = &waiter;

@@ -224,10 +224,12 @@ static void too_many_of_one_principal_are_refused_and_others_are_not(void **stat
     start(turns, 1, "ann", "a2");
     refused.wait = (struct cbx_turn_wait){ "ann", "a3", gives_up, &refused };
     assert_int_equal(cbx_turns_take(turns, &refused.wait, &refused.err), CBX_EBUSY);
-    assert_non_null(strstr(refused.err.text, "2 of them this principal's"));
+    assert_string_equal(refused.err.text,
+                        "2 programs of this principal wait, the most is 2; try again later");
     start(turns, 2, "bob", "b1");
     refused.wait.principal = "cid";
     assert_int_equal(cbx_turns_take(turns, &refused.wait, &refused.err), CBX_EBUSY);
+    assert_string_equal(refused.err.text, "3 programs in all wait, the most is 3; try again later");
     assert_false(refused.waits);
     cbx_turns_end(turns, "ann");
     for (int i = 0; i < 3; i++) {
