@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Keys of issuers and tokens, both as they come from outside: the first line is a set of keys, the rest a token. Nothing that is
  * made up passes. */
-#include "gateway/front/identity/jwt.h"
+#include "gateway/identity/jwt.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * URLs of keys: one that passes is read by libcurl, which fetches it, as it was checked: https, no user, no fragment, the same
  * host. */
-#include "gateway/front/identity/key_url.h"
+#include "gateway/identity/key_url.h"
 
 #include <curl/curl.h>
 #include <stdint.h>

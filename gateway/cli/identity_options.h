@@ -4,7 +4,7 @@
 #define CBX_GATEWAY_CLI_IDENTITY_OPTIONS_H
 
 #include "gateway/cli/cli.h"
-#include "gateway/front/identity/identity.h"
+#include "gateway/identity/identity.h"
 
 #include <limits.h>
 

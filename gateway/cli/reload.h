@@ -6,7 +6,7 @@
 #define CBX_GATEWAY_CLI_RELOAD_H
 
 #include "gateway/cli/options.h"
-#include "gateway/front/identity/identity.h"
+#include "gateway/identity/identity.h"
 #include "gateway/ipc/master.h"
 #include "gateway/ipc/policy_set.h"
 

@@ -2,7 +2,7 @@
  * The configuration file: reading. The example and the explanation are in settings_text.c. */
 #include "gateway/cli/settings.h"
 
-#include "gateway/front/identity/principals.h"
+#include "gateway/identity/principals.h"
 
 #include "gateway/ipc/trusted.h"
 #include "policies/base/auto.h"

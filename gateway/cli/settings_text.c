@@ -2,7 +2,7 @@
  * The configuration file as a text: the example with every key, and the explanation of what holds. */
 #include "gateway/cli/settings.h"
 
-#include "gateway/front/identity/principals.h"
+#include "gateway/identity/principals.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * `codebox stop`: ends what callers have begun, in a gateway that runs and in one that is started later. */
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit.h"
-#include "gateway/front/identity/tokens.h"
+#include "gateway/identity/tokens.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
  * `codebox token create|list|revoke`. */
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit.h"
-#include "gateway/front/identity/tokens.h"
+#include "gateway/identity/tokens.h"
 #include "policies/base/clock.h"
 #include "policies/base/printable.h"
 

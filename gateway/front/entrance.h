@@ -4,7 +4,7 @@
 #define CBX_GATEWAY_FRONT_ENTRANCE_H
 
 #include "gateway/front/http/server.h"
-#include "gateway/front/identity/identity.h"
+#include "gateway/identity/identity.h"
 #include "gateway/front/mcp/mcp.h"
 #include "gateway/front/page/page.h"
 

@@ -5,7 +5,7 @@
 
 #include "gateway/front/executor_client.h"
 #include "gateway/front/hosts.h"
-#include "gateway/front/identity/identity.h"
+#include "gateway/identity/identity.h"
 #include "gateway/ipc/mounts.h"
 #include "policies/packages.h"
 

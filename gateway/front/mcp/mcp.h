@@ -3,7 +3,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_MCP_H
 #define CBX_GATEWAY_FRONT_MCP_MCP_H
 
-#include "gateway/front/identity/caller.h"
+#include "gateway/identity/caller.h"
 #include "gateway/front/mcp/request_state.h"
 #include "gateway/front/mcp/sessions.h"
 #include "gateway/front/service/service.h"

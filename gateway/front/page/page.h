@@ -6,7 +6,7 @@
 #define CBX_GATEWAY_FRONT_PAGE_PAGE_H
 
 #include "gateway/front/http/server.h"
-#include "gateway/front/identity/identity.h"
+#include "gateway/identity/identity.h"
 #include "gateway/front/service/service.h"
 
 struct cbx_logins;

@@ -4,7 +4,7 @@
 #include "gateway/front/rest/query.h"
 #include "gateway/front/rest/rest.h"
 
-#include "gateway/front/identity/caller.h"
+#include "gateway/identity/caller.h"
 #include "gateway/front/service/approvals.h"
 #include "gateway/front/service/decisions.h"
 

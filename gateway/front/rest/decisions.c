@@ -2,7 +2,7 @@
  * The last decisions (service/decisions.h), and the answers to those that wait for approval. */
 #include "gateway/front/service/decisions.h"
 
-#include "gateway/front/identity/caller.h"
+#include "gateway/identity/caller.h"
 #include "gateway/front/rest/listing.h"
 #include "policies/base/clock.h"
 

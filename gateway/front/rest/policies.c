@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The policies that a caller may use: what they say to a program's author, never their files. */
-#include "gateway/front/identity/caller.h"
+#include "gateway/identity/caller.h"
 #include "gateway/front/mcp/resources.h"
 #include "gateway/front/rest/rest.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * GET /readyz: whether a request that comes now would be served, with what is missing. */
 #include "gateway/front/executor_client.h"
-#include "gateway/front/identity/caller.h"
+#include "gateway/identity/caller.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/live.h"
 

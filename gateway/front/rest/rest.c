@@ -2,7 +2,7 @@
  * The routes. */
 #include "gateway/front/rest/rest.h"
 
-#include "gateway/front/identity/caller.h"
+#include "gateway/identity/caller.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include "gateway/front/service/live.h"
 
 #include "gateway/front/executor_client.h"
-#include "gateway/front/identity/identity.h"
+#include "gateway/identity/identity.h"
 #include "policies/base/deadline.h"
 #include "policies/base/log.h"
 

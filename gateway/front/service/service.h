@@ -5,7 +5,7 @@
 #ifndef CBX_GATEWAY_FRONT_SERVICE_SERVICE_H
 #define CBX_GATEWAY_FRONT_SERVICE_SERVICE_H
 
-#include "gateway/front/identity/quotas.h"
+#include "gateway/identity/quotas.h"
 #include "gateway/front/review.h"
 #include "gateway/front/store.h"
 #include "gateway/ipc/threads.h"

@@ -5,7 +5,7 @@
 #ifndef CBX_TESTS_UNIT_GATEWAY_FRONT_REST_RIG_H
 #define CBX_TESTS_UNIT_GATEWAY_FRONT_REST_RIG_H
 
-#include "gateway/front/identity/caller.h"
+#include "gateway/identity/caller.h"
 #include "gateway/front/service/jobs.h"
 #include "gateway/front/service/live.h"
 #include "gateway/front/service/recovery.h"

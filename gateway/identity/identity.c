@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Authentication. */
-#include "gateway/front/identity/identity.h"
+#include "gateway/identity/identity.h"
 
-#include "gateway/front/identity/key_files.h"
-#include "gateway/front/identity/tokens.h"
+#include "gateway/identity/key_files.h"
+#include "gateway/identity/tokens.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * URLs of keys. What passes has one reading only, for every parser. */
-#include "gateway/front/identity/key_url.h"
+#include "gateway/identity/key_url.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * What each principal has used up of its requests, processor time and sessions, and how many of its requests are at work. In
  * memory: a gateway that starts again begins with all of them unused. Thread-safe. */
-#ifndef CBX_GATEWAY_FRONT_IDENTITY_QUOTAS_H
-#define CBX_GATEWAY_FRONT_IDENTITY_QUOTAS_H
+#ifndef CBX_GATEWAY_IDENTITY_QUOTAS_H
+#define CBX_GATEWAY_IDENTITY_QUOTAS_H
 
-#include "gateway/front/identity/caller.h"
+#include "gateway/identity/caller.h"
 
 /* Principals that are remembered; of more than these the one that called least recently is forgotten, and of those first one
  * of which nothing is at work. */

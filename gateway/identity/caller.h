@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Who makes a request, and what this principal may do. */
-#ifndef CBX_GATEWAY_FRONT_IDENTITY_CALLER_H
-#define CBX_GATEWAY_FRONT_IDENTITY_CALLER_H
+#ifndef CBX_GATEWAY_IDENTITY_CALLER_H
+#define CBX_GATEWAY_IDENTITY_CALLER_H
 
 #include "gateway/ipc/policy_set.h"
 #include "gateway/ipc/subject.h"
@@ -16,7 +16,7 @@
 
 enum cbx_right {
 #define CBX_RIGHT(NAME, name, standard, meaning) CBX_RIGHT_##NAME,
-#include "gateway/front/identity/rights.def"
+#include "gateway/identity/rights.def"
 #undef CBX_RIGHT
     CBX_RIGHTS,
     CBX_RIGHT_PUBLIC = CBX_RIGHTS /* none is needed, not even to say who calls */

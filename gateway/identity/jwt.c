@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * JSON Web Tokens. */
-#include "gateway/front/identity/jwt.h"
+#include "gateway/identity/jwt.h"
 
-#include "gateway/front/identity/tokens.h"
+#include "gateway/identity/tokens.h"
 #include "policies/base/base64.h"
 #include "policies/base/json.h"
 
@@ -26,7 +26,7 @@ static const struct algorithm {
     int padding;
 } algorithms[] = {
 #define CBX_JWT_ALGORITHM(name, KEY, bits, digest, padding) { name, KEY, bits, digest, padding },
-#include "gateway/front/identity/jwt.def"
+#include "gateway/identity/jwt.def"
 #undef CBX_JWT_ALGORITHM
 };
 

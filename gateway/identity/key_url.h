@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The URLs that keys of an issuer may be fetched from: https://HOST[:PORT]/PATH, maybe with a query. */
-#ifndef CBX_GATEWAY_FRONT_IDENTITY_KEY_URL_H
-#define CBX_GATEWAY_FRONT_IDENTITY_KEY_URL_H
+#ifndef CBX_GATEWAY_IDENTITY_KEY_URL_H
+#define CBX_GATEWAY_IDENTITY_KEY_URL_H
 
 #include "policies/base/str.h"
 

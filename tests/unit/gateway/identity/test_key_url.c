@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * URLs of keys. */
-#include "gateway/front/identity/key_url.h"
+#include "gateway/identity/key_url.h"
 #include "tests/unit/unit.h"
 
 static void a_scheme_makes_a_url_and_anything_else_is_a_file(void **state)

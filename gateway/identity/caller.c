@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Callers. */
-#include "gateway/front/identity/caller.h"
+#include "gateway/identity/caller.h"
 
 #include "policies/base/buf.h"
 
@@ -11,7 +11,7 @@ static const struct {
     bool standard;
 } rights[CBX_RIGHTS] = {
 #define CBX_RIGHT(NAME, name, standard, meaning) [CBX_RIGHT_##NAME] = { name, standard },
-#include "gateway/front/identity/rights.def"
+#include "gateway/identity/rights.def"
 #undef CBX_RIGHT
 };
 

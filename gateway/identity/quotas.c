@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Quotas: a bucket per principal and resource, which fills with time and is emptied by use. */
-#include "gateway/front/identity/quotas.h"
+#include "gateway/identity/quotas.h"
 
 #include "policies/base/clock.h"
 

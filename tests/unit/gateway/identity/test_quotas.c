@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Quotas of principals. */
-#include "gateway/front/identity/quotas.h"
+#include "gateway/identity/quotas.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

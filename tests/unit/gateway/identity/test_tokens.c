@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Bearer tokens: found by their text, and looked at again by their id while what they began goes on. */
-#include "gateway/front/identity/tokens.h"
+#include "gateway/identity/tokens.h"
 
 #include "policies/base/clock.h"
 #include "tests/unit/gateway/scratch.h"

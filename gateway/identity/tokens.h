@@ -3,8 +3,8 @@
  * made, with its SHA-256 and never the token itself (it has 256 random bits, so that a fast hash is enough), and one
  * for each that was revoked. A line `stop` ends what was begun before it. Lines are only appended: a gateway that has the file open sees a token and its revocation
  * with the next request. */
-#ifndef CBX_GATEWAY_FRONT_IDENTITY_TOKENS_H
-#define CBX_GATEWAY_FRONT_IDENTITY_TOKENS_H
+#ifndef CBX_GATEWAY_IDENTITY_TOKENS_H
+#define CBX_GATEWAY_IDENTITY_TOKENS_H
 
 #include "policies/base/auto.h"
 #include "policies/base/err.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Which policy a caller gets. */
-#include "gateway/front/identity/caller.h"
+#include "gateway/identity/caller.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Files of keys and of authorities. */
-#include "gateway/front/identity/key_files.h"
+#include "gateway/identity/key_files.h"
 
-#include "gateway/front/identity/jwt.h"
-#include "gateway/front/identity/key_url.h"
+#include "gateway/identity/jwt.h"
+#include "gateway/identity/key_url.h"
 #include "gateway/ipc/trusted.h"
 
 #include <errno.h>

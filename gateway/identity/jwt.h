@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * JSON Web Tokens (RFC 7519) that an issuer signed (RFC 7515), by its public keys (RFC 7517), with the care of RFC 8725:
  * the algorithm follows from the key, and "none" and symmetric ones do not exist here. */
-#ifndef CBX_GATEWAY_FRONT_IDENTITY_JWT_H
-#define CBX_GATEWAY_FRONT_IDENTITY_JWT_H
+#ifndef CBX_GATEWAY_IDENTITY_JWT_H
+#define CBX_GATEWAY_IDENTITY_JWT_H
 
-#include "gateway/front/identity/principals.h"
+#include "gateway/identity/principals.h"
 #include "gateway/ipc/key_fetch.h"
 
 /* Sets of keys have CBX_JWKS_MAX bytes at most. */

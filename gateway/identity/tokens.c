@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The file of tokens. */
-#include "gateway/front/identity/tokens.h"
+#include "gateway/identity/tokens.h"
 
 #include "gateway/ipc/state.h"
 #include "policies/base/base64.h"

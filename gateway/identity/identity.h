@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Who calls: bearer tokens of this gateway (tokens.h), tokens of issuers (jwt.h), and the user at the other end of a Unix
  * socket, to principals and their quotas. */
-#ifndef CBX_GATEWAY_FRONT_IDENTITY_IDENTITY_H
-#define CBX_GATEWAY_FRONT_IDENTITY_IDENTITY_H
+#ifndef CBX_GATEWAY_IDENTITY_IDENTITY_H
+#define CBX_GATEWAY_IDENTITY_IDENTITY_H
 
-#include "gateway/front/identity/issuer_keys.h"
-#include "gateway/front/identity/quotas.h"
+#include "gateway/identity/issuer_keys.h"
+#include "gateway/identity/quotas.h"
 
 #include "policies/base/auto.h"
 #include "policies/base/buf.h"

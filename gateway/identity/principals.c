@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Principals and issuers from YAML. */
-#include "gateway/front/identity/principals.h"
+#include "gateway/identity/principals.h"
 
-#include "gateway/front/identity/key_url.h"
-#include "gateway/front/identity/tokens.h"
+#include "gateway/identity/key_url.h"
+#include "gateway/identity/tokens.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const struct key {
 } keys[] = {
 #define CBX_PRINCIPAL_KEY(section, key, type, member, lo, hi, meaning)                             \
     { section, key, type, offsetof(struct cbx_##section, member), lo, hi },
-#include "gateway/front/identity/principals.def"
+#include "gateway/identity/principals.def"
 #undef CBX_PRINCIPAL_KEY
 };
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Principals and issuers from YAML. */
-#include "gateway/front/identity/principals.h"
+#include "gateway/identity/principals.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

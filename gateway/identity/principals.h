@@ -8,10 +8,10 @@
  *     - {name: corp, issuer: "https://login.example.com", audience: "https://codebox.example.com/mcp", jwks: keys.json}
  *
  * A row whose name ends in '*' is about every principal with this beginning, each with quotas of its own. */
-#ifndef CBX_GATEWAY_FRONT_IDENTITY_PRINCIPALS_H
-#define CBX_GATEWAY_FRONT_IDENTITY_PRINCIPALS_H
+#ifndef CBX_GATEWAY_IDENTITY_PRINCIPALS_H
+#define CBX_GATEWAY_IDENTITY_PRINCIPALS_H
 
-#include "gateway/front/identity/caller.h"
+#include "gateway/identity/caller.h"
 #include "gateway/ipc/key_fetch.h"
 
 #include "policies/base/auto.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Keys that are fetched: when they are asked for, what becomes of answers, who waits. The test has the other end of the channel,
  * and its own time. */
-#include "gateway/front/identity/issuer_keys.h"
+#include "gateway/identity/issuer_keys.h"
 #include "policies/base/base64.h"
 #include "policies/base/log.h"
 #include "tests/unit/gateway/scratch.h"

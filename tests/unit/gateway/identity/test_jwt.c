@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * JSON Web Tokens that are signed with a key of the issuer, and refused nevertheless. Those of other keys and algorithms:
  * tests/system/test_issuers.sh. */
-#include "gateway/front/identity/jwt.h"
+#include "gateway/identity/jwt.h"
 #include "policies/base/base64.h"
 #include "tests/unit/unit.h"
 

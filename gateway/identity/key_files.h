@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The files that an issuer's row names: its keys, and the authorities that certify the server of its keys. Both decide who
  * is let in, so only root and the user of the gateway may be able to replace them (gateway/ipc/trusted.h). */
-#ifndef CBX_GATEWAY_FRONT_IDENTITY_KEY_FILES_H
-#define CBX_GATEWAY_FRONT_IDENTITY_KEY_FILES_H
+#ifndef CBX_GATEWAY_IDENTITY_KEY_FILES_H
+#define CBX_GATEWAY_IDENTITY_KEY_FILES_H
 
-#include "gateway/front/identity/principals.h"
+#include "gateway/identity/principals.h"
 #include "policies/base/buf.h"
 
 /* Of either kind. */
