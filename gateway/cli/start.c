@@ -28,17 +28,16 @@ struct setup {
     struct cbx_forwarder_config forwarder;
 };
 
-static void run_zygote(int control, int secrets_fd, int reload_fd, const void *context)
+static void run_zygote(int control, int secrets_fd, const void *context)
 {
     const struct setup *setup = context;
-    (void)reload_fd;
     cbx_zygote_main(control, secrets_fd, &setup->policies);
 }
 
-static void run_executor(int control, int secrets_fd, int reload_fd, const void *context)
+static void run_executor(const struct cbx_executor_channels *channels, const void *context)
 {
     const struct setup *setup = context;
-    cbx_executor_main(control, secrets_fd, reload_fd, &setup->config.executor);
+    cbx_executor_main(channels, &setup->config.executor);
 }
 
 static void run_reader(int channel, const void *context)
@@ -53,12 +52,12 @@ static void run_sender(int channel, const void *context)
     cbx_forwarder_send(channel, &setup->forwarder);
 }
 
-static void run_keys(int channel, const void *context)
+static void run_keys(const int channels[], const void *context)
 {
     const struct setup *setup = context;
     struct cbx_key_source sources[CBX_KEY_SOURCES_MAX];
     size_t count = cbx_identity_sources(setup->config.identity, sources);
-    cbx_keys_main(channel, sources, count);
+    cbx_keys_main(channels, sources, count);
 }
 
 /* The profiles of the pool that exist before the first request. */
@@ -181,6 +180,7 @@ static int prepare(const struct cbx_flow_config *config, struct setup *setup, st
     setup->policies.keep_code = config->keep_code;
     executor->audit_forwarded = config->syslog != NULL;
     executor->policies = &setup->policies;
+    executor->identity = config->identity;
     add_profiles(setup);
     return 0;
 }
@@ -218,7 +218,8 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .fetches = cbx_identity_sources(config->identity, sources) > 0,
         .context = &setup,
         .respawn_front = config->executor.persistent,
-        .front_fds = { config->front_fd, config->socket_fd, cbx_identity_fd(config->identity) },
+        .front_fds = { config->front_fd, config->socket_fd },
+        .identity_fd = cbx_identity_fd(config->identity),
         .executor_fd = setup.config.executor.variables_fd,
         .front_role = config->front_role,
         .front_root = config->front_role == CBX_ROLE_FRONT ? config->front_folder.path : NULL

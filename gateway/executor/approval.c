@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What is checked is all that the executor can know: it has no connection to the client, and cannot tell whether
- * that was asked. A front that was taken over can claim approvals; what it cannot do is have a denial run, or have
- * anything run without a record of the claim. */
+ * What is checked here is the form and what the approval is for; who approved is checked in callers.c. Where callers are not
+ * authenticated, a front that was taken over can claim approvals; what it cannot do is have a denial run, or have anything run
+ * without a record of the claim. */
 #include "gateway/executor/approval.h"
 
 #include "policies/base/printable.h"

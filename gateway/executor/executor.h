@@ -13,9 +13,13 @@
 
 #include <stdint.h>
 
+struct cbx_identity;
+
 struct cbx_executor_config {
     const struct cbx_policies *policies; /* of the gateway; borrowed */
-    int variables_fd;                    /* gateway/ipc/variables.h; 0 = none */
+    struct cbx_identity
+        *identity;    /* who may have what done; borrowed. NULL = callers are not authenticated */
+    int variables_fd; /* gateway/ipc/variables.h; 0 = none */
     const char *state_dir;
     int64_t audit_max_bytes;              /* of a file of the audit log; 0 = CBX_AUDIT_FILE_MIB */
     int64_t audit_keep_ms;                /* older files of it are removed; 0 = none */
@@ -44,18 +48,18 @@ struct cbx_executor_config {
     int profile_count;
 };
 
-/* Serves the calls of executor.def on `control` until that closes or SIGTERM comes. Then it
+/* Serves the calls of executor.def on the control socket until that closes or SIGTERM comes. Then it
  * removes its containers, or detaches from its sessions when they are persistent, and exits;
  * never returns. When all is recorded and each sandbox was
  * told to end, and after 1 s at the latest, one that is not persistent shuts `control` down: whoever waits for its
- * end need not wait for the engine. It exits within 20 s. The secrets come through secrets_fd (struct cbx_executor_secrets). The audit log and the
+ * end need not wait for the engine. It exits within 20 s. The audit log and the
  * engine are opened by the first call that needs them, or at once when it is persistent, and
  * sandboxes that an executor before this one left are adopted then.
  *
  * Every call may be answered by an error instead. Runs of one session begin in the order in
  * which they were admitted. An opened session that the front does not acknowledge is closed.
- * `reload_fd` is for cbx_reload_listen; -1 = none. */
-_Noreturn void cbx_executor_main(int control, int secrets_fd, int reload_fd,
+ * The channels become the executor's. */
+_Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,
                                  const struct cbx_executor_config *config);
 
 #endif

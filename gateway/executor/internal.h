@@ -34,6 +34,8 @@ struct cbx_executor {
     struct cbx_instance instance;
     struct cbx_replay_guard guard;
     struct cbx_import_cache imports;
+    struct cbx_sha256 voucher_key; /* known after its first use */
+    bool has_voucher_key;
     struct cbx_turns *turns; /* of programs: config.max_runs at the same time */
     pthread_cond_t installer_free;
     int installing; /* installers that run */

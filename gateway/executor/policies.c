@@ -3,6 +3,7 @@
 #include "gateway/executor/policies.h"
 
 #include "gateway/executor/internal.h"
+#include "gateway/identity/identity.h"
 #include "policies/base/log.h"
 
 #include <stdlib.h>
@@ -125,6 +126,11 @@ int cbx_executor_reload(void *executor, const struct cbx_reload_part *part, uint
                         struct cbx_err *err)
 {
     struct cbx_executor *e = executor;
+    if (strcmp(part->name, "identity") == 0) {
+        return e->config.identity != NULL
+                   ? cbx_identity_replace(e->config.identity, part->bytes, err)
+                   : 0;
+    }
     if (strcmp(part->name, "policies") != 0) {
         return 0;
     }

@@ -48,7 +48,7 @@ const struct cbx_policy *cbx_policy_history_find_sealed(struct cbx_policy_histor
 struct cbx_executor;
 
 /* A cbx_reload_apply whose context is the executor: takes a set of policies over, and records the reload in the audit
- * log. */
+ * log; takes principals and keys over. */
 int cbx_executor_reload(void *executor, const struct cbx_reload_part *part, uint64_t first_number,
                         struct cbx_err *err);
 

@@ -6,6 +6,7 @@
 #include "gateway/executor/confine.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
+#include "gateway/identity/identity.h"
 #include "gateway/ipc/jail.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
@@ -224,13 +225,22 @@ static void clean_line(char *line, size_t size)
     snprintf(line, size, "%s", clean.overflow ? "" : clean.p);
 }
 
-_Noreturn void cbx_executor_main(int control, int secrets_fd, int reload_fd,
+/* The keys of issuers, of the executor's own fetches. */
+static int start_keys(const struct cbx_executor_config *config, int channel, struct cbx_err *err)
+{
+    return config->identity != NULL
+               ? cbx_issuer_keys_start(cbx_identity_issuer_keys(config->identity), channel, err)
+               : 0;
+}
+
+_Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,
                                  const struct cbx_executor_config *config)
 {
     /* A front that was taken over may open any number of connections. Each run that waits has a thread: the rest is for
      * calls that do not wait. */
     enum { THREADS_MAX = 2048, WAITING_MAX = 1536, OWN_WAITING_MAX = 1024 };
     static struct cbx_executor e;
+    const int control = channels->control;
     e.config = *config;
     pthread_mutex_init(&e.lock, NULL);
     cbx_cond_init(&e.installer_free);
@@ -239,7 +249,7 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd, int reload_fd,
     cbx_policy_history_init(&e.policies, config->policies);
     cbx_jail_common();
     prctl(PR_SET_NAME, "cbx-executor");
-    if (!read_secrets(secrets_fd, &e.secrets) || pipe2(stop_pipe, O_CLOEXEC) < 0) {
+    if (!read_secrets(channels->secrets, &e.secrets) || pipe2(stop_pipe, O_CLOEXEC) < 0) {
         _exit(1);
     }
     struct sigaction stop = { .sa_handler = on_stop };
@@ -258,10 +268,14 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd, int reload_fd,
         cbx_log(CBX_LOG_ERROR, "executor: %s", cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         _exit(1);
     }
+    if (start_keys(config, channels->keys, &err) != 0) {
+        cbx_log(CBX_LOG_ERROR, "executor: %s", err.text);
+        _exit(1);
+    }
     e.sessions = cbx_sessions_new(config->max_sessions, cbx_executor_discard, &e);
     pthread_t thread;
     static struct cbx_reload_listener reloads;
-    reloads = (struct cbx_reload_listener){ .fd = reload_fd,
+    reloads = (struct cbx_reload_listener){ .fd = channels->reload,
                                             .apply = cbx_executor_reload,
                                             .context = &e };
     const struct cbx_acceptors_config acceptors = { .control = control,
@@ -270,7 +284,8 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd, int reload_fd,
                                                     .ended = note_control_closed,
                                                     .context = &e };
     if (pthread_create(&thread, NULL, housekeep, &e) != 0 ||
-        (reload_fd >= 0 && !cbx_reload_listen(&reloads)) || !cbx_acceptors_start(&acceptors)) {
+        (channels->reload >= 0 && !cbx_reload_listen(&reloads)) ||
+        !cbx_acceptors_start(&acceptors)) {
         _exit(1);
     }
     if (config->persistent && config->audit_keep_ms > 0 &&

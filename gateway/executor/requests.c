@@ -2,6 +2,7 @@
  * Serves the calls of executor.def but runs (run.c). Each has a function serve_NAME; how it is
  * prepared and dispatched follows from its row. */
 #include "docker/container.h"
+#include "gateway/executor/callers.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
 #include "gateway/ipc/metrics.h"
@@ -100,6 +101,20 @@ static int serve_record_failure(struct cbx_executor_request *r,
     return answer(r, header, CBX_STR(""), err);
 }
 
+static int serve_vouch(struct cbx_executor_request *r, const struct cbx_vouch_args *args,
+                       struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)bytes;
+    char voucher[CBX_VOUCHER_CHARS + 1];
+    int failed = cbx_executor_vouch(r->executor, args, voucher, err);
+    if (failed) {
+        return failed;
+    }
+    json_t *header = cbx_reply_json(CBX_REPLY_DONE);
+    json_object_set_new(header, "voucher", json_string(voucher));
+    return answer(r, header, CBX_STR(""), err);
+}
+
 static int serve_acknowledge(struct cbx_executor_request *r,
                              const struct cbx_acknowledge_args *args, struct cbx_str bytes,
                              struct cbx_err *err)
@@ -155,7 +170,8 @@ static int serve_input(struct cbx_executor_request *r, const struct cbx_input_ar
                        struct cbx_str line, struct cbx_err *err)
 {
     const struct cbx_session_name name = { args->session.p, args->principal.p };
-    int failed = cbx_sessions_input(r->executor->sessions, &name, line, err);
+    int failed = cbx_executor_check_caller(r->executor, args->principal, args->proof, err);
+    failed = failed ? failed : cbx_sessions_input(r->executor->sessions, &name, line, err);
     return failed ? failed : answer_done(r, err);
 }
 
@@ -319,13 +335,14 @@ static int serve_delete_file(struct cbx_executor_request *r, struct cbx_sandbox 
     return failed ? failed : answer_done(r, err);
 }
 
-/* Enters the session once no run is in it. Leave it with cbx_sessions_leave. */
+/* Enters the session of a caller that is proved, once no run is in it. Leave it with cbx_sessions_leave. */
 static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct cbx_str principal,
-                      struct cbx_session **session, struct cbx_sandbox **sandbox,
-                      struct cbx_err *err)
+                      struct cbx_str proof, struct cbx_session **session,
+                      struct cbx_sandbox **sandbox, struct cbx_err *err)
 {
     struct cbx_pool *pool;
-    int failed = cbx_executor_pool(r->executor, &pool, err);
+    int failed = cbx_executor_check_caller(r->executor, principal, proof, err);
+    failed = failed ? failed : cbx_executor_pool(r->executor, &pool, err);
     failed = failed ? failed
                     : cbx_sessions_enter(r->executor->sessions, id.p, principal.p, session, err);
     if (failed) {
@@ -350,7 +367,7 @@ static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct 
 #define SERVE_IDLE(name)                                                                           \
     struct cbx_session *session;                                                                   \
     struct cbx_sandbox *sandbox;                                                                   \
-    failed = enter_idle(r, args.session, args.principal, &session, &sandbox, err);                 \
+    failed = enter_idle(r, args.session, args.principal, args.proof, &session, &sandbox, err);     \
     if (!failed) {                                                                                 \
         failed = serve_##name(r, sandbox, &args, bytes, err);                                      \
         cbx_sessions_leave(r->executor->sessions, session);                                        \

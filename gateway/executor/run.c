@@ -2,6 +2,7 @@
  * The executor's main work: a sealed decision becomes a record, a permit, a run. */
 #include "analyzer/imports.h"
 #include "gateway/executor/approval.h"
+#include "gateway/executor/callers.h"
 #include "gateway/executor/internal.h"
 #include "gateway/executor/network.h"
 #include "gateway/executor/packages.h"
@@ -452,7 +453,7 @@ static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
 }
 
 /* Only a worker that was taken over seals what its policy does not give, and only such a front approves what
- * does not ask. */
+ * does not ask, or submits what its principal may not have. */
 static int check(struct cbx_executor *e, const struct cbx_submit_args *args,
                  const struct cbx_sealed *sealed, struct cbx_str text, json_t **approval,
                  struct cbx_err *err)
@@ -461,6 +462,13 @@ static int check(struct cbx_executor *e, const struct cbx_submit_args *args,
     const struct cbx_policies *policies = cbx_policy_history_of(&e->policies, sealed->number);
     int failed = cbx_executor_check_policy(policies, sealed, text, args->packages, &why);
     failed = failed ? failed : cbx_executor_read_approval(args, sealed, approval, &why);
+    bool acts = sealed->verdict == CBX_ALLOW || *approval != NULL;
+    if (!failed && acts && sealed->fields.action != CBX_ACTION_CHECK) {
+        failed = cbx_executor_check_submission(e, sealed, args->proof, &why);
+    }
+    if (!failed && *approval != NULL) {
+        failed = cbx_executor_check_approver(e, args, sealed, &why);
+    }
     if (failed) {
         cbx_log(CBX_LOG_ERROR, "decision %s is refused: %s", sealed->fields.decision, why.text);
         *err = why;

@@ -91,9 +91,10 @@ void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_clai
     COPY_TEXT(find_tool_use(meta), claims->claimed_tool_use);
 }
 
-void cbx_claims_prove(const char *credential, struct cbx_claims *claims)
+void cbx_claims_prove(const struct cbx_caller *caller, struct cbx_claims *claims)
 {
-    COPY_TEXT(cbx_str_of(credential), claims->credential);
+    COPY_TEXT(cbx_str_of(caller->credential), claims->credential);
+    claims->proof = caller->proof;
 }
 
 void cbx_claims_write(const struct cbx_claims *claims, json_t *into)
@@ -119,6 +120,7 @@ void cbx_claims_lend(const struct cbx_claims *claims, struct cbx_subject *subjec
     if (claims == NULL) {
         return;
     }
+    subject->proof = claims->proof;
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) subject->member = cbx_str_of(claims->member);
 #include "gateway/ipc/subject.def"

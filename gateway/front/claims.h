@@ -5,10 +5,11 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_CLAIMS_H
 #define CBX_GATEWAY_FRONT_MCP_CLAIMS_H
 
-#include "gateway/ipc/subject.h"
+#include "gateway/identity/caller.h"
 
 /* One text per claim of subject.def, and the credential, terminated; empty = nothing was said. */
 struct cbx_claims {
+    struct cbx_str proof; /* as subjects have it; borrowed. Neither written nor read */
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) char member[(max_bytes) + 1];
 #include "gateway/ipc/subject.def"
@@ -22,8 +23,8 @@ void cbx_claims_read_client(const json_t *client_info, struct cbx_claims *claims
  * (traceparent of W3C Trace Context; malformed ones are nothing) and the tool use (claims.def). */
 void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_claims *claims);
 
-/* Sets what the caller proved itself with (struct cbx_caller). Nothing that a client sends changes it. */
-void cbx_claims_prove(const char *credential, struct cbx_claims *claims);
+/* Sets what the caller proved itself with, and borrows its proof. Nothing that a client sends changes it. */
+void cbx_claims_prove(const struct cbx_caller *caller, struct cbx_claims *claims);
 
 /* Writes the claims that are not empty into the JSON object `into`, and reads what was written. */
 void cbx_claims_write(const struct cbx_claims *claims, json_t *into);

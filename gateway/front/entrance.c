@@ -133,9 +133,13 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
         return;
     }
     struct counted *counted = NULL;
+    CBX_AUTO_MEM char *proof =
+        strndup(request.authorization.p != NULL ? request.authorization.p : "",
+                request.authorization.len);         /* outlives the request */
     bool is_mcp = cbx_str_is(request.path, "/mcp"); /* the request is gone when it is answered */
     bool known = cbx_identity_authenticate(entrance->identity, &credentials, cbx_clock_ms(),
                                            &caller, &refusal);
+    caller.proof = known && proof != NULL ? cbx_str_of(proof) : CBX_STR("");
     if (known && !count(entrance, asked, &caller, &counted, &refusal)) {
         known = false;
         caller = (struct cbx_caller){ 0 };
@@ -148,6 +152,9 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
     } else {
         drop_counted(counted);
         cbx_rest_handle(entrance->service, &request, out);
+    }
+    if (proof != NULL) {
+        explicit_bzero(proof, strlen(proof));
     }
 }
 

@@ -4,9 +4,9 @@
 #define CBX_GATEWAY_FRONT_ENTRANCE_H
 
 #include "gateway/front/http/server.h"
-#include "gateway/identity/identity.h"
 #include "gateway/front/mcp/mcp.h"
 #include "gateway/front/page/page.h"
+#include "gateway/identity/identity.h"
 
 #include <stdatomic.h>
 

@@ -315,6 +315,7 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
     CBX_AUTO_MEM char *environment = request->subject.environment != NULL
                                          ? json_dumps(request->subject.environment, JSON_COMPACT)
                                          : NULL;
+    args.proof = request->subject.proof;
     args.environment = cbx_str_of(environment != NULL ? environment : "");
     args.packages = request->subject.packages;
     CBX_AUTO_JSON header = cbx_submit_args_json(&args);

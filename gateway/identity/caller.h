@@ -47,6 +47,9 @@ struct cbx_caller {
     char principal[CBX_NAME_MAX + 1];
     const struct cbx_principal *row;         /* NULL: it may do nothing */
     char credential[CBX_CREDENTIAL_MAX + 1]; /* what it proved itself with, for logs */
+    struct cbx_str
+        proof; /* what it showed, for the executor: the value of its header Authorization; borrowed for the length of the
+                             request's handler, empty = nothing */
 };
 
 /* The caller CBX_CALLER_LOCAL, which may do everything but use policies in mode log-only. Static. */

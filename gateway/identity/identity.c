@@ -447,12 +447,32 @@ static int find_caller(struct cbx_identity *identity, const struct loaded *loade
     struct cbx_str token = bearer_of(credentials->authorization);
     if (credentials->authorization.p == NULL && credentials->has_peer) {
         snprintf(out->principal, sizeof(out->principal), "uid:%u", (unsigned)credentials->peer);
-        snprintf(out->credential, sizeof(out->credential), "Unix socket");
+        snprintf(out->credential, sizeof(out->credential), CBX_CREDENTIAL_PEER);
         return 0;
     }
     return token.len == 0 ? cbx_fail(err, CBX_EINVAL, "the header is no bearer token")
            : cbx_str_starts(token, CBX_STR("cbx_")) ? by_token(identity, token, out, err)
                                                     : by_issuer(identity, loaded, token, out, err);
+}
+
+int cbx_identity_prove(struct cbx_identity *identity, struct cbx_str authorization,
+                       struct cbx_caller *out, struct cbx_err *err)
+{
+    const struct loaded *loaded = identity->loaded;
+    const struct cbx_credentials credentials = { .authorization = authorization };
+    struct cbx_err why = { 0 };
+    *out = (struct cbx_caller){ 0 };
+    int failed = find_caller(identity, loaded, &credentials, out, &why);
+    if (failed) {
+        *out = (struct cbx_caller){ 0 };
+        *err = why;
+        return failed == CBX_EBUSY ? CBX_EBUSY
+                                   : cbx_fail(err, CBX_EFORBIDDEN, "the credential: %s", why.text);
+    }
+    out->row = cbx_principals_find(&loaded->principals, out->principal);
+    return out->row != NULL ? 0
+                            : cbx_fail(err, CBX_EFORBIDDEN,
+                                       "principal '%s' may not use this gateway", out->principal);
 }
 
 static bool refuse_credential(const struct cbx_identity *identity, int failed,

@@ -79,6 +79,12 @@ int cbx_identity_fd(const struct cbx_identity *identity);
 /* Borrowed. */
 struct cbx_quotas *cbx_identity_quotas(struct cbx_identity *identity);
 
+/* Whom this value of a header Authorization authenticates, now, and counts nothing. For a process that is told who called, and
+ * does not believe it. CBX_EFORBIDDEN, with the reason, for one that authenticates nobody, or a principal without a row; CBX_EBUSY
+ * while the issuer's keys are not known. */
+int cbx_identity_prove(struct cbx_identity *identity, struct cbx_str authorization,
+                       struct cbx_caller *out, struct cbx_err *err);
+
 /* What a request shows. */
 struct cbx_credentials {
     struct cbx_str authorization; /* the header's value; {NULL, 0} = not sent */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * An approval of a decision that asks: a client, or a principal over REST, accepted one execution of exactly what was judged. The front
- * reports it, the executor records it before the program starts. It is a claim of the client, and it never
- * makes a denial run. */
+ * reports it, the executor records it before the program starts. Where callers are authenticated, it brings a
+ * voucher of who accepted; else it is a claim of the client. It never makes a denial run. */
 #ifndef CBX_GATEWAY_IPC_APPROVAL_H
 #define CBX_GATEWAY_IPC_APPROVAL_H
 

@@ -101,7 +101,19 @@ static const struct argument arguments[] = {
 #undef CBX_ARG
 #undef CBX_CALL_END
 };
-enum { ARGUMENTS = sizeof(arguments) / sizeof(arguments[0]), ARGUMENTS_OF_ONE_MAX = 16 };
+enum { ARGUMENTS = sizeof(arguments) / sizeof(arguments[0]), ARGUMENTS_OF_ONE_MAX = 32 };
+
+/* How many arguments each call has. */
+#define CBX_CALL(name, serve, retry, meaning)      enum { COUNT_##name = 0
+#define CBX_ARG(call, member, type, required, max) +1
+#define CBX_CALL_END(name)                                                                         \
+    }                                                                                              \
+    ;                                                                                              \
+    _Static_assert((int)COUNT_##name <= (int)ARGUMENTS_OF_ONE_MAX, #name " has more arguments");
+#include "gateway/ipc/executor.def"
+#undef CBX_CALL
+#undef CBX_ARG
+#undef CBX_CALL_END
 
 /* Texts become C strings further on, so none may hold a NUL. */
 static int check_text(struct cbx_str *text, const char *name, struct cbx_err *err)

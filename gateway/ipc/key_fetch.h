@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Between the front, which needs the keys of issuers of tokens, and the process that fetches them (gateway/keys): requests
+ * Between a client that needs the keys of issuers of tokens, front or executor, and the process that fetches them (gateway/keys): requests
  * and answers over a pair of sockets that keeps the bounds of messages. So a process that is killed leaves no half of a
  * message to the next one. A request names a source that is configured; it cannot say what is fetched. The bytes of an
  * answer are as the server sent them. */
@@ -12,6 +12,9 @@
 
 /* Keys of one issuer have CBX_JWKS_MAX bytes at most; a fetch ends after CBX_KEY_FETCH_MS, whatever it waits for. */
 enum { CBX_JWKS_MAX = 256 * 1024, CBX_KEY_FETCH_MS = 10000, CBX_KEY_SOURCES_MAX = 16 };
+
+/* The clients of the process: front and executor, each with a channel of its own. */
+enum { CBX_KEY_CLIENTS = 2 };
 
 /* Where keys are fetched from. */
 struct cbx_key_source {

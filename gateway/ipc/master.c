@@ -35,6 +35,7 @@ struct master {
     uint64_t zygotes;           /* forked so far */
     int zygote[2], executor[2]; /* 0 = the front's end, 1 = theirs */
     int keys[2];                /* 0 = the front's end, 1 = of what fetches; -1 = none */
+    int executor_keys[2];       /* 0 = the executor's end, 1 = of what fetches; -1 = none */
     int front_reload[2], executor_reload[2]; /* 0 = the master's end */
     struct cbx_buf
         set; /* what was loaded last, for processes that are forked later; before the first reload what the start has for them */
@@ -124,6 +125,14 @@ static void close_front_fds(const struct master *m)
     }
 }
 
+/* Of a process that authenticates nobody. */
+static void close_identity_fd(const struct master *m)
+{
+    if (m->config.identity_fd > 0) {
+        close(m->config.identity_fd);
+    }
+}
+
 /* First of all: what it leads to is for the executor alone. */
 static void close_executor_fd(const struct master *m)
 {
@@ -172,11 +181,13 @@ static pid_t fork_zygote(struct master *m)
         close_pair(m->zygote, 1);
         close_pair(m->executor, -1);
         close_pair(m->keys, -1);
+        close_pair(m->executor_keys, -1);
         close_front_fds(m);
+        close_identity_fd(m);
         close_pair(m->front_reload, -1);
         close_pair(m->executor_reload, -1);
         adopt_set(m, CBX_RELOAD_ZYGOTE);
-        m->config.zygote(m->zygote[1], cbx_fd_steal(&secrets), -1, m->config.context);
+        m->config.zygote(m->zygote[1], cbx_fd_steal(&secrets), m->config.context);
         _exit(1);
     }
     return pid;
@@ -197,38 +208,50 @@ static pid_t fork_executor(struct master *m)
         close_pair(m->executor, 1);
         close_pair(m->zygote, -1);
         close_pair(m->keys, -1);
+        close_pair(m->executor_keys, 0);
         close_front_fds(m);
         close_pair(m->front_reload, -1);
         close(m->executor_reload[0]);
         adopt_set(m, CBX_RELOAD_EXECUTOR);
-        m->config.executor(m->executor[1], cbx_fd_steal(&secrets), m->executor_reload[1],
-                           m->config.context);
+        const struct cbx_executor_channels channels = { .control = m->executor[1],
+                                                        .secrets = cbx_fd_steal(&secrets),
+                                                        .reload = m->executor_reload[1],
+                                                        .keys = m->executor_keys[0] };
+        m->config.executor(&channels, m->config.context);
         _exit(1);
     }
     return pid;
 }
 
-/* A process with one channel, of which it has this end. `process` is the one whose parts of the set it takes over; 0 = none. */
+/* In a new process that has a channel of its own (`kept_keys` 1: those of the process that fetches keys; -1: another) and
+ * none of the gateway's. `process` is the one whose parts of the set it takes over; 0 = none. */
+static void enter_helper(struct master *m, pid_t master, enum cbx_role role, int kept_keys,
+                         unsigned process)
+{
+    close_executor_fd(m);
+    drop_privileges(role, NULL);
+    follow_master(master, SIGKILL);
+    leave_terminal();
+    unblock_signals();
+    close_pair(m->zygote, -1);
+    close_pair(m->executor, -1);
+    close_pair(m->keys, kept_keys);
+    close_pair(m->executor_keys, kept_keys);
+    close_front_fds(m);
+    close_identity_fd(m);
+    close_pair(m->front_reload, -1);
+    close_pair(m->executor_reload, -1);
+    adopt_set(m, process);
+}
+
+/* A process with one channel, of which it has this end. */
 static pid_t fork_on_channel(struct master *m, enum cbx_role role, cbx_channel_main *run,
-                             const int channel[2], int end, unsigned process)
+                             const int channel[2], int end)
 {
     pid_t master = getpid(), pid = fork();
     if (pid == 0) {
-        close_executor_fd(m);
-        drop_privileges(role, NULL);
-        follow_master(master, SIGKILL);
-        leave_terminal();
-        unblock_signals();
         close_pair(channel, end);
-        close_pair(m->zygote, -1);
-        close_pair(m->executor, -1);
-        if (channel != m->keys) {
-            close_pair(m->keys, -1);
-        }
-        close_front_fds(m);
-        close_pair(m->front_reload, -1);
-        close_pair(m->executor_reload, -1);
-        adopt_set(m, process);
+        enter_helper(m, master, role, -1, 0);
         run(channel[end], m->config.context);
         _exit(1);
     }
@@ -243,8 +266,8 @@ static void fork_forwarders(struct master *m)
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) < 0) {
         return;
     }
-    m->reader_pid = fork_on_channel(m, CBX_ROLE_READER, m->config.reader, channel, 0, 0);
-    m->sender_pid = fork_on_channel(m, CBX_ROLE_SENDER, m->config.sender, channel, 1, 0);
+    m->reader_pid = fork_on_channel(m, CBX_ROLE_READER, m->config.reader, channel, 0);
+    m->sender_pid = fork_on_channel(m, CBX_ROLE_SENDER, m->config.sender, channel, 1);
     close_pair(channel, -1);
 }
 
@@ -260,13 +283,21 @@ static bool has_fetches(const struct master *m)
     return found;
 }
 
-/* Over the channel that is there: the front, which stays, has the other end. */
+/* Over the channels that are there: front and executor, which stay, have the other ends. */
 static void fork_keys(struct master *m)
 {
-    m->keys_pid =
-        m->config.keys != NULL && has_fetches(m)
-            ? fork_on_channel(m, CBX_ROLE_KEYS, m->config.keys, m->keys, 1, CBX_RELOAD_KEYS)
-            : 0;
+    pid_t master = getpid();
+    m->keys_pid = 0;
+    if (m->config.keys == NULL || !has_fetches(m)) {
+        return;
+    }
+    m->keys_pid = fork();
+    if (m->keys_pid == 0) {
+        const int channels[CBX_KEY_CLIENTS] = { m->keys[1], m->executor_keys[1] };
+        enter_helper(m, master, CBX_ROLE_KEYS, 1, CBX_RELOAD_KEYS);
+        m->config.keys(channels, m->config.context);
+        _exit(1);
+    }
 }
 
 /* True in the front. */
@@ -286,6 +317,7 @@ static bool fork_front(struct master *m)
     close(m->zygote[1]);
     close(m->executor[1]);
     close_pair(m->keys, 0);
+    close_pair(m->executor_keys, -1);
     close_pair(m->executor_reload, -1);
     close(m->front_reload[0]);
     adopt_set(m, CBX_RELOAD_FRONT);
@@ -576,6 +608,7 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
                          .front_reload = { -1, -1 },
                          .executor_reload = { -1, -1 },
                          .keys = { -1, -1 },
+                         .executor_keys = { -1, -1 },
                          .notify = { .fd = -1 } };
     if (config->respawn_front) {
         cbx_notify_init(&m.notify);
@@ -588,7 +621,10 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
     int failed = make_secrets(&m, err);
     failed = failed ? failed : cbx_wire_pair(m.zygote, err);
     failed = failed ? failed : cbx_wire_pair(m.executor, err);
-    failed = failed || config->keys == NULL ? failed : cbx_key_channel(m.keys, err);
+    if (!failed && config->keys != NULL) {
+        failed = cbx_key_channel(m.keys, err);
+        failed = failed ? failed : cbx_key_channel(m.executor_keys, err);
+    }
     if (failed) {
         return failed;
     }

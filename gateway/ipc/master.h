@@ -24,9 +24,19 @@ struct cbx_executor_secrets {
     uint8_t seed[CBX_INSTANCE_SEED_BYTES]; /* of an instance that does not outlive this gateway */
 };
 
-/* The main function of a child: serves `control` and never returns. `secrets_fd` is the read end of
- * a pipe with its secrets; the child closes it. `reload_fd` is for cbx_reload_listen; -1 = none. */
-typedef void cbx_child_main(int control, int secrets_fd, int reload_fd, const void *context);
+/* The main function of the zygote: serves `control` and never returns. `secrets_fd` is the read end of
+ * a pipe with its secrets; it closes that. */
+typedef void cbx_zygote_process(int control, int secrets_fd, const void *context);
+
+/* What the executor has of the master; its own from then on. */
+struct cbx_executor_channels {
+    int control; /* connections of the front */
+    int secrets; /* the read end of a pipe with struct cbx_executor_secrets */
+    int reload;  /* for cbx_reload_listen; -1 = none */
+    int keys;    /* to the process that fetches keys, whichever there is; -1 = there never is one */
+};
+typedef void cbx_executor_process(const struct cbx_executor_channels *channels,
+                                  const void *context);
 
 /* What SIGHUP loads again (reload.h). */
 struct cbx_master_reload {
@@ -42,21 +52,25 @@ struct cbx_master_reload {
     struct cbx_buf *first;
 };
 
-/* The main function of a process that has one channel and no secrets: of one that forwards the audit log it leads to the
- * other one, of the one that fetches keys to the front. */
+/* The main function of a process that forwards the audit log: the channel leads to the other one. */
 typedef void cbx_channel_main(int channel, const void *context);
 
+/* Of the process that fetches keys: a channel to each of its clients (key_fetch.h). */
+typedef void cbx_keys_process(const int channels[], const void *context);
+
 struct cbx_master_config {
-    cbx_child_main *zygote, *executor;
+    cbx_zygote_process *zygote;
+    cbx_executor_process *executor;
     cbx_channel_main *reader, *sender; /* NULL = neither. When one ends, both are forked anew */
-    cbx_channel_main *
+    cbx_keys_process *
         keys; /* fetches keys of issuers (key_fetch.h); NULL = never. Forked while there is something to fetch */
     bool
         fetches; /* there is from the start on; after a reload there is when a part of the set is for CBX_RELOAD_KEYS */
     const void *context;
     struct cbx_master_reload reload; /* load NULL: SIGHUP ends the gateway */
     bool respawn_front;              /* fork the front again when a signal killed it */
-    int front_fds[3];                /* open in every front and in no other process; 0 = none */
+    int front_fds[2];                /* open in every front and in no other process; 0 = none */
+    int identity_fd; /* open in the master, in every front and every executor, in no other process; 0 = none */
     int executor_fd; /* open in the master and in every executor, in no other process; 0 = none */
     enum cbx_role front_role;
     const char *front_root; /* as cbx_privileges_drop has it */

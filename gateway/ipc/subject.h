@@ -4,11 +4,13 @@
 #ifndef CBX_GATEWAY_IPC_SUBJECT_H
 #define CBX_GATEWAY_IPC_SUBJECT_H
 
+#include "gateway/ipc/voucher.h"
 #include "policies/base/json.h"
 #include "policies/permit.h"
 
 /* "token ID", "issuer NAME" with the name of an issuer that the operator chose, "Unix socket". */
 enum { CBX_CREDENTIAL_MAX = 71 };
+#define CBX_CREDENTIAL_PEER "Unix socket"
 
 /* Strings are borrowed. */
 struct cbx_subject {
@@ -16,6 +18,8 @@ struct cbx_subject {
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) struct cbx_str member;
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
+    /* For the executor alone: what shows that the principal asked (voucher.h), or empty. It is written nowhere. */
+    struct cbx_str proof;
     const json_t *arguments; /* of a file program: argv[1] and on, strings; NULL = none. Borrowed */
     /* Variables that the caller sets for the program: {NAME: VALUE}; from a worker on {NAME: SHA-256 of the value}. NULL = none. Borrowed */
     const json_t *environment;

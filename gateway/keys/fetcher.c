@@ -9,24 +9,29 @@
 #include "policies/base/log.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* A front that was taken over can ask as often as it likes, and the issuer's server is another's. */
+/* A front that was taken over can ask as often as it likes, and the issuer's server is another's: a source is fetched
+ * at most once in PAUSE_MS, whoever asks. */
 enum { PAUSE_MS = 1000, IDLE_MS = 60000 };
 
 struct source {
     const struct cbx_key_source *row;
     struct cbx_transfer transfer;
-    struct cbx_key_request asked; /* the last request; number 0 = none */
-    bool waits;                   /* it was not answered yet */
-    int64_t began_ms;             /* of the last fetch; 0 = none */
-    struct cbx_buf last; /* of the last fetch that did not fail; for a front that was forked anew */
-    int64_t last_ms;     /* when that was; 0 = never */
+    struct asked {
+        struct cbx_key_request request; /* the last one; number 0 = none */
+        bool waits;                     /* it was not answered yet */
+    } asked[CBX_KEY_CLIENTS];
+    int64_t began_ms; /* of the last fetch; 0 = none */
+    struct cbx_buf
+        last;        /* of the last fetch that did not fail; for a client that was forked anew */
+    int64_t last_ms; /* when that was; 0 = never */
 };
 
 struct fetcher {
-    int channel;
+    int channels[CBX_KEY_CLIENTS];
     CURLM *multi;
     struct source sources[CBX_KEY_SOURCES_MAX];
     size_t count;
@@ -42,34 +47,47 @@ static struct source *find_source(struct fetcher *f, const struct cbx_sha256 *id
     return NULL;
 }
 
-static void answer(const struct fetcher *f, struct cbx_key_answer head, struct cbx_str bytes)
+static void answer(const struct fetcher *f, int client, struct cbx_key_answer head,
+                   struct cbx_str bytes)
 {
-    if (!cbx_key_answer_send(f->channel, head, bytes)) {
+    if (!cbx_key_answer_send(f->channels[client], head, bytes)) {
         _exit(1); /* the gateway ended */
     }
 }
 
-/* What the configuration does not name is asked for by a front that did not take a reload over yet. */
-static void take_request(struct fetcher *f, const struct cbx_key_request *request)
+/* What the configuration does not name is asked for by a client that did not take a reload over yet. */
+static void take_request(struct fetcher *f, int client, const struct cbx_key_request *request)
 {
     struct source *s = find_source(f, &request->source);
     if (s == NULL) {
         answer(
-            f,
+            f, client,
             (struct cbx_key_answer){ .event = CBX_KEYS_FAILED,
                                      .number = request->number,
                                      .source = request->source,
                                      .reason = "no issuer of the configuration has this source" },
             CBX_STR(""));
-    } else if (request->number != s->asked.number) { /* else it was sent again */
-        s->asked = *request;
-        s->waits = true;
+    } else if (request->number != s->asked[client].request.number) { /* else it was sent again */
+        s->asked[client] = (struct asked){ .request = *request, .waits = true };
     }
 }
 
+static void answer_fetch(const struct fetcher *f, int client, struct source *s, bool good,
+                         struct cbx_key_answer head)
+{
+    struct asked *asked = &s->asked[client];
+    bool has_bytes = good || (asked->request.wants_last == 1 && s->last_ms > 0);
+    head.number = asked->request.number;
+    head.event = good ? CBX_KEYS_FETCHED : CBX_KEYS_FAILED;
+    head.age_ms = has_bytes ? cbx_clock_ms() - s->last_ms : 0;
+    asked->waits = false;
+    answer(f, client, head, has_bytes ? cbx_buf_str(&s->last) : CBX_STR(""));
+}
+
+/* One fetch answers whoever waits for it. */
 static void finish(struct fetcher *f, struct source *s, CURLcode code)
 {
-    struct cbx_key_answer head = { .number = s->asked.number, .source = s->row->id };
+    struct cbx_key_answer head = { .source = s->row->id };
     int64_t now = cbx_clock_ms();
     bool good = cbx_transfer_end(&s->transfer, f->multi, code, head.reason, sizeof(head.reason));
     if (good) {
@@ -77,11 +95,20 @@ static void finish(struct fetcher *f, struct source *s, CURLcode code)
         cbx_buf_add(&s->last, cbx_buf_str(&s->transfer.body));
         s->last_ms = now;
     }
-    bool has_bytes = good || (s->asked.wants_last == 1 && s->last_ms > 0);
-    head.event = good ? CBX_KEYS_FETCHED : CBX_KEYS_FAILED;
-    head.age_ms = has_bytes ? now - s->last_ms : 0;
-    s->waits = false;
-    answer(f, head, has_bytes ? cbx_buf_str(&s->last) : CBX_STR(""));
+    for (int i = 0; i < CBX_KEY_CLIENTS; i++) {
+        if (s->asked[i].waits) {
+            answer_fetch(f, i, s, good, head);
+        }
+    }
+}
+
+static bool is_awaited(const struct source *s)
+{
+    bool awaited = false;
+    for (int i = 0; i < CBX_KEY_CLIENTS; i++) {
+        awaited = awaited || s->asked[i].waits;
+    }
+    return awaited;
 }
 
 /* Begins what is due; milliseconds until the next one is. */
@@ -91,7 +118,7 @@ static int begin_due(struct fetcher *f)
     for (size_t i = 0; i < f->count; i++) {
         struct source *s = &f->sources[i];
         int64_t left = s->began_ms > 0 ? s->began_ms + PAUSE_MS - now : 0;
-        if (!s->waits || s->transfer.curl != NULL) {
+        if (!is_awaited(s) || s->transfer.curl != NULL) {
             continue;
         }
         if (left > 0) {
@@ -146,11 +173,31 @@ static void open_sources(struct fetcher *f, const struct cbx_key_source *sources
     }
 }
 
-_Noreturn void cbx_keys_main(int channel, const struct cbx_key_source *sources, size_t count)
+static void await_requests(struct fetcher *f)
+{
+    struct curl_waitfd requests[CBX_KEY_CLIENTS];
+    for (int i = 0; i < CBX_KEY_CLIENTS; i++) {
+        requests[i] = (struct curl_waitfd){ .fd = f->channels[i], .events = CURL_WAIT_POLLIN };
+    }
+    curl_multi_poll(f->multi, requests, CBX_KEY_CLIENTS, begin_due(f), NULL);
+}
+
+static void take_requests(struct fetcher *f)
+{
+    struct cbx_key_request request;
+    for (int i = 0; i < CBX_KEY_CLIENTS; i++) {
+        while (cbx_key_request_take(f->channels[i], &request)) {
+            take_request(f, i, &request);
+        }
+    }
+}
+
+_Noreturn void cbx_keys_main(const int channels[CBX_KEY_CLIENTS],
+                             const struct cbx_key_source *sources, size_t count)
 {
     static struct fetcher f;
     struct cbx_err err = { 0 };
-    f.channel = channel;
+    memcpy(f.channels, channels, sizeof(f.channels));
     prctl(PR_SET_NAME, "cbx-keys");
     cbx_log_set_component("keys");
     open_sources(&f, sources, count);
@@ -159,15 +206,13 @@ _Noreturn void cbx_keys_main(int channel, const struct cbx_key_source *sources, 
         cbx_log(CBX_LOG_ERROR, "keys of issuers: %s", err.text);
         _exit(1);
     }
-    answer(&f, (struct cbx_key_answer){ .event = CBX_KEYS_STARTED }, CBX_STR(""));
+    for (int i = 0; i < CBX_KEY_CLIENTS; i++) {
+        answer(&f, i, (struct cbx_key_answer){ .event = CBX_KEYS_STARTED }, CBX_STR(""));
+    }
     for (;;) {
-        struct curl_waitfd requests = { .fd = channel, .events = CURL_WAIT_POLLIN };
-        struct cbx_key_request request;
         int running;
-        curl_multi_poll(f.multi, &requests, 1, begin_due(&f), NULL);
-        while (cbx_key_request_take(channel, &request)) {
-            take_request(&f, &request);
-        }
+        await_requests(&f);
+        take_requests(&f);
         curl_multi_perform(f.multi, &running);
         finish_ended(&f);
     }

@@ -7,6 +7,7 @@
 #include "gateway/front/question.h"
 #include "gateway/front/service/approvals.h"
 #include "gateway/front/service/sessions.h"
+#include "gateway/front/vouch.h"
 #include "policies/base/clock.h"
 #include "policies/base/printable.h"
 
@@ -127,14 +128,22 @@ static json_t *refuse_answer(const struct cbx_tool_call *call, const struct cbx_
                : refuse(call, asking, "gave an answer that is not accept, decline or cancel");
 }
 
-static void approve(const struct cbx_tool_call *call, const char *digest, const char *asked,
-                    const char *protocol, struct cbx_approval *out)
+/* NULL when the approval is made; else the result that says why nothing runs. */
+static json_t *approve(const struct cbx_tool_call *call, const char *digest, const char *asked,
+                       const char *protocol, struct cbx_approval *out)
 {
+    struct cbx_err err = { 0 };
     *out = (struct cbx_approval){ .how = HOW };
+    if (cbx_vouch(call->mcp->service->flow, CBX_VOUCHER_APPROVAL,
+                  cbx_mcp_caller(call->peer)->principal, call->claims, digest, out->voucher,
+                  &err) != 0) {
+        return cbx_content_of_error(&err, NULL);
+    }
     snprintf(out->digest, sizeof(out->digest), "%s", digest);
     snprintf(out->asked, sizeof(out->asked), "%s", asked);
     snprintf(out->protocol, sizeof(out->protocol), "%s", protocol);
     name_client(call, out);
+    return NULL;
 }
 
 /* --- the stateless era ------------------------------------------------------------------------ */
@@ -239,10 +248,9 @@ json_t *cbx_mcp_take_retry(const struct cbx_tool_call *call, struct cbx_approval
         return NULL; /* it is asked anew */
     }
     json_t *refusal = use_answer(call, text_of(state, "asked"), session);
-    if (refusal == NULL) {
-        approve(call, text_of(state, "digest"), text_of(state, "asked"), PROTOCOL, approval);
-    }
-    return refusal;
+    return refusal != NULL ? refusal
+                           : approve(call, text_of(state, "digest"), text_of(state, "asked"),
+                                     PROTOCOL, approval);
 }
 
 static json_t *make_state(const struct cbx_tool_call *call, const struct cbx_job *job,
@@ -339,8 +347,6 @@ json_t *cbx_mcp_ask_by_request(const struct cbx_tool_call *call, struct cbx_job 
         return refuse(call, asking, "cancelled the call");
     }
     json_t *refusal = refuse_answer(call, asking, read_answer(response));
-    if (refusal == NULL) {
-        approve(call, asking->digest, asking->id, "handshake", &job->approval);
-    }
-    return refusal;
+    return refusal != NULL ? refusal
+                           : approve(call, asking->digest, asking->id, "handshake", &job->approval);
 }

@@ -3,10 +3,10 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_MCP_H
 #define CBX_GATEWAY_FRONT_MCP_MCP_H
 
-#include "gateway/identity/caller.h"
 #include "gateway/front/mcp/request_state.h"
 #include "gateway/front/mcp/sessions.h"
 #include "gateway/front/service/service.h"
+#include "gateway/identity/caller.h"
 
 struct cbx_mcp_fixtures; /* fixtures.h */
 

@@ -230,8 +230,8 @@ static int read_session(struct cbx_mcp *mcp, const struct cbx_caller *caller, st
     }
     int failed = cbx_uri_decode(rest, &path, err);
     failed = failed ? failed
-                    : cbx_service_get_file(mcp->service, caller->principal, cbx_str_of(id),
-                                           cbx_buf_str(&path), &answer, err);
+                    : cbx_service_get_file(mcp->service, caller, cbx_str_of(id), cbx_buf_str(&path),
+                                           &answer, err);
     if (!failed) {
         out->type = cbx_media_type(path.p);
         cbx_buf_add(&out->bytes, cbx_buf_str(&answer.bytes));

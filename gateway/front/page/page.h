@@ -6,8 +6,8 @@
 #define CBX_GATEWAY_FRONT_PAGE_PAGE_H
 
 #include "gateway/front/http/server.h"
-#include "gateway/identity/identity.h"
 #include "gateway/front/service/service.h"
+#include "gateway/identity/identity.h"
 
 struct cbx_logins;
 

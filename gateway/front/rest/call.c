@@ -4,9 +4,9 @@
 #include "gateway/front/rest/query.h"
 #include "gateway/front/rest/rest.h"
 
-#include "gateway/identity/caller.h"
 #include "gateway/front/service/approvals.h"
 #include "gateway/front/service/decisions.h"
+#include "gateway/identity/caller.h"
 
 #include "policies/base/clock.h"
 #include "policies/base/log.h"

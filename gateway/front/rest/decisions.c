@@ -2,8 +2,9 @@
  * The last decisions (service/decisions.h), and the answers to those that wait for approval. */
 #include "gateway/front/service/decisions.h"
 
-#include "gateway/identity/caller.h"
 #include "gateway/front/rest/listing.h"
+#include "gateway/front/vouch.h"
+#include "gateway/identity/caller.h"
 #include "policies/base/clock.h"
 
 #include <stdlib.h>
@@ -90,14 +91,31 @@ static bool may_accept(struct cbx_rest_call *call)
     return !failed;
 }
 
+/* What the executor will ask for when the approval is used. */
+static int vouch(struct cbx_rest_call *call, char out[CBX_VOUCHER_CHARS + 1], struct cbx_err *err)
+{
+    char digest[CBX_SHA256_HEX + 1];
+    int failed = cbx_decisions_digest(call->service->decisions, reader_of(call), call->id,
+                                      cbx_clock_ms(), digest, err);
+    return failed ? failed
+                  : cbx_vouch(call->service->flow, CBX_VOUCHER_APPROVAL, cbx_rest_principal(call),
+                              &call->claims, digest, out, err);
+}
+
 static void answer_question(struct cbx_rest_call *call, bool approve)
 {
     struct cbx_err err = { 0 };
+    char voucher[CBX_VOUCHER_CHARS + 1] = "";
     if (approve && !may_accept(call)) {
         return;
     }
-    const struct cbx_decisions_approver approver = { cbx_rest_principal(call),
-                                                     call->claims.credential };
+    if (approve && vouch(call, voucher, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    const struct cbx_decisions_approver approver = { .principal = cbx_rest_principal(call),
+                                                     .credential = call->claims.credential,
+                                                     .voucher = voucher };
     if (cbx_decisions_answer(call->service->decisions, reader_of(call), call->id, &approver,
                              approve, cbx_clock_ms(), &err) != 0) {
         cbx_rest_fail(call, 0, &err);

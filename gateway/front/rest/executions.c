@@ -387,7 +387,8 @@ void cbx_rest_answer_execution(struct cbx_rest_call *call)
         cbx_buf_add_char(&line, '\n');
     }
     struct cbx_input_args args = { .session = cbx_str_of(decision),
-                                   .principal = cbx_str_of(cbx_rest_principal(call)) };
+                                   .principal = cbx_str_of(cbx_rest_principal(call)),
+                                   .proof = call->claims.proof };
     if (cbx_call_input(call->service->flow, &args, cbx_buf_str(&line), NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;

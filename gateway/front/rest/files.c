@@ -41,7 +41,8 @@ static void list_folder(struct cbx_rest_call *call)
     }
     struct cbx_list_files_args args = { .session = cbx_str_of(call->id),
                                         .principal = cbx_str_of(cbx_rest_principal(call)),
-                                        .path = cbx_buf_str(&path) };
+                                        .path = cbx_buf_str(&path),
+                                        .proof = call->claims.proof };
     int failed = cbx_call_list_files(call->service->flow, &args, CBX_STR(""), &answer, &err);
     if (succeeded(call, failed, &err)) {
         cbx_rest_answer(call, 200,
@@ -59,7 +60,7 @@ static void download(struct cbx_rest_call *call)
     if (!read_path(call, &path)) {
         return;
     }
-    int failed = cbx_service_get_file(call->service, cbx_rest_principal(call), cbx_str_of(call->id),
+    int failed = cbx_service_get_file(call->service, call->request->caller, cbx_str_of(call->id),
                                       cbx_buf_str(&path), &answer, &err);
     if (succeeded(call, failed, &err)) {
         call->response->status = 200;
@@ -116,6 +117,7 @@ void cbx_rest_delete_file(struct cbx_rest_call *call)
     struct cbx_delete_file_args args = { .session = cbx_str_of(call->id),
                                          .principal = cbx_str_of(cbx_rest_principal(call)),
                                          .path = cbx_buf_str(&path),
+                                         .proof = call->claims.proof,
                                          .credential = cbx_str_of(call->claims.credential) };
     int failed = cbx_call_delete_file(call->service->flow, &args, CBX_STR(""), NULL, &err);
     if (succeeded(call, failed, &err)) {

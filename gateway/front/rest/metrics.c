@@ -3,9 +3,9 @@
  * its answer about its health; front and executor write no family that the other writes. */
 #include "gateway/ipc/metrics.h"
 #include "gateway/front/http/tls.h"
-#include "gateway/identity/issuer_keys.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/live.h"
+#include "gateway/identity/issuer_keys.h"
 #include "policies/base/clock.h"
 #include "policies/release.h"
 

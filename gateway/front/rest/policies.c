@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The policies that a caller may use: what they say to a program's author, never their files. */
-#include "gateway/identity/caller.h"
 #include "gateway/front/mcp/resources.h"
 #include "gateway/front/rest/rest.h"
+#include "gateway/identity/caller.h"
 
 static json_t *languages_of(const struct cbx_policy *policy)
 {

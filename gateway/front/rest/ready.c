@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * GET /readyz: whether a request that comes now would be served, with what is missing. */
 #include "gateway/front/executor_client.h"
-#include "gateway/identity/caller.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/live.h"
+#include "gateway/identity/caller.h"
 
 /* A judgement by a worker shows that zygote and workers work. It belongs to no principal, and its result is dropped: the first
  * policy may be one that callers need a right for. */

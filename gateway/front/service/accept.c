@@ -6,6 +6,7 @@
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/queue.h"
 #include "gateway/front/service/sessions.h"
+#include "gateway/front/vouch.h"
 #include "policies/base/clock.h"
 #include "policies/packages.h"
 
@@ -61,6 +62,20 @@ static int judge(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err
         failed = cbx_review_submit(flow, &request, &job->judgement, NULL, denial, err);
     }
     return failed;
+}
+
+/* What was asked for is proved now: the program may begin when its caller is gone, its credential has expired, and this process is
+ * another one. Once, for the first judgement: the later ones are of the same source. */
+static int vouch(struct cbx_job *job, struct cbx_err *err)
+{
+    char subject[CBX_SHA256_HEX + 1];
+    if (job->voucher[0] != '\0') {
+        return 0;
+    }
+    cbx_voucher_run(cbx_str_of(job->session),
+                    cbx_json_str(json_object_get(job->judgement.decision, "sha256")), subject);
+    return cbx_vouch(job->service->flow, CBX_VOUCHER_RUN, job->principal, &job->claims, subject,
+                     job->voucher, err);
 }
 
 /* --- cells that install ----------------------------------------------------------------------- */
@@ -130,11 +145,18 @@ static int judge_all(struct cbx_job *job, bool is_first, struct cbx_outcome *den
 {
     bool changed = false;
     int failed = judge(job, denial, err);
+    failed = failed || denial->verdict != CBX_ALLOW ? failed : vouch(job, err);
     if (!failed && denial->verdict == CBX_ALLOW && is_first && job->judgement.installs != NULL) {
         failed = install(job, &changed, denial, err);
     }
     *installed = *installed || changed;
     return changed ? judge(job, denial, err) : failed;
+}
+
+/* A reset is carried out by its caller's request alone. */
+static struct cbx_str use_voucher(const struct cbx_job *job)
+{
+    return job->kind == CBX_ENTRY_RESET ? job->claims.proof : cbx_str_of(job->voucher);
 }
 
 int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err *err)
@@ -155,6 +177,7 @@ int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_e
             return failed;
         }
         if (cbx_job_enqueue_judged(job)) {
+            job->claims.proof = use_voucher(job);
             return installed && job->session[0] != '\0' ? keep_packages(job, err) : 0;
         }
         failed = renew_past(job, &installed, err);

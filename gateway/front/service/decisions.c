@@ -19,6 +19,7 @@ struct entry {
     char principal[CBX_NAME_MAX + 1], session[CBX_NAME_MAX + 1], policy[CBX_NAME_MAX + 1];
     char origin[CBX_NAME_MAX + 1], approver[CBX_NAME_MAX + 1], language[16];
     char credential[CBX_CREDENTIAL_MAX + 1]; /* of the approver */
+    char voucher[CBX_VOUCHER_CHARS + 1];     /* of its approval */
     enum cbx_action action;
     enum cbx_verdict verdict;
     enum state state;
@@ -386,20 +387,44 @@ static const char *why_not(const struct entry *e, enum state wanted, int64_t clo
                                        : NULL;
 }
 
+/* With the lock: the decision, which is in the state `wanted`. */
+static int find_in(struct cbx_decisions *decisions, const char *reader, const char *id,
+                   enum state wanted, int64_t clock_ms, struct entry **out, struct cbx_err *err)
+{
+    struct entry *e = find(decisions, reader, id);
+    if (e == NULL) {
+        return cbx_decisions_fail_unknown(err);
+    }
+    const char *why = why_not(e, wanted, clock_ms);
+    *out = e;
+    return why != NULL ? cbx_fail(err, CBX_ESTATE, "%s", why) : 0;
+}
+
+int cbx_decisions_digest(struct cbx_decisions *decisions, const char *reader, const char *id,
+                         int64_t clock_ms, char out[CBX_SHA256_HEX + 1], struct cbx_err *err)
+{
+    struct entry *e;
+    pthread_mutex_lock(&decisions->lock);
+    int failed = find_in(decisions, reader, id, WAITING, clock_ms, &e, err);
+    if (!failed) {
+        snprintf(out, CBX_SHA256_HEX + 1, "%s", e->digest);
+    }
+    pthread_mutex_unlock(&decisions->lock);
+    return failed;
+}
+
 int cbx_decisions_answer(struct cbx_decisions *decisions, const char *reader, const char *id,
                          const struct cbx_decisions_approver *approver, bool approve,
                          int64_t clock_ms, struct cbx_err *err)
 {
+    struct entry *e;
     pthread_mutex_lock(&decisions->lock);
-    struct entry *e = find(decisions, reader, id);
-    const char *why = e != NULL ? why_not(e, WAITING, clock_ms) : NULL;
-    int failed = e == NULL     ? cbx_decisions_fail_unknown(err)
-                 : why != NULL ? cbx_fail(err, CBX_ESTATE, "%s", why)
-                               : 0;
+    int failed = find_in(decisions, reader, id, WAITING, clock_ms, &e, err);
     if (!failed) {
         e->state = approve ? APPROVED : DENIED;
         snprintf(e->approver, sizeof(e->approver), "%s", approver->principal);
         snprintf(e->credential, sizeof(e->credential), "%s", approver->credential);
+        snprintf(e->voucher, sizeof(e->voucher), "%s", approver->voucher);
     }
     pthread_mutex_unlock(&decisions->lock);
     return failed;
@@ -411,11 +436,10 @@ int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal, st
     char text[CBX_ID_CHARS + 1];
     copy_text(id, text, sizeof(text));
     pthread_mutex_lock(&decisions->lock);
-    struct entry *e = strlen(text) == id.len ? find(decisions, principal, text) : NULL;
-    const char *why = e != NULL ? why_not(e, APPROVED, clock_ms) : NULL;
-    int failed = e == NULL     ? cbx_decisions_fail_unknown(err)
-                 : why != NULL ? cbx_fail(err, CBX_ESTATE, "%s", why)
-                               : 0;
+    struct entry *e;
+    int failed = strlen(text) == id.len
+                     ? find_in(decisions, principal, text, APPROVED, clock_ms, &e, err)
+                     : cbx_decisions_fail_unknown(err);
     if (!failed) {
         e->state = USED;
         *out = (struct cbx_approval){ .how = "rest" };
@@ -423,6 +447,7 @@ int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal, st
         snprintf(out->asked, sizeof(out->asked), "%s", e->id);
         snprintf(out->approver, sizeof(out->approver), "%s", e->approver);
         snprintf(out->approver_credential, sizeof(out->approver_credential), "%s", e->credential);
+        snprintf(out->voucher, sizeof(out->voucher), "%s", e->voucher);
     }
     pthread_mutex_unlock(&decisions->lock);
     return failed;

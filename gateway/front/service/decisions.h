@@ -70,6 +70,7 @@ int cbx_decisions_fail_unknown(struct cbx_err *err);
  * does not wait: it never asked, was answered before, or is too old. */
 struct cbx_decisions_approver {
     const char *principal, *credential; /* what it proved itself with, for the audit record */
+    const char *voucher; /* of an approval, for the executor (cbx_decisions_digest); else empty */
 };
 int cbx_decisions_answer(struct cbx_decisions *decisions, const char *reader, const char *id,
                          const struct cbx_decisions_approver *approver, bool approve,
@@ -80,6 +81,10 @@ int cbx_decisions_answer(struct cbx_decisions *decisions, const char *reader, co
  * approved (any more). */
 int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal, struct cbx_str id,
                       int64_t clock_ms, struct cbx_approval *out, struct cbx_err *err);
+
+/* What an approval of the decision would be for. CBX_ENOTFOUND and CBX_ESTATE as cbx_decisions_answer. */
+int cbx_decisions_digest(struct cbx_decisions *decisions, const char *reader, const char *id,
+                         int64_t clock_ms, char out[CBX_SHA256_HEX + 1], struct cbx_err *err);
 
 /* True when the decision waits for an answer. */
 bool cbx_decisions_waits(struct cbx_decisions *decisions, const char *id, int64_t clock_ms);

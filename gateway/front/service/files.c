@@ -52,6 +52,7 @@ static int put_data(struct cbx_service *service, const char *principal, const ch
         .session = cbx_str_of(session),
         .principal = cbx_str_of(principal),
         .path = cbx_str_of(path),
+        .proof = claims->proof,
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) .member = cbx_str_of(claims->member),
 #include "gateway/ipc/subject.def"
@@ -86,11 +87,13 @@ int cbx_service_put_file(struct cbx_service *service, const char *principal, con
     return failed;
 }
 
-int cbx_service_get_file(struct cbx_service *service, const char *principal, struct cbx_str session,
-                         struct cbx_str path, struct cbx_message *answer, struct cbx_err *err)
+int cbx_service_get_file(struct cbx_service *service, const struct cbx_caller *caller,
+                         struct cbx_str session, struct cbx_str path, struct cbx_message *answer,
+                         struct cbx_err *err)
 {
     struct cbx_get_file_args args = { .session = session,
-                                      .principal = cbx_str_of(principal),
-                                      .path = path };
+                                      .principal = cbx_str_of(caller->principal),
+                                      .path = path,
+                                      .proof = caller->proof };
     return cbx_call_get_file(service->flow, &args, CBX_STR(""), answer, err);
 }

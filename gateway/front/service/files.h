@@ -18,7 +18,8 @@ int cbx_service_put_file(struct cbx_service *service, const char *principal, con
                          struct cbx_err *err);
 
 /* Reads a file: answer->bytes. `answer` was initialised by the caller. */
-int cbx_service_get_file(struct cbx_service *service, const char *principal, struct cbx_str session,
-                         struct cbx_str path, struct cbx_message *answer, struct cbx_err *err);
+int cbx_service_get_file(struct cbx_service *service, const struct cbx_caller *caller,
+                         struct cbx_str session, struct cbx_str path, struct cbx_message *answer,
+                         struct cbx_err *err);
 
 #endif

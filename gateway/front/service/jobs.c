@@ -527,6 +527,9 @@ static json_t *describe_request(const struct cbx_job *job)
         json_object_set(request, "mounts", job->mounts);
     }
     json_object_set_new(request, "origin", json_string(job->origin));
+    if (job->voucher[0] != '\0') {
+        json_object_set_new(request, "voucher", json_string(job->voucher));
+    }
     cbx_claims_write(&job->claims, request);
     return request;
 }
@@ -603,6 +606,7 @@ static int reset(struct cbx_job *job, struct cbx_err *err)
         struct cbx_reset_args args = { .session = cbx_str_of(job->session),
                                        .principal = cbx_str_of(job->principal),
                                        .ledger = cbx_str_of(hex),
+                                       .proof = job->claims.proof,
                                        .credential = cbx_str_of(job->claims.credential) };
         failed = cbx_call_reset(job->service->flow, &args, CBX_STR(""), NULL, err);
     }

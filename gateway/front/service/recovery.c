@@ -47,6 +47,8 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
              text_of(request, "approved_principal"));
     cbx_limits_read(request, &job->limits);
     cbx_claims_read(request, &job->claims);
+    snprintf(job->voucher, sizeof(job->voucher), "%s", text_of(request, "voucher"));
+    job->claims.proof = cbx_str_of(job->voucher);
     job->environment = json_incref(json_object_get(request, "environment"));
     cbx_buf_add(&job->packages, cbx_json_str(json_object_get(request, "packages")));
     job->mounts = json_incref(json_object_get(request, "mounts"));

@@ -5,9 +5,9 @@
 #ifndef CBX_GATEWAY_FRONT_SERVICE_SERVICE_H
 #define CBX_GATEWAY_FRONT_SERVICE_SERVICE_H
 
-#include "gateway/identity/quotas.h"
 #include "gateway/front/review.h"
 #include "gateway/front/store.h"
+#include "gateway/identity/quotas.h"
 #include "gateway/ipc/threads.h"
 
 #include <pthread.h>

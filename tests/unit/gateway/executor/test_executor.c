@@ -42,7 +42,10 @@ static void start(struct rig *rig)
         close(control[0]);
         close(key[0]);
         signal(SIGPIPE, SIG_IGN);
-        cbx_executor_main(control[1], key[1], -1, &config);
+        const struct cbx_executor_channels channels = {
+            .control = control[1], .secrets = key[1], .reload = -1, .keys = -1
+        };
+        cbx_executor_main(&channels, &config);
     }
     close(control[1]);
     close(key[1]);

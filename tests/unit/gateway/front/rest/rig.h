@@ -5,10 +5,10 @@
 #ifndef CBX_TESTS_UNIT_GATEWAY_FRONT_REST_RIG_H
 #define CBX_TESTS_UNIT_GATEWAY_FRONT_REST_RIG_H
 
-#include "gateway/identity/caller.h"
 #include "gateway/front/service/jobs.h"
 #include "gateway/front/service/live.h"
 #include "gateway/front/service/recovery.h"
+#include "gateway/identity/caller.h"
 #include "tests/unit/gateway/front/rest/processes.h"
 
 enum { EXCHANGES_MAX = 128, RIG_JOBS = 32 };

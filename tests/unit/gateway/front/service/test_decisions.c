@@ -8,7 +8,7 @@
 static const struct cbx_decisions_approver *by(const char *principal)
 {
     static struct cbx_decisions_approver approver;
-    approver = (struct cbx_decisions_approver){ principal, "token 0123456789ab" };
+    approver = (struct cbx_decisions_approver){ principal, "token 0123456789ab", "" };
     return &approver;
 }
 

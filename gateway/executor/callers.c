@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ * Callers, as the executor knows them. */
+#include "gateway/executor/callers.h"
+
+#include "gateway/executor/internal.h"
+#include "gateway/identity/identity.h"
+#include "policies/base/clock.h"
+#include "policies/base/log.h"
+
+/* A front keeps a voucher no longer than any run waits. */
+#define VOUCHER_LIFE_MS (INT64_C(7) * 24 * 3600 * 1000)
+
+static const enum cbx_right right_of[] = {
+    [CBX_VOUCHER_RUN] = CBX_RIGHT_EXECUTE, [CBX_VOUCHER_APPROVAL] = CBX_RIGHT_APPROVE
+};
+
+/* Of all executors of a persistent gateway, since a voucher outlives them. */
+static int find_key(struct cbx_executor *e, struct cbx_sha256 *out, struct cbx_err *err)
+{
+    static const struct cbx_str purpose = CBX_STR("codebox vouchers");
+    uint8_t seed[CBX_INSTANCE_SEED_BYTES];
+    const struct cbx_str bytes = { .p = (const char *)seed, .len = sizeof(seed) };
+    memcpy(seed, e->secrets.seed, sizeof(seed));
+    pthread_mutex_lock(&e->lock);
+    int failed = 0;
+    if (!e->has_voucher_key) {
+        failed = e->config.persistent ? cbx_instance_seed(e->config.state_dir, seed, err) : 0;
+        e->voucher_key = cbx_hmac_sha256(bytes, purpose);
+        e->has_voucher_key = !failed;
+    }
+    *out = e->voucher_key;
+    pthread_mutex_unlock(&e->lock);
+    explicit_bzero(seed, sizeof(seed));
+    return failed;
+}
+
+/* An honest front has asked the same before: what is refused here is logged as an error. */
+static int refuse(struct cbx_str principal, const char *why, struct cbx_err *err)
+{
+    cbx_log(CBX_LOG_ERROR, "a call in the name of '%.*s' is refused: %s", CBX_STR_SHOWN(principal),
+            why);
+    return cbx_fail(err, CBX_EFORBIDDEN, "the caller is not authenticated for this: %s", why);
+}
+
+static bool is_peer(struct cbx_str principal)
+{
+    return cbx_str_starts(principal, CBX_STR("uid:"));
+}
+
+/* Whom the header's value authenticates is this principal. A user of this machine shows nothing: its row alone is looked up. */
+static int prove(struct cbx_identity *identity, struct cbx_str principal, struct cbx_str proof,
+                 struct cbx_caller *out, struct cbx_err *err)
+{
+    struct cbx_err why = { 0 };
+    if (proof.len == 0 && is_peer(principal)) {
+        cbx_identity_caller(identity, principal, out);
+        snprintf(out->credential, sizeof(out->credential), "%s", CBX_CREDENTIAL_PEER);
+        return 0;
+    }
+    if (proof.len == 0) {
+        return refuse(principal, "nothing was shown", err);
+    }
+    int failed = cbx_identity_prove(identity, proof, out, &why);
+    if (failed == CBX_EBUSY) {
+        *err = why;
+        return failed;
+    }
+    if (failed) {
+        return refuse(principal, why.text, err);
+    }
+    return cbx_str_is(principal, out->principal)
+               ? 0
+               : refuse(principal, "what was shown is of another principal", err);
+}
+
+static int check_right(const struct cbx_caller *caller, struct cbx_str principal,
+                       enum cbx_right right, struct cbx_err *err)
+{
+    char why[64];
+    snprintf(why, sizeof(why), "it lacks the right '%s'", cbx_right_name(right));
+    return cbx_caller_may(caller, right) ? 0 : refuse(principal, why, err);
+}
+
+/* Proves a principal by a header's value. */
+static int check_proof(struct cbx_identity *identity, const struct cbx_voucher_claim *claim,
+                       struct cbx_str proof, struct cbx_err *err)
+{
+    struct cbx_caller caller;
+    int failed = prove(identity, claim->principal, proof, &caller, err);
+    failed = failed ? failed : check_right(&caller, claim->principal, right_of[claim->kind], err);
+    if (!failed && !cbx_str_is(claim->credential, caller.credential)) {
+        failed = refuse(claim->principal, "the credential is another one", err);
+    }
+    return failed;
+}
+
+/* Proves a principal by what an executor vouched for, and by the rights and tokens of now. */
+static int check_voucher(struct cbx_executor *e, const struct cbx_voucher_claim *claim,
+                         struct cbx_str voucher, struct cbx_err *err)
+{
+    char principal[CBX_NAME_MAX + 1], credential[CBX_CREDENTIAL_MAX + 1];
+    struct cbx_sha256 key;
+    struct cbx_err why = { 0 };
+    int64_t time_ms;
+    int failed = find_key(e, &key, err);
+    if (failed) {
+        return failed;
+    }
+    if (!cbx_voucher_check(&key, claim, voucher, &time_ms)) {
+        return refuse(claim->principal, "the voucher is for something else", err);
+    }
+    if (cbx_time_ms() - time_ms > VOUCHER_LIFE_MS) {
+        return refuse(claim->principal, "the voucher is too old", err);
+    }
+    snprintf(principal, sizeof(principal), "%.*s", CBX_STR_ARG(claim->principal));
+    snprintf(credential, sizeof(credential), "%.*s", CBX_STR_ARG(claim->credential));
+    return cbx_identity_still(e->config.identity, principal, credential, time_ms,
+                              right_of[claim->kind], &why) == 0
+               ? 0
+               : refuse(claim->principal, why.text, err);
+}
+
+static int check(struct cbx_executor *e, const struct cbx_voucher_claim *claim,
+                 struct cbx_str proof, struct cbx_err *err)
+{
+    return cbx_str_starts(proof, CBX_STR(CBX_VOUCHER_PREFIX))
+               ? check_voucher(e, claim, proof, err)
+               : check_proof(e->config.identity, claim, proof, err);
+}
+
+/* --- the calls -------------------------------------------------------------------------------- */
+
+int cbx_executor_check_caller(struct cbx_executor *e, struct cbx_str principal,
+                              struct cbx_str proof, struct cbx_err *err)
+{
+    struct cbx_caller caller;
+    if (e->config.identity == NULL) {
+        return 0;
+    }
+    int failed = prove(e->config.identity, principal, proof, &caller, err);
+    return failed ? failed : check_right(&caller, principal, CBX_RIGHT_EXECUTE, err);
+}
+
+/* The policy of a decision is one of its principal's, also when it was one of the principal's when it was asked for. */
+static int check_policy(struct cbx_executor *e, const struct cbx_sealed *sealed,
+                        struct cbx_err *err)
+{
+    const struct cbx_policies *policies = cbx_policy_history_of(&e->policies, sealed->number);
+    struct cbx_str name = cbx_str_of(sealed->fields.policy),
+                   principal = cbx_str_of(sealed->fields.principal);
+    const struct cbx_policy *policy;
+    struct cbx_caller caller;
+    struct cbx_err why = { 0 };
+    cbx_identity_caller(e->config.identity, principal, &caller);
+    return cbx_caller_policy(&caller, policies, name, &policy, &why) == 0
+               ? 0
+               : refuse(principal, why.text, err);
+}
+
+int cbx_executor_check_submission(struct cbx_executor *e, const struct cbx_sealed *sealed,
+                                  struct cbx_str proof, struct cbx_err *err)
+{
+    char subject[CBX_SHA256_HEX + 1];
+    const struct cbx_voucher_claim claim = {
+        .kind = CBX_VOUCHER_RUN,
+        .principal = cbx_str_of(sealed->fields.principal),
+        .credential = cbx_json_str(json_object_get(sealed->json, "credential")),
+        .subject = { .p = subject, .len = CBX_SHA256_HEX },
+    };
+    if (e->config.identity == NULL) {
+        return 0;
+    }
+    cbx_voucher_run(cbx_str_of(sealed->fields.session),
+                    cbx_json_str(json_object_get(sealed->json, "sha256")), subject);
+    int failed = check(e, &claim, proof, err);
+    return failed ? failed : check_policy(e, sealed, err);
+}
+
+int cbx_executor_check_approver(struct cbx_executor *e, const struct cbx_submit_args *args,
+                                const struct cbx_sealed *sealed, struct cbx_err *err)
+{
+    bool other = args->approval_approver.len > 0;
+    const struct cbx_voucher_claim claim = {
+        .kind = CBX_VOUCHER_APPROVAL,
+        .principal = other ? args->approval_approver : cbx_str_of(sealed->fields.principal),
+        .credential = other ? args->approval_approver_credential
+                            : cbx_json_str(json_object_get(sealed->json, "credential")),
+        .subject = args->approval_digest,
+    };
+    if (e->config.identity == NULL) {
+        return 0;
+    }
+    return check_voucher(e, &claim, args->approval_voucher, err);
+}
+
+int cbx_executor_vouch(struct cbx_executor *e, const struct cbx_vouch_args *args,
+                       char out[CBX_VOUCHER_CHARS + 1], struct cbx_err *err)
+{
+    const struct cbx_voucher_claim claim = { .kind = cbx_voucher_kind_of(args->kind),
+                                             .principal = args->principal,
+                                             .credential = args->credential,
+                                             .subject = args->subject };
+    struct cbx_sha256 key, subject;
+    if (e->config.identity == NULL || claim.kind == CBX_VOUCHER_NONE ||
+        !cbx_sha256_from_hex(claim.subject, &subject)) {
+        return cbx_fail(err, CBX_EPROTO, "there is nothing to vouch for");
+    }
+    int failed = check_proof(e->config.identity, &claim, args->proof, err);
+    failed = failed ? failed : find_key(e, &key, err);
+    if (!failed) {
+        cbx_voucher_make(&key, &claim, cbx_time_ms(), out);
+    }
+    return failed;
+}
