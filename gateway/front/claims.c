@@ -91,9 +91,12 @@ void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_clai
     COPY_TEXT(find_tool_use(meta), claims->claimed_tool_use);
 }
 
-void cbx_claims_prove(const char *credential, struct cbx_claims *claims)
+#define UNTIL "credential_until"
+
+void cbx_claims_prove(const struct cbx_caller *caller, struct cbx_claims *claims)
 {
-    COPY_TEXT(cbx_str_of(credential), claims->credential);
+    COPY_TEXT(cbx_str_of(caller->credential), claims->credential);
+    claims->until_s = caller->until_s;
 }
 
 void cbx_claims_write(const struct cbx_claims *claims, json_t *into)
@@ -103,6 +106,9 @@ void cbx_claims_write(const struct cbx_claims *claims, json_t *into)
     cbx_claim_write(#member, cbx_str_of(claims->member), into);
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
+    if (claims->until_s > 0) {
+        json_object_set_new(into, UNTIL, json_integer(claims->until_s));
+    }
 }
 
 void cbx_claims_read(const json_t *from, struct cbx_claims *claims)
@@ -112,6 +118,7 @@ void cbx_claims_read(const json_t *from, struct cbx_claims *claims)
     COPY_TEXT(cbx_json_str(json_object_get(from, #member)), claims->member);
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
+    claims->until_s = json_integer_value(json_object_get(from, UNTIL));
 }
 
 void cbx_claims_lend(const struct cbx_claims *claims, struct cbx_subject *subject)

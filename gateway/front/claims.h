@@ -5,6 +5,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_CLAIMS_H
 #define CBX_GATEWAY_FRONT_MCP_CLAIMS_H
 
+#include "gateway/front/identity/caller.h"
 #include "gateway/ipc/subject.h"
 
 /* One text per claim of subject.def, and the credential, terminated; empty = nothing was said. */
@@ -13,6 +14,7 @@ struct cbx_claims {
 #define CBX_CLAIM(member, max_bytes, meaning) char member[(max_bytes) + 1];
 #include "gateway/ipc/subject.def"
 #undef CBX_SUBJECT
+    int64_t until_s; /* of the credential (struct cbx_caller) */
 };
 
 /* Reads {name, version}. What is no text is nothing; long texts are cut. NULL is fine. */
@@ -22,8 +24,8 @@ void cbx_claims_read_client(const json_t *client_info, struct cbx_claims *claims
  * (traceparent of W3C Trace Context; malformed ones are nothing) and the tool use (claims.def). */
 void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_claims *claims);
 
-/* Sets what the caller proved itself with (struct cbx_caller). Nothing that a client sends changes it. */
-void cbx_claims_prove(const char *credential, struct cbx_claims *claims);
+/* Sets what the caller proved itself with, and until when that is valid. Nothing that a client sends changes it. */
+void cbx_claims_prove(const struct cbx_caller *caller, struct cbx_claims *claims);
 
 /* Writes the claims that are not empty into the JSON object `into`, and reads what was written. */
 void cbx_claims_write(const struct cbx_claims *claims, json_t *into);

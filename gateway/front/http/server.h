@@ -32,6 +32,9 @@ struct cbx_http_request {
     struct cbx_str method, path, query, body, content_type, accept, authorization, idempotency_key,
         cookie;
     struct cbx_http_mcp mcp;
+    struct cbx_str
+        host; /* by which it was reached: one of the server's names; {NULL, 0} = HTTP/1.0 without it */
+    bool https;
     bool has_peer; /* it came over a Unix socket, from this user */
     uid_t peer;
     const struct cbx_caller

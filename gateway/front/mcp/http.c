@@ -213,7 +213,7 @@ static void serve_request(struct cbx_mcp *mcp, const struct cbx_http_request *ht
     }
     cbx_claims_read_request(message->id, json_object_get(message->params, "_meta"),
                             &message->claims);
-    cbx_claims_prove(http->caller->credential, &message->claims);
+    cbx_claims_prove(http->caller, &message->claims);
     answer_request(mcp, http, message, check.stateless, out);
 }
 

@@ -103,7 +103,7 @@ static void serve(struct cbx_rest_call *call, const struct route *route)
         cbx_rest_fail(call, 403, &err);
         return;
     }
-    cbx_claims_prove(caller->credential, &call->claims);
+    cbx_claims_prove(caller, &call->claims);
     route->handle(call);
     json_decref(call->body);
 }
