@@ -112,6 +112,11 @@ int cbx_http_listen(const char *address, uint16_t port, uint16_t *port_out, stru
  * replaced; CBX_EBUSY when a process listens on it, CBX_EIO. */
 int cbx_http_listen_unix(const char *path, unsigned mode, struct cbx_err *err);
 
+/* Could cbx_http_listen, and cbx_http_listen_unix, listen there? For a check: no client is accepted, and no file made or removed. *taken:
+ * another process does. CBX_EINVAL, CBX_EIO. */
+int cbx_http_try_listen(const char *address, uint16_t port, bool *taken, struct cbx_err *err);
+int cbx_http_try_listen_unix(const char *path, bool *taken, struct cbx_err *err);
+
 /* limits.def; zero is the default. */
 struct cbx_http_limits {
 #define CBX_HTTP_LIMIT(name, standard, meaning) int name;

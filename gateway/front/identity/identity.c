@@ -47,7 +47,8 @@ int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identi
     identity->fetched = cbx_issuer_keys_new();
     configure_fetched(identity, loaded);
     bool configured = loaded->principals.given || loaded->principals.issuer_count > 0;
-    failed = cbx_tokens_open(config->state_dir, configured, &identity->tokens, err);
+    failed = config->tries ? cbx_tokens_try(config->state_dir, &identity->tokens, err)
+                           : cbx_tokens_open(config->state_dir, configured, &identity->tokens, err);
     if (failed || (!configured && identity->tokens == NULL)) {
         return failed;
     }
@@ -132,14 +133,11 @@ static void warn_of_unused(const struct cbx_principals *principals,
     }
 }
 
-int cbx_identity_check(const struct cbx_identity *identity, const struct cbx_policies *policies,
-                       struct cbx_err *err)
+void cbx_identity_warn(const struct cbx_identity *identity, const struct cbx_policies *policies)
 {
-    if (identity == NULL) {
-        return 0;
+    if (identity != NULL) {
+        warn_of_unused(&identity->loaded->principals, policies);
     }
-    warn_of_unused(&identity->loaded->principals, policies);
-    return cbx_principals_check(&identity->loaded->principals, policies, err);
 }
 
 static bool has_grants(const struct cbx_principals *all, int issuer)

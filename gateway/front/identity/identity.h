@@ -17,6 +17,7 @@ struct cbx_identity;
 
 struct cbx_identity_config {
     const char *state_dir;
+    bool tries; /* for a check: nothing is made in the state directory */
     const struct cbx_yaml *principals,
         *issuers;       /* sections of the configuration; NULL = not there */
     const char *folder; /* that the files of keys are relative to, or NULL */
@@ -57,9 +58,8 @@ size_t cbx_identity_sources(const struct cbx_identity *identity,
 /* The keys of these issuers; borrowed. NULL identity: NULL. */
 struct cbx_issuer_keys *cbx_identity_issuer_keys(const struct cbx_identity *identity);
 
-/* cbx_principals_check, and a line of log for what may be a mistake. */
-int cbx_identity_check(const struct cbx_identity *identity, const struct cbx_policies *policies,
-                       struct cbx_err *err);
+/* A line of log for a policy in mode log-only that nobody may use. NULL identity: none. */
+void cbx_identity_warn(const struct cbx_identity *identity, const struct cbx_policies *policies);
 
 /* A caller as it is configured now, by its principal's name and its credential (claim_grants.h): for what is carried out in its name after its
  * request. One that may do nothing when there is no row of this name and no grant, or no identity (NULL). */

@@ -45,6 +45,15 @@ static int write_row(struct cbx_issuer *issuer, const char *folder, struct cbx_b
     return 0;
 }
 
+/* The place of the row that names the file, instead of one in the file, which the text has. */
+static int place_at(const struct cbx_yaml *row, struct cbx_err *err)
+{
+    err->line = row->line;
+    err->column = row->column;
+    err->excerpt[0] = '\0';
+    return err->code;
+}
+
 static int read_sections(const struct cbx_identity_config *config, struct cbx_principals *out,
                          struct cbx_err *err)
 {
@@ -75,10 +84,11 @@ int cbx_identity_load(const struct cbx_identity_config *config, struct cbx_buf *
     cbx_buf_add_bytes(out, p.rows, p.count * sizeof(p.rows[0]));
     cbx_buf_add_bytes(out, p.grants, p.grant_count * sizeof(p.grants[0]));
     cbx_buf_add_bytes(out, p.conditions, p.condition_count * sizeof(p.conditions[0]));
-    for (size_t i = 0; i < p.issuer_count; i++) {
+    const struct cbx_yaml *node = config->issuers != NULL ? config->issuers->first : NULL;
+    for (size_t i = 0; i < p.issuer_count; i++, node = node->next) {
         failed = write_row(&p.issuers[i], config->folder, out, err);
         if (failed) {
-            return failed;
+            return place_at(node, err);
         }
     }
     return out->overflow ? cbx_fail(err, CBX_ETOOBIG, "principals and keys are too large") : 0;

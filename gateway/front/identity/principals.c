@@ -247,22 +247,21 @@ static int read_entry(const struct reader *r, const struct cbx_yaml *entry, stru
     return key == NULL ? fail_key(r->section, entry, err) : readers[key->type](r, key, entry, err);
 }
 
-/* Is the value of a required key there? */
-static bool is_given(const struct cbx_yaml *node, const struct key *key)
+/* NULL when the mapping has none. */
+static const struct cbx_yaml *find_entry(const struct cbx_yaml *node, const char *name)
 {
-    for (const struct cbx_yaml *entry = node->first; entry != NULL; entry = entry->next) {
-        if (cbx_str_is(entry->key, key->name)) {
-            return true;
-        }
+    const struct cbx_yaml *entry = node->first;
+    while (entry != NULL && !cbx_str_is(entry->key, name)) {
+        entry = entry->next;
     }
-    return false;
+    return entry;
 }
 
 static int check_required(enum section section, const struct cbx_yaml *node, struct cbx_err *err)
 {
     for (size_t i = 0; i < KEYS; i++) {
         if (keys[i].section == section && keys[i].type != NUMBER && keys[i].lo > 0 &&
-            !is_given(node, &keys[i])) {
+            find_entry(node, keys[i].name) == NULL) {
             return cbx_fail(err, CBX_EINVAL, "'%s' is missing", keys[i].name);
         }
     }
@@ -501,30 +500,43 @@ const struct cbx_principal *cbx_principals_find(const struct cbx_principals *all
     return best;
 }
 
-static int check_policies(const struct cbx_principal *row, const char *what,
+static int check_policies(const struct cbx_yaml *row, const char *what,
                           const struct cbx_policies *policies, struct cbx_err *err)
 {
-    for (size_t i = 0; i < row->policy_count; i++) {
-        struct cbx_str name = cbx_str_of(row->policies[i]);
-        if (cbx_policies_find(policies, name) == NULL) {
-            cbx_policies_fail(policies, name, err);
-            return cbx_wrap(err, "%s '%s'", what, row->name);
+    const struct cbx_yaml *list = find_entry(row, "policies"), *name = find_entry(row, "name");
+    for (const struct cbx_yaml *item = list != NULL ? list->first : NULL; item != NULL;
+         item = item->next) {
+        if (cbx_policies_find(policies, item->text) == NULL) {
+            cbx_policies_fail(policies, item->text, err);
+            err->line = item->line;
+            err->column = item->column;
+            return cbx_wrap(err, "%s '%.*s'", what, CBX_STR_SHOWN(name->text));
         }
     }
     return 0;
 }
 
-int cbx_principals_check(const struct cbx_principals *all, const struct cbx_policies *policies,
-                         struct cbx_err *err)
+static int check_grants(const struct cbx_yaml *row, const struct cbx_policies *policies,
+                        struct cbx_err *err)
 {
-    for (size_t i = 0; i < all->count; i++) {
-        int failed = check_policies(&all->rows[i], "principal", policies, err);
+    const struct cbx_yaml *list = find_entry(row, "grants");
+    for (const struct cbx_yaml *node = list != NULL ? list->first : NULL; node != NULL;
+         node = node->next) {
+        int failed = check_policies(node, "grant", policies, err);
         if (failed) {
             return failed;
         }
     }
-    for (size_t i = 0; i < all->grant_count; i++) {
-        int failed = check_policies(&all->grants[i].gives, "grant", policies, err);
+    return 0;
+}
+
+int cbx_principals_check_policies(const struct cbx_yaml *section,
+                                  const struct cbx_policies *policies, struct cbx_err *err)
+{
+    bool principals = cbx_str_is(section->key, "principals");
+    for (const struct cbx_yaml *row = section->first; row != NULL; row = row->next) {
+        int failed = principals ? check_policies(row, "principal", policies, err)
+                                : check_grants(row, policies, err);
         if (failed) {
             return failed;
         }

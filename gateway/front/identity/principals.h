@@ -81,8 +81,9 @@ CBX_DEFINE_AUTO_DONE(principals)
 const struct cbx_principal *cbx_principals_find(const struct cbx_principals *principals,
                                                 const char *name);
 
-/* CBX_EINVAL when a row or a grant names a policy that is not loaded. */
-int cbx_principals_check(const struct cbx_principals *principals,
-                         const struct cbx_policies *policies, struct cbx_err *err);
+/* CBX_ENOTFOUND, with line and column, when a row of the section, or a grant of one, names a policy that is not loaded. The section is
+ * one that cbx_principals_add accepts. */
+int cbx_principals_check_policies(const struct cbx_yaml *section,
+                                  const struct cbx_policies *policies, struct cbx_err *err);
 
 #endif

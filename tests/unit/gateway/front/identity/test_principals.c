@@ -67,18 +67,29 @@ static void a_row_may_have_no_rights_of_its_own(void **state)
     assert_int_equal(cbx_principals_find(&p, "corp:ann")->sessions, 4);
 }
 
-static void a_policy_that_a_grant_names_has_to_be_there(void **state)
+static void a_policy_that_a_row_names_has_to_be_loaded(void **state)
 {
     (void)state;
-    CBX_AUTO_DONE(principals) p = { 0 };
-    struct cbx_err err = { 0 };
-    const struct cbx_policies none = { 0 };
-    assert_int_equal(read_section(ISSUER
-                                  "  grants:\n  - {name: ops, claims: {a: b}, policies: [gone]}\n",
-                                  &p, &err),
-                     0);
-    assert_int_not_equal(cbx_principals_check(&p, &none, &err), 0);
-    assert_non_null(strstr(cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }), "grant 'ops'"));
+    static const struct {
+        const char *yaml, *row;
+        uint32_t line, column;
+    } cases[] = {
+        { ISSUER "  grants:\n  - {name: ops, claims: {a: b}, policies: [gone]}\n", "grant 'ops'", 7,
+          44 },
+        { "principals:\n- name: ann\n  policies:\n  - gone\n", "principal 'ann'", 4, 5 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_DONE(arena) arena;
+        struct cbx_yaml *root = NULL;
+        struct cbx_err err = { 0 };
+        const struct cbx_policies none = { 0 };
+        cbx_arena_init(&arena, 1 << 20);
+        assert_int_equal(cbx_yaml_parse(cbx_str_of(cases[i].yaml), 16, &arena, &root, &err), 0);
+        assert_int_equal(cbx_principals_check_policies(root->first, &none, &err), CBX_ENOTFOUND);
+        assert_non_null(strstr(err.text, cases[i].row));
+        assert_int_equal(err.line, cases[i].line);
+        assert_int_equal(err.column, cases[i].column);
+    }
 }
 
 static void what_is_wrong_is_refused_with_its_place(void **state)
@@ -183,7 +194,7 @@ int main(void)
         cmocka_unit_test(
             without_a_configuration_everybody_has_the_standard_rights_and_an_empty_one_is_nobody),
         cmocka_unit_test(a_row_may_have_no_rights_of_its_own),
-        cmocka_unit_test(a_policy_that_a_grant_names_has_to_be_there),
+        cmocka_unit_test(a_policy_that_a_row_names_has_to_be_loaded),
         cmocka_unit_test(what_is_wrong_is_refused_with_its_place),
         cmocka_unit_test(the_column_of_a_url_that_is_refused_is_its_own),
         cmocka_unit_test(keys_of_a_url_are_fetched_every_five_minutes_unless_a_row_says_otherwise),
