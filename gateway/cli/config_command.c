@@ -2,122 +2,55 @@
  * `codebox config`: checks and explains the configuration of serve and mcp: file, environment and
  * options. */
 #include "gateway/cli/cli.h"
-#include "gateway/cli/identity_options.h"
-#include "gateway/cli/network_options.h"
+#include "gateway/cli/serve_start.h"
 #include "gateway/cli/settings.h"
-#include "gateway/cli/tls_options.h"
-#include "gateway/ipc/reload.h"
+#include "gateway/ipc/state.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void add_failed(int failed, const struct cbx_err *err, struct cbx_problems *problems)
+static void warn_taken(const char *what, const char *text)
 {
-    if (failed) {
-        cbx_problems_add(problems, err);
-    }
+    fprintf(stderr, "codebox: warning: %s '%s' is in use; that is right when this gateway runs\n",
+            what, text);
 }
 
-/* Each policy by itself, so that all that do not load are reported, then all together. */
-static void check_policies(const struct cbx_options *options, const struct cbx_flow_config *config,
-                           struct cbx_problems *problems)
-{
-    bool identified = options->sections[CBX_SETTINGS_principals] != NULL;
-    size_t before = problems->count;
-    for (size_t i = 0; i <= config->policy_count; i++) {
-        struct cbx_err err = { 0 };
-        struct cbx_policies loaded = { 0 };
-        bool all = i == config->policy_count;
-        int failed =
-            all && problems->count > before
-                ? 0
-                : cbx_policies_load(all ? config->policies : &config->policies[i],
-                                    all ? config->policy_count : 1,
-                                    identified ? CBX_MODES_ALL : CBX_MODES_ENFORCED, &loaded, &err);
-        if (failed && !all) {
-            cbx_wrap(&err, "policy '%s'", config->policies[i]);
-        }
-        add_failed(failed, &err, problems);
-        cbx_policies_done(&loaded);
-    }
-}
-
-/* Rows whose value is a FILE; folders may be made later. */
-static void check_files(const struct cbx_options *options, struct cbx_problems *problems)
-{
-    struct cbx_option_table table = cbx_cli_options_table('c');
-    for (size_t i = 0; i < table.count; i++) {
-        const struct cbx_option *row = &table.rows[i];
-        const char *path =
-            cbx_settings_has(row) && row->type == CBX_OPTION_TEXT && strcmp(row->value, "FILE") == 0
-                ? *(const char *const *)(const void *)((const char *)options + row->offset)
-                : NULL;
-        struct cbx_err err = { 0 };
-        if (path != NULL && access(path, R_OK) < 0) {
-            add_failed(
-                cbx_fail(&err, CBX_EINVAL, "%s: '%s' is no file that can be read", row->name, path),
-                &err, problems);
-        }
-    }
-}
-
-/* The keys of issuers, and the origin of --public-url. The sections themselves were checked as they were read. */
-static void check_identity(const struct cbx_options *options, struct cbx_problems *problems)
-{
-    struct cbx_err err = { 0 };
-    struct cbx_identity_config config;
-    char folder[PATH_MAX];
-    CBX_AUTO_DONE(buf) bytes;
-    cbx_buf_init(&bytes, CBX_IDENTITY_BYTES_MAX);
-    cbx_options_identity_config(options, folder, &config);
-    add_failed(cbx_options_check_url(options->public_url, &err), &err, problems);
-    if (problems->count == 0) {
-        add_failed(cbx_identity_load(&config, &bytes, &err), &err, problems);
-    }
-}
-
-static void check_tls(const struct cbx_options *options, struct cbx_problems *problems)
-{
-    struct cbx_err err = { 0 };
-    CBX_AUTO_DONE(buf) bytes;
-    cbx_buf_init(&bytes, CBX_RELOAD_BYTES_MAX);
-    if (cbx_options_tls(options)) {
-        add_failed(cbx_options_tls_read(options, &bytes, &err), &err, problems);
-        explicit_bzero(bytes.p, bytes.len);
-    }
-}
-
-static void check_all(const struct cbx_options *options, struct cbx_problems *problems)
+static void check_variables(struct cbx_problems *problems)
 {
     struct cbx_option_table table = cbx_cli_options_table('\0');
     struct cbx_err err = { 0 };
     const char *unknown = cbx_settings_unknown_variable(&table);
-    add_failed(unknown != NULL ? cbx_fail(&err, CBX_EINVAL,
-                                          "the variable '%s' of the environment is no option; "
-                                          "'codebox config explain' lists them",
-                                          unknown)
-                               : 0,
-               &err, problems);
-    add_failed(cbx_options_check(options, &err), &err, problems);
-    struct cbx_listen_address address;
-    add_failed(options->listen != NULL ? cbx_cli_parse_listen(options->listen, &address, &err) : 0,
-               &err, problems);
-    CBX_AUTO_JSON mounts = NULL;
-    add_failed(cbx_options_mounts(options, &mounts, &err), &err, problems);
-    struct cbx_flow_config config = cbx_options_flow(options);
-    struct cbx_network_settings network = { 0 };
-    add_failed(cbx_network_ranges(config.egress_ranges, config.egress_range_count, &network, &err),
-               &err, problems);
-    check_files(options, problems);
-    check_policies(options, &config, problems);
-    check_identity(options, problems);
-    check_tls(options, problems);
+    if (unknown != NULL) {
+        cbx_fail(&err, CBX_EINVAL,
+                 "the variable '%s' of the environment is no option; 'codebox config explain' "
+                 "lists them",
+                 unknown);
+        cbx_problems_add(problems, &err);
+    }
+}
+
+static void check_serve(const struct cbx_options *options, struct cbx_serve_start *start,
+                        struct cbx_problems *problems)
+{
+    static struct cbx_options with_state;
+    struct cbx_err err = { 0 };
+    with_state = *options;
+    if (with_state.state_dir == NULL) {
+        with_state.state_dir = with_state.state_buffer;
+        if (cbx_state_default(with_state.state_buffer, sizeof(with_state.state_buffer), &err)) {
+            cbx_problems_add(problems, &err);
+            return;
+        }
+    }
+    cbx_serve_check(&with_state, start, problems);
 }
 
 static int check(const struct cbx_options *options, struct cbx_problems *problems)
 {
-    check_all(options, problems);
+    CBX_AUTO_DONE(serve_start) start = { 0 };
+    check_variables(problems);
+    check_serve(options, &start, problems);
     for (size_t i = 0; i < problems->count; i++) {
         cbx_err_print(&problems->items[i], "codebox", stderr);
     }
@@ -125,6 +58,12 @@ static int check(const struct cbx_options *options, struct cbx_problems *problem
         fprintf(stderr, "codebox: %zu problem%s\n", problems->count,
                 problems->count > 1 ? "s" : "");
         return 1;
+    }
+    if (start.address_taken) {
+        warn_taken("the address", options->listen != NULL ? options->listen : "127.0.0.1:8000");
+    }
+    if (start.socket_taken) {
+        warn_taken("the socket", options->socket);
     }
     printf("%s: ok\n",
            options->settings_path != NULL ? options->settings_path : "no configuration file");

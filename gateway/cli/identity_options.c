@@ -52,14 +52,19 @@ void cbx_options_identity_config(const struct cbx_options *options, char folder[
     };
 }
 
-int cbx_options_identity(const struct cbx_options *options, struct cbx_identity **out,
-                         struct cbx_err *err)
+int cbx_options_check_principals(const struct cbx_options *options,
+                                 const struct cbx_policies *policies, struct cbx_err *err)
 {
-    struct cbx_identity_config config;
-    char folder[PATH_MAX];
-    cbx_options_identity_config(options, folder, &config);
-    int failed = cbx_options_check_url(options->public_url, err);
-    return failed ? failed : cbx_identity_new(&config, out, err);
+    static const enum cbx_settings_section sections[] = { CBX_SETTINGS_principals,
+                                                          CBX_SETTINGS_issuers };
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+        const struct cbx_yaml *section = options->sections[sections[i]];
+        int failed = section != NULL ? cbx_principals_check_policies(section, policies, err) : 0;
+        if (failed) {
+            return failed;
+        }
+    }
+    return 0;
 }
 
 int cbx_listen_check(const struct cbx_listen_address *address, const struct cbx_identity *identity,

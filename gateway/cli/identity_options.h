@@ -21,10 +21,9 @@ int cbx_options_check_url(const char *url, struct cbx_err *err);
 void cbx_options_identity_config(const struct cbx_options *options, char folder[PATH_MAX],
                                  struct cbx_identity_config *out);
 
-/* cbx_identity_new from the options: paths of keys are relative to the configuration file. CBX_EINVAL for a
- * --public-url that is no origin, besides its errors. */
-int cbx_options_identity(const struct cbx_options *options, struct cbx_identity **out,
-                         struct cbx_err *err);
+/* The policies that principals and grants of the configuration file name are loaded. CBX_ENOTFOUND, with line and column. */
+int cbx_options_check_principals(const struct cbx_options *options,
+                                 const struct cbx_policies *policies, struct cbx_err *err);
 
 /* CBX_EINVAL for an address that is not loopback while callers are not authenticated (`identity` NULL). */
 int cbx_listen_check(const struct cbx_listen_address *address, const struct cbx_identity *identity,

@@ -4,6 +4,7 @@
 
 #include "gateway/cli/cli.h"
 #include "gateway/cli/identity_options.h"
+#include "gateway/cli/steps.h"
 #include "gateway/cli/tls_options.h"
 #include "gateway/cli/variables.h"
 #include "gateway/front/http/tls.h"
@@ -48,8 +49,15 @@ static int load_policies(const struct cbx_reload_context *c, const struct cbx_op
         cbx_policies_load(config.policies, config.policy_count,
                           c->identity != NULL ? CBX_MODES_ALL : CBX_MODES_ENFORCED, &loaded, err);
     failed = failed ? failed : cbx_variables_grant_again(c->policies, &loaded, err);
-    outcome->changed = !failed && !cbx_policies_equal(c->policies, &loaded);
-    return failed ? failed : cbx_policies_write(&loaded, out, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_options_check_principals(options, &loaded, err);
+    if (failed) {
+        return cbx_step_place(NULL, options, err);
+    }
+    outcome->changed = !cbx_policies_equal(c->policies, &loaded);
+    return cbx_policies_write(&loaded, out, err);
 }
 
 static int adopt_policies(struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err)

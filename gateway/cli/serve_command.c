@@ -2,6 +2,7 @@
  * `codebox serve`: the REST API on a loopback address until SIGINT or SIGTERM. */
 #include "gateway/cli/cli.h"
 #include "gateway/cli/identity_options.h"
+#include "gateway/cli/serve_start.h"
 #include "gateway/cli/tls_options.h"
 #include "gateway/front/entrance.h"
 #include "gateway/front/http/tls.h"
@@ -225,7 +226,6 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
 int cbx_serve_command(const struct cbx_options *options)
 {
     struct cbx_err err = { 0 };
-    struct cbx_listen_address address;
     struct cbx_flow flow;
     if (options->arguments.count > 0) {
         fprintf(stderr, "codebox: serve takes no arguments, not '%s'\n",
@@ -244,41 +244,26 @@ int cbx_serve_command(const struct cbx_options *options)
     config.executor.persistent = true;
     config.executor.pool.min = config.executor.pool.min > 0 ? config.executor.pool.min : POOL_MIN;
     config.prewarm[config.prewarm_count++] = "python";
-    CBX_AUTO(identity) identity = NULL;
-    int failed = cbx_cli_parse_listen(options->listen != NULL ? options->listen : "127.0.0.1:8000",
-                                      &address, &err);
-    failed = failed ? failed : cbx_options_identity(options, &identity, &err);
-    failed = failed ? failed : cbx_listen_check(&address, identity, &err);
-    CBX_AUTO_DONE(buf) certificate;
-    cbx_buf_init(&certificate, CBX_RELOAD_BYTES_MAX);
-    config.certificate = &certificate;
-    failed = failed || !cbx_options_tls(options)
-                 ? failed
-                 : cbx_options_tls_read(options, &certificate, &err);
-    int listening = failed ? -1 : cbx_http_listen(address.host, address.port, &address.port, &err);
-    config.front_fd = listening;
-    enum { EVERYBODY = 0666, OWN_USER = 0600 };
-    if (listening >= 0 && options->socket != NULL) {
-        config.socket_fd =
-            cbx_http_listen_unix(options->socket, identity != NULL ? EVERYBODY : OWN_USER, &err);
-    }
-    config.identity = identity;
-    char folder[PATH_MAX];
-    config.front_folder = (struct cbx_grant){ .path = folder, .reads = true, .writes = true };
-    if (listening < 0 || config.socket_fd < 0 ||
-        cbx_state_make_front(options->state_dir, cbx_privileges_user(CBX_ROLE_FRONT), folder,
-                             sizeof(folder), &err) != 0 ||
-        cbx_flow_start(&config, &flow, &err) != 0 ||
-        cbx_identity_check(identity, cbx_flow_policies(&flow), &err) != 0) {
+    CBX_AUTO_DONE(serve_start) start = { 0 };
+    if (cbx_serve_start(options, &start, &err) != 0) {
         return cbx_cli_fail(&err);
     }
+    config.certificate = &start.certificate;
+    config.front_fd = start.listening;
+    config.socket_fd = start.socket;
+    config.identity = start.identity;
+    config.front_folder = (struct cbx_grant){ .path = start.folder, .reads = true, .writes = true };
+    if (cbx_flow_start(&config, &flow, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    cbx_identity_warn(start.identity, cbx_flow_policies(&flow));
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    return serve(options, &flow, &address, identity, config.executor.idle_ms, listening,
-                 config.socket_fd, &signals, &err) != 0
+    return serve(options, &flow, &start.address, start.identity, config.executor.idle_ms,
+                 start.listening, start.socket, &signals, &err) != 0
                ? cbx_cli_fail(&err)
                : 0;
 }

@@ -32,6 +32,11 @@ struct reader {
 
 void cbx_problems_add(struct cbx_problems *problems, const struct cbx_err *err)
 {
+    for (size_t i = 0; i < problems->count; i++) {
+        if (strcmp(problems->items[i].text, err->text) == 0) {
+            return;
+        }
+    }
     if (problems->count < CBX_PROBLEMS_MAX) {
         problems->items[problems->count++] = *err;
     }
@@ -110,7 +115,9 @@ static void set_value(const struct reader *r, const struct cbx_option *row,
 static void read_key(const struct reader *r, const struct cbx_option *row,
                      const struct cbx_yaml *entry)
 {
-    struct cbx_option_origin origin = { .source = CBX_OPTION_OF_FILE, .line = entry->key_line };
+    struct cbx_option_origin origin = { .source = CBX_OPTION_OF_FILE,
+                                        .line = entry->key_line,
+                                        .column = entry->key_column };
     cbx_option_begin(r->table, row, origin, r->out);
     if (row->type != CBX_OPTION_LIST || entry->kind != CBX_YAML_SEQUENCE) {
         set_value(r, row, entry, entry);

@@ -24,7 +24,7 @@ struct cbx_problems {
     size_t count;
 };
 
-/* Adds one. */
+/* Adds one, unless one with this text was added before: a section is checked when it is read, and when it is used. */
 void cbx_problems_add(struct cbx_problems *problems, const struct cbx_err *err);
 
 /* Reads the file into out->into, with origins. sections[CBX_SETTINGS_SECTIONS] gets the nodes, NULL

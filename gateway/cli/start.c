@@ -2,8 +2,10 @@
  * Starts the processes of a gateway. */
 #include "gateway/cli/start.h"
 
+#include "gateway/cli/identity_options.h"
 #include "gateway/cli/network_options.h"
 #include "gateway/cli/reload.h"
+#include "gateway/cli/steps.h"
 #include "gateway/cli/tls_options.h"
 #include "gateway/cli/variables.h"
 #include "gateway/forwarder/forwarder.h"
@@ -26,6 +28,7 @@ struct setup {
     struct cbx_flow_config config;
     struct cbx_policies policies;
     struct cbx_forwarder_config forwarder;
+    struct cbx_problems *problems; /* of cbx_flow_check: nothing is made; NULL in a start */
 };
 
 static void run_zygote(int control, int secrets_fd, const void *context)
@@ -86,10 +89,11 @@ static int confine_front(const struct cbx_flow_config *config, struct cbx_err *e
 }
 
 /* Reads the certificates for installers, which stay for the life of the process. */
-static int read_package_ca(const char *path, struct cbx_executor_config *executor,
-                           struct cbx_err *err)
+static int read_package_ca(void *context, struct cbx_err *err)
 {
     static char text[CBX_CA_BUNDLE_BYTES_MAX + 1];
+    struct setup *setup = context;
+    const char *path = setup->config.package_ca_file;
     if (path == NULL) {
         return 0;
     }
@@ -107,15 +111,83 @@ static int read_package_ca(const char *path, struct cbx_executor_config *executo
             "--package-ca: '%s' has no certificates, allowed is a PEM file of at most %d bytes",
             path, CBX_CA_BUNDLE_BYTES_MAX);
     }
-    executor->package_ca = text;
+    setup->config.executor.package_ca = text;
     return 0;
 }
 
-/* A mistake in the option is better seen now than in the answer to a call. */
-static int check_mounts(const struct setup *setup, struct cbx_err *err)
+static int read_ranges(void *context, struct cbx_err *err)
 {
-    const struct cbx_policy *policy = setup->policies.items[0];
+    struct setup *setup = context;
+    return cbx_network_ranges(setup->config.egress_ranges, setup->config.egress_range_count,
+                              &setup->config.executor.network, err);
+}
+
+/* Of a check: each policy by itself, so that all that do not load are reported. The last one is *err. */
+static int report_policies(const struct setup *setup, enum cbx_modes modes, struct cbx_err *err)
+{
+    const struct cbx_flow_config *config = &setup->config;
+    bool any = false;
+    for (size_t i = 0; i < config->policy_count; i++) {
+        struct cbx_policies loaded = { 0 };
+        struct cbx_err own = { 0 };
+        if (cbx_policies_load(&config->policies[i], 1, modes, &loaded, &own) != 0) {
+            cbx_wrap(&own, "policy '%s'", config->policies[i]);
+            if (any) {
+                cbx_step_place("policy", config->options, err);
+                cbx_problems_add(setup->problems, err);
+            }
+            *err = own;
+            any = true;
+        }
+        cbx_policies_done(&loaded);
+    }
+    return err->code;
+}
+
+static int load_policies(void *context, struct cbx_err *err)
+{
+    struct setup *setup = context;
+    const struct cbx_flow_config *config = &setup->config;
+    enum cbx_modes modes = config->identity != NULL ? CBX_MODES_ALL : CBX_MODES_ENFORCED;
+    int failed =
+        cbx_policies_load(config->policies, config->policy_count, modes, &setup->policies, err);
+    return failed && setup->problems != NULL ? report_policies(setup, modes, err) : failed;
+}
+
+/* The policies that principals and grants name. */
+static int check_principals(void *context, struct cbx_err *err)
+{
+    const struct setup *setup = context;
+    const struct cbx_options *options = setup->config.options;
+    return options != NULL && setup->policies.count > 0
+               ? cbx_options_check_principals(options, &setup->policies, err)
+               : 0;
+}
+
+static int prepare_forwarder(void *context, struct cbx_err *err)
+{
+    struct setup *setup = context;
+    const struct cbx_flow_config *config = &setup->config;
+    if (config->syslog == NULL) {
+        return 0;
+    }
+    int failed =
+        cbx_forwarder_read_options(config->syslog, config->syslog_ca, &setup->forwarder, err);
+    if (failed || setup->problems != NULL) {
+        return failed;
+    }
+    return cbx_forwarder_prepare(config->executor.state_dir, &setup->forwarder, err);
+}
+
+/* A mistake in the option is better seen now than in the answer to a call. */
+static int check_mounts(void *context, struct cbx_err *err)
+{
+    const struct setup *setup = context;
     const json_t *mounts = setup->config.mounts;
+    if (setup->policies.count == 0) {
+        return 0; /* of a check: they did not load */
+    }
+    const struct cbx_policy *policy = setup->policies.items[0];
     int failed = cbx_mounts_check(policy, mounts, err);
     if (failed) {
         cbx_wrap(err, "--mount");
@@ -150,29 +222,27 @@ static int pass_certificate(struct cbx_buf *certificate, struct cbx_buf *out, st
     return failed;
 }
 
-/* Reads what the processes need and checks it, before there are any. On failure nothing is left. */
+static int collect_variables(void *context, struct cbx_err *err)
+{
+    struct setup *setup = context;
+    const struct cbx_flow_config *config = &setup->config;
+    return cbx_variables_collect(&setup->policies, config->pass_env, config->pass_env_count,
+                                 &setup->config.executor.variables_fd, err);
+}
+
+/* What the processes need, read and checked before there are any. */
+static const struct cbx_step steps[] = {
+    { "package-ca", read_package_ca }, { "egress-range", read_ranges }, { "policy", load_policies },
+    { NULL, check_principals },        { "syslog", prepare_forwarder }, { "mount", check_mounts },
+    { "pass-env", collect_variables },
+};
+enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
+
+/* On failure nothing is left. */
 static int prepare(const struct cbx_flow_config *config, struct setup *setup, struct cbx_err *err)
 {
     struct cbx_executor_config *executor = &setup->config.executor;
-    enum cbx_modes modes = config->identity != NULL ? CBX_MODES_ALL : CBX_MODES_ENFORCED;
-    int failed = read_package_ca(config->package_ca_file, executor, err);
-    failed = failed ? failed
-                    : cbx_network_ranges(config->egress_ranges, config->egress_range_count,
-                                         &executor->network, err);
-    failed = failed ? failed
-                    : cbx_policies_load(config->policies, config->policy_count, modes,
-                                        &setup->policies, err);
-    if (failed) {
-        return failed;
-    }
-    failed = config->syslog != NULL
-                 ? cbx_forwarder_prepare(config->syslog, config->syslog_ca,
-                                         config->executor.state_dir, &setup->forwarder, err)
-                 : 0;
-    failed = failed ? failed : check_mounts(setup, err);
-    failed = failed ? failed
-                    : cbx_variables_collect(&setup->policies, config->pass_env,
-                                            config->pass_env_count, &executor->variables_fd, err);
+    int failed = cbx_steps_run(steps, STEPS, setup, config->options, NULL, err);
     if (failed) {
         cbx_policies_done(&setup->policies);
         return failed;
@@ -183,6 +253,17 @@ static int prepare(const struct cbx_flow_config *config, struct setup *setup, st
     executor->identity = config->identity;
     add_profiles(setup);
     return 0;
+}
+
+void cbx_flow_check(const struct cbx_flow_config *config, struct cbx_problems *problems)
+{
+    struct setup setup = { .config = *config, .problems = problems };
+    struct cbx_err err;
+    cbx_steps_run(steps, STEPS, &setup, config->options, problems, &err);
+    if (setup.config.executor.variables_fd > 0) {
+        close(setup.config.executor.variables_fd);
+    }
+    cbx_policies_done(&setup.policies);
 }
 
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err)

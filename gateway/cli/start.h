@@ -14,8 +14,9 @@
 struct cbx_flow_config {
     const char *const *policies; /* names or files; the first is the default */
     size_t policy_count;
-    const struct cbx_options *options; /* for a reload; NULL = SIGHUP ends the gateway */
-    const char *const *pass_env;       /* words of --pass-env; NULL = all that the policies pass */
+    const struct cbx_options
+        *options; /* for a reload, and for the places of errors; NULL = SIGHUP ends the gateway */
+    const char *const *pass_env; /* words of --pass-env; NULL = all that the policies pass */
     size_t pass_env_count;
     const char *package_ca_file;      /* PEM, for installers; NULL = none */
     const char *const *egress_ranges; /* words of --egress-range */
@@ -45,5 +46,9 @@ struct cbx_flow_config {
  * cleaned up. When the front of a persistent flow is killed, the call returns once more, in the
  * next front. Call it before the process has threads. *out is owned: cbx_flow_done. */
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err);
+
+/* Adds what cbx_flow_start would refuse before it forks, all of it. Nothing is made or started; the values of variables that policies pass are
+ * overwritten in this process's environment. */
+void cbx_flow_check(const struct cbx_flow_config *config, struct cbx_problems *problems);
 
 #endif

@@ -53,8 +53,7 @@ static int prove(struct cbx_identity *identity, struct cbx_str principal, struct
 {
     struct cbx_err why = { 0 };
     if (proof.len == 0 && is_peer(principal)) {
-        cbx_identity_caller(identity, principal, out);
-        snprintf(out->credential, sizeof(out->credential), "%s", CBX_CREDENTIAL_PEER);
+        cbx_identity_caller(identity, principal, CBX_STR(CBX_CREDENTIAL_PEER), out);
         return 0;
     }
     if (proof.len == 0) {
@@ -114,8 +113,10 @@ static int check_voucher(struct cbx_executor *e, const struct cbx_voucher_claim 
     }
     snprintf(principal, sizeof(principal), "%.*s", CBX_STR_ARG(claim->principal));
     snprintf(credential, sizeof(credential), "%.*s", CBX_STR_ARG(claim->credential));
-    return cbx_identity_still(e->config.identity, principal, credential, time_ms,
-                              right_of[claim->kind], &why) == 0
+    const struct cbx_begun begun = { .principal = principal,
+                                     .credential = credential,
+                                     .asked_ms = time_ms };
+    return cbx_identity_still(e->config.identity, &begun, right_of[claim->kind], &why) == 0
                ? 0
                : refuse(claim->principal, why.text, err);
 }
@@ -151,7 +152,8 @@ static int check_policy(struct cbx_executor *e, const struct cbx_sealed *sealed,
     const struct cbx_policy *policy;
     struct cbx_caller caller;
     struct cbx_err why = { 0 };
-    cbx_identity_caller(e->config.identity, principal, &caller);
+    cbx_identity_caller(e->config.identity, principal,
+                        cbx_json_str(json_object_get(sealed->json, "credential")), &caller);
     return cbx_caller_policy(&caller, policies, name, &policy, &why) == 0
                ? 0
                : refuse(principal, why.text, err);

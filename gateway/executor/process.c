@@ -225,12 +225,15 @@ static void clean_line(char *line, size_t size)
     snprintf(line, size, "%s", clean.overflow ? "" : clean.p);
 }
 
-/* The keys of issuers, of the executor's own fetches. */
+/* The keys of issuers, of the executor's own fetches. The front tells how fetches go. */
 static int start_keys(const struct cbx_executor_config *config, int channel, struct cbx_err *err)
 {
-    return config->identity != NULL
-               ? cbx_issuer_keys_start(cbx_identity_issuer_keys(config->identity), channel, err)
-               : 0;
+    if (config->identity == NULL) {
+        return 0;
+    }
+    struct cbx_issuer_keys *keys = cbx_identity_issuer_keys(config->identity);
+    cbx_issuer_keys_silence(keys);
+    return cbx_issuer_keys_start(keys, channel, err);
 }
 
 _Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,

@@ -16,9 +16,13 @@ struct cbx_forwarder_config {
     void *tls; /* of the library; NULL = none */
 };
 
-/* Reads the options and certificates, and makes the cursor's folder (CBX_AUDIT_CURSOR). CBX_EINVAL, CBX_EAUDIT. */
-int cbx_forwarder_prepare(const char *url, const char *ca_file, const char *state_dir,
-                          struct cbx_forwarder_config *out, struct cbx_err *err);
+/* Reads the options and certificates. CBX_EINVAL. */
+int cbx_forwarder_read_options(const char *url, const char *ca_file,
+                               struct cbx_forwarder_config *out, struct cbx_err *err);
+
+/* Makes the cursor's folder (CBX_AUDIT_CURSOR) in the state directory. CBX_EAUDIT. */
+int cbx_forwarder_prepare(const char *state_dir, struct cbx_forwarder_config *out,
+                          struct cbx_err *err);
 
 /* The main functions of the two processes, which confine themselves first. They never return. */
 _Noreturn void cbx_forwarder_read(int channel, const struct cbx_forwarder_config *config);

@@ -144,18 +144,26 @@ _Noreturn void cbx_forwarder_send(int channel, const struct cbx_forwarder_config
     }
 }
 
-int cbx_forwarder_prepare(const char *url, const char *ca_file, const char *state_dir,
-                          struct cbx_forwarder_config *out, struct cbx_err *err)
+int cbx_forwarder_read_options(const char *url, const char *ca_file,
+                               struct cbx_forwarder_config *out, struct cbx_err *err)
 {
     int failed = cbx_syslog_parse(url, &out->url, err);
-    if (!failed && ca_file != NULL && out->url.transport != CBX_SYSLOG_TLS) {
-        failed = cbx_fail(err, CBX_EINVAL, "--syslog-ca is for --syslog tls://HOST:PORT alone");
+    if (failed) {
+        return failed;
     }
-    failed = failed || out->url.transport != CBX_SYSLOG_TLS
-                 ? failed
-                 : cbx_connection_tls_new(ca_file, &out->tls, err);
+    if (out->url.transport == CBX_SYSLOG_TLS) {
+        return cbx_connection_tls_new(ca_file, &out->tls, err);
+    }
+    return ca_file == NULL
+               ? 0
+               : cbx_fail(err, CBX_EINVAL, "--syslog-ca is for --syslog tls://HOST:PORT alone");
+}
+
+int cbx_forwarder_prepare(const char *state_dir, struct cbx_forwarder_config *out,
+                          struct cbx_err *err)
+{
     CBX_AUTO_FD dir = -1;
-    failed = failed ? failed : cbx_state_open(state_dir, &dir, err);
+    int failed = cbx_state_open(state_dir, &dir, err);
     if (failed) {
         return failed;
     }

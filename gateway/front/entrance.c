@@ -17,18 +17,33 @@ static bool is_get(const struct cbx_http_request *request)
     return cbx_str_is(request->method, "GET");
 }
 
+enum { ORIGIN_BYTES = 300 };
+
+/* The origin by which the client reached the gateway: the server has checked that Host is one of its names. */
+static const char *write_origin(const struct cbx_http_request *request, char out[ORIGIN_BYTES])
+{
+    if (request->host.len == 0 || request->host.len >= ORIGIN_BYTES - sizeof("https://")) {
+        return NULL;
+    }
+    snprintf(out, ORIGIN_BYTES, "%s://%.*s", request->https ? "https" : "http",
+             CBX_STR_ARG(request->host));
+    return out;
+}
+
 /* RFC 9728, section 3.1: the path of the resource is behind that of the metadata. */
 static bool answer_metadata(const struct cbx_entrance *entrance,
-                            const struct cbx_http_request *request, struct cbx_http_response *out)
+                            const struct cbx_http_request *request, const char *origin,
+                            struct cbx_http_response *out)
 {
     struct cbx_str at = CBX_STR(METADATA);
     if (!is_get(request) || !cbx_str_starts(request->path, at)) {
         return false;
     }
     struct cbx_str path = cbx_str_sub(request->path, at.len, request->path.len);
-    json_t *json = path.len == 0 || cbx_str_is(path, "/mcp")
-                       ? cbx_identity_metadata(entrance->identity, path.len == 0 ? "" : "/mcp")
-                       : NULL;
+    json_t *json = NULL;
+    if (path.len == 0 || cbx_str_is(path, "/mcp")) {
+        json = cbx_identity_metadata(entrance->identity, origin, path.len == 0 ? "" : "/mcp");
+    }
     if (json == NULL) {
         cbx_rest_refuse(404, "this gateway has no issuers of tokens", out);
     } else {
@@ -117,6 +132,23 @@ static bool count(const struct cbx_entrance *entrance, const struct cbx_http_req
     return true;
 }
 
+/* What the caller showed. A copy, as the request is gone when it is answered, and its handler goes on. */
+static char *copy_proof(const struct cbx_http_request *request)
+{
+    struct cbx_str shown = request->authorization;
+    char *copy = strndup(shown.p != NULL ? shown.p : "", shown.len);
+    if (copy == NULL) {
+        abort();
+    }
+    return copy;
+}
+
+static void drop_proof(char *proof)
+{
+    explicit_bzero(proof, strlen(proof));
+    free(proof);
+}
+
 /* --- serving ---------------------------------------------------------------------------------- */
 
 static void serve(const struct cbx_entrance *entrance, const struct cbx_http_request *asked,
@@ -125,21 +157,23 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
     struct cbx_http_request request = *asked;
     struct cbx_caller caller = { 0 };
     struct cbx_auth_refusal refusal;
+    char text[ORIGIN_BYTES];
+    const char *origin = write_origin(asked, text);
     struct cbx_credentials credentials = { .authorization = request.authorization,
                                            .has_peer = request.has_peer,
-                                           .peer = request.peer };
+                                           .peer = request.peer,
+                                           .origin = origin };
     request.caller = &caller; /* on a public route it may be unknown: zeroed */
-    if (answer_metadata(entrance, &request, out) || cbx_page_handle(&entrance->page, asked, out)) {
+    if (answer_metadata(entrance, &request, origin, out) ||
+        cbx_page_handle(&entrance->page, asked, out)) {
         return;
     }
     struct counted *counted = NULL;
-    CBX_AUTO_MEM char *proof =
-        strndup(request.authorization.p != NULL ? request.authorization.p : "",
-                request.authorization.len);         /* outlives the request */
+    char *proof = copy_proof(asked);
     bool is_mcp = cbx_str_is(request.path, "/mcp"); /* the request is gone when it is answered */
     bool known = cbx_identity_authenticate(entrance->identity, &credentials, cbx_clock_ms(),
                                            &caller, &refusal);
-    caller.proof = known && proof != NULL ? cbx_str_of(proof) : CBX_STR("");
+    caller.proof = cbx_str_of(proof);
     if (known && !count(entrance, asked, &caller, &counted, &refusal)) {
         known = false;
         caller = (struct cbx_caller){ 0 };
@@ -153,9 +187,7 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
         drop_counted(counted);
         cbx_rest_handle(entrance->service, &request, out);
     }
-    if (proof != NULL) {
-        explicit_bzero(proof, strlen(proof));
-    }
+    drop_proof(proof);
 }
 
 void cbx_entrance_handle(void *context, const struct cbx_http_request *request,

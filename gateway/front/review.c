@@ -20,24 +20,24 @@ int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,
 /* Every judgement of every API passes here, also those of sessions that were opened before, of jobs that waited, and of
  * what a gateway before this one accepted. */
 static int check_mode(const struct cbx_flow *flow, const struct cbx_policy *policy,
-                      struct cbx_str principal, struct cbx_err *err)
+                      const struct cbx_subject *subject, struct cbx_err *err)
 {
     struct cbx_caller caller;
     if (!policy->log_only) {
         return 0;
     }
-    cbx_identity_caller(flow->identity, principal, &caller);
+    cbx_identity_caller(flow->identity, subject->principal, subject->credential, &caller);
     return cbx_caller_check_mode(&caller, cbx_flow_policies(flow), policy, err);
 }
 
 /* While a reload goes on a worker may have the next set already, in which the policy only logs. */
 static int check_judged_mode(const struct cbx_flow *flow, const struct cbx_policy *policy,
-                             struct cbx_str principal, struct cbx_judgement *judgement,
+                             const struct cbx_subject *subject, struct cbx_judgement *judgement,
                              struct cbx_err *err)
 {
     const struct cbx_policy relaxed = { .name = policy->name, .log_only = true };
     int failed = json_object_get(judgement->decision, "mode") != NULL
-                     ? check_mode(flow, &relaxed, principal, err)
+                     ? check_mode(flow, &relaxed, subject, err)
                      : 0;
     if (failed) {
         cbx_judgement_done(judgement);
@@ -54,12 +54,12 @@ int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
         return cbx_policies_fail(cbx_flow_policies(flow), request->policy, err);
     }
     const struct cbx_subject *subject = &request->subject;
-    int failed = check_mode(flow, policy, subject->principal, err);
+    int failed = check_mode(flow, policy, subject, err);
     failed = failed ? failed : cbx_environment_check(policy, subject->environment, err);
     failed = failed ? failed : cbx_mounts_check(policy, subject->mounts, err);
     failed =
         failed ? failed : cbx_judge_decide(flow->judge, policy, subject, request->source, out, err);
-    return failed ? failed : check_judged_mode(flow, policy, subject->principal, out, err);
+    return failed ? failed : check_judged_mode(flow, policy, subject, out, err);
 }
 
 static void note_decision(const struct cbx_submit_options *options,

@@ -36,7 +36,8 @@ enum { CBX_CALLER_POLICIES = 16 };
 /* What a principal may use. Zero is no limit, zero policies are all. Lives as long as the process. */
 struct cbx_principal {
     char name[CBX_NAME_MAX + 1];
-    uint32_t rights; /* bits of enum cbx_right */
+    uint32_t rights;   /* bits of enum cbx_right */
+    bool names_rights; /* they were listed, maybe none of them */
     char policies[CBX_CALLER_POLICIES][CBX_NAME_MAX + 1];
     size_t policy_count; /* the first is the one of a request that names none */
     int64_t requests_per_minute, requests_at_once, sessions, runs, runs_waiting, cpu_s_per_hour;
@@ -46,7 +47,7 @@ struct cbx_principal {
 struct cbx_caller {
     char principal[CBX_NAME_MAX + 1];
     const struct cbx_principal *row;         /* NULL: it may do nothing */
-    char credential[CBX_CREDENTIAL_MAX + 1]; /* what it proved itself with, for logs */
+    char credential[CBX_CREDENTIAL_MAX + 1]; /* what it proved itself with (claim_grants.h) */
     struct cbx_str
         proof; /* what it showed, for the executor: the value of its header Authorization; borrowed for the length of the
                              request's handler, empty = nothing */

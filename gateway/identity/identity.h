@@ -17,11 +17,12 @@ struct cbx_identity;
 
 struct cbx_identity_config {
     const char *state_dir;
+    bool tries; /* for a check: nothing is made in the state directory */
     const struct cbx_yaml *principals,
         *issuers;       /* sections of the configuration; NULL = not there */
     const char *folder; /* that the files of keys are relative to, or NULL */
-    const char
-        *public_url; /* of this gateway, "https://codebox.example.com", for RFC 9728; NULL = none */
+    const char *
+        public_url; /* of this gateway, "https://codebox.example.com", for RFC 9728; NULL = the origin of each request */
 };
 
 /* What is written by cbx_identity_load. */
@@ -57,21 +58,26 @@ size_t cbx_identity_sources(const struct cbx_identity *identity,
 /* The keys of these issuers; borrowed. NULL identity: NULL. */
 struct cbx_issuer_keys *cbx_identity_issuer_keys(const struct cbx_identity *identity);
 
-/* cbx_principals_check, and a line of log for what may be a mistake. */
-int cbx_identity_check(const struct cbx_identity *identity, const struct cbx_policies *policies,
-                       struct cbx_err *err);
+/* A line of log for a policy in mode log-only that nobody may use. NULL identity: none. */
+void cbx_identity_warn(const struct cbx_identity *identity, const struct cbx_policies *policies);
 
-/* A principal as it is configured now, by its name alone: for what is carried out in its name after its request. A caller
- * that may do nothing when there is none of this name, or no identity (NULL). */
+/* A caller as it is configured now, by its principal's name and its credential (claim_grants.h): for what is carried out in its name after its
+ * request. One that may do nothing when there is no row of this name and no grant, or no identity (NULL). */
 void cbx_identity_caller(const struct cbx_identity *identity, struct cbx_str principal,
-                         struct cbx_caller *out);
+                         struct cbx_str credential, struct cbx_caller *out);
 
-/* May what a caller with this credential (cbx_caller) asked for at begun_ms (of the wall clock) still be carried out in the name of its
- * principal? Its principal has the right, a token of this gateway is valid, and `codebox stop` has not ended it. CBX_EFORBIDDEN, with the
+/* Something that a caller began. */
+struct cbx_begun {
+    const char *principal, *credential; /* of the caller (struct cbx_caller) */
+    int64_t asked_ms;                   /* when it was asked for, of the wall clock */
+};
+
+/* May it still be carried out? The principal has the right, the credential is one that would be accepted now (a token of this gateway that
+ * is neither revoked nor expired, a token of an issuer that is configured), and `codebox stop` has not ended it. The expiry of an issuer's
+ * token, a matter of minutes, ends nothing that was asked for before. CBX_EFORBIDDEN, with the
  * reason. 0 for a NULL identity, which authenticates no callers. */
-int cbx_identity_still(const struct cbx_identity *identity, const char *principal,
-                       const char *credential, int64_t begun_ms, enum cbx_right right,
-                       struct cbx_err *err);
+int cbx_identity_still(const struct cbx_identity *identity, const struct cbx_begun *begun,
+                       enum cbx_right right, struct cbx_err *err);
 
 /* The descriptor that it keeps open; 0 = none. */
 int cbx_identity_fd(const struct cbx_identity *identity);
@@ -91,6 +97,8 @@ struct cbx_credentials {
     bool has_peer; /* it came over a Unix socket, from this user: principal uid:NUMBER, when
                                      principals are configured */
     uid_t peer;
+    const char *
+        origin; /* by which the client reached the gateway, "http://127.0.0.1:8000"; NULL = not known */
 };
 
 /* Why a request is refused. */
@@ -108,8 +116,9 @@ bool cbx_identity_authenticate(struct cbx_identity *identity,
                                const struct cbx_credentials *credentials, int64_t clock_ms,
                                struct cbx_caller *out, struct cbx_auth_refusal *refusal);
 
-/* What GET /.well-known/oauth-protected-resource and the same with /mcp behind it answer (RFC 9728; new reference):
- * NULL without issuers or public URL. */
-json_t *cbx_identity_metadata(const struct cbx_identity *identity, const char *path);
+/* What GET /.well-known/oauth-protected-resource and the same with /mcp behind it answer (RFC 9728; new reference), of the public
+ * URL, else of `origin`, by which the client reached the gateway. NULL without issuers. */
+json_t *cbx_identity_metadata(const struct cbx_identity *identity, const char *origin,
+                              const char *path);
 
 #endif

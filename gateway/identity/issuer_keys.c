@@ -36,6 +36,7 @@ struct entry {
     enum state state;      /* of fetching, as the log has it */
     bool expired;          /* the log has that the keys are too old */
     uint64_t answers;      /* so far */
+    bool silent;           /* as the keys that it is of */
 };
 
 struct cbx_issuer_keys {
@@ -50,6 +51,7 @@ struct cbx_issuer_keys {
     pthread_t thread;
     bool has_thread;
     atomic_bool stops;
+    bool silent; /* another process tells how fetches go */
 };
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -110,6 +112,14 @@ static struct entry *find(struct cbx_issuer_keys *k, const struct cbx_sha256 *so
     return NULL;
 }
 
+void cbx_issuer_keys_silence(struct cbx_issuer_keys *k)
+{
+    k->silent = true;
+    for (size_t i = 0; i < k->count; i++) {
+        k->entries[i].silent = true;
+    }
+}
+
 void cbx_issuer_keys_configure(struct cbx_issuer_keys *k, const struct cbx_issuer *issuers,
                                size_t count)
 {
@@ -128,6 +138,7 @@ void cbx_issuer_keys_configure(struct cbx_issuer_keys *k, const struct cbx_issue
         }
         snprintf(e->name, sizeof(e->name), "%s", issuers[i].name);
         e->refresh_ms = issuers[i].refresh_s * 1000;
+        e->silent = k->silent;
         int64_t due = e->fetched_ms + e->refresh_ms;
         e->due_ms = e->keys != NULL && due < e->due_ms ? due : e->due_ms;
     }
@@ -169,7 +180,7 @@ static void use(struct entry *e, struct cbx_jwks *keys, int64_t fetched_ms)
 
 static void note_success(struct entry *e, int64_t now)
 {
-    if (e->state != WORKS) {
+    if (e->state != WORKS && !e->silent) {
         cbx_log(CBX_LOG_INFO, "issuer '%s': its keys were fetched%s", e->name,
                 e->state == FAILS ? " again" : "");
     }
@@ -186,8 +197,10 @@ static void note_failure(struct entry *e, int64_t now, const char *reason)
     }
     e->failures++;
     e->due_ms = now + (pause < CBX_KEYS_RETRY_MAX_MS ? pause : CBX_KEYS_RETRY_MAX_MS);
-    cbx_metric_count(CBX_METRIC_KEY_FAILURES, cbx_str_of(e->name), CBX_STR(""));
-    if (e->state != FAILS) {
+    if (!e->silent) {
+        cbx_metric_count(CBX_METRIC_KEY_FAILURES, cbx_str_of(e->name), CBX_STR(""));
+    }
+    if (e->state != FAILS && !e->silent) {
         cbx_log(CBX_LOG_WARNING, "issuer '%s': its keys cannot be fetched: %s; %s", e->name, reason,
                 e->keys != NULL && !is_expired(e, now)
                     ? "those in use stay until they are 24 hours old"
@@ -277,9 +290,11 @@ static void note_expiry(struct entry *e, int64_t now)
 {
     if (is_expired(e, now) && !e->expired) {
         e->expired = true;
-        cbx_log(CBX_LOG_ERROR,
-                "issuer '%s': its keys are older than %d hours; its tokens are answered 503",
-                e->name, CBX_KEYS_STAY_MS / 3600000);
+        if (!e->silent) {
+            cbx_log(CBX_LOG_ERROR,
+                    "issuer '%s': its keys are older than %d hours; its tokens are answered 503",
+                    e->name, CBX_KEYS_STAY_MS / 3600000);
+        }
     }
 }
 

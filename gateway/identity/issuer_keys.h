@@ -27,6 +27,9 @@ struct cbx_issuer_keys *cbx_issuer_keys_new(void);
 /* No thread may use it any more. NULL is fine. */
 void cbx_issuer_keys_free(struct cbx_issuer_keys *keys);
 
+/* Neither logs nor counts how fetches go from now on: another process does. Before the thread. */
+void cbx_issuer_keys_silence(struct cbx_issuer_keys *keys);
+
 /* Puts these issuers in the place of those before, of which it takes the ones with a URL. One with the same `source` keeps its
  * keys; those of a new one are fetched at once. */
 void cbx_issuer_keys_configure(struct cbx_issuer_keys *keys, const struct cbx_issuer *issuers,

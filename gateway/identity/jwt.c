@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define RSA 1
 #define EC  2
@@ -27,8 +28,32 @@ static const struct algorithm {
 } algorithms[] = {
 #define CBX_JWT_ALGORITHM(name, KEY, bits, digest, padding) { name, KEY, bits, digest, padding },
 #include "gateway/identity/jwt.def"
-#undef CBX_JWT_ALGORITHM
 };
+
+static const struct curve {
+    const char *name;
+    int bits;
+} curves[] = {
+#define CBX_JWT_CURVE(name, bits) { name, bits },
+#include "gateway/identity/jwt.def"
+};
+
+static const char *const types[] = {
+#define CBX_JWT_TYPE(name) name,
+#include "gateway/identity/jwt.def"
+};
+
+#define YES true
+#define NO  false
+static const struct other_claim {
+    const char *name;
+    bool even_typed; /* also when `typ` is ACCESS_TOKEN */
+    const char *what;
+} other_claims[] = {
+#define CBX_JWT_OTHER(claim, typed, what) { claim, typed, what },
+#include "gateway/identity/jwt.def"
+};
+#define ACCESS_TOKEN "at+jwt"
 
 struct key {
     char id[129]; /* empty = it has none */
@@ -99,13 +124,30 @@ static bool is_valid(EVP_PKEY *key)
     return valid;
 }
 
+static int bits_of_curve(struct cbx_str name)
+{
+    for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++) {
+        if (cbx_str_is(name, curves[i].name)) {
+            return curves[i].bits;
+        }
+    }
+    return 0;
+}
+
+/* Of a coordinate, and of each of the two numbers of a signature (RFC 7518, sections 3.4 and 6.2.1.2). */
+static size_t bytes_of_curve(int bits)
+{
+    return ((size_t)bits + 7) / 8;
+}
+
 static EVP_PKEY *read_ec(const json_t *json, int *bits)
 {
+    enum { POINT_MAX = 1 + 2 * 66 };
     struct cbx_str curve = cbx_json_str(json_object_get(json, "crv"));
-    *bits = cbx_str_is(curve, "P-256") ? 256 : cbx_str_is(curve, "P-384") ? 384 : 0;
-    size_t bytes = (size_t)*bits / 8;
+    *bits = bits_of_curve(curve);
+    size_t bytes = bytes_of_curve(*bits);
     CBX_AUTO_DONE(buf) point;
-    cbx_buf_init(&point, 128);
+    cbx_buf_init(&point, POINT_MAX + 1);
     cbx_buf_add_char(&point, 4); /* uncompressed (SEC 1, 2.3.3) */
     if (*bits == 0 || !decode_member(json, "x", &point) || point.len != 1 + bytes ||
         !decode_member(json, "y", &point) || point.len != 1 + 2 * bytes) {
@@ -194,8 +236,8 @@ int cbx_jwks_read(struct cbx_str text, struct cbx_jwks **out, struct cbx_err *er
     }
     if (keys->count == 0) {
         return cbx_fail(err, CBX_EINVAL,
-                        "no key can be used, allowed are RSA of 2048 to 8192 bits, EC on P-256 and "
-                        "P-384, and Ed25519, for signatures");
+                        "no key can be used, allowed are RSA of 2048 to 8192 bits, EC on P-256, "
+                        "P-384 and P-521, and Ed25519, for signatures");
     }
     *out = cbx_steal(&keys);
     return 0;
@@ -245,7 +287,7 @@ static bool verify_by(const struct key *key, const struct algorithm *algorithm,
     const unsigned char *bytes = (const unsigned char *)signature.p;
     size_t len = signature.len;
     if (key->type == EC) {
-        int der_len = len == (size_t)key->bits / 4 ? der_of(signature, &der) : -1;
+        int der_len = len == 2 * bytes_of_curve(key->bits) ? der_of(signature, &der) : -1;
         if (der_len < 0) {
             return false;
         }
@@ -352,6 +394,56 @@ bool cbx_jwt_lacks_key(struct cbx_str text, const struct cbx_jwks *keys)
     return lacks;
 }
 
+/* Extensions that must be understood (RFC 7515, section 4.1.11): none is here, and a list that is malformed is refused as well. */
+static int check_extensions(const struct token *token, struct cbx_err *err)
+{
+    const json_t *named = json_object_get(token->header, "crit");
+    if (named != NULL) {
+        struct cbx_str first = cbx_json_str(json_array_get(named, 0));
+        return cbx_fail(err, CBX_EINVAL,
+                        "its header has 'crit' with '%.*s', and no extension is served",
+                        CBX_STR_SHOWN(first));
+    }
+    return 0;
+}
+
+static struct cbx_str type_of(const struct token *token)
+{
+    static const struct cbx_str prefix = CBX_STR("application/");
+    struct cbx_str type = cbx_json_str(json_object_get(token->header, "typ"));
+    bool full = type.len > prefix.len && strncasecmp(type.p, prefix.p, prefix.len) == 0;
+    return full ? cbx_str_sub(type, prefix.len, type.len) : type;
+}
+
+static bool is_type(struct cbx_str type, const char *name)
+{
+    return type.len == strlen(name) && strncasecmp(type.p, name, type.len) == 0;
+}
+
+/* Keys of an issuer sign tokens of many uses; only access tokens let in. */
+static int check_use(const struct token *token, struct cbx_err *err)
+{
+    struct cbx_str type = type_of(token);
+    bool known = json_object_get(token->header, "typ") == NULL;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]) && !known; i++) {
+        known = is_type(type, types[i]);
+    }
+    if (!known) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "its type '%.*s' is not one of access tokens: at+jwt, JWT or none",
+                        CBX_STR_SHOWN(type));
+    }
+    bool typed = is_type(type, ACCESS_TOKEN);
+    for (size_t i = 0; i < sizeof(other_claims) / sizeof(other_claims[0]); i++) {
+        const struct other_claim *other = &other_claims[i];
+        if ((other->even_typed || !typed) && json_object_get(token->claims, other->name) != NULL) {
+            return cbx_fail(err, CBX_EINVAL, "its claim '%s' is of %s, and not of an access token",
+                            other->name, other->what);
+        }
+    }
+    return 0;
+}
+
 static int check_signature(const struct token *token, const struct cbx_jwks *keys,
                            struct cbx_err *err)
 {
@@ -360,8 +452,8 @@ static int check_signature(const struct token *token, const struct cbx_jwks *key
     for (size_t i = 0; i < sizeof(algorithms) / sizeof(algorithms[0]); i++) {
         algorithm = cbx_str_is(name, algorithms[i].name) ? &algorithms[i] : algorithm;
     }
-    if (algorithm == NULL || json_object_get(token->header, "crit") != NULL) {
-        return cbx_fail(err, CBX_EINVAL, "its algorithm '%.*s' or an extension is not served",
+    if (algorithm == NULL) {
+        return cbx_fail(err, CBX_EINVAL, "its algorithm '%.*s' is not served",
                         (int)(name.len < 16 ? name.len : 16), name.len > 0 ? name.p : "");
     }
     return is_signed(keys, algorithm, cbx_json_str(json_object_get(token->header, "kid")),
@@ -392,15 +484,27 @@ static bool read_date(const json_t *value, double *out)
 static int check_times(const json_t *claims, const struct cbx_issuer *issuer, int64_t now_s,
                        struct cbx_err *err)
 {
-    double until = 0, from = 0, now = (double)now_s, leeway = (double)issuer->leeway_s;
+    double until = 0, from = 0;
     const json_t *not_before = json_object_get(claims, "nbf");
     if (!read_date(json_object_get(claims, "exp"), &until) ||
         (not_before != NULL && !read_date(not_before, &from))) {
         return cbx_fail(err, CBX_EINVAL, "it has no expiry, or a time that is no number");
     }
-    return now >= until + leeway ? cbx_fail(err, CBX_ETIMEDOUT, "it has expired")
-           : now + leeway < from ? cbx_fail(err, CBX_ETIMEDOUT, "it is not valid yet")
-                                 : 0;
+    int64_t whole = (int64_t)until;
+    if (now_s >= whole + (until > (double)whole) + issuer->leeway_s) {
+        return cbx_fail(err, CBX_ETIMEDOUT, "it has expired");
+    }
+    if ((double)(now_s + issuer->leeway_s) < from) {
+        return cbx_fail(err, CBX_ETIMEDOUT, "it is not valid yet");
+    }
+    return 0;
+}
+
+/* Whoever registers with somebody else's address would be that principal otherwise. Some issuers send the text "true". */
+static bool is_verified_email(const json_t *claims)
+{
+    const json_t *verified = json_object_get(claims, "email_verified");
+    return json_is_true(verified) || cbx_str_is(cbx_json_str(verified), "true");
 }
 
 static int name_principal(const json_t *claims, const struct cbx_issuer *issuer, char *out,
@@ -417,25 +521,70 @@ static int name_principal(const json_t *claims, const struct cbx_issuer *issuer,
                         "characters",
                         issuer->claim, CBX_NAME_MAX);
     }
+    if (strcmp(issuer->claim, "email") == 0 && !is_verified_email(claims)) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "its claim 'email_verified' is not true, so 'email' names no principal");
+    }
     snprintf(out, CBX_NAME_MAX + 1, "%s", name.p);
     return 0;
 }
 
+static int check_addressee(const json_t *claims, const struct cbx_issuer *issuer,
+                           struct cbx_err *err)
+{
+    if (!cbx_str_is(cbx_json_str(json_object_get(claims, "iss")), issuer->issuer)) {
+        return cbx_fail(err, CBX_ESEAL, "it is of another issuer");
+    }
+    if (!has_audience(json_object_get(claims, "aud"), issuer->audience)) {
+        return cbx_fail(err, CBX_ESEAL, "it is for another audience");
+    }
+    return 0;
+}
+
+static int verify(const struct token *token, const struct cbx_issuer *issuer,
+                  const struct cbx_jwks *keys, int64_t now_s, struct cbx_jwt *out,
+                  struct cbx_err *err)
+{
+    int failed = check_extensions(token, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_signature(token, keys, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_use(token, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_addressee(token->claims, issuer, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_times(token->claims, issuer, now_s, err);
+    return failed ? failed : name_principal(token->claims, issuer, out->principal, err);
+}
+
 int cbx_jwt_verify(struct cbx_str text, const struct cbx_issuer *issuer,
-                   const struct cbx_jwks *keys, int64_t now_s, char *principal, struct cbx_err *err)
+                   const struct cbx_jwks *keys, int64_t now_s, struct cbx_jwt *out,
+                   struct cbx_err *err)
 {
     struct token token;
+    struct cbx_jwt verified = { 0 };
     int failed = split(text, &token, err);
-    failed = failed ? failed : check_signature(&token, keys, err);
-    if (!failed &&
-        !cbx_str_is(cbx_json_str(json_object_get(token.claims, "iss")), issuer->issuer)) {
-        failed = cbx_fail(err, CBX_ESEAL, "it is of another issuer");
+    if (!failed) {
+        failed = verify(&token, issuer, keys, now_s, &verified, err);
     }
-    if (!failed && !has_audience(json_object_get(token.claims, "aud"), issuer->audience)) {
-        failed = cbx_fail(err, CBX_ESEAL, "it is for another audience");
+    if (!failed) {
+        *out = verified;
+        out->claims = json_incref(token.claims);
     }
-    failed = failed ? failed : check_times(token.claims, issuer, now_s, err);
-    failed = failed ? failed : name_principal(token.claims, issuer, principal, err);
     token_done(&token);
     return failed;
+}
+
+void cbx_jwt_done(struct cbx_jwt *jwt)
+{
+    json_decref(jwt->claims);
+    *jwt = (struct cbx_jwt){ 0 };
 }

@@ -7,13 +7,15 @@
 #include "gateway/identity/principals.h"
 #include "gateway/ipc/key_fetch.h"
 
+#include <jansson.h>
+
 /* Sets of keys have CBX_JWKS_MAX bytes at most. */
 enum { CBX_JWT_MAX = 16 * 1024, CBX_JWKS_KEYS = 64 };
 
 struct cbx_jwks;
 
 /* Reads a set of keys. Those of a type or a use that is not served are passed over: served are RSA of 2048 to 8192
- * bits, EC on P-256 and P-384, and Ed25519. CBX_EINVAL for what is no set, or has no key that is served. */
+ * bits, EC on P-256, P-384 and P-521, and Ed25519. CBX_EINVAL for what is no set, or has no key that is served. */
 int cbx_jwks_read(struct cbx_str json, struct cbx_jwks **out, struct cbx_err *err);
 
 /* Another reference to the set, which does not change: each ends with cbx_jwks_free, the last one frees the set. Thread-safe. */
@@ -28,12 +30,20 @@ int cbx_jwt_issuer(struct cbx_str token, char *out, struct cbx_err *err);
 /* Does the token name a key that the set does not have? False for what is no token. */
 bool cbx_jwt_lacks_key(struct cbx_str token, const struct cbx_jwks *keys);
 
-/* Verifies a token of this issuer at `now_s` of the wall clock; *principal, with room for CBX_NAME_MAX + 1 bytes, is
- * "NAME:CLAIM". CBX_ESEAL for a signature, an issuer or an audience that is another, CBX_ETIMEDOUT for one that has
- * expired or is not valid yet, CBX_EINVAL for anything else; the text is for the log, it tells a forger what is
- * checked. */
+/* A token that was verified. */
+struct cbx_jwt {
+    char principal[CBX_NAME_MAX + 1]; /* "NAME:CLAIM" */
+    json_t *claims;
+};
+
+/* Verifies an access token of this issuer at `now_s` of the wall clock; *out is for cbx_jwt_done. CBX_ESEAL for a signature, an
+ * issuer or an audience that is another, CBX_ETIMEDOUT for one that has expired or is not valid yet, CBX_EINVAL for
+ * anything else: an extension in `crit`, a type (`typ`) or a claim of tokens for another use (jwt.def), a principal that is
+ * named by an `email` which the issuer has not verified. The text is for the log, it tells a forger what is checked. */
 int cbx_jwt_verify(struct cbx_str token, const struct cbx_issuer *issuer,
-                   const struct cbx_jwks *keys, int64_t now_s, char *principal,
+                   const struct cbx_jwks *keys, int64_t now_s, struct cbx_jwt *out,
                    struct cbx_err *err);
+void cbx_jwt_done(struct cbx_jwt *jwt);
+CBX_DEFINE_AUTO_DONE(jwt)
 
 #endif

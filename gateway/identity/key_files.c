@@ -93,7 +93,11 @@ static int read_file(const struct content *content, const char *folder, const ch
         err->code = CBX_EINVAL; /* also when it is absent */
         return CBX_EINVAL;
     }
-    return read_all(fd, content, out, err) == 0 ? 0 : cbx_wrap(err, "'%.300s'", path);
+    if (read_all(fd, content, out, err) == 0) {
+        return 0;
+    }
+    return err->line > 0 ? cbx_wrap(err, "'%.300s', line %u", path, err->line)
+                         : cbx_wrap(err, "'%.300s'", path);
 }
 
 int cbx_key_files_read(const struct cbx_issuer *issuer, const char *folder, struct cbx_buf *out,

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum type { TEXT, PLACE, NUMBER, RIGHTS, POLICIES };
-enum section { principal, issuer };
+enum type { TEXT, PLACE, NUMBER, RIGHTS, POLICIES, CLAIMS, GRANTS };
+enum section { principal, issuer, claim_grant };
 
 static const struct key {
     enum section section;
@@ -26,6 +26,14 @@ static const struct key {
 };
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
 
+/* The row that is read. */
+struct reader {
+    struct cbx_principals *all;
+    enum section section;
+    void *row;         /* of cbx_SECTION */
+    int issuer, grant; /* their indices; grant -1: the row is none */
+};
+
 /* --- values ----------------------------------------------------------------------------------- */
 
 static int fail_at(const struct cbx_yaml *at, struct cbx_err *err, const char *what,
@@ -39,7 +47,7 @@ static int fail_at(const struct cbx_yaml *at, struct cbx_err *err, const char *w
     return CBX_EINVAL;
 }
 
-static int read_text(const struct key *key, const struct cbx_yaml *value, void *into,
+static int read_text(const struct reader *r, const struct key *key, const struct cbx_yaml *value,
                      struct cbx_err *err)
 {
     char allowed[64];
@@ -49,15 +57,15 @@ static int read_text(const struct key *key, const struct cbx_yaml *value, void *
         return fail_at(value, err, value->kind == CBX_YAML_SCALAR ? "of another length" : "no text",
                        allowed);
     }
-    snprintf((char *)into + key->offset, (size_t)key->hi + 1, "%.*s", (int)value->text.len,
+    snprintf((char *)r->row + key->offset, (size_t)key->hi + 1, "%.*s", (int)value->text.len,
              value->text.p);
     return 0;
 }
 
-static int read_place(const struct key *key, const struct cbx_yaml *value, void *into,
+static int read_place(const struct reader *r, const struct key *key, const struct cbx_yaml *value,
                       struct cbx_err *err)
 {
-    int failed = read_text(key, value, into, err);
+    int failed = read_text(r, key, value, err);
     const char *problem =
         !failed && cbx_key_url_is(value->text) ? cbx_key_url_problem(value->text) : NULL;
     return problem != NULL
@@ -65,7 +73,7 @@ static int read_place(const struct key *key, const struct cbx_yaml *value, void 
                : failed;
 }
 
-static int read_number(const struct key *key, const struct cbx_yaml *value, void *into,
+static int read_number(const struct reader *r, const struct key *key, const struct cbx_yaml *value,
                        struct cbx_err *err)
 {
     char allowed[64];
@@ -81,7 +89,7 @@ static int read_number(const struct key *key, const struct cbx_yaml *value, void
     if (!good || number < key->lo || number > key->hi) {
         return fail_at(value, err, good ? "out of bounds" : "no number", allowed);
     }
-    *(int64_t *)((char *)into + key->offset) = number;
+    *(int64_t *)((char *)r->row + key->offset) = number;
     return 0;
 }
 
@@ -115,25 +123,94 @@ static int read_policy(const struct cbx_yaml *item, struct cbx_principal *row, s
     return 0;
 }
 
-/* Rights and policies are of principals alone. */
-static int read_list(const struct key *key, const struct cbx_yaml *value, void *into,
+/* Of a principal, and of a grant, which begins with one. */
+_Static_assert(offsetof(struct cbx_claim_grant, gives) == 0, "a grant is read as a principal");
+
+static int read_list(const struct reader *r, const struct key *key, const struct cbx_yaml *value,
                      struct cbx_err *err)
 {
-    struct cbx_principal *row = into;
-    int failed = 0;
-    if (value->kind != CBX_YAML_SEQUENCE || value->count == 0) {
-        return fail_at(value, err, "no list", "is a list that is not empty");
+    struct cbx_principal *row = r->row;
+    bool may_be_empty = key->type == RIGHTS && r->section == principal;
+    if (value->kind != CBX_YAML_SEQUENCE || (value->count == 0 && !may_be_empty)) {
+        return fail_at(value, err, "no list",
+                       may_be_empty ? "is a list" : "is a list that is not empty");
     }
-    for (const struct cbx_yaml *item = value->first; item != NULL && !failed; item = item->next) {
-        failed =
+    row->names_rights |= key->type == RIGHTS;
+    for (const struct cbx_yaml *item = value->first; item != NULL; item = item->next) {
+        int failed =
             key->type == RIGHTS ? read_right(item, &row->rights, err) : read_policy(item, row, err);
         if (failed) {
             err->line = item->line;
             err->column = item->column;
+            return failed;
         }
     }
-    return failed;
+    return 0;
 }
+
+/* Grows an array of rows by one that is zeroed. */
+static void *add_zeroed(void *rows, size_t count, size_t bytes)
+{
+    char *grown = realloc(rows, (count + 1) * bytes);
+    if (grown == NULL) {
+        abort();
+    }
+    memset(grown + count * bytes, 0, bytes);
+    return grown;
+}
+
+static int read_claims(const struct reader *r, const struct key *key, const struct cbx_yaml *value,
+                       struct cbx_err *err)
+{
+    struct cbx_principals *all = r->all;
+    (void)key;
+    if (value->kind != CBX_YAML_MAPPING || value->count == 0) {
+        return fail_at(value, err, "no mapping", "is {CLAIM: VALUE} or {CLAIM: [VALUE, ...]}");
+    }
+    for (const struct cbx_yaml *entry = value->first; entry != NULL; entry = entry->next) {
+        if (all->condition_count == CBX_CONDITIONS_MAX) {
+            cbx_fail(err, CBX_EINVAL, "there are more than %d conditions on claims",
+                     CBX_CONDITIONS_MAX);
+            err->line = entry->key_line;
+            err->column = entry->key_column;
+            return CBX_EINVAL;
+        }
+        all->conditions =
+            add_zeroed(all->conditions, all->condition_count, sizeof(all->conditions[0]));
+        struct cbx_condition *condition = &all->conditions[all->condition_count++];
+        condition->issuer = r->issuer;
+        condition->grant = r->grant;
+        int failed = cbx_condition_read(entry, condition, err);
+        if (failed) {
+            return failed;
+        }
+    }
+    return 0;
+}
+
+static int add_grant(const struct reader *r, const struct cbx_yaml *node, struct cbx_err *err);
+
+static int read_grants(const struct reader *r, const struct key *key, const struct cbx_yaml *value,
+                       struct cbx_err *err)
+{
+    (void)key;
+    if (value->kind != CBX_YAML_SEQUENCE) {
+        return fail_at(value, err, "no list", "is a list");
+    }
+    for (const struct cbx_yaml *node = value->first; node != NULL; node = node->next) {
+        int failed = add_grant(r, node, err);
+        if (failed) {
+            return failed;
+        }
+    }
+    return 0;
+}
+
+static int (*const readers[])(const struct reader *r, const struct key *key,
+                              const struct cbx_yaml *value, struct cbx_err *err) = {
+    [TEXT] = read_text,     [PLACE] = read_place,   [NUMBER] = read_number, [RIGHTS] = read_list,
+    [POLICIES] = read_list, [CLAIMS] = read_claims, [GRANTS] = read_grants,
+};
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -164,37 +241,49 @@ static int fail_key(enum section section, const struct cbx_yaml *entry, struct c
     return CBX_EINVAL;
 }
 
-static int read_entry(enum section section, const struct cbx_yaml *entry, void *into,
-                      struct cbx_err *err)
+static int read_entry(const struct reader *r, const struct cbx_yaml *entry, struct cbx_err *err)
 {
-    const struct key *key = find_key(section, entry->key);
-    return key == NULL           ? fail_key(section, entry, err)
-           : key->type == TEXT   ? read_text(key, entry, into, err)
-           : key->type == PLACE  ? read_place(key, entry, into, err)
-           : key->type == NUMBER ? read_number(key, entry, into, err)
-                                 : read_list(key, entry, into, err);
+    const struct key *key = find_key(r->section, entry->key);
+    return key == NULL ? fail_key(r->section, entry, err) : readers[key->type](r, key, entry, err);
 }
 
-/* One row, whose required texts must be there. */
-static int read_row(enum section section, const struct cbx_yaml *node, void *into,
-                    struct cbx_err *err)
+/* NULL when the mapping has none. */
+static const struct cbx_yaml *find_entry(const struct cbx_yaml *node, const char *name)
+{
+    const struct cbx_yaml *entry = node->first;
+    while (entry != NULL && !cbx_str_is(entry->key, name)) {
+        entry = entry->next;
+    }
+    return entry;
+}
+
+static int check_required(enum section section, const struct cbx_yaml *node, struct cbx_err *err)
+{
+    for (size_t i = 0; i < KEYS; i++) {
+        if (keys[i].section == section && keys[i].type != NUMBER && keys[i].lo > 0 &&
+            find_entry(node, keys[i].name) == NULL) {
+            return cbx_fail(err, CBX_EINVAL, "'%s' is missing", keys[i].name);
+        }
+    }
+    return 0;
+}
+
+/* One row, whose required keys must be there. */
+static int read_row(const struct reader *r, const struct cbx_yaml *node, struct cbx_err *err)
 {
     int failed = 0;
     if (node->kind != CBX_YAML_MAPPING) {
-        cbx_fail(err, CBX_EINVAL, "each entry of the list is a mapping with a name");
-        failed = CBX_EINVAL;
+        return cbx_fail(err, CBX_EINVAL, "each entry of the list is a mapping with a name");
     }
-    for (const struct cbx_yaml *e = failed ? NULL : node->first; e != NULL && !failed;
-         e = e->next) {
-        failed = read_entry(section, e, into, err);
+    for (const struct cbx_yaml *e = node->first; e != NULL && !failed; e = e->next) {
+        failed = read_entry(r, e, err);
     }
-    for (size_t i = 0; i < KEYS && !failed; i++) {
-        bool text = keys[i].type == TEXT || keys[i].type == PLACE;
-        if (keys[i].section == section && text && keys[i].lo > 0 &&
-            *((char *)into + keys[i].offset) == '\0') {
-            failed = cbx_fail(err, CBX_EINVAL, "'%s' is missing", keys[i].name);
-        }
-    }
+    return failed ? failed : check_required(r->section, node, err);
+}
+
+/* Errors without a place of their own are the row's. */
+static int place_at(const struct cbx_yaml *node, int failed, struct cbx_err *err)
+{
     if (failed && err->line == 0) {
         err->line = node->line;
         err->column = node->column;
@@ -218,11 +307,17 @@ static int check_name(const struct cbx_principals *all, const struct cbx_princip
                : cbx_principal_check(cbx_str_sub(name, 0, name.len - (many ? 1 : 0)), err);
 }
 
+static void complete_rights(struct cbx_principal *row)
+{
+    row->rights = row->names_rights ? row->rights : cbx_rights_standard();
+}
+
 static int add_principal(struct cbx_principals *out, const struct cbx_yaml *node,
                          struct cbx_err *err)
 {
     struct cbx_principal row = { 0 };
-    int failed = read_row(principal, node, &row, err);
+    const struct reader r = { .all = out, .section = principal, .row = &row, .grant = -1 };
+    int failed = read_row(&r, node, err);
     failed = failed ? failed : check_name(out, &row, err);
     if (failed) {
         return failed;
@@ -230,13 +325,56 @@ static int add_principal(struct cbx_principals *out, const struct cbx_yaml *node
     if (out->count == CBX_PRINCIPALS_MAX) {
         return cbx_fail(err, CBX_EINVAL, "there are more than %d principals", CBX_PRINCIPALS_MAX);
     }
-    row.rights = row.rights != 0 ? row.rights : cbx_rights_standard();
-    struct cbx_principal *rows = realloc(out->rows, (out->count + 1) * sizeof(rows[0]));
-    if (rows == NULL) {
-        abort();
-    }
-    out->rows = rows;
+    complete_rights(&row);
+    out->rows = add_zeroed(out->rows, out->count, sizeof(out->rows[0]));
     out->rows[out->count++] = row;
+    return 0;
+}
+
+/* Letters, digits, '-', '_' and '.': credentials are lists of them. */
+static int check_grant_name(const struct cbx_principals *all, const struct cbx_claim_grant *row,
+                            struct cbx_err *err)
+{
+    for (const char *p = row->gives.name; *p != '\0'; p++) {
+        char low = (char)(*p | 32);
+        if (!((low >= 'a' && low <= 'z') || (*p >= '0' && *p <= '9') ||
+              strchr("-_.", *p) != NULL)) {
+            return cbx_fail(err, CBX_EINVAL,
+                            "grant '%s': allowed are letters, digits, '-', '_' and '.'",
+                            row->gives.name);
+        }
+    }
+    for (size_t i = 0; i < all->grant_count; i++) {
+        if (all->grants[i].issuer == row->issuer &&
+            strcmp(all->grants[i].gives.name, row->gives.name) == 0) {
+            return cbx_fail(err, CBX_EINVAL, "two grants of the issuer are called '%s'",
+                            row->gives.name);
+        }
+    }
+    return 0;
+}
+
+static int add_grant(const struct reader *of, const struct cbx_yaml *node, struct cbx_err *err)
+{
+    struct cbx_principals *all = of->all;
+    struct cbx_claim_grant row = { .issuer = of->issuer };
+    const struct reader r = { .all = all,
+                              .section = claim_grant,
+                              .row = &row,
+                              .issuer = of->issuer,
+                              .grant = (int)all->grant_count };
+    int failed = read_row(&r, node, err);
+    failed = failed ? failed : check_grant_name(all, &row, err);
+    if (failed) {
+        return place_at(node, failed, err);
+    }
+    if (all->grant_count == CBX_GRANTS_MAX) {
+        cbx_fail(err, CBX_EINVAL, "there are more than %d grants", CBX_GRANTS_MAX);
+        return place_at(node, CBX_EINVAL, err);
+    }
+    complete_rights(&row.gives);
+    all->grants = add_zeroed(all->grants, all->grant_count, sizeof(all->grants[0]));
+    all->grants[all->grant_count++] = row;
     return 0;
 }
 
@@ -256,53 +394,63 @@ static int complete_fetching(struct cbx_issuer *row, struct cbx_err *err)
                           row->name, row->ca[0] != '\0' ? "ca" : "refresh");
 }
 
+static int check_issuer_name(const struct cbx_principals *all, const struct cbx_issuer *row,
+                             struct cbx_err *err)
+{
+    int failed = cbx_principal_check(cbx_str_of(row->name), err);
+    if (failed) {
+        return failed;
+    }
+    if (strchr(row->name, ':') != NULL || strcmp(row->name, "uid") == 0) {
+        /* "a:b" with the claim "c" would be "a" with "b:c", and "uid" are the users of Unix sockets. */
+        return cbx_fail(err, CBX_EINVAL,
+                        "issuer '%s': a name without ':', and not 'uid', is needed", row->name);
+    }
+    for (size_t i = 0; i < all->issuer_count; i++) {
+        if (strcmp(all->issuers[i].name, row->name) == 0 ||
+            strcmp(all->issuers[i].issuer, row->issuer) == 0) {
+            return cbx_fail(err, CBX_EINVAL, "two issuers have the name or issuer of '%s'",
+                            row->name);
+        }
+    }
+    return 0;
+}
+
 static int add_issuer(struct cbx_principals *out, const struct cbx_yaml *node, struct cbx_err *err)
 {
     enum { LEEWAY_S = 60 };
     struct cbx_issuer row = { .claim = "sub", .leeway_s = LEEWAY_S };
-    int failed = read_row(issuer, node, &row, err);
-    failed = failed ? failed : cbx_principal_check(cbx_str_of(row.name), err);
-    if (!failed && (strchr(row.name, ':') != NULL || strcmp(row.name, "uid") == 0)) {
-        /* "a:b" with the claim "c" would be "a" with "b:c", and "uid" are the users of Unix sockets. */
-        failed = cbx_fail(err, CBX_EINVAL,
-                          "issuer '%s': a name without ':', and not 'uid', is "
-                          "needed",
-                          row.name);
-    }
+    const struct reader r = {
+        .all = out, .section = issuer, .row = &row, .issuer = (int)out->issuer_count, .grant = -1
+    };
+    int failed = read_row(&r, node, err);
+    failed = failed ? failed : check_issuer_name(out, &row, err);
     failed = failed ? failed : complete_fetching(&row, err);
-    for (size_t i = 0; i < out->issuer_count && !failed; i++) {
-        if (strcmp(out->issuers[i].name, row.name) == 0 ||
-            strcmp(out->issuers[i].issuer, row.issuer) == 0) {
-            failed =
-                cbx_fail(err, CBX_EINVAL, "two issuers have the name or issuer of '%s'", row.name);
-        }
+    if (failed) {
+        return failed;
     }
-    if (!failed && out->issuer_count == CBX_ISSUERS_MAX) {
-        failed = cbx_fail(err, CBX_EINVAL, "there are more than %d issuers", CBX_ISSUERS_MAX);
+    if (out->issuer_count == CBX_ISSUERS_MAX) {
+        return cbx_fail(err, CBX_EINVAL, "there are more than %d issuers", CBX_ISSUERS_MAX);
     }
-    if (!failed) {
-        out->issuers[out->issuer_count++] = row;
-    }
-    return failed;
+    out->issuers[out->issuer_count++] = row;
+    return 0;
 }
 
 int cbx_principals_add(struct cbx_principals *out, const struct cbx_yaml *section,
                        struct cbx_err *err)
 {
     bool principals = cbx_str_is(section->key, "principals");
-    int failed = 0;
     if (section->kind != CBX_YAML_SEQUENCE) {
         return fail_at(section, err, "no list", "is a list");
     }
     out->given |= principals;
-    for (const struct cbx_yaml *node = section->first; node != NULL && !failed; node = node->next) {
-        failed = principals ? add_principal(out, node, err) : add_issuer(out, node, err);
-        if (failed && err->line == 0) {
-            err->line = node->line;
-            err->column = node->column;
+    for (const struct cbx_yaml *node = section->first; node != NULL; node = node->next) {
+        int failed = principals ? add_principal(out, node, err) : add_issuer(out, node, err);
+        if (failed) {
+            return place_at(node, failed, err);
         }
     }
-    return failed;
+    return 0;
 }
 
 int cbx_principals_check_section(const struct cbx_yaml *section, struct cbx_err *err)
@@ -314,6 +462,8 @@ int cbx_principals_check_section(const struct cbx_yaml *section, struct cbx_err 
 void cbx_principals_done(struct cbx_principals *principals)
 {
     free(principals->rows);
+    free(principals->grants);
+    free(principals->conditions);
     *principals = (struct cbx_principals){ 0 };
 }
 
@@ -350,16 +500,45 @@ const struct cbx_principal *cbx_principals_find(const struct cbx_principals *all
     return best;
 }
 
-int cbx_principals_check(const struct cbx_principals *all, const struct cbx_policies *policies,
-                         struct cbx_err *err)
+static int check_policies(const struct cbx_yaml *row, const char *what,
+                          const struct cbx_policies *policies, struct cbx_err *err)
 {
-    for (size_t i = 0; i < all->count; i++) {
-        for (size_t k = 0; k < all->rows[i].policy_count; k++) {
-            const char *name = all->rows[i].policies[k];
-            if (cbx_policies_find(policies, cbx_str_of(name)) == NULL) {
-                cbx_policies_fail(policies, cbx_str_of(name), err);
-                return cbx_wrap(err, "principal '%s'", all->rows[i].name);
-            }
+    const struct cbx_yaml *list = find_entry(row, "policies"), *name = find_entry(row, "name");
+    for (const struct cbx_yaml *item = list != NULL ? list->first : NULL; item != NULL;
+         item = item->next) {
+        if (cbx_policies_find(policies, item->text) == NULL) {
+            cbx_policies_fail(policies, item->text, err);
+            err->line = item->line;
+            err->column = item->column;
+            return cbx_wrap(err, "%s '%.*s'", what, CBX_STR_SHOWN(name->text));
+        }
+    }
+    return 0;
+}
+
+static int check_grants(const struct cbx_yaml *row, const struct cbx_policies *policies,
+                        struct cbx_err *err)
+{
+    const struct cbx_yaml *list = find_entry(row, "grants");
+    for (const struct cbx_yaml *node = list != NULL ? list->first : NULL; node != NULL;
+         node = node->next) {
+        int failed = check_policies(node, "grant", policies, err);
+        if (failed) {
+            return failed;
+        }
+    }
+    return 0;
+}
+
+int cbx_principals_check_policies(const struct cbx_yaml *section,
+                                  const struct cbx_policies *policies, struct cbx_err *err)
+{
+    bool principals = cbx_str_is(section->key, "principals");
+    for (const struct cbx_yaml *row = section->first; row != NULL; row = row->next) {
+        int failed = principals ? check_policies(row, "principal", policies, err)
+                                : check_grants(row, policies, err);
+        if (failed) {
+            return failed;
         }
     }
     return 0;

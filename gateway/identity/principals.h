@@ -5,20 +5,33 @@
  *     - {name: ci, policies: [strict], rights: [execute, check], requests-per-minute: 600}
  *     - {name: "corp:*", sessions: 4, cpu-seconds-per-hour: 600}
  *   issuers:
- *     - {name: corp, issuer: "https://login.example.com", audience: "https://codebox.example.com/mcp", jwks: keys.json}
+ *     - name: corp
+ *       issuer: "https://login.example.com"
+ *       audience: "https://codebox.example.com/mcp"
+ *       jwks: keys.json
+ *       required-claims: {tid: 4f1c}
+ *       grants:
+ *         - {name: analysts, claims: {groups: sandbox-users}, rights: [execute], policies: [strict]}
  *
- * A row whose name ends in '*' is about every principal with this beginning, each with quotas of its own. */
+ * A row whose name ends in '*' is about every principal with this beginning, each with quotas of its own. A grant is about the tokens
+ * whose claims hold its conditions (conditions.h): it adds rights and policies to those of the principal's row (claim_grants.h). */
 #ifndef CBX_GATEWAY_IDENTITY_PRINCIPALS_H
 #define CBX_GATEWAY_IDENTITY_PRINCIPALS_H
 
 #include "gateway/identity/caller.h"
+#include "gateway/identity/conditions.h"
 #include "gateway/ipc/key_fetch.h"
 
 #include "policies/base/auto.h"
 #include "policies/base/hash.h"
 #include "policies/yaml.h"
 
-enum { CBX_PRINCIPALS_MAX = 1000, CBX_ISSUERS_MAX = CBX_KEY_SOURCES_MAX };
+enum {
+    CBX_PRINCIPALS_MAX = 1000,
+    CBX_ISSUERS_MAX = CBX_KEY_SOURCES_MAX,
+    CBX_GRANTS_MAX = 64, /* of all issuers together: a bit each (claim_grants.h) */
+    CBX_CONDITIONS_MAX = 256
+};
 
 /* An issuer of JSON Web Tokens (RFC 7519). */
 struct cbx_issuer {
@@ -35,9 +48,19 @@ struct cbx_issuer {
     int64_t refresh_s; /* of a URL: from one fetch to the next; else 0 */
 };
 
+/* What the tokens of an issuer with certain claims give. */
+struct cbx_claim_grant {
+    struct cbx_principal gives; /* its name, rights and policies; no quotas */
+    int issuer;
+};
+
 struct cbx_principals {
     struct cbx_principal *rows;
     size_t count;
+    struct cbx_claim_grant *grants;
+    size_t grant_count;
+    struct cbx_condition *conditions; /* of issuers and grants: all of a row must hold */
+    size_t condition_count;
     struct cbx_issuer issuers[CBX_ISSUERS_MAX];
     size_t issuer_count;
     bool given; /* the operator configured principals: a caller without a row is refused */
@@ -58,8 +81,9 @@ CBX_DEFINE_AUTO_DONE(principals)
 const struct cbx_principal *cbx_principals_find(const struct cbx_principals *principals,
                                                 const char *name);
 
-/* CBX_EINVAL when a row names a policy that is not loaded. */
-int cbx_principals_check(const struct cbx_principals *principals,
-                         const struct cbx_policies *policies, struct cbx_err *err);
+/* CBX_ENOTFOUND, with line and column, when a row of the section, or a grant of one, names a policy that is not loaded. The section is
+ * one that cbx_principals_add accepts. */
+int cbx_principals_check_policies(const struct cbx_yaml *section,
+                                  const struct cbx_policies *policies, struct cbx_err *err);
 
 #endif

@@ -199,14 +199,10 @@ static int refresh(struct cbx_tokens *tokens, struct cbx_err *err)
 /* --- opening ---------------------------------------------------------------------------------- */
 
 /* *fd stays -1, with 0, when there is no file and it is not to be made. */
-static int open_file(const char *state_dir, int flags, bool create, int *fd, struct cbx_err *err)
+/* In an open state directory. */
+static int open_in(int dir, int flags, bool create, int *fd, struct cbx_err *err)
 {
-    CBX_AUTO_FD dir = -1;
     struct stat status;
-    int failed = cbx_state_open(state_dir, &dir, err);
-    if (failed) {
-        return failed;
-    }
     CBX_AUTO_FD file =
         openat(dir, CBX_TOKENS_FILE,
                flags | (create ? O_CREAT : 0) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
@@ -223,6 +219,13 @@ static int open_file(const char *state_dir, int flags, bool create, int *fd, str
     }
     *fd = cbx_fd_steal(&file);
     return 0;
+}
+
+static int open_file(const char *state_dir, int flags, bool create, int *fd, struct cbx_err *err)
+{
+    CBX_AUTO_FD dir = -1;
+    int failed = cbx_state_open(state_dir, &dir, err);
+    return failed ? failed : open_in(dir, flags, create, fd, err);
 }
 
 static int load(int fd, struct cbx_tokens **out, struct cbx_err *err)
@@ -246,6 +249,19 @@ int cbx_tokens_open(const char *state_dir, bool create, struct cbx_tokens **out,
     int fd = -1;
     *out = NULL;
     int failed = open_file(state_dir, O_RDONLY, create, &fd, err);
+    return failed || fd < 0 ? failed : load(fd, out, err);
+}
+
+int cbx_tokens_try(const char *state_dir, struct cbx_tokens **out, struct cbx_err *err)
+{
+    CBX_AUTO_FD dir = -1;
+    int fd = -1;
+    *out = NULL;
+    int failed = cbx_state_try(state_dir, &dir, err);
+    if (failed || dir < 0) {
+        return failed;
+    }
+    failed = open_in(dir, O_RDONLY, false, &fd, err);
     return failed || fd < 0 ? failed : load(fd, out, err);
 }
 

@@ -38,6 +38,8 @@ struct cbx_tokens;
  * can write; CBX_EPROTO, with the line, for one that is damaged: nobody is let in by half of a file. */
 int cbx_tokens_open(const char *state_dir, bool create, struct cbx_tokens **out,
                     struct cbx_err *err);
+/* The same for a check: makes nothing, not even the directory. */
+int cbx_tokens_try(const char *state_dir, struct cbx_tokens **out, struct cbx_err *err);
 void cbx_tokens_free(struct cbx_tokens *tokens);
 CBX_DEFINE_AUTO(tokens)
 

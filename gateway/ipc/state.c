@@ -37,16 +37,21 @@ int cbx_state_default(char *out, size_t size, struct cbx_err *err)
 }
 
 /* The rules and words of the state directory. */
-static const struct cbx_trusted_kind state_directory = {
-    .what = "the state directory",
-    .advice = "choose another place with --state, or start codebox as its owner",
-    .code = CBX_EAUDIT,
-    .makes = true
-};
+#define STATE_DIRECTORY                                                                            \
+    .what = "the state directory",                                                                 \
+    .advice = "choose another place with --state, or start codebox as its owner",                  \
+    .code = CBX_EAUDIT, .makes = true
+static const struct cbx_trusted_kind state_directory = { STATE_DIRECTORY };
+static const struct cbx_trusted_kind tried_directory = { STATE_DIRECTORY, .tries = true };
 
 int cbx_state_open(const char *path, int *out, struct cbx_err *err)
 {
     return cbx_trusted_open(&state_directory, path, out, err);
+}
+
+int cbx_state_try(const char *path, int *out, struct cbx_err *err)
+{
+    return cbx_trusted_open(&tried_directory, path, out, err);
 }
 
 int cbx_state_make(const char *path, struct cbx_err *err)

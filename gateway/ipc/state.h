@@ -23,7 +23,11 @@ int cbx_state_default(char *out, size_t size, struct cbx_err *err);
  *   what it leads through is checked in the same way. */
 int cbx_state_open(const char *path, int *out, struct cbx_err *err);
 
-/* The same, without the descriptor. */
+/* The same for a check: nothing is made. *out is -1 when the directory is missing and could be made; CBX_EAUDIT also for one that
+ * could not, or cannot be written to. */
+int cbx_state_try(const char *path, int *out, struct cbx_err *err);
+
+/* As cbx_state_open, without the descriptor. */
 int cbx_state_make(const char *path, struct cbx_err *err);
 
 /* Opens the regular file DIR/NAME for reading, and no link; NULL and errno. */

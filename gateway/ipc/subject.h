@@ -8,8 +8,9 @@
 #include "policies/base/json.h"
 #include "policies/permit.h"
 
-/* "token ID", "issuer NAME" with the name of an issuer that the operator chose, "Unix socket". */
-enum { CBX_CREDENTIAL_MAX = 71 };
+/* "token ID", "issuer NAME" with the name of an issuer that the operator chose, and those of its grants that the token has
+ * behind it ("issuer NAME (GRANT, GRANT)"), "Unix socket". */
+enum { CBX_CREDENTIAL_MAX = 511 };
 #define CBX_CREDENTIAL_PEER "Unix socket"
 
 /* Strings are borrowed. */

@@ -21,6 +21,7 @@ struct walk {
     char done[PATH_MAX]; /* its name, for messages; "" = the root */
     char rest[PATH_MAX]; /* what is left of the path */
     int links;           /* symbolic links that were followed */
+    bool missing; /* with kind->tries: the directory that was reached has not the next part */
 };
 
 static int fail_at(const struct walk *w, const char *part, struct cbx_err *err)
@@ -169,10 +170,20 @@ static int enter(struct walk *w, const char *part, bool last, struct cbx_err *er
     return last ? check_last(w, &status, err) : check_above(w, &status, err);
 }
 
+/* May something be made in the directory that was reached? */
+static bool may_make(const struct walk *w)
+{
+    return faccessat(w->at, ".", W_OK | X_OK, AT_EACCESS) == 0;
+}
+
 static int step(struct walk *w, const char *part, bool last, struct cbx_err *err)
 {
     struct stat status;
     int found = fstatat(w->at, part, &status, AT_SYMLINK_NOFOLLOW);
+    if (found < 0 && errno == ENOENT && w->kind->tries) {
+        w->missing = may_make(w);
+        return w->missing ? 0 : fail_at(w, part, err);
+    }
     if (found < 0 && errno == ENOENT && w->kind->makes) {
         found = mkdirat(w->at, part, 0700) < 0 && errno != EEXIST
                     ? -1
@@ -213,14 +224,24 @@ int cbx_trusted_open(const struct cbx_trusted_kind *kind, const char *path, int 
     bool last = false;
     int failed = path[0] == '\0' ? cbx_fail(err, kind->code, "%s has no name", kind->what)
                                  : begin(&w, path, err);
-    while (!failed && take_part(&w, part, &last)) {
+    while (!failed && !w.missing && take_part(&w, part, &last)) {
         failed = strcmp(part, ".") == 0 && !last ? 0 : step(&w, part, last, err);
+    }
+    if (w.missing) {
+        cbx_fd_auto(&w.at);
+        *out = -1;
+        return 0;
     }
     if (!failed && w.rest[strspn(w.rest, "/")] != '\0') {
         failed = fail_too_long(&w, err);
     }
     if (!failed && !last) { /* the root itself */
         failed = cbx_fail(err, kind->code, "%s cannot be the root directory", kind->what);
+    }
+    if (!failed && kind->tries && !may_make(&w)) {
+        failed =
+            cbx_fail(err, kind->code, "%s cannot be written to: %s", kind->what, strerror(errno));
+        cbx_err_detail(err, "'%s'", w.done);
     }
     if (failed) {
         cbx_fd_auto(&w.at);

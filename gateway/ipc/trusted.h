@@ -15,6 +15,9 @@ struct cbx_trusted_kind {
     int code;           /* of refusals: CBX_EAUDIT, CBX_EINVAL */
     bool file;          /* a regular file; else a directory */
     bool makes;         /* a directory: it and what is missing above it are made, with mode 0700 */
+    bool
+        tries; /* with `makes`: nothing is made. *out is -1 when it is missing and could be made; one that is there must
+                   be writable */
 };
 
 /* Opens it for reading; *out is its descriptor, the caller's. CBX_ENOTFOUND when it does not exist

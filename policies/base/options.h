@@ -71,7 +71,7 @@ enum cbx_option_source {
 };
 struct cbx_option_origin {
     enum cbx_option_source source;
-    uint32_t line; /* of the file */
+    uint32_t line, column; /* of the key in the file */
 };
 
 /* Bytes of a label, which names an option in an error. */

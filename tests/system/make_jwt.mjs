@@ -4,7 +4,7 @@ import { constants, createHmac, createPrivateKey, createPublicKey, sign } from '
 import { readFileSync } from 'node:fs';
 
 const [, , ed, rsa, text] = process.argv;
-const { alg = 'EdDSA', kid, crit, tamper, ...claims } = JSON.parse(text);
+const { alg = 'EdDSA', typ = 'JWT', kid, crit, tamper, ...claims } = JSON.parse(text);
 const now = Math.floor(Date.now() / 1000);
 const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const all = { iss: 'https://login.test', aud: 'https://gateway.test/mcp', sub: 'one', exp: 300, ...claims };
@@ -12,7 +12,7 @@ for (const [name, value] of Object.entries(all)) {
   if (value === null) delete all[name];
   else if (['exp', 'nbf'].includes(name)) all[name] = now + value;
 }
-const header = { alg, typ: 'JWT', kid: kid ?? (alg === 'EdDSA' ? 'ed' : 'rsa'), ...(crit ? { crit } : {}) };
+const header = { alg, typ, kid: kid ?? (alg === 'EdDSA' ? 'ed' : 'rsa'), ...(crit ? { crit } : {}) };
 const signed = `${encode(header)}.${encode(all)}`;
 const data = Buffer.from(signed);
 const key = createPrivateKey(readFileSync(alg === 'EdDSA' ? ed : rsa));

@@ -27,6 +27,67 @@ ok '... and has made no state' [ ! -e "$work/none" ]
 ok 'a variable that is no option is a problem' gives 1 "'CODEBOX_POLCY'" env CODEBOX_POLCY=strict "$codebox" config check good.yaml
 ok 'an unknown verb is refused' gives 2 "allowed are" "$codebox" config fix
 
+# --- a dry start: what serve refuses, with its place
+state=$work/dry # nothing is made there
+printf '%s\n' 'policy: [strict]' 'state: dry' >base.yaml
+refused() { # SENTENCE FRAGMENT LINES ...: the third line of the file and on; by check and by serve
+    local sentence=$1 fragment=$2
+    shift 2
+    { sed "s,dry,$state," base.yaml; printf '%s\n' "$@"; } >dry.yaml
+    ok "$sentence" gives 1 "dry.yaml:$fragment" "$codebox" config check dry.yaml
+    ok '... by serve as well' gives 2 "dry.yaml:$fragment" timeout 20 "$codebox" serve --config dry.yaml --state "$work/served"
+}
+ok 'a configuration that is fine passes' bash -c 'sed "s,dry,$1," base.yaml >dry.yaml; exec "$0" config check dry.yaml' "$codebox" "$state"
+refused 'a public address without authentication is refused' "3:1: key 'listen': --listen is '0.0.0.0': whoever reaches" 'listen: 0.0.0.0:0'
+refused 'an address that is none' "3:1: key 'listen': '127.0.0.1.5' is no IP address" 'listen: 127.0.0.1.5:80'
+refused 'a socket without its folder' "3:1: key 'socket': cannot listen on '/nonesuch/socket'" 'socket: /nonesuch/socket' 'listen: 127.0.0.1:0'
+refused 'a syslog target that is none' "3:1: key 'syslog': --syslog is 'ftp://x'" 'syslog: ftp://x' 'listen: 127.0.0.1:0'
+refused 'a variable that no policy passes' "3:1: key 'pass-env': --pass-env names 'NOPE'" 'pass-env: [NOPE]' 'listen: 127.0.0.1:0'
+refused 'a public range as a private one' "3:1: key 'egress-range'" 'egress-range: [8.8.8.8/32]' 'listen: 127.0.0.1:0'
+refused 'a pool that waits without a bound' "3:1: key 'pool-empty'" 'pool-empty: wait' 'listen: 127.0.0.1:0'
+refused 'a policy that no principal can have' "5:28: principal 'ann': no policy is called 'default'" 'listen: 127.0.0.1:0' 'principals:' '  - {name: ann, policies: [default]}'
+refused 'keys of an issuer that are not there' "5:5: issuer 'corp': the file of keys cannot be opened" 'listen: 127.0.0.1:0' 'issuers:' '  - {name: corp, issuer: a, audience: b, jwks: nonesuch.json}'
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout one.key -out one.crt 2>/dev/null
+openssl genrsa -out other.key 2048 2>/dev/null
+chmod 600 ./*.key
+refused 'a certificate with the key of another one' "3:1: key 'tls-certificate': TLS with" "tls-certificate: $work/one.crt" "tls-key: $work/other.key" 'listen: 127.0.0.1:0'
+refused 'one without a key' "3:1: key 'tls-certificate': --tls-key is missing" "tls-certificate: $work/one.crt" 'listen: 127.0.0.1:0'
+ok 'the check made no state directory' [ ! -e "$state" ]
+if [ "$(id -u)" = 0 ]; then
+    mkdir -m 755 closed
+    chmod 711 "$work" && chmod 755 base.yaml
+    as_user() { # DIR: a user who may not write there
+        printf '%s\n' 'listen: 127.0.0.1:0' "state: $1" >user.yaml
+        chmod 644 user.yaml
+        gives 1 "user.yaml:2:1: key 'state': the state directory cannot be" setpriv --reuid=4321 --regid=4321 --clear-groups "$codebox" config check "$work/user.yaml"
+    }
+    mkdir -m 755 "$work/closed/there"
+    ok 'a state directory that cannot be made' as_user "$work/closed/new"
+    ok '... and one that cannot be written to' as_user "$work/closed/there"
+    ok '... are not made' [ ! -e "$work/closed/new" ]
+    chmod 700 "$work"
+fi
+damaged() {
+    mkdir -m 700 "$work/tokens"
+    echo '{"op":' >"$work/tokens/tokens.jsonl" && echo '{}' >>"$work/tokens/tokens.jsonl"
+    chmod 600 "$work/tokens/tokens.jsonl"
+    printf '%s\n' 'listen: 127.0.0.1:0' "state: $work/tokens" >dry.yaml
+    gives 1 "dry.yaml:2:1: key 'state': line 1 of the file of tokens" "$codebox" config check dry.yaml
+    gives 2 "dry.yaml:2:1: key 'state': line 1 of the file of tokens" "$codebox" serve --config dry.yaml
+}
+ok 'a damaged file of tokens is refused by both' damaged
+in_use() {
+    start_server
+    printf '%s\n' "listen: ${base#http://}" "state: $state" >dry.yaml
+    gives 0 'is in use; that is right when this gateway runs' "$codebox" config check dry.yaml
+    gives 2 "dry.yaml:1:1: key 'listen': cannot listen on 127.0.0.1" "$codebox" serve --config dry.yaml
+    curl -sS "$base/healthz" >/dev/null
+    stop_server
+}
+ok 'the check of a gateway that runs passes, with a word on the address' in_use
+by_variable() { gives 1 "CODEBOX_SYSLOG: --syslog is 'ftp://x'" env CODEBOX_SYSLOG=ftp://x "$codebox" config check good.yaml; }
+ok 'what a variable has wrong names the variable' by_variable
+
 serves_by_the_file() {
     printf '%s\n' 'listen: 127.0.0.1:0' "state: $state" 'policy: [strict, default]' >serve.yaml
     CODEBOX_MAX_SESSIONS=3 "$codebox" serve --config serve.yaml 2>"$work/server.log" &

@@ -207,6 +207,9 @@ ok 'one that is signed with the public key as a secret' is_refused '{"alg": "HS2
 ok 'one whose claims were changed' is_refused '{"tamper": true}'
 ok 'one whose key is named and is another' is_refused '{"kid": "rsa", "alg": "EdDSA"}'
 ok 'one with an extension that is critical' is_refused '{"crit": ["x"]}'
+ok 'one of an explicit type is accepted' is_let_in '{"typ": "at+jwt"}'
+ok '  and one of a type for another use is refused' is_refused '{"typ": "dpop+jwt"}'
+ok 'so is an ID token' is_refused '{"at_hash": "x"}'
 ok 'one whose subject is no name of a principal' is_refused '{"sub": "a b\"<script>"}'
 ok 'and one without a subject' is_refused '{"sub": null}'
 jwt '{}' >"$work/corp"

@@ -63,6 +63,13 @@ fi
 printf '%s\n' "state: $state" 'listen: 127.0.0.1:0' 'policy: default' >"$work/serve.yaml"
 chmod 700 "$work"
 ok 'the configuration is checked under them' gives 0 ': ok' "${bound[@]}" "$codebox" config check "$work/serve.yaml"
+if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start)" -gt 443 ]; then
+    printf '%s\n' "state: $state" 'listen: 127.0.0.1:443' >"$work/low.yaml"
+    ok 'a port below 1024 is refused under them' gives 1 'cannot listen on 127.0.0.1 port 443: Permission denied' "${bound[@]}" "$codebox" config check "$work/low.yaml"
+    ok 'and accepted with the capability of the documented drop-in' gives 0 ': ok' setpriv --bounding-set="-all,$kept,+net_bind_service" --no-new-privs "$codebox" config check "$work/low.yaml"
+fi
+runtime() { grep -qx 'RuntimeDirectory=codebox' "$dest/usr/lib/systemd/system/codebox.service"; grep -qF 'AmbientCapabilities=CAP_NET_BIND_SERVICE' "$dest/usr/lib/systemd/system/codebox.service"; }
+ok 'the unit makes the folder of the Unix socket, and has the drop-in for low ports' runtime
 NOTIFY_SOCKET=$work/notify WATCHDOG_USEC=4000000 "${bound[@]}" "$codebox" serve --config "$work/serve.yaml" 2>"$work/server.log" &
 server=$!
 ok 'the service manager is told when the gateway serves' wait_until grep -q ' READY=1' "$work/states"

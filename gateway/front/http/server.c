@@ -85,6 +85,8 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
                                       .cookie = e->headers.cookie,
                                       .idempotency_key = e->headers.idempotency_key,
                                       .mcp = e->headers.mcp,
+                                      .host = e->headers.host,
+                                      .https = e->server->config.tls,
                                       .id = e->id,
                                       .exchange = (struct cbx_http_exchange *)(uintptr_t)e };
 }

@@ -32,6 +32,9 @@ struct cbx_http_request {
     struct cbx_str method, path, query, body, content_type, accept, authorization, idempotency_key,
         cookie;
     struct cbx_http_mcp mcp;
+    struct cbx_str
+        host; /* by which it was reached: one of the server's names; {NULL, 0} = HTTP/1.0 without it */
+    bool https;
     bool has_peer; /* it came over a Unix socket, from this user */
     uid_t peer;
     const struct cbx_caller
@@ -108,6 +111,11 @@ int cbx_http_listen(const char *address, uint16_t port, uint16_t *port_out, stru
 /* The same on a Unix socket at this path, which `mode` says who may connect to. A socket without a listener is
  * replaced; CBX_EBUSY when a process listens on it, CBX_EIO. */
 int cbx_http_listen_unix(const char *path, unsigned mode, struct cbx_err *err);
+
+/* Could cbx_http_listen, and cbx_http_listen_unix, listen there? For a check: no client is accepted, and no file made or removed. *taken:
+ * another process does. CBX_EINVAL, CBX_EIO. */
+int cbx_http_try_listen(const char *address, uint16_t port, bool *taken, struct cbx_err *err);
+int cbx_http_try_listen_unix(const char *path, bool *taken, struct cbx_err *err);
 
 /* limits.def; zero is the default. */
 struct cbx_http_limits {

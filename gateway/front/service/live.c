@@ -220,12 +220,15 @@ int cbx_live_check(struct cbx_job *job, struct cbx_err *err)
     if (flow->identity == NULL) {
         return 0;
     }
-    int failed = cbx_identity_still(flow->identity, job->principal, job->claims.credential,
-                                    job->created_ms, CBX_RIGHT_EXECUTE, err);
+    const struct cbx_begun begun = { .principal = job->principal,
+                                     .credential = job->claims.credential,
+                                     .asked_ms = job->created_ms };
+    int failed = cbx_identity_still(flow->identity, &begun, CBX_RIGHT_EXECUTE, err);
     if (failed) {
         return failed;
     }
-    cbx_identity_caller(flow->identity, cbx_str_of(job->principal), &caller);
+    cbx_identity_caller(flow->identity, cbx_str_of(job->principal),
+                        cbx_str_of(job->claims.credential), &caller);
     failed = cbx_caller_policy(&caller, cbx_flow_policies(flow), cbx_buf_str(&job->policy), &policy,
                                err);
     return failed ? cbx_fail(err, CBX_EFORBIDDEN, "principal '%s' may not use policy '%s' any more",

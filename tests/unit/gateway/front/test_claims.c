@@ -109,6 +109,8 @@ static void reads_back_what_it_wrote(void **state)
     struct cbx_claims claims =
         read_meta("{\"io.modelcontextprotocol/clientInfo\":{\"name\":\"a\",\"version\":\"2\"},"
                   "\"traceparent\":\"" TRACE "\"}");
+    const struct cbx_caller caller = { .credential = "issuer corp (ops)" };
+    cbx_claims_prove(&caller, &claims);
     struct cbx_claims back = { .claimed_tool_use = "of another call" };
     cbx_claims_write(&claims, json);
     assert_null(json_object_get(json, "claimed_tool_use"));
@@ -118,6 +120,7 @@ static void reads_back_what_it_wrote(void **state)
     assert_string_equal(back.claimed_request, "\"7\"");
     assert_string_equal(back.claimed_trace, TRACE);
     assert_string_equal(back.claimed_tool_use, "");
+    assert_string_equal(back.credential, "issuer corp (ops)");
 }
 
 int main(void)

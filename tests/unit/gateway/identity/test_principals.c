@@ -54,6 +54,44 @@ without_a_configuration_everybody_has_the_standard_rights_and_an_empty_one_is_no
     assert_null(cbx_principals_find(&empty, "ann"));
 }
 
+#define ISSUER "issuers:\n- name: a\n  issuer: b\n  audience: c\n  jwks: d\n"
+
+static void a_row_may_have_no_rights_of_its_own(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(principals) p = { 0 };
+    struct cbx_err err = { 0 };
+    assert_int_equal(
+        read_section("principals:\n- {name: 'corp:*', rights: [], sessions: 4}\n", &p, &err), 0);
+    assert_int_equal(cbx_principals_find(&p, "corp:ann")->rights, 0);
+    assert_int_equal(cbx_principals_find(&p, "corp:ann")->sessions, 4);
+}
+
+static void a_policy_that_a_row_names_has_to_be_loaded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *yaml, *row;
+        uint32_t line, column;
+    } cases[] = {
+        { ISSUER "  grants:\n  - {name: ops, claims: {a: b}, policies: [gone]}\n", "grant 'ops'", 7,
+          44 },
+        { "principals:\n- name: ann\n  policies:\n  - gone\n", "principal 'ann'", 4, 5 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_DONE(arena) arena;
+        struct cbx_yaml *root = NULL;
+        struct cbx_err err = { 0 };
+        const struct cbx_policies none = { 0 };
+        cbx_arena_init(&arena, 1 << 20);
+        assert_int_equal(cbx_yaml_parse(cbx_str_of(cases[i].yaml), 16, &arena, &root, &err), 0);
+        assert_int_equal(cbx_principals_check_policies(root->first, &none, &err), CBX_ENOTFOUND);
+        assert_non_null(strstr(err.text, cases[i].row));
+        assert_int_equal(err.line, cases[i].line);
+        assert_int_equal(err.column, cases[i].column);
+    }
+}
+
 static void what_is_wrong_is_refused_with_its_place(void **state)
 {
     (void)state;
@@ -67,7 +105,7 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
         { "principals:\n- {name: 'a b'}\n", "printable", 2 },
         { "principals:\n- {name: 'a*b'}\n", "printable", 2 },
         { "principals:\n- {name: ann, rights: check}\n", "no list", 2 },
-        { "principals:\n- {name: ann, rights: []}\n", "no list", 2 },
+        { "principals:\n- {name: ann, policies: []}\n", "no list", 2 },
         { "principals:\n- {name: ann, sessions: many}\n", "no number", 2 },
         { "principals:\n- {name: ann, sessions: 99999999999999999999}\n", "no number", 2 },
         { "principals:\n- {name: ann, sessions: -1}\n", "no number", 2 },
@@ -93,6 +131,21 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
           "from 60 to 86400", 2 },
         { "issuers:\n- {name: a, issuer: b, audience: c, jwks: 'https://d/e', refresh: 86401}\n",
           "from 60 to 86400", 2 },
+        { ISSUER "  required-claims: x\n", "no mapping", 6 },
+        { ISSUER "  required-claims: {}\n", "no mapping", 6 },
+        { ISSUER "  required-claims:\n    tid: []\n", "no value", 7 },
+        { ISSUER "  grants: x\n", "no list", 6 },
+        { ISSUER "  grants:\n  - x\n", "mapping", 7 },
+        { ISSUER "  grants:\n  - {claims: {a: b}}\n", "'name' is missing", 7 },
+        { ISSUER "  grants:\n  - {name: x}\n", "'claims' is missing", 7 },
+        { ISSUER "  grants:\n  - {name: 'x, y', claims: {a: b}}\n", "letters, digits", 7 },
+        { ISSUER "  grants:\n  - {name: x, claims: {a: b}, sessions: 1}\n",
+          "unknown key 'sessions', there are name, claims, rights, policies", 7 },
+        { ISSUER "  grants:\n  - {name: x, claims: {a: b}, rights: []}\n", "no list", 7 },
+        { ISSUER "  grants:\n  - {name: x, claims: {a: b}, rights: [run]}\n", "'rights' has 'run'",
+          7 },
+        { ISSUER "  grants:\n  - {name: x, claims: {a: b}}\n  - {name: x, claims: {a: c}}\n",
+          "two grants", 8 },
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         CBX_AUTO_DONE(principals) p = { 0 };
@@ -140,6 +193,8 @@ int main(void)
         cmocka_unit_test(the_row_of_the_name_is_found_and_else_the_longest_beginning),
         cmocka_unit_test(
             without_a_configuration_everybody_has_the_standard_rights_and_an_empty_one_is_nobody),
+        cmocka_unit_test(a_row_may_have_no_rights_of_its_own),
+        cmocka_unit_test(a_policy_that_a_row_names_has_to_be_loaded),
         cmocka_unit_test(what_is_wrong_is_refused_with_its_place),
         cmocka_unit_test(the_column_of_a_url_that_is_refused_is_its_own),
         cmocka_unit_test(keys_of_a_url_are_fetched_every_five_minutes_unless_a_row_says_otherwise),

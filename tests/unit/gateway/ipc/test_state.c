@@ -50,13 +50,17 @@ static void link_to(const char *target, const char *name, uid_t owner)
     assert_int_equal(lchown(at(name), owner, owner), 0);
 }
 
+/* Of cbx_state_try: it could be made. */
+enum { MISSING = 3 };
+
 struct answer {
     int code;
     char text[CBX_ERR_FULL_BYTES];
 };
 
-/* What cbx_state_open answers to a process of this user. */
-static struct answer open_as(uid_t user, const char *path)
+/* What cbx_state_open, or cbx_state_try, answers to a process of this user. */
+static struct answer answer_of(int (*function)(const char *, int *, struct cbx_err *), uid_t user,
+                               const char *path)
 {
     struct answer answer = { .code = 1 };
     int ends[2];
@@ -66,10 +70,12 @@ static struct answer open_as(uid_t user, const char *path)
         struct cbx_err err = { 0 };
         int fd = -1;
         if (user == 0 || (setresgid(user, user, user) == 0 && setresuid(user, user, user) == 0)) {
-            answer.code = cbx_state_open(path, &fd, &err);
+            answer.code = function(path, &fd, &err);
             cbx_err_full(&err, answer.text);
             struct stat status;
-            if (answer.code == 0 && (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))) {
+            if (answer.code == 0 && function == cbx_state_try && fd < 0) {
+                answer.code = MISSING;
+            } else if (answer.code == 0 && (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))) {
                 answer.code = 2;
             }
         }
@@ -80,6 +86,11 @@ static struct answer open_as(uid_t user, const char *path)
     close(ends[0]);
     await_child(pid);
     return answer;
+}
+
+static struct answer open_as(uid_t user, const char *path)
+{
+    return answer_of(cbx_state_open, user, path);
 }
 
 static void assert_opened(uid_t user, const char *path)
@@ -281,6 +292,27 @@ static void a_file_in_it_is_read_through_no_link_and_from_no_pipe(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
 
+static void a_try_says_what_could_be_made_and_makes_nothing(void **state)
+{
+    (void)state;
+    folder("own", 0700, USER);
+    folder("closed", 0755, 0);
+    folder("closed/there", 0755, 0);
+    assert_int_equal(answer_of(cbx_state_try, USER, at("own")).code, 0);
+    assert_int_equal(answer_of(cbx_state_try, USER, at("own/new")).code, MISSING);
+    assert_int_equal(answer_of(cbx_state_try, USER, at("own/new/deeper")).code, MISSING);
+    static const char *const refused[] = { "closed/new", "closed/new/deeper", "closed/there" };
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        struct answer answer = answer_of(cbx_state_try, USER, at(refused[i]));
+        assert_int_equal(answer.code, CBX_EAUDIT);
+        assert_non_null(strstr(answer.text, "Permission denied"));
+    }
+    folder("other", 0700, OTHER);
+    assert_int_equal(answer_of(cbx_state_try, 0, at("other")).code, CBX_EAUDIT);
+    struct stat status;
+    assert_int_equal(stat(at("own/new"), &status), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +322,7 @@ int main(void)
         TEST(a_directory_above_it_that_others_can_write_to_is_refused),
         TEST(a_state_directory_that_others_can_write_to_is_refused),
         TEST(a_directory_of_another_user_is_refused),
+        TEST(a_try_says_what_could_be_made_and_makes_nothing),
         TEST(a_link_above_it_is_followed_when_its_owner_is_trusted),
         TEST(a_link_hides_no_directory_that_others_can_write_to),
         TEST(a_link_a_file_and_a_loop_are_no_state_directory),

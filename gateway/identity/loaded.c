@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ * Loading what is configured about callers. */
+#include "gateway/identity/loaded.h"
+
+#include "gateway/identity/identity.h"
+#include "gateway/identity/key_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Before the principals, grants, conditions and issuers; behind each issuer the length and the text of its file: keys, or the authorities of
+ * its URL. The reader is the same program. */
+struct head {
+    uint64_t principals, grants, conditions, issuers;
+    uint64_t fetched; /* issuers with a URL */
+    uint64_t given;
+};
+
+/* What the row's source is known by. A row that is changed in any of these is another source, whose keys are fetched anew. */
+static struct cbx_sha256 source_of(const struct cbx_issuer *issuer, struct cbx_str authorities)
+{
+    CBX_AUTO_DONE(buf) names;
+    cbx_buf_init(&names, sizeof(issuer->name) + sizeof(issuer->jwks));
+    cbx_buf_add_bytes(&names, issuer->name, strlen(issuer->name) + 1);
+    cbx_buf_add_bytes(&names, issuer->jwks, strlen(issuer->jwks) + 1);
+    return cbx_sha256_of2(cbx_buf_str(&names), authorities);
+}
+
+static int write_row(struct cbx_issuer *issuer, const char *folder, struct cbx_buf *out,
+                     struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_KEY_FILE_BYTES_MAX);
+    int failed = cbx_key_files_read(issuer, folder, &text, err);
+    if (failed) {
+        return failed;
+    }
+    if (issuer->refresh_s > 0) {
+        issuer->source = source_of(issuer, cbx_buf_str(&text));
+    }
+    uint64_t len = text.len;
+    cbx_buf_add_bytes(out, issuer, sizeof(*issuer));
+    cbx_buf_add_bytes(out, &len, sizeof(len));
+    cbx_buf_add(out, cbx_buf_str(&text));
+    return 0;
+}
+
+/* The place of the row that names the file, instead of one in the file, which the text has. */
+static int place_at(const struct cbx_yaml *row, struct cbx_err *err)
+{
+    err->line = row->line;
+    err->column = row->column;
+    err->excerpt[0] = '\0';
+    return err->code;
+}
+
+static int read_sections(const struct cbx_identity_config *config, struct cbx_principals *out,
+                         struct cbx_err *err)
+{
+    int failed = config->principals != NULL ? cbx_principals_add(out, config->principals, err) : 0;
+    if (failed || config->issuers == NULL) {
+        return failed;
+    }
+    return cbx_principals_add(out, config->issuers, err);
+}
+
+int cbx_identity_load(const struct cbx_identity_config *config, struct cbx_buf *out,
+                      struct cbx_err *err)
+{
+    CBX_AUTO_DONE(principals) p = { 0 };
+    int failed = read_sections(config, &p, err);
+    if (failed) {
+        return failed;
+    }
+    struct head head = { .principals = p.count,
+                         .grants = p.grant_count,
+                         .conditions = p.condition_count,
+                         .issuers = p.issuer_count,
+                         .given = p.given };
+    for (size_t i = 0; i < p.issuer_count; i++) {
+        head.fetched += p.issuers[i].refresh_s > 0;
+    }
+    cbx_buf_add_bytes(out, &head, sizeof(head));
+    cbx_buf_add_bytes(out, p.rows, p.count * sizeof(p.rows[0]));
+    cbx_buf_add_bytes(out, p.grants, p.grant_count * sizeof(p.grants[0]));
+    cbx_buf_add_bytes(out, p.conditions, p.condition_count * sizeof(p.conditions[0]));
+    const struct cbx_yaml *node = config->issuers != NULL ? config->issuers->first : NULL;
+    for (size_t i = 0; i < p.issuer_count; i++, node = node->next) {
+        failed = write_row(&p.issuers[i], config->folder, out, err);
+        if (failed) {
+            return place_at(node, err);
+        }
+    }
+    return out->overflow ? cbx_fail(err, CBX_ETOOBIG, "principals and keys are too large") : 0;
+}
+
+static bool take(struct cbx_str *rest, void *into, size_t bytes)
+{
+    if (rest->len < bytes) {
+        return false;
+    }
+    if (bytes > 0) {
+        memcpy(into, rest->p, bytes);
+    }
+    *rest = cbx_str_sub(*rest, bytes, rest->len);
+    return true;
+}
+
+bool cbx_identity_fetches(struct cbx_str bytes)
+{
+    struct head head;
+    return take(&bytes, &head, sizeof(head)) && head.fetched > 0;
+}
+
+void cbx_loaded_free(struct cbx_loaded *loaded)
+{
+    for (size_t i = 0; i < CBX_ISSUERS_MAX; i++) {
+        cbx_jwks_free(loaded->keys[i]);
+    }
+    cbx_principals_done(&loaded->principals);
+    cbx_granted_free(loaded->granted);
+    cbx_buf_done(&loaded->bytes);
+    free(loaded);
+}
+
+/* `count` rows of this size into new memory; false when there are not so many. */
+static bool take_array(struct cbx_str *rest, uint64_t count, size_t bytes, void **out)
+{
+    *out = calloc(count + 1, bytes);
+    if (*out == NULL) {
+        abort();
+    }
+    return take(rest, *out, count * bytes);
+}
+
+static bool take_rows(struct cbx_str *rest, struct cbx_principals *p)
+{
+    struct head head;
+    void *rows = NULL, *grants = NULL, *conditions = NULL;
+    if (!take(rest, &head, sizeof(head)) || head.principals > CBX_PRINCIPALS_MAX ||
+        head.grants > CBX_GRANTS_MAX || head.conditions > CBX_CONDITIONS_MAX ||
+        head.issuers > CBX_ISSUERS_MAX) {
+        return false;
+    }
+    bool good = take_array(rest, head.principals, sizeof(p->rows[0]), &rows) &&
+                take_array(rest, head.grants, sizeof(p->grants[0]), &grants) &&
+                take_array(rest, head.conditions, sizeof(p->conditions[0]), &conditions);
+    p->rows = rows;
+    p->count = head.principals;
+    p->grants = grants;
+    p->grant_count = head.grants;
+    p->conditions = conditions;
+    p->condition_count = head.conditions;
+    p->issuer_count = head.issuers;
+    p->given = head.given != 0;
+    return good;
+}
+
+static bool take_issuer(struct cbx_str *rest, struct cbx_loaded *loaded, size_t i)
+{
+    struct cbx_issuer *issuer = &loaded->principals.issuers[i];
+    uint64_t len;
+    if (!take(rest, issuer, sizeof(*issuer)) || !take(rest, &len, sizeof(len)) || len > rest->len) {
+        return false;
+    }
+    struct cbx_str text = cbx_str_sub(*rest, 0, len);
+    *rest = cbx_str_sub(*rest, len, rest->len);
+    if (issuer->refresh_s > 0) {
+        loaded->authorities[i] = text;
+        return true;
+    }
+    return cbx_jwks_read(text, &loaded->keys[i], NULL) == 0;
+}
+
+int cbx_loaded_read(struct cbx_str bytes, struct cbx_loaded **out, struct cbx_err *err)
+{
+    struct cbx_loaded *loaded = calloc(1, sizeof(*loaded));
+    if (loaded == NULL) {
+        abort();
+    }
+    loaded->granted = cbx_granted_new();
+    cbx_buf_init(&loaded->bytes, bytes.len + 1);
+    cbx_buf_add(&loaded->bytes, bytes);
+    struct cbx_str rest = cbx_buf_str(&loaded->bytes);
+    bool good = take_rows(&rest, &loaded->principals);
+    for (size_t i = 0; good && i < loaded->principals.issuer_count; i++) {
+        good = take_issuer(&rest, loaded, i);
+    }
+    if (!good || rest.len > 0) {
+        cbx_loaded_free(loaded);
+        return cbx_fail(err, CBX_EPROTO, "principals and keys are damaged");
+    }
+    *out = loaded;
+    return 0;
+}

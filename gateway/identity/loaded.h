@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * What is configured about callers, as it was loaded together: principals, issuers, grants, keys. cbx_identity_load (identity.h)
+ * writes it, with the files that it names, for processes that may not read files. */
+#ifndef CBX_GATEWAY_IDENTITY_LOADED_H
+#define CBX_GATEWAY_IDENTITY_LOADED_H
+
+#include "gateway/identity/claim_grants.h"
+#include "gateway/identity/jwt.h"
+#include "policies/base/buf.h"
+
+/* It is never freed before the identity: requests borrow rows. */
+struct cbx_loaded {
+    struct cbx_buf bytes; /* it, as cbx_identity_load writes it */
+    struct cbx_principals principals;
+    struct cbx_jwks *keys[CBX_ISSUERS_MAX];      /* of each issuer with a file; else NULL */
+    struct cbx_str authorities[CBX_ISSUERS_MAX]; /* of each issuer with a URL; in `bytes` */
+    struct cbx_granted *granted;
+    struct cbx_loaded *before;
+};
+
+/* From the bytes of cbx_identity_load, which are copied. CBX_EPROTO. */
+int cbx_loaded_read(struct cbx_str bytes, struct cbx_loaded **out, struct cbx_err *err);
+void cbx_loaded_free(struct cbx_loaded *loaded);
+
+#endif
