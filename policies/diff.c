@@ -343,6 +343,10 @@ void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
         snprintf(what, sizeof(what), "guard, %s:", name);
         compare_names(&d, what, at(x, "guard", name), at(y, "guard", name), order);
     }
+    if (a->four_eyes != b->four_eyes) {
+        cbx_buf_add_cstr(&d.text, "approvals of one's own runs");
+        tell(&d, a->four_eyes);
+    }
     if (a->guard.ends_run != b->guard.ends_run) {
         cbx_buf_add_cstr(&d.text, "runs that go on after a refusal");
         tell(&d, a->guard.ends_run);

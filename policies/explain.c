@@ -302,7 +302,9 @@ void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out)
                                 "reason' in the source.\n"
                               : "");
     add_rules(out, policy, CBX_EFFECT_DENY, "\nDenied, whoever asks:\n");
-    add_rules(out, policy, CBX_EFFECT_ASK, "\nRuns only when a person approves:\n");
+    add_rules(out, policy, CBX_EFFECT_ASK,
+              policy->four_eyes ? "\nRuns only when another person approves:\n"
+                                : "\nRuns only when a person approves:\n");
     add_rules(out, policy, CBX_EFFECT_WARN, "\nRuns, with a warning:\n");
     add_rules(out, policy, CBX_EFFECT_ALLOW, "\nAllowed in so many words:\n");
     cbx_buf_add_cstr(out, "\nEverything that no rule names is allowed; source that cannot be read "

@@ -64,7 +64,7 @@ struct cbx_draft {
     int64_t version;
     struct cbx_str name, description;
     struct cbx_strs extends;
-    bool log_only;
+    bool log_only, four_eyes;
     uint32_t languages;
     struct cbx_draft_rule *rules;
     size_t rule_count; /* directly behind its pointer, like every count of a LIST */

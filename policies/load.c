@@ -293,6 +293,7 @@ static int seal(const struct cbx_image *loaded, struct cbx_policy *policy, struc
     policy->description = draft->description;
     policy->languages = draft->languages;
     policy->log_only = draft->log_only;
+    policy->four_eyes = draft->four_eyes;
     policy->rules = rules;
     policy->rule_count = draft->rule_count;
     policy->shell_allow = draft->shell.allow;

@@ -174,6 +174,7 @@ struct cbx_policy {
     struct cbx_str name, description;
     uint32_t languages; /* bit 1 << enum cbx_language: what may run at all */
     bool log_only;
+    bool four_eyes; /* nobody approves what it runs itself */
     const struct cbx_rule *rules;
     size_t rule_count;
     const struct cbx_index *index; /* of what the rules match: index.h */

@@ -182,6 +182,8 @@ int cbx_executor_check_approver(struct cbx_executor *e, const struct cbx_submit_
                                 const struct cbx_sealed *sealed, struct cbx_err *err)
 {
     bool other = args->approval_approver.len > 0;
+    const struct cbx_policy *policy = cbx_policies_find(
+        cbx_policy_history_of(&e->policies, sealed->number), cbx_str_of(sealed->fields.policy));
     const struct cbx_voucher_claim claim = {
         .kind = CBX_VOUCHER_APPROVAL,
         .principal = other ? args->approval_approver : cbx_str_of(sealed->fields.principal),
@@ -189,6 +191,10 @@ int cbx_executor_check_approver(struct cbx_executor *e, const struct cbx_submit_
                             : cbx_json_str(json_object_get(sealed->json, "credential")),
         .subject = args->approval_digest,
     };
+    if (policy == NULL ||
+        (policy->four_eyes && cbx_str_is(claim.principal, sealed->fields.principal))) {
+        return refuse(claim.principal, "the policy wants the approval of another principal", err);
+    }
     if (e->config.identity == NULL) {
         return 0;
     }

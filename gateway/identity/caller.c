@@ -19,7 +19,7 @@ enum { ALL = (1 << CBX_RIGHTS) - 1 };
 
 const char *cbx_right_name(enum cbx_right right)
 {
-    return rights[right].name;
+    return right < CBX_RIGHTS ? rights[right].name : "any";
 }
 
 bool cbx_right_add(struct cbx_str name, uint32_t *out)
@@ -52,8 +52,11 @@ const struct cbx_caller *cbx_caller_local(void)
 
 bool cbx_caller_may(const struct cbx_caller *caller, enum cbx_right right)
 {
-    return caller != NULL && caller->row != NULL && right < CBX_RIGHTS &&
-           (caller->row->rights >> right & 1) != 0;
+    if (caller == NULL || caller->row == NULL) {
+        return false;
+    }
+    uint32_t has = caller->row->rights;
+    return right < CBX_RIGHTS ? (has >> right & 1) != 0 : right == CBX_RIGHT_ANY && has != 0;
 }
 
 static bool is_allowed(const struct cbx_principal *row, struct cbx_str name)

@@ -19,10 +19,11 @@ enum cbx_right {
 #include "gateway/identity/rights.def"
 #undef CBX_RIGHT
     CBX_RIGHTS,
-    CBX_RIGHT_PUBLIC = CBX_RIGHTS /* none is needed, not even to say who calls */
+    CBX_RIGHT_PUBLIC = CBX_RIGHTS, /* none is needed, not even to say who calls */
+    CBX_RIGHT_ANY                  /* one of them, whichever: what is shown depends on it */
 };
 
-/* "execute"; static. */
+/* "execute"; "any" for what is no right of a principal. Static. */
 const char *cbx_right_name(enum cbx_right right);
 
 /* Adds the right of this name to the bits; false when there is none. Admin adds all. */
@@ -56,7 +57,7 @@ struct cbx_caller {
 /* The caller CBX_CALLER_LOCAL, which may do everything but use policies in mode log-only. Static. */
 const struct cbx_caller *cbx_caller_local(void);
 
-/* Has the caller this right? */
+/* Has the caller this right? CBX_RIGHT_PUBLIC is nobody's. */
 bool cbx_caller_may(const struct cbx_caller *caller, enum cbx_right right);
 
 /* May the caller run under this policy, as far as its mode goes? CBX_EFORBIDDEN for one in mode log-only without the right

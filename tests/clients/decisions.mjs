@@ -24,10 +24,17 @@ description: Starting programs is not denied before, and refused while a program
 extends: [permissive]
 guard: {start-process: refuse}
 `);
-writeFileSync(config, `policy: [${policy}, ${guarded}]
+const careful = `${state}/careful.yaml`;
+writeFileSync(careful, `version: 1
+name: careful
+description: Nobody approves what it runs itself.
+extends: [asking.yaml]
+four-eyes: true
+`);
+writeFileSync(config, `policy: [${policy}, ${guarded}, ${careful}]
 principals:
   - {name: ann}
-  - {name: boss, rights: [approve, check, "audit:read"]}
+  - {name: boss, rights: [approve, "audit:read"]}
   - {name: peer, rights: [approve, check, execute]}
 `);
 const tokens = Object.fromEntries(['ann', 'boss', 'peer'].map((name) => [name, execFileSync(codebox, ['token', 'create', '--state', state, '--principal', name], { stdio: ['ignore', 'pipe', 'ignore'] }).toString().trim()]));
@@ -71,6 +78,22 @@ await check('what was denied, and code that changed, do not run', async () => {
   await answer('boss', two.decision, 'approve');
   const changed = await ask({ approval: two.decision, code: `${code}\nprint("more")` });
   must(changed.http === 400 && changed.verdict === 'ask' && changed.decision !== two.decision, changed);
+  const ran = await ask({ approval: two.decision });
+  must(ran.http === 200 && ran.approved_by.principal === 'boss', 'the approval was not spent by other code');
+  const both = await ask();
+  await answer('boss', both.decision, 'approve');
+  const many = await Promise.all([1, 2, 3, 4].map(() => ask({ approval: both.decision })));
+  must(many.filter((one) => one.http === 200).length === 1 && many.filter((one) => one.http === 409).length === 3, many.map((one) => one.http));
+});
+
+await check('under a policy with four-eyes nobody approves what it runs', async () => {
+  const send = (more = {}) => call('peer', 'POST', '/v1/executions', { language: 'python', policy: 'careful', code, ...more });
+  const { decision } = await send();
+  const own = await answer('peer', decision, 'approve');
+  must(own.http === 403 && own.detail.includes('four-eyes'), own);
+  must((await send({ approval: decision })).http === 409, 'nobody approved it');
+  must((await answer('boss', decision, 'approve')).http === 200, 'the approval of another');
+  must((await send({ approval: decision })).http === 200, 'it runs');
 });
 
 await check('an approval for a session is void once something else ran in it', async () => {

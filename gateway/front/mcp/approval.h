@@ -14,6 +14,10 @@
 #define CBX_APPROVAL_UNASKED                                                                       \
     "This code needs approval, and this client cannot be asked for it: it does not offer MCP "     \
     "elicitation. Change the code, or ask the operator of this gateway."
+#define CBX_APPROVAL_OF_ANOTHER                                                                    \
+    "This code needs the approval of another person: the policy has four-eyes. A client of MCP "   \
+    "cannot give it. Change the code, or have it sent over REST, where a principal with the "      \
+    "right approve accepts it."
 #define CBX_APPROVAL_CHANGED                                                                       \
     "The session changed each time before the question was answered. Send the code again when "    \
     "nothing else uses the session."

@@ -310,6 +310,14 @@ static void set_timeout(const struct cbx_tool_arguments *arguments, struct cbx_j
     }
 }
 
+/* The client that would be asked is the one that wants the run. */
+static bool needs_another(const struct cbx_tool_call *call, const struct cbx_job *job)
+{
+    const struct cbx_policy *policy =
+        cbx_policies_find(cbx_flow_policies(call->mcp->service->flow), cbx_buf_str(&job->policy));
+    return policy == NULL || policy->four_eyes;
+}
+
 /* NULL when the job was accepted; else the result that says why not, or that asks the client. *asks: the result waits
  * for the client, which may come back. */
 static json_t *accept(const struct cbx_tool_call *call, struct cbx_job *job, bool *asks)
@@ -325,6 +333,9 @@ static json_t *accept(const struct cbx_tool_call *call, struct cbx_job *job, boo
         }
         if (denial.verdict == CBX_ALLOW) {
             return NULL;
+        }
+        if (denial.verdict == CBX_ASK && needs_another(call, job)) {
+            return cbx_content_of_denial(&denial, code, CBX_APPROVAL_OF_ANOTHER);
         }
         *asks = denial.verdict == CBX_ASK && call->asking == CBX_ASKS_BY_RESULT;
         if (*asks) {

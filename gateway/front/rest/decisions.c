@@ -72,6 +72,18 @@ void cbx_rest_list_decisions(struct cbx_rest_call *call)
                        cbx_decisions_page(call->service->decisions, &filter, cbx_clock_ms()));
 }
 
+static int check_four_eyes(const struct cbx_policy *policy, const json_t *decision,
+                           const struct cbx_caller *caller, struct cbx_err *err)
+{
+    struct cbx_str principal = cbx_json_str(json_object_get(decision, "principal"));
+    return policy->four_eyes && cbx_str_is(principal, caller->principal)
+               ? cbx_fail(err, CBX_EFORBIDDEN,
+                          "policy '%.*s' has four-eyes: another principal than '%s' must approve "
+                          "this",
+                          CBX_STR_SHOWN(policy->name), caller->principal)
+               : 0;
+}
+
 /* Whoever accepts what is to run under a policy needs the right to run under it. False when the answer is made. */
 static bool may_accept(struct cbx_rest_call *call)
 {
@@ -85,6 +97,9 @@ static bool may_accept(struct cbx_rest_call *call)
     struct cbx_err err = { 0 };
     int failed =
         policy != NULL ? cbx_caller_check_mode(call->request->caller, policies, policy, &err) : 0;
+    if (!failed && policy != NULL) {
+        failed = check_four_eyes(policy, decision, call->request->caller, &err);
+    }
     if (failed) {
         cbx_rest_fail(call, 0, &err);
     }

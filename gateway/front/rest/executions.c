@@ -173,8 +173,8 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
     }
     job->interactive = body->interactive;
     if (body->approval.len > 0 &&
-        cbx_decisions_use(call->service->decisions, cbx_rest_principal(call), body->approval,
-                          cbx_clock_ms(), &job->approval, &err) != 0) {
+        cbx_decisions_approval(call->service->decisions, cbx_rest_principal(call), body->approval,
+                               cbx_clock_ms(), &job->approval, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return false;
     }

@@ -334,8 +334,12 @@ static json_t *make_operation(const struct route *route)
         json_object_set_new(operation, "security", json_array());
     } else {
         json_object_set_new(operation, "description",
-                            json_sprintf("Where callers are authenticated, it needs the right %s.",
-                                         cbx_right_name(route->right)));
+                            route->right == CBX_RIGHT_ANY
+                                ? json_string("Where callers are authenticated, it needs a right, "
+                                              "whichever.")
+                                : json_sprintf("Where callers are authenticated, it needs the "
+                                               "right %s.",
+                                               cbx_right_name(route->right)));
     }
     if (route->input == &cbx_rest_input_bytes) {
         json_object_set_new(operation, "requestBody",

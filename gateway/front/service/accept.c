@@ -3,6 +3,7 @@
 #include "gateway/front/service/accept.h"
 
 #include "gateway/front/dialect.h"
+#include "gateway/front/service/decisions.h"
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/queue.h"
 #include "gateway/front/service/sessions.h"
@@ -153,6 +154,30 @@ static int judge_all(struct cbx_job *job, bool is_first, struct cbx_outcome *den
     return changed ? judge(job, denial, err) : failed;
 }
 
+static bool is_approved(const struct cbx_job *job)
+{
+    return job->kind != CBX_ENTRY_RESET && job->judgement.verdict == CBX_ASK &&
+           cbx_judgement_is_approved(&job->judgement, &job->approval);
+}
+
+/* Accepts the job, unless its session has changed (*accepted). An approval is spent by the run that it is for, and by no other. */
+static int enqueue(struct cbx_job *job, bool *accepted, struct cbx_err *err)
+{
+    struct cbx_decisions *decisions = job->service->decisions;
+    bool approved = is_approved(job);
+    int failed =
+        approved ? cbx_decisions_use(decisions, job->principal, &job->approval, cbx_clock_ms(), err)
+                 : 0;
+    if (failed) {
+        return failed;
+    }
+    *accepted = cbx_job_enqueue_judged(job);
+    if (!*accepted && approved) {
+        cbx_decisions_give_back(decisions, job->principal, &job->approval);
+    }
+    return 0;
+}
+
 /* A reset is carried out by its caller's request alone. */
 static struct cbx_str use_voucher(const struct cbx_job *job)
 {
@@ -176,7 +201,12 @@ int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_e
         if (failed || denial->verdict != CBX_ALLOW) {
             return failed;
         }
-        if (cbx_job_enqueue_judged(job)) {
+        bool accepted = false;
+        failed = enqueue(job, &accepted, err);
+        if (failed) {
+            return failed;
+        }
+        if (accepted) {
             job->claims.proof = use_voucher(job);
             return installed && job->session[0] != '\0' ? keep_packages(job, err) : 0;
         }

@@ -363,6 +363,8 @@ json_t *cbx_decisions_page(struct cbx_decisions *decisions,
     return list;
 }
 
+#define OF_REST "rest" /* how it was approved */
+
 /* --- approval --------------------------------------------------------------------------------- */
 
 int cbx_decisions_fail_unknown(struct cbx_err *err)
@@ -430,8 +432,9 @@ int cbx_decisions_answer(struct cbx_decisions *decisions, const char *reader, co
     return failed;
 }
 
-int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal, struct cbx_str id,
-                      int64_t clock_ms, struct cbx_approval *out, struct cbx_err *err)
+int cbx_decisions_approval(struct cbx_decisions *decisions, const char *principal,
+                           struct cbx_str id, int64_t clock_ms, struct cbx_approval *out,
+                           struct cbx_err *err)
 {
     char text[CBX_ID_CHARS + 1];
     copy_text(id, text, sizeof(text));
@@ -441,8 +444,7 @@ int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal, st
                      ? find_in(decisions, principal, text, APPROVED, clock_ms, &e, err)
                      : cbx_decisions_fail_unknown(err);
     if (!failed) {
-        e->state = USED;
-        *out = (struct cbx_approval){ .how = "rest" };
+        *out = (struct cbx_approval){ .how = OF_REST };
         snprintf(out->digest, sizeof(out->digest), "%s", e->digest);
         snprintf(out->asked, sizeof(out->asked), "%s", e->id);
         snprintf(out->approver, sizeof(out->approver), "%s", e->approver);
@@ -451,6 +453,41 @@ int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal, st
     }
     pthread_mutex_unlock(&decisions->lock);
     return failed;
+}
+
+static bool is_of_rest(const struct cbx_approval *approval)
+{
+    return strcmp(approval->how, OF_REST) == 0;
+}
+
+int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal,
+                      const struct cbx_approval *approval, int64_t clock_ms, struct cbx_err *err)
+{
+    struct entry *e;
+    if (!is_of_rest(approval)) {
+        return 0;
+    }
+    pthread_mutex_lock(&decisions->lock);
+    int failed = find_in(decisions, principal, approval->asked, APPROVED, clock_ms, &e, err);
+    if (!failed) {
+        e->state = USED;
+    }
+    pthread_mutex_unlock(&decisions->lock);
+    return failed;
+}
+
+void cbx_decisions_give_back(struct cbx_decisions *decisions, const char *principal,
+                             const struct cbx_approval *approval)
+{
+    if (!is_of_rest(approval)) {
+        return;
+    }
+    pthread_mutex_lock(&decisions->lock);
+    struct entry *e = find(decisions, principal, approval->asked);
+    if (e != NULL && e->state == USED) {
+        e->state = APPROVED;
+    }
+    pthread_mutex_unlock(&decisions->lock);
 }
 
 bool cbx_decisions_waits(struct cbx_decisions *decisions, const char *id, int64_t clock_ms)

@@ -76,11 +76,20 @@ int cbx_decisions_answer(struct cbx_decisions *decisions, const char *reader, co
                          const struct cbx_decisions_approver *approver, bool approve,
                          int64_t clock_ms, struct cbx_err *err);
 
-/* Uses up the approval of a decision of this principal, once: *out is for what was judged then, and cbx_job_accept
- * compares. CBX_ENOTFOUND when the principal has no such decision, CBX_ESTATE, with what is the case, when it is not
- * approved (any more). */
-int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal, struct cbx_str id,
-                      int64_t clock_ms, struct cbx_approval *out, struct cbx_err *err);
+/* The approval of a decision of this principal: *out is for what was judged then, and cbx_job_accept compares. It is not used up.
+ * CBX_ENOTFOUND when the principal has no such decision, CBX_ESTATE, with what is the case, when it is not approved (any more). */
+int cbx_decisions_approval(struct cbx_decisions *decisions, const char *principal,
+                           struct cbx_str id, int64_t clock_ms, struct cbx_approval *out,
+                           struct cbx_err *err);
+
+/* Uses it up, for the run that it is for: of several callers one succeeds. The same errors. 0 for an approval that did not come from
+ * here. */
+int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal,
+                      const struct cbx_approval *approval, int64_t clock_ms, struct cbx_err *err);
+
+/* Takes that back: the run was not accepted. */
+void cbx_decisions_give_back(struct cbx_decisions *decisions, const char *principal,
+                             const struct cbx_approval *approval);
 
 /* What an approval of the decision would be for. CBX_ENOTFOUND and CBX_ESTATE as cbx_decisions_answer. */
 int cbx_decisions_digest(struct cbx_decisions *decisions, const char *reader, const char *id,

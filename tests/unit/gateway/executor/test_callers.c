@@ -29,6 +29,8 @@ struct rig {
     char proofs[PEOPLE][CBX_TOKEN_CHARS + 8];         /* "Bearer TOKEN" */
 };
 
+static bool four_eyes; /* of the policy of the next rig */
+
 static struct cbx_identity *load_identity(const char *state_dir)
 {
     CBX_AUTO_DONE(arena) arena;
@@ -66,6 +68,7 @@ static void start(struct rig *rig)
     assert_true(rig->pid >= 0);
     if (rig->pid == 0) {
         struct cbx_policy policy = sealing_policy(), *items[] = { &policy };
+        policy.four_eyes = four_eyes;
         struct cbx_policies policies = { .items = items, .count = 1 };
         struct cbx_executor_config config = { .policies = &policies,
                                               .identity = identity,
@@ -371,6 +374,19 @@ static void an_approval_that_a_front_makes_up_lets_nothing_run(void **state)
     stop(&rig);
 }
 
+static void under_four_eyes_nobody_approves_what_it_runs(void **state)
+{
+    (void)state;
+    struct rig rig;
+    four_eyes = true;
+    start(&rig);
+    four_eyes = false;
+    assert_answer(submit_approved(&rig, ANN, BOSS, BOSS), "admitted", "");
+    assert_refused(submit_approved(&rig, BOSS, BOSS, BOSS), "another principal");
+    assert_refused(submit_approved(&rig, BOSS, BOSS, PEOPLE), "another principal");
+    stop(&rig);
+}
+
 /* --- sessions --------------------------------------------------------------------------------- */
 
 static json_t *in_session(struct rig *rig, const char *name, const char *proof)
@@ -421,6 +437,7 @@ int main(void)
         cmocka_unit_test(a_voucher_ends_with_the_token_that_it_was_made_for),
         cmocka_unit_test(what_asks_runs_when_somebody_with_the_right_approved_it),
         cmocka_unit_test(an_approval_that_a_front_makes_up_lets_nothing_run),
+        cmocka_unit_test(under_four_eyes_nobody_approves_what_it_runs),
         cmocka_unit_test(
             the_files_of_a_session_are_for_whoever_shows_the_credential_of_its_principal),
     };

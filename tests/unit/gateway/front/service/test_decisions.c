@@ -201,9 +201,9 @@ static void those_of_others_do_not_exist_for_a_reader(void **state)
     assert_int_equal(cbx_decisions_answer(ring, "ann", "2", by("ann"), true, 1000, &err),
                      CBX_ENOTFOUND);
     assert_int_equal(cbx_decisions_answer(ring, NULL, "2", by("carol"), true, 1000, &err), 0);
-    assert_int_equal(cbx_decisions_use(ring, "ann", CBX_STR("2"), 1000, &approval, &err),
+    assert_int_equal(cbx_decisions_approval(ring, "ann", CBX_STR("2"), 1000, &approval, &err),
                      CBX_ENOTFOUND);
-    assert_int_equal(cbx_decisions_use(ring, "bob", CBX_STR("2"), 1000, &approval, &err), 0);
+    assert_int_equal(cbx_decisions_approval(ring, "bob", CBX_STR("2"), 1000, &approval, &err), 0);
     assert_string_equal(approval.approver, "carol");
     assert_string_equal(approval.digest, "d1");
 }
@@ -215,16 +215,20 @@ static void an_approval_is_used_once_and_a_denial_never(void **state)
     struct cbx_err err;
     add((struct adding){ .id = "1", .verdict = CBX_ASK });
     add((struct adding){ .id = "2", .verdict = CBX_ASK });
-    assert_int_equal(cbx_decisions_use(ring, "ann", CBX_STR("1"), 1000, &approval, &err),
+    assert_int_equal(cbx_decisions_approval(ring, "ann", CBX_STR("1"), 1000, &approval, &err),
                      CBX_ESTATE);
     assert_int_equal(cbx_decisions_answer(ring, NULL, "1", by("ann"), true, 1000, &err), 0);
     assert_int_equal(cbx_decisions_answer(ring, NULL, "1", by("ann"), false, 1000, &err),
                      CBX_ESTATE);
-    assert_int_equal(cbx_decisions_use(ring, "ann", CBX_STR("1"), 1000, &approval, &err), 0);
-    assert_int_equal(cbx_decisions_use(ring, "ann", CBX_STR("1"), 1000, &approval, &err),
+    assert_int_equal(cbx_decisions_approval(ring, "ann", CBX_STR("1"), 1000, &approval, &err), 0);
+    assert_int_equal(cbx_decisions_use(ring, "ann", &approval, 1000, &err), 0);
+    assert_int_equal(cbx_decisions_use(ring, "ann", &approval, 1000, &err), CBX_ESTATE);
+    assert_int_equal(cbx_decisions_approval(ring, "ann", CBX_STR("1"), 1000, &approval, &err),
                      CBX_ESTATE);
+    cbx_decisions_give_back(ring, "ann", &approval);
+    assert_int_equal(cbx_decisions_use(ring, "ann", &approval, 1000, &err), 0);
     assert_int_equal(cbx_decisions_answer(ring, NULL, "2", by("ann"), false, 1000, &err), 0);
-    assert_int_equal(cbx_decisions_use(ring, "ann", CBX_STR("2"), 1000, &approval, &err),
+    assert_int_equal(cbx_decisions_approval(ring, "ann", CBX_STR("2"), 1000, &approval, &err),
                      CBX_ESTATE);
     assert_int_equal(cbx_decisions_answer(ring, NULL, "2", by("ann"), true, 1000, &err),
                      CBX_ESTATE);
@@ -243,7 +247,7 @@ static void a_question_and_an_approval_expire(void **state)
     assert_int_equal(cbx_decisions_answer(ring, NULL, "1", by("ann"), true, late, &err),
                      CBX_ESTATE);
     assert_int_equal(cbx_decisions_answer(ring, NULL, "2", by("ann"), true, late - 1, &err), 0);
-    assert_int_equal(cbx_decisions_use(ring, "ann", CBX_STR("2"), late, &approval, &err),
+    assert_int_equal(cbx_decisions_approval(ring, "ann", CBX_STR("2"), late, &approval, &err),
                      CBX_ESTATE);
     CBX_AUTO_JSON json = cbx_decisions_get(ring, NULL, "2", late);
     assert_string_equal(text_at(json_object_get(json, "approval"), "state"), "expired");
