@@ -91,6 +91,14 @@ static json_t *rules_of(const json_t *body)
     return rules;
 }
 
+/* The caption of the activity, which its number has in the class (OCSF 1.4.0). */
+static const char *activity_name(const struct class *c)
+{
+    static const char *const names[] = { "Unknown", "Create", "Read", "Update", "Delete" };
+    const size_t count = sizeof(names) / sizeof(names[0]);
+    return (size_t)c->ocsf_activity < count ? names[c->ocsf_activity] : "Other";
+}
+
 static const char *class_text(const struct class *c, const char *member)
 {
     const struct {
@@ -99,7 +107,8 @@ static const char *class_text(const struct class *c, const char *member)
                     { "ecs_kind", c->ecs_kind },
                     { "ecs_category", c->ecs_category },
                     { "ecs_type", c->ecs_type },
-                    { "ecs_outcome", c->ecs_outcome } };
+                    { "ecs_outcome", c->ecs_outcome },
+                    { "ocsf_activity_name", activity_name(c) } };
     size_t i = 0;
     while (strcmp(members[i].name, member) != 0) {
         i++;

@@ -253,19 +253,87 @@ static void print_stop(const json_t *body)
     cbx_audit_print_text(body, "by");
 }
 
+static void print_download(const json_t *body)
+{
+    cbx_audit_print_text(body, "path");
+    putchar(' ');
+    print_who(body);
+}
+
+/* Somebody was refused, or logged in or out. */
+static void print_access(const json_t *body)
+{
+    json_int_t omitted = json_integer_value(json_object_get(body, "omitted"));
+    if (cbx_audit_text(body, "principal")[0] != '\0') {
+        print_who(body);
+        putchar(' ');
+    }
+    if (cbx_audit_text(body, "address")[0] != '\0') {
+        fputs("from ", stdout);
+        cbx_audit_print_text(body, "address");
+    }
+    if (cbx_audit_text(body, "reason")[0] != '\0') {
+        fputs(": ", stdout);
+        cbx_audit_print_text(body, "reason");
+    }
+    if (omitted > 0) {
+        printf(" (%lld like this before it are not recorded)", (long long)omitted);
+    }
+}
+
+static void print_unapproved(const json_t *body)
+{
+    fputs("decision ", stdout);
+    cbx_audit_print_text(body, "decision");
+    putchar(' ');
+    print_who(body);
+}
+
+static void print_reload(const json_t *body)
+{
+    size_t i;
+    const json_t *policy;
+    if (json_object_get(body, "identity") != NULL) {
+        fputs("principals and issuers", stdout);
+    }
+    json_array_foreach(json_object_get(body, "policies"), i, policy)
+    {
+        bool gone = json_object_get(policy, "new") == NULL,
+             fresh = json_object_get(policy, "old") == NULL;
+        fputs(i > 0 ? ", " : "", stdout);
+        cbx_audit_print_text(policy, "name");
+        fputs(gone ? " removed" : fresh ? " added" : "", stdout);
+    }
+}
+
 /* Record types and how their bodies are shown. */
 static const struct {
     const char *type;
     void (*print)(const json_t *body);
 } record_types[] = {
-    { "decision", print_decision },   { "analysis-failed", print_decision },
-    { "outcome", print_outcome },     { "upload", print_upload },
-    { "recovered", print_recovered }, { "acknowledged", print_acknowledged },
-    { "deletion", print_deletion },   { "reset", print_who },
-    { "blocked", print_blocked },     { "approval", print_approval },
-    { "pruned", print_pruned },       { "key", print_key },
-    { "network", print_network },     { "token", print_token },
+    { "decision", print_decision },
+    { "analysis-failed", print_decision },
+    { "outcome", print_outcome },
+    { "upload", print_upload },
+    { "recovered", print_recovered },
+    { "acknowledged", print_acknowledged },
+    { "deletion", print_deletion },
+    { "reset", print_who },
+    { "blocked", print_blocked },
+    { "approval", print_approval },
+    { "pruned", print_pruned },
+    { "key", print_key },
+    { "network", print_network },
+    { "token", print_token },
     { "stop", print_stop },
+    { "download", print_download },
+    { "login", print_access },
+    { "logout", print_access },
+    { "forbidden", print_access },
+    { "authentication-failed", print_access },
+    { "reload", print_reload },
+    { "approval-denied", print_unapproved },
+    { "approval-expired", print_unapproved },
 };
 
 void cbx_audit_print_body(const char *type, const json_t *body)

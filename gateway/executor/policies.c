@@ -122,14 +122,36 @@ static void record(struct cbx_executor *e, const struct cbx_policies *before,
     }
 }
 
+/* Who may call, and how, is another one now: the record has the hash of all of it. */
+static int reload_identity(struct cbx_executor *e, struct cbx_str bytes, struct cbx_err *err)
+{
+    char hex[CBX_SHA256_HEX + 1];
+    struct cbx_audit *audit;
+    struct cbx_err why = { 0 };
+    if (e->config.identity == NULL ||
+        cbx_str_equal(cbx_identity_bytes(e->config.identity), bytes)) {
+        return 0;
+    }
+    int failed = cbx_identity_replace(e->config.identity, bytes, err);
+    if (failed) {
+        return failed;
+    }
+    struct cbx_sha256 hash = cbx_sha256_of(bytes);
+    cbx_sha256_hex(&hash, hex);
+    CBX_AUTO_JSON body = json_pack("{s:s}", "identity", hex);
+    if (cbx_executor_audit(e, &audit, &why) != 0 ||
+        cbx_audit_append(audit, "reload", body, NULL, &why) != 0) {
+        cbx_log(CBX_LOG_ERROR, "a reload of the principals is not recorded: %s", why.text);
+    }
+    return 0;
+}
+
 int cbx_executor_reload(void *executor, const struct cbx_reload_part *part, uint64_t first_number,
                         struct cbx_err *err)
 {
     struct cbx_executor *e = executor;
     if (strcmp(part->name, "identity") == 0) {
-        return e->config.identity != NULL
-                   ? cbx_identity_replace(e->config.identity, part->bytes, err)
-                   : 0;
+        return reload_identity(e, part->bytes, err);
     }
     if (strcmp(part->name, "policies") != 0) {
         return 0;

@@ -234,6 +234,43 @@ static int record(struct cbx_executor *e, const char *type, json_t *body, struct
     return failed ? failed : cbx_audit_append(audit, type, owned, NULL, err);
 }
 
+static bool is_access(struct cbx_str type)
+{
+    static const char *const types[] = {
+#define CBX_ACCESS(ID, type, limited) type,
+#include "gateway/ipc/access.def"
+#undef CBX_ACCESS
+    };
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (cbx_str_is(type, types[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int serve_note(struct cbx_executor_request *r, const struct cbx_note_args *args,
+                      struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)bytes;
+    if (!is_access(args->type)) {
+        return cbx_fail(err, CBX_EPROTO, "there is no such record");
+    }
+    json_t *body = json_object();
+    cbx_claim_write("principal", args->principal, body);
+    cbx_claim_write("decision", args->decision, body);
+    cbx_claim_write("reason", args->reason, body);
+    if (args->omitted.len > 0) {
+        json_object_set_new(body, "omitted", json_integer(strtoll(args->omitted.p, NULL, 10)));
+    }
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    int failed = record(r->executor, args->type.p, body, err);
+    return failed ? failed : answer_done(r, err);
+}
+
 static int serve_reset(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
                        const struct cbx_reset_args *args, struct cbx_str bytes, struct cbx_err *err)
 {
@@ -272,6 +309,18 @@ static int record_upload(struct cbx_executor *e, const struct cbx_put_file_args 
     return record(e, "upload", body, err);
 }
 
+static int record_reading(struct cbx_executor *e, const struct cbx_get_file_args *args,
+                          struct cbx_err *err)
+{
+    json_t *body = json_pack("{s:s,s:s,s:s}", "session", args->session.p, "principal",
+                             args->principal.p, "path", args->path.p);
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    return record(e, "download", body, err);
+}
+
 static int serve_put_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
                           const struct cbx_put_file_args *args, struct cbx_str bytes,
                           struct cbx_err *err)
@@ -288,7 +337,8 @@ static int serve_get_file(struct cbx_executor_request *r, struct cbx_sandbox *sa
     (void)bytes;
     CBX_AUTO_DONE(buf) content;
     cbx_buf_init(&content, CBX_WIRE_BYTES_MAX);
-    int failed = cbx_sandbox_get(sandbox, args->path, &content, err);
+    int failed = record_reading(r->executor, args, err);
+    failed = failed ? failed : cbx_sandbox_get(sandbox, args->path, &content, err);
     CBX_AUTO_DONE(buf) clean;
     cbx_buf_init(&clean, CBX_WIRE_BYTES_MAX);
     if (!failed && r->executor->grants.redactor != NULL) {

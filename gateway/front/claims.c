@@ -87,8 +87,19 @@ void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_clai
         cbx_claims_read_client(client, claims);
     }
     COPY_TEXT(cbx_str_of(id), claims->claimed_request);
-    COPY_TEXT(is_traceparent(trace) ? trace : CBX_STR(""), claims->claimed_trace);
+    if (is_traceparent(trace)) {
+        COPY_TEXT(trace, claims->claimed_trace);
+    }
     COPY_TEXT(find_tool_use(meta), claims->claimed_tool_use);
+}
+
+void cbx_claims_read_http(const struct cbx_http_request *request, struct cbx_claims *claims)
+{
+    COPY_TEXT(cbx_str_of(request->address != NULL ? request->address : ""), claims->address);
+    COPY_TEXT(cbx_str_of(request->id != NULL ? request->id : ""), claims->request_id);
+    if (is_traceparent(request->trace)) {
+        COPY_TEXT(request->trace, claims->claimed_trace);
+    }
 }
 
 void cbx_claims_prove(const struct cbx_caller *caller, struct cbx_claims *claims)

@@ -5,6 +5,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_CLAIMS_H
 #define CBX_GATEWAY_FRONT_MCP_CLAIMS_H
 
+#include "gateway/front/http/server.h"
 #include "gateway/identity/caller.h"
 
 /* One text per claim of subject.def, and the credential, terminated; empty = nothing was said. */
@@ -25,6 +26,9 @@ void cbx_claims_read_request(const char *id, const json_t *meta, struct cbx_clai
 
 /* Sets what the caller proved itself with, and borrows its proof. Nothing that a client sends changes it. */
 void cbx_claims_prove(const struct cbx_caller *caller, struct cbx_claims *claims);
+
+/* Sets what HTTP has of the request: where it came from, its id, and the trace that a well-formed header `traceparent` has. */
+void cbx_claims_read_http(const struct cbx_http_request *request, struct cbx_claims *claims);
 
 /* Writes the claims that are not empty into the JSON object `into`, and reads what was written. */
 void cbx_claims_write(const struct cbx_claims *claims, json_t *into);

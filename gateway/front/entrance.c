@@ -2,6 +2,7 @@
  * The entrance. */
 #include "gateway/front/entrance.h"
 
+#include "gateway/front/access.h"
 #include "gateway/front/mcp/http.h"
 #include "gateway/front/mcp/jsonrpc.h"
 #include "gateway/front/rest/rest.h"
@@ -61,6 +62,21 @@ static void refuse(const struct cbx_http_request *request, const struct cbx_auth
     cbx_rest_refuse(refusal->status, refusal->text, out);
     out->retry_s = refusal->retry_s;
     snprintf(out->challenge, sizeof(out->challenge), "%s", refusal->challenge);
+}
+
+/* A credential that was shown and is none, or a principal that may not use the gateway. A client that shows nothing asks how to be
+ * authenticated. */
+static void note_refusal(const struct cbx_entrance *entrance,
+                         const struct cbx_http_request *request,
+                         const struct cbx_auth_refusal *refusal)
+{
+    struct cbx_claims claims = { 0 };
+    bool refused = refusal->status == 401 || refusal->status == 403;
+    if (refused && (request->authorization.p != NULL || request->has_peer)) {
+        cbx_claims_read_http(request, &claims);
+        cbx_access_note(entrance->service->flow, CBX_ACCESS_REFUSED_CREDENTIAL,
+                        &(struct cbx_access_entry){ .reason = refusal->text }, &claims);
+    }
 }
 
 /* --- requests at the same time ---------------------------------------------------------------- */
@@ -179,6 +195,7 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
         caller = (struct cbx_caller){ 0 };
     }
     if (!known && !cbx_rest_is_public(request.method, request.path)) {
+        note_refusal(entrance, &request, &refusal);
         refuse(&request, &refusal, out);
     } else if (is_mcp) {
         cbx_mcp_http(entrance->mcp, &request, out);

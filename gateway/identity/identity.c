@@ -413,7 +413,9 @@ int cbx_identity_prove(struct cbx_identity *identity, struct cbx_str authorizati
     int failed = find_caller(identity, loaded, &credentials, out, &why);
     if (failed) {
         *out = (struct cbx_caller){ 0 };
-        *err = why;
+        if (failed == CBX_EBUSY && err != NULL) {
+            *err = why;
+        }
         return failed == CBX_EBUSY ? CBX_EBUSY
                                    : cbx_fail(err, CBX_EFORBIDDEN, "the credential: %s", why.text);
     }

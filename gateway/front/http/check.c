@@ -67,6 +67,7 @@ void cbx_http_check_field(struct cbx_http_headers *h, struct cbx_str name, struc
         { "Idempotency-Key", &h->keys, &h->idempotency_key },
         { "Content-Type", &h->types, &h->content_type },
         { "Accept", &h->accepts, &h->accept },
+        { "traceparent", &h->traces, &h->trace },
         { "MCP-Protocol-Version", &h->mcps[0], &h->mcp.version },
         { "Mcp-Method", &h->mcps[1], &h->mcp.method },
         { "Mcp-Name", &h->mcps[2], &h->mcp.name },

@@ -12,9 +12,9 @@
 /* What the headers of one request add up to. Zeroed memory is the start. */
 struct cbx_http_headers {
     struct cbx_str host, content_length, transfer_encoding, origin, content_type, accept,
-        authorization, idempotency_key, cookie, content_encoding;
+        authorization, idempotency_key, cookie, content_encoding, trace;
     int hosts, lengths, encodings, origins, authorizations, types, accepts, keys, cookies, codings,
-        expects;
+        expects, traces;
     bool old; /* the request is HTTP/1.0 */
     struct cbx_http_mcp mcp;
     int mcps[CBX_HTTP_MCP_HEADERS];

@@ -15,7 +15,9 @@
 #include "policies/base/hash.h"
 #include "policies/base/log.h"
 
+#include <arpa/inet.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -37,7 +39,8 @@ struct cbx_http_exchange {
     char *target, *method;          /* as sent */
     const char *
         target_at; /* where the library has it while it calls for the headers; else not to be used */
-    char id[CBX_ID_CHARS + 1]; /* of the request: in the log, and in the header X-Request-Id */
+    char address[INET6_ADDRSTRLEN]; /* of the client; empty over a Unix socket */
+    char id[CBX_ID_CHARS + 1];      /* of the request: in the log, and in the header X-Request-Id */
     int64_t began_ms;
     struct cbx_buf body;
     size_t surplus; /* bytes that came after the body was full */
@@ -85,10 +88,25 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
                                       .cookie = e->headers.cookie,
                                       .idempotency_key = e->headers.idempotency_key,
                                       .mcp = e->headers.mcp,
+                                      .trace =
+                                          e->headers.traces == 1 ? e->headers.trace : CBX_STR(""),
+                                      .address = e->address,
                                       .host = e->headers.host,
                                       .https = e->server->config.tls,
                                       .id = e->id,
                                       .exchange = (struct cbx_http_exchange *)(uintptr_t)e };
+}
+
+static void note_address(struct cbx_http_exchange *e)
+{
+    const struct sockaddr *address =
+        MHD_get_connection_info(e->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+    const void *bytes = address->sa_family == AF_INET
+                            ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
+                            : (const void *)&((const struct sockaddr_in6 *)address)->sin6_addr;
+    if (inet_ntop(address->sa_family, bytes, e->address, sizeof(e->address)) == NULL) {
+        e->address[0] = '\0';
+    }
 }
 
 /* The user at the other end (unix(7), SO_PEERCRED). */
@@ -128,6 +146,9 @@ static void serve(void *context)
 {
     struct cbx_http_exchange *e = context;
     struct cbx_http_server *server = e->server;
+    if (!server->config.local) {
+        note_address(e);
+    }
     struct cbx_http_request request = make_request(e);
     if (server->config.local) {
         note_peer(e, &request);

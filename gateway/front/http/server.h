@@ -35,7 +35,9 @@ struct cbx_http_request {
     struct cbx_str
         host; /* by which it was reached: one of the server's names; {NULL, 0} = HTTP/1.0 without it */
     bool https;
-    bool has_peer; /* it came over a Unix socket, from this user */
+    struct cbx_str trace; /* the header traceparent, of one that has it once */
+    const char *address;  /* of the other end of its connection; "" over a Unix socket */
+    bool has_peer;        /* it came over a Unix socket, from this user */
     uid_t peer;
     const struct cbx_caller
         *caller; /* who calls; the server leaves it to the handler (identity/caller.h) */

@@ -141,9 +141,9 @@ json_t *cbx_tool_read_file(const struct cbx_tool_call *call,
     if (!failed && cbx_resource_is_execution(uri, id)) {
         return cbx_tool_await(call, id);
     }
-    failed = failed
-                 ? failed
-                 : cbx_resource_read(call->mcp, cbx_mcp_caller(call->peer), uri, &resource, &err);
+    failed = failed ? failed
+                    : cbx_resource_read(call->mcp, cbx_mcp_caller(call->peer), call->claims, uri,
+                                        &resource, &err);
     if (failed) {
         return cbx_content_of_error(&err, NULL);
     }

@@ -211,6 +211,7 @@ static void serve_request(struct cbx_mcp *mcp, const struct cbx_http_request *ht
     if (!check.stateless) {
         cbx_mcp_session_claims(mcp->sessions, http->mcp.session, &message->claims);
     }
+    cbx_claims_read_http(http, &message->claims);
     cbx_claims_read_request(message->id, json_object_get(message->params, "_meta"),
                             &message->claims);
     cbx_claims_prove(http->caller, &message->claims);

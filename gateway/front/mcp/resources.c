@@ -207,7 +207,8 @@ static bool copy_id(struct cbx_str text, char out[40])
     return good;
 }
 
-static int read_session(struct cbx_mcp *mcp, const struct cbx_caller *caller, struct cbx_str rest,
+static int read_session(struct cbx_mcp *mcp, const struct cbx_caller *caller,
+                        const struct cbx_claims *claims, struct cbx_str rest,
                         struct cbx_resource *out, struct cbx_err *err)
 {
     char id[40];
@@ -230,8 +231,8 @@ static int read_session(struct cbx_mcp *mcp, const struct cbx_caller *caller, st
     }
     int failed = cbx_uri_decode(rest, &path, err);
     failed = failed ? failed
-                    : cbx_service_get_file(mcp->service, caller, cbx_str_of(id), cbx_buf_str(&path),
-                                           &answer, err);
+                    : cbx_service_get_file(mcp->service, caller, claims, cbx_str_of(id),
+                                           cbx_buf_str(&path), &answer, err);
     if (!failed) {
         out->type = cbx_media_type(path.p);
         cbx_buf_add(&out->bytes, cbx_buf_str(&answer.bytes));
@@ -268,8 +269,9 @@ static int read_execution(struct cbx_mcp *mcp, const struct cbx_caller *caller, 
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int find(struct cbx_mcp *mcp, const struct cbx_caller *caller, struct cbx_str uri,
-                struct cbx_resource *out, struct cbx_err *err)
+static int find(struct cbx_mcp *mcp, const struct cbx_caller *caller,
+                const struct cbx_claims *claims, struct cbx_str uri, struct cbx_resource *out,
+                struct cbx_err *err)
 {
     for (size_t i = 0; i < FIXED; i++) {
         if (fixed[i].read != NULL && cbx_str_is(uri, fixed[i].uri)) {
@@ -278,19 +280,20 @@ static int find(struct cbx_mcp *mcp, const struct cbx_caller *caller, struct cbx
     }
     const struct cbx_str session = CBX_STR("session://"), execution = CBX_STR(CBX_EXECUTION_URI);
     return cbx_str_starts(uri, session)
-               ? read_session(mcp, caller, cbx_str_sub(uri, session.len, uri.len), out, err)
+               ? read_session(mcp, caller, claims, cbx_str_sub(uri, session.len, uri.len), out, err)
            : cbx_str_starts(uri, execution)
                ? read_execution(mcp, caller, cbx_str_sub(uri, execution.len, uri.len), out, err)
                : CBX_ENOTFOUND;
 }
 
-int cbx_resource_read(struct cbx_mcp *mcp, const struct cbx_caller *caller, struct cbx_str uri,
-                      struct cbx_resource *out, struct cbx_err *err)
+int cbx_resource_read(struct cbx_mcp *mcp, const struct cbx_caller *caller,
+                      const struct cbx_claims *claims, struct cbx_str uri, struct cbx_resource *out,
+                      struct cbx_err *err)
 {
     struct cbx_err own = { 0 };
     *out = (struct cbx_resource){ .type = "text/plain" };
     cbx_buf_init(&out->bytes, BYTES_MAX);
-    int failed = find(mcp, caller, uri, out, &own);
+    int failed = find(mcp, caller, claims, uri, out, &own);
     if (failed) {
         cbx_resource_done(out);
         return own.text[0] != '\0'

@@ -18,10 +18,11 @@ struct cbx_resource {
 void cbx_resource_done(struct cbx_resource *resource);
 CBX_DEFINE_AUTO_DONE(resource)
 
-/* Reads one in the name of the caller, from the session's folder or the store. CBX_ENOTFOUND when there is none: the error says which
+/* Reads one in the name of the caller, from the session's folder or the store; `claims` are the client's (NULL = none). CBX_ENOTFOUND when there is none: the error says which
  * URIs there are; CBX_EINVAL for a path that is malformed; errors of the executor. */
-int cbx_resource_read(struct cbx_mcp *mcp, const struct cbx_caller *caller, struct cbx_str uri,
-                      struct cbx_resource *out, struct cbx_err *err);
+int cbx_resource_read(struct cbx_mcp *mcp, const struct cbx_caller *caller,
+                      const struct cbx_claims *claims, struct cbx_str uri, struct cbx_resource *out,
+                      struct cbx_err *err);
 
 /* What resources/read has of it (new reference): the bytes from `offset` on, at most `length` (0 = all), a text
  * on the borders of its characters. */

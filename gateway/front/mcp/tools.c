@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The tools: their list, and which function serves a call. */
+#include "gateway/front/access.h"
 #include "gateway/front/mcp/content.h"
 #include "gateway/front/mcp/resources.h"
 #include "gateway/front/mcp/tools_internal.h"
@@ -128,6 +129,10 @@ int cbx_tools_call(struct cbx_str name, const struct cbx_tool_call *call, json_t
         char text[192];
         snprintf(text, sizeof(text), "principal '%s' lacks the right '%s', which this tool needs",
                  caller->principal, cbx_right_name(right));
+        cbx_access_note(
+            call->mcp->service->flow, CBX_ACCESS_REFUSED_RIGHT,
+            &(struct cbx_access_entry){ .principal = caller->principal, .reason = text },
+            call->claims);
         *result = cbx_content_of_failure("invalid", NULL, text);
         return 0;
     }

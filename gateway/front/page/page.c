@@ -2,6 +2,7 @@
  * The page: who may see it. */
 #include "gateway/front/page/page.h"
 
+#include "gateway/front/access.h"
 #include "gateway/front/page/logins.h"
 #include "gateway/front/page/view.h"
 #include "policies/base/clock.h"
@@ -136,6 +137,19 @@ static struct cbx_str read_form(struct cbx_str body)
     return token;
 }
 
+static void note(const struct cbx_page *page, const struct cbx_http_request *request,
+                 enum cbx_access what, const struct cbx_caller *caller, const char *reason)
+{
+    struct cbx_claims claims = { 0 };
+    const struct cbx_access_entry entry = { .principal = caller != NULL ? caller->principal : NULL,
+                                            .reason = reason };
+    cbx_claims_read_http(request, &claims);
+    if (caller != NULL) {
+        cbx_claims_prove(caller, &claims);
+    }
+    cbx_access_note(page->service->flow, what, &entry, &claims);
+}
+
 static void log_in(const struct cbx_page *page, const struct cbx_http_request *request,
                    struct cbx_http_response *out)
 {
@@ -153,6 +167,7 @@ static void log_in(const struct cbx_page *page, const struct cbx_http_request *r
     int64_t now = cbx_clock_ms();
     if (page->identity != NULL &&
         !cbx_identity_authenticate(page->identity, &credentials, now, &caller, &refusal)) {
+        note(page, request, CBX_ACCESS_REFUSED_CREDENTIAL, NULL, refusal.text);
         ask_for_token(refusal.status, refusal.text, out);
         out->retry_s = refusal.retry_s;
         return;
@@ -166,6 +181,7 @@ static void log_in(const struct cbx_page *page, const struct cbx_http_request *r
                  CBX_LOGIN_S, page->is_https ? "; Secure" : "");
         cbx_log(CBX_LOG_INFO, "principal '%s' (%s) logged in to the page", caller.principal,
                 caller.credential);
+        note(page, request, CBX_ACCESS_LOGIN, &caller, NULL);
     }
     explicit_bzero(header.p, header.len);
 }
@@ -174,6 +190,15 @@ static void log_in(const struct cbx_page *page, const struct cbx_http_request *r
 static void log_out(const struct cbx_page *page, const struct cbx_http_request *request,
                     struct cbx_http_response *out)
 {
+    char header[CBX_LOGIN_TOKEN_MAX + 16];
+    struct cbx_caller caller = { 0 };
+    if (page->identity != NULL &&
+        cbx_logins_find(page->logins, cbx_logins_cookie(request->cookie, cookie_name(page)),
+                        cbx_clock_ms(), header)) {
+        cbx_identity_prove(page->identity, cbx_str_of(header), &caller, NULL);
+        note(page, request, CBX_ACCESS_LOGOUT, &caller, NULL);
+        explicit_bzero(header, sizeof(header));
+    }
     cbx_logins_remove(page->logins, cbx_logins_cookie(request->cookie, cookie_name(page)));
     out->status = 303;
     out->location = "/";

@@ -2,6 +2,7 @@
  * The last decisions (service/decisions.h), and the answers to those that wait for approval. */
 #include "gateway/front/service/decisions.h"
 
+#include "gateway/front/access.h"
 #include "gateway/front/rest/listing.h"
 #include "gateway/front/vouch.h"
 #include "gateway/identity/caller.h"
@@ -135,6 +136,12 @@ static void answer_question(struct cbx_rest_call *call, bool approve)
                              approve, cbx_clock_ms(), &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
+    }
+    if (!approve) {
+        cbx_access_note(call->service->flow, CBX_ACCESS_APPROVAL_DENIED,
+                        &(struct cbx_access_entry){ .principal = cbx_rest_principal(call),
+                                                    .decision = call->id },
+                        &call->claims);
     }
     answer_decision(call);
 }

@@ -60,8 +60,8 @@ static void download(struct cbx_rest_call *call)
     if (!read_path(call, &path)) {
         return;
     }
-    int failed = cbx_service_get_file(call->service, call->request->caller, cbx_str_of(call->id),
-                                      cbx_buf_str(&path), &answer, &err);
+    int failed = cbx_service_get_file(call->service, call->request->caller, &call->claims,
+                                      cbx_str_of(call->id), cbx_buf_str(&path), &answer, &err);
     if (succeeded(call, failed, &err)) {
         call->response->status = 200;
         call->response->bytes_len = answer.bytes.len;

@@ -2,6 +2,7 @@
  * The routes. */
 #include "gateway/front/rest/rest.h"
 
+#include "gateway/front/access.h"
 #include "gateway/identity/caller.h"
 
 #include <stdio.h>
@@ -96,14 +97,19 @@ static void refuse_method(struct cbx_rest_call *call, struct cbx_str path)
 static void serve(struct cbx_rest_call *call, const struct route *route)
 {
     const struct cbx_caller *caller = call->request->caller;
+    cbx_claims_read_http(call->request, &call->claims);
+    cbx_claims_prove(caller, &call->claims);
     if (route->right != CBX_RIGHT_PUBLIC && !cbx_caller_may(caller, route->right)) {
         struct cbx_err err;
         cbx_fail(&err, CBX_EFORBIDDEN, "principal '%s' lacks the right '%s', which this needs",
                  caller->principal, cbx_right_name(route->right));
+        cbx_access_note(
+            call->service->flow, CBX_ACCESS_REFUSED_RIGHT,
+            &(struct cbx_access_entry){ .principal = caller->principal, .reason = err.text },
+            &call->claims);
         cbx_rest_fail(call, 403, &err);
         return;
     }
-    cbx_claims_prove(caller, &call->claims);
     route->handle(call);
     json_decref(call->body);
 }

@@ -24,6 +24,7 @@ struct entry {
     enum cbx_verdict verdict;
     enum state state;
     int64_t expires_ms;
+    bool expiry_taken;
     bool cut;     /* the source is longer */
     bool relaxed; /* judged in mode log-only */
     size_t source_len, finding_count;
@@ -488,6 +489,25 @@ void cbx_decisions_give_back(struct cbx_decisions *decisions, const char *princi
         e->state = APPROVED;
     }
     pthread_mutex_unlock(&decisions->lock);
+}
+
+bool cbx_decisions_take_expired(struct cbx_decisions *decisions, int64_t clock_ms,
+                                char id[CBX_ID_CHARS + 1], char principal[CBX_NAME_MAX + 1])
+{
+    bool found = false;
+    pthread_mutex_lock(&decisions->lock);
+    for (size_t i = 0; i < decisions->count && !found; i++) {
+        struct entry *e = decisions->items[i];
+        bool open = e->state == WAITING || e->state == APPROVED;
+        found = open && !e->expiry_taken && e->expires_ms <= clock_ms;
+        if (found) {
+            e->expiry_taken = true;
+            snprintf(id, CBX_ID_CHARS + 1, "%s", e->id);
+            snprintf(principal, CBX_NAME_MAX + 1, "%s", e->principal);
+        }
+    }
+    pthread_mutex_unlock(&decisions->lock);
+    return found;
 }
 
 bool cbx_decisions_waits(struct cbx_decisions *decisions, const char *id, int64_t clock_ms)

@@ -95,6 +95,10 @@ void cbx_decisions_give_back(struct cbx_decisions *decisions, const char *princi
 int cbx_decisions_digest(struct cbx_decisions *decisions, const char *reader, const char *id,
                          int64_t clock_ms, char out[CBX_SHA256_HEX + 1], struct cbx_err *err);
 
+/* A decision that waited, or was approved, and has expired: its id and whose it was, once. False when there is none. */
+bool cbx_decisions_take_expired(struct cbx_decisions *decisions, int64_t clock_ms,
+                                char id[CBX_ID_CHARS + 1], char principal[CBX_NAME_MAX + 1]);
+
 /* True when the decision waits for an answer. */
 bool cbx_decisions_waits(struct cbx_decisions *decisions, const char *id, int64_t clock_ms);
 

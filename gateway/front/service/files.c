@@ -88,12 +88,20 @@ int cbx_service_put_file(struct cbx_service *service, const char *principal, con
 }
 
 int cbx_service_get_file(struct cbx_service *service, const struct cbx_caller *caller,
-                         struct cbx_str session, struct cbx_str path, struct cbx_message *answer,
-                         struct cbx_err *err)
+                         const struct cbx_claims *claims, struct cbx_str session,
+                         struct cbx_str path, struct cbx_message *answer, struct cbx_err *err)
 {
-    struct cbx_get_file_args args = { .session = session,
-                                      .principal = cbx_str_of(caller->principal),
-                                      .path = path,
-                                      .proof = caller->proof };
+    static const struct cbx_claims none;
+    claims = claims != NULL ? claims : &none;
+    struct cbx_get_file_args args = {
+        .session = session,
+        .principal = cbx_str_of(caller->principal),
+        .path = path,
+        .proof = caller->proof,
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning) .member = cbx_str_of(claims->member),
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    };
     return cbx_call_get_file(service->flow, &args, CBX_STR(""), answer, err);
 }

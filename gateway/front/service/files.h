@@ -17,9 +17,9 @@ int cbx_service_put_file(struct cbx_service *service, const char *principal, con
                          const struct cbx_claims *claims, struct cbx_outcome *denial,
                          struct cbx_err *err);
 
-/* Reads a file: answer->bytes. `answer` was initialised by the caller. */
+/* Reads a file: answer->bytes. `answer` was initialised by the caller; `claims` (NULL = none) are the client's. */
 int cbx_service_get_file(struct cbx_service *service, const struct cbx_caller *caller,
-                         struct cbx_str session, struct cbx_str path, struct cbx_message *answer,
-                         struct cbx_err *err);
+                         const struct cbx_claims *claims, struct cbx_str session,
+                         struct cbx_str path, struct cbx_message *answer, struct cbx_err *err);
 
 #endif

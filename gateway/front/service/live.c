@@ -2,7 +2,9 @@
  * Executions that have not ended: one list, in the order of their acceptance. */
 #include "gateway/front/service/live.h"
 
+#include "gateway/front/access.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/service/decisions.h"
 #include "gateway/identity/identity.h"
 #include "policies/base/deadline.h"
 #include "policies/base/log.h"
@@ -264,6 +266,15 @@ void cbx_live_enforce(struct cbx_service *service)
     }
 }
 
+static void note_expired(struct cbx_service *service)
+{
+    char id[CBX_ID_CHARS + 1], principal[CBX_NAME_MAX + 1];
+    while (cbx_decisions_take_expired(service->decisions, cbx_clock_ms(), id, principal)) {
+        const struct cbx_access_entry entry = { .principal = principal, .decision = id };
+        cbx_access_note(service->flow, CBX_ACCESS_APPROVAL_EXPIRED, &entry, NULL);
+    }
+}
+
 static void *watch(void *context)
 {
     enum { STEP_MS = 1000 };
@@ -273,6 +284,7 @@ static void *watch(void *context)
         cbx_cond_wait_ms(&service->watch_changed, &service->lock, STEP_MS);
         pthread_mutex_unlock(&service->lock);
         cbx_live_enforce(service);
+        note_expired(service);
         pthread_mutex_lock(&service->lock);
     }
     pthread_mutex_unlock(&service->lock);

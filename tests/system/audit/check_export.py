@@ -17,11 +17,12 @@ ECS = {
     "event.category": LIST, "event.type": LIST,
     "user.name": TEXT, "related.user": LIST, "related.hash": LIST, "file.name": TEXT, "file.path": TEXT, "file.hash.sha256": TEXT,
     "rule.name": TEXT, "rule.ruleset": TEXT, "process.exit_code": LONG, "destination.domain": TEXT, "destination.port": LONG,
-    "http.request.method": TEXT,
+    "http.request.method": TEXT, "http.request.id": TEXT, "source.ip": TEXT,
 }
 # The types that ECS 8.11 expects of each category.
 ECS_TYPES = {
     "api": {"access", "admin", "allowed", "change", "creation", "deletion", "denied", "end", "info", "start", "user"},
+    "authentication": {"end", "info", "start"},
     "configuration": {"access", "change", "creation", "deletion", "info"},
     "file": {"access", "change", "creation", "deletion", "info"},
     "intrusion_detection": {"allowed", "denied", "info"},
@@ -36,15 +37,18 @@ OCSF_COMMON = {
 OCSF_OPTIONAL = {
     "activity_name": str, "message": str, "duration": int, "status_detail": str, "policy.name": str, "policy.uid": str,
     "action_id": {0, 1, 2}, "disposition_id": set(range(28)) | {99}, "metadata.product.name": str, "metadata.profiles": list,
-    "metadata.sequence": int, "metadata.uid": str, "metadata.event_code": str,
+    "metadata.sequence": int, "metadata.uid": str, "metadata.event_code": str, "metadata.correlation_uid": str,
 }
 OCSF = {
     2004: (2, {1, 2, 3}, {"finding_info.uid": str, "finding_info.title": str},
            {"is_alert": bool, "status_id": {1, 2, 3, 4}, "finding_info.created_time": int, "finding_info.analytic.type_id": {0, 1, 2, 3, 4, 99},
             "finding_info.analytic.name": str}),
     6003: (6, {0, 1, 2, 3, 4, 99}, {"actor.user.name": str, "api.operation": str, "src_endpoint.svc_name": str},
-           {"api.service.name": str, "api.request.uid": str, "dst_endpoint.hostname": str, "dst_endpoint.port": int}),
+           {"api.service.name": str, "api.request.uid": str, "src_endpoint.ip": str, "actor.user.credential_uid": str, "dst_endpoint.hostname": str, "dst_endpoint.port": int}),
 }
+
+
+OCSF_ACTIVITIES = {0: "Unknown", 1: "Create", 2: "Read", 3: "Update", 4: "Delete", 99: "Other"}
 
 
 def fail(*words):
@@ -103,8 +107,8 @@ def check_ocsf(line, record):
         fail("category or activity", event["category_uid"], event["activity_id"])
     if event["type_uid"] != event["class_uid"] * 100 + event["activity_id"]:
         fail("type_uid", event["type_uid"])
-    if event["activity_id"] == 99 and not event.get("activity_name"):
-        fail("an activity that is 'other' has no name")
+    if event["activity_name"] != OCSF_ACTIVITIES[event["activity_id"]]:
+        fail("activity", event["activity_id"], "is called", event["activity_name"])
     if event["metadata"]["sequence"] != record["seq"]:
         fail("another record")
 

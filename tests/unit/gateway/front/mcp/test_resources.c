@@ -13,8 +13,8 @@ static void every_language_that_runs_has_the_version_of_what_runs_it(void **stat
     struct cbx_mcp mcp = { 0 };
     size_t i;
     const json_t *each;
-    assert_int_equal(cbx_resource_read(&mcp, cbx_caller_local(), CBX_STR("sandbox://languages"),
-                                       &resource, NULL),
+    assert_int_equal(cbx_resource_read(&mcp, cbx_caller_local(), NULL,
+                                       CBX_STR("sandbox://languages"), &resource, NULL),
                      0);
     assert_int_equal(cbx_json_parse(cbx_buf_str(&resource.bytes), 1 << 20, &all, NULL), 0);
     const json_t *list = json_object_get(all, "languages");
@@ -98,7 +98,8 @@ static void every_listed_resource_can_be_read_or_says_why_not(void **state)
         if (strcmp(uri, "sessions://") != 0 && strcmp(uri, "sandbox://policy") != 0 &&
             strcmp(uri, "sandbox://libraries") != 0) {
             assert_int_equal(
-                cbx_resource_read(&mcp, cbx_caller_local(), cbx_str_of(uri), &resource, NULL), 0);
+                cbx_resource_read(&mcp, cbx_caller_local(), NULL, cbx_str_of(uri), &resource, NULL),
+                0);
             assert_true(resource.is_text);
             assert_string_equal(resource.type,
                                 json_string_value(json_object_get(each, "mimeType")));
@@ -115,7 +116,7 @@ static void every_listed_resource_can_be_read_or_says_why_not(void **state)
     for (i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         CBX_AUTO_DONE(resource) resource = { 0 };
         assert_int_equal(
-            cbx_resource_read(&mcp, cbx_caller_local(), cbx_str_of(none[i]), &resource, NULL),
+            cbx_resource_read(&mcp, cbx_caller_local(), NULL, cbx_str_of(none[i]), &resource, NULL),
             CBX_ENOTFOUND);
     }
     cbx_mcp_done(&mcp);
