@@ -9,11 +9,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const struct cbx_client clients[] = {
-#define CBX_CLIENT(name, title, section, typed, user_file, project_file, undo)                     \
-    { name, title, section, typed, user_file, project_file, undo },
+#define CBX_CLIENT_FORM(name, before, command, arguments, once)                                    \
+    static const struct cbx_client_form form_##name = { before, command, arguments, once };
 #include "gateway/cli/clients.def"
-#undef CBX_CLIENT
+
+#define JSON      cbx_client_entry_json
+#define TOML      cbx_client_entry_toml
+#define YAML      cbx_client_entry_yaml
+#define YAML_LIST cbx_client_entry_yaml_list
+static const struct cbx_client clients[] = {
+#define CBX_CLIENT(name, title, FORMAT, form, section, variable, folder, user_file, project_file,  \
+                   head, undo)                                                                     \
+    { name,   title,     FORMAT,       &form_##form, section, variable,                            \
+      folder, user_file, project_file, head,         undo },
+#include "gateway/cli/clients.def"
 };
 enum { CLIENTS = sizeof(clients) / sizeof(clients[0]) };
 
@@ -32,6 +41,51 @@ void cbx_client_add_names(struct cbx_buf *out)
     for (size_t i = 0; i < CLIENTS; i++) {
         cbx_buf_printf(out, "%s%s", i > 0 ? " " : "", clients[i].name);
     }
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+/* Below the folder, "" = the working directory: of the names with '|' between them the first that exists, else the last. */
+static int choose_file(const char *folder, const char *names, char *out, struct cbx_err *err)
+{
+    for (const char *at = names;;) {
+        size_t len = strcspn(at, "|");
+        int n =
+            snprintf(out, PATH_MAX, "%s%s%.*s", folder, folder[0] != '\0' ? "/" : "", (int)len, at);
+        if (n >= PATH_MAX) {
+            return cbx_fail(err, CBX_ETOOBIG, "the path of the client's file is too long");
+        }
+        if (at[len] == '\0' || access(out, F_OK) == 0) {
+            return 0;
+        }
+        at += len + 1;
+    }
+}
+
+int cbx_client_path(const struct cbx_client *client, bool project, char *out, struct cbx_err *err)
+{
+    const char *names = project ? client->project_file : client->user_file;
+    const char *base = client->variable != NULL ? getenv(client->variable) : NULL;
+    const char *home = getenv("HOME");
+    char folder[PATH_MAX] = "";
+    if (names == NULL) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "%s has no file %s; --print prints what to put into its settings",
+                        client->title, project ? "of a project" : "that can be edited");
+    }
+    if (project) {
+        return choose_file("", names, out, err);
+    }
+    if (base != NULL && base[0] == '/') {
+        return choose_file(base, names, out, err);
+    }
+    if (home == NULL || home[0] != '/') {
+        return cbx_fail(err, CBX_EINVAL, "$HOME is not an absolute path");
+    }
+    int n = snprintf(folder, sizeof(folder), "%s%s%s", home, client->folder[0] != '\0' ? "/" : "",
+                     client->folder);
+    return n < (int)sizeof(folder) ? choose_file(folder, names, out, err)
+                                   : cbx_fail(err, CBX_ETOOBIG, "$HOME is too long");
 }
 
 /* --- the options of mcp ----------------------------------------------------------------------- */
@@ -131,8 +185,7 @@ static struct cbx_options with_environment(const struct cbx_options *given)
     return options;
 }
 
-json_t *cbx_client_entry(const struct cbx_client *client, const struct cbx_options *options,
-                         struct cbx_err *err)
+json_t *cbx_client_command(const struct cbx_options *options, struct cbx_err *err)
 {
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -142,14 +195,30 @@ json_t *cbx_client_entry(const struct cbx_client *client, const struct cbx_optio
     }
     self[n] = '\0';
     const struct cbx_options complete = with_environment(options);
-    json_t *arguments = json_pack("[s]", "mcp");
+    json_t *command = json_array();
+    json_array_append_new(command, cbx_json_text(cbx_str_of(self)));
+    json_array_append_new(command, json_string("mcp"));
     for (size_t i = 0; i < sizeof(options_table) / sizeof(options_table[0]); i++) {
         if (is_of_mcp(&options_table[i])) {
-            add_option(&options_table[i], &complete, arguments);
+            add_option(&options_table[i], &complete, command);
         }
     }
-    json_t *entry = client->typed ? json_pack("{s:s}", "type", "stdio") : json_object();
-    json_object_set_new(entry, "command", cbx_json_text(cbx_str_of(self)));
-    json_object_set_new(entry, "args", arguments);
-    return entry;
+    return command;
+}
+
+void cbx_client_members(const struct cbx_client *client, const json_t *command, json_t **members,
+                        json_t **once)
+{
+    const struct cbx_client_form *form = client->form;
+    json_t *json = form->before != NULL ? json_loads(form->before, 0, NULL) : json_object();
+    *once = form->once != NULL ? json_loads(form->once, 0, NULL) : NULL;
+    if (form->arguments == NULL) {
+        json_object_set(json, form->command, (json_t *)(uintptr_t)command);
+    } else {
+        json_t *arguments = json_copy((json_t *)(uintptr_t)command);
+        json_object_set(json, form->command, json_array_get(command, 0));
+        json_array_remove(arguments, 0);
+        json_object_set_new(json, form->arguments, arguments);
+    }
+    *members = json;
 }

@@ -3,13 +3,21 @@
 #ifndef CBX_GATEWAY_CLI_CLIENTS_H
 #define CBX_GATEWAY_CLI_CLIENTS_H
 
+#include "gateway/cli/client_entry.h"
 #include "gateway/cli/options.h"
-#include "policies/base/json.h"
+
+/* What an entry is (clients.def). */
+struct cbx_client_form {
+    const char *before, *command, *arguments, *once;
+};
 
 struct cbx_client {
-    const char *name, *title, *section;
-    bool typed;
-    const char *user_file, *project_file, *undo;
+    const char *name, *title;
+    /* Sets the entry in a text of the client's format (client_entry.h). */
+    int (*set)(struct cbx_str text, const struct cbx_client_entry *entry, enum cbx_splice *what,
+               struct cbx_buf *out, struct cbx_err *err);
+    const struct cbx_client_form *form;
+    const char *section, *variable, *folder, *user_file, *project_file, *head, *undo;
 };
 
 /* The row with this name; NULL = none. */
@@ -18,11 +26,18 @@ const struct cbx_client *cbx_client_find(const char *name);
 /* Appends the names of all clients, separated by blanks. */
 void cbx_client_add_names(struct cbx_buf *out);
 
-/* The entry for `codebox mcp` (new reference): the path of this program, and the options of the
- * command mcp that were given. A client starts it in a folder and an environment of its own, so
+/* The path of the client's file, of the user or of the project in the working directory, with room for PATH_MAX bytes. CBX_EINVAL when the client
+ * has none, or $HOME is no absolute path; CBX_ETOOBIG. */
+int cbx_client_path(const struct cbx_client *client, bool project, char *out, struct cbx_err *err);
+
+/* The command of the server: the path of this program, and the options of the
+ * command mcp that were given, as a list (new reference). A client starts it in a folder and an environment of its own, so
  * files are named by absolute paths, and $DOCKER_HOST and $XDG_STATE_HOME of now become options.
  * NULL and CBX_EINVAL, CBX_EIO. */
-json_t *cbx_client_entry(const struct cbx_client *client, const struct cbx_options *options,
-                         struct cbx_err *err);
+json_t *cbx_client_command(const struct cbx_options *options, struct cbx_err *err);
+
+/* What the client's entry is for that command (new references; *once may be NULL). */
+void cbx_client_members(const struct cbx_client *client, const json_t *command, json_t **members,
+                        json_t **once);
 
 #endif

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int fail_errno(const char *path, struct cbx_err *err)
@@ -16,28 +17,95 @@ static int fail_errno(const char *path, struct cbx_err *err)
     return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
 }
 
+static bool is_below(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+    return strcmp(folder, "/") == 0 || (strncmp(path, folder, len) == 0 && path[len] == '/');
+}
+
+/* Is what is there of the path, which leads to no file, in the working directory? A folder may be a link. */
+static bool is_missing_within(const char *path, const char *here)
+{
+    char part[PATH_MAX], real[PATH_MAX];
+    snprintf(part, sizeof(part), "%s", path);
+    for (char *slash = strrchr(part, '/'); slash != NULL && slash != part;
+         slash = strrchr(part, '/')) {
+        *slash = '\0';
+        if (realpath(part, real) != NULL) {
+            return strcmp(real, here) == 0 || is_below(real, here);
+        }
+    }
+    return true;
+}
+
+/* The file behind the links on the way to it. */
+static int follow(const char *path, bool within, struct cbx_config_file *out, struct cbx_err *err)
+{
+    char real[PATH_MAX], here[PATH_MAX];
+    struct stat link, target;
+    if (snprintf(out->path, sizeof(out->path), "%s", path) >= (int)sizeof(out->path)) {
+        return cbx_fail(err, CBX_ETOOBIG, "the path is too long");
+    }
+    if (within && getcwd(here, sizeof(here)) == NULL) {
+        return fail_errno(path, err);
+    }
+    if (lstat(path, &link) < 0) {
+        if (errno != ENOENT) {
+            return fail_errno(path, err);
+        }
+        return !within || is_missing_within(path, here)
+                   ? 0
+                   : cbx_fail(err, CBX_EINVAL,
+                              "a folder of '%s' leads out of the project, so it is not followed",
+                              path);
+    }
+    bool linked = S_ISLNK(link.st_mode);
+    if (realpath(path, real) == NULL || stat(real, &target) < 0) {
+        return linked && errno == ENOENT
+                   ? cbx_fail(err, CBX_EINVAL, "'%s' is a symbolic link that leads nowhere", path)
+                   : fail_errno(path, err);
+    }
+    if (within && !is_below(real, here)) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "'%s' leads to '%s', which is not in the project, so it is not followed",
+                        path, real);
+    }
+    if (!linked) {
+        return 0;
+    }
+    if (link.st_uid != geteuid() || target.st_uid != geteuid()) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "'%s' is a symbolic link to '%s', and one of them belongs to another user, "
+                        "so it is not followed",
+                        path, real);
+    }
+    snprintf(out->path, sizeof(out->path), "%s", real);
+    return 0;
+}
+
 /* *fd is -1 when there is no such file. */
 static int open_regular(const char *path, int *fd, struct stat *status, struct cbx_err *err)
 {
     *fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (*fd < 0) {
-        return errno == ENOENT  ? 0
-               : errno == ELOOP ? cbx_fail(err, CBX_EINVAL,
-                                           "'%s' is a symbolic link, which is not followed", path)
-                                : fail_errno(path, err);
+        return errno == ENOENT ? 0 : fail_errno(path, err);
     }
     return fstat(*fd, status) == 0 && S_ISREG(status->st_mode)
                ? 0
                : cbx_fail(err, CBX_EINVAL, "'%s' is not a regular file", path);
 }
 
-int cbx_config_file_read(const char *path, struct cbx_config_file *out, struct cbx_buf *text,
-                         struct cbx_err *err)
+int cbx_config_file_read(const char *path, bool within, struct cbx_config_file *out,
+                         struct cbx_buf *text, struct cbx_err *err)
 {
     enum { CHUNK_BYTES = 16 * 1024 };
-    struct cbx_config_file file = { .path = path };
+    struct cbx_config_file file = { 0 };
     CBX_AUTO_FD fd = -1;
-    int failed = open_regular(path, &fd, &file.before, err);
+    int failed = follow(path, within, &file, err);
+    if (failed) {
+        return failed;
+    }
+    failed = open_regular(file.path, &fd, &file.before, err);
     if (failed) {
         return failed;
     }
@@ -120,11 +188,28 @@ static void sync_folder(const char *path)
     }
 }
 
+/* A rename needs no right to write to the file. Root may write to each, so its mode counts, too. */
+static int check_writable(const struct cbx_config_file *file, struct cbx_err *err)
+{
+    const mode_t anybody = S_IWUSR | S_IWGRP | S_IWOTH;
+    bool writable = !file->exists || ((file->before.st_mode & anybody) != 0 &&
+                                      faccessat(AT_FDCWD, file->path, W_OK, AT_EACCESS) == 0);
+    return writable ? 0
+                    : cbx_fail(err, CBX_EINVAL,
+                               "'%s' is read-only; make it writable, or put the entry into it "
+                               "yourself",
+                               file->path);
+}
+
 int cbx_config_file_replace(const struct cbx_config_file *file, struct cbx_str text, mode_t mode,
                             struct cbx_err *err)
 {
-    char temporary[PATH_MAX];
-    int failed = make_folders(file->path, mode, err);
+    char temporary[PATH_MAX + 16];
+    int failed = check_writable(file, err);
+    if (failed) {
+        return failed;
+    }
+    failed = make_folders(file->path, mode, err);
     if (failed) {
         return failed;
     }

@@ -4,7 +4,6 @@
 #include "gateway/cli/cli.h"
 #include "gateway/cli/clients.h"
 #include "gateway/cli/config_file.h"
-#include "gateway/cli/json_splice.h"
 #include "gateway/ipc/policy_set.h"
 
 #include <limits.h>
@@ -18,19 +17,9 @@ struct install {
     const struct cbx_options *options;
     bool project;
     char path[PATH_MAX];
-    json_t *entry; /* owned */
+    json_t *command, *members, *once; /* owned */
+    struct cbx_client_entry entry;
 };
-
-static int find_file(struct install *x, struct cbx_err *err)
-{
-    const char *home = getenv("HOME");
-    if (!x->project && (home == NULL || home[0] != '/')) {
-        return cbx_fail(err, CBX_EINVAL, "$HOME is not an absolute path");
-    }
-    int n = x->project ? snprintf(x->path, sizeof(x->path), "%s", x->client->project_file)
-                       : snprintf(x->path, sizeof(x->path), "%s/%s", home, x->client->user_file);
-    return n < (int)sizeof(x->path) ? 0 : cbx_fail(err, CBX_ETOOBIG, "$HOME is too long");
-}
 
 /* A mistake in the options is better seen now than in the log of a client. */
 static int check_policies(const struct cbx_options *options, struct cbx_err *err)
@@ -60,47 +49,65 @@ static int prepare(struct install *x, struct cbx_err *err)
     }
     x->client = cbx_client_find(o->client);
     x->project = o->scope != NULL && strcmp(o->scope, "project") == 0;
-    int failed = find_file(x, err);
-    failed = failed ? failed : check_policies(o, err);
+    int failed = o->print ? 0 : cbx_client_path(x->client, x->project, x->path, err);
     if (failed) {
         return failed;
     }
-    x->entry = cbx_client_entry(x->client, o, err);
-    return x->entry != NULL ? 0 : err->code;
+    failed = check_policies(o, err);
+    if (failed) {
+        return failed;
+    }
+    x->command = cbx_client_command(o, err);
+    if (x->command == NULL) {
+        return err->code;
+    }
+    cbx_client_members(x->client, x->command, &x->members, &x->once);
+    x->entry = (struct cbx_client_entry){ .section = x->client->section,
+                                          .name = entry_name,
+                                          .members = x->members,
+                                          .once = x->once,
+                                          .head = x->client->head };
+    return 0;
 }
 
 /* --- output ----------------------------------------------------------------------------------- */
 
+/* The entry in a file that is new. */
 static void print_snippet(const struct install *x)
 {
-    CBX_AUTO_JSON whole = json_pack("{s:{s:O}}", x->client->section, entry_name, x->entry);
     CBX_AUTO_DONE(buf) text;
+    enum cbx_splice what;
+    struct cbx_err err = { 0 };
     cbx_buf_init(&text, CBX_SPLICE_TEXT_MAX);
-    cbx_json_pretty(whole, CBX_STR(""), CBX_STR("  "), &text);
-    printf("%s\n", text.p);
+    if (x->client->set(CBX_STR(""), &x->entry, &what, &text, &err) == 0) {
+        printf("%s", text.p);
+    }
 }
 
 static void print_command(const struct install *x)
 {
-    printf("command: %s", json_string_value(json_object_get(x->entry, "command")));
     size_t i;
-    const json_t *argument;
-    json_array_foreach(json_object_get(x->entry, "args"), i, argument)
+    const json_t *word;
+    printf("command:");
+    json_array_foreach(x->command, i, word)
     {
-        printf(" %s", json_string_value(argument));
+        printf(" %s", json_string_value(word));
     }
     printf("\n");
 }
 
-static void print_done(const struct install *x, enum cbx_splice what)
+static void print_done(const struct install *x, const struct cbx_config_file *file,
+                       enum cbx_splice what)
 {
     static const char *const words[] = { [CBX_SPLICE_ADDED] = "added to",
                                          [CBX_SPLICE_REPLACED] = "replaced in",
                                          [CBX_SPLICE_SAME] = "already in, unchanged:" };
     const struct cbx_client *client = x->client;
-    printf("%s: codebox %s %s\n", client->title, words[what], x->path);
+    bool linked = strcmp(file->path, x->path) != 0;
+    printf("%s: codebox %s %s%s%s\n", client->title, words[what], x->path,
+           linked ? ", which leads to " : "", linked ? file->path : "");
     print_command(x);
-    printf("undo: remove the member '%s' of '%s' from that file", entry_name, client->section);
+    printf("undo: remove '%s' of '%s' from that file", entry_name, client->section);
     if (client->undo != NULL) {
         printf(", or: ");
         const char *scope = strstr(client->undo, "%s");
@@ -118,27 +125,34 @@ static int fail_with_snippet(const struct install *x, const struct cbx_err *err)
     return 2;
 }
 
-static int write_entry(const struct install *x)
+static int edit_file(const struct install *x, struct cbx_config_file *file, enum cbx_splice *what,
+                     struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) before;
     CBX_AUTO_DONE(buf) after;
     cbx_buf_init(&before, CBX_SPLICE_TEXT_MAX);
     cbx_buf_init(&after, 2 * (size_t)CBX_SPLICE_TEXT_MAX);
-    struct cbx_config_file file;
-    struct cbx_err err = { 0 };
-    enum cbx_splice what;
     mode_t mode = x->project ? 0666 & ~x->options->umask : 0600;
-    int failed = cbx_config_file_read(x->path, &file, &before, &err);
-    failed = failed ? failed
-                    : cbx_json_splice(cbx_buf_str(&before), x->client->section, entry_name,
-                                      x->entry, &what, &after, &err);
-    if (!failed && what != CBX_SPLICE_SAME) {
-        failed = cbx_config_file_replace(&file, cbx_buf_str(&after), mode, &err);
-    }
+    int failed = cbx_config_file_read(x->path, x->project, file, &before, err);
     if (failed) {
+        return failed;
+    }
+    failed = x->client->set(cbx_buf_str(&before), &x->entry, what, &after, err);
+    if (failed || *what == CBX_SPLICE_SAME) {
+        return failed;
+    }
+    return cbx_config_file_replace(file, cbx_buf_str(&after), mode, err);
+}
+
+static int write_entry(const struct install *x)
+{
+    struct cbx_config_file file;
+    enum cbx_splice what;
+    struct cbx_err err = { 0 };
+    if (edit_file(x, &file, &what, &err) != 0) {
         return fail_with_snippet(x, &err);
     }
-    print_done(x, what);
+    print_done(x, &file, what);
     return 0;
 }
 
@@ -155,6 +169,8 @@ int cbx_install_command(const struct cbx_options *options)
     } else {
         status = write_entry(&x);
     }
-    json_decref(x.entry);
+    json_decref(x.command);
+    json_decref(x.members);
+    json_decref(x.once);
     return status;
 }

@@ -114,6 +114,7 @@ struct object {
     struct span all;   /* from brace to brace */
     size_t first_key;  /* 0 = it has no members */
     size_t last_end;   /* of the last value */
+    size_t last_comma; /* behind the comma that follows it; 0 = none does */
     bool found;        /* the member is there */
     size_t key;        /* of the member */
     struct span value; /* of the member */
@@ -135,7 +136,9 @@ static struct object read_object(struct cbx_str text, size_t open, const char *m
         o.first_key = o.first_key > 0 ? o.first_key : key;
         o.last_end = value_end;
         at = skip_space(text, value_end);
-        at = at < text.len && text.p[at] == ',' ? skip_space(text, at + 1) : at;
+        bool comma = at < text.len && text.p[at] == ',';
+        o.last_comma = comma ? at + 1 : 0;
+        at = comma ? skip_space(text, at + 1) : at;
     }
     o.all.to = at + 1;
     return o;
@@ -170,28 +173,76 @@ static bool has_lines(struct cbx_str text, const struct object *o)
     return memchr(text.p + from, '\n', to - from) != NULL;
 }
 
-static void add_to_object(struct cbx_str text, const struct object *o, struct cbx_str unit,
+/* A file: its text, and the same with blanks in the place of comments, in which everything is found. */
+struct source {
+    struct cbx_str text, plain;
+};
+
+/* The end of the line when nothing but a comment follows on it, else `at`. */
+static size_t end_of_comment(const struct source *source, size_t at)
+{
+    struct cbx_str plain = source->plain;
+    size_t end = at;
+    while (end < plain.len && (plain.p[end] == ' ' || plain.p[end] == '\t')) {
+        end++;
+    }
+    return end == plain.len || plain.p[end] == '\n' || plain.p[end] == '\r' ? end : at;
+}
+
+/* Into an object without members, whose comments stay. */
+static void add_first(const struct source *source, const struct object *o, struct cbx_str unit,
+                      const char *name, const json_t *value, struct edit *edit)
+{
+    struct cbx_str indent = indent_of(source->plain, o->all.from),
+                   inner = cbx_str_sub(source->text, o->all.from + 1, o->all.to - 1),
+                   blank = cbx_str_sub(source->plain, o->all.from + 1, o->all.to - 1);
+    edit->where = o->all;
+    if (cbx_str_equal(inner, blank)) {
+        CBX_AUTO_JSON whole = json_pack("{s:O}", name, value);
+        cbx_json_pretty(whole, indent, unit, &edit->with);
+        return;
+    }
+    while (inner.len > 0 && memchr(" \t\r\n", inner.p[inner.len - 1], 4) != NULL) {
+        inner.len--;
+    }
+    CBX_AUTO_DONE(buf) deeper;
+    cbx_buf_init(&deeper, INDENT_MAX);
+    cbx_buf_add(&deeper, indent);
+    cbx_buf_add(&deeper, unit);
+    cbx_buf_add_char(&edit->with, '{');
+    cbx_buf_add(&edit->with, inner);
+    add_line(cbx_buf_str(&deeper), &edit->with);
+    add_member(name, value, cbx_buf_str(&deeper), unit, &edit->with);
+    add_line(indent, &edit->with);
+    cbx_buf_add_char(&edit->with, '}');
+}
+
+/* A comma behind the last member, which some files have, is there afterwards too. */
+static void add_to_object(const struct source *source, const struct object *o, struct cbx_str unit,
                           const char *name, const json_t *value, struct edit *edit)
 {
     struct cbx_buf *with = &edit->with;
     if (o->first_key == 0) {
-        CBX_AUTO_JSON whole = json_pack("{s:O}", name, value);
-        edit->where = o->all;
-        cbx_json_pretty(whole, indent_of(text, o->all.from), unit, with);
+        add_first(source, o, unit, name, value, edit);
         return;
     }
-    edit->where = (struct span){ o->last_end, o->last_end };
-    if (has_lines(text, o)) {
-        struct cbx_str indent = indent_of(text, o->first_key);
-        cbx_buf_add_char(with, ',');
+    bool lines = has_lines(source->plain, o);
+    size_t at = o->last_comma > 0 ? o->last_comma : o->last_end;
+    size_t end = lines ? end_of_comment(source, at) : at;
+    edit->where = (struct span){ o->last_end, end };
+    cbx_buf_add_cstr(with, o->last_comma > 0 ? "" : ",");
+    cbx_buf_add(with, cbx_str_sub(source->text, o->last_end, end));
+    if (lines) {
+        struct cbx_str indent = indent_of(source->plain, o->first_key);
         add_line(indent, with);
         add_member(name, value, indent, unit, with);
     } else {
-        cbx_buf_add_cstr(with, ", ");
+        cbx_buf_add_char(with, ' ');
         add_string(name, with);
         cbx_buf_add_cstr(with, ": ");
         cbx_json_write(with, value);
     }
+    cbx_buf_add_cstr(with, o->last_comma > 0 ? "," : "");
 }
 
 static void replace_member(struct cbx_str text, const struct object *o, struct cbx_str unit,
@@ -205,24 +256,35 @@ static void replace_member(struct cbx_str text, const struct object *o, struct c
     }
 }
 
-static void plan(struct cbx_str text, const char *section, const char *name, const json_t *value,
-                 struct edit *edit)
+/* What is missing of the path around the value (new reference). */
+static json_t *wrap(const char *const *path, size_t count, const json_t *value)
 {
-    struct object root = read_object(text, skip_space(text, 0), section);
-    struct cbx_str unit = root.first_key > 0 && has_lines(text, &root)
-                              ? indent_of(text, root.first_key)
-                              : CBX_STR("");
-    unit = unit.len > 0 && unit.len <= 8 ? unit : CBX_STR("  ");
-    if (!root.found) {
-        CBX_AUTO_JSON whole = json_pack("{s:O}", name, value);
-        add_to_object(text, &root, unit, section, whole, edit);
-        return;
+    json_t *whole = json_incref((json_t *)(uintptr_t)value);
+    for (size_t i = count; i > 0; i--) {
+        whole = json_pack("{s:o}", path[i - 1], whole);
     }
-    struct object inner = read_object(text, root.value.from, name);
-    if (inner.found) {
-        replace_member(text, &inner, unit, value, edit);
-    } else {
-        add_to_object(text, &inner, unit, name, value, edit);
+    return whole;
+}
+
+static void plan(const struct source *source, const char *const *path, size_t count,
+                 const json_t *value, struct edit *edit)
+{
+    struct cbx_str plain = source->plain;
+    struct object o = read_object(plain, skip_space(plain, 0), path[0]);
+    struct cbx_str unit =
+        o.first_key > 0 && has_lines(plain, &o) ? indent_of(plain, o.first_key) : CBX_STR("");
+    unit = unit.len > 0 && unit.len <= 8 ? unit : CBX_STR("  ");
+    for (size_t i = 0;; i++) {
+        if (!o.found) {
+            CBX_AUTO_JSON whole = wrap(path + i + 1, count - i - 1, value);
+            add_to_object(source, &o, unit, path[i], whole, edit);
+            return;
+        }
+        if (i + 1 == count) {
+            replace_member(plain, &o, unit, value, edit);
+            return;
+        }
+        o = read_object(plain, o.value.from, path[i + 1]);
     }
 }
 
@@ -230,7 +292,7 @@ static void plan(struct cbx_str text, const char *section, const char *name, con
 static void add_with_line_ends(struct cbx_str part, bool crlf, struct cbx_buf *out)
 {
     for (size_t i = 0; i < part.len; i++) {
-        if (part.p[i] == '\n' && crlf) {
+        if (part.p[i] == '\n' && crlf && (i == 0 || part.p[i - 1] != '\r')) {
             cbx_buf_add_char(out, '\r');
         }
         cbx_buf_add_char(out, part.p[i]);
@@ -245,62 +307,154 @@ static void apply(struct cbx_str text, const struct edit *edit, struct cbx_buf *
     cbx_buf_add(out, cbx_str_sub(text, edit->where.to, text.len));
 }
 
-static int read_text(struct cbx_str text, const char *section, json_t **out, struct cbx_err *err)
+/* --- comments --------------------------------------------------------------------------------- */
+
+/* Behind a comment that begins at `at`, or `at`. */
+static size_t skip_comment(struct cbx_str text, size_t at)
 {
-    CBX_AUTO_JSON json = NULL;
-    int failed = cbx_json_parse(text, CBX_SPLICE_TEXT_MAX, &json, err);
-    if (failed) {
-        return failed;
+    struct cbx_str rest = cbx_str_sub(text, at, text.len);
+    if (cbx_str_starts(rest, CBX_STR("//"))) {
+        const char *end = memchr(rest.p, '\n', rest.len);
+        return end != NULL ? (size_t)(end - text.p) : text.len;
     }
-    const json_t *inner = json_object_get(json, section);
-    if (!json_is_object(json) || (inner != NULL && !json_is_object(inner))) {
-        return cbx_fail(err, CBX_EINVAL, "%s%s is not an object", inner != NULL ? section : "",
-                        inner != NULL ? "" : "the file");
+    if (cbx_str_starts(rest, CBX_STR("/*"))) {
+        const char *end = rest.len > 3 ? memmem(rest.p + 2, rest.len - 2, "*/", 2) : NULL;
+        return end != NULL ? (size_t)(end - text.p) + 2 : text.len;
     }
-    *out = json_incref(json);
+    return at;
+}
+
+/* A comment is as many blanks; its line ends stay. */
+static void blank_comments(struct cbx_str text, struct cbx_buf *out)
+{
+    for (size_t at = 0; at < text.len;) {
+        size_t end = text.p[at] == '"' ? skip_string(text, at) : at + 1;
+        size_t comment = skip_comment(text, at);
+        if (comment == at) {
+            end = end < text.len ? end : text.len;
+            cbx_buf_add(out, cbx_str_sub(text, at, end));
+            at = end;
+        }
+        for (; at < comment; at++) {
+            char c = text.p[at];
+            cbx_buf_add_char(out, c == '\n' || c == '\r' ? c : ' ');
+        }
+    }
+}
+
+/* Text without comments as JSON: the commas behind last members are blanks. */
+static void blank_commas(struct cbx_str plain, struct cbx_buf *out)
+{
+    for (size_t at = 0; at < plain.len;) {
+        size_t end = plain.p[at] == '"' ? skip_string(plain, at) : at + 1;
+        size_t next = plain.p[at] == ',' ? skip_space(plain, at + 1) : plain.len;
+        bool last = next < plain.len && (plain.p[next] == '}' || plain.p[next] == ']');
+        end = end < plain.len ? end : plain.len;
+        cbx_buf_add(out, last ? CBX_STR(" ") : cbx_str_sub(plain, at, end));
+        at = end;
+    }
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+int cbx_json_splice_read(struct cbx_str text, json_t **out, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) plain;
+    CBX_AUTO_DONE(buf) strict;
+    cbx_buf_init(&plain, 2 * (size_t)CBX_SPLICE_TEXT_MAX);
+    cbx_buf_init(&strict, 2 * (size_t)CBX_SPLICE_TEXT_MAX);
+    blank_comments(text, &plain);
+    if (skip_space(cbx_buf_str(&plain), 0) == plain.len) {
+        *out = json_object();
+        return 0;
+    }
+    blank_commas(cbx_buf_str(&plain), &strict);
+    return cbx_json_parse(cbx_buf_str(&strict), CBX_SPLICE_TEXT_MAX, out, err);
+}
+
+/* The objects of the path, as far as they are there, are objects. */
+static int check_path(const json_t *json, const char *const *path, size_t count,
+                      struct cbx_err *err)
+{
+    for (size_t i = 0; i < count && json != NULL; i++) {
+        if (!json_is_object(json)) {
+            return cbx_fail(err, CBX_EINVAL, "%s is not an object",
+                            i > 0 ? path[i - 1] : "the file");
+        }
+        json = json_object_get(json, path[i]);
+    }
     return 0;
 }
 
+static const json_t *find(const json_t *json, const char *const *path, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        json = json_object_get(json, path[i]);
+    }
+    return json;
+}
+
 /* What a parser reads in the result is the text before with the member set, and nothing else. */
-static int check_result(struct cbx_str text, json_t *expected, const char *section,
-                        const char *name, const json_t *value, struct cbx_err *err)
+static int check_result(struct cbx_str text, json_t *expected, const char *const *path,
+                        size_t count, const json_t *value, struct cbx_err *err)
 {
     CBX_AUTO_JSON result = NULL;
-    if (json_object_get(expected, section) == NULL) {
-        json_object_set_new(expected, section, json_object());
+    json_t *at = expected;
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (json_object_get(at, path[i]) == NULL) {
+            json_object_set_new(at, path[i], json_object());
+        }
+        at = json_object_get(at, path[i]);
     }
-    json_object_set(json_object_get(expected, section), name, (json_t *)(uintptr_t)value);
-    return cbx_json_parse(text, CBX_SPLICE_TEXT_MAX, &result, err) == 0 &&
-                   json_equal(result, expected)
+    json_object_set(at, path[count - 1], (json_t *)(uintptr_t)value);
+    return cbx_json_splice_read(text, &result, err) == 0 && json_equal(result, expected)
                ? 0
                : cbx_fail(err, CBX_EINVAL, "the file cannot be edited without changing more of it");
 }
 
-int cbx_json_splice(struct cbx_str text, const char *section, const char *name, const json_t *value,
+int cbx_json_splice(struct cbx_str text, const char *const *path, size_t count, const json_t *value,
                     enum cbx_splice *what, struct cbx_buf *out, struct cbx_err *err)
 {
-    text = skip_space(text, 0) == text.len ? CBX_STR("{}\n") : text;
     CBX_AUTO_JSON json = NULL;
-    int failed = read_text(text, section, &json, err);
+    CBX_AUTO_DONE(buf) all;
+    CBX_AUTO_DONE(buf) plain;
+    CBX_AUTO_DONE(buf) result;
+    cbx_buf_init(&all, 2 * (size_t)CBX_SPLICE_TEXT_MAX);
+    cbx_buf_init(&plain, 2 * (size_t)CBX_SPLICE_TEXT_MAX);
+    cbx_buf_init(&result, 2 * (size_t)CBX_SPLICE_TEXT_MAX);
+    int failed = cbx_json_splice_read(text, &json, err);
     if (failed) {
         return failed;
     }
-    const json_t *before = json_object_get(json_object_get(json, section), name);
+    failed = check_path(json, path, count, err);
+    if (failed) {
+        return failed;
+    }
+    const json_t *before = find(json, path, count);
     if (before != NULL && json_equal(before, value)) {
         *what = CBX_SPLICE_SAME;
         return cbx_buf_add(out, text);
     }
+    blank_comments(text, &plain);
+    if (skip_space(cbx_buf_str(&plain), 0) == plain.len) { /* nothing, or comments alone */
+        bool commented = skip_space(text, 0) < text.len;
+        cbx_buf_add(&all, commented ? text : CBX_STR(""));
+        cbx_buf_add_cstr(&all, commented && text.p[text.len - 1] != '\n' ? "\n{}\n" : "{}\n");
+    } else {
+        cbx_buf_add(&all, text);
+    }
+    cbx_buf_reset(&plain);
+    blank_comments(cbx_buf_str(&all), &plain);
+    const struct source source = { .text = cbx_buf_str(&all), .plain = cbx_buf_str(&plain) };
     struct edit edit = { 0 };
     cbx_buf_init(&edit.with, CBX_SPLICE_TEXT_MAX);
-    plan(text, section, name, value, &edit);
-    CBX_AUTO_DONE(buf) result;
-    cbx_buf_init(&result, 2 * (size_t)CBX_SPLICE_TEXT_MAX);
-    apply(text, &edit, &result);
+    plan(&source, path, count, value, &edit);
+    apply(source.text, &edit, &result);
     cbx_buf_done(&edit.with);
-    failed = check_result(cbx_buf_str(&result), json, section, name, value, err);
-    if (!failed) {
-        *what = before != NULL ? CBX_SPLICE_REPLACED : CBX_SPLICE_ADDED;
-        failed = cbx_buf_add(out, cbx_buf_str(&result));
+    failed = check_result(cbx_buf_str(&result), json, path, count, value, err);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    *what = before != NULL ? CBX_SPLICE_REPLACED : CBX_SPLICE_ADDED;
+    return cbx_buf_add(out, cbx_buf_str(&result));
 }

@@ -35,7 +35,10 @@ int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identi
     *out = NULL;
     cbx_buf_init(&bytes, CBX_IDENTITY_BYTES_MAX);
     int failed = cbx_identity_load(config, &bytes, err);
-    failed = failed ? failed : cbx_loaded_read(cbx_buf_str(&bytes), &loaded, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_loaded_read(cbx_buf_str(&bytes), &loaded, err);
     if (failed) {
         return failed;
     }

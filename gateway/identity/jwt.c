@@ -43,17 +43,13 @@ static const char *const types[] = {
 #include "gateway/identity/jwt.def"
 };
 
-#define YES true
-#define NO  false
 static const struct other_claim {
     const char *name;
-    bool even_typed; /* also when `typ` is ACCESS_TOKEN */
     const char *what;
 } other_claims[] = {
-#define CBX_JWT_OTHER(claim, typed, what) { claim, typed, what },
+#define CBX_JWT_OTHER(claim, what) { claim, what },
 #include "gateway/identity/jwt.def"
 };
-#define ACCESS_TOKEN "at+jwt"
 
 struct key {
     char id[129]; /* empty = it has none */
@@ -433,10 +429,9 @@ static int check_use(const struct token *token, struct cbx_err *err)
                         "its type '%.*s' is not one of access tokens: at+jwt, JWT or none",
                         CBX_STR_SHOWN(type));
     }
-    bool typed = is_type(type, ACCESS_TOKEN);
     for (size_t i = 0; i < sizeof(other_claims) / sizeof(other_claims[0]); i++) {
         const struct other_claim *other = &other_claims[i];
-        if ((other->even_typed || !typed) && json_object_get(token->claims, other->name) != NULL) {
+        if (json_object_get(token->claims, other->name) != NULL) {
             return cbx_fail(err, CBX_EINVAL, "its claim '%s' is of %s, and not of an access token",
                             other->name, other->what);
         }

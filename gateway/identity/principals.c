@@ -318,7 +318,10 @@ static int add_principal(struct cbx_principals *out, const struct cbx_yaml *node
     struct cbx_principal row = { 0 };
     const struct reader r = { .all = out, .section = principal, .row = &row, .grant = -1 };
     int failed = read_row(&r, node, err);
-    failed = failed ? failed : check_name(out, &row, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_name(out, &row, err);
     if (failed) {
         return failed;
     }
@@ -364,7 +367,10 @@ static int add_grant(const struct reader *of, const struct cbx_yaml *node, struc
                               .issuer = of->issuer,
                               .grant = (int)all->grant_count };
     int failed = read_row(&r, node, err);
-    failed = failed ? failed : check_grant_name(all, &row, err);
+    if (failed) {
+        return place_at(node, failed, err);
+    }
+    failed = check_grant_name(all, &row, err);
     if (failed) {
         return place_at(node, failed, err);
     }
@@ -424,8 +430,14 @@ static int add_issuer(struct cbx_principals *out, const struct cbx_yaml *node, s
         .all = out, .section = issuer, .row = &row, .issuer = (int)out->issuer_count, .grant = -1
     };
     int failed = read_row(&r, node, err);
-    failed = failed ? failed : check_issuer_name(out, &row, err);
-    failed = failed ? failed : complete_fetching(&row, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_issuer_name(out, &row, err);
+    if (failed) {
+        return failed;
+    }
+    failed = complete_fetching(&row, err);
     if (failed) {
         return failed;
     }

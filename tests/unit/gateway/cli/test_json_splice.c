@@ -11,7 +11,8 @@ static void splice(const char *text, enum cbx_splice *what, struct cbx_buf *out)
     CBX_AUTO_JSON value = json_pack("{s:[i]}", "a", 1);
     struct cbx_err err = { 0 };
     cbx_buf_init(out, 1 << 20);
-    if (cbx_json_splice(cbx_str_of(text), "servers", "box", value, what, out, &err) != 0) {
+    static const char *const path[] = { "servers", "box" };
+    if (cbx_json_splice(cbx_str_of(text), path, 2, value, what, out, &err) != 0) {
         cbx_buf_printf(out, "error: %s", err.text);
     }
 }
@@ -107,11 +108,63 @@ static void ends_lines_as_the_text_does(void **state)
         "1\r\n      ]\r\n    }\r\n  }\r\n}\r\n");
 }
 
+#define BOX "\"box\": {\n      \"a\": [\n        1\n      ]\n    }"
+
+static void keeps_comments_and_commas_behind_last_members(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        { "// of the team\n{\n  \"servers\": {\n    \"y\": 1 // \"box\": 2, }\n  } /* "
+          "{\"servers\": */\n}\n",
+          "// of the team\n{\n  \"servers\": {\n    \"y\": 1, // \"box\": 2, }\n    " BOX
+          "\n  } /* {\"servers\": */\n}\n" },
+        { "{\n  \"servers\": {\n    \"y\": \"//\", // note\n  },\n}\n",
+          "{\n  \"servers\": {\n    \"y\": \"//\", // note\n    " BOX ",\n  },\n}\n" },
+        { "{\n  \"servers\": {\n    // none yet\n  }\n}\n",
+          "{\n  \"servers\": {\n    // none yet\n    " BOX "\n  }\n}\n" },
+        { "{\n  // \"box\"\n  \"servers\": {\n    // ours\n    \"box\": /* old */ 0, // end\n  "
+          "}\n}\n",
+          "{\n  // \"box\"\n  \"servers\": {\n    // ours\n    \"box\": /* old */ {\n      \"a\": "
+          "[\n        1\n      ]\n    }, // end\n  }\n}\n" },
+        { "// nothing\n", "// nothing\n{\n  \"servers\": {\n    " BOX "\n  }\n}\n" },
+        { "{\"y\": [1,],}", "{\"y\": [1,], \"servers\": {\"box\":{\"a\":[1]}},}" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_DONE(buf) out;
+        enum cbx_splice what = CBX_SPLICE_SAME;
+        splice(cases[i].text, &what, &out);
+        assert_string_equal(out.p, cases[i].expected);
+        assert_int_not_equal(what, CBX_SPLICE_SAME);
+    }
+}
+
+static void sets_a_member_deeper_down(void **state)
+{
+    (void)state;
+    static const char *const path[] = { "servers", "box", "a" };
+    const char *text =
+        "{\n  \"servers\": {\n    \"box\": {\n      \"env\": {\"K\": \"v\"}, // mine\n      "
+        "\"a\": 1 // old\n    }\n  }\n}\n";
+    CBX_AUTO_JSON value = json_integer(2);
+    CBX_AUTO_DONE(buf) out;
+    enum cbx_splice what;
+    struct cbx_err err = { 0 };
+    cbx_buf_init(&out, 1 << 20);
+    assert_int_equal(cbx_json_splice(cbx_str_of(text), path, 3, value, &what, &out, &err), 0);
+    assert_string_equal(
+        out.p, "{\n  \"servers\": {\n    \"box\": {\n      \"env\": {\"K\": \"v\"}, // mine\n      "
+               "\"a\": 2 // old\n    }\n  }\n}\n");
+    assert_int_equal(what, CBX_SPLICE_REPLACED);
+}
+
 static void refuses_what_is_not_an_object_of_json(void **state)
 {
     (void)state;
-    assert_refused("{\n  // a comment\n  \"servers\": {}\n}", "not valid JSON");
-    assert_refused("{\"servers\": {},}", "not valid JSON");
+    assert_refused("{\"servers\": {},,}", "not valid JSON");
+    assert_refused("{/* \"servers\": {}}", "not valid JSON");
+    assert_refused("{\"servers\": {}} // one\n {}", "not valid JSON");
     assert_refused("[]", "the file is not an object");
     assert_refused("{\"servers\": []}", "servers is not an object");
     assert_refused("{\"servers\": {}, \"servers\": {}}", "not valid JSON");
@@ -127,6 +180,8 @@ int main(void)
         cmocka_unit_test(leaves_a_text_alone_that_has_the_member),
         cmocka_unit_test(keeps_a_text_on_one_line),
         cmocka_unit_test(ends_lines_as_the_text_does),
+        cmocka_unit_test(keeps_comments_and_commas_behind_last_members),
+        cmocka_unit_test(sets_a_member_deeper_down),
         cmocka_unit_test(refuses_what_is_not_an_object_of_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
