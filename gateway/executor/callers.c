@@ -142,6 +142,19 @@ int cbx_executor_check_caller(struct cbx_executor *e, struct cbx_str principal,
     return failed ? failed : check_right(&caller, principal, CBX_RIGHT_EXECUTE, err);
 }
 
+int cbx_executor_check_operator(struct cbx_executor *e, struct cbx_str principal,
+                                struct cbx_str proof, struct cbx_err *err)
+{
+    struct cbx_caller caller;
+    if (e->config.identity == NULL) {
+        return cbx_fail(err, CBX_EFORBIDDEN,
+                        "this gateway authenticates no callers, so work has no owner to stop it "
+                        "by: POST /v1/executions/ID/cancel ends one");
+    }
+    int failed = prove(e->config.identity, principal, proof, &caller, err);
+    return failed ? failed : check_right(&caller, principal, CBX_RIGHT_ADMIN, err);
+}
+
 /* The policy of a decision is one of its principal's, also when it was one of the principal's when it was asked for. */
 static int check_policy(struct cbx_executor *e, const struct cbx_sealed *sealed,
                         struct cbx_err *err)

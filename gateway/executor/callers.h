@@ -25,6 +25,11 @@ int cbx_executor_check_submission(struct cbx_executor *e, const struct cbx_seale
 int cbx_executor_check_approver(struct cbx_executor *e, const struct cbx_submit_args *args,
                                 const struct cbx_sealed *sealed, struct cbx_err *err);
 
+/* Is this an operator of the gateway: does the proof authenticate it, and has it the right admin? CBX_EFORBIDDEN, also where callers are
+ * not authenticated. */
+int cbx_executor_check_operator(struct cbx_executor *e, struct cbx_str principal,
+                                struct cbx_str proof, struct cbx_err *err);
+
 /* Makes the voucher that the call asks for. CBX_EFORBIDDEN when the proof is of another principal, or that lacks the right. */
 int cbx_executor_vouch(struct cbx_executor *e, const struct cbx_vouch_args *args,
                        char out[CBX_VOUCHER_CHARS + 1], struct cbx_err *err);

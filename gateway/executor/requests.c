@@ -5,6 +5,7 @@
 #include "gateway/executor/callers.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
+#include "gateway/identity/tokens.h"
 #include "gateway/ipc/metrics.h"
 #include "policies/base/log.h"
 
@@ -232,6 +233,37 @@ static int record(struct cbx_executor *e, const char *type, json_t *body, struct
     struct cbx_audit *audit;
     int failed = cbx_executor_audit(e, &audit, err);
     return failed ? failed : cbx_audit_append(audit, type, owned, NULL, err);
+}
+
+/* The front, which sees the line with its next look at the file, cancels what it is about. The line is first: a log that cannot be written
+ * must not keep what is to end running. */
+static int serve_stop(struct cbx_executor_request *r, const struct cbx_stop_args *args,
+                      struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)bytes;
+    struct cbx_stop stop = { 0 };
+    int failed = cbx_executor_check_operator(r->executor, args->principal, args->proof, err);
+    if (failed) {
+        return failed;
+    }
+    if (args->token.len >= sizeof(stop.id)) {
+        return cbx_fail(err, CBX_EINVAL, "the id of a token has %d characters", CBX_TOKEN_ID_CHARS);
+    }
+    snprintf(stop.principal, sizeof(stop.principal), "%s", args->who.p);
+    snprintf(stop.id, sizeof(stop.id), "%s", args->token.p);
+    failed = cbx_tokens_stop(r->executor->config.state_dir, &stop, err);
+    if (failed) {
+        return failed;
+    }
+    json_t *body = json_pack("{s:s}", "by", args->principal.p);
+    cbx_claim_write("principal", args->who, body);
+    cbx_claim_write("token", args->token, body);
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
+#define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
+#include "gateway/ipc/subject.def"
+#undef CBX_SUBJECT
+    failed = record(r->executor, "stop", body, err);
+    return failed ? failed : answer_done(r, err);
 }
 
 static bool is_access(struct cbx_str type)

@@ -4,13 +4,14 @@
 source "$(dirname "$0")/lib.sh"
 
 token_of() { "$codebox" token create --state "$state" --principal "$1" 2>/dev/null; }
-ann=$(token_of ann) bob=$(token_of bob) few=$(token_of few)
+ann=$(token_of ann) bob=$(token_of bob) few=$(token_of few) ops=$(token_of ops)
 cat >"$work/codebox.yaml" <<'EOF'
 max-runs: 1
 principals:
   - {name: ann}
   - {name: bob, rights: ["execute", "audit:read"]}
   - {name: few, runs: 1, runs-waiting: 2}
+  - {name: ops, rights: [admin]}
 EOF
 serve() { start_server --config "$work/codebox.yaml"; }
 serve
@@ -168,6 +169,20 @@ ok '... not two' gives 2 'one of --principal' stop --all --principal ann
 ok '... and a token that is there' gives 2 'no token' stop --token 000000000000
 unauthenticated() { mkdir -m 700 "$work/other"; gives 2 'authenticates no callers' "$codebox" stop --state "$work/other" --all; [ ! -e "$work/other/tokens.jsonl" ]; }
 ok '... where callers have tokens' unauthenticated
+
+held=$(begin "$ann" "$long")
+wait_until is "$ann" "$held" running
+waits=$(begin "$ann" "$quick") also=$(begin "$bob" "$quick")
+over_rest() { gives_status 202 stopping as "$ops" POST /v1/stop '{"principal": "ann"}'; }
+ok 'an admin stops over REST what a principal has begun' over_rest
+ok '... what runs and what waits' wait_until both
+ok "... nobody else's" wait_until is "$bob" "$also" completed
+may_not() { gives_status 403 "lacks the right 'admin'" as "$bob" POST /v1/stop '{"all": true}'; }
+ok '... nobody else may' may_not
+one_of() { gives_status 400 'allowed is one of them' as "$ops" POST /v1/stop '{}'; gives_status 400 'allowed is one of them' as "$ops" POST /v1/stop '{"all": true, "principal": "ann"}'; gives_status 404 'no token' as "$ops" POST /v1/stop '{"token": "000000000000"}'; }
+ok '... and it takes one of the three' one_of
+by_ops() { jq -se 'map(select(.type == "stop" and .body.by == "ops" and .body.principal == "ann" and .body.address == "127.0.0.1")) | length == 1' "$state/audit.jsonl"; }
+ok '... and is a record' by_ops
 
 # --- kills
 busy=$(begin "$ann" "$long")
