@@ -108,6 +108,12 @@ static bool is_denied(const struct cbx_mounts *mounts, struct cbx_str host, char
     return false;
 }
 
+bool cbx_mount_is_denied(const struct cbx_mounts *mounts, const struct cbx_mount_request *request)
+{
+    char why[CBX_MOUNT_WHY_MAX];
+    return is_denied(mounts, cbx_str_of(request->host), why);
+}
+
 static bool is_own(struct cbx_str container, char *why)
 {
     static const char *const own[] = {

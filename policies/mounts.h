@@ -39,4 +39,7 @@ bool cbx_mount_lies_in(const char *path, const char *folder);
 bool cbx_mount_allowed(const struct cbx_mounts *mounts, const struct cbx_mount_request *request,
                        char why[CBX_MOUNT_WHY_MAX]);
 
+/* Does mounts.deny refuse it? The reason of cbx_mount_allowed names the entry then. */
+bool cbx_mount_is_denied(const struct cbx_mounts *mounts, const struct cbx_mount_request *request);
+
 #endif

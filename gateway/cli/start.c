@@ -190,12 +190,15 @@ static int check_mounts(void *context, struct cbx_err *err)
     const struct cbx_policy *policy = setup->policies.items[0];
     int failed = cbx_mounts_check(policy, mounts, err);
     if (failed) {
+        char why[CBX_ERR_DETAIL_BYTES];
+        snprintf(why, sizeof(why), "%.200s%s", err->detail, err->detail[0] != '\0' ? "; " : "");
         cbx_wrap(err, "--mount");
-        cbx_err_detail(err,
-                       "policy '%.*s' decides; a policy that extends it can have 'mounts: {allow: "
-                       "[{host: DIR, mode: ro}], container: [DIR]}'; 'codebox policy check-mount "
-                       "HOST:CONTAINER:MODE' tries it",
-                       CBX_STR_SHOWN(policy->name));
+        cbx_err_detail(
+            err,
+            "%spolicy '%.*s' decides; a policy that extends it can have 'mounts: {allow: "
+            "[{host: DIR, mode: ro}], container: [DIR]}'; 'codebox policy check-mount "
+            "HOST:CONTAINER:MODE' tries it",
+            why, CBX_STR_SHOWN(policy->name));
         return failed;
     }
     for (size_t i = 0; i < json_array_size(mounts) && !failed; i++) {

@@ -135,10 +135,11 @@ static int check_place(const char *host, int fd, const struct cbx_policy *policy
         char path[PATH_MAX];
         snprintf(path, sizeof(path), "%.*s", CBX_STR_ARG(policy->mounts.deny.items[i]));
         if (path[0] == '/' && is_folder(path, &folder)) {
-            return cbx_fail(err, CBX_EINVAL,
-                            "the host's folder '%.100s' is the same as '%.100s', which mounts.deny "
-                            "has",
-                            host, path);
+            cbx_fail(err, CBX_EINVAL,
+                     "the host's folder '%.160s' is, by another path, one that mounts.deny has",
+                     host);
+            cbx_err_detail(err, "'%s'", path); /* which one is not for callers */
+            return CBX_EINVAL;
         }
     }
     return 0;

@@ -112,8 +112,13 @@ static int judge(const struct cbx_policy *policy, const struct cbx_mount_request
     if (cbx_mount_allowed(&policy->mounts, request, why)) {
         return 0;
     }
+    bool listed = cbx_mount_is_denied(&policy->mounts, request);
     cbx_fail(err, CBX_EINVAL, "policy '%.*s' mounts no '%.80s': %s", CBX_STR_SHOWN(policy->name),
-             request->host, why);
+             request->host,
+             listed ? "it is, holds or lies in a folder that is never mounted" : why);
+    if (listed) { /* the entry is for the operator: it may be another path than the caller's */
+        cbx_err_detail(err, "%s", why);
+    }
     return CBX_EINVAL;
 }
 

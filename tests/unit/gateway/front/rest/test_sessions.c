@@ -147,7 +147,7 @@ static void a_legacy_option_that_cannot_be_had_is_refused(void **state)
         { "'mount_points':['/etc']", "HOST:CONTAINER" },
         { "'mount_points':[{'host_path':'/srv/x'}]", "container_path" },
         { "'mount_points':[{'host_path':'/etc','container_path':'/data'}]",
-          "mounts.deny has '/etc'" },
+          "holds or lies in a folder that is never mounted" },
         { "'mount_points':[{'host_path':'/srv/x','container_path':'/data'}]",
           "no entry of mounts.allow covers the host's path '/srv/x'" },
         { "'network':true", "'network'" },
