@@ -253,7 +253,7 @@ static void write_dockerfile(const struct wanted *wanted, const char *from, cons
 }
 
 static int build(struct cbx_engine *engine, const struct wanted *wanted, const char *from,
-                 struct cbx_str contents, struct cbx_err *err)
+                 struct cbx_str contents, const struct cbx_engine_stop *stop, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) dockerfile;
     char place[64];
@@ -266,8 +266,8 @@ static int build(struct cbx_engine *engine, const struct wanted *wanted, const c
     if (dockerfile.overflow) {
         return cbx_fail(err, CBX_ETOOBIG, "the list of the packages is too long for a layer");
     }
-    failed = cbx_engine_image_build(engine, wanted->name, cbx_buf_str(&dockerfile), err);
-    if (failed && cbx_engine_is_podman(engine)) {
+    failed = cbx_engine_image_build(engine, wanted->name, cbx_buf_str(&dockerfile), stop, err);
+    if (failed == CBX_EENGINE && cbx_engine_is_podman(engine)) {
         char detail[CBX_ERR_DETAIL_BYTES];
         snprintf(detail, sizeof(detail), "%s", err != NULL ? err->detail : "");
         cbx_fail(err, CBX_EENGINE, "Podman could not make a layer of packages; Docker can");
@@ -279,15 +279,16 @@ static int build(struct cbx_engine *engine, const struct wanted *wanted, const c
 /* Of the container that installed. The container and the temporary image go in any case; what an engine that ends in between leaves has
  * labels for cbx_sandbox_reap and cbx_packages_reap. */
 static int make_layer(struct cbx_engine *engine, const struct wanted *wanted, const char *container,
-                      struct cbx_str contents, struct cbx_err *err)
+                      struct cbx_str contents, const struct cbx_engine_stop *stop,
+                      struct cbx_err *err)
 {
     char temporary[CBX_IMAGE_ID_CHARS + 1];
-    int failed = cbx_engine_container_commit(engine, container, temporary, err);
+    int failed = cbx_engine_container_commit(engine, container, stop, temporary, err);
     cbx_engine_container_remove(engine, container, NULL);
     if (failed) {
         return failed;
     }
-    failed = build(engine, wanted, temporary, contents, err);
+    failed = build(engine, wanted, temporary, contents, stop, err);
     cbx_engine_image_remove(engine, temporary, NULL);
     return failed;
 }
@@ -350,7 +351,14 @@ static int install(struct cbx_engine *engine, const struct cbx_packages_config *
                                      .progress = progress };
     char container[CBX_CONTAINER_ID_CHARS + 1];
     failed = cbx_installer_run(engine, config, &run, &report, container, err);
-    return failed ? failed : make_layer(engine, wanted, container, cbx_buf_str(&contents), err);
+    if (failed) {
+        return failed;
+    }
+    struct cbx_engine_stop stop = { 0 };
+    if (progress != NULL) {
+        stop = (struct cbx_engine_stop){ progress->cancelled, progress->context };
+    }
+    return make_layer(engine, wanted, container, cbx_buf_str(&contents), &stop, err);
 }
 
 int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_config *config,

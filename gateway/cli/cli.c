@@ -129,6 +129,8 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
                       .network = { .network = o->egress_network },
                       .pip_index = o->pip_index,
                       .npm_registry = o->npm_registry,
+                      .max_installs = (int)o->max_installs,
+                      .install_ms = o->install_s * 1000,
                       .max_sessions = o->max_sessions > 0 ? (int)o->max_sessions : 32,
                       .max_runs = o->max_runs > 0 ? (int)o->max_runs : 16,
                       .idle_ms = (o->idle_s > 0 ? o->idle_s : 1800) * 1000,

@@ -6,6 +6,7 @@
 #include "gateway/executor/confine.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
+#include "gateway/executor/packages.h"
 #include "gateway/ipc/jail.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
@@ -115,6 +116,19 @@ static void await_runs(struct cbx_executor *e)
     }
 }
 
+/* Waits until the installers are gone: each sees within a fraction of a second that the executor ends, and removes its container. */
+static void await_installs(struct cbx_executor *e)
+{
+    enum { WAIT_MS = 5000, STEP_MS = 20 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
+    struct cbx_turns_stats stats;
+    cbx_turns_stats(e->installs, &stats);
+    for (int waited = 0; stats.running + stats.waiting > 0 && waited < WAIT_MS; waited += STEP_MS) {
+        nanosleep(&step, NULL);
+        cbx_turns_stats(e->installs, &stats);
+    }
+}
+
 static int stop_pipe[2] = { -1, -1 };
 
 /* The master, and the client that waits for it, need not wait any more: all is recorded and every sandbox
@@ -159,6 +173,7 @@ static void end(struct cbx_executor *e, int control)
     if (pool != NULL) {
         cbx_pool_end(pool);
     }
+    await_installs(e);
     if (!e->config.persistent) {
         await_runs(e);
     }
@@ -233,8 +248,12 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd, int reload_fd,
     static struct cbx_executor e;
     e.config = *config;
     pthread_mutex_init(&e.lock, NULL);
-    cbx_cond_init(&e.installer_free);
-    e.turns = cbx_turns_new(config->max_runs, WAITING_MAX, OWN_WAITING_MAX);
+    const struct cbx_turns_config turns = { .what = "programs",
+                                            .running = config->max_runs,
+                                            .waiting = WAITING_MAX,
+                                            .own_waiting = OWN_WAITING_MAX };
+    e.turns = cbx_turns_new(&turns);
+    e.installs = cbx_executor_install_turns(config->max_installs);
     cbx_health_init(&e.health);
     cbx_policy_history_init(&e.policies, config->policies);
     cbx_jail_common();

@@ -54,6 +54,13 @@ static const struct gauge {
     { "runs", "waiting", "codebox_runs", "gauge", "state", NULL },
     { "runs", "principals", "codebox_runs_waiting_principals", "gauge", NULL,
       "Principals of which a program waits." },
+    { "installs", "running", "codebox_installs", "gauge", "state",
+      "Installers of packages that run, and resolves and installs that wait for one." },
+    { "installs", "waiting", "codebox_installs", "gauge", "state", NULL },
+    { "installs", "principals", "codebox_installs_waiting_principals", "gauge", NULL,
+      "Principals of which an install waits." },
+    { "installs", "oldest", "codebox_installs_oldest_waiting_seconds", "gauge", NULL,
+      "How long the install that waits longest has waited." },
     { "runs", "unrecorded", "codebox_audit_pending", "gauge", NULL,
       "Actions whose outcome is not in the audit log yet." },
 };

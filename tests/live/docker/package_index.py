@@ -4,9 +4,11 @@ import base64
 import hashlib
 import io
 import json
+import os
 import socket
 import sys
 import threading
+import time
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -47,6 +49,7 @@ WHEELS = [
     wheel("good_part", "0.9"),
     wheel("needs_first", "1.0", ["good-part<1"]),
     wheel("needs_second", "1.0", ["good-part>=2"]),
+    wheel("held", "1.0"),
     wheel("retracted", "1.0"),
     wheel("foreign", "1.0", tag="cp27-cp27m-win32"),
     wheel("altered", "1.0"),
@@ -102,6 +105,8 @@ class Index(BaseHTTPRequestHandler):
         name = name or folder  # npm asks for /NAME
         elsewhere = f"http://{self.headers['Host'].partition(':')[0]}:{OTHER}{self.path}"
         moves = self.server.server_port == PORT and (name == "moved" or name.startswith("moved_file"))
+        while name == "held" and not os.path.exists("/tmp/released"):
+            time.sleep(0.05)
         if name == "hangs":
             threading.Event().wait()
         elif name in POINTING:
