@@ -412,7 +412,19 @@ static bool is_layer_name(const char *prefix, struct cbx_str name, struct cbx_st
     return cbx_packages_manager(text) != CBX_MANAGER_NONE;
 }
 
-static void add_layer(const char *prefix, const json_t *image, json_t *out)
+/* What a layer has beyond its sandbox image; all of it when that image is gone. */
+static int64_t own_bytes(struct cbx_engine *engine, const char *base, int64_t size_bytes)
+{
+    struct cbx_image image;
+    if (cbx_engine_image(engine, base, &image, NULL) != 0) {
+        return size_bytes;
+    }
+    free(image.contents);
+    return size_bytes > image.size_bytes ? size_bytes - image.size_bytes : 0;
+}
+
+static void add_layer(struct cbx_engine *engine, const char *prefix, const json_t *image,
+                      json_t *out)
 {
     const json_t *names = json_object_get(image, "RepoTags");
     for (size_t i = 0; i < json_array_size(names); i++) {
@@ -420,12 +432,14 @@ static void add_layer(const char *prefix, const json_t *image, json_t *out)
         if (name.len < CBX_LAYER_NAME_BYTES && is_layer_name(prefix, name, &kernel)) {
             const char *base = json_string_value(
                 json_object_get(json_object_get(image, "Labels"), CBX_LABEL_BASE));
+            int64_t size_bytes = json_integer_value(json_object_get(image, "Size"));
             json_array_append_new(
-                out, json_pack("{s:o,s:O,s:o,s:s,s:I,s:I}", "name", cbx_json_text(name), "id",
+                out, json_pack("{s:o,s:O,s:o,s:s,s:I,s:I,s:I}", "name", cbx_json_text(name), "id",
                                json_object_get(image, "Id"), "kernel", cbx_json_text(kernel),
                                "base", base != NULL ? base : "", "size_bytes",
-                               json_integer_value(json_object_get(image, "Size")), "created",
-                               json_integer_value(json_object_get(image, "Created"))));
+                               (json_int_t)size_bytes, "own_bytes",
+                               (json_int_t)own_bytes(engine, base != NULL ? base : "", size_bytes),
+                               "created", json_integer_value(json_object_get(image, "Created"))));
         }
     }
 }
@@ -443,7 +457,7 @@ int cbx_layer_list(struct cbx_engine *engine, const struct cbx_packages_config *
     const json_t *image;
     json_array_foreach(images, i, image)
     {
-        add_layer(config->sandbox->image_prefix, image, *out);
+        add_layer(engine, config->sandbox->image_prefix, image, *out);
     }
     return 0;
 }

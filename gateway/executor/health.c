@@ -154,6 +154,15 @@ static void describe_installs(struct cbx_executor *e, json_t *into)
                                   (double)s.oldest_ms / 1000, "held", (double)s.held_ms / 1000));
 }
 
+static void describe_layers(struct cbx_executor *e, json_t *into)
+{
+    struct cbx_layers_stats s;
+    cbx_layers_stats(e->layers, &s);
+    json_object_set_new(into, "layers",
+                        json_pack("{s:I,s:I,s:I}", "count", (json_int_t)s.count, "bytes",
+                                  (json_int_t)s.bytes, "evicted", (json_int_t)s.evicted));
+}
+
 static void describe_process(struct cbx_executor *e, json_t *into)
 {
     enum { METRICS_MAX = 1024 * 1024 };
@@ -171,6 +180,7 @@ static void describe_process(struct cbx_executor *e, json_t *into)
                         json_pack("{s:I,s:I}", "heap", (json_int_t)memory.heap_bytes, "peak",
                                   (json_int_t)memory.peak_resident_bytes));
     describe_installs(e, into);
+    describe_layers(e, into);
     json_object_set_new(into, "runs",
                         json_pack("{s:i,s:i,s:i,s:i}", "unrecorded", unrecorded, "running",
                                   turns.running, "waiting", turns.waiting, "principals",

@@ -9,6 +9,7 @@
 #include "gateway/executor/grants.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/imports.h"
+#include "gateway/executor/layers.h"
 #include "gateway/executor/mounts.h"
 #include "gateway/executor/outlet.h"
 #include "gateway/executor/policies.h"
@@ -34,7 +35,8 @@ struct cbx_executor {
     struct cbx_instance instance;
     struct cbx_replay_guard guard;
     struct cbx_import_cache imports;
-    struct cbx_turns *turns;    /* of programs: config.max_runs at the same time */
+    struct cbx_turns *turns; /* of programs: config.max_runs at the same time */
+    struct cbx_layers *layers;
     struct cbx_turns *installs; /* of installers: config.max_installs at the same time */
     int unrecorded;             /* actions whose outcome is not in the audit log yet */
     bool stopping;

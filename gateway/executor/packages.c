@@ -177,16 +177,21 @@ static int resolve(struct cbx_executor *e, const struct order *order, struct cbx
     return failed ? failed : send_report(sink, cbx_buf_str(&report), err);
 }
 
-/* With a turn. */
-static int carry_out(struct cbx_executor *e, const struct cbx_permit *permit,
-                     const struct order *order, struct cbx_str text, const struct cbx_sink *sink,
-                     struct cbx_err *err)
+static int install(struct cbx_executor *e, const struct cbx_permit *permit, struct order *order,
+                   struct cbx_str set, int64_t own_layers, struct cbx_err *err)
 {
     struct cbx_layer layer;
-    return permit->action == CBX_ACTION_INSTALL
-               ? cbx_layer_install(e->engine, &order->config, order->kernel, text, order->index,
-                                   &order->progress, &layer, err)
-               : resolve(e, order, text, sink, err);
+    int64_t bytes = 0;
+    int failed = cbx_layers_reserve(e->layers, e->engine, &order->config, permit->principal,
+                                    own_layers, &bytes, err);
+    if (failed) {
+        return failed;
+    }
+    order->config.unpacked_bytes = (uint64_t)bytes;
+    failed = cbx_layer_install(e->engine, &order->config, order->kernel, set, order->index,
+                               &order->progress, &layer, err);
+    cbx_layers_release(e->layers, bytes, failed ? NULL : &layer, permit->principal);
+    return failed;
 }
 
 /* CBX_ENOTFOUND: it takes an installer. */
@@ -194,13 +199,33 @@ static int find_layer(struct cbx_executor *e, const struct cbx_permit *permit,
                       const struct order *order, struct cbx_str set, struct cbx_err *err)
 {
     struct cbx_layer layer;
-    return permit->action == CBX_ACTION_INSTALL
-               ? cbx_layer_find(e->engine, &order->config, order->kernel, set, &layer, err)
-               : CBX_ENOTFOUND;
+    if (permit->action != CBX_ACTION_INSTALL) {
+        return CBX_ENOTFOUND;
+    }
+    int failed = cbx_layer_find(e->engine, &order->config, order->kernel, set, &layer, err);
+    if (!failed) {
+        cbx_layers_note_use(e->layers, &layer);
+    }
+    return failed;
+}
+
+/* With a turn. Another install may have made the layer meanwhile. */
+static int carry_out(struct cbx_executor *e, const struct cbx_permit *permit, struct order *order,
+                     struct cbx_str text, int64_t own_layers, const struct cbx_sink *sink,
+                     struct cbx_err *err)
+{
+    struct cbx_err absent = { 0 };
+    if (permit->action != CBX_ACTION_INSTALL) {
+        return resolve(e, order, text, sink, err);
+    }
+    return find_layer(e, permit, order, text, &absent) == 0
+               ? 0
+               : install(e, permit, order, text, own_layers, err);
 }
 
 int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permit,
-                          struct cbx_str text, const struct cbx_sink *sink, struct cbx_err *err)
+                          struct cbx_str text, int64_t own_layers, const struct cbx_sink *sink,
+                          struct cbx_err *err)
 {
     struct progress state = { .executor = e, .sink = sink, .ahead = -1 };
     struct order order;
@@ -218,7 +243,7 @@ int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permi
         return failed;
     }
     failed = is_cancelled(&state) ? cbx_fail(err, CBX_ECANCELLED, "cancelled before it began")
-                                  : carry_out(e, permit, &order, text, sink, err);
+                                  : carry_out(e, permit, &order, text, own_layers, sink, err);
     cbx_turns_end(e->installs, permit->principal);
     return failed;
 }
@@ -235,7 +260,14 @@ int cbx_executor_has_layer(struct cbx_executor *e, const char *language, struct 
         return cbx_fail(err, CBX_EINVAL, "there is no such language");
     }
     int failed = configure(e, &config, err);
-    return failed ? failed : cbx_layer_find(e->engine, &config, kernel, set, &layer, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_layer_find(e->engine, &config, kernel, set, &layer, err);
+    if (!failed) {
+        cbx_layers_note_use(e->layers, &layer);
+    }
+    return failed;
 }
 
 int cbx_executor_layer(struct cbx_executor *e, const struct cbx_permit *permit, struct cbx_str set,
@@ -254,6 +286,10 @@ int cbx_executor_layer(struct cbx_executor *e, const struct cbx_permit *permit, 
                         "the packages of this sandbox are not installed any more, as its image was "
                         "built anew or they were removed; ask for them again in a new session");
     }
+    if (failed) {
+        return failed;
+    }
+    cbx_layers_note_use(e->layers, &layer);
     out->set = permit->layer;
     memcpy(out->image, layer.id, sizeof(out->image));
     return failed;

@@ -40,6 +40,7 @@ static void maintain(struct cbx_executor *e, int64_t now, int64_t *renewed, int6
     enum { PROBE_MS = 5000 };
     cbx_executor_probe(e, PROBE_MS);
     if (now - *reaped >= cbx_executor_lease_ms(e) / 2) {
+        enum { COMMIT_S = 1200 }; /* an image that is being made is not younger */
         *reaped = now;
         size_t removed; /* a sandbox that is being made is in no table yet: only old ones */
         struct cbx_reap reap = { .instance = e->instance.name,
@@ -48,6 +49,7 @@ static void maintain(struct cbx_executor *e, int64_t now, int64_t *renewed, int6
                                  .context = e };
         cbx_sandbox_reap(e->engine, &reap, &removed, NULL);
         cbx_instance_reap(e->config.state_dir, e->engine);
+        cbx_packages_reap(e->engine, e->instance.name, COMMIT_S, &removed, NULL);
     }
 }
 
@@ -254,6 +256,11 @@ _Noreturn void cbx_executor_main(int control, int secrets_fd, int reload_fd,
                                             .own_waiting = OWN_WAITING_MAX };
     e.turns = cbx_turns_new(&turns);
     e.installs = cbx_executor_install_turns(config->max_installs);
+    const struct cbx_layers_config layers = { .state_dir = config->state_dir,
+                                              .all_bytes = config->layers_bytes,
+                                              .layer_bytes = config->layer_bytes,
+                                              .free_bytes = config->layers_free_bytes };
+    e.layers = cbx_layers_new(&layers);
     cbx_health_init(&e.health);
     cbx_policy_history_init(&e.policies, config->policies);
     cbx_jail_common();

@@ -305,12 +305,15 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
     bool approved = cbx_judgement_is_approved(judgement, request->options.approval);
     const struct cbx_approval *approval = approved ? request->options.approval : &none;
     cbx_sha256_hex(&judgement->mac, mac);
+    char own_layers[16];
+    snprintf(own_layers, sizeof(own_layers), "%d", (int)request->options.own_layers);
     struct cbx_submit_args args = {
         .sealed = cbx_buf_str(&judgement->sealed),
         .mac = cbx_str_of(mac),
         .files = judgement->files.p != NULL ? cbx_buf_str(&judgement->files) : CBX_STR(""),
         .detach = request->options.detach,
         .interactive = request->options.interactive,
+        .own_layers = cbx_str_of(own_layers),
 #define CBX_APPROVAL(member, max_bytes, meaning) .approval_##member = cbx_str_of(approval->member),
 #include "gateway/ipc/approval.def"
 #undef CBX_APPROVAL

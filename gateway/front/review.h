@@ -53,8 +53,9 @@ struct cbx_request;
 
 /* How a decision is carried out; zero-initialise for defaults. */
 struct cbx_submit_options {
-    bool detach;      /* the run continues after this process ended, and its result is kept */
-    bool interactive; /* the sink answers CBX_EVENT_ASK, by cbx_call_input */
+    bool detach;        /* the run continues after this process ended, and its result is kept */
+    bool interactive;   /* the sink answers CBX_EVENT_ASK, by cbx_call_input */
+    int64_t own_layers; /* of packages that the principal may have; 0 = no limit */
     /* Of a decision that asks; borrowed, NULL = none. A decision that it is not for is recorded and does not
      * run: the same source, judged again, may be for another state of its session. */
     const struct cbx_approval *approval;

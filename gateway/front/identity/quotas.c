@@ -5,6 +5,7 @@
 #include "policies/base/clock.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,7 +183,8 @@ void cbx_quotas_end(struct cbx_quotas *quotas, const char *principal)
     pthread_mutex_unlock(&quotas->lock);
 }
 
-int64_t cbx_quotas_runs(struct cbx_quotas *quotas, const char *principal, enum cbx_quota_runs which)
+/* A number of the principal's row, by its place there; 0 without one. */
+static int64_t number_of(struct cbx_quotas *quotas, const char *principal, size_t offset)
 {
     int64_t most = 0;
     if (quotas == NULL) {
@@ -191,10 +193,22 @@ int64_t cbx_quotas_runs(struct cbx_quotas *quotas, const char *principal, enum c
     pthread_mutex_lock(&quotas->lock);
     const struct entry *entry = find(quotas, principal);
     if (entry != NULL) {
-        most = which == CBX_QUOTA_AT_ONCE ? entry->row->runs : entry->row->runs_waiting;
+        memcpy(&most, (const char *)entry->row + offset, sizeof(most));
     }
     pthread_mutex_unlock(&quotas->lock);
     return most;
+}
+
+int64_t cbx_quotas_runs(struct cbx_quotas *quotas, const char *principal, enum cbx_quota_runs which)
+{
+    return number_of(quotas, principal,
+                     which == CBX_QUOTA_AT_ONCE ? offsetof(struct cbx_principal, runs)
+                                                : offsetof(struct cbx_principal, runs_waiting));
+}
+
+int64_t cbx_quotas_layers(struct cbx_quotas *quotas, const char *principal)
+{
+    return number_of(quotas, principal, offsetof(struct cbx_principal, layers));
 }
 
 int cbx_quotas_run(struct cbx_quotas *quotas, const char *principal, int64_t now_ms,

@@ -40,6 +40,9 @@ enum cbx_quota_runs { CBX_QUOTA_AT_ONCE, CBX_QUOTA_WAITING };
 int64_t cbx_quotas_runs(struct cbx_quotas *quotas, const char *principal,
                         enum cbx_quota_runs which);
 
+/* How many layers of packages that this principal had installed may be kept; as cbx_quotas_runs. */
+int64_t cbx_quotas_layers(struct cbx_quotas *quotas, const char *principal);
+
 /* A program of this principal used so much processor time. */
 void cbx_quotas_charge(struct cbx_quotas *quotas, const char *principal, int64_t cpu_ms,
                        int64_t now_ms);

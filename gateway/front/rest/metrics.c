@@ -61,6 +61,11 @@ static const struct gauge {
       "Principals of which an install waits." },
     { "installs", "oldest", "codebox_installs_oldest_waiting_seconds", "gauge", NULL,
       "How long the install that waits longest has waited." },
+    { "layers", "count", "codebox_layers", "gauge", NULL,
+      "Layers of packages that this gateway made, when the last one was installed." },
+    { "layers", "bytes", "codebox_layers_bytes", "gauge", NULL, "Their size." },
+    { "layers", "evicted", "codebox_layers_evicted_total", "counter", NULL,
+      "Layers that were removed to make room, since the executor started." },
     { "runs", "unrecorded", "codebox_audit_pending", "gauge", NULL,
       "Actions whose outcome is not in the audit log yet." },
 };

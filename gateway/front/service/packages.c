@@ -381,6 +381,7 @@ static int step(struct cbx_service *service, enum cbx_action action, struct cbx_
         cbx_service_request(action, order->principal, order->language, order->policy, CBX_STR(""),
                             source, NULL, order->origin);
     cbx_claims_lend(order->claims, &request.subject);
+    request.options.own_layers = cbx_quotas_layers(service->quotas, order->principal);
     int failed = cbx_review_judge(service->flow, &request, judgement, err);
     bool nothing = !failed && judgement->verdict == CBX_ALLOW && judgement->text.len == 0;
     if (failed || nothing) { /* the image has all of it */

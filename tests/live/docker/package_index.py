@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""An index of packages that are made here, for test_packages.c. Arguments: two ports, which serve the same. Prints its address when it is ready."""
+"""An index of packages that are made here, for test_packages.c. Arguments: two ports, which serve the same, and a text that makes the
+packages of ONCE other ones than those of any run before. Prints its address when it is ready."""
 import base64
 import hashlib
 import io
@@ -66,6 +67,9 @@ WHEELS = [
     wheel("pulls_old", "1.0", ["urllib3<1.26"]),
     wheel("urllib3", "1.25.0"),
 ]
+# Packages that no layer has yet, with 8 MiB each.
+ONCE = sys.argv[3].encode() if len(sys.argv) > 3 else b""
+WHEELS += [wheel(f"once_{each}", "1.0", extra={f"once_{each}/data": ONCE + bytes(8 << 20)}.items()) for each in "abcdef"]
 FILES = dict(WHEELS)
 FILES["only_source-1.0.tar.gz"] = b"no archive"
 
