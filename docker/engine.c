@@ -203,6 +203,18 @@ static struct cbx_str body_of(const struct cbx_engine_request *request, struct c
     return cbx_buf_str(json);
 }
 
+/* A CURLOPT_XFERINFOFUNCTION: anything but 0 ends the transfer. */
+static int poll_cancelled(void *context, curl_off_t to_receive, curl_off_t received,
+                          curl_off_t to_send, curl_off_t sent)
+{
+    const struct cbx_engine_request *request = context;
+    (void)to_receive;
+    (void)received;
+    (void)to_send;
+    (void)sent;
+    return request->cancelled(request->context) ? 1 : 0;
+}
+
 int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_request *request,
                         long *status, struct cbx_buf *reply, struct cbx_err *err)
 {
@@ -223,6 +235,9 @@ int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_reque
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT,
                      request->timeout_s > 0 ? request->timeout_s : (long)CALL_TIMEOUT_S);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, request->cancelled == NULL ? 1L : 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, poll_cancelled);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, request);
     char detail[CURL_ERROR_SIZE] = ""; /* libcurl's words: which certificate, which name */
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
     if (strcmp(request->method, "POST") == 0) {
@@ -234,6 +249,9 @@ int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_reque
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
     curl_slist_free_all(headers);
     return_handle(engine, curl);
+    if (code == CURLE_ABORTED_BY_CALLBACK) {
+        return cbx_fail(err, CBX_ESTATE, "cancelled");
+    }
     return code == CURLE_OK
                ? 0
                : cbx_engine_unreachable(engine, code,

@@ -98,16 +98,24 @@ int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64
 int cbx_engine_container_wait(struct cbx_engine *engine, const char *id, int timeout_s,
                               int *exit_code, struct cbx_err *err);
 
-/* Makes an image without a name of a container's files; it has the labels of the container. */
+/* Ends a call that takes minutes: polled about once a second, true ends it with CBX_ESTATE. */
+struct cbx_engine_stop {
+    bool (*cancelled)(void *context); /* NULL = never */
+    void *context;
+};
+
+/* Makes an image without a name of a container's files; it has the labels of the container. `stop` may be NULL; an engine whose client has
+ * left may make the image all the same. */
 int cbx_engine_container_commit(struct cbx_engine *engine, const char *id,
+                                const struct cbx_engine_stop *stop,
                                 char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err);
 
 /* Builds an image from a Dockerfile that needs no other file, and then gives it this name; the image exists completely or not at all.
  * The engine unpacks an archive with this one file, and starts no container for the instructions FROM, COPY and LABEL; those are the
  * ones to use. What COPY takes from is an image, so nothing runs that could change it meanwhile, which is what the archive calls
- * were attacked by. CBX_EENGINE; the engine's words are the detail. */
+ * were attacked by. CBX_EENGINE; the engine's words are the detail. `stop` may be NULL. */
 int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct cbx_str dockerfile,
-                           struct cbx_err *err);
+                           const struct cbx_engine_stop *stop, struct cbx_err *err);
 
 /* The images with this label ("key" or "key=value"), as the engine lists them: [{Id, Created, RepoTags, Labels, Size}] (new reference).
  * Id was checked to be one. */

@@ -37,13 +37,16 @@ int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const
                            struct cbx_err *err);
 
 /* A request to the engine. `path` is an API path without the version ("/containers/json"). With POST alone something is sent: `body`
- * (NULL = an empty one), or `bytes` of the media type `type` when that is not NULL. `timeout_s` 0 = 120 s. */
+ * (NULL = an empty one), or `bytes` of the media type `type` when that is not NULL. `timeout_s` 0 = 120 s. `cancelled` (may be NULL) is polled about once a second: true ends the transfer with CBX_ESTATE, and the
+ * engine sees a client that has disconnected. */
 struct cbx_engine_request {
     const char *method, *path;
     const json_t *body;
     struct cbx_str bytes;
     const char *type;
     long timeout_s;
+    bool (*cancelled)(void *context);
+    void *context;
 };
 
 /* Sends a request and appends the answer's body to *reply. CBX_EENGINE when nothing answers, or more than fits; an HTTP error status is

@@ -49,6 +49,7 @@ int cbx_engine_container_wait(struct cbx_engine *engine, const char *id, int tim
 }
 
 int cbx_engine_container_commit(struct cbx_engine *engine, const char *id,
+                                const struct cbx_engine_stop *stop,
                                 char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err)
 {
     char path[128];
@@ -56,7 +57,9 @@ int cbx_engine_container_commit(struct cbx_engine *engine, const char *id,
     CBX_AUTO_JSON answer = NULL;
     struct cbx_engine_request request = { .method = "POST",
                                           .path = path,
-                                          .timeout_s = IMAGE_TIMEOUT_S };
+                                          .timeout_s = IMAGE_TIMEOUT_S,
+                                          .cancelled = stop != NULL ? stop->cancelled : NULL,
+                                          .context = stop != NULL ? stop->context : NULL };
     int failed = cbx_engine_expect(engine, &request, 201, CBX_ANSWER_ANY, "commit a container",
                                    &answer, err);
     return failed ? failed : read_id(answer, "a committed container", out, err);
@@ -88,7 +91,7 @@ static int read_build(const struct cbx_engine *engine, struct cbx_str reply, str
 }
 
 int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct cbx_str dockerfile,
-                           struct cbx_err *err)
+                           const struct cbx_engine_stop *stop, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) tar;
     CBX_AUTO_DONE(buf) reply;
@@ -107,7 +110,9 @@ int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct c
                                           .path = path,
                                           .bytes = cbx_buf_str(&tar),
                                           .type = "application/x-tar",
-                                          .timeout_s = IMAGE_TIMEOUT_S };
+                                          .timeout_s = IMAGE_TIMEOUT_S,
+                                          .cancelled = stop != NULL ? stop->cancelled : NULL,
+                                          .context = stop != NULL ? stop->context : NULL };
     int failed = cbx_engine_transfer(engine, &request, &status, &reply, err);
     if (!failed && status != 200) {
         CBX_AUTO_JSON answer = NULL;

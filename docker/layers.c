@@ -253,7 +253,7 @@ static void write_dockerfile(const struct wanted *wanted, const char *from, cons
 }
 
 static int build(struct cbx_engine *engine, const struct wanted *wanted, const char *from,
-                 struct cbx_str contents, struct cbx_err *err)
+                 struct cbx_str contents, const struct cbx_engine_stop *stop, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) dockerfile;
     char place[64];
@@ -266,8 +266,8 @@ static int build(struct cbx_engine *engine, const struct wanted *wanted, const c
     if (dockerfile.overflow) {
         return cbx_fail(err, CBX_ETOOBIG, "the list of the packages is too long for a layer");
     }
-    failed = cbx_engine_image_build(engine, wanted->name, cbx_buf_str(&dockerfile), err);
-    if (failed && cbx_engine_is_podman(engine)) {
+    failed = cbx_engine_image_build(engine, wanted->name, cbx_buf_str(&dockerfile), stop, err);
+    if (failed == CBX_EENGINE && cbx_engine_is_podman(engine)) {
         char detail[CBX_ERR_DETAIL_BYTES];
         snprintf(detail, sizeof(detail), "%s", err != NULL ? err->detail : "");
         cbx_fail(err, CBX_EENGINE, "Podman could not make a layer of packages; Docker can");
@@ -279,15 +279,16 @@ static int build(struct cbx_engine *engine, const struct wanted *wanted, const c
 /* Of the container that installed. The container and the temporary image go in any case; what an engine that ends in between leaves has
  * labels for cbx_sandbox_reap and cbx_packages_reap. */
 static int make_layer(struct cbx_engine *engine, const struct wanted *wanted, const char *container,
-                      struct cbx_str contents, struct cbx_err *err)
+                      struct cbx_str contents, const struct cbx_engine_stop *stop,
+                      struct cbx_err *err)
 {
     char temporary[CBX_IMAGE_ID_CHARS + 1];
-    int failed = cbx_engine_container_commit(engine, container, temporary, err);
+    int failed = cbx_engine_container_commit(engine, container, stop, temporary, err);
     cbx_engine_container_remove(engine, container, NULL);
     if (failed) {
         return failed;
     }
-    failed = build(engine, wanted, temporary, contents, err);
+    failed = build(engine, wanted, temporary, contents, stop, err);
     cbx_engine_image_remove(engine, temporary, NULL);
     return failed;
 }
@@ -350,7 +351,14 @@ static int install(struct cbx_engine *engine, const struct cbx_packages_config *
                                      .progress = progress };
     char container[CBX_CONTAINER_ID_CHARS + 1];
     failed = cbx_installer_run(engine, config, &run, &report, container, err);
-    return failed ? failed : make_layer(engine, wanted, container, cbx_buf_str(&contents), err);
+    if (failed) {
+        return failed;
+    }
+    struct cbx_engine_stop stop = { 0 };
+    if (progress != NULL) {
+        stop = (struct cbx_engine_stop){ progress->cancelled, progress->context };
+    }
+    return make_layer(engine, wanted, container, cbx_buf_str(&contents), &stop, err);
 }
 
 int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_config *config,
@@ -404,7 +412,19 @@ static bool is_layer_name(const char *prefix, struct cbx_str name, struct cbx_st
     return cbx_packages_manager(text) != CBX_MANAGER_NONE;
 }
 
-static void add_layer(const char *prefix, const json_t *image, json_t *out)
+/* What a layer has beyond its sandbox image; all of it when that image is gone. */
+static int64_t own_bytes(struct cbx_engine *engine, const char *base, int64_t size_bytes)
+{
+    struct cbx_image image;
+    if (cbx_engine_image(engine, base, &image, NULL) != 0) {
+        return size_bytes;
+    }
+    free(image.contents);
+    return size_bytes > image.size_bytes ? size_bytes - image.size_bytes : 0;
+}
+
+static void add_layer(struct cbx_engine *engine, const char *prefix, const json_t *image,
+                      json_t *out)
 {
     const json_t *names = json_object_get(image, "RepoTags");
     for (size_t i = 0; i < json_array_size(names); i++) {
@@ -412,12 +432,14 @@ static void add_layer(const char *prefix, const json_t *image, json_t *out)
         if (name.len < CBX_LAYER_NAME_BYTES && is_layer_name(prefix, name, &kernel)) {
             const char *base = json_string_value(
                 json_object_get(json_object_get(image, "Labels"), CBX_LABEL_BASE));
+            int64_t size_bytes = json_integer_value(json_object_get(image, "Size"));
             json_array_append_new(
-                out, json_pack("{s:o,s:O,s:o,s:s,s:I,s:I}", "name", cbx_json_text(name), "id",
+                out, json_pack("{s:o,s:O,s:o,s:s,s:I,s:I,s:I}", "name", cbx_json_text(name), "id",
                                json_object_get(image, "Id"), "kernel", cbx_json_text(kernel),
                                "base", base != NULL ? base : "", "size_bytes",
-                               json_integer_value(json_object_get(image, "Size")), "created",
-                               json_integer_value(json_object_get(image, "Created"))));
+                               (json_int_t)size_bytes, "own_bytes",
+                               (json_int_t)own_bytes(engine, base != NULL ? base : "", size_bytes),
+                               "created", json_integer_value(json_object_get(image, "Created"))));
         }
     }
 }
@@ -435,7 +457,7 @@ int cbx_layer_list(struct cbx_engine *engine, const struct cbx_packages_config *
     const json_t *image;
     json_array_foreach(images, i, image)
     {
-        add_layer(config->sandbox->image_prefix, image, *out);
+        add_layer(engine, config->sandbox->image_prefix, image, *out);
     }
     return 0;
 }

@@ -108,7 +108,8 @@ int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_confi
 /* Label of an image that packages were built into (`codebox image build --packages`): the text of their set. */
 #define CBX_LABEL_BUILT_IN "codebox.packages"
 
-/* The layers with this prefix: [{name, id, kernel, base, size_bytes, created}] (new reference); `created` is seconds since 1970. `base` is
+/* The layers with this prefix: [{name, id, kernel, base, size_bytes, own_bytes, created}] (new reference); own_bytes is what it has beyond its
+ * sandbox image, `created` is seconds since 1970. `base` is
  * no current image's id when the sandbox image was built anew since: no session uses such a layer any more, so it may be removed. */
 int cbx_layer_list(struct cbx_engine *engine, const struct cbx_packages_config *config,
                    json_t **out, struct cbx_err *err);

@@ -172,6 +172,14 @@ static int check_policy(struct cbx_executor *e, const struct cbx_sealed *sealed,
                : refuse(principal, why.text, err);
 }
 
+int64_t cbx_executor_layers_of(struct cbx_executor *e, const struct cbx_sealed *sealed)
+{
+    struct cbx_caller caller = { 0 };
+    cbx_identity_caller(e->config.identity, cbx_str_of(sealed->fields.principal),
+                        cbx_json_str(json_object_get(sealed->json, "credential")), &caller);
+    return caller.row != NULL ? caller.row->layers : 0;
+}
+
 int cbx_executor_check_submission(struct cbx_executor *e, const struct cbx_sealed *sealed,
                                   struct cbx_str proof, struct cbx_err *err)
 {

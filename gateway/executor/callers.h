@@ -25,6 +25,9 @@ int cbx_executor_check_submission(struct cbx_executor *e, const struct cbx_seale
 int cbx_executor_check_approver(struct cbx_executor *e, const struct cbx_submit_args *args,
                                 const struct cbx_sealed *sealed, struct cbx_err *err);
 
+/* How many layers of packages the principal of the decision may have; 0 = no limit. */
+int64_t cbx_executor_layers_of(struct cbx_executor *e, const struct cbx_sealed *sealed);
+
 /* Is this an operator of the gateway: does the proof authenticate it, and has it the right admin? CBX_EFORBIDDEN, also where callers are
  * not authenticated. */
 int cbx_executor_check_operator(struct cbx_executor *e, struct cbx_str principal,

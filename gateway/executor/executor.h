@@ -35,6 +35,10 @@ struct cbx_executor_config {
     struct cbx_network_settings network;  /* of proxies */
     int max_sessions;
     int max_runs;     /* at the same time; more wait their turn */
+    int max_installs; /* installers at the same time; a principal has half of them at most */
+    int64_t layers_bytes, layer_bytes, layers_free_bytes; /* layers.h */
+    int64_t
+        install_ms; /* a resolve, and an install, may take this long; 0 = CBX_PACKAGES_TIMEOUT_MS */
     int64_t idle_ms;  /* a session without a run for this long is closed */
     int64_t lease_ms; /* a sandbox without an executor ends after this; 0 = CBX_SANDBOX_LEASE_MS */
     struct cbx_pool_config pool;

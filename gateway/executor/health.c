@@ -144,6 +144,25 @@ static json_t *describe_check(struct cbx_health *health, enum cbx_health_part pa
     return check;
 }
 
+static void describe_installs(struct cbx_executor *e, json_t *into)
+{
+    struct cbx_turns_stats s;
+    cbx_turns_stats(e->installs, &s);
+    json_object_set_new(into, "installs",
+                        json_pack("{s:i,s:i,s:i,s:f,s:f}", "running", s.running, "waiting",
+                                  s.waiting, "principals", s.principals, "oldest",
+                                  (double)s.oldest_ms / 1000, "held", (double)s.held_ms / 1000));
+}
+
+static void describe_layers(struct cbx_executor *e, json_t *into)
+{
+    struct cbx_layers_stats s;
+    cbx_layers_stats(e->layers, &s);
+    json_object_set_new(into, "layers",
+                        json_pack("{s:I,s:I,s:I}", "count", (json_int_t)s.count, "bytes",
+                                  (json_int_t)s.bytes, "evicted", (json_int_t)s.evicted));
+}
+
 static void describe_process(struct cbx_executor *e, json_t *into)
 {
     enum { METRICS_MAX = 1024 * 1024 };
@@ -160,6 +179,8 @@ static void describe_process(struct cbx_executor *e, json_t *into)
     json_object_set_new(into, "memory",
                         json_pack("{s:I,s:I}", "heap", (json_int_t)memory.heap_bytes, "peak",
                                   (json_int_t)memory.peak_resident_bytes));
+    describe_installs(e, into);
+    describe_layers(e, into);
     json_object_set_new(into, "runs",
                         json_pack("{s:i,s:i,s:i,s:i}", "unrecorded", unrecorded, "running",
                                   turns.running, "waiting", turns.waiting, "principals",

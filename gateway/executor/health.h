@@ -33,7 +33,7 @@ struct cbx_executor;
  * writes and removes a block in the state directory. Takes two seconds at most. */
 void cbx_executor_probe(struct cbx_executor *e, int64_t max_age_ms);
 
-/* Probes, and writes {engine_ok, engine, api, audit_ok, audit, sessions, pool_ok, pool, checks, refusals, memory, unrecorded,
+/* Probes, and writes {engine_ok, engine, api, audit_ok, audit, sessions, pool_ok, pool, checks, refusals, memory, runs, installs, layers,
  * metrics (text)} into `into`. pool_ok: a sandbox is ready, or the last attempts to make one did not fail. `engine` is its version, or what is wrong; `checks` are [{name, ok, reason,
  * since_ms, age_ms}]. */
 void cbx_executor_health(struct cbx_executor *e, json_t *into);

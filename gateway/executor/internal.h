@@ -9,6 +9,7 @@
 #include "gateway/executor/grants.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/imports.h"
+#include "gateway/executor/layers.h"
 #include "gateway/executor/mounts.h"
 #include "gateway/executor/outlet.h"
 #include "gateway/executor/policies.h"
@@ -37,9 +38,9 @@ struct cbx_executor {
     struct cbx_sha256 voucher_key; /* known after its first use */
     bool has_voucher_key;
     struct cbx_turns *turns; /* of programs: config.max_runs at the same time */
-    pthread_cond_t installer_free;
-    int installing; /* installers that run */
-    int unrecorded; /* actions whose outcome is not in the audit log yet */
+    struct cbx_layers *layers;
+    struct cbx_turns *installs; /* of installers: config.max_installs at the same time */
+    int unrecorded;             /* actions whose outcome is not in the audit log yet */
     bool stopping;
     struct cbx_sessions *sessions;
     struct cbx_health health;
@@ -81,6 +82,9 @@ struct cbx_executor_request {
  * it, later ones return what is there. CBX_ESTATE when the executor is stopping. */
 int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cbx_err *err);
 int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err);
+
+/* True once the executor ends. */
+bool cbx_executor_is_stopping(struct cbx_executor *e);
 
 /* The key of digests that are kept in sandboxes. There must be a pool. */
 struct cbx_str cbx_executor_key(const struct cbx_executor *e);

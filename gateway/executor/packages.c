@@ -4,15 +4,17 @@
 
 #include "docker/container.h"
 #include "docker/packages.h"
-#include "policies/base/deadline.h"
+#include "gateway/ipc/metrics.h"
 #include "policies/packages.h"
 
 enum { INDEX_BYTES = 1024 };
 
 /* Of one call: docker/ reports lines, the front gets events. */
 struct progress {
+    struct cbx_executor *executor;
     const struct cbx_sink *sink;
     bool stopped; /* the sink cancelled */
+    int ahead;    /* how many installs the client was told are before this one; -1 = nothing yet */
 };
 
 static void send_line(void *context, struct cbx_str text)
@@ -28,7 +30,8 @@ static void send_line(void *context, struct cbx_str text)
 static bool is_cancelled(void *context)
 {
     const struct progress *p = context;
-    return p->stopped || (p->sink->cancelled != NULL && p->sink->cancelled(p->sink->context));
+    return p->stopped || cbx_executor_is_stopping(p->executor) ||
+           (p->sink->cancelled != NULL && p->sink->cancelled(p->sink->context));
 }
 
 static int send_report(const struct cbx_sink *sink, struct cbx_str report, struct cbx_err *err)
@@ -58,7 +61,8 @@ static int configure(struct cbx_executor *e, struct cbx_packages_config *out, st
         .network = c->package_network,
         .index = { [CBX_MANAGER_PIP] = c->pip_index, [CBX_MANAGER_NPM] = c->npm_registry },
         .reach = &c->network,
-        .ca_bundle = c->package_ca
+        .ca_bundle = c->package_ca,
+        .timeout_ms = (uint32_t)c->install_ms
     };
     return 0;
 }
@@ -91,62 +95,177 @@ static int choose_index(struct cbx_executor *e, const struct cbx_permit *permit,
     return 0;
 }
 
-/* Each installer may use a gigabyte of memory: a few at a time, the others wait. */
-static int acquire_installer(struct cbx_executor *e, struct progress *progress, struct cbx_err *err)
+/* --- turns ------------------------------------------------------------------------------------ */
+
+/* Each installer may use a gigabyte of memory. An index that does not answer holds an installer until its time is over: a principal
+ * has half of them at most, so one index blocks no other principal. */
+struct cbx_turns *cbx_executor_install_turns(int max)
 {
-    enum { INSTALLERS_MAX = 4, TICK_MS = 200 };
-    int failed = 0;
-    pthread_mutex_lock(&e->lock);
-    while (!failed && e->installing >= INSTALLERS_MAX) {
-        cbx_cond_wait_ms(&e->installer_free, &e->lock, TICK_MS);
-        if (is_cancelled(progress)) {
-            failed = cbx_fail(err, CBX_ESTATE, "cancelled before packages were installed");
-        }
+    enum { INSTALLERS = 4, WAITING = 128, OWN_WAITING = 32 };
+    int running = max > 0 ? max : INSTALLERS;
+    const struct cbx_turns_config config = { .what = "installs of packages",
+                                             .running = running,
+                                             .waiting = WAITING,
+                                             .own_running = (running + 1) / 2,
+                                             .own_waiting = OWN_WAITING };
+    return cbx_turns_new(&config);
+}
+
+/* Tells the client how many are before it, when that has changed. */
+static bool gives_up(void *context, int ahead)
+{
+    struct progress *p = context;
+    if (ahead != p->ahead) {
+        char line[CBX_PROGRESS_BYTES_MAX];
+        int len = snprintf(line, sizeof(line), "queued: %d install%s before this one", ahead,
+                           ahead == 1 ? " is" : "s are");
+        p->ahead = ahead;
+        send_line(p, (struct cbx_str){ .p = line, .len = (size_t)len });
     }
-    e->installing += failed ? 0 : 1;
-    pthread_mutex_unlock(&e->lock);
+    return is_cancelled(p);
+}
+
+static int take_turn(struct cbx_executor *e, const struct cbx_permit *permit, struct progress *p,
+                     struct cbx_err *err)
+{
+    enum { RETRY_S = 10 };
+    const struct cbx_turn_wait wait = {
+        .principal = permit->principal, .run = permit->decision, .gives_up = gives_up, .context = p
+    };
+    int64_t began_us = cbx_metric_clock_us();
+    int failed = cbx_turns_take(e->installs, &wait, err);
+    cbx_metric_observe(CBX_METRIC_INSTALL_QUEUE_TIME, cbx_metric_clock_us() - began_us);
+    if (failed == CBX_EBUSY) {
+        const struct cbx_err full = *err;
+        cbx_fail(err, CBX_EQUOTA, "%s", full.text);
+        err->retry_s = RETRY_S;
+    }
+    return failed == CBX_EBUSY ? CBX_EQUOTA : failed;
+}
+
+/* --- the two steps ---------------------------------------------------------------------------- */
+
+/* What both steps need. */
+struct order {
+    struct cbx_packages_config config;
+    const char *kernel, *index; /* index: NULL = the configured one */
+    char url[INDEX_BYTES];
+    struct cbx_packages_progress progress;
+};
+
+static int read_order(struct cbx_executor *e, const struct cbx_permit *permit,
+                      struct progress *progress, struct order *out, struct cbx_err *err)
+{
+    *out = (struct order){ .kernel = cbx_kernel_of(permit->language),
+                           .progress = { send_line, is_cancelled, progress } };
+    int failed = configure(e, &out->config, err);
+    if (failed) {
+        return failed;
+    }
+    failed = choose_index(e, permit, out->url, err);
+    out->index = out->url[0] != '\0' ? out->url : NULL;
     return failed;
 }
 
-static void release_installer(struct cbx_executor *e)
+static int resolve(struct cbx_executor *e, const struct order *order, struct cbx_str text,
+                   const struct cbx_sink *sink, struct cbx_err *err)
 {
-    pthread_mutex_lock(&e->lock);
-    e->installing--;
-    pthread_cond_broadcast(&e->installer_free);
-    pthread_mutex_unlock(&e->lock);
-}
-
-/* With an installer acquired. */
-static int install(struct cbx_executor *e, const struct cbx_permit *permit, struct cbx_str text,
-                   struct progress *state, struct cbx_err *err)
-{
-    const struct cbx_packages_progress progress = { send_line, is_cancelled, state };
-    struct cbx_packages_config config;
-    struct cbx_layer layer;
-    const char *kernel = cbx_kernel_of(permit->language);
-    char url[INDEX_BYTES];
-    int failed = configure(e, &config, err);
-    failed = failed ? failed : choose_index(e, permit, url, err);
-    const char *index = !failed && url[0] != '\0' ? url : NULL;
-    if (failed || permit->action == CBX_ACTION_INSTALL) {
-        return failed ? failed
-                      : cbx_layer_install(e->engine, &config, kernel, text, index, &progress,
-                                          &layer, err);
-    }
     CBX_AUTO_DONE(buf) report;
     cbx_buf_init(&report, CBX_REPORT_BYTES_MAX);
-    failed = cbx_packages_resolve(e->engine, &config, kernel, text, index, &progress, &report, err);
-    return failed ? failed : send_report(state->sink, cbx_buf_str(&report), err);
+    int failed = cbx_packages_resolve(e->engine, &order->config, order->kernel, text, order->index,
+                                      &order->progress, &report, err);
+    return failed ? failed : send_report(sink, cbx_buf_str(&report), err);
+}
+
+static int install(struct cbx_executor *e, const struct cbx_permit *permit, struct order *order,
+                   struct cbx_str set, int64_t own_layers, struct cbx_err *err)
+{
+    struct cbx_layer layer;
+    int64_t bytes = 0;
+    int failed = cbx_layers_reserve(e->layers, e->engine, &order->config, permit->principal,
+                                    own_layers, &bytes, err);
+    if (failed) {
+        return failed;
+    }
+    order->config.unpacked_bytes = (uint64_t)bytes;
+    failed = cbx_layer_install(e->engine, &order->config, order->kernel, set, order->index,
+                               &order->progress, &layer, err);
+    cbx_layers_release(e->layers, bytes, failed ? NULL : &layer, permit->principal);
+    return failed;
+}
+
+/* CBX_ENOTFOUND: it takes an installer. */
+static int find_layer(struct cbx_executor *e, const struct cbx_permit *permit,
+                      const struct order *order, struct cbx_str set, struct cbx_err *err)
+{
+    struct cbx_layer layer;
+    if (permit->action != CBX_ACTION_INSTALL) {
+        return CBX_ENOTFOUND;
+    }
+    int failed = cbx_layer_find(e->engine, &order->config, order->kernel, set, &layer, err);
+    if (!failed) {
+        cbx_layers_note_use(e->layers, &layer);
+    }
+    return failed;
+}
+
+/* With a turn. Another install may have made the layer meanwhile. */
+static int carry_out(struct cbx_executor *e, const struct cbx_permit *permit, struct order *order,
+                     struct cbx_str text, int64_t own_layers, const struct cbx_sink *sink,
+                     struct cbx_err *err)
+{
+    struct cbx_err absent = { 0 };
+    if (permit->action != CBX_ACTION_INSTALL) {
+        return resolve(e, order, text, sink, err);
+    }
+    return find_layer(e, permit, order, text, &absent) == 0
+               ? 0
+               : install(e, permit, order, text, own_layers, err);
 }
 
 int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permit,
-                          struct cbx_str text, const struct cbx_sink *sink, struct cbx_err *err)
+                          struct cbx_str text, int64_t own_layers, const struct cbx_sink *sink,
+                          struct cbx_err *err)
 {
-    struct progress state = { .sink = sink };
-    int failed = acquire_installer(e, &state, err);
+    struct progress state = { .executor = e, .sink = sink, .ahead = -1 };
+    struct order order;
+    struct cbx_err absent = { 0 };
+    int failed = read_order(e, permit, &state, &order, err);
+    if (failed) {
+        return failed;
+    }
+    int found = find_layer(e, permit, &order, text, &absent);
+    if (found != CBX_ENOTFOUND) {
+        return found == 0 ? 0 : cbx_fail(err, found, "%s", absent.text);
+    }
+    failed = take_turn(e, permit, &state, err);
+    if (failed) {
+        return failed;
+    }
+    failed = is_cancelled(&state) ? cbx_fail(err, CBX_ECANCELLED, "cancelled before it began")
+                                  : carry_out(e, permit, &order, text, own_layers, sink, err);
+    cbx_turns_end(e->installs, permit->principal);
+    return failed;
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+int cbx_executor_has_layer(struct cbx_executor *e, const char *language, struct cbx_str set,
+                           struct cbx_err *err)
+{
+    struct cbx_packages_config config;
+    struct cbx_layer layer;
+    const char *kernel = cbx_kernel_of(language);
+    if (kernel == NULL) {
+        return cbx_fail(err, CBX_EINVAL, "there is no such language");
+    }
+    int failed = configure(e, &config, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_layer_find(e->engine, &config, kernel, set, &layer, err);
     if (!failed) {
-        failed = install(e, permit, text, &state, err);
-        release_installer(e);
+        cbx_layers_note_use(e->layers, &layer);
     }
     return failed;
 }
@@ -167,6 +286,10 @@ int cbx_executor_layer(struct cbx_executor *e, const struct cbx_permit *permit, 
                         "the packages of this sandbox are not installed any more, as its image was "
                         "built anew or they were removed; ask for them again in a new session");
     }
+    if (failed) {
+        return failed;
+    }
+    cbx_layers_note_use(e->layers, &layer);
     out->set = permit->layer;
     memcpy(out->image, layer.id, sizeof(out->image));
     return failed;

@@ -6,6 +6,7 @@
 #include "gateway/executor/confine.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
+#include "gateway/executor/packages.h"
 #include "gateway/identity/identity.h"
 #include "gateway/ipc/jail.h"
 #include "policies/base/clock.h"
@@ -40,6 +41,7 @@ static void maintain(struct cbx_executor *e, int64_t now, int64_t *renewed, int6
     enum { PROBE_MS = 5000 };
     cbx_executor_probe(e, PROBE_MS);
     if (now - *reaped >= cbx_executor_lease_ms(e) / 2) {
+        enum { COMMIT_S = 1200 }; /* an image that is being made is not younger */
         *reaped = now;
         size_t removed; /* a sandbox that is being made is in no table yet: only old ones */
         struct cbx_reap reap = { .instance = e->instance.name,
@@ -48,6 +50,7 @@ static void maintain(struct cbx_executor *e, int64_t now, int64_t *renewed, int6
                                  .context = e };
         cbx_sandbox_reap(e->engine, &reap, &removed, NULL);
         cbx_instance_reap(e->config.state_dir, e->engine);
+        cbx_packages_reap(e->engine, e->instance.name, COMMIT_S, &removed, NULL);
     }
 }
 
@@ -116,6 +119,19 @@ static void await_runs(struct cbx_executor *e)
     }
 }
 
+/* Waits until the installers are gone: each sees within a fraction of a second that the executor ends, and removes its container. */
+static void await_installs(struct cbx_executor *e)
+{
+    enum { WAIT_MS = 5000, STEP_MS = 20 };
+    struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
+    struct cbx_turns_stats stats;
+    cbx_turns_stats(e->installs, &stats);
+    for (int waited = 0; stats.running + stats.waiting > 0 && waited < WAIT_MS; waited += STEP_MS) {
+        nanosleep(&step, NULL);
+        cbx_turns_stats(e->installs, &stats);
+    }
+}
+
 static int stop_pipe[2] = { -1, -1 };
 
 /* The master, and the client that waits for it, need not wait any more: all is recorded and every sandbox
@@ -160,6 +176,7 @@ static void end(struct cbx_executor *e, int control)
     if (pool != NULL) {
         cbx_pool_end(pool);
     }
+    await_installs(e);
     if (!e->config.persistent) {
         await_runs(e);
     }
@@ -246,8 +263,17 @@ _Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,
     const int control = channels->control;
     e.config = *config;
     pthread_mutex_init(&e.lock, NULL);
-    cbx_cond_init(&e.installer_free);
-    e.turns = cbx_turns_new(config->max_runs, WAITING_MAX, OWN_WAITING_MAX);
+    const struct cbx_turns_config turns = { .what = "programs",
+                                            .running = config->max_runs,
+                                            .waiting = WAITING_MAX,
+                                            .own_waiting = OWN_WAITING_MAX };
+    e.turns = cbx_turns_new(&turns);
+    e.installs = cbx_executor_install_turns(config->max_installs);
+    const struct cbx_layers_config layers = { .state_dir = config->state_dir,
+                                              .all_bytes = config->layers_bytes,
+                                              .layer_bytes = config->layer_bytes,
+                                              .free_bytes = config->layers_free_bytes };
+    e.layers = cbx_layers_new(&layers);
     cbx_health_init(&e.health);
     cbx_policy_history_init(&e.policies, config->policies);
     cbx_jail_common();

@@ -5,6 +5,7 @@
 #include "gateway/executor/callers.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/internal.h"
+#include "gateway/executor/packages.h"
 #include "gateway/identity/tokens.h"
 #include "gateway/ipc/metrics.h"
 #include "policies/base/log.h"
@@ -38,6 +39,7 @@ static void answer_error(struct cbx_executor_request *r, int code, const struct 
     CBX_AUTO_MEM char *text = cbx_grants_clean(&r->executor->grants, err->text);
     CBX_AUTO_MEM char *detail = cbx_grants_clean(&r->executor->grants, err->detail);
     json_object_set_new(header, "code", json_integer(code));
+    json_object_set_new(header, "retry_s", json_integer(err->retry_s));
     /* A text that was cut to fit may end in half a character. */
     json_object_set_new(header, "text", cbx_json_text(cbx_str_of(text)));
     json_object_set_new(header, "detail", cbx_json_text(cbx_str_of(detail)));
@@ -221,6 +223,18 @@ static int serve_contents(struct cbx_executor_request *r, const struct cbx_conte
     }
     free(image.contents);
     return failed;
+}
+
+static int serve_find_layer(struct cbx_executor_request *r, const struct cbx_find_layer_args *args,
+                            struct cbx_str set, struct cbx_err *err)
+{
+    int failed = cbx_executor_has_layer(r->executor, args->language.p, set, err);
+    if (failed && failed != CBX_ENOTFOUND) {
+        return failed;
+    }
+    json_t *header = cbx_reply_json(CBX_REPLY_DONE);
+    json_object_set_new(header, "found", json_boolean(failed == 0));
+    return answer(r, header, CBX_STR(""), err);
 }
 
 /* --- calls in a session that no run is in ----------------------------------------------------- */
@@ -482,7 +496,7 @@ static int (*const dispatch[])(struct cbx_executor_request *, const json_t *, st
 
 /* A call that fails while the executor stops may succeed in the next one: without an answer the
  * front sends it there, as it does when the executor is killed. */
-static bool is_stopping(struct cbx_executor *e)
+bool cbx_executor_is_stopping(struct cbx_executor *e)
 {
     pthread_mutex_lock(&e->lock);
     bool stopping = e->stopping;
@@ -504,7 +518,7 @@ void cbx_executor_serve(struct cbx_executor *e, int fd)
                      ? dispatch[call](&r, message.header, cbx_buf_str(&message.bytes), &err)
                      : cbx_fail(&err, CBX_EPROTO, "the executor has no such call");
     }
-    if (failed && r.client != CBX_CLIENT_NO_REPLY && !is_stopping(e)) {
+    if (failed && r.client != CBX_CLIENT_NO_REPLY && !cbx_executor_is_stopping(e)) {
         answer_error(&r, failed, &err);
     }
     close(fd);

@@ -12,6 +12,8 @@
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
+#include <stdlib.h>
+
 /* How long the executor waits for the acknowledgement of a result: from the client that has it,
  * and on behalf of the session's next run. */
 enum { ACK_TIMEOUT_MS = 30000, UNACKNOWLEDGED_MS = 30000 };
@@ -84,6 +86,7 @@ struct execution {
     struct cbx_host_mounts mounts; /* opened for its sandbox; owned */
     struct cbx_err refusal;        /* why they could not be opened; code 0 = they could */
     bool interactive;
+    int64_t own_layers; /* of packages that its principal may have; 0 = no limit */
     struct cbx_sink sink;
     struct cbx_result result; /* owned */
 };
@@ -303,7 +306,8 @@ static int run_one_shot(struct execution *x, struct cbx_err *err)
 /* Packages; no sandbox. */
 static int install(struct execution *x, struct cbx_err *err)
 {
-    int failed = cbx_executor_packages(x->request->executor, x->permit, x->text, &x->sink, err);
+    int failed = cbx_executor_packages(x->request->executor, x->permit, x->text, x->own_layers,
+                                       &x->sink, err);
     cbx_executor_end_output(x->request, &x->result);
     return failed;
 }
@@ -545,6 +549,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
                            .packages = args->packages,
                            .sealed = sealed.json,
                            .interactive = args->interactive,
+                           .own_layers = cbx_executor_layers_of(e, &sealed),
                            .sink = cbx_executor_sink(r) };
     if (!failed) { /* a failure is the outcome of the decision, behind its record */
         cbx_executor_prepare_mounts(e, &sealed, &x.mounts, &x.refusal);

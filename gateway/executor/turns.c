@@ -2,6 +2,7 @@
  * Turns: a ring of principals, each with a list of its programs that wait. */
 #include "gateway/executor/turns.h"
 
+#include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 #include "policies/permit.h"
 
@@ -16,6 +17,7 @@ struct waiter {
     const struct cbx_turn_wait *wait;
     struct waiter *next;
     pthread_cond_t changed;
+    int64_t since_ms;
     bool granted;
 };
 
@@ -28,22 +30,25 @@ struct line {
 };
 
 struct cbx_turns {
+    struct cbx_turns_config config;
     pthread_mutex_t lock;
-    int running, running_max, waiting, waiting_max, own_max;
+    int running, waiting;
+    int64_t given_ms; /* when a turn was given last */
     struct line
         *turn; /* whose turn it was last: the one behind it is next; NULL = the ring is empty */
 };
 
-struct cbx_turns *cbx_turns_new(int running, int waiting, int own)
+struct cbx_turns *cbx_turns_new(const struct cbx_turns_config *config)
 {
     struct cbx_turns *turns = calloc(1, sizeof(*turns));
     if (turns == NULL) {
         abort();
     }
     pthread_mutex_init(&turns->lock, NULL);
-    turns->running_max = running;
-    turns->waiting_max = waiting;
-    turns->own_max = own;
+    turns->config = *config;
+    if (turns->config.own_running == 0) {
+        turns->config.own_running = config->running;
+    }
     return turns;
 }
 
@@ -107,16 +112,27 @@ static void begin(struct cbx_turns *turns, struct line *line)
 {
     turns->running++;
     line->running++;
+    turns->given_ms = cbx_clock_ms();
 }
 
-/* Gives free turns to those that wait. */
+/* The line whose turn is next, of those that may have one; NULL when there is none. */
+static struct line *find_next(const struct cbx_turns *turns)
+{
+    struct line *line = turns->turn;
+    for (bool more = line != NULL; more; more = line != turns->turn) {
+        line = line->next;
+        if (line->waiting > 0 && line->running < turns->config.own_running) {
+            return line;
+        }
+    }
+    return NULL;
+}
+
+/* Gives free turns to those that wait. Called whenever a turn is free, so a free turn has no waiter that may take it. */
 static void give(struct cbx_turns *turns)
 {
-    while (turns->running < turns->running_max && turns->waiting > 0) {
-        struct line *line = turns->turn->next;
-        while (line->waiting == 0) {
-            line = line->next;
-        }
+    struct line *line;
+    while (turns->running < turns->config.running && (line = find_next(turns)) != NULL) {
         struct waiter *waiter = line->first;
         line->first = waiter->next;
         line->last = line->first != NULL ? line->last : &line->first;
@@ -141,7 +157,7 @@ static void leave(struct cbx_turns *turns, struct line *line, struct waiter *wai
     turns->waiting--;
 }
 
-/* How many waiting runs have their turn before this one: those ahead of it in its own line, the same number of each other
+/* How many waiting runs have their turn before this one, as far as no principal has as many as may run: those ahead of it in its own line, the same number of each other
  * line, and one more of each line whose turn comes first. */
 static int count_ahead(const struct cbx_turns *turns, const struct line *line,
                        const struct waiter *waiter)
@@ -185,18 +201,18 @@ static bool await(struct cbx_turns *turns, struct line *line, struct waiter *wai
 
 int cbx_turns_take(struct cbx_turns *turns, const struct cbx_turn_wait *wait, struct cbx_err *err)
 {
-    struct waiter waiter = { .wait = wait };
+    const struct cbx_turns_config *c = &turns->config;
+    struct waiter waiter = { .wait = wait, .since_ms = cbx_clock_ms() };
     int failed = 0;
     pthread_mutex_lock(&turns->lock);
     struct line *line = get_line(turns, wait->principal);
-    if (turns->running < turns->running_max && turns->waiting == 0) {
+    if (turns->running < c->running && line->running < c->own_running) {
         begin(turns, line);
-    } else if (turns->waiting >= turns->waiting_max || line->waiting >= turns->own_max) {
-        bool own = line->waiting >= turns->own_max;
-        failed =
-            cbx_fail(err, CBX_EBUSY, "%d programs %s wait, the most is %d; try again later",
-                     own ? line->waiting : turns->waiting, own ? "of this principal" : "in all",
-                     own ? turns->own_max : turns->waiting_max);
+    } else if (turns->waiting >= c->waiting || line->waiting >= c->own_waiting) {
+        bool own = line->waiting >= c->own_waiting;
+        failed = cbx_fail(err, CBX_EBUSY, "%d %s %s wait, the most is %d; try again later",
+                          own ? line->waiting : turns->waiting, c->what,
+                          own ? "of this principal" : "in all", own ? c->own_waiting : c->waiting);
     } else {
         cbx_cond_init(&waiter.changed);
         *line->last = &waiter;
@@ -242,11 +258,17 @@ void cbx_turns_wake(struct cbx_turns *turns, const char *run)
 void cbx_turns_stats(struct cbx_turns *turns, struct cbx_turns_stats *out)
 {
     pthread_mutex_lock(&turns->lock);
+    int64_t now = cbx_clock_ms(), oldest_ms = now;
     *out = (struct cbx_turns_stats){ .running = turns->running, .waiting = turns->waiting };
     const struct line *line = turns->turn;
     for (bool more = line != NULL; more; more = line != turns->turn) {
         out->principals += line->waiting > 0;
+        if (line->first != NULL && line->first->since_ms < oldest_ms) {
+            oldest_ms = line->first->since_ms;
+        }
         line = line->next;
     }
+    out->oldest_ms = now - oldest_ms;
+    out->held_ms = turns->running >= turns->config.running ? now - turns->given_ms : 0;
     pthread_mutex_unlock(&turns->lock);
 }

@@ -67,6 +67,9 @@ static int read_error(const json_t *header, struct cbx_err *err)
     cbx_fail(err, code, "%s", text != NULL ? text : "the executor failed");
     const char *detail = json_string_value(json_object_get(header, "detail"));
     cbx_err_detail(err, "%s", detail != NULL ? detail : "");
+    if (err != NULL) {
+        err->retry_s = (uint32_t)json_integer_value(json_object_get(header, "retry_s"));
+    }
     return code;
 }
 

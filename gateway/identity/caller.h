@@ -41,7 +41,8 @@ struct cbx_principal {
     bool names_rights; /* they were listed, maybe none of them */
     char policies[CBX_CALLER_POLICIES][CBX_NAME_MAX + 1];
     size_t policy_count; /* the first is the one of a request that names none */
-    int64_t requests_per_minute, requests_at_once, sessions, runs, runs_waiting, cpu_s_per_hour;
+    int64_t requests_per_minute, requests_at_once, sessions, runs, runs_waiting, layers,
+        cpu_s_per_hour;
 };
 
 /* The caller of one request. Zeroed memory may do nothing. */

@@ -187,6 +187,12 @@ static void report_line(void *context, struct cbx_str line)
     cbx_tool_report(call, text);
 }
 
+static bool is_gone(void *context)
+{
+    const struct cbx_tool_call *call = context;
+    return cbx_tool_is_cancelled(call);
+}
+
 /* Installs what the sandbox of the call needs; `set` gets the text of it. `installed` is what the session of the call has, when `exists`. *took_ms is how long
  * that took, 0 when nothing was installed.
  * NULL, or the result that says what cannot be had. */
@@ -205,6 +211,7 @@ static json_t *have_libraries(const struct cbx_tool_call *call,
                                         .exists = exists,
                                         .installed = cbx_buf_str(&job->packages),
                                         .progress = report_line,
+                                        .gone = is_gone,
                                         .context = (void *)(uintptr_t)call };
     int64_t began = cbx_clock_ms();
     int failed = cbx_service_have_dependencies(call->mcp->service, &d, set, &denial, &err);
@@ -291,8 +298,9 @@ static struct cbx_job *make_job(const struct cbx_tool_call *call,
     struct cbx_job *job = cbx_job_new(call->mcp->service, cbx_mcp_caller(call->peer)->principal);
     job->origin = "mcp";
     job->mounts = json_incref((json_t *)(uintptr_t)call->mcp->service->flow->mounts);
-    job->client =
-        (struct cbx_job_client){ .progress = report_line, .context = (void *)(uintptr_t)call };
+    job->client = (struct cbx_job_client){ .progress = report_line,
+                                           .gone = is_gone,
+                                           .context = (void *)(uintptr_t)call };
     if (call->claims != NULL) {
         job->claims = *call->claims;
     }

@@ -126,10 +126,19 @@ static void send_progress(void *context, struct cbx_str line)
     send_event(o->stream, "progress", data);
 }
 
+static bool is_gone(void *context)
+{
+    const struct cbx_rest_opening *o = context;
+    return o->begun ? cbx_http_stream_is_gone(o->stream)
+                    : cbx_http_is_gone(o->call->request->exchange);
+}
+
 struct cbx_job_client cbx_rest_opening_client(struct cbx_rest_opening *o)
 {
     bool keyed = o->call->request->idempotency_key.p != NULL;
-    return (struct cbx_job_client){ .progress = keyed ? NULL : send_progress, .context = o };
+    return (struct cbx_job_client){ .progress = o->stream != NULL && !keyed ? send_progress : NULL,
+                                    .gone = is_gone,
+                                    .context = o };
 }
 
 struct cbx_job_client cbx_rest_opening_run(struct cbx_rest_opening *o)

@@ -19,14 +19,14 @@ struct cbx_job_client cbx_rest_wait_for(struct cbx_rest_waiting *waiting);
  * line about that, as an event `progress`. An error after that is an event `error` with the problem document, because the status was sent. */
 struct cbx_rest_opening {
     struct cbx_rest_call *call;
-    struct cbx_http_stream *stream;
-    char id[37]; /* of the execution */
-    bool begun;  /* the response has begun; `request` is the call's request */
+    struct cbx_http_stream *stream; /* NULL: the answer is JSON */
+    char id[37];                    /* of the execution */
+    bool begun;                     /* the response has begun; `request` is the call's request */
     struct cbx_http_request request;
     char request_id[CBX_ID_CHARS + 1];
 };
 
-/* The client of the job until it is accepted; `opening` is the caller's. No progress with an Idempotency-Key, which is needed after the
+/* The client of the job until it is accepted; `opening` is the caller's, and without a stream when the answer is JSON. No progress with an Idempotency-Key, which is needed after the
  * request has ended. */
 struct cbx_job_client cbx_rest_opening_client(struct cbx_rest_opening *opening);
 

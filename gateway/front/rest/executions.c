@@ -87,10 +87,13 @@ void cbx_rest_execute(struct cbx_rest_call *call)
     memcpy(id, job->id, sizeof(id));
     cbx_service_now(now);
     cbx_buf_add(&job->source, body.code);
+    struct cbx_rest_opening opening = { .call = call };
+    job->client = cbx_rest_opening_client(&opening);
     if (!cbx_rest_find_session(call, job, body.session) || !cbx_rest_accept(call, job)) {
         cbx_job_free(job);
         return;
     }
+    job->client = (struct cbx_job_client){ 0 };
     if (cbx_job_start(job, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
@@ -115,6 +118,7 @@ static bool have_dependencies(struct cbx_rest_call *call, const struct body *bod
                                         .exists = job->session[0] != '\0',
                                         .installed = cbx_buf_str(&job->packages),
                                         .progress = job->client.progress,
+                                        .gone = job->client.gone,
                                         .context = job->client.context };
     int64_t began = cbx_clock_ms();
     if (!cbx_rest_have_dependencies(call, &d, &set)) {
@@ -203,8 +207,8 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
     if (streams) {
         opening.stream = cbx_http_stream_new();
         memcpy(opening.id, id, sizeof(id));
-        job->client = cbx_rest_opening_client(&opening);
     }
+    job->client = cbx_rest_opening_client(&opening);
     if (!once || !read_job(call, &body, job) || !cbx_rest_accept(call, job)) {
         if (once) {
             cbx_rest_undo_once(call, id);
@@ -216,6 +220,7 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
         return;
     }
     bool waits = !streams && !body.async;
+    job->client = (struct cbx_job_client){ 0 };
     struct cbx_rest_waiting waiting = { .exchange = call->request->exchange };
     if (waits) {
         snprintf(waiting.request_id, sizeof(waiting.request_id), "%s", call->request->id);

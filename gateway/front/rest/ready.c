@@ -41,7 +41,22 @@ static void check_analyzer(struct cbx_service *service, json_t *missing)
     pthread_mutex_unlock(&lock);
 }
 
-static void check_executor(struct cbx_service *service, json_t *missing)
+/* What does not make the gateway unready: requests without packages are served, and those whose layer exists. */
+static void check_installs(const json_t *installs, json_t *degraded)
+{
+    enum { HELD_S = 60 };
+    double held_s = json_number_value(json_object_get(installs, "held"));
+    if (held_s >= HELD_S) {
+        json_object_set_new(
+            degraded, "installs",
+            json_sprintf("all %d installers have been in use for %.0f s, and %d installs wait; the "
+                         "package index may not answer",
+                         (int)json_integer_value(json_object_get(installs, "running")), held_s,
+                         (int)json_integer_value(json_object_get(installs, "waiting"))));
+    }
+}
+
+static void check_executor(struct cbx_service *service, json_t *missing, json_t *degraded)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(message) answer;
@@ -62,6 +77,7 @@ static void check_executor(struct cbx_service *service, json_t *missing)
     if (!json_is_true(json_object_get(health, "audit_ok"))) {
         json_object_set(missing, "audit", json_object_get(health, "audit"));
     }
+    check_installs(json_object_get(health, "installs"), degraded);
 }
 
 /* Reasons have paths and addresses: they are for who may read the audit log. */
@@ -80,11 +96,11 @@ void cbx_rest_get_ready(struct cbx_rest_call *call)
 {
     struct cbx_service *service = call->service;
     struct cbx_err err = { 0 };
-    json_t *missing = json_object();
+    json_t *missing = json_object(), *degraded = json_object();
     if (cbx_service_says_stop(service)) {
         json_object_set_new(missing, "gateway", json_string("it is stopping"));
     } else {
-        check_executor(service, missing);
+        check_executor(service, missing, degraded);
         check_analyzer(service, missing);
         if (cbx_store_check(service->store, &err) != 0) {
             json_object_set_new(missing, "store", cbx_json_text(cbx_str_of(err.text)));
@@ -95,6 +111,6 @@ void cbx_rest_get_ready(struct cbx_rest_call *call)
     }
     bool ready = json_object_size(missing) == 0;
     cbx_rest_answer(call, ready ? 200 : 503,
-                    json_pack("{s:b,s:o,s:o}", "ready", ready, "not_ready", missing, "executions",
-                              cbx_live_stats(service)));
+                    json_pack("{s:b,s:o,s:o,s:o}", "ready", ready, "not_ready", missing, "degraded",
+                              degraded, "executions", cbx_live_stats(service)));
 }

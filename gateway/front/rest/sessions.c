@@ -214,6 +214,12 @@ bool cbx_rest_have_dependencies(struct cbx_rest_call *call,
     return !failed && denial.verdict == CBX_ALLOW;
 }
 
+static bool is_gone(void *context)
+{
+    const struct cbx_rest_call *call = context;
+    return cbx_http_is_gone(call->request->exchange);
+}
+
 /* Installs what the session needs, then opens it; *installed (new reference) is what was installed, and `answer` gets the
  * warnings. False when the answer is made. */
 static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
@@ -226,7 +232,9 @@ static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
                                         .language = opening->language,
                                         .principal = cbx_rest_principal(call),
                                         .claims = &call->claims,
-                                        .origin = CBX_STR("rest") };
+                                        .origin = CBX_STR("rest"),
+                                        .gone = is_gone,
+                                        .context = call };
     if (!cbx_rest_have_dependencies(call, &d, &set)) {
         return false;
     }

@@ -96,6 +96,7 @@ static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denia
                                         .claims = &job->claims,
                                         .installed = cbx_buf_str(&job->packages),
                                         .progress = job->client.progress,
+                                        .gone = job->client.gone,
                                         .context = job->client.context };
     *changed = false;
     bool may = job->packages.len == 0 &&

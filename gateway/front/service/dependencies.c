@@ -274,6 +274,7 @@ static int install(struct cbx_service *service, const struct cbx_dependencies *d
                                              .principal = d->principal,
                                              .claims = d->claims,
                                              .progress = d->progress,
+                                             .gone = d->gone,
                                              .context = d->context };
     return explain(cbx_service_install(service, &order, set, denial, err), contents, wanted, err);
 }

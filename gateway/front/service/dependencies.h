@@ -19,6 +19,7 @@ struct cbx_dependencies {
     bool exists;
     struct cbx_str installed;
     void (*progress)(void *context, struct cbx_str line); /* packages.h */
+    bool (*gone)(void *context);
     void *context;
 };
 

@@ -315,9 +315,6 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     outcome->result.output_truncated |= run->collected.omitted > 0;
     outcome->result.files_truncated |= run->collected.incomplete;
     CBX_AUTO_JSON results = cbx_results(run->collected.items, outcome, job->service->flow, err);
-    if (failed && job->packages.len > 0) {
-        cbx_service_forget_packages(job->service); /* the layer may be gone */
-    }
     cbx_package_report(job->language, cbx_buf_str(&job->packages), job->installed_ms, results);
     cbx_results_approved(results, outcome, &job->approval);
     cbx_decisions_end(job->service->decisions, outcome->id, results);

@@ -19,6 +19,8 @@ struct cbx_job_client {
     void (*queued)(void *context, int ahead);
     /* Each line of progress of an install before the run; may be NULL. */
     void (*progress)(void *context, struct cbx_str line);
+    /* Has it left? Polled during an install before the run; NULL = it stays. */
+    bool (*gone)(void *context);
     /* Called once, at the end: with the execution as /v1 answers it (borrowed), or the error when
      * err->code is set. */
     void (*done)(void *context, const json_t *execution, const struct cbx_err *err);

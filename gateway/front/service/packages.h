@@ -14,15 +14,20 @@ struct cbx_package_order {
     struct cbx_str origin;           /* the API */
     const char *principal;           /* in whose name it is judged and recorded */
     const struct cbx_claims *claims; /* of the client; NULL = none */
-    /* Called with each line of progress, "downloading numpy 12.3 MB"; NULL = nobody listens. */
+    /* Called with each line of progress, "downloading numpy 12.3 MB", "queued: 2 installs are before this one"; NULL = nobody listens. */
     void (*progress)(void *context, struct cbx_str line);
+    /* Polled a few times a second: true when the client has left; NULL = it stays. */
+    bool (*gone)(void *context);
     void *context;
 };
 
 /* Resolves, judges and installs. *set (initialised with CBX_PACKAGE_SET_BYTES_MAX) gets the text of the set, for the subject of a sandbox's
- * decisions. What was resolved for the same requirements within the last ten minutes is not resolved again. Returns 0 also when the policy
- * denies a package: denial->verdict says so, and nothing was installed then. Errors of docker/packages.h, fit for the client, and of the
- * flow. `denial` is the caller's (cbx_outcome_done). */
+ * decisions. What was resolved for the same requirements within the last day, and whose layer is there, is not resolved again: it waits for
+ * nothing. Requests for the same requirements at the same time wait for one of them, which goes on as long as one of their clients stays. An
+ * install ends when all have left, its principal may not run programs any more, `codebox stop` ended what it began, or the gateway stops.
+ * Returns 0 also when the policy denies a package: denial->verdict says so, and nothing was installed then. CBX_EQUOTA when too many of the
+ * principal, or in all, are not done; CBX_ECANCELLED; CBX_EBUSY when the gateway stops; errors of docker/packages.h, fit for the client, and
+ * of the flow. `denial` is the caller's (cbx_outcome_done). */
 int cbx_service_install(struct cbx_service *service, const struct cbx_package_order *order,
                         struct cbx_buf *set, struct cbx_outcome *denial, struct cbx_err *err);
 

@@ -20,7 +20,7 @@ void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct
     pthread_mutex_init(&service->lock, NULL);
     pthread_cond_init(&service->queue_changed, NULL);
     cbx_cond_init(&service->watch_changed);
-    pthread_cond_init(&service->sets_changed, NULL);
+    cbx_cond_init(&service->sets_changed);
     service->decisions = flow->decisions = cbx_decisions_new();
     service->turns = cbx_store_last_turn(store);
     service->jobs = cbx_threads_new(jobs_max);
@@ -32,6 +32,7 @@ void cbx_service_stop(struct cbx_service *service)
     service->stopping = true;
     pthread_cond_broadcast(&service->queue_changed);
     pthread_cond_broadcast(&service->watch_changed);
+    pthread_cond_broadcast(&service->sets_changed);
     pthread_mutex_unlock(&service->lock);
 }
 

@@ -17,6 +17,7 @@ enum { CBX_SERVICE_PASTS = 128, CBX_SERVICE_APPROVALS = 4096, CBX_SERVICE_SETS =
 
 struct cbx_issuer_keys;
 struct cbx_job;
+struct cbx_install; /* packages.c */
 
 /* What was accepted for one session so far, for the judgement of the next (subject.h). */
 struct cbx_session_past {
@@ -36,8 +37,9 @@ struct cbx_used_approval {
 struct cbx_resolved_set {
     struct cbx_sha256 key; /* of the requirements */
     int64_t until_ms;      /* of cbx_clock_ms */
-    char *text;            /* of the set; NULL = free, or not known yet */
-    bool busy;             /* it is being installed: who asks for the same waits */
+    int64_t used_ms; /* the last time; the one that was not used for longest is forgotten first */
+    char *text;      /* of the set; NULL = free, or not known yet */
+    bool busy;       /* it is being installed: who asks for the same waits */
 };
 
 /* Everything behind an API. Flow and store are borrowed. */
@@ -67,7 +69,8 @@ struct cbx_service {
     struct cbx_used_approval approvals[CBX_SERVICE_APPROVALS];
     struct cbx_resolved_set sets[CBX_SERVICE_SETS];
     pthread_cond_t sets_changed;
-    int64_t turns; /* of all jobs, in the order of acceptance */
+    struct cbx_install *installs; /* requests whose packages are not there yet */
+    int64_t turns;                /* of all jobs, in the order of acceptance */
     atomic_int sessions_opened;
     atomic_bool announced_stop;
 };

@@ -241,9 +241,6 @@ static int open_in_place(struct cbx_service *service, struct cbx_opening *openin
     }
     cbx_service_now(opening->now);
     int failed = open_sandbox(service, opening, outcome, err);
-    if (failed && opening->packages.len > 0) {
-        cbx_service_forget_packages(service);
-    }
     if (failed || outcome->verdict != CBX_ALLOW) {
         return failed;
     }

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""An index of packages that are made here, for test_packages.c. Arguments: two ports, which serve the same. Prints its address when it is ready."""
+"""An index of packages that are made here, for test_packages.c. Arguments: two ports, which serve the same, and a text that makes the
+packages of ONCE other ones than those of any run before. Prints its address when it is ready."""
 import base64
 import hashlib
 import io
 import json
+import os
 import socket
 import sys
 import threading
+import time
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -47,6 +50,7 @@ WHEELS = [
     wheel("good_part", "0.9"),
     wheel("needs_first", "1.0", ["good-part<1"]),
     wheel("needs_second", "1.0", ["good-part>=2"]),
+    wheel("held", "1.0"),
     wheel("retracted", "1.0"),
     wheel("foreign", "1.0", tag="cp27-cp27m-win32"),
     wheel("altered", "1.0"),
@@ -63,6 +67,9 @@ WHEELS = [
     wheel("pulls_old", "1.0", ["urllib3<1.26"]),
     wheel("urllib3", "1.25.0"),
 ]
+# Packages that no layer has yet, with 8 MiB each.
+ONCE = sys.argv[3].encode() if len(sys.argv) > 3 else b""
+WHEELS += [wheel(f"once_{each}", "1.0", extra={f"once_{each}/data": ONCE + bytes(8 << 20)}.items()) for each in "abcdef"]
 FILES = dict(WHEELS)
 FILES["only_source-1.0.tar.gz"] = b"no archive"
 
@@ -102,6 +109,8 @@ class Index(BaseHTTPRequestHandler):
         name = name or folder  # npm asks for /NAME
         elsewhere = f"http://{self.headers['Host'].partition(':')[0]}:{OTHER}{self.path}"
         moves = self.server.server_port == PORT and (name == "moved" or name.startswith("moved_file"))
+        while name == "held" and not os.path.exists("/tmp/released"):
+            time.sleep(0.05)
         if name == "hangs":
             threading.Event().wait()
         elif name in POINTING:

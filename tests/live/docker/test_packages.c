@@ -435,7 +435,7 @@ static void a_gateway_that_is_killed_in_the_middle_leaves_nothing_for_long(void 
     assert_int_equal(cbx_sandbox_reap(engine, &reap, &removed, &err), 0);
     assert_int_equal(removed, 0);
     char temporary[CBX_IMAGE_ID_CHARS + 1];
-    assert_int_equal(cbx_engine_container_commit(engine, id, temporary, &err), 0);
+    assert_int_equal(cbx_engine_container_commit(engine, id, NULL, temporary, &err), 0);
     reap.age_s = 0;
     assert_int_equal(cbx_sandbox_reap(engine, &reap, &removed, &err), 0);
     assert_int_equal(removed, 1);

@@ -37,6 +37,14 @@ static int set_up(void **state)
     return 0;
 }
 
+static struct cbx_turns *make_turns(int running, int waiting, int own)
+{
+    const struct cbx_turns_config config = {
+        .what = "programs", .running = running, .waiting = waiting, .own_waiting = own
+    };
+    return cbx_turns_new(&config);
+}
+
 static bool gives_up(void *context, int ahead)
 {
     struct program *p = context;
@@ -110,7 +118,7 @@ static void run_all(struct cbx_turns *turns, const char *first, const int *seque
 static void of_one_principal_the_first_is_the_first(void **state)
 {
     (void)state;
-    struct cbx_turns *turns = cbx_turns_new(1, 16, 16);
+    struct cbx_turns *turns = make_turns(1, 16, 16);
     run_at_once(turns, "ann");
     for (int i = 0; i < 3; i++) {
         static const char *const runs[] = { "a1", "a2", "a3" };
@@ -128,7 +136,7 @@ static void of_one_principal_the_first_is_the_first(void **state)
 static void between_principals_the_turns_go_round(void **state)
 {
     (void)state;
-    struct cbx_turns *turns = cbx_turns_new(1, 64, 64);
+    struct cbx_turns *turns = make_turns(1, 64, 64);
     static const char *const runs[] = { "a0", "a1", "a2", "a3", "a4", "b5", "b6", "c7" };
     run_at_once(turns, "ann");
     for (int i = 0; i < 8; i++) {
@@ -171,7 +179,7 @@ static void between_principals_the_turns_go_round(void **state)
 static void one_that_gives_up_leaves_its_place_to_the_next(void **state)
 {
     (void)state;
-    struct cbx_turns *turns = cbx_turns_new(1, 16, 16);
+    struct cbx_turns *turns = make_turns(1, 16, 16);
     run_at_once(turns, "ann");
     struct program *first = start(turns, 0, "ann", "a1"), *last = start(turns, 1, "ann", "a2");
     pthread_mutex_lock(&lock);
@@ -192,7 +200,7 @@ static void one_that_gives_up_leaves_its_place_to_the_next(void **state)
 static void so_many_run_at_the_same_time(void **state)
 {
     (void)state;
-    struct cbx_turns *turns = cbx_turns_new(3, 16, 16);
+    struct cbx_turns *turns = make_turns(3, 16, 16);
     for (int i = 0; i < 3; i++) {
         run_at_once(turns, i == 0 ? "ann" : "bob");
     }
@@ -217,7 +225,7 @@ static void so_many_run_at_the_same_time(void **state)
 static void too_many_of_one_principal_are_refused_and_others_are_not(void **state)
 {
     (void)state;
-    struct cbx_turns *turns = cbx_turns_new(1, 3, 2);
+    struct cbx_turns *turns = make_turns(1, 3, 2);
     struct program refused = { .gives_up = true };
     run_at_once(turns, "ann");
     start(turns, 0, "ann", "a1");
@@ -247,6 +255,55 @@ static void too_many_of_one_principal_are_refused_and_others_are_not(void **stat
     cbx_turns_free(turns);
 }
 
+static void one_principal_leaves_turns_to_the_others(void **state)
+{
+    (void)state;
+    const struct cbx_turns_config config = {
+        .what = "installs", .running = 4, .waiting = 8, .own_running = 2, .own_waiting = 4
+    };
+    struct cbx_turns *turns = cbx_turns_new(&config);
+    struct cbx_turns_stats stats;
+    run_at_once(turns, "ann");
+    run_at_once(turns, "ann");
+    struct program *own = start(turns, 0, "ann", "a1"); /* two turns are free, and not for ann */
+    cbx_turns_stats(turns, &stats);
+    assert_int_equal(stats.running, 2);
+    assert_int_equal(stats.waiting, 1);
+    run_at_once(turns, "bob"); /* although one waits that came before */
+    cbx_turns_end(turns, "bob");
+    cbx_turns_stats(turns, &stats);
+    assert_int_equal(stats.waiting, 1);
+    cbx_turns_end(turns, "ann");
+    await(&own->began);
+    pthread_join(own->thread, NULL);
+    assert_int_equal(own->result, 0);
+    cbx_turns_end(turns, "ann");
+    cbx_turns_end(turns, "ann");
+    cbx_turns_free(turns);
+}
+
+static void who_waits_longest_and_how_long_no_turn_was_given_is_known(void **state)
+{
+    (void)state;
+    struct cbx_turns *turns = make_turns(1, 8, 8);
+    struct cbx_turns_stats stats;
+    cbx_turns_stats(turns, &stats);
+    assert_int_equal(stats.oldest_ms, 0);
+    assert_int_equal(stats.held_ms, 0);
+    run_at_once(turns, "ann");
+    start(turns, 0, "bob", "b1");
+    do { /* until the clock has moved */
+        poll(NULL, 0, 1);
+        cbx_turns_stats(turns, &stats);
+    } while (stats.oldest_ms == 0);
+    assert_true(stats.held_ms >= stats.oldest_ms);
+    run_all(turns, "ann", (const int[]){ 0 }, 1);
+    cbx_turns_stats(turns, &stats);
+    assert_int_equal(stats.oldest_ms, 0);
+    assert_int_equal(stats.held_ms, 0);
+    cbx_turns_free(turns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +312,8 @@ int main(void)
         cmocka_unit_test_setup(one_that_gives_up_leaves_its_place_to_the_next, set_up),
         cmocka_unit_test_setup(so_many_run_at_the_same_time, set_up),
         cmocka_unit_test_setup(too_many_of_one_principal_are_refused_and_others_are_not, set_up),
+        cmocka_unit_test_setup(one_principal_leaves_turns_to_the_others, set_up),
+        cmocka_unit_test_setup(who_waits_longest_and_how_long_no_turn_was_given_is_known, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
