@@ -330,7 +330,7 @@ MISUSES.messages := 's = cbx_arena_note(a, "x")' 'cbx_facts_add(x, CBX_IS_CALL, 
 MAY.ipc      := gateway/ipc/ policies/ analyzer/decide.h analyzer/analyze.h docker/result.h
 MAY.front    := gateway/front/ gateway/ipc/ policies/ analyzer/ docker/result.h docker/kernel_names.h docker/contents.h
 MAY.worker   := gateway/worker/ gateway/ipc/ policies/ analyzer/
-MAY.executor := gateway/executor/ gateway/ipc/ policies/ docker/ analyzer/imports.h analyzer/decide.h
+MAY.executor := gateway/executor/ gateway/ipc/ policies/ docker/ analyzer/imports.h analyzer/packages/known.h analyzer/decide.h
 MAY.keys     := gateway/keys/ gateway/ipc/ policies/
 MAY.forwarder := gateway/forwarder/ gateway/ipc/ policies/ gateway/executor/audit_files.h gateway/executor/audit_reader.h
 
