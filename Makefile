@@ -331,7 +331,7 @@ MAY.ipc      := gateway/ipc/ policies/ analyzer/decide.h analyzer/analyze.h dock
 MAY.identity := gateway/identity/ gateway/ipc/ policies/
 MAY.front    := gateway/front/ gateway/identity/ gateway/ipc/ policies/ analyzer/ docker/result.h docker/kernel_names.h docker/contents.h
 MAY.worker   := gateway/worker/ gateway/ipc/ policies/ analyzer/
-MAY.executor := gateway/executor/ gateway/identity/ gateway/ipc/ policies/ docker/ analyzer/imports.h analyzer/decide.h
+MAY.executor := gateway/executor/ gateway/identity/ gateway/ipc/ policies/ docker/ analyzer/imports.h analyzer/packages/known.h analyzer/decide.h
 MAY.keys     := gateway/keys/ gateway/ipc/ policies/
 MAY.forwarder := gateway/forwarder/ gateway/ipc/ policies/ gateway/executor/audit_files.h gateway/executor/audit_reader.h
 

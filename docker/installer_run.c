@@ -229,6 +229,10 @@ static int send_job(struct cbx_attach *attach, const struct cbx_packages_config 
     json_object_set_new(run->job, "index", index != NULL ? json_string(index) : json_null());
     json_object_set_new(run->job, "ca",
                         config->ca_bundle != NULL ? json_string(config->ca_bundle) : json_null());
+    json_object_set_new(run->job, "providers",
+                        config->providers != NULL
+                            ? json_incref((json_t *)(uintptr_t)config->providers)
+                            : json_object());
     json_t *unreachable = json_array();
     json_object_set_new(run->job, "unreachable", unreachable);
     int failed = list_unreachable(config, unreachable, err);

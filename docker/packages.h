@@ -30,6 +30,8 @@ struct cbx_packages_config {
     const char *index[CBX_MANAGERS]; /* http(s) URL; NULL = the manager's own default */
     /* What installers reach besides the index: public addresses, and what `allowed` has, but for `denied`. NULL = no exceptions. */
     const struct cbx_network_settings *reach;
+    /* The packages that may have a module of another name than theirs: {MODULE: [PACKAGE, ...]}, names normalised; NULL = none. Borrowed. */
+    const json_t *providers;
     const char *ca_bundle;      /* PEM text, trusted besides those of the image; NULL = none */
     uint32_t timeout_ms;        /* of one call; 0 = CBX_PACKAGES_TIMEOUT_MS */
     uint32_t answer_timeout_ms; /* within which an index must answer; 0 = 15 s */

@@ -7,6 +7,7 @@
 #include "analyzer/packages/requirement.h"
 #include "analyzer/rules.h"
 #include "analyzer/source.h"
+#include "policies/version.h"
 
 #include <string.h>
 
@@ -50,18 +51,28 @@ static void refuse_package(struct judging *j, const struct cbx_hit *hit)
     j->own[j->own_count++].rule = &cbx_rule_package;
 }
 
+/* Blanks stand within a range of npm alone: ">=2 <3", "^1 || ^2", "1.x - 2.x". */
+static bool is_plain_npm(struct cbx_str line)
+{
+    struct cbx_spec spec;
+    cbx_spec_read(CBX_SPEC_NPM, line, &spec);
+    bool range = cbx_npm_matches(spec.version, CBX_STR("0.0.0")) != CBX_MATCH_MALFORMED;
+    bool plain = line.len > 0 && line.p[0] != '-' && line.len <= CBX_REQUIREMENT_BYTES_MAX &&
+                 line.p[line.len - 1] != ' ';
+    for (size_t i = 0; i < line.len && plain; i++) {
+        bool blank = line.p[i] == ' ' && range && i > spec.name.len + 1;
+        plain =
+            blank || (line.p[i] > ' ' && line.p[i] < 127 && strchr("'\"`$\\;", line.p[i]) == NULL);
+    }
+    return plain && !spec.malformed && spec.origin == CBX_FROM_INDEX && spec.name.len > 0;
+}
+
 /* What callers may ask for. The managers read more: options, URLs, paths, several in a line. */
 static bool is_plain_spec(enum cbx_spec_kind kind, struct cbx_str line)
 {
     struct cbx_requirement requirement;
-    struct cbx_spec spec;
     if (kind == CBX_SPEC_NPM) {
-        cbx_spec_read(kind, line, &spec);
-        bool plain = line.len > 0 && line.p[0] != '-' && line.len <= CBX_REQUIREMENT_BYTES_MAX;
-        for (size_t i = 0; i < line.len && plain; i++) {
-            plain = line.p[i] > ' ' && line.p[i] < 127 && strchr("'\"`$\\;", line.p[i]) == NULL;
-        }
-        return plain && !spec.malformed && spec.origin == CBX_FROM_INDEX && spec.name.len > 0;
+        return is_plain_npm(line);
     }
     return line.len <= CBX_REQUIREMENT_BYTES_MAX && cbx_requirement_parse(line, &requirement) &&
            cbx_requirement_is_plain(&requirement);

@@ -294,6 +294,16 @@ struct cbx_str cbx_known_distributions(struct cbx_str import, bool python)
     return longest > 0 ? best : first;
 }
 
+bool cbx_known_import_at(size_t index, struct cbx_str *import, struct cbx_str *distributions)
+{
+    if (index >= COUNT(imports)) {
+        return false;
+    }
+    *import = text_of(&imports[index].import);
+    *distributions = text_of(&imports[index].distributions);
+    return true;
+}
+
 bool cbx_known_builtin(struct cbx_str import, bool python)
 {
     struct cbx_str first = first_part(import, python);

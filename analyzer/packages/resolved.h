@@ -44,7 +44,7 @@ enum cbx_resolved_problem {
     CBX_RESOLVED_BLOCKED = 1,
     CBX_RESOLVED_NOT_LISTED,
     CBX_RESOLVED_BELOW, /* a version below the policy's minimum */
-    CBX_RESOLVED_LOOK_ALIKE, /* the caller asked for it, and its name resembles that of a well-known package */
+    CBX_RESOLVED_LOOK_ALIKE, /* its name resembles that of a well-known package; not said of a set that was read back */
     CBX_RESOLVED_DIRECT, /* not from an index, which the policy does not allow */
     CBX_RESOLVED_SOURCE,
     CBX_RESOLVED_YANKED,

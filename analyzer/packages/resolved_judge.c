@@ -58,9 +58,10 @@ static void judge_name(struct judging *j, size_t i)
     bool python = j->resolved->kind != CBX_SPEC_NPM;
     bool blocked = cbx_packages_lists(&j->packages->block, p->name, python);
     bool allowed = cbx_packages_lists(&j->packages->allow, p->name, python);
-    bool chosen = p->by == CBX_RESOLVED_ASKED && j->resolved->json != NULL; /* by the caller, now */
+    /* A name that a package of the index asks for is chosen by a stranger. What is installed was judged then. */
+    bool installed = j->resolved->json == NULL;
     struct cbx_str meant =
-        blocked || allowed || !chosen ? CBX_STR("") : cbx_known_meant(python, p->name);
+        blocked || allowed || installed ? CBX_STR("") : cbx_known_meant(python, p->name);
     if (blocked) {
         note(j, i, CBX_RESOLVED_BLOCKED, CBX_STR(""));
     } else if (j->packages->mode == CBX_PACKAGES_NONE ||

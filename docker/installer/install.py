@@ -131,6 +131,8 @@ def run_pip(arguments):
             stop(f"index-{explain(reason)} {origin(link.url)}")
 
     def evaluate_link(self, link):
+        if link.scheme == "file" and str(link.comes_from or "").startswith(("http:", "https:")):
+            stop(f"file-link {link.filename}")  # pip would read it from this container
         result = evaluate(self, link)
         if result[0] is LinkType.platform_mismatch or str(result[1]).startswith("No sources permitted"):
             print(f"codebox: no-wheel {self.project_name}", flush=True)
@@ -271,20 +273,62 @@ def written_names():
                 yield canonical(package), folder.name, inside[0] if inside else ""
 
 
+def imported_by_image(modules):
+    """Those of `modules` that Python's own modules, or those of the image, import if they exist, as pandas imports bottleneck."""
+    names = b"|".join(re.escape(module.encode()) for module in modules)
+    imports = re.compile(
+        rb"^[ \t]*(?:from[ \t]+|import[ \t]+(?:[\w.]+(?:[ \t]+as[ \t]+\w+)?[ \t]*,[ \t]*)*)(" + names + rb")\b"
+        rb"|import\w*\(\s*['\"](" + names + rb")\b",
+        re.MULTILINE,
+    )
+    found = set()
+    for root in (IMAGE, os.path.dirname(os.__file__)):
+        for folder, folders, files in os.walk(root):
+            folders[:] = [each for each in folders if each not in ("tests", "test", "__pycache__")]
+            for name in files:
+                if name.endswith(".py"):
+                    text = pathlib.Path(folder, name).read_bytes()
+                    found.update((match[1] or match[2]).decode() for match in imports.finditer(text))
+    return found
+
+
+def may_bring(job, package, module):
+    """Is the module this package's by its name, or by the list of those whose names differ?"""
+    return canonical(module) == package or package in job.get("providers", {}).get(module, ())
+
+
+def check_foreign(job, writers):
+    """Fails when a package has a module that a module of the image or of Python imports by itself, under the name of another package: it would
+    run as a part of that library."""
+    foreign = {}
+    for name, packages in writers.items():
+        module = name.partition(".")[0]
+        strangers = [package for package in packages if not may_bring(job, package, module)]
+        if strangers and module.isidentifier() and os.path.lexists(os.path.join(TARGET, name)):
+            foreign[module] = min(strangers)
+    for module in sorted(imported_by_image(foreign) if foreign else ()):
+        owner = min(job.get("providers", {}).get(module, ()), default=canonical(module))
+        raise Failure(f"codebox: brings {foreign[module]} {module} {owner}")
+
+
 def check_modules(job):
-    """Fails when a package replaces a module of the image that belongs to a package of another name, even if that one is in the set: the
-    kernel imports some of these modules, and Python imports one of them when it starts."""
+    """Fails when a package replaces a module of Python, or one of the image that belongs to a package of another name, even if that one is in
+    the set: the kernel imports some of these modules, and Python imports one of them when it starts."""
     owners = owners_of_modules(job)
     writers = collections.defaultdict(set)
     for package, metadata, name in written_names():
         if name.endswith(".dist-info") and name != metadata:
-            raise Failure(f"codebox: takes-over {name} {name.partition('-')[0]}")
+            raise Failure(f"codebox: brings {package} {name} {name.partition('-')[0]}")
         writers[name].add(package)
     for name in sorted(os.listdir(TARGET)):
         module = name.partition(".")[0]
         allowed = {canonical(owner) for owner in owners.get(module, ())}
+        writer = min(writers[name], default="a-package")
+        if module in sys.stdlib_module_names and not name.endswith(".dist-info"):
+            raise Failure(f"codebox: brings {writer} {module} Python")
         if module in owners and not name.endswith(".dist-info") and not (writers[name] and writers[name] <= allowed):
-            raise Failure(f"codebox: takes-over {module} {min(owners[module], default='the-image')}")
+            raise Failure(f"codebox: brings {writer} {module} {min(owners[module], default='the-image')}")
+    check_foreign(job, writers)
 
 
 def make_harmless(job):

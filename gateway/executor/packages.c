@@ -2,6 +2,7 @@
  * Packages in the executor. */
 #include "gateway/executor/packages.h"
 
+#include "analyzer/packages/known.h"
 #include "docker/container.h"
 #include "docker/packages.h"
 #include "gateway/ipc/metrics.h"
@@ -47,6 +48,32 @@ static int send_report(const struct cbx_sink *sink, struct cbx_str report, struc
     return 0;
 }
 
+/* {MODULE: [PACKAGE, ...]} of the modules of the first level; never freed. */
+static json_t *providers;
+
+static void list_providers(void)
+{
+    struct cbx_str import, distributions;
+    providers = json_object();
+    for (size_t i = 0; cbx_known_import_at(i, &import, &distributions); i++) {
+        char module[64];
+        const char *dot = memchr(import.p, '.', import.len);
+        snprintf(module, sizeof(module), "%.*s",
+                 (int)(dot != NULL ? dot - import.p : (long)import.len), import.p);
+        json_t *list = json_object_get(providers, module);
+        if (list == NULL) {
+            list = json_array();
+            json_object_set_new(providers, module, list);
+        }
+        while (distributions.len > 0) {
+            const char *blank = memchr(distributions.p, ' ', distributions.len);
+            size_t len = blank != NULL ? (size_t)(blank - distributions.p) : distributions.len;
+            json_array_append_new(list, cbx_json_text(cbx_str_sub(distributions, 0, len)));
+            distributions = cbx_str_sub(distributions, len + 1, distributions.len);
+        }
+    }
+}
+
 /* The engine is there once the pool is. */
 static int configure(struct cbx_executor *e, struct cbx_packages_config *out, struct cbx_err *err)
 {
@@ -55,12 +82,15 @@ static int configure(struct cbx_executor *e, struct cbx_packages_config *out, st
     if (failed) {
         return failed;
     }
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, list_providers);
     const struct cbx_executor_config *c = &e->config;
     *out = (struct cbx_packages_config){
         .sandbox = cbx_pool_sandboxes(pool),
         .network = c->package_network,
         .index = { [CBX_MANAGER_PIP] = c->pip_index, [CBX_MANAGER_NPM] = c->npm_registry },
         .reach = &c->network,
+        .providers = providers,
         .ca_bundle = c->package_ca,
         .timeout_ms = (uint32_t)c->install_ms
     };

@@ -112,7 +112,7 @@ progress_denied() {
 ok 'and ends with an error when a package is denied' progress_denied
 early() {
     local session
-    session=$(session_with unguarded)
+    session=$(session_with bottleneck)
     sleep 5 # what a sandbox imports while it waits
     execute "$session" $'import sys\nprint("early", hasattr(sys, "early"))' | text_of | shows 'early False'
 }
@@ -133,6 +133,11 @@ ok_later 'a withdrawn release is refused' refused 'withdrawn' retracted==1.0
 ok_later 'a file whose hash changed is refused' refused 'altered' altered
 ok_later 'versions that exclude each other are told' refused 'good-part' needs-first needs-second
 ok_later 'a package that does not exist is told' refused 'nowhere' nowhere-at-all
+ok_later 'a module of the language is nothing to install' refused "'json' is part of Python, there is nothing to install" json good
+node_with() { post /v1/sessions "$(jq -n --args '{language: "javascript", dependencies: $ARGS.positional}' -- "$@")"; }
+ok_later '... of Node.js with and without its prefix' bash -c '[[ $1$2 == *fs*"is part of Node.js"*node:fs*"is part of Node.js"* ]]' - "$(node_with fs)" "$(node_with node:fs)"
+twice() { node_with lodash@3 lodash@4 | shows "has 'lodash@3' and 'lodash@4': programs load one version"; }
+ok_later 'two versions of one package are no set' twice
 ok_later 'a redirect to another host is refused' refused 'redirect' moved
 ok_later 'a file at a private address that is not the address of the index is refused' refused "at $address:8081, whose address $address is not public" points-elsewhere
 ok_later 'however the address is written' refused 'whose address 127.0.0.1 is not public' points-inside

@@ -2,6 +2,7 @@
  * Dependencies. */
 #include "gateway/front/service/dependencies.h"
 
+#include "analyzer/packages/known.h"
 #include "analyzer/packages/requirement.h"
 #include "analyzer/packages/resolved.h"
 #include "gateway/front/contents.h"
@@ -129,6 +130,20 @@ static int fail_module(const struct asked *asked, const struct cbx_image_package
                     CBX_STR_SHOWN(provider->version), CBX_STR_SHOWN(provider->name));
 }
 
+/* A module that comes with the language: "json" of Python, "fs" and "node:fs" of Node.js. What the index has under such a name is
+ * something else, which no program would load by that name. */
+static int check_builtin(const struct asked *asked, struct cbx_err *err)
+{
+    bool prefixed = asked->npm && cbx_str_starts(asked->text, CBX_STR("node:"));
+    struct cbx_str name = prefixed ? cbx_str_sub(asked->text, 5, asked->text.len) : asked->text;
+    return cbx_known_builtin(name, !asked->npm)
+               ? cbx_fail(err, CBX_EINVAL,
+                          "'%.*s' is part of %s, there is nothing to install; leave it out",
+                          CBX_STR_SHOWN(cbx_str_sub(asked->text, 0, CBX_REQUIREMENT_BYTES_MAX)),
+                          asked->npm ? "Node.js" : "Python")
+               : 0;
+}
+
 /* --- what is installed ------------------------------------------------------------------------ */
 
 static bool is_installed(const struct asked *asked, const struct cbx_resolved *installed)
@@ -186,6 +201,10 @@ static int read_asked(const struct cbx_dependencies *d, size_t i, struct asked *
         return cbx_fail(err, CBX_EINVAL,
                         "dependencies[%zu] is no string, allowed is a package name such as 'numpy'",
                         i);
+    }
+    int builtin = check_builtin(out, err);
+    if (builtin) {
+        return builtin;
     }
     return parse(out)
                ? 0
@@ -279,6 +298,26 @@ static int install(struct cbx_service *service, const struct cbx_dependencies *d
     return explain(cbx_service_install(service, &order, set, denial, err), contents, wanted, err);
 }
 
+/* The i-th against those before it: npm would install the last one of a name, without a word. pip takes all ranges together. */
+static int check_name(const struct cbx_dependencies *d, size_t i, struct cbx_err *err)
+{
+    struct asked asked, before;
+    int failed = read_asked(d, i, &asked, err);
+    if (failed || !asked.npm) {
+        return failed;
+    }
+    for (size_t k = 0; k < i; k++) {
+        bool same = read_asked(d, k, &before, err) == 0 && cbx_str_equal(asked.name, before.name);
+        if (same && !cbx_str_equal(asked.text, before.text)) {
+            return cbx_fail(err, CBX_EINVAL,
+                            "dependencies has '%.*s' and '%.*s': programs load one version of a "
+                            "package",
+                            CBX_STR_SHOWN(before.text), CBX_STR_SHOWN(asked.text));
+        }
+    }
+    return 0;
+}
+
 static int read_sandbox(struct cbx_service *service, const struct cbx_dependencies *d,
                         struct cbx_contents *image, struct cbx_resolved *installed,
                         struct cbx_err *err)
@@ -299,11 +338,10 @@ int cbx_service_have_dependencies(struct cbx_service *service, const struct cbx_
     struct wanted wanted = { .count = 0 };
     size_t count = json_array_size(d->list);
     denial->verdict = CBX_ALLOW;
-    struct asked asked;
     int failed = 0;
     for (size_t i = 0; i < count && !failed;
          i++) { /* before anything is asked of another process */
-        failed = read_asked(d, i, &asked, err);
+        failed = check_name(d, i, err);
     }
     if (!failed && count > 0) {
         failed = read_sandbox(service, d, &image, &installed, err);

@@ -57,11 +57,13 @@ WHEELS = [
     wheel("large", "1.0", extra={"large/data": bytes(8 << 20)}.items()),
     wheel("moved_file", "1.0"),
     wheel("squatter", "1.0", extra={"IPython/__init__.py": b""}.items()),
+    wheel("shadows", "1.0", extra={"json/__init__.py": b""}.items()),
+    wheel("bottleneck", "1.0", extra={"bottleneck/__init__.py": STARTS, "apport_python_hook.py": STARTS}.items()),
     wheel("start_up", "1.0", extra={"_distutils_hack/__init__.py": b""}.items()),
     wheel("within", "1.0", ["six"], extra={"within-1.0.data/data/lib/python/six.py": b""}.items()),
     wheel("six", "9.0"),
     wheel("disguised", "1.0", extra={"disguised-1.0.data/purelib/good_part-2.0.dist-info/RECORD": b""}.items()),
-    wheel("unguarded", "1.0", extra={"bottleneck/__init__.py": STARTS, "apport_python_hook.py": STARTS}.items()),
+    wheel("unguarded", "1.0", extra={"bottleneck/__init__.py": b""}.items()),
     wheel("pulls_blocked", "1.0", ["paramiko"]),
     wheel("paramiko", "3.0"),
     wheel("pulls_old", "1.0", ["urllib3<1.26"]),
@@ -74,8 +76,9 @@ FILES = dict(WHEELS)
 FILES["only_source-1.0.tar.gz"] = b"no archive"
 
 
-# A package whose file is on another port of this address, which is private, and one whose file is on the loopback address of the client.
-POINTING = {"points-elsewhere": "http://{host}:{other}/files/good_part-2.0-py3-none-any.whl", "points-inside": "http://127.1:8080/files/good_part-2.0-py3-none-any.whl"}
+# A package whose file is on another port of this address, which is private, one whose file is on the loopback address of the client, and
+# one whose file is in the client's file system.
+POINTING = {"points-home": "file:///files/good_part-2.0-py3-none-any.whl", "points-elsewhere": "http://{host}:{other}/files/good_part-2.0-py3-none-any.whl", "points-inside": "http://127.1:8080/files/good_part-2.0-py3-none-any.whl"}
 
 
 def pointing(name, host):

@@ -64,8 +64,15 @@ static void known_failures_of_npm_have_a_sentence(void **state)
                  CBX_EINVAL, "the requirements contradict each other");
     assert_fails("npm error code EAI_AGAIN\nnpm error syscall getaddrinfo", CBX_EIO,
                  "the index cannot be reached: its name cannot be resolved");
-    assert_fails("npm error code SELF_SIGNED_CERT_IN_CHAIN", CBX_EIO,
-                 "the certificate of the index is not trusted");
+    assert_fails(
+        "npm error code SELF_SIGNED_CERT_IN_CHAIN", CBX_EIO,
+        "the certificate of the index is not trusted; the operator adds the authority that "
+        "signed it by --package-ca");
+    assert_fails("npm error code EBADPLATFORM\nnpm error notsup Unsupported platform", CBX_EINVAL,
+                 "a package is for another system than the sandbox's, which is Linux");
+    assert_fails("npm error code EUNSUPPORTEDPROTOCOL", CBX_EINVAL,
+                 "a package asks for another one by an address that is not of an index");
+    assert_fails("npm error code EUNKNOWN", CBX_EIO, "the index answered with an error: EUNKNOWN");
 }
 
 static void what_the_installers_say_is_known(void **state)
@@ -78,6 +85,17 @@ static void what_the_installers_say_is_known(void **state)
                  "the index https://a:443 did not answer in time");
     assert_fails("codebox: hash numpy\nERROR: THESE PACKAGES DO NOT MATCH THE HASHES", CBX_EPROTO,
                  "the bytes of 'numpy' do not have the hash that they should have");
+}
+
+static void what_a_package_may_not_bring_is_told(void **state)
+{
+    (void)state;
+    assert_fails("codebox: brings squatter IPython ipython", CBX_EINVAL,
+                 "the package 'squatter' has the module 'IPython', which belongs to 'ipython': "
+                 "programs and libraries of the sandbox would load it instead");
+    assert_fails("codebox: file-link x-1.0-py3-none-any.whl", CBX_EPROTO,
+                 "the index names the file 'x-1.0-py3-none-any.whl' by a path of the file system "
+                 "(file:), which is no address of an index");
 }
 
 static void the_most_telling_line_wins_wherever_it_is(void **state)
@@ -126,6 +144,7 @@ int main(void)
         cmocka_unit_test(known_failures_of_pip_have_a_sentence),
         cmocka_unit_test(known_failures_of_npm_have_a_sentence),
         cmocka_unit_test(what_the_installers_say_is_known),
+        cmocka_unit_test(what_a_package_may_not_bring_is_told),
         cmocka_unit_test(the_most_telling_line_wins_wherever_it_is),
         cmocka_unit_test(anything_else_is_its_last_line_cleaned_and_short),
         cmocka_unit_test(no_words_of_an_index_stand_in_a_sentence),

@@ -76,6 +76,9 @@ static void requirements_are_judged_by_the_rules_for_installs(void **state)
     assert_specs(NULL, CBX_SPEC_PIP, "numpy<1.20", CBX_DENY, "pkg.version");
     assert_specs(NULL, CBX_SPEC_PIP, "reqeusts", CBX_DENY, "pkg.look-alike");
     assert_specs(NULL, CBX_SPEC_NPM, "lodash@^4\n@types/node\n", CBX_ALLOW, NULL);
+    assert_specs(NULL, CBX_SPEC_NPM,
+                 "ms@>=2 <3\nlodash@^4 || ^3\nuuid@8.x - 9.x\nchalk@~5.2\nqs@*\nyargs@latest\n",
+                 CBX_ALLOW, NULL);
     assert_specs(NULL, CBX_SPEC_NPM, "shelljs@0.8", CBX_DENY, "pkg.blocked");
     assert_specs(NULL, CBX_SPEC_NPM, "x@npm:execa@9", CBX_DENY, "pkg.blocked");
 }
@@ -121,6 +124,12 @@ static void a_requirement_is_no_option_no_url_and_no_shell(void **state)
         "a@file:../x",
         "",
         "a'b",
+        "a@>=2 --registry=x",
+        "a@>=2 b",
+        "a@ >=2",
+        "a@>=2 ",
+        "a@next tag",
+        "a@>=2 <3 || git+ssh://x/y",
     };
     for (size_t i = 0; i < sizeof(pip) / sizeof(pip[0]); i++) {
         if (pip[i][0] != '\0') {

@@ -97,6 +97,26 @@ static void packages_that_others_pull_in_are_judged_too(void **state)
         "policy allows\n");
 }
 
+static void names_that_others_chose_may_look_like_no_other_name_either(void **state)
+{
+    (void)state;
+    static const char alike[] = REPORT(
+        WHEEL("alpha", "1.0", "true", "\"reqeusts\"") "," WHEEL("reqeusts", "2.0", "false", ""));
+    CBX_AUTO_DONE(resolved) set;
+    CBX_AUTO_DONE(resolved) again;
+    CBX_AUTO_DONE(buf) text;
+    read_as(CBX_SPEC_PIP, alike, &set);
+    assert_findings(&set, POLICY("mode: blocklist, sources: [index], transitive: true"),
+                    "alpha 1.0 -> reqeusts 2.0: reqeusts looks like another package; did you mean "
+                    "requests?\n");
+    assert_findings(
+        &set, POLICY("mode: blocklist, allow: [reqeusts], sources: [index], transitive: true"), "");
+    cbx_buf_init(&text, 4096); /* what is installed was judged then */
+    cbx_resolved_write(&set, &text);
+    assert_int_equal(cbx_resolved_read_set(CBX_SPEC_PIP, cbx_buf_str(&text), &again, &err), 0);
+    assert_findings(&again, POLICY("mode: blocklist, sources: [index], transitive: true"), "");
+}
+
 static void what_would_run_code_and_what_is_not_certain_is_refused(void **state)
 {
     (void)state;
@@ -288,6 +308,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_package_names_who_pulled_it_in),
         cmocka_unit_test(packages_that_others_pull_in_are_judged_too),
+        cmocka_unit_test(names_that_others_chose_may_look_like_no_other_name_either),
         cmocka_unit_test(what_would_run_code_and_what_is_not_certain_is_refused),
         cmocka_unit_test(the_canonical_set_depends_on_what_is_installed_alone),
         cmocka_unit_test(lock_files_of_npm_are_read_with_nested_versions),
