@@ -450,12 +450,31 @@ def missing_installer(command):
     return None
 
 
+def without_redirections(words):
+    """The words of a command without its redirections, and without the command that its output is piped to. A range that follows a name at once
+    is none, as in good<2: the analyzer (lang/shell/run.c) reads it in the same way."""
+    kept, skips = [], False
+    for word in words:
+        found = re.match(r"(\d*|&)(>>|>\||>&|<>|<<<|[<>])", word)
+        if word in ("|", "|&"):
+            break
+        glued = re.match(r"([\w.\[\],-]+)(>>|[<>])(?!=?\d)", word)
+        if not skips and glued and not found:
+            kept.append(glued[1])
+            skips = glued[0] == word
+            continue
+        if not skips and not found:
+            kept.append(word)
+        skips = found is not None and found[0] == word
+    return kept
+
+
 def pip_arguments(command):
     """The words behind `pip install` in a command line that is one; else None."""
     import shlex
 
     try:
-        words = shlex.split(str(command))
+        words = without_redirections(shlex.split(str(command)))
     except ValueError:
         return None
     program = words[0].rsplit("/", 1)[-1] if words else ""

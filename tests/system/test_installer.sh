@@ -44,6 +44,7 @@ ok 'nor one of a package of the image' refuses 'brings squatter IPython ipython'
 ok 'nor one that a library of the image imports if it is there' refuses 'brings unguarded bottleneck bottleneck' installs '{}' unguarded=1.0
 ok 'the package of that name may' accepts installs '{}' bottleneck=1.0
 ok 'so may one that has it under another name' accepts installs '{"bottleneck": ["bottleneck", "unguarded"]}' unguarded=1.0
+ok 'the analyzer and the kernel read a line that installs in the same way' python3 tests/system/pip_lines.py "${codebox%/*}/codebox-lint"
 resolves() { run_job "$(job resolve '{}' '{"requirements": ["points-home"]}')" >"$work/said"; cat "$work/said"; }
 ok 'an index that names a file of the file system is told' refuses 'file-link points_home-1.0-py3-none-any.whl' resolves
 finish

@@ -63,6 +63,8 @@ of_the_image() { execute "$(session_with 'numpy>=1.20' good)" $'import numpy, go
 ok 'what the image has is not installed again' of_the_image
 in_a_cell() { once $'%pip install good\nimport good\nprint("have", good.VALUE)' | tee "$work/a" | text_of | shows 'have 1.0'; shows 'Installed: good 1.0' <"$work/a"; }
 ok '%pip in a program of its own installs before it starts' in_a_cell
+in_range() { once $'%pip install good<2\nimport good\nprint("have", good.VALUE)' | text_of | shows 'have 1.0'; }
+ok '... in a range that a shell would take for a redirection' in_range
 with_bang() { once $'!pip install -q "good>=1"\nimport good\nprint("have", good.VALUE)' | text_of | shows 'have 1.0'; }
 ok '!pip as well' with_bang
 in_a_first_cell() {

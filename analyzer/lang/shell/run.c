@@ -382,16 +382,36 @@ void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name)
     }
 }
 
+/* `pip install good<2`: to a shell the end of the word redirects. Nothing of an install runs in a shell here: the kernel reads the line in
+ * words that blanks separate, and so does this, for a range that follows a name at once. */
+static struct cbx_str with_range(const struct cbx_shell *s, const struct cbx_word *word)
+{
+    static const char of_ranges[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                    ".+-_!*<>=~,";
+    struct cbx_str text = s->parsed->text, raw = cbx_str_sub(text, word->start, word->end);
+    size_t end = word->end;
+    if (!word->known || !cbx_str_equal(raw, word->text) || end >= text.len ||
+        (text.p[end] != '<' && text.p[end] != '>')) {
+        return word->text;
+    }
+    size_t version = end + 1 < text.len && text.p[end + 1] == '=' ? end + 2 : end + 1;
+    bool ranges = version < text.len && text.p[version] >= '0' && text.p[version] <= '9';
+    while (ranges && end < text.len && strchr(of_ranges, text.p[end]) != NULL &&
+           text.p[end] != '\0') {
+        end++;
+    }
+    return cbx_str_sub(text, word->start, end);
+}
+
 /* Installs are read by the bare name of the installer, whatever its folder. */
 static void read_packages(const struct cbx_shell_command *c, struct cbx_str name)
 {
-    if (!c->fed && name.len == c->words[0].text.len) {
-        cbx_packages_read(c->s->parsed, c->words, c->count);
-        return;
-    }
     struct cbx_word *words = cbx_arena_array(c->s->parsed->arena, c->count + 1, sizeof(*words));
     if (words != NULL) {
         memcpy(words, c->words, c->count * sizeof(*words));
+        for (size_t i = 1; i < c->count; i++) {
+            words[i].text = with_range(c->s, &c->words[i]);
+        }
         words[0].text = name;
         words[c->count] = (struct cbx_word){ .start = words[0].start, .end = words[0].end };
         cbx_packages_read(c->s->parsed, words, c->count + c->fed);

@@ -515,6 +515,17 @@ static void names_the_package_that_a_look_alike_imitates(void **state)
     assert_true(cbx_str_is(d.findings[0].detail, "numpy"));
 }
 
+static void a_range_that_follows_a_name_is_no_redirection(void **state)
+{
+    (void)state;
+    static const struct install cases[] = {
+        { "%pip install numpy<1.20", "below" },        { "!pip install numpy<1.20 six", "below" },
+        { "!pip install numpy>=1.20,<1.22", "below" }, { "%pip install numpy<99", "" },
+        { "%pip install numpy >out.txt", "" },
+    };
+    CHECK(cases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -531,6 +542,7 @@ int main(void)
         cmocka_unit_test(counts_an_import_only_when_nothing_else_could_give_it),
         cmocka_unit_test(reads_files_of_requirements_that_a_cell_writes),
         cmocka_unit_test(keeps_sources_apart),
+        cmocka_unit_test(a_range_that_follows_a_name_is_no_redirection),
         cmocka_unit_test(names_the_package_that_a_look_alike_imitates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
