@@ -4,6 +4,7 @@
 #include "docker/container.h"
 #include "docker/contents.h"
 #include "docker/packages_internal.h"
+#include "policies/base/clock.h"
 #include "policies/base/hash.h"
 #include "policies/base/json.h"
 #include "policies/version.h"
@@ -328,6 +329,21 @@ static int check_built_in(struct cbx_engine *engine, const struct wanted *wanted
     return failed;
 }
 
+/* The container and the images of a layer while they are made. */
+struct making {
+    const struct cbx_packages_progress *progress; /* may be NULL */
+    int64_t deadline_ms;                          /* of cbx_clock_ms */
+    bool late;
+};
+
+static bool is_over(void *context)
+{
+    struct making *m = context;
+    m->late = cbx_clock_ms() >= m->deadline_ms;
+    return m->late || (m->progress != NULL && m->progress->cancelled != NULL &&
+                       m->progress->cancelled(m->progress->context));
+}
+
 static int install(struct cbx_engine *engine, const struct cbx_packages_config *config,
                    const char *kernel, const struct wanted *wanted, const char *index,
                    const struct cbx_packages_progress *progress, struct cbx_err *err)
@@ -337,6 +353,7 @@ static int install(struct cbx_engine *engine, const struct cbx_packages_config *
     cbx_buf_init(&contents, CBX_CONTENTS_MAX_BYTES);
     cbx_buf_init(&report, CBX_REPORT_BYTES_MAX);
     CBX_AUTO_JSON image = NULL;
+    int64_t timeout_ms = config->timeout_ms > 0 ? config->timeout_ms : CBX_PACKAGES_TIMEOUT_MS;
     int failed = list_contents(engine, wanted, &contents, &image, err);
     if (failed) {
         return failed == CBX_ENOTFOUND
@@ -354,11 +371,12 @@ static int install(struct cbx_engine *engine, const struct cbx_packages_config *
     if (failed) {
         return failed;
     }
-    struct cbx_engine_stop stop = { 0 };
-    if (progress != NULL) {
-        stop = (struct cbx_engine_stop){ progress->cancelled, progress->context };
-    }
-    return make_layer(engine, wanted, container, cbx_buf_str(&contents), &stop, err);
+    struct making making = { .progress = progress, .deadline_ms = cbx_clock_ms() + timeout_ms };
+    const struct cbx_engine_stop stop = { is_over, &making };
+    failed = make_layer(engine, wanted, container, cbx_buf_str(&contents), &stop, err);
+    return failed && making.late
+               ? cbx_fail(err, CBX_ETIMEDOUT, "the packages could not be made a layer in time")
+               : failed;
 }
 
 int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_config *config,

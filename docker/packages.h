@@ -32,8 +32,8 @@ struct cbx_packages_config {
     const struct cbx_network_settings *reach;
     /* The packages that may have a module of another name than theirs: {MODULE: [PACKAGE, ...]}, names normalised; NULL = none. Borrowed. */
     const json_t *providers;
-    const char *ca_bundle;      /* PEM text, trusted besides those of the image; NULL = none */
-    uint32_t timeout_ms;        /* of one call; 0 = CBX_PACKAGES_TIMEOUT_MS */
+    const char *ca_bundle; /* PEM text, trusted besides those of the image; NULL = none */
+    uint32_t timeout_ms; /* of an installer, and of making its layer; 0 = CBX_PACKAGES_TIMEOUT_MS */
     uint32_t answer_timeout_ms; /* within which an index must answer; 0 = 15 s */
     uint64_t download_bytes;    /* all packages of a set, compressed; 0 = 512 MiB */
     uint64_t unpacked_bytes;    /* the same as files; 0 = 1 GiB */

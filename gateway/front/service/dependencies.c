@@ -259,7 +259,8 @@ static int explain(int failed, const struct cbx_contents *contents, const struct
     cbx_buf_init(&nearest, 1024);
     struct cbx_requirement requirement;
     const struct cbx_image_package *package = NULL;
-    if (!failed || wanted->count != 1) {
+    bool later = failed == CBX_EQUOTA || failed == CBX_EBUSY || failed == CBX_ECANCELLED;
+    if (!failed || later || wanted->count != 1) {
         return failed;
     }
     if (cbx_requirement_parse(wanted->items[0], &requirement)) {

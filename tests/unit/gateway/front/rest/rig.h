@@ -100,6 +100,21 @@ void cbx_http_stream_discard(struct cbx_http_stream *stream)
     pthread_mutex_unlock(&http_lock);
 }
 
+bool cbx_http_stream_is_gone(struct cbx_http_stream *stream)
+{
+    pthread_mutex_lock(&http_lock);
+    bool gone = stream->gone;
+    pthread_mutex_unlock(&http_lock);
+    return gone;
+}
+
+/* Its clients stay until they have an answer. */
+bool cbx_http_is_gone(const struct cbx_http_exchange *exchange)
+{
+    (void)exchange;
+    return false;
+}
+
 /* --- the rig ---------------------------------------------------------------------------------- */
 
 struct rig {
