@@ -41,10 +41,30 @@ static long long number_of(const json_t *finding, const char *key)
     return (long long)json_integer_value(json_object_get(finding, key));
 }
 
-bool cbx_denial_refuses(const json_t *finding)
+/* One without an effect is of an analysis that failed, which denies. */
+static bool has_effect(const json_t *finding, const char *effect)
 {
-    struct cbx_str effect = text_of(finding, "effect");
-    return cbx_str_is(effect, "deny") || cbx_str_is(effect, "ask");
+    struct cbx_str own = text_of(finding, "effect");
+    return cbx_str_is(own.len > 0 ? own : CBX_STR("deny"), effect);
+}
+
+static void list_effect(const json_t *findings, const char *effect, json_t *out)
+{
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        json_t *finding = json_array_get(findings, i);
+        if (has_effect(finding, effect)) {
+            json_array_append(out, finding);
+        }
+    }
+}
+
+json_t *cbx_denial_list(const json_t *decision)
+{
+    const json_t *findings = json_object_get(decision, "findings");
+    json_t *list = json_array();
+    list_effect(findings, "deny", list);
+    list_effect(findings, "ask", list);
+    return list;
 }
 
 /* --- entries ---------------------------------------------------------------------------------- */
@@ -85,9 +105,13 @@ static int severity_of(const json_t *finding)
     return -1;
 }
 
-/* The finding that says more about a place: the one with a hint, then the more severe rule. */
+/* The finding that says more about a place: the one that decides, the one with a hint, then the more severe rule. */
 static bool says_more(const json_t *a, const json_t *b)
 {
+    bool a_denies = has_effect(a, "deny"), b_denies = has_effect(b, "deny");
+    if (a_denies != b_denies) {
+        return a_denies;
+    }
     bool a_hints = text_of(a, "hint").len > 0, b_hints = text_of(b, "hint").len > 0;
     return a_hints != b_hints ? a_hints : severity_of(a) > severity_of(b);
 }
@@ -324,12 +348,10 @@ static void add_last_lines(struct cbx_buf *out, const struct cbx_denial *denial,
 
 static void collect(const struct cbx_denial *denial, struct entries *entries)
 {
-    const json_t *findings = json_object_get(denial->decision, "findings");
+    CBX_AUTO_JSON findings = cbx_denial_list(denial->decision); /* the decision keeps them */
     *entries = (struct entries){ .shown_to_approve = denial->shown_to_approve };
     for (size_t i = 0; i < json_array_size(findings); i++) {
-        if (cbx_denial_refuses(json_array_get(findings, i))) {
-            take_finding(entries, json_array_get(findings, i));
-        }
+        take_finding(entries, json_array_get(findings, i));
     }
 }
 

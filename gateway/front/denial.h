@@ -28,7 +28,8 @@ void cbx_denial_add(const struct cbx_denial *denial, struct cbx_buf *out);
 /* Appends the places alone, at most max_bytes, with the line that counts what has no room. */
 void cbx_denial_add_places(const struct cbx_denial *denial, size_t max_bytes, struct cbx_buf *out);
 
-/* True when the finding denies, or asks for approval. */
-bool cbx_denial_refuses(const json_t *finding);
+/* The findings of a decision that deny or ask for approval, a new reference: those that deny decide and come first, each in the order of
+ * the source. */
+json_t *cbx_denial_list(const json_t *decision);
 
 #endif

@@ -129,14 +129,15 @@ static void add_finding(struct cbx_content *c, const json_t *finding)
 }
 
 /* Warnings are omitted: they would hide the findings that deny. */
-static void add_findings(struct cbx_content *c, const json_t *findings)
+static void add_findings(struct cbx_content *c, const json_t *decision)
 {
-    size_t i, refused = 0;
+    CBX_AUTO_JSON findings = cbx_denial_list(decision);
+    size_t i;
     json_t *finding;
     json_object_set_new(c->structured, "findings", json_array());
-    json_array_foreach((json_t *)(uintptr_t)findings, i, finding)
+    json_array_foreach(findings, i, finding)
     {
-        if (cbx_denial_refuses(finding) && ++refused <= CBX_CONTENT_FINDINGS_MAX) {
+        if (i < CBX_CONTENT_FINDINGS_MAX) {
             add_finding(c, finding);
         }
     }
@@ -153,7 +154,7 @@ json_t *cbx_content_of_denial(const struct cbx_outcome *outcome, struct cbx_str 
     struct cbx_content c;
     cbx_content_init(&c, denial.ask ? "needs-approval" : "denied");
     cbx_denial_add(&denial, &c.text);
-    add_findings(&c, json_object_get(outcome->decision, "findings"));
+    add_findings(&c, outcome->decision);
     cbx_content_set(&c, "audit_id", cbx_str_of(outcome->id));
     return cbx_content_finish(&c, true);
 }

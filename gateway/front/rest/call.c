@@ -4,6 +4,7 @@
 #include "gateway/front/rest/query.h"
 #include "gateway/front/rest/rest.h"
 
+#include "gateway/front/denial.h"
 #include "gateway/front/service/approvals.h"
 #include "gateway/front/service/decisions.h"
 #include "gateway/identity/caller.h"
@@ -207,17 +208,12 @@ void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome
     cbx_buf_init(&text, 256 * 1024);
     size_t i;
     json_t *finding;
-    CBX_AUTO_JSON findings = json_array();
+    CBX_AUTO_JSON findings = cbx_denial_list(outcome->decision);
     bool packages = json_is_true(json_object_get(outcome->decision, "packages"));
-    json_array_foreach(json_object_get(outcome->decision, "findings"), i, finding)
+    json_array_foreach(findings, i, finding)
     {
-        const char *effect = json_string_value(json_object_get(finding, "effect"));
-        bool stops = effect == NULL || strcmp(effect, "deny") == 0 || strcmp(effect, "ask") == 0;
-        if (stops && json_array_size(findings) < FINDINGS_IN_TEXT) {
+        if (i < FINDINGS_IN_TEXT) {
             add_finding(&text, finding, packages);
-        }
-        if (stops) {
-            json_array_append(findings, finding);
         }
     }
     bool waits = cbx_decisions_waits(call->service->decisions, outcome->id, cbx_clock_ms());

@@ -49,6 +49,26 @@ static void shows_the_line_with_a_caret_the_message_and_the_hint(void **state)
                 "  No.\n  hint: write `x`\n" LAST);
 }
 
+static void names_the_rule_that_denies_before_those_that_ask(void **state)
+{
+    (void)state;
+    json_t *asks = finding("asks", "wave", 1, 8, 12, "Ask.", "h"),
+           *also = finding("also", "pty.spawn", 2, 1, 10, "Ask too.", "h");
+    json_object_set_new(asks, "effect", json_string("ask"));
+    json_object_set_new(also, "effect", json_string("ask"));
+    assert_text(json_pack("[ooo]", asks, also, finding("r", "pty.spawn", 2, 1, 10, "No.", "")),
+                "import wave\npty.spawn(a)\n",
+                "denied by policy rule r; nothing ran\n"
+                "line 2, column 1: found pty.spawn, also rule also\n"
+                "    pty.spawn(a)\n"
+                "    ^~~~~~~~~\n"
+                "  No.\n"
+                "line 1, column 8: found wave, rule asks\n"
+                "    import wave\n"
+                "           ^~~~\n"
+                "  Ask.\n  hint: h\n" LAST);
+}
+
 static void says_each_text_once_and_lists_the_other_places(void **state)
 {
     (void)state;
@@ -208,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shows_the_line_with_a_caret_the_message_and_the_hint),
+        cmocka_unit_test(names_the_rule_that_denies_before_those_that_ask),
         cmocka_unit_test(says_each_text_once_and_lists_the_other_places),
         cmocka_unit_test(merges_findings_at_one_place),
         cmocka_unit_test(aligns_the_caret_below_wide_and_escaped_characters),

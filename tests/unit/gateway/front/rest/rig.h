@@ -60,21 +60,6 @@ int cbx_http_stream_add(struct cbx_http_stream *stream, struct cbx_str bytes)
     return failed;
 }
 
-bool cbx_http_stream_is_gone(struct cbx_http_stream *stream)
-{
-    pthread_mutex_lock(&http_lock);
-    bool gone = stream->gone;
-    pthread_mutex_unlock(&http_lock);
-    return gone;
-}
-
-/* Clients of the rig wait for their answers. */
-bool cbx_http_is_gone(const struct cbx_http_exchange *exchange)
-{
-    (void)exchange;
-    return false;
-}
-
 static inline void stream_leave(struct cbx_http_stream *stream)
 {
     if (--stream->owners == 0) {
