@@ -3,7 +3,7 @@
 // publish it, CEF and RFC 5424 by a parser of others.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, isIP } from 'node:net';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -52,7 +52,7 @@ const exported = (format, of) => execFileSync(codebox, ['audit', 'export', '--fo
 // --- ECS
 const types = {
   keyword: (v) => typeof v === 'string', constant_keyword: (v) => typeof v === 'string', match_only_text: (v) => typeof v === 'string', wildcard: (v) => typeof v === 'string',
-  date: (v) => typeof v === 'string' && !Number.isNaN(Date.parse(v)), long: Number.isInteger, float: Number.isFinite, boolean: (v) => typeof v === 'boolean',
+  ip: (v) => isIP(v) > 0, date: (v) => typeof v === 'string' && !Number.isNaN(Date.parse(v)), long: Number.isInteger, float: Number.isFinite, boolean: (v) => typeof v === 'boolean',
 };
 function* flatten(value, path = '') {
   for (const [key, inner] of Object.entries(value)) {

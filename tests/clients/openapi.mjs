@@ -88,6 +88,7 @@ await check('decisions are as it says', async () => {
   await call('GET', '/v1/decisions/{id}', { id: 'none', expect: 'default' });
   await call('POST', '/v1/decisions/{id}/approve', { id: denied.id, expect: 'default' });
   await call('POST', '/v1/decisions/{id}/deny', { id: denied.id, expect: 'default' });
+  await call('POST', '/v1/stop', { body: { all: true }, expect: 'default' });
 });
 
 await check('the page of it names every route, and no other one', async () => {

@@ -101,7 +101,8 @@ void cbx_rest_get_health(struct cbx_rest_call *call)
               json_is_true(json_object_get(health, "audit_ok"));
     json_object_del(health, "type");
     for (const char *const *of_metrics =
-             (const char *const[]){ "refusals", "metrics", "memory", "runs", "pool_ok", NULL };
+             (const char *const[]){ "refusals", "metrics", "memory", "runs", "installs", "layers",
+                                    "pool_ok", NULL };
          *of_metrics != NULL; of_metrics++) {
         json_object_del(health, *of_metrics);
     }
