@@ -86,11 +86,16 @@ static int check_proof(struct cbx_identity *identity, const struct cbx_voucher_c
 {
     struct cbx_caller caller;
     int failed = prove(identity, claim->principal, proof, &caller, err);
-    failed = failed ? failed : check_right(&caller, claim->principal, right_of[claim->kind], err);
-    if (!failed && !cbx_str_is(claim->credential, caller.credential)) {
-        failed = refuse(claim->principal, "the credential is another one", err);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = check_right(&caller, claim->principal, right_of[claim->kind], err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_str_is(claim->credential, caller.credential)
+               ? 0
+               : refuse(claim->principal, "the credential is another one", err);
 }
 
 /* Proves a principal by what an executor vouched for, and by the rights and tokens of now. */
@@ -235,9 +240,13 @@ int cbx_executor_vouch(struct cbx_executor *e, const struct cbx_vouch_args *args
         return cbx_fail(err, CBX_EPROTO, "there is nothing to vouch for");
     }
     int failed = check_proof(e->config.identity, &claim, args->proof, err);
-    failed = failed ? failed : find_key(e, &key, err);
-    if (!failed) {
-        cbx_voucher_make(&key, &claim, cbx_time_ms(), out);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = find_key(e, &key, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_voucher_make(&key, &claim, cbx_time_ms(), out);
+    return 0;
 }

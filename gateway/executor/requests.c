@@ -174,7 +174,10 @@ static int serve_input(struct cbx_executor_request *r, const struct cbx_input_ar
 {
     const struct cbx_session_name name = { args->session.p, args->principal.p };
     int failed = cbx_executor_check_caller(r->executor, args->principal, args->proof, err);
-    failed = failed ? failed : cbx_sessions_input(r->executor->sessions, &name, line, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_sessions_input(r->executor->sessions, &name, line, err);
     return failed ? failed : answer_done(r, err);
 }
 
@@ -384,7 +387,10 @@ static int serve_get_file(struct cbx_executor_request *r, struct cbx_sandbox *sa
     CBX_AUTO_DONE(buf) content;
     cbx_buf_init(&content, CBX_WIRE_BYTES_MAX);
     int failed = record_reading(r->executor, args, err);
-    failed = failed ? failed : cbx_sandbox_get(sandbox, args->path, &content, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_sandbox_get(sandbox, args->path, &content, err);
     CBX_AUTO_DONE(buf) clean;
     cbx_buf_init(&clean, CBX_WIRE_BYTES_MAX);
     if (!failed && r->executor->grants.redactor != NULL) {
@@ -438,7 +444,10 @@ static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct 
 {
     struct cbx_pool *pool;
     int failed = cbx_executor_check_caller(r->executor, principal, proof, err);
-    failed = failed ? failed : cbx_executor_pool(r->executor, &pool, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_executor_pool(r->executor, &pool, err);
     failed = failed ? failed
                     : cbx_sessions_enter(r->executor->sessions, id.p, principal.p, session, err);
     if (failed) {

@@ -621,12 +621,12 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
     int failed = make_secrets(&m, err);
     failed = failed ? failed : cbx_wire_pair(m.zygote, err);
     failed = failed ? failed : cbx_wire_pair(m.executor, err);
-    if (!failed && config->keys != NULL) {
-        failed = cbx_key_channel(m.keys, err);
-        failed = failed ? failed : cbx_key_channel(m.executor_keys, err);
-    }
     if (failed) {
         return failed;
+    }
+    if (config->keys != NULL &&
+        (cbx_key_channel(m.keys, err) != 0 || cbx_key_channel(m.executor_keys, err) != 0)) {
+        return CBX_EIO;
     }
     sigset_t signals;
     sigemptyset(&signals);
