@@ -135,16 +135,18 @@ json_t *cbx_tool_read_file(const struct cbx_tool_call *call,
     CBX_AUTO_DONE(buf) text;
     CBX_AUTO_DONE(resource) resource = { 0 };
     cbx_buf_init(&text, 4 * CBX_PATH_MAX + 128);
-    int failed = find_uri(arguments, &text, &err);
+    if (find_uri(arguments, &text, &err) != 0) {
+        return cbx_content_of_error(&err, NULL);
+    }
     struct cbx_str uri = cbx_buf_str(&text);
-    failed = failed ? failed : cbx_resource_range(&uri, &offset, &length, &err);
-    if (!failed && cbx_resource_is_execution(uri, id)) {
+    if (cbx_resource_range(&uri, &offset, &length, &err) != 0) {
+        return cbx_content_of_error(&err, NULL);
+    }
+    if (cbx_resource_is_execution(uri, id)) {
         return cbx_tool_await(call, id);
     }
-    failed = failed ? failed
-                    : cbx_resource_read(call->mcp, cbx_mcp_caller(call->peer), call->claims, uri,
-                                        &resource, &err);
-    if (failed) {
+    if (cbx_resource_read(call->mcp, cbx_mcp_caller(call->peer), call->claims, uri, &resource,
+                          &err) != 0) {
         return cbx_content_of_error(&err, NULL);
     }
     size_t from = (size_t)(arguments->offset > 0 ? arguments->offset : offset),

@@ -230,14 +230,17 @@ static int read_session(struct cbx_mcp *mcp, const struct cbx_caller *caller,
         return CBX_ENOTFOUND;
     }
     int failed = cbx_uri_decode(rest, &path, err);
-    failed = failed ? failed
-                    : cbx_service_get_file(mcp->service, caller, claims, cbx_str_of(id),
-                                           cbx_buf_str(&path), &answer, err);
-    if (!failed) {
-        out->type = cbx_media_type(path.p);
-        cbx_buf_add(&out->bytes, cbx_buf_str(&answer.bytes));
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = cbx_service_get_file(mcp->service, caller, claims, cbx_str_of(id), cbx_buf_str(&path),
+                                  &answer, err);
+    if (failed) {
+        return failed;
+    }
+    out->type = cbx_media_type(path.p);
+    cbx_buf_add(&out->bytes, cbx_buf_str(&answer.bytes));
+    return 0;
 }
 
 static int read_execution(struct cbx_mcp *mcp, const struct cbx_caller *caller, struct cbx_str rest,

@@ -302,9 +302,10 @@ static int answer_read(struct exchange *x, json_t **result, struct cbx_err *err)
         return fail_params(err, "resources/read needs a uri");
     }
     int failed = cbx_resource_range(&uri, &offset, &length, err);
-    failed = failed ? failed
-                    : cbx_resource_read(x->mcp, cbx_mcp_caller(x->peer), &x->request->claims, uri,
-                                        &resource, err);
+    if (!failed) {
+        failed = cbx_resource_read(x->mcp, cbx_mcp_caller(x->peer), &x->request->claims, uri,
+                                   &resource, err);
+    }
     size_t size = failed ? 0 : resource.bytes.len;
     if (!failed && length == 0 && size > (size_t)offset + RESOURCE_MAX) {
         failed = cbx_fail(err, CBX_ETOOBIG,
