@@ -110,6 +110,17 @@ void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox);
 /* Serves the call that comes through the connection, in the calling thread, and closes it. */
 void cbx_executor_serve(struct cbx_executor *e, int fd);
 
+/* --- run.c ------------------------------------------------------------------------------------ */
+
+/* Sends an answer without fields. */
+int cbx_executor_send_reply(struct cbx_executor_request *r, enum cbx_reply reply);
+
+/* Sends the result of a run, records its outcome as that of the action, and waits until the client has stored it: false when that did not
+ * say so. Neither the client nor the next run waits for the record. The run counts as recorded then. */
+bool cbx_executor_send_result(struct cbx_executor_request *r, struct cbx_audit *audit,
+                              const char *run_id, const char *action,
+                              const struct cbx_result *result);
+
 /* --- run_mounts.c ----------------------------------------------------------------------------- */
 
 /* Opens the folders of the host that a decision has in "mounts", under its policy. Errors as cbx_host_mounts_open, and of the engine. */

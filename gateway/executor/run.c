@@ -20,7 +20,7 @@ enum { ACK_TIMEOUT_MS = 30000, UNACKNOWLEDGED_MS = 30000 };
 
 /* --- what the client gets --------------------------------------------------------------------- */
 
-static int send_reply(struct cbx_executor_request *r, enum cbx_reply reply)
+int cbx_executor_send_reply(struct cbx_executor_request *r, enum cbx_reply reply)
 {
     CBX_AUTO_JSON header = cbx_reply_json(reply);
     return cbx_wire_send(r->fd, header, CBX_STR(""), NULL);
@@ -31,7 +31,7 @@ static int send_reply(struct cbx_executor_request *r, enum cbx_reply reply)
 static void note_begun(void *context)
 {
     struct cbx_executor_request *r = context;
-    cbx_executor_note_failure(r, send_reply(r, CBX_REPLY_BEGUN));
+    cbx_executor_note_failure(r, cbx_executor_send_reply(r, CBX_REPLY_BEGUN));
     cbx_sessions_dequeue(r->executor->sessions, &r->ticket);
     if (cbx_sessions_is_cancelled(r->executor->sessions, &r->ticket)) {
         const struct cbx_session_name name = { r->run.decision, r->run.principal };
@@ -376,7 +376,7 @@ static bool await_ack(struct cbx_executor_request *r, const char *run_id)
         cbx_sessions_acknowledge(r->executor->sessions, run_id);
     }
     if (acknowledged) {
-        send_reply(r, CBX_REPLY_DONE);
+        cbx_executor_send_reply(r, CBX_REPLY_DONE);
     }
     return acknowledged;
 }
@@ -384,8 +384,9 @@ static bool await_ack(struct cbx_executor_request *r, const char *run_id)
 /* Sends the result. Neither the client nor the next run waits for the outcome's record: the
  * decision's was on disk before anything ran, and the outcome's is written together with the
  * next decision's. */
-static bool send_result(struct cbx_executor_request *r, struct cbx_audit *audit, const char *run_id,
-                        const char *action, const struct cbx_result *result)
+bool cbx_executor_send_result(struct cbx_executor_request *r, struct cbx_audit *audit,
+                              const char *run_id, const char *action,
+                              const struct cbx_result *result)
 {
     CBX_AUTO_JSON done = cbx_result_json(result);
     CBX_AUTO_JSON body = describe_outcome(r, run_id, action, result, 0, NULL);
@@ -431,8 +432,8 @@ static int run_permitted(struct execution *x, struct cbx_audit *audit, struct cb
         x->result.status = CBX_RUN_OK;
         x->result.exit_code = -1;
     }
-    bool acknowledged = send_result(x->request, audit, permit->decision,
-                                    cbx_action_name(permit->action), &x->result);
+    bool acknowledged = cbx_executor_send_result(x->request, audit, permit->decision,
+                                                 cbx_action_name(permit->action), &x->result);
     if (permit->action == CBX_ACTION_OPEN && !acknowledged) {
         /* The front was killed before it stored the session's id: no client can use it. */
         cbx_sessions_close(e->sessions, &(struct cbx_session_name){ .id = permit->session }, NULL);
@@ -583,100 +584,4 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     cbx_result_done(&x.result);
     cbx_host_mounts_done(&x.mounts);
     return failed;
-}
-
-/* A front that was started again may resume a run that is still queued. */
-static void await_begin(struct cbx_executor_request *r, const char *run)
-{
-    struct cbx_sessions *sessions = r->executor->sessions;
-    if (cbx_sessions_is_queued(sessions, run)) {
-        send_reply(r, CBX_REPLY_WAITING);
-        cbx_sessions_await_dequeued(sessions, run);
-    }
-}
-
-/* Enters the slot of the run, once it has begun. */
-static int enter_begun_run(struct cbx_executor_request *r, const char *run,
-                           struct cbx_session **session, struct cbx_err *err)
-{
-    struct cbx_executor *e = r->executor;
-    char slot[CBX_NAME_MAX + 1];
-    struct cbx_pool *pool;
-    int failed = cbx_executor_pool(e, &pool, err); /* opening the pool adopts existing sandboxes */
-    if (failed) {
-        return failed;
-    }
-    if (cbx_executor_withholds(e, run)) {
-        return cbx_fail(err, CBX_ESTATE,
-                        "its result is withheld: the gateway was started again with other values "
-                        "of the policy's variables, and cannot redact those that this program had");
-    }
-    await_begin(r, run);
-    uint64_t seq = 0;
-    failed = cbx_sessions_find_run(e->sessions, run, slot, &seq, err);
-    if (!failed) {
-        CBX_AUTO_JSON begun = cbx_reply_json(CBX_REPLY_BEGUN);
-        if (seq > 0) {
-            json_object_set_new(begun, "seq", json_integer((json_int_t)seq));
-        }
-        cbx_wire_send(r->fd, begun, CBX_STR(""), NULL);
-        failed = cbx_sessions_enter(e->sessions, slot, NULL, session, err);
-    }
-    return failed;
-}
-
-static int follow_run(struct cbx_executor_request *r, struct cbx_session *session, const char *run,
-                      struct cbx_result *result, struct cbx_err *err)
-{
-    struct cbx_sink sink = cbx_executor_sink(r), client = cbx_relay_sink(&r->fd);
-    struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
-    if (sandbox == NULL) {
-        return cbx_fail(err, CBX_ENOTFOUND, "its sandbox is gone");
-    }
-    if (client.cancelled(client.context)) {
-        return cbx_fail(err, CBX_ESTATE, "the front was killed; the next one asks again");
-    }
-    r->run.decision = run;
-    r->run.session = cbx_sandbox_session(sandbox);
-    r->run.principal = cbx_sandbox_principal(sandbox);
-    int failed = cbx_sandbox_resume(sandbox, run, &sink, result, err);
-    cbx_executor_end_output(r, result);
-    return failed;
-}
-
-/* New reference. */
-static json_t *read_claims(const struct cbx_resume_args *args)
-{
-    json_t *claims = json_object();
-#define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
-#define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, claims);
-#include "gateway/ipc/subject.def"
-#undef CBX_SUBJECT
-    return claims;
-}
-
-int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_resume_args *args,
-                        struct cbx_err *err)
-{
-    struct cbx_executor *e = r->executor;
-    struct cbx_audit *audit;
-    struct cbx_session *session;
-    CBX_AUTO_JSON claims = read_claims(args);
-    r->run.claims = claims;
-    r->client = args->detach ? CBX_CLIENT_DETACHED : CBX_CLIENT_ATTACHED;
-    int failed = cbx_executor_audit(e, &audit, err);
-    failed = failed ? failed : enter_begun_run(r, args->run.p, &session, err);
-    if (failed) {
-        return failed;
-    }
-    CBX_AUTO_DONE(result) result = { 0 };
-    cbx_executor_count_unrecorded(e, 1);
-    failed = follow_run(r, session, args->run.p, &result, err);
-    cbx_sessions_leave(e->sessions, session);
-    if (failed) {
-        cbx_executor_count_unrecorded(e, -1);
-        return failed;
-    }
-    send_result(r, audit, args->run.p, "resume", &result);
-    return 0;
 }
