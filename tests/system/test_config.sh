@@ -90,6 +90,7 @@ ok 'what a variable has wrong names the variable' by_variable
 
 serves_by_the_file() {
     printf '%s\n' 'listen: 127.0.0.1:0' "state: $state" 'policy: [strict, default]' >serve.yaml
+    rm -f "$work/server.log" # the line that is waited for stands in the log of the server before
     CODEBOX_MAX_SESSIONS=3 "$codebox" serve --config serve.yaml 2>"$work/server.log" &
     server=$!
     wait_until grep -q 'serving on' "$work/server.log"
