@@ -7,6 +7,7 @@ cd "$work"
 codebox=$(readlink -f "$codebox")
 parser=$OLDPWD/tests/system/metrics.py
 start_json() {
+    rm -f "$work/server.log" # the line that is waited for may stand in the log of the server before
     "$codebox" serve --state "$state" --listen 127.0.0.1:0 --pool-min 1 --log-format json --log-level debug "$@" 2>"$work/server.log" &
     server=$!
     wait_until grep -q 'serving on' "$work/server.log" || { cat "$work/server.log"; exit 1; }
