@@ -22,7 +22,7 @@ struct cbx_image_package {
 /* Borrowed from `json`. Zeroed memory is an empty list. */
 struct cbx_contents {
     json_t *json;
-    struct cbx_str runtime, runtime_version; /* "Python", "3.11.2" */
+    struct cbx_str runtime, runtime_version; /* "Python", "3.13.5" */
     struct cbx_image_package *packages;      /* in the order of the label */
     size_t count;
 };

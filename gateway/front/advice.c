@@ -180,7 +180,7 @@ static void add_field(const struct cbx_advice *advice, const char *kernel, struc
     if (field.len == 0) {
         cbx_printable_add(out, cbx_str_sub(word, 0, WORD_BYTES), CBX_PRINTABLE_LINE);
     } else if (cbx_str_is(field, "libraries")) {
-        cbx_highlights_add(advised_language(kernel), advice->small_images, out);
+        cbx_highlights_add(NULL, advised_language(kernel), advice->small_images, out);
     } else if (cbx_str_is(field, "instead")) {
         static const struct cbx_contents none = { 0 };
         add_instead(advice->contents != NULL ? advice->contents : &none,

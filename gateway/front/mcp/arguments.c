@@ -35,7 +35,38 @@ static bool is_of(const struct argument *a, const struct cbx_tool *tool)
 
 /* --- the schema ------------------------------------------------------------------------------- */
 
-static json_t *describe(const struct argument *a)
+/* Sets a bound, unless it is none. */
+static void set_bound(json_t *schema, const char *key, int64_t bound)
+{
+    if (bound > 0 && bound < INT_MAX) {
+        json_object_set_new(schema, key, json_integer(bound));
+    }
+}
+
+/* Lengths are of bytes, and a schema counts characters, which are no more. */
+static void set_bounds(json_t *schema, const struct argument *a, const struct cbx_policy *policy)
+{
+    bool program = strcmp(a->field.name, "code") == 0 && policy != NULL;
+    switch (a->field.type) {
+    case CBX_JSON_STR:
+        set_bound(schema, "minLength", a->field.min);
+        set_bound(schema, "maxLength",
+                  program ? (int64_t)policy->limits.source_bytes : a->field.max);
+        break;
+    case CBX_JSON_ARRAY:
+        set_bound(schema, "maxItems", a->field.max);
+        json_object_set_new(schema, "items",
+                            json_pack("{s:s,s:i,s:i}", "type", "string", "minLength", 1,
+                                      "maxLength", CBX_REQUIREMENT_BYTES_MAX));
+        break;
+    default:
+        json_object_set_new(schema, "minimum", json_integer(a->field.min));
+        set_bound(schema, "maximum", a->field.max);
+        break;
+    }
+}
+
+static json_t *describe(const struct argument *a, const struct cbx_policy *policy)
 {
     static const char *const types[] = { [CBX_JSON_STR] = "string",
                                          [CBX_JSON_INT] = "integer",
@@ -52,17 +83,11 @@ static json_t *describe(const struct argument *a)
                             json_string(cbx_dialect_shown(cbx_dialect_default())));
         json_object_set_new(schema, "enum", names);
     }
-    if (a->field.type == CBX_JSON_NUMBER) {
-        json_object_set_new(schema, "minimum", json_integer(a->field.min));
-        json_object_set_new(schema, "maximum", json_integer(a->field.max));
-    }
-    if (a->field.type == CBX_JSON_ARRAY) {
-        json_object_set_new(schema, "items", json_pack("{s:s}", "type", "string"));
-    }
+    set_bounds(schema, a, policy);
     return schema;
 }
 
-json_t *cbx_tool_schema(const struct cbx_tool *tool)
+json_t *cbx_tool_schema(const struct cbx_tool *tool, const struct cbx_policy *policy)
 {
     json_t *properties = json_object(), *required = json_array();
     for (size_t i = 0; i < ARGUMENTS; i++) {
@@ -70,7 +95,7 @@ json_t *cbx_tool_schema(const struct cbx_tool *tool)
         if (!is_of(a, tool) || a->help == NULL) {
             continue;
         }
-        json_object_set_new(properties, a->field.name, describe(a));
+        json_object_set_new(properties, a->field.name, describe(a, policy));
         if (a->field.required) {
             json_array_append_new(required, json_string(a->field.name));
         }

@@ -192,3 +192,25 @@ json_t *cbx_content_of_text(const char *member, struct cbx_str text)
     cbx_content_set(&c, member, text);
     return cbx_content_finish(&c, false);
 }
+
+/* --- sizes ------------------------------------------------------------------------------------- */
+
+const struct cbx_content_unit *cbx_content_unit_of(double bytes)
+{
+    static const struct cbx_content_unit units[] = {
+        { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" }, { 1, "bytes" }
+    };
+    enum { LAST = sizeof(units) / sizeof(units[0]) - 1 };
+    size_t u = 0;
+    while (u < LAST && bytes < units[u].bytes) {
+        u++;
+    }
+    return &units[u];
+}
+
+void cbx_content_add_size(struct cbx_buf *to, size_t bytes)
+{
+    const struct cbx_content_unit *unit = cbx_content_unit_of((double)bytes);
+    cbx_buf_printf(to, unit->bytes > 1 ? "%.1f %s" : "%.0f %s", (double)bytes / unit->bytes,
+                   unit->name);
+}

@@ -28,6 +28,16 @@ size_t cbx_content_warnings_cost(const json_t *warnings);
 /* The result (new reference); `c` is used up. */
 json_t *cbx_content_finish(struct cbx_content *c, bool is_error);
 
+/* Sizes for people: the largest unit that makes at least one. Never NULL. */
+struct cbx_content_unit {
+    double bytes;
+    const char *name;
+};
+const struct cbx_content_unit *cbx_content_unit_of(double bytes);
+
+/* Appends a size in its unit: "36 bytes", "9.5 kB". */
+void cbx_content_add_size(struct cbx_buf *to, size_t bytes);
+
 /* A text of the policy or of the source as one printable line: appended behind `before` unless it is empty;
  * as a value (new reference). */
 void cbx_content_add_escaped(struct cbx_buf *to, const char *before, const json_t *text);

@@ -3,6 +3,7 @@
 #include "gateway/front/mcp/clean.h"
 #include "gateway/front/mcp/content_internal.h"
 #include "gateway/front/mcp/parts.h"
+#include "gateway/front/mcp/trace.h"
 #include "gateway/front/uri.h"
 #include "policies/base/base64.h"
 
@@ -48,22 +49,14 @@ static void add_note(struct shown *s, const char *text)
 static void add_kept(struct shown *s, const char *name, const char *part, size_t stored,
                      int64_t omitted)
 {
-    static const struct {
-        double bytes;
-        const char *name;
-    } units[] = { { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" }, { 0, "bytes" } };
     double total = (double)stored + (double)omitted;
-    size_t u = 0;
-    while (total < units[u].bytes) {
-        u++;
-    }
-    double unit = units[u].bytes > 0 ? units[u].bytes : 1;
+    const struct cbx_content_unit *unit = cbx_content_unit_of(total);
     cbx_buf_printf(&s->kept, "%s: ", name);
     if (omitted > 0) {
-        cbx_buf_printf(&s->kept, "%.1f of ", (double)stored / unit);
+        cbx_buf_printf(&s->kept, "%.1f of ", (double)stored / unit->bytes);
     }
-    cbx_buf_printf(&s->kept, "%.1f %s kept, " CBX_EXECUTION_URI "%s/%s\n", total / unit,
-                   units[u].name, s->id, part);
+    cbx_buf_printf(&s->kept, "%.1f %s kept, " CBX_EXECUTION_URI "%s/%s\n", total / unit->bytes,
+                   unit->name, s->id, part);
 }
 
 /* What the gateway did not keep: the policy's limit of output. */
@@ -136,9 +129,10 @@ static void add_picture(struct shown *s, const struct cbx_picture *picture, size
                               json_pack("{s:s,s:o,s:s}", "type", "image", "data",
                                         cbx_json_text(picture->base64), "mimeType", picture->type));
     }
-    cbx_buf_printf(&s->c.text, "[picture %zu: %s%s%s, %zu bytes%s, %s]\n", number, picture->name,
-                   size[0] != '\0' ? " " : "", size, bytes, fits ? "" : ", too large to be shown",
-                   uri);
+    cbx_buf_printf(&s->c.text, "[picture %zu: %s%s%s, ", number, picture->name,
+                   size[0] != '\0' ? " " : "", size);
+    cbx_content_add_size(&s->c.text, bytes);
+    cbx_buf_printf(&s->c.text, "%s, %s]\n", fits ? "" : ", too large to be shown", uri);
     json_t *shown =
         json_pack("{s:s,s:I,s:s}", "type", picture->type, "size", (json_int_t)bytes, "uri", uri);
     if (size[0] != '\0') {
@@ -164,7 +158,7 @@ static void add_pictures(struct shown *s)
 
 /* --- the error -------------------------------------------------------------------------------- */
 
-/* The exception on one line and its traceback. */
+/* The exception on one line, and its traceback, which has all frames under its URI. */
 static void add_exception(struct shown *s)
 {
     enum { LINE_MAX_COST = 500, TRACEBACK_MAX = 6000 };
@@ -172,8 +166,10 @@ static void add_exception(struct shown *s)
     CBX_AUTO_DONE(buf) line;
     CBX_AUTO_DONE(buf) clean;
     CBX_AUTO_DONE(buf) cut;
+    CBX_AUTO_DONE(buf) folded;
     cbx_buf_init(&line, TEXT_MAX);
     cbx_buf_init(&clean, TEXT_MAX);
+    cbx_buf_init(&folded, 2 * TEXT_MAX);
     cbx_buf_init(&cut, 4 * CBX_CONTENT_MAX);
     if (!json_is_object(error)) {
         return;
@@ -186,7 +182,8 @@ static void add_exception(struct shown *s)
     if (clean.len == 0) {
         cbx_buf_printf(&s->c.text, "%s\n", cut.p);
     }
-    add_part(s, "traceback", "traceback", cbx_buf_str(&clean), TRACEBACK_MAX);
+    cbx_trace_fold(cbx_buf_str(&clean), &folded);
+    add_part(s, "traceback", "traceback", cbx_buf_str(&folded), TRACEBACK_MAX);
 }
 
 /* --- files, blocked attempts, notes ----------------------------------------------------------- */
@@ -202,7 +199,9 @@ static void add_file(struct shown *s, json_t *files, const json_t *file)
     cbx_content_add_escaped(&path, "", json_object_get(file, "path"));
     json_t *shown = json_pack("{s:o,s:I,s:s}", "path", cbx_json_text(cbx_buf_str(&path)), "size",
                               size, "type", type);
-    cbx_buf_printf(&s->c.text, "[file %s, %lld bytes, %s", path.p, (long long)size, type);
+    cbx_buf_printf(&s->c.text, "[file %s, ", path.p);
+    cbx_content_add_size(&s->c.text, (size_t)size);
+    cbx_buf_printf(&s->c.text, ", %s", type);
     if (s->session[0] != '\0') {
         cbx_buf_printf(&uri, "session://%s/files/", s->session);
         cbx_uri_add(&uri, cbx_json_str(json_object_get(file, "path")));
@@ -240,17 +239,43 @@ static void add_files(struct shown *s)
     }
 }
 
+/* Whether the guard refused what the C library reads before it asks for an address: the refused socket says it all. */
+static bool is_of_resolver(const json_t *item)
+{
+    static const char *const files[] = { "/etc/resolv.conf", "/etc/hosts",    "/etc/nsswitch.conf",
+                                         "/etc/host.conf",   "/etc/gai.conf", "/etc/services" };
+    bool found = false;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        found = found || is(text_of(item, "what"), files[i]);
+    }
+    return found;
+}
+
+static bool has_socket(const json_t *blocked)
+{
+    bool found = false;
+    size_t i;
+    const json_t *item;
+    json_array_foreach((json_t *)(uintptr_t)blocked, i, item)
+    {
+        found = found || is(text_of(item, "capability"), "socket");
+    }
+    return found;
+}
+
 /* What the guard refused. */
 static void add_blocked(struct shown *s)
 {
     enum { MOST = 10 };
     static const char *const kept[] = { "capability", "rule", "what", "message", "hint" };
     CBX_AUTO_JSON blocked = json_array();
+    const json_t *all = json_object_get(s->execution, "blocked");
+    bool socket = has_socket(all);
     size_t i;
     json_t *item;
-    json_array_foreach(json_object_get(s->execution, "blocked"), i, item)
+    json_array_foreach((json_t *)(uintptr_t)all, i, item)
     {
-        if (i >= MOST) {
+        if (json_array_size(blocked) >= MOST || (socket && is_of_resolver(item))) {
             continue;
         }
         cbx_content_add_escaped(&s->c.text, "blocked by rule ", json_object_get(item, "rule"));

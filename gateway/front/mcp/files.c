@@ -75,7 +75,9 @@ static json_t *show_picture(const struct cbx_resource *r)
     cbx_buf_init(&base64, 2 * CBX_CONTENT_IMAGE_MAX);
     cbx_base64_encode(cbx_buf_str(&r->bytes), &base64);
     cbx_content_init(&c, "ok");
-    cbx_buf_printf(&c.text, "[picture: %s, %zu bytes]\n", r->type, r->bytes.len);
+    cbx_buf_printf(&c.text, "[picture: %s, ", r->type);
+    cbx_content_add_size(&c.text, r->bytes.len);
+    cbx_buf_add_cstr(&c.text, "]\n");
     json_object_set_new(c.structured, "type", json_string(r->type));
     json_object_set_new(c.structured, "size", json_integer((json_int_t)r->bytes.len));
     json_array_append_new(c.blocks,

@@ -53,13 +53,16 @@ void cbx_mcp_describe_limits(const struct cbx_policy *policy, struct cbx_buf *ou
     cbx_buf_add_char(out, '.');
 }
 
-static void add_libraries(const char *language, bool small, struct cbx_buf *out)
+static void add_libraries(const struct cbx_policy *policy, const char *language, bool small,
+                          struct cbx_buf *out)
 {
-    bool any = cbx_highlight_at(language, small, 0) != NULL;
-    cbx_buf_add_cstr(out, any ? " has " : "");
-    cbx_highlights_add(language, small, out);
+    CBX_AUTO_DONE(buf) libraries;
+    cbx_buf_init(&libraries, 1024);
+    bool any = cbx_highlights_add(policy, language, small, &libraries);
+    cbx_buf_add_cstr(out, " has ");
+    cbx_buf_add(out, cbx_buf_str(&libraries));
     cbx_buf_add_cstr(out, any ? ", more (" CBX_LIBRARIES_URI ") and its standard library.\n"
-                              : " has its standard library.\n");
+                              : "its standard library.\n");
 }
 
 static void add_rules(const struct cbx_policy *policy, enum cbx_language language,
@@ -106,7 +109,7 @@ void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *langua
         }
         cbx_buf_add_char(out, '\n');
         cbx_runtime_add(name, out);
-        add_libraries(name, small, out);
+        add_libraries(policy, name, small, out);
         cbx_buf_add_cstr(out, policy->log_only              ? "Recorded:\n"
                               : cbx_mcp_policy_asks(policy) ? "Denied, or run only when approved:\n"
                                                             : "Denied:\n");
@@ -157,8 +160,8 @@ json_t *cbx_mcp_instructions(const struct cbx_flow *flow, const struct cbx_polic
     cbx_buf_init(&python, 1024);
     cbx_buf_init(&node, 1024);
     cbx_runtime_list(&languages);
-    cbx_highlights_add("python", small, &python);
-    cbx_highlights_add("javascript", small, &node);
+    cbx_highlights_add(policy, "python", small, &python);
+    cbx_highlights_add(policy, "javascript", small, &node);
     bool asks = policy != NULL && !policy->log_only && cbx_mcp_policy_asks(policy);
     bool installs = policy != NULL && installs_any(policy);
     if (policy != NULL) {

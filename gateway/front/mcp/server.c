@@ -192,7 +192,9 @@ static int check_cursor(const struct exchange *x, struct cbx_err *err)
 static int answer_list(struct exchange *x, json_t **result, struct cbx_err *err)
 {
     int failed = check_cursor(x, err);
-    *result = failed ? NULL : json_pack("{s:o}", "tools", cbx_tools_list(policy_of(x)));
+    *result = failed ? NULL
+                     : json_pack("{s:o}", "tools",
+                                 cbx_tools_list(policy_of(x), x->mcp->service->flow->small_images));
     return failed;
 }
 

@@ -4,6 +4,7 @@
 #include "gateway/front/mcp/content.h"
 #include "gateway/front/mcp/resources.h"
 #include "gateway/front/mcp/tools_internal.h"
+#include "gateway/front/service/dependencies.h"
 #include "policies/base/clock.h"
 
 #include <limits.h>
@@ -32,24 +33,46 @@ static json_t *describe_hints(const struct cbx_tool *tool, const struct cbx_poli
                      runs && network);
 }
 
+/* The description, with the libraries of the tool's language in the place of "{libraries}". New reference. */
+static json_t *describe_text(const struct cbx_tool *tool, const struct cbx_policy *policy,
+                             bool small)
+{
+    static const char mark[] = "{libraries}";
+    const char *at = strstr(tool->description, mark);
+    if (at == NULL) {
+        return json_string(tool->description);
+    }
+    CBX_AUTO_DONE(buf) text;
+    CBX_AUTO_DONE(buf) libraries;
+    cbx_buf_init(&text, 4096);
+    cbx_buf_init(&libraries, 1024);
+    bool any = cbx_highlights_add(policy, tool->language, small, &libraries);
+    cbx_buf_add(&text, (struct cbx_str){ tool->description, (size_t)(at - tool->description) });
+    cbx_buf_add(&text, any ? cbx_buf_str(&libraries) : CBX_STR("its standard library"));
+    cbx_buf_add_cstr(&text, at + strlen(mark));
+    return cbx_json_text(cbx_buf_str(&text));
+}
+
 /* No schema of results: a result with pictures has no structured part, which a tool with a schema has to give. The first tool is the one that a
  * model needs: clients that search for tools show it at once. */
-static json_t *describe_tool(const struct cbx_tool *tool, const struct cbx_policy *policy)
+static json_t *describe_tool(const struct cbx_tool *tool, const struct cbx_policy *policy,
+                             bool small)
 {
-    json_t *json = json_pack("{s:s,s:s,s:s,s:o,s:o}", "name", tool->name, "title", tool->title,
-                             "description", tool->description, "inputSchema", cbx_tool_schema(tool),
-                             "annotations", describe_hints(tool, policy));
+    json_t *json =
+        json_pack("{s:s,s:s,s:o,s:o,s:o}", "name", tool->name, "title", tool->title, "description",
+                  describe_text(tool, policy, small), "inputSchema", cbx_tool_schema(tool, policy),
+                  "annotations", describe_hints(tool, policy));
     if (tool == tools) {
         json_object_set_new(json, "_meta", json_pack("{s:b}", "anthropic/alwaysLoad", true));
     }
     return json;
 }
 
-json_t *cbx_tools_list(const struct cbx_policy *policy)
+json_t *cbx_tools_list(const struct cbx_policy *policy, bool small)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < TOOLS; i++) {
-        json_array_append_new(list, describe_tool(&tools[i], policy));
+        json_array_append_new(list, describe_tool(&tools[i], policy, small));
     }
     return list;
 }

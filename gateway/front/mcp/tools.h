@@ -32,8 +32,9 @@ struct cbx_tool_call {
 };
 
 /* The list for tools/list (new reference), in a fixed order. The hints follow from the caller's policy (NULL = none): what
- * runs is of an open world only if it grants a network, and destroys only if it grants mounts to write to. */
-json_t *cbx_tools_list(const struct cbx_policy *policy);
+ * runs is of an open world only if it grants a network, and destroys only if it grants mounts to write to. So do the libraries that are named, of the
+ * small images if `small`, and the limits of the schemas. */
+json_t *cbx_tools_list(const struct cbx_policy *policy, bool small);
 
 /* True when the tool runs code and one of the policies has a rule that asks. */
 bool cbx_tools_may_ask(const struct cbx_policies *policies, struct cbx_str name);

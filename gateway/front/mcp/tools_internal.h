@@ -32,8 +32,9 @@ struct cbx_tool {
 
 /* --- arguments.c ------------------------------------------------------------------------------ */
 
-/* The JSON Schema of a tool's arguments (new reference). */
-json_t *cbx_tool_schema(const struct cbx_tool *tool);
+/* The JSON Schema of a tool's arguments (new reference), with the bounds of their values. A program may have what the policy allows (NULL =
+ * no policy is known). */
+json_t *cbx_tool_schema(const struct cbx_tool *tool, const struct cbx_policy *policy);
 
 /* Reads the arguments (`object` may be NULL). False when any is wrong: `errors` has a line for each. */
 bool cbx_tool_read(const struct cbx_tool *tool, const json_t *object,

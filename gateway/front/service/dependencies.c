@@ -2,6 +2,7 @@
  * Dependencies. */
 #include "gateway/front/service/dependencies.h"
 
+#include "analyzer/analyze.h"
 #include "analyzer/packages/known.h"
 #include "analyzer/packages/requirement.h"
 #include "analyzer/packages/resolved.h"
@@ -13,32 +14,64 @@
 #include "policies/packages.h"
 #include "policies/version.h"
 
+/* --- what callers are told at once -------------------------------------------------------------- */
+
+/* A row of highlights.def. */
+struct highlight {
+    const char *language;
+    enum images { SMALL, FULL } images;
+    const char *name, *module;
+};
+static const struct highlight highlights[] = {
+#define CBX_HIGHLIGHT(language, images, name, module) { language, images, name, module },
+#include "gateway/front/service/highlights.def"
+};
+
+static bool is_there(const struct highlight *highlight, const char *language, bool small)
+{
+    return (highlight->images == SMALL || !small) && strcmp(highlight->language, language) == 0;
+}
+
 const char *cbx_highlight_at(const char *language, bool small, size_t index)
 {
-    enum images { SMALL, FULL };
-    static const struct {
-        const char *language;
-        enum images images;
-        const char *name;
-    } rows[] = {
-#define CBX_HIGHLIGHT(language, images, name) { language, images, name },
-#include "gateway/front/service/highlights.def"
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        bool there = rows[i].images == SMALL || !small;
-        if (there && strcmp(rows[i].language, language) == 0 && index-- == 0) {
-            return rows[i].name;
+    for (size_t i = 0; i < sizeof(highlights) / sizeof(highlights[0]); i++) {
+        if (is_there(&highlights[i], language, small) && index-- == 0) {
+            return highlights[i].name;
         }
     }
     return NULL;
 }
 
-void cbx_highlights_add(const char *language, bool small, struct cbx_buf *out)
+/* Whether a program that does nothing but import the module may run: the analyzer judges it, as it judges every program. */
+static bool may_import(const struct cbx_policy *policy, const struct highlight *highlight)
 {
-    const char *name;
-    for (size_t i = 0; (name = cbx_highlight_at(language, small, i)) != NULL; i++) {
-        cbx_buf_printf(out, "%s%s", i > 0 ? ", " : "", name);
+    char source[128];
+    struct cbx_decision decision;
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(arena) arena;
+    bool python = strcmp(highlight->language, "python") == 0;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    snprintf(source, sizeof(source), python ? "import %s\n" : "require(\"%s\");\n",
+             highlight->module);
+    struct cbx_analysis analysis = { .source = cbx_str_of(source),
+                                     .language = cbx_str_of(highlight->language),
+                                     .no_hints = true };
+    return cbx_analyze(policy, &analysis, &arena, &decision, &err) == 0 &&
+           decision.verdict == CBX_ALLOW;
+}
+
+bool cbx_highlights_add(const struct cbx_policy *policy, const char *language, bool small,
+                        struct cbx_buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < sizeof(highlights) / sizeof(highlights[0]); i++) {
+        const struct highlight *each = &highlights[i];
+        if (is_there(each, language, small) && (policy == NULL || may_import(policy, each))) {
+            cbx_buf_printf(out, "%s%s", any ? ", " : "", each->name);
+            any = true;
+        }
     }
+    return any;
 }
 
 const struct cbx_runtime *cbx_runtime_of(const char *language)
@@ -175,7 +208,7 @@ static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
     return asked->npm ? 0 : cbx_review(service->flow, &request, NULL, denial, err);
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- one of them ------------------------------------------------------------------------------ */
 
 /* What the sandbox has. */
 struct sandbox {
@@ -183,11 +216,33 @@ struct sandbox {
     const struct cbx_resolved *installed;
 };
 
-/* What has to be installed. */
+/* What the caller asked for: what the sandbox has, and what has to be installed. */
 struct wanted {
     struct cbx_str items[CBX_REQUIREMENTS_MAX];
     size_t count;
+    struct asked held[CBX_REQUIREMENTS_MAX];
+    size_t held_count;
 };
+
+/* An example, of the other notation where that is what was written: "ms>=2" for npm, "lodash@^4" for pip. */
+static int fail_unreadable(const struct asked *asked, size_t i, struct cbx_err *err)
+{
+    struct cbx_requirement r;
+    struct cbx_str text = cbx_str_sub(asked->text, 0, CBX_REQUIREMENT_BYTES_MAX);
+    if (asked->npm && asked->text.len <= CBX_REQUIREMENT_BYTES_MAX &&
+        cbx_requirement_parse(asked->text, &r) && cbx_requirement_is_plain(&r) &&
+        r.specifiers.len > 0 && r.extras.len == 0) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "dependencies[%zu] is '%.*s', as for Python; for npm write '%.*s@%.*s'", i,
+                        CBX_STR_SHOWN(text), CBX_STR_SHOWN(r.name), CBX_STR_SHOWN(r.specifiers));
+    }
+    return cbx_fail(err, CBX_EINVAL,
+                    asked->npm ? "dependencies[%zu] is '%.*s', allowed is a package name with an "
+                                 "optional range: lodash, lodash@^4"
+                               : "dependencies[%zu] is '%.*s', allowed is a package name with "
+                                 "optional extras and versions: numpy, numpy>=2",
+                    i, CBX_STR_SHOWN(text));
+}
 
 static int read_asked(const struct cbx_dependencies *d, size_t i, struct asked *out,
                       struct cbx_err *err)
@@ -206,18 +261,12 @@ static int read_asked(const struct cbx_dependencies *d, size_t i, struct asked *
     if (builtin) {
         return builtin;
     }
-    return parse(out)
-               ? 0
-               : cbx_fail(err, CBX_EINVAL,
-                          "dependencies[%zu] is '%.*s', allowed is a package name with "
-                          "optional extras and versions",
-                          i, CBX_STR_SHOWN(cbx_str_sub(out->text, 0, CBX_REQUIREMENT_BYTES_MAX)));
+    return parse(out) ? 0 : fail_unreadable(out, i, err);
 }
 
-/* Adds to `wanted` what neither the image nor the sandbox has. */
-static int sort_out(struct cbx_service *service, const struct cbx_dependencies *d, size_t i,
-                    const struct sandbox *sandbox, struct wanted *wanted,
-                    struct cbx_outcome *denial, struct cbx_err *err)
+/* Adds to `wanted` where the i-th is. Judges nothing. */
+static int sort_out(const struct cbx_dependencies *d, size_t i, const struct sandbox *sandbox,
+                    struct wanted *wanted, struct cbx_err *err)
 {
     struct asked asked;
     int failed = read_asked(d, i, &asked, err);
@@ -227,7 +276,8 @@ static int sort_out(struct cbx_service *service, const struct cbx_dependencies *
     const struct cbx_image_package *package = cbx_contents_find(sandbox->image, asked.name),
                                    *provider = cbx_contents_provider(sandbox->image, asked.name);
     if ((package != NULL && holds(&asked, package)) || is_installed(&asked, sandbox->installed)) {
-        return judge(service, d, &asked, denial, err);
+        wanted->held[wanted->held_count++] = asked;
+        return 0;
     }
     if (package == NULL && provider != NULL) {
         return fail_module(&asked, provider, err);
@@ -237,10 +287,6 @@ static int sort_out(struct cbx_service *service, const struct cbx_dependencies *
                         "this session does not have '%.*s', and what a session has is installed "
                         "when it is opened; open a new one with these dependencies",
                         CBX_STR_SHOWN(asked.text));
-    }
-    if (wanted->count == CBX_REQUIREMENTS_MAX) {
-        return cbx_fail(err, CBX_ETOOBIG, "more than %d packages are to be installed",
-                        CBX_REQUIREMENTS_MAX);
     }
     wanted->items[wanted->count++] = asked.text;
     return 0;
@@ -329,33 +375,121 @@ static int read_sandbox(struct cbx_service *service, const struct cbx_dependenci
     return failed ? failed : cbx_resolved_read_set(kind, d->installed, installed, err);
 }
 
-int cbx_service_have_dependencies(struct cbx_service *service, const struct cbx_dependencies *d,
-                                  struct cbx_buf *set, struct cbx_outcome *denial,
-                                  struct cbx_err *err)
+/* --- mistakes ---------------------------------------------------------------------------------- */
+
+/* What is wrong with the caller's list: a model corrects all mistakes at once when it is told all of them. */
+struct mistakes {
+    bool wrong[CBX_REQUIREMENTS_MAX];
+    size_t count, told;
+    int code;            /* of the first one */
+    struct cbx_buf text; /* as much of them as an error has room for */
+};
+
+static void note_mistake(struct mistakes *mistakes, size_t i, const struct cbx_err *err)
 {
-    CBX_AUTO_DONE(contents) image = { 0 };
-    CBX_AUTO_DONE(resolved) installed = { 0 };
-    const struct sandbox sandbox = { &image, &installed };
-    struct wanted wanted = { .count = 0 };
-    size_t count = json_array_size(d->list);
-    denial->verdict = CBX_ALLOW;
+    enum { ROOM = CBX_ERR_TEXT_BYTES - 64 }; /* beside what tell_mistakes() adds */
+    mistakes->code = mistakes->count == 0 ? err->code : mistakes->code;
+    mistakes->wrong[i] = true;
+    mistakes->count++;
+    if (mistakes->count == 1 || mistakes->text.len + strlen(err->text) < ROOM) {
+        cbx_buf_printf(&mistakes->text, "%s%s", mistakes->told > 0 ? "; " : "", err->text);
+        mistakes->told++;
+    }
+}
+
+static int tell_mistakes(const struct mistakes *mistakes, struct cbx_err *err)
+{
+    size_t more = mistakes->count - mistakes->told;
+    if (mistakes->count == 1) {
+        return cbx_fail(err, mistakes->code, "%s", mistakes->text.p);
+    }
+    if (more == 0) {
+        return cbx_fail(err, mistakes->code, "%zu mistakes: %s", mistakes->count, mistakes->text.p);
+    }
+    return cbx_fail(err, mistakes->code, "%zu mistakes: %s; and %zu more", mistakes->count,
+                    mistakes->text.p, more);
+}
+
+/* --- all of them ------------------------------------------------------------------------------- */
+
+/* Looks at each for itself and asks no other process. */
+static void check_names(const struct cbx_dependencies *d, struct mistakes *mistakes)
+{
+    for (size_t i = 0; i < json_array_size(d->list); i++) {
+        struct cbx_err err = { 0 };
+        if (check_name(d, i, &err) != 0) {
+            note_mistake(mistakes, i, &err);
+        }
+    }
+}
+
+/* Looks at those that are right so far with what the sandbox has. */
+static void sort_all(const struct cbx_dependencies *d, const struct sandbox *sandbox,
+                     struct wanted *wanted, struct mistakes *mistakes)
+{
+    for (size_t i = 0; i < json_array_size(d->list); i++) {
+        struct cbx_err err = { 0 };
+        if (!mistakes->wrong[i] && sort_out(d, i, sandbox, wanted, &err) != 0) {
+            note_mistake(mistakes, i, &err);
+        }
+    }
+}
+
+/* Ends at the first denial. */
+static int judge_held(struct cbx_service *service, const struct cbx_dependencies *d,
+                      const struct wanted *wanted, struct cbx_outcome *denial, struct cbx_err *err)
+{
     int failed = 0;
-    for (size_t i = 0; i < count && !failed;
-         i++) { /* before anything is asked of another process */
-        failed = check_name(d, i, err);
-    }
-    if (!failed && count > 0) {
-        failed = read_sandbox(service, d, &image, &installed, err);
-    }
-    for (size_t i = 0; i < count && !failed && denial->verdict == CBX_ALLOW; i++) {
+    for (size_t i = 0; i < wanted->held_count && !failed && denial->verdict == CBX_ALLOW; i++) {
         CBX_AUTO_DONE(outcome) outcome = { .verdict = CBX_ALLOW };
-        failed = sort_out(service, d, i, &sandbox, &wanted, &outcome, err);
+        failed = judge(service, d, &wanted->held[i], &outcome, err);
         if (!failed && outcome.verdict != CBX_ALLOW) {
             *denial = outcome;
             outcome = (struct cbx_outcome){ 0 };
         }
     }
-    return failed || denial->verdict != CBX_ALLOW || wanted.count == 0
-               ? failed
-               : install(service, d, &image, &wanted, set, denial, err);
+    return failed;
+}
+
+static int have_all(struct cbx_service *service, const struct cbx_dependencies *d,
+                    struct mistakes *mistakes, struct cbx_buf *set, struct cbx_outcome *denial,
+                    struct cbx_err *err)
+{
+    CBX_AUTO_DONE(contents) image = { 0 };
+    CBX_AUTO_DONE(resolved) installed = { 0 };
+    const struct sandbox sandbox = { &image, &installed };
+    struct wanted wanted = { .count = 0 };
+    check_names(d, mistakes);
+    int failed = read_sandbox(service, d, &image, &installed, err);
+    if (!failed) {
+        sort_all(d, &sandbox, &wanted, mistakes);
+    }
+    if (mistakes->count > 0) {
+        return tell_mistakes(mistakes, err);
+    }
+    failed = failed ? failed : judge_held(service, d, &wanted, denial, err);
+    if (failed || denial->verdict != CBX_ALLOW || wanted.count == 0) {
+        return failed;
+    }
+    return install(service, d, &image, &wanted, set, denial, err);
+}
+
+int cbx_service_have_dependencies(struct cbx_service *service, const struct cbx_dependencies *d,
+                                  struct cbx_buf *set, struct cbx_outcome *denial,
+                                  struct cbx_err *err)
+{
+    struct mistakes mistakes = { .count = 0 };
+    size_t count = json_array_size(d->list);
+    denial->verdict = CBX_ALLOW;
+    if (count == 0) {
+        return 0;
+    }
+    if (count > CBX_REQUIREMENTS_MAX) {
+        return cbx_fail(err, CBX_ETOOBIG, "dependencies has %zu items, allowed are %d", count,
+                        CBX_REQUIREMENTS_MAX);
+    }
+    cbx_buf_init(&mistakes.text, 4096);
+    int failed = have_all(service, d, &mistakes, set, denial, err);
+    cbx_buf_done(&mistakes.text);
+    return failed;
 }

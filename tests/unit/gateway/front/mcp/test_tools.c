@@ -88,13 +88,78 @@ static void the_hints_follow_from_the_policy(void **state)
     for (int i = 0; i < 2; i++) {
         struct cbx_policy *items[] = { i == 0 ? &closed : &open };
         struct cbx_policies policies = { .items = items, .count = 1 };
-        CBX_AUTO_JSON list = cbx_tools_list(policies.items[0]);
+        CBX_AUTO_JSON list = cbx_tools_list(policies.items[0], false);
         const json_t *hints = json_object_get(json_array_get(list, 0), "annotations");
         assert_int_equal(json_is_true(json_object_get(hints, "openWorldHint")), i);
         assert_int_equal(json_is_true(json_object_get(hints, "destructiveHint")), i);
         CBX_AUTO_MEM char *text = json_dumps(list, JSON_COMPACT);
         assert_true(strlen(text) < 8192);
     }
+}
+
+static const json_t *tool_of(const json_t *list, const char *name)
+{
+    size_t i;
+    const json_t *tool;
+    json_array_foreach((json_t *)(uintptr_t)list, i, tool)
+    {
+        if (strcmp(json_string_value(json_object_get(tool, "name")), name) == 0) {
+            return tool;
+        }
+    }
+    return NULL;
+}
+
+static void a_description_names_libraries_that_the_policy_lets_programs_import(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *policy;
+        bool requests, small;
+    } rows[] = { { "default", true, false },
+                 { "strict", false, false },
+                 { "default", false, true } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CBX_AUTO(policy) policy = NULL;
+        struct cbx_err err = { 0 };
+        assert_int_equal(cbx_policy_load(rows[i].policy, &policy, &err), 0);
+        CBX_AUTO_JSON list = cbx_tools_list(policy, rows[i].small);
+        const char *python = json_string_value(
+                       json_object_get(tool_of(list, "run_python_code"), "description")),
+                   *node = json_string_value(
+                       json_object_get(tool_of(list, "run_javascript_code"), "description"));
+        assert_non_null(strstr(python, "with numpy, pandas, matplotlib"));
+        assert_int_equal(strstr(python, "requests") != NULL, rows[i].requests);
+        assert_int_equal(strstr(python, "scipy") != NULL, !rows[i].small);
+        assert_non_null(strstr(node, "lodash"));
+        assert_null(strchr(python, '{'));
+    }
+}
+
+static json_int_t bound_of(const json_t *tool, const char *argument, const char *bound)
+{
+    const json_t *value = json_object_get(
+        json_object_get(json_object_get(json_object_get(tool, "inputSchema"), "properties"),
+                        argument),
+        bound);
+    return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
+static void schemas_have_the_limits_of_their_arguments(void **state)
+{
+    (void)state;
+    CBX_AUTO(policy) policy = NULL;
+    struct cbx_err err = { 0 };
+    assert_int_equal(cbx_policy_load("default", &policy, &err), 0);
+    CBX_AUTO_JSON list = cbx_tools_list(policy, false);
+    const json_t *run = tool_of(list, "execute_code"), *read = tool_of(list, "sandbox_read_file");
+    assert_int_equal(bound_of(run, "code", "maxLength"), policy->limits.source_bytes);
+    assert_int_equal(bound_of(run, "code", "minLength"), 1);
+    assert_int_equal(bound_of(run, "session", "maxLength"), 64);
+    assert_int_equal(bound_of(run, "timeout_seconds", "maximum"), 3600);
+    assert_int_equal(bound_of(run, "dependencies", "maxItems"), 100);
+    assert_int_equal(bound_of(read, "length", "maximum"), 32000);
+    assert_int_equal(bound_of(read, "offset", "minimum"), 0);
 }
 
 int main(void)
@@ -104,6 +169,8 @@ int main(void)
         cmocka_unit_test(a_language_has_many_names),
         cmocka_unit_test(what_is_not_given_has_its_default),
         cmocka_unit_test(the_hints_follow_from_the_policy),
+        cmocka_unit_test(a_description_names_libraries_that_the_policy_lets_programs_import),
+        cmocka_unit_test(schemas_have_the_limits_of_their_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

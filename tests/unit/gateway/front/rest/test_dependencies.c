@@ -138,6 +138,26 @@ static void what_is_no_plain_requirement_is_refused_before_it_is_judged(void **s
                    "'dependencies'");
 }
 
+static void all_mistakes_are_told_at_once(void **state)
+{
+    struct rig *rig = *state;
+    assert_problem(open_with(rig, "'a b','json','numpy','yaml'"), 400,
+                   "3 mistakes: dependencies[0] is 'a b'");
+    assert_problem(open_with(rig, "'a b','json','numpy','yaml'"), 400,
+                   "; 'json' is part of Python");
+    assert_problem(open_with(rig, "'a b','json','numpy','yaml'"), 400, "; 'yaml' is a module");
+    assert_problem(open_with(rig, "'a b','c d','e f','g h','i j','k l','m n','o p'"), 400, " more");
+    assert_int_equal(worker_judged(rig), 0);
+}
+
+static void ranges_in_the_notation_of_python_are_told_from_those_of_npm(void **state)
+{
+    struct rig *rig = *state;
+    assert_problem(
+        rig_json(rig, "POST", "/v1/sessions", "{'language':'javascript','dependencies':['ms>=2']}"),
+        400, "for npm write 'ms@>=2'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +171,8 @@ int main(void)
         RIG_TEST(another_version_than_that_of_the_image_is_installed),
         RIG_TEST(an_execution_says_what_was_installed_for_it),
         RIG_TEST(what_is_no_plain_requirement_is_refused_before_it_is_judged),
+        RIG_TEST(all_mistakes_are_told_at_once),
+        RIG_TEST(ranges_in_the_notation_of_python_are_told_from_those_of_npm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
