@@ -1,0 +1,2 @@
+fd -e tmp -x rm {}
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+jobs -x id %1
+# expect 1 sh.command

@@ -1,0 +1,2 @@
+timeout 5 python3 a.py
+# expect 1 sh.command

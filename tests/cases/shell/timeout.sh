@@ -1,2 +1,0 @@
-timeout -s KILL 5 rm x
-# expect 1 sh.command
