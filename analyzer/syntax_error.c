@@ -400,7 +400,8 @@ bool cbx_syntax_explain(const struct cbx_syntax_source *source, struct cbx_arena
     if (source->layout) {
         return cbx_syntax_python_layout(&e);
     }
-    if (explain_fence(&e) || explain_language(&e) || explain_escapes(&e) ||
+    if (explain_fence(&e) || cbx_syntax_prompt(&e) || cbx_syntax_pasted_character(&e) ||
+        explain_language(&e) || explain_escapes(&e) ||
         (language == CBX_SHELL && explain_heredoc(&e))) {
         return true;
     }

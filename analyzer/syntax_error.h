@@ -20,7 +20,7 @@ struct cbx_syntax_source {
 
 /* [start, end) is the place; `name` says what it is ("unclosed string"), `hint` what to change. The
  * hints have the form of hints.def, and in addition: "add `A` at the end of line 3", "add `A` before
- * the `B` of line 3", "write line breaks instead of `\n`", "remove the lines that begin with ```", and a
+ * the `B` of line 3", "instead of `A` write `B`, and so on each line; leave out what was printed", "write line breaks instead of `\n`", "remove the lines that begin with ```", and a
  * sentence that begins with "indent line 3", "add a line behind line 3" or "write what follows the `A` on line 3",
  * "send it with the language "shell"". Texts are allocated in the arena. */
 struct cbx_syntax_error {

@@ -44,6 +44,12 @@ size_t cbx_syntax_first_word(struct cbx_str text, size_t at);
 /* True when the line begins with the word, and the word ends there. */
 bool cbx_syntax_begins_with(struct cbx_str line, const char *word);
 
+/* --- syntax_pasted.c --------------------------------------------------------------------------- */
+
+/* Explains a character of formatted text outside of strings and comments; a prompt of an interactive session on the first line. */
+bool cbx_syntax_pasted_character(struct cbx_explainer *e);
+bool cbx_syntax_prompt(struct cbx_explainer *e);
+
 /* --- syntax_python.c --------------------------------------------------------------------------- */
 
 /* Explains a logical line of Python; a cbx_scan_line whose context is a struct cbx_explainer. */

@@ -241,9 +241,20 @@ static bool begins_magic(const struct scanner *s)
            (s->text.p[s->at] == '%' || s->text.p[s->at] == '!');
 }
 
+static void note_pasted(struct scanner *s)
+{
+    if (!s->out->has_pasted && cbx_syntax_is_pasted(cbx_str_sub(s->text, s->at, s->text.len))) {
+        s->out->has_pasted = true;
+        s->out->pasted = (uint32_t)s->at;
+    }
+}
+
 static void read_byte(struct scanner *s)
 {
     char c = s->text.p[s->at];
+    if ((c & 0x80) != 0) {
+        note_pasted(s);
+    }
     if (c == '\n') {
         if (s->depth == 0 && has_trait(s, LINES)) {
             end_line(s);

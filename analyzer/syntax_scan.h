@@ -23,6 +23,9 @@ enum { CBX_SCAN_DEPTH_MAX = 200 };
 struct cbx_scan {
     enum cbx_scan_problem problem;
     bool whole; /* it reached the end of the source */
+    bool
+        has_pasted; /* outside of strings and comments is a character of formatted text (syntax_pasted.def) */
+    uint32_t pasted; /* the first one */
     uint32_t at, opener;
     char quote[4]; /* that closes the string or comment */
     char closers[CBX_SCAN_DEPTH_MAX +
@@ -39,5 +42,8 @@ typedef bool cbx_scan_line(void *context, struct cbx_str text, uint32_t start, u
  * than CBX_SCAN_DEPTH_MAX has no problem. */
 void cbx_scan_source(enum cbx_language language, struct cbx_str text, cbx_scan_line *line,
                      void *context, struct cbx_scan *out);
+
+/* Whether the text begins with a character of syntax_pasted.def. */
+bool cbx_syntax_is_pasted(struct cbx_str text);
 
 #endif

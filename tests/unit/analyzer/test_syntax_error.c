@@ -179,6 +179,18 @@ static void names_what_stands_around_the_code(void **state)
 {
     (void)state;
     static const struct expected cases[] = {
+        { "python", "print(\u201chello\u201d)\n", 1, 7, "typographic quotation mark",
+          "instead of `print(\u201chello\u201d)` write `print(\"hello\")`" },
+        { "python", "x = 1\n\ty =\u00a02\n", 2, 5, "no-break space",
+          "instead of `y =\u00a02` write `y = 2`" },
+        { "python", "# \u201cquoted\u201d\ns = '\u201cquoted\u201d'\nif s \u2264 3:\n    pass\n", 3, 6,
+          "relation sign", "instead of `if s \u2264 3:` write `if s <= 3:`" },
+        { "c", "int x = 1 \u2013 2;\n", 1, 11, "dash",
+          "instead of `int x = 1 \u2013 2;` write `int x = 1 - 2;`" },
+        { "python", "\n>>> x = 1\n>>> x\n1\n", 2, 1, "prompt of an interactive session",
+          "instead of `>>> x = 1` write `x = 1`, and so on each line; leave out what was printed" },
+        { "javascript", "$ node x\n", 1, 1, "prompt of an interactive session",
+          "instead of `$ node x` write `node x`, and so on each line; leave out what was printed" },
         { "python", "Text:\n```python\nprint(1)\n```", 2, 1, "Markdown around the code",
           "remove the lines that begin with ```" },
         { "python", "import math\\nprint(math.pi)", 1, 12, "escaped line break",
