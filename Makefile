@@ -81,7 +81,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .PHONY: all check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-format \
         setup engine demo test live bench install uninstall clean help FORCE
 
-all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-shell-loader.so $B/codebox-python-guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
+all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/natives/shell-loader.so $B/natives/python_guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
 
 .PHONY: links
 links: $(PROGRAMS:%=$B/%)
@@ -204,15 +204,17 @@ $B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/
 endef
 $(foreach p,supervisor probe command-kernel relay,$(eval $(call sandbox_program_rules,$p)))
 
-# The library in the bash of a session. It runs in the image, whose libc may be older than this machine's: it uses little of it.
-$B/codebox-shell-loader.so: $(wildcard docker/shell_loader/* docker/inside/*.h) docker/frame.h docker/frame.def policies/limits.def $B/flags
+# What runs in the bash of a session and in Python is compiled by docker/images/build, in a container of the images' release: against their C library
+# and their Python. It is compiled here too, with all warnings, and not used.
+$B/natives/shell-loader.so: $(wildcard docker/shell_loader/* docker/inside/*.h) docker/frame.h docker/frame.def policies/limits.def $B/flags
 	$(call say,CC)
+	@mkdir -p $(@D)
 	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
 	    -ffile-prefix-map=$(CURDIR)=. -fPIC -shared -s -Wl,--build-id=none -Wl,--exclude-libs,ALL -o $@ docker/shell_loader/shell_loader.c -l:libcrypto.a
 
-# The audit hook of the Python kernel: the stable ABI, so it is built once for all versions that an image may have.
-$B/codebox-python-guard.so: $(wildcard docker/python_guard/* docker/inside/*.h docker/inside/*.def) docker/inside/places.c docker/frame.h docker/frame.def docker/hash_set.h policies/limits.def policies/guard.def $B/flags
+$B/natives/python_guard.so: $(wildcard docker/python_guard/* docker/inside/*.h docker/inside/*.def) docker/inside/places.c docker/frame.h docker/frame.def docker/hash_set.h policies/limits.def policies/guard.def $B/flags
 	$(call say,CC)
+	@mkdir -p $(@D)
 	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) $(shell $(PKG_CONFIG) --cflags python3) -O2 -g -D_FORTIFY_SOURCE=2 \
 	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -shared -s -Wl,--build-id=none -Wl,--exclude-libs,ALL -o $@ $(wildcard docker/python_guard/*.c) docker/inside/places.c -l:libcrypto.a # SHA-256
 
@@ -376,8 +378,9 @@ install: all ## programs, man pages, completions, systemd unit, example configur
 	    $B/$$p --completion bash >$(DESTDIR)$(BASHDIR)/$$p; \
 	    $B/$$p --completion zsh >$(DESTDIR)$(ZSHDIR)/_$$p; \
 	    $B/$$p --completion fish >$(DESTDIR)$(FISHDIR)/$$p.fish; done
-	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-shell-loader.so $B/codebox-python-guard.so $(DESTDIR)$(DATADIR)
+	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $(DESTDIR)$(DATADIR)
 	cp -r docker/images docker/installer docker/kernels docker/apparmor docker/languages.def $(DESTDIR)$(DATADIR)/docker
+	. docker/images/toolchain/recipe && tar -c $$sources | tar -x --no-same-owner -C $(DESTDIR)$(DATADIR)
 	install -d $(DESTDIR)$(UNITDIR)
 	sed 's|@BINDIR@|$(BINDIR)|g' gateway/cli/codebox.service.in >$(DESTDIR)$(UNITDIR)/codebox.service
 	$B/codebox config example >$(DESTDIR)$(DATADIR)/codebox.yaml

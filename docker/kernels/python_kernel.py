@@ -23,7 +23,6 @@ import ast  # adds to the classes of _ast, before the guard looks at them
 import atexit
 import binascii
 import codecs
-import contextlib
 import fcntl
 import functools
 import gc
@@ -47,7 +46,6 @@ CONTROL = 3
 LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, REFUSED_OFFSET, ARGUMENTS_OFFSET, IMPORTS_OFFSET, RUN_HEAD = 0, 16, 17, 18, 20, 24, 32  # struct cbx_frame_run
 WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
 LAYER = f"/usr/local/lib/python{sys.version_info.major}.{sys.version_info.minor}/dist-packages"  # where docker/layers.c puts packages
-FONT_LISTS = "/codebox/matplotlib", "/tmp/matplotlib"
 IPYTHON_FOLDER = "/codebox/ipython"  # empty: IPython reads no configuration
 IMAGE_PATH = tuple(sys.path)
 INSTALLERS = frozenset(("pip", "pip3", "conda", "mamba", "micromamba", "uv", "npm", "npx", "yarn", "apt", "apt-get"))
@@ -117,6 +115,9 @@ class Channel:
             if is_main and self.interrupted and not self.busy:
                 self.interrupted = False
                 raise KeyboardInterrupt
+
+    def is_main_thread(self):
+        return getpid() == self.pid and get_ident() == self.main
 
     def settle(self):
         """Waits until the supervisor has read what was sent: output of other processes then comes after it."""
@@ -306,44 +307,9 @@ class NeedsShell:
         return None
 
 
-class AroundImport:
-    """A finder that calls functions before and after the import of one module, which runs within a context."""
-
-    def __init__(self, name, before=lambda: None, after=lambda module: None, within=contextlib.nullcontext):
-        self._name, self._before, self._after, self._within = name, before, after, within
-
-    def find_spec(self, name, path=None, target=None):
-        if name != self._name:
-            return None
-        spec = sys.modules["_frozen_importlib_external"].PathFinder.find_spec(name, path)
-        if spec is not None:
-            exec_module = spec.loader.exec_module
-
-            def and_then(module):
-                self._before()
-                with self._within():
-                    exec_module(module)
-                self._after(module)
-
-            spec.loader.exec_module = and_then
-        return spec
-
-
 def is_of_image(name):
     """Is there a module of this name that no file of the workspace can be?"""
     return sys.modules["_frozen_importlib_external"].PathFinder.find_spec(name.partition(".")[0], IMAGE_PATH) is not None
-
-
-@contextlib.contextmanager
-def in_read_only_folder():
-    """matplotlib reads the file `matplotlibrc` of the working folder, before those that the environment names."""
-    here = open_fd(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        chdir("/codebox")
-        yield
-    finally:
-        fchdir(here)
-        close_fd(here)
 
 
 class Database(dict):
@@ -360,18 +326,6 @@ def execfile(name, names, local_names=None, compiler=None):
     """For IPython's `%run`."""
     with io.open_code(name) as file:
         exec((compiler or compile)(file.read(), name, "exec"), names, local_names if local_names is not None else names)
-
-
-def copy_font_list():
-    """Copies the list of fonts, which is part of the image; without it matplotlib reads every font. matplotlib looks for it in
-    MPLCONFIGDIR, which must be writable."""
-    try:
-        os.makedirs(FONT_LISTS[1], exist_ok=True)
-        for name in os.listdir(FONT_LISTS[0]):
-            with open(f"{FONT_LISTS[0]}/{name}", "rb") as source, open(f"{FONT_LISTS[1]}/{name}", "xb") as target:
-                target.write(source.read())
-    except OSError:
-        pass  # then matplotlib creates the list
 
 
 # --- what a cell is -------------------------------------------------------------------------------------------------
@@ -792,15 +746,14 @@ class Kernel:
         self.count, self.code, self.flags = 0, "", 0
         self.files, self.cells, self.values, self.at_exit = {}, [], [], []
         self.shell = self.loop = self.shown_error = None
+        self.notices = set()
         self.module = types.ModuleType("__main__")
         self.module.__builtins__ = builtins
         sys.modules["__main__"] = self.module
         self.finder = NeedsShell(self)
         sys.meta_path[:0] = [
             self.finder,
-            AroundImport("matplotlib", within=in_read_only_folder),
-            AroundImport("matplotlib.backend_bases", after=self.after_backend_bases),
-            AroundImport("matplotlib.font_manager", before=copy_font_list),
+            *libraries.rows(self),
         ]
         self.stdin = Stdin(channel, self.flush)
         sys.stdin = sys.__stdin__ = self.stdin
@@ -856,6 +809,17 @@ class Kernel:
                 stream.flush()
             except Exception:
                 pass
+
+    def is_new(self, text):
+        """Whether this run has not said it yet."""
+        new = text not in self.notices
+        self.notices.add(text)
+        return new
+
+    def notice(self, text):
+        """One line that says what is different here, once for a run."""
+        if self.is_new(text):
+            self.err.write(f"codebox: {text}\n")
 
     def publish(self, kind, data):
         parts = pack_bundle(data)
@@ -951,6 +915,8 @@ class Kernel:
 
         class Extensions(ExtensionManager):
             def _load_extension(self, name):
+                if name == "autoreload":
+                    return kernel.stand_in_for_autoreload(self.shell)
                 if not is_of_image(name):
                     raise ModuleNotFoundError(
                         f"extension '{name}' is not installed here, and extensions are not loaded from files; import the file as a module"
@@ -1038,6 +1004,15 @@ class Kernel:
         builtins.input = self.stdin.input
         warnings.filterwarnings("ignore", message="To exit: use")
         return shell
+
+    def stand_in_for_autoreload(self, shell):
+        """The extension reads the files of modules anew before each cell, also of those that were not judged."""
+
+        def do_nothing(line):
+            self.notice("modules are not reloaded by themselves; importlib.reload(MODULE) does it")
+
+        shell.register_magic_function(do_nothing, "line", "autoreload")
+        shell.register_magic_function(do_nothing, "line", "aimport")
 
     def replace_script_magics(self, shell):
         """`%%bash` and its like. IPython starts programs in a thread of its own, where the guard cannot see for whom."""
@@ -1289,6 +1264,12 @@ class Kernel:
         gc.collect()
         gc.freeze()  # collections of the program need not look at the libraries again
 
+    def use_inline(self):
+        """Sets the backend up as IPython does for a program that has selected no other one."""
+        from matplotlib_inline.backend_inline import configure_inline_support
+
+        configure_inline_support(self.shell, libraries.INLINE)
+
     def draw_figure(self):
         """As a cell would, but nothing is shown: the first figure loads fonts, locators and encoders."""
         if self.has_drawn:
@@ -1310,6 +1291,7 @@ class Kernel:
     def run(self, run):
         self.count += 1
         self.code, self.asked, self.shown_error = run.code, 0, None
+        self.notices.clear()
         self.stdin.interactive, self.is_one_shot = run.is_interactive, run.is_one_shot
         self.channel.interrupted = False
         _signal.signal(_signal.SIGINT, self.on_interrupt)  # the last program may have replaced the handler, or removed the streams
@@ -1439,12 +1421,14 @@ def set_variables(payload):
     time.tzset()
 
 
-def install_loaders(answers, guard):
+def import_own():
+    """The other modules of the kernel; no program can import them."""
     sys.path.insert(0, os.path.dirname(__file__))
+    import python_libraries
     import python_loaders
 
-    del sys.path[0], sys.modules["python_loaders"]
-    python_loaders.install(answers, guard)
+    del sys.path[0], sys.modules["python_libraries"], sys.modules["python_loaders"]
+    return python_libraries, python_loaders
 
 
 def load_guard():
@@ -1463,7 +1447,7 @@ def install_guard(guard, channel):
 
     lines = tuple(function.__code__ for function in (run_in_terminal, run_script, read_output))
     roots, tag, magic = tuple(sys.path), sys.implementation.cache_tag, sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
-    guard.install(report, lines, roots, tag, magic, builtins.__import__, _frozen_importlib._find_and_load, START_PROGRAM, (Kernel.need_shell.__code__,))
+    guard.install(report, lines, roots, tag, magic, builtins.__import__, _frozen_importlib._find_and_load, START_PROGRAM, (Kernel.need_shell.__code__, Kernel.use_inline.__code__))
     builtins.__import__ = __builtins__["__import__"] = guard.__import__
     _frozen_importlib._find_and_load = guard._find_and_load
 
@@ -1480,6 +1464,7 @@ def find_shared_library(name):
 # Libraries start programs and open sockets to look around, and go on without an answer. The guard would refuse and report that, so the
 # answers are given: module -> {name: value}.
 ANSWERS = {
+    "subprocess": {"_USE_POSIX_SPAWN": False},  # the guard knows fork_exec, which is judged lines' way
     "uuid": {"_generate_time_safe": None, "_UuidCreate": None, "_GETTERS": []},
     "ctypes.util": {"_findSoname_ldconfig": find_shared_library, "_findLib_gcc": lambda name: None, "_findLib_ld": lambda name: None},
     "joblib.externals.loky.backend.context": {"physical_cores_cache": os.cpu_count()},
@@ -1494,10 +1479,12 @@ def make_callback():
 
 
 def main():
-    global set_trace, set_profile
+    global set_trace, set_profile, libraries
+    libraries, loaders = import_own()
     guard = load_guard()
     set_trace, set_profile = sys.settrace, sys.setprofile = guard.settrace, guard.setprofile
-    install_loaders(ANSWERS, guard)
+    loaders.install(ANSWERS, guard)
+    warnings.formatwarning = libraries.format_warning
     platform._Processor.get = staticmethod(lambda: "")  # pandas asks for it when it is imported: `uname -p`
     _socket.has_ipv6 = False  # else urllib3 tries it out
     callback = make_callback()  # stays, as this function does not return

@@ -278,7 +278,8 @@ bool cbx_hook_each_judged_text(bool (*each)(const char *text, size_t len, void *
 
 /* --- what code imports ---------------------------------------------------------------------------- */
 
-static int import_name; /* the number of the instruction IMPORT_NAME */
+/* The numbers of instructions, which differ from version to version. */
+static int import_name, extended_arg;
 static bool found_ctypes;
 
 static void look_for_ctypes(PyObject *code, uint32_t root)
@@ -294,8 +295,7 @@ static void look_for_ctypes(PyObject *code, uint32_t root)
     uint32_t extended = 0;
     for (Py_ssize_t i = 0; at != NULL && names != NULL && i + 1 < PyBytes_Size(bytes); i += 2) {
         uint32_t argument = extended << 8 | at[i + 1];
-        enum { EXTENDED_ARG = 144 }; /* Python 3.6 to 3.12; a wrong number finds fewer imports */
-        extended = at[i] == EXTENDED_ARG ? argument : 0;
+        extended = at[i] == extended_arg ? argument : 0;
         PyObject *name = at[i] == import_name && argument < (uint32_t)PyTuple_Size(names)
                              ? PyTuple_GetItem(names, (Py_ssize_t)argument)
                              : NULL;
@@ -343,17 +343,27 @@ static PyObject *list_objects(void)
     return objects;
 }
 
+/* The number of an instruction in opcode.opmap; -1, with an exception, when this Python has no such instruction. */
+static int number_of(PyObject *numbers, const char *instruction)
+{
+    PyObject *number = numbers != NULL ? PyDict_GetItemString(numbers, instruction) : NULL;
+    if (number == NULL && !PyErr_Occurred()) {
+        PyErr_Format(PyExc_RuntimeError, "this Python has no instruction %s", instruction);
+    }
+    return number != NULL ? (int)PyLong_AsLong(number) : -1;
+}
+
 bool cbx_hook_codes_begin(void)
 {
     PyObject *types = PyImport_ImportModule("types"), *opcode = PyImport_ImportModule("opcode");
     PyObject *function = types != NULL ? PyObject_GetAttrString(types, "FunctionType") : NULL;
     PyObject *type = types != NULL ? PyObject_GetAttrString(types, "CodeType") : NULL;
     PyObject *numbers = opcode != NULL ? PyObject_GetAttrString(opcode, "opmap") : NULL;
-    PyObject *number = numbers != NULL ? PyDict_GetItemString(numbers, "IMPORT_NAME") : NULL;
-    PyObject *objects = number != NULL ? list_objects() : NULL;
+    import_name = number_of(numbers, "IMPORT_NAME");
+    extended_arg = number_of(numbers, "EXTENDED_ARG");
+    PyObject *objects = import_name >= 0 && extended_arg >= 0 ? list_objects() : NULL;
     bool good = objects != NULL && function != NULL && type != NULL;
     code_type = (PyTypeObject *)type; /* stays */
-    import_name = number != NULL ? (int)PyLong_AsLong(number) : 0;
     for (Py_ssize_t i = 0; good && i < PyList_Size(objects); i++) {
         PyObject *object = PyList_GetItem(objects, i);
         if ((PyObject *)Py_TYPE(object) == function) {

@@ -124,10 +124,40 @@ static int check_assigned(PyObject *args)
     return image ? cbx_hook_refuse_program(CBX_GUARD_REFLECT, "__code__", "code of a library") : 0;
 }
 
+/* Whether a callback is one of cProfile's: methods in C that hand out no frame. Nothing else in C has these names, and no program can change the
+ * name of a function in C. */
+static bool is_profiler(PyObject *callback)
+{
+    static const char *const names[] = { "_pystart_callback", "_pyreturn_callback",
+                                         "_pythrow_callback", "_ccall_callback",
+                                         "_creturn_callback" };
+    PyObject *name =
+        PyCFunction_Check(callback) ? PyObject_GetAttrString(callback, "__name__") : NULL;
+    bool found = false;
+    for (size_t i = 0; name != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+        found = found || PyUnicode_CompareWithASCIIString(name, names[i]) == 0;
+    }
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return found;
+}
+
+/* (function): None removes a callback. */
 static int check_monitoring(PyObject *args)
 {
-    (void)args;
+    PyObject *callback = PyTuple_GetItem(args, 0);
+    if (callback == Py_None || (callback != NULL && is_profiler(callback))) {
+        return 0;
+    }
+    PyErr_Clear();
     return cbx_hook_refuse_program(CBX_GUARD_REFLECT, "register_callback", "a trace function");
+}
+
+/* What the guard knows of code and imports is of one interpreter. */
+static int refuse_interpreter(PyObject *args)
+{
+    (void)args;
+    return cbx_hook_refuse(CBX_GUARD_REFLECT, "another interpreter", NULL);
 }
 
 static int check_marshalled(PyObject *args)
@@ -191,6 +221,7 @@ static const struct {
     { "object.__getattr__", check_attribute },
     { "object.__setattr__", check_assigned },
     { "sys.monitoring.register_callback", check_monitoring },
+    { "cpython.PyInterpreterState_New", refuse_interpreter },
 };
 
 static int hook(const char *event, PyObject *args, void *context)

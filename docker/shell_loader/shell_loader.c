@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <openssl/sha.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -178,6 +179,85 @@ static int source_accepted(struct word_list *list)
 
 /* --- start ------------------------------------------------------------------------------------ */
 
+/* What the dynamic linker resolves by name for bash. */
+struct symbols {
+    const ElfW(Sym) * items;
+    const char *names;
+    const ElfW(Rela) * calls; /* through the procedure linkage table, or bound at once */
+    size_t calls_bytes;
+    const ElfW(Rela) * data;
+    size_t data_bytes;
+};
+
+/* Called for the program first; returns 1, which ends the iteration. */
+static int find_symbols(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct symbols *symbols = context;
+    (void)size;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) {
+            continue;
+        }
+        /* The dynamic linker has made these addresses absolute. */
+        const ElfW(Dyn) *entry = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+        for (; entry->d_tag != DT_NULL; entry++) {
+            const void *at = (const void *)entry->d_un.d_ptr;
+            switch (entry->d_tag) {
+            case DT_SYMTAB:
+                symbols->items = at;
+                break;
+            case DT_STRTAB:
+                symbols->names = at;
+                break;
+            case DT_JMPREL:
+                symbols->calls = at;
+                break;
+            case DT_PLTRELSZ:
+                symbols->calls_bytes = entry->d_un.d_val;
+                break;
+            case DT_RELA:
+                symbols->data = at;
+                break;
+            case DT_RELASZ:
+                symbols->data_bytes = entry->d_un.d_val;
+                break;
+            default:
+                break;
+            }
+        }
+    }
+    return 1;
+}
+
+static bool names_symbol(const struct symbols *symbols, const ElfW(Rela) * list, size_t bytes,
+                         const char *name)
+{
+    for (size_t i = 0; i < bytes / sizeof(*list); i++) {
+        const ElfW(Sym) *symbol = &symbols->items[ELF64_R_SYM(list[i].r_info)];
+        if (strcmp(symbols->names + symbol->st_name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether bash calls what this library replaces, under these names. Another build of bash may call `open64`, or a variant of its own of the
+ * C library, and would open files that nobody checked. */
+static bool is_called(void)
+{
+    static const char *const replaced[] = { "open", "execve" };
+    struct symbols symbols = { 0 };
+    dl_iterate_phdr(find_symbols, &symbols);
+    for (size_t i = 0; i < sizeof(replaced) / sizeof(replaced[0]); i++) {
+        if (symbols.items == NULL || symbols.names == NULL ||
+            (!names_symbol(&symbols, symbols.calls, symbols.calls_bytes, replaced[i]) &&
+             !names_symbol(&symbols, symbols.data, symbols.data_bytes, replaced[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The programs that bash starts do not get the library. bash has an unsetenv of its own. */
 static void forget_library(void)
 {
@@ -214,7 +294,7 @@ __attribute__((constructor)) static void begin(void)
             replaced++;
         }
     }
-    if (accepted == MAP_FAILED || replaced != 2) { /* `source` and `.` */
+    if (accepted == MAP_FAILED || replaced != 2 || !is_called()) { /* `source` and `.` */
         _exit(126);
     }
 }

@@ -313,6 +313,9 @@ static int build(const struct cbx_options *options)
     setenv("CODEBOX_SUPERVISOR", supervisor, 1);
     char *arguments[16] = { script };
     size_t n = 1;
+    if (options->update) {
+        arguments[n++] = (char *)(uintptr_t) "--update";
+    }
     if (cbx_options_small(options)) {
         arguments[n++] = (char *)(uintptr_t) "--small";
     }

@@ -26,6 +26,7 @@ case "\$1 \$2" in
         touch "\$images/built"
         while [ "\$1" != --tag ]; do [ "\$1" != --label ] || echo "\$2" >>"$work/labels"; shift; done
         touch "\$images/\$2" ;;
+    "run "*natives*) tar --list >"$work/sources"; echo compiled >"$work/shell-loader.so"; tar --create --directory "$work" shell-loader.so ;;
     "run "*) cat >"$work/lister"; [ ! -e "$work/no-list" ] && echo '{"version":1}' ;;
     *) exit 1 ;;
 esac
@@ -33,7 +34,8 @@ SH
 cat >"$work/bin/mmdebstrap" <<SH
 #!/bin/bash
 ls /proc/self/fd >"$work/descriptors"
-cat >/dev/null
+cat >"$work/deb-lines"
+echo 'bc 0.0.1 cafe' >"\$CODEBOX_LISTED"
 left=\$(cat "$work/failures")
 echo half-an-archive
 [ "\$left" = 0 ] && exit 0
@@ -41,16 +43,17 @@ echo \$((left - 1)) >"$work/failures"
 echo "E: apt says: the mirror is away (\$left)" >&2
 exit 1
 SH
-cat >"$work/bin/apt-get" <<'SH'
+cat >"$work/bin/apt-get" <<SH
 #!/bin/bash
-echo "http://deb.example/debian bookworm main"
+release=\$(. /etc/os-release && echo "\$VERSION_CODENAME")
+printf 'http://deb.example/%s main\n' "debian \$release" "debian \$release-updates" "debian-security \$release-security" "other \$release"
 SH
 chmod +x "$work"/bin/*
-for program in supervisor probe command-kernel relay shell-loader.so python-guard.so; do cp /bin/true "$work/codebox-$program"; done
+for program in supervisor probe command-kernel relay; do cp /bin/true "$work/codebox-$program"; done
 
 # The tools of every machine, and no others.
 mkdir "$work/tools"
-for tool in bash cat cut dirname awk grep head ls mktemp rm sed sha256sum sort tail timeout wc; do ln -s "$(command -v "$tool")" "$work/tools/$tool"; done
+for tool in bash cat cut dirname awk find grep head ls mkdir mktemp rm sed sha256sum sort tail timeout wc xargs; do ln -s "$(command -v "$tool")" "$work/tools/$tool"; done
 build_without() { # PROGRAM: the same, where this one is missing
     mkdir "$work/some"
     cp "$work"/bin/* "$work/some/"
@@ -73,6 +76,10 @@ check "an image is built on a base that was bootstrapped" '[ $? = 0 ] && [ -e "$
 check "the image is asked what it has, and the answer is its label" 'cmp "$work/lister" docker/images/contents.sh && grep -qx "codebox.contents={\"version\":1}" "$work/labels"'
 check "no image without the label is left" '[ -e "$work/images/codebox-bash:latest" ] && ! ls "$work/images" | grep -q unlisted'
 check "the bootstrap inherits no descriptor of the caller" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]' # 3 is ls own
+check "the base is of the images' release, from this machine's Debian sources" \
+    '[ "$(cat "$work/deb-lines")" = "$(printf "deb http://deb.example/%s main\n" "debian trixie" "debian trixie-updates" "debian-security trixie-security")" ]'
+check "a base that differs from the lock says in what" 'grep -q "1 packages differ from docker/images/lock" "$work/out" && grep -q "bc: 1[^ ]*, here 0.0.1" "$work/out"'
+check "the library of the shell is compiled in a base, from the sources of this tree" 'grep -qx docker/shell_loader/shell_loader.c "$work/sources"'
 check "nothing unfinished is left" '! ls "$work/images" | grep -q unfinished'
 
 touch "$work/no-list"

@@ -140,6 +140,16 @@ programs() { # each program of the image is known: a function of an earlier cell
     ! comm -23 "$work/programs" "$work/known" | grep .
 }
 ok 'the names of all programs in the image of the shell are known' programs
+allowed_programs() { # what `default` allows is in the image, but for the shell's own words and what only other images have
+    "$codebox" policy explain default | sed -n '/^Shell commands:/,/^$/p' | sed '1d; s/allowed://' | tr -s ', \n' '\n' | grep . | sort > "$work/allowed"
+    [ "$(wc -l < "$work/allowed")" -gt 80 ]
+    ! grep -vxE 'cd|pushd|gawk|strings|nvidia-smi|pip|pip3|npm' "$work/allowed" | comm -23 - "$work/programs" | grep .
+    # So is each command that the hint of the denial names.
+    build/codebox-lint --explain sh.command | tr '\n' ' ' | grep -o 'ls, find, [^;]*;' | tr -s ',; ' '\n' | grep . | sort > "$work/hinted"
+    [ "$(wc -l < "$work/hinted")" -gt 20 ]
+    ! comm -23 "$work/hinted" "$work/allowed" | grep .
+}
+ok 'what the policy lets a shell start is in the image' allowed_programs
 
 # --- the past of long sessions, and of processes that are killed
 session=$(open_session)

@@ -150,7 +150,7 @@ def pydantic():
     try:
         User(name='a', age='x')
     except ValidationError:
-        return json.loads(User(name='a', age='3').json()) == {'name': 'a', 'age': 3}
+        return json.loads(User(name='a', age='3').model_dump_json()) == {'name': 'a', 'age': 3}
 
 
 @use
@@ -344,6 +344,252 @@ def xlsxwriter():
     book.close()
     import openpyxl
     return openpyxl.load_workbook('written.xlsx').active['A1'].value == 'a'
+
+
+@use
+def altair():
+    import altair as alt
+    import pandas as pd
+    chart = alt.Chart(pd.DataFrame({'x': [1, 2], 'y': [3, 4]})).mark_line().encode(x='x', y='y')
+    return chart.to_dict()['mark']['type'] == 'line'
+
+
+@use
+def folium():
+    import folium
+    page = folium.Map(location=[52.5, 13.4], zoom_start=10)
+    folium.Marker([52.5, 13.4], popup='here').add_to(page)
+    return 'L.map' in page.get_root().render()
+
+
+@use
+def fonts():  # of Chinese, Japanese and Korean, of emoji, and under the names that programs of other systems have
+    import matplotlib.pyplot as plt
+    warnings.simplefilter('error')
+    try:
+        for names in (None, ['SimHei'], ['Arial Unicode MS'], ['Arial']):
+            with plt.rc_context({'font.sans-serif': names} if names else {}):
+                figure, axes = plt.subplots()
+                axes.set_title('表 グラフ 그래프 \N{ROCKET} \N{BRAIN} Grüße')
+                figure.savefig('fonts.png')
+                plt.close(figure)
+    finally:
+        warnings.simplefilter('ignore')
+    return True
+
+
+@use
+def fpdf2():
+    from fpdf import FPDF
+    document = FPDF()
+    document.add_page()
+    document.set_font('helvetica', size=12)
+    document.cell(text='Hello fpdf')
+    document.output('fpdf.pdf')
+    from pdfminer.high_level import extract_text
+    return 'Hello fpdf' in extract_text('fpdf.pdf')
+
+
+@use
+def geopandas():
+    import geopandas as gpd
+    from shapely.geometry import Point
+    frame = gpd.GeoDataFrame({'n': [1, 2]}, geometry=[Point(13.4, 52.5), Point(2.35, 48.9)], crs='EPSG:4326')
+    frame.to_file('places.geojson', driver='GeoJSON')
+    return gpd.read_file('places.geojson').to_crs(3857).distance(Point(0, 0)).min() > 1e6
+
+
+@use
+def h5py():
+    import h5py
+    with h5py.File('a.h5', 'w') as file:
+        file.create_dataset('x', data=[1, 2, 3], compression='gzip')
+    with h5py.File('a.h5') as file:
+        return file['x'][:].sum() == 6
+
+
+@use
+def httpx():
+    import httpx
+    try:
+        httpx.get('http://example.org', timeout=2)
+    except httpx.ConnectError:
+        return True
+
+
+@use
+def nltk():
+    import nltk
+    from nltk.stem import PorterStemmer
+    return PorterStemmer().stem('running') == 'run' and nltk.FreqDist('aab')['a'] == 2 and nltk.edit_distance('kitten', 'sitting') == 3
+
+
+@use
+def numexpr():
+    import numexpr
+    import numpy as np
+    a = np.arange(1000)
+    return (numexpr.evaluate('2 * a + 1') == 2 * a + 1).all()
+
+
+@use
+def odfpy():
+    import pandas as pd
+    pd.DataFrame({'a': [1, 2]}).to_excel('table.ods', index=False)
+    return pd.read_excel('table.ods').a.sum() == 3
+
+
+@use
+def opencv():
+    import cv2
+    import numpy as np
+    picture = np.zeros((60, 80, 3), np.uint8)
+    cv2.circle(picture, (40, 30), 20, (0, 0, 255), -1)
+    cv2.imwrite('circle.png', picture)
+    gray = cv2.cvtColor(cv2.imread('circle.png'), cv2.COLOR_BGR2GRAY)
+    contours, _ = cv2.findContours(cv2.Canny(gray, 10, 50), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    return len(contours) == 1 and cv2.GaussianBlur(gray, (5, 5), 0).shape == (60, 80)
+
+
+@use
+def plotly():
+    import plotly.express as px
+    import plotly.graph_objects as go
+    figure = px.scatter(x=[1, 2], y=[3, 4])
+    figure.add_trace(go.Scatter(x=[1], y=[2]))
+    figure.write_html('figure.html', include_plotlyjs='cdn')
+    with open('figure.html') as file:
+        return 'Plotly.newPlot' in file.read()
+
+
+@use
+def scikit_image():
+    import numpy as np
+    from skimage import filters, measure, transform
+    picture = np.zeros((50, 50))
+    picture[10:20, 10:20] = 1
+    return measure.label(picture > filters.threshold_otsu(picture)).max() == 1 and transform.resize(picture, (25, 25)).shape == (25, 25)
+
+
+@use
+def xarray():
+    import numpy as np
+    import xarray as xr
+    data = xr.DataArray(np.arange(6.0).reshape(2, 3), dims=('x', 'y'), coords={'x': [10, 20]}, name='t')
+    data.to_netcdf('data.nc', engine='netcdf4')
+    return float(xr.open_dataset('data.nc', engine='netcdf4').t.sel(x=20).mean()) == 4.0
+
+
+@use
+def locales():
+    import locale
+    for name in ('de_DE.UTF-8', 'fr_FR.UTF-8', 'ja_JP.UTF-8', 'zh_CN.UTF-8', 'en_US.UTF-8'):
+        locale.setlocale(locale.LC_ALL, name)
+    locale.setlocale(locale.LC_ALL, 'de_DE.UTF-8')
+    text = locale.format_string('%.2f', 1234.5, grouping=True)
+    locale.setlocale(locale.LC_ALL, 'C.UTF-8')
+    return text == '1.234,50'
+
+
+# How programs of today write: each of these needs a library, or a Python, of the last years.
+
+@use
+def pandas_of_today():
+    import pandas as pd
+    days = pd.Series(range(60), index=pd.date_range('2026-01-01', periods=60))
+    frame = pd.DataFrame({'a': [1, 1], 'b': [2, 3], 'c': ['x', 'y']})
+    return list(days.resample('ME').sum()) == [465, 1246, 59] and len(pd.date_range('2026-01-01', periods=3, freq='QE')) == 3 \
+        and len(pd.date_range('2026-01-01', periods=3, freq='h')) == 3 \
+        and frame.groupby('a').apply(lambda g: g.b.sum(), include_groups=False)[1] == 5 \
+        and list(pd.Series([1, 2]).case_when([(pd.Series([True, False]), 9)])) == [9, 2] and frame.map(str).b[0] == '2' \
+        and frame.groupby('c').mean(numeric_only=True).shape == (2, 2)
+
+
+@use
+def numpy_of_today():
+    import numpy as np
+    from numpy.exceptions import AxisError
+    from scipy.integrate import simpson
+    return issubclass(AxisError, ValueError) and np.trapezoid([1, 2, 3]) == 4 and np.concat([np.ones(1), np.ones(1)]).shape == (2,) \
+        and np.matrix_transpose(np.ones((2, 3))).shape == (3, 2) and np.astype(np.ones(2), int).dtype == int and simpson([1, 2, 3], x=[0, 1, 2]) == 4
+
+
+@use
+def scikit_learn_of_today():
+    from sklearn.preprocessing import OneHotEncoder, TargetEncoder
+    from sklearn.metrics import root_mean_squared_error
+    OneHotEncoder(sparse_output=False).set_output(transform='pandas')
+    return TargetEncoder is not None and root_mean_squared_error([1.0, 2.0], [1.0, 2.0]) == 0
+
+
+@use
+def plots_of_today():
+    import matplotlib.pyplot as plt
+    import seaborn as sns
+    figure, axes = plt.subplots(layout='constrained')
+    axes.boxplot([[1, 2]], tick_labels=['a'])
+    axes.bar_label(axes.bar(['a'], [1]))
+    sns.barplot(x=['a', 'b'], y=[1, 2], errorbar=None, width=0.5, gap=0.1, ax=axes)
+    plt.close(figure)
+    return True
+
+
+@use
+def pydantic_and_sqlalchemy_of_today():
+    from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
+    from sqlalchemy import String, create_engine, select
+    from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
+    class User(BaseModel):
+        model_config = ConfigDict(extra='forbid')
+        name: str = Field(min_length=1)
+
+        @field_validator('name')
+        @classmethod
+        def strip(cls, value: str) -> str:
+            return value.strip()
+
+        @model_validator(mode='after')
+        def check(self):
+            return self
+
+    class Base(DeclarativeBase):
+        pass
+
+    class Row(Base):
+        __tablename__ = 'rows'
+        id: Mapped[int] = mapped_column(primary_key=True)
+        name: Mapped[str] = mapped_column(String(10))
+
+    engine = create_engine('sqlite://')
+    Base.metadata.create_all(engine)
+    with Session(engine) as session:
+        session.add(Row(name='a'))
+        session.flush()
+        names = session.scalars(select(Row.name)).all()
+    return names == ['a'] and User(name=' a ').model_dump() == {'name': 'a'} and TypeAdapter(list[int]).validate_python(['1']) == [1]
+
+
+@use
+def python_of_today():
+    import itertools
+    import tomllib
+    from pathlib import Path
+    from typing import override
+
+    class Box[T = int]:
+        def get(self) -> T | None:
+            return None
+
+    class Other(Box[str]):
+        @override
+        def get(self):
+            return 'a'
+
+    type Pair[A] = tuple[A, A]
+    words = {'a': [1, 2]}
+    return list(itertools.batched('abc', 2)) == [('a', 'b'), ('c',)] and tomllib.loads('a = 1') == {'a': 1} and Other().get() == 'a' \
+        and f"{', '.join(str(n) for n in words["a"])}" == '1, 2' and isinstance(list(Path('.').walk()), list) and Pair.__name__ == 'Pair'
 
 
 for function in uses:

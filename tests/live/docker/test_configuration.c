@@ -35,7 +35,7 @@ static void python_starts_without_files_of_the_workspace(void **state)
     IN_SANDBOX("ipython");
     GIVES(
         PYTHON_PLANT
-        "site = '.local/lib/python3.11/site-packages/'\n"
+        "site = '.local/lib/python3.13/site-packages/'\n"
         "plant('sitecustomize.py', 'usercustomize.py', '.pythonrc.py', '.pythonrc', "
         "'encodings.py', "
         "'ipython_config.py', site + 'usercustomize.py', site + 'sitecustomize.py', "

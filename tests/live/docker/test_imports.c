@@ -106,9 +106,9 @@ static void code_that_was_made_at_run_time_imports_nothing_denied(void **state)
         "    lambda: importlib._bootstrap._find_and_load(Name('json'), None).__name__ == n,\n"
         "    by_spec, by_code_of_statement, by_finder,\n"
         "    lambda: importlib.machinery.SourceFileLoader('x', "
-        "f'/usr/lib/python3.11/{n}.py').load_module(),\n"
+        "f'/usr/lib/python3.13/{n}.py').load_module(),\n"
         "    lambda: importlib.machinery.SourceFileLoader(n, "
-        "f'/usr/lib/python3.11/{n}.py').get_code(n),\n"
+        "f'/usr/lib/python3.13/{n}.py').get_code(n),\n"
         "    lambda: __import__('server', names, None, ('x',), 1), lambda: __import__('server', "
         "names, None, (), 1),\n"
         "    lambda: __import__('server', Globals(names), None, ('x',), 1), lambda: __import__('', "
@@ -229,7 +229,7 @@ static void the_functions_of_the_kernel_judge_nothing(void **state)
           "    except ImportError: print('refused')\n"
           "attempt(lambda: exec(kernel.compile(text, '<cell-1>', 'exec'), {}))\n"
           "attempt(lambda: kernel.guard.load('/workspace/made.py', 'made'))\n"
-          "attempt(lambda: kernel.guard.load('/usr/lib/python3.11/./subprocess.py', 'made'))\n"
+          "attempt(lambda: kernel.guard.load('/usr/lib/python3.13/./subprocess.py', 'made'))\n"
           "attempt(lambda: kernel.guard.read_source('/workspace/made.py'))\n",
           "refused\nrefused\nrefused\nrefused\n");
 }
