@@ -26,8 +26,11 @@ case "\$1 \$2" in
         touch "\$images/built"
         while [ "\$1" != --tag ]; do [ "\$1" != --label ] || echo "\$2" >>"$work/labels"; shift; done
         touch "\$images/\$2" ;;
-    "run "*natives*) tar --list >"$work/sources"; echo compiled >"$work/shell-loader.so"; tar --create --directory "$work" shell-loader.so ;;
-    "run "*) cat >"$work/lister"; [ ! -e "$work/no-list" ] && echo '{"version":1}' ;;
+    "run "*)
+        case "\$*" in
+            */natives*) tar --list >"$work/sources"; echo compiled >"$work/shell-loader.so"; tar --create --directory "$work" shell-loader.so ;;
+            *) cat >"$work/lister"; [ ! -e "$work/no-list" ] && echo '{"version":1}' ;;
+        esac ;;
     *) exit 1 ;;
 esac
 SH
