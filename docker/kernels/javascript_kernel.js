@@ -15,11 +15,14 @@ const net = require('net');
 const path = require('path');
 const { Readable } = require('stream');
 const timers = require('timers');
+const { pathToFileURL } = require('url');
 const promises = require('timers/promises');
 const util = require('util');
 const vm = require('vm');
 const { Worker } = require('worker_threads');
-const { accept, createThread, during, importFrom, install, portOf, runModule } = require('./javascript_loaders.js');
+const { parse } = require('/codebox/acorn.js');
+const { rewrite } = require('./javascript_cells.js');
+const { accept, createThread, during, importFrom, install, portOf } = require('./javascript_loaders.js');
 
 const ONE_SHOT_OFFSET = 17, ARGUMENTS_OFFSET = 20, IMPORTS_OFFSET = 24, RUN_HEAD = 32; // struct cbx_frame_run
 const CONTROL = 3;
@@ -266,13 +269,14 @@ function importsAsConstants(context) {
   return (file) => factory.updateSourceFile(file, file.statements.map(rewrite));
 }
 
-function withoutTypes(code) {
-  const { ModuleKind, ScriptTarget, transpileModule } = compiler;
+// Of a program all that its compiler would emit for this target; in a session also imports that this cell does not use, as a later one may.
+function withoutTypes(code, { isOneShot, words }) {
+  const { JsxEmit, ModuleKind, ScriptTarget, transpileModule } = compiler;
   const { outputText, diagnostics } = transpileModule(code, {
-    fileName: 'cell.ts',
+    fileName: words[0]?.endsWith('.tsx') ? 'cell.tsx' : 'cell.ts',
     reportDiagnostics: true,
     transformers: { before: [importsAsConstants] },
-    compilerOptions: { target: ScriptTarget.ES2022, module: ModuleKind.ESNext, experimentalDecorators: true },
+    compilerOptions: { target: ScriptTarget.ES2022, module: ModuleKind.ESNext, jsx: JsxEmit.React, verbatimModuleSyntax: !isOneShot },
   });
   if (diagnostics.length > 0) {
     const lines = diagnostics.map(({ file, start, messageText }) => `line ${file.getLineAndCharacterOfPosition(start).line + 1}: ${compiler.flattenDiagnosticMessageText(messageText, '\n')}`);
@@ -289,7 +293,16 @@ const session = new inspector.Session();
 session.connect();
 // The evaluated value, fetched by its handle through this function: the protocol itself only describes values.
 let fetched;
-Object.defineProperty(globalThis, '__codebox_take__', { value: (value) => { fetched = value; }, enumerable: false, writable: false, configurable: false });
+// What cells are rewritten to calls of. No program names it: the analyzer knows what is called by a name, and denies one that is computed.
+const own = { take: (value) => { fetched = value; }, call: () => call() };
+const secret = Array.from({ length: 4 }, () => Math.random().toString(36).slice(2)).join('');
+const ownName = (name) => `__codebox_${name}_${secret}__`;
+function publish(name, value) {
+  own[name] = value;
+  Object.defineProperty(globalThis, ownName(name), { get: () => own[name], enumerable: false, configurable: false });
+}
+publish('take', own.take);
+publish('call', own.call);
 
 // A termination unwinds the caller before it can wait for the reply: an error that nothing waits for is no error of the program.
 function post(method, parameters) {
@@ -309,14 +322,13 @@ async function valueOf(remote) {
     }
     return remote.value;
   }
-  await post('Runtime.callFunctionOn', { objectId: remote.objectId, functionDeclaration: 'function () { "use strict"; __codebox_take__(this); }', silent: true });
+  await post('Runtime.callFunctionOn', { objectId: remote.objectId, functionDeclaration: `function () { "use strict"; ${ownName('take')}(this); }`, silent: true });
   const value = fetched;
   fetched = undefined;
   return value;
 }
 
 let count = 0;
-const isModule = (code) => /^\s*(import\s*[\w*{'"]|export\s)/m.test(code);
 
 // V8 reports the place of a SyntaxError outside of the error object.
 function placeError(error, code, { lineNumber, columnNumber }) {
@@ -336,27 +348,43 @@ function asExpression(code) {
   }
 }
 
-// Code that is evaluated this way belongs to no module, so V8 cannot resolve import(): it is replaced by this function.
-const skipped = /\/\/.*|\/\*[^]*?\*\/|'(?:\\[^]|[^'\\\n])*'|"(?:\\[^]|[^"\\\n])*"|(?<=[=(,;:?!&|{}[\n]\s*|\breturn\s+)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])*\/|(?<![.\w$])import(?=\s*\()/g;
-const withImports = (code) => (/\bimport\s*\(/.test(code) ? code.replace(skipped, (found) => (found === 'import' ? '__codebox_import__' : found)) : code);
-Object.defineProperty(globalThis, '__codebox_import__', {
-  value: (name, options) => importFrom('/workspace/', name, options?.with ?? options?.assert),
-  enumerable: false,
+// import() of a cell: code that is evaluated this way belongs to no module, so V8 cannot resolve it.
+publish('import', (name, options) => importFrom('/workspace/', name, options?.with ?? options?.assert));
+// A static import, with the names that have to be there.
+publish('static', async (name, names, attributes) => {
+  const found = await importFrom('/workspace/', name, attributes);
+  for (const each of names) if (!(each in found)) throw new SyntaxError(`The requested module '${name}' does not provide an export named '${each}'`);
+  return found;
 });
+publish('meta', undefined); // import.meta: of each cell its own
+class Return { // a `return` at the top level, thrown
+  constructor(value) { this.value = value; }
+}
+publish('return', (value) => new Return(value));
+const rewritten = (code) => rewrite(code, parse, compiler === null).replace(/__codebox_(import|static|meta|return)__/g, (found, name) => ownName(name));
 
-async function evaluate(code) {
+function metaOf(file) {
+  const url = pathToFileURL(file).href;
+  return { __proto__: null, dirname: path.dirname(file), filename: file, url, main: true, resolve: (name) => (/^[./]/.test(name) ? new URL(name, url).href : pathToFileURL(require.resolve(name)).href) };
+}
+
+async function evaluate(code, file) {
   count++;
-  const expression = `${withImports(asExpression(code))}\n//# sourceURL=cell-${count}.js`;
-  const reply = await post('Runtime.evaluate', { expression, replMode: true, awaitPromise: true, silent: true, userGesture: true });
-  if (reply.exceptionDetails) {
+  own.meta = metaOf(file ?? `/workspace/cell-${count}.mjs`);
+  let text = /\bimport\s*\(/.test(code) ? rewritten(code) : code;
+  for (;;) {
+    const expression = `${asExpression(text)}\n//# sourceURL=cell-${count}.js`;
+    const reply = await post('Runtime.evaluate', { expression, replMode: true, awaitPromise: true, silent: true, userGesture: true });
+    if (!reply.exceptionDetails) return valueOf(reply.result);
     const details = reply.exceptionDetails;
     const error = details.exception ? await valueOf(details.exception) : new Error(details.text);
+    if (error instanceof Return) return error.value;
     const isSyntax = error instanceof SyntaxError && !/\n\s+at .*cell-\d+\.js/.test(error.stack);
-    // Static imports and exports make it a module, with a scope of its own.
-    if (isSyntax && isModule(code)) return runModule(code, `/workspace/cell-${count}.mjs`);
-    throw isSyntax ? placeError(error, code, details) : error;
+    // Nothing of a text with a syntax error has run.
+    const again = isSyntax && text === code ? rewritten(code) : text;
+    if (again === text) throw isSyntax ? placeError(error, code, details) : error;
+    text = again;
   }
-  return valueOf(reply.result);
 }
 
 // --- runs -------------------------------------------------------------------------------------------------------
@@ -406,15 +434,16 @@ function finish(run, status) {
 function fail(run, error) {
   if (run !== current) return;
   const isInterrupted = load(shared, ASKED) === run.number;
+  const reason = isInterrupted ? interrupted(run) : error; // before what it left behind is gone
   stopEverything(run);
-  sendError(isInterrupted ? interrupted() : error);
+  sendError(reason);
   if (run.isOneShot && !isInterrupted) attempt(() => process.emit('exit', 1));
   finish(run, 1);
 }
 
 async function begin(run, code) {
   try {
-    const value = await evaluate(compiler === null ? code : withoutTypes(code));
+    const value = await evaluate(compiler === null ? code : withoutTypes(code, run), run.file);
     if (run !== current) return;
     if (value !== undefined) sendBundle('R', bundleOf(value));
     // As under node, the program ends when the event loop is empty: pending timers and promises belong to it. The watcher must not
@@ -473,13 +502,14 @@ function setVariables(text) {
   if (process.env.HTTP_PROXY !== undefined) useProxy(process.env);
 }
 
-// Defines what node defines for a main program.
+// Defines what node defines for a main program, and returns its path.
 function becomeProgram([name, ...words]) {
   const filename = path.join('/workspace', name || (compiler === null ? 'main.js' : 'main.ts'));
   const main = Object.assign(new Module(filename, null), { filename, paths: Module._nodeModulePaths('/workspace') });
   const requireMain = Object.assign(createRequire(filename), { main });
   process.argv = [process.execPath, filename, ...words];
   Object.assign(globalThis, { __filename: filename, __dirname: '/workspace', module: main, exports: main.exports, require: requireMain });
+  return filename;
 }
 
 // The supervisor sends one run at a time.
@@ -489,8 +519,8 @@ function take({ isOneShot, words, code }) {
     resources = countResources();
   }
   stdin = undefined;
-  if (isOneShot || words.length > 0) becomeProgram(words);
-  current = { number: ++runs, isOneShot, handles: new Map(), stop: new AbortController(), isEvaluated: false, isStarved: false };
+  const file = isOneShot || words.length > 0 ? becomeProgram(words) : undefined;
+  current = { number: ++runs, isOneShot, words, file, handles: new Map(), stop: new AbortController(), isEvaluated: false, isStarved: false };
   const run = current;
   call = () => {
     begin(run, code);
@@ -512,8 +542,7 @@ function take({ isOneShot, words, code }) {
 
 // SIGINT terminates what this script calls, including the jobs of promises that are settled already.
 let call;
-Object.defineProperty(globalThis, '__codebox_call__', { value: () => call(), enumerable: false });
-const interruptible = new vm.Script('__codebox_call__()', { filename: __filename });
+const interruptible = new vm.Script(`${ownName('call')}()`, { filename: __filename });
 const drain = process._tickCallback.bind(process);
 
 // The timers of a cell are recorded, so that they can be stopped when it fails.
@@ -553,10 +582,13 @@ function stopEverything(run) {
   }
 }
 
-function interrupted() {
-  const error = new Error('the program was interrupted');
+// A program whose code has ended waits for what it left behind, as under node.
+function interrupted(run) {
+  const timers = run.isEvaluated ? [...run.handles.keys()].filter((handle) => !handle._destroyed).length : 0;
+  const left = timers > 0 ? `${timers} timer${timers > 1 ? 's' : ''}, which clearInterval or clearTimeout ends,` : 'a connection, a server or a process';
+  const error = new Error(run.isEvaluated ? `all of its code had run, and ${left} kept it running until it was interrupted` : 'the program was interrupted');
   error.name = 'Interrupted';
-  error.stack = 'Interrupted: the program was interrupted';
+  error.stack = `Interrupted: ${error.message}`;
   return error;
 }
 

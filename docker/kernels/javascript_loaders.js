@@ -3,7 +3,7 @@
 //
 // CommonJS: every module is compiled by `_compile` of its module, whatever its ending. ES modules: every one is loaded through the hook
 // `load`, which `import`, `require` and scripts of `vm` have in common. Both compile the text that they hashed: no file is read between
-// the check and its use. A module cell is compiled from memory.
+// the check and its use. A cell that is a module is rewritten (javascript_cells.js).
 //
 // A program may replace every global and every method of every prototype. So the check uses references that were taken before a program
 // ran, operators, elements of typed arrays, and functions of Node's bindings; options have no prototype.
@@ -14,7 +14,7 @@ const { fileURLToPath, pathToFileURL } = require('url');
 const vm = require('vm');
 const { MessagePort, Worker } = require('worker_threads');
 
-const { compileFunction, SourceTextModule, SyntheticModule } = vm;
+const { compileFunction } = vm;
 const { registerHooks } = Module;
 const compileOfNode = Function.prototype.call.bind(Module.prototype._compile);
 const { open, read, close } = process.binding('fs');
@@ -390,30 +390,6 @@ async function importFrom(path, name, attributes) {
   return import(url, options);
 }
 
-// Runs a cell that is an ES module.
-async function runModule(code, path) {
-  const pending = [];
-  const link = async (name, module, { attributes }) => {
-    const found = await (pending[pending.length] = importFrom(path, name, attributes));
-    const names = keys(found);
-    return new SyntheticModule(names, function () {
-      for (const each of names) this.setExport(each, found[each]);
-    });
-  };
-  const module = new SourceTextModule(code, {
-    __proto__: null,
-    identifier: path,
-    initializeImportMeta: (meta) => { meta.url = pathToFileURL(path).href; },
-    importModuleDynamically: (name, ignored, attributes) => importFrom(path, name, attributes),
-  });
-  try {
-    await module.link(link);
-  } finally {
-    await Promise.allSettled(pending); // none of them ends in a later run
-  }
-  await module.evaluate();
-}
-
 // Replaces Node's functions. Not at once: the kernel loads its own files before.
 function install() {
   registerHooks({ resolve, load });
@@ -423,4 +399,4 @@ function install() {
   for (const name of ['SourceTextModule', 'SyntheticModule', 'Module']) delete vm[name];
 }
 
-module.exports = { accept, createThread, during, importFrom, install, portOf, runModule };
+module.exports = { accept, createThread, during, importFrom, install, portOf };

@@ -915,8 +915,8 @@ class Kernel:
 
         class Extensions(ExtensionManager):
             def _load_extension(self, name):
-                if name == "autoreload":
-                    return kernel.stand_in_for_autoreload(self.shell)
+                if name == "IPython.extensions.autoreload":
+                    kernel.import_autoreload()
                 if not is_of_image(name):
                     raise ModuleNotFoundError(
                         f"extension '{name}' is not installed here, and extensions are not loaded from files; import the file as a module"
@@ -1005,14 +1005,9 @@ class Kernel:
         warnings.filterwarnings("ignore", message="To exit: use")
         return shell
 
-    def stand_in_for_autoreload(self, shell):
-        """The extension reads the files of modules anew before each cell, also of those that were not judged."""
-
-        def do_nothing(line):
-            self.notice("modules are not reloaded by themselves; importlib.reload(MODULE) does it")
-
-        shell.register_magic_function(do_nothing, "line", "autoreload")
-        shell.register_magic_function(do_nothing, "line", "aimport")
+    def import_autoreload(self):
+        """The extension reloads judged modules whose files were changed by judged ones. Code of the program may not import from IPython."""
+        from IPython.extensions import autoreload
 
     def replace_script_magics(self, shell):
         """`%%bash` and its like. IPython starts programs in a thread of its own, where the guard cannot see for whom."""
@@ -1447,7 +1442,7 @@ def install_guard(guard, channel):
 
     lines = tuple(function.__code__ for function in (run_in_terminal, run_script, read_output))
     roots, tag, magic = tuple(sys.path), sys.implementation.cache_tag, sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
-    guard.install(report, lines, roots, tag, magic, builtins.__import__, _frozen_importlib._find_and_load, START_PROGRAM, (Kernel.need_shell.__code__, Kernel.use_inline.__code__))
+    guard.install(report, lines, roots, tag, magic, builtins.__import__, _frozen_importlib._find_and_load, START_PROGRAM, tuple(function.__code__ for function in (Kernel.need_shell, Kernel.use_inline, Kernel.import_autoreload)))
     builtins.__import__ = __builtins__["__import__"] = guard.__import__
     _frozen_importlib._find_and_load = guard._find_and_load
 

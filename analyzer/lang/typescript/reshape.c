@@ -208,6 +208,20 @@ void cbx_ts_reshape(struct cbx_walk *js)
 
 /* --- words that begin types ------------------------------------------------------------------- */
 
+/* `static accessor x = 1`: the grammar knows the second word without the first one alone. A static field is as good. */
+static bool hide_accessor(struct cbx_str text, size_t at, char *copy)
+{
+    static const char word[] = "static";
+    bool begins = cbx_str_starts(cbx_str_sub(text, at, text.len), CBX_STR("static")) &&
+                  (at == 0 || memchr(" \t\n{};", text.p[at - 1], 6) != NULL);
+    size_t to = at + strlen(word);
+    if (!begins || !cbx_str_is(next_word(text, &to), "accessor")) {
+        return false;
+    }
+    memset(copy + to - strlen("accessor"), ' ', strlen("accessor"));
+    return true;
+}
+
 /* `i < unique.length`: the grammar takes the name for the word of a type, and reads type arguments. A
  * copy of the text in which such a name behind '<' is another one of the same length. */
 static struct cbx_str rename_words(const struct cbx_parsed *parsed)
@@ -222,6 +236,9 @@ static struct cbx_str rename_words(const struct cbx_parsed *parsed)
         copy[i] = text.p[i];
     }
     for (size_t i = 0; copy != NULL && i < text.len; i++) {
+        if (text.p[i] == 's') {
+            found = hide_accessor(text, i, copy) || found;
+        }
         if (text.p[i] != '<') {
             continue;
         }

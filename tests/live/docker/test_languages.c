@@ -370,7 +370,71 @@ static void c_replaces_what_an_earlier_program_left(void **state)
     GIVES(MAIN("puts(\"here\");"), "here\n", "", 0);
 }
 
+/* --- JavaScript ------------------------------------------------------------------------------- */
+
+#define SHOWS(code, value)                                                                         \
+    RUN(code);                                                                                     \
+    assert_string_equal(seen.result.evalue != NULL ? seen.result.evalue : "", "");                 \
+    assert_string_equal(seen.plain.p, value)
+
+static void javascript_cells_with_imports_keep_names_and_values(void **state)
+{
+    IN_SANDBOX("javascript");
+    SHOWS("import path, { join as j } from 'path'; const a = 5; a + 1", "6");
+    SHOWS("j('a', path.basename('/x/b')) + a", "'a/b5'");
+    SHOWS("import * as path from 'node:path'\nimport 'os'\nclass K {}; typeof path.join",
+          "'function'");
+    SHOWS("export const b = 2; export default function f() { return b; }\nf() + typeof K",
+          "'2function'");
+    SHOWS("f()", "2");
+    SHOWS("const { EOL } = await import('os'); EOL.length", "1");
+    SHOWS("import.meta.url.startsWith('file:///workspace/') && import.meta.dirname",
+          "'/workspace'");
+    SHOWS("export { b as c }; export * from 'os'; const text = `import x from 'y'`; text.length",
+          "17");
+    RUN("import { nothing } from 'fs'");
+    assert_non_null(strstr(seen.result.evalue, "does not provide an export named 'nothing'"));
+    RUN("import 'fs'; undeclared = 1");
+    assert_string_equal(seen.result.ename, "ReferenceError"); /* a module is strict */
+    SHOWS("undeclared = 1", "1");
+}
+
+static void javascript_returns_at_the_top_level(void **state)
+{
+    IN_SANDBOX("javascript");
+    SHOWS("const a = 4;\nif (a > 3) {\n  return a * 2;\n}\n'not reached'", "8");
+    SHOWS("a", "4");
+    SHOWS("function f() { return 1; }\nfor (const x of [1, 2]) if (x === 2) return (() => { return "
+          "x + f(); })();",
+          "3");
+    RUN("return");
+    assert_int_equal(seen.result.status, CBX_RUN_OK);
+    assert_int_equal(seen.plain.len, 0);
+}
+
+static void javascript_says_what_was_left_behind(void **state)
+{
+    IN_SANDBOX("javascript");
+    seen.interrupt = sandbox; /* at the text, which is printed when all code has run */
+    RUN("setInterval(() => console.log(1), 50); setTimeout(() => 0, 100000); 1");
+    assert_string_equal(seen.result.ename, "Interrupted");
+    assert_non_null(
+        strstr(seen.result.evalue, "2 timers, which clearInterval or clearTimeout ends"));
+    SHOWS("40 + 2", "42");
+}
+
 /* --- TypeScript ------------------------------------------------------------------------------- */
+
+static void typescript_sessions_keep_what_a_cell_imports_and_does_not_use(void **state)
+{
+    IN_SANDBOX("typescript");
+    RUN("import fs, { type Stats, existsSync } from 'fs';\nimport type { Server } from "
+        "'net';\nenum E { A = 3 }\n"
+        "namespace N { export const x = 4; }");
+    assert_int_equal(seen.result.status, CBX_RUN_OK);
+    SHOWS("`${existsSync('/nope')} ${typeof fs.readFileSync} ${E.A} ${N.x}`",
+          "'false function 3 4'");
+}
 
 static void typescript_runs_with_state(void **state)
 {
@@ -425,6 +489,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(c_is_interrupted_and_stopped),
         cmocka_unit_test(c_passes_no_descriptor_to_programs),
         cmocka_unit_test(c_replaces_what_an_earlier_program_left),
+        cmocka_unit_test(javascript_cells_with_imports_keep_names_and_values),
+        cmocka_unit_test(javascript_returns_at_the_top_level),
+        cmocka_unit_test(javascript_says_what_was_left_behind),
+        cmocka_unit_test(typescript_sessions_keep_what_a_cell_imports_and_does_not_use),
         cmocka_unit_test(typescript_runs_with_state),
     };
     LIVE_RUN(argc, argv, tests);

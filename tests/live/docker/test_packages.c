@@ -358,7 +358,7 @@ static void a_package_does_not_take_over_what_the_kernel_imports(void **state)
     (void)state;
     assert_takes_over("squatter", "'IPython', which belongs to 'ipython'");
     assert_takes_over("start-up", "'_distutils_hack', which belongs to 'setuptools'");
-    assert_takes_over("within\nsix>1.16", "'six', which belongs to 'six'");
+    assert_takes_over("within\nsix>1.17", "'six', which belongs to 'six'");
     assert_takes_over("disguised", "'good_part-2.0.dist-info'");
 }
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// What a cell means that V8's REPL mode does not read: static imports and exports, import.meta, import() and a `return` at its top level. Such a
+// cell is rewritten to one that REPL mode reads, so that its names stay for later cells and its last value is shown, as of every other cell.
+// Lines stay where they are.
+//
+// The analyzer judged the cell as it was sent; what is written here loads no more than its statements name.
+'use strict';
+
+// Options of acorn: all that may stand in a cell, as a script or a module.
+const OPTIONS = {
+  __proto__: null, ecmaVersion: 'latest', sourceType: 'script', allowAwaitOutsideFunction: true, allowReturnOutsideFunction: true,
+  allowImportExportEverywhere: true, allowHashBang: true,
+};
+const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression', 'PropertyDefinition', 'StaticBlock']);
+
+const nameOf = (node) => (node.type === 'Identifier' ? node.name : node.value);
+const blank = (text) => text.replace(/[^\n\r\u2028\u2029]+/g, ' ');
+
+// `import` and `export ... from` of one module, as a statement. Where types were removed, a name that the module lacks may have been a type.
+function loading(node, code, checksNames) {
+  const names = [], pattern = [];
+  let namespace = null;
+  for (const { type, imported, local } of node.type === 'ImportDeclaration' ? node.specifiers : node.specifiers ?? []) {
+    if (type === 'ImportNamespaceSpecifier') namespace = local.name;
+    if (type !== 'ImportDefaultSpecifier' && type !== 'ImportSpecifier') continue;
+    const name = type === 'ImportDefaultSpecifier' ? 'default' : nameOf(imported);
+    names.push(name);
+    pattern.push(`${JSON.stringify(name)}: ${local.name}`);
+  }
+  const attributes = (node.attributes ?? []).map(({ key, value }) => `${JSON.stringify(nameOf(key))}: ${value.raw}`);
+  const load = `await __codebox_static__(${node.source.raw}, ${JSON.stringify(checksNames ? names : [])}, {${attributes.join(', ')}})`;
+  if (namespace !== null && pattern.length > 0) return `const ${namespace} = ${load}, {${pattern.join(', ')}} = ${namespace};`;
+  if (namespace !== null) return `const ${namespace} = ${load};`;
+  return pattern.length > 0 ? `const {${pattern.join(', ')}} = ${load};` : `${load};`;
+}
+
+// The changes to the text, as [start, end, instead]; statements that load modules come first, in their order. `checksNames`: see above.
+function changesOf(tree, code, checksNames) {
+  const changes = [], loads = [];
+  const leaveOut = (start, end) => changes.push([start, end, blank(code.slice(start, end))]);
+  for (const node of tree.body) {
+    if (node.type === 'ImportDeclaration' || ((node.type === 'ExportNamedDeclaration' || node.type === 'ExportAllDeclaration') && node.source)) {
+      loads.push(loading(node, code, checksNames));
+      leaveOut(node.start, node.end);
+    } else if (node.type === 'ExportNamedDeclaration') {
+      leaveOut(node.start, node.declaration === null ? node.end : node.declaration.start);
+    } else if (node.type === 'ExportDefaultDeclaration') {
+      const { declaration } = node, isNamed = /Declaration$/.test(declaration.type) && declaration.id !== null;
+      leaveOut(node.start, declaration.start);
+      if (isNamed) continue;
+      changes.push([declaration.start, declaration.start, '('], [declaration.end, declaration.end, ');']);
+    }
+  }
+  // Not by recursion: hostile code is nested deeply.
+  const queue = [{ node: tree, inFunction: false }];
+  for (let item; (item = queue.pop()) !== undefined;) {
+    const { node } = item, inFunction = item.inFunction || FUNCTIONS.has(node.type);
+    if (node.type === 'MetaProperty' && node.meta.name === 'import') changes.push([node.start, node.end, '__codebox_meta__']);
+    if (node.type === 'ImportExpression') changes.push([node.start, node.start + 'import'.length, '__codebox_import__']);
+    if (node.type === 'ReturnStatement' && !item.inFunction) {
+      changes.push([node.start, node.start + 'return'.length, 'throw __codebox_return__(']);
+      const end = node.argument === null ? node.start + 'return'.length : node.argument.end;
+      changes.push([end, end, ')']);
+    }
+    for (const key of Object.keys(node)) {
+      const child = node[key];
+      for (const each of Array.isArray(child) ? child : [child]) if (typeof each?.type === 'string') queue.push({ node: each, inFunction });
+    }
+  }
+  return { changes, loads };
+}
+
+// The cell for REPL mode; the same text when there is nothing to change, or when it cannot be read. A cell with imports or exports is a module, whose
+// code is strict.
+function rewrite(code, parse, checksNames) {
+  let tree;
+  try {
+    tree = parse(code, OPTIONS);
+  } catch {
+    return code; // V8 says what is wrong
+  }
+  const { changes, loads } = changesOf(tree, code, checksNames);
+  if (changes.length === 0) return code;
+  const order = changes.map((change, index) => ({ change, index })).sort((a, b) => a.change[0] - b.change[0] || a.change[1] - b.change[1] || a.index - b.index);
+  let text = '', at = 0;
+  for (const { change: [start, end, instead] } of order) {
+    if (start < at) continue; // within what was left out
+    text += code.slice(at, start) + instead;
+    at = end;
+  }
+  text += code.slice(at);
+  const isModule = tree.body.some(({ type }) => /^(Import|Export)/.test(type));
+  return `${isModule ? "'use strict'; void 0; " : ''}${loads.join(' ')}${loads.length > 0 ? ' ' : ''}${text.replace(/^#!/, '//')}`;
+}
+
+module.exports = { rewrite };

@@ -1,0 +1,2 @@
+const { basename } = await import('path');
+console.log(basename('/a/b.txt'));

@@ -1,0 +1,3 @@
+import { Unknown } from './no-such-module.js';
+let x: Unknown | undefined;
+console.log(x);

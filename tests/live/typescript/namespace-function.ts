@@ -1,0 +1,4 @@
+function counter() { return ++counter.value; }
+namespace counter { export let value = 10; }
+counter();
+console.log(counter());
