@@ -5,6 +5,7 @@
 #include "docker/container.h"
 #include "docker/proxy.h"
 #include "docker/sandbox_internal.h"
+#include "docker/silence.h"
 #include "policies/base/clock.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@ enum {
     ADOPT_TIMEOUT_MS = 15000,
     CHECK_TIMEOUT_MS = 5000,
     STATE_POLL_MS = 250, /* doubled each time */
-    READ_BYTES = 256 * 1024
+    READ_BYTES = 256 * 1024,
+    POLL_BYTES = 4096, /* between runs little arrives */
 };
 
 const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox)
@@ -76,7 +78,7 @@ static struct cbx_sandbox *new_sandbox(struct cbx_engine *engine,
                                        const struct cbx_sandbox_config *config)
 {
     struct cbx_sandbox *sandbox = calloc(1, sizeof(*sandbox));
-    if (sandbox == NULL || (sandbox->chunk = malloc(READ_BYTES)) == NULL) {
+    if (sandbox == NULL) {
         abort();
     }
     sandbox->engine = engine;
@@ -127,10 +129,33 @@ int cbx_sandbox_add_frame(struct cbx_buf *frames, uint8_t type, struct cbx_str a
                : 0;
 }
 
+/* With the lock held. Bytes that a sandbox does not take are a silence too. */
+static int send_all(struct cbx_sandbox *sandbox, struct cbx_str frames, struct cbx_err *err)
+{
+    enum { STALL_MS = CBX_SILENCE_QUIET_MS + CBX_SILENCE_PONG_MS };
+    for (int64_t stalled_ms = 0; frames.len > 0;) {
+        bool lost = atomic_load(&sandbox->link.silent) != CBX_SILENT_NONE;
+        size_t sent = 0;
+        int failed = cbx_attach_send_some(sandbox->attach, frames.p, frames.len,
+                                          lost ? 0 : STALL_MS, &sent, err);
+        if (failed == CBX_ETIMEDOUT) {
+            stalled_ms += STALL_MS;
+            failed = cbx_sandbox_check_stall(sandbox, stalled_ms, err);
+        } else {
+            stalled_ms = 0;
+        }
+        if (failed) {
+            return failed;
+        }
+        frames = cbx_str_sub(frames, sent, frames.len);
+    }
+    return 0;
+}
+
 int cbx_sandbox_send_bytes(struct cbx_sandbox *sandbox, struct cbx_str frames, struct cbx_err *err)
 {
     pthread_mutex_lock(&sandbox->send_lock);
-    int failed = cbx_attach_send(sandbox->attach, frames.p, frames.len, err);
+    int failed = send_all(sandbox, frames, err);
     pthread_mutex_unlock(&sandbox->send_lock);
     return failed;
 }
@@ -163,6 +188,42 @@ static int next_frame(struct cbx_sandbox *sandbox, struct cbx_frame *out, struct
     return got;
 }
 
+void cbx_sandbox_trim(struct cbx_sandbox *sandbox)
+{
+    free(sandbox->chunk);
+    sandbox->chunk = NULL;
+    cbx_stream_trim(&sandbox->stream);
+}
+
+/* Waits for bytes until the deadline, or until something about the link is due, and feeds them to the stream. */
+static int receive_bytes(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_err *err)
+{
+    int64_t began = cbx_clock_ms(), left = deadline - began;
+    if (left <= 0) {
+        return cbx_fail(err, CBX_ETIMEDOUT, "the sandbox did not answer in time");
+    }
+    if (sandbox->chunk == NULL && (sandbox->chunk = malloc(READ_BYTES)) == NULL) {
+        abort();
+    }
+    /* Before HELLO the sandbox may still be starting, and is asked for otherwise. */
+    int64_t due = sandbox->alive ? cbx_sandbox_link_left_ms(sandbox) : left;
+    size_t n = 0;
+    int failed = cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES,
+                                    (int)(left < due ? left : due), &n, err);
+    if (failed == CBX_ETIMEDOUT) {
+        return sandbox->alive ? cbx_sandbox_check_link(sandbox, cbx_clock_ms() - began, err) : 0;
+    }
+    if (failed) {
+        return failed;
+    }
+    cbx_sandbox_hear(sandbox);
+    if (n == 0) {
+        return cbx_fail(err, CBX_EIO, "the sandbox is gone");
+    }
+    struct cbx_str bytes = { .p = sandbox->chunk, .len = n };
+    return cbx_stream_feed(&sandbox->stream, bytes, err);
+}
+
 int cbx_sandbox_receive(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_frame *out,
                         struct cbx_err *err)
 {
@@ -171,19 +232,7 @@ int cbx_sandbox_receive(struct cbx_sandbox *sandbox, int64_t deadline, struct cb
         if (got != 0) {
             return got < 0 ? got : 0;
         }
-        int64_t left = deadline - cbx_clock_ms();
-        size_t n = 0;
-        int failed = left <= 0 ? cbx_fail(err, CBX_ETIMEDOUT, "the sandbox did not answer in time")
-                               : cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES,
-                                                    (int)left, &n, err);
-        if (failed) {
-            return failed;
-        }
-        if (n == 0) {
-            return cbx_fail(err, CBX_EIO, "the sandbox is gone");
-        }
-        failed = cbx_stream_feed(&sandbox->stream,
-                                 (struct cbx_str){ .p = sandbox->chunk, .len = n }, err);
+        int failed = receive_bytes(sandbox, deadline, err);
         if (failed) {
             return failed;
         }
@@ -198,6 +247,9 @@ static void send_lease(struct cbx_sandbox *sandbox, uint32_t lease_ms)
 
 void cbx_sandbox_renew_lease(struct cbx_sandbox *sandbox)
 {
+    if (atomic_load(&sandbox->link.silent) != CBX_SILENT_NONE) {
+        return; /* what ran in it is lost: should the link come back, it ends with its lease */
+    }
     /* A thread that sends a frame holds the lock, possibly for long; its frame shows that we are
      * alive. */
     if (pthread_mutex_trylock(&sandbox->send_lock) == 0) {
@@ -213,12 +265,13 @@ void cbx_sandbox_end(struct cbx_sandbox *sandbox)
 
 bool cbx_sandbox_poll(struct cbx_sandbox *sandbox)
 {
+    char chunk[POLL_BYTES];
     for (size_t n = 1; sandbox->alive && n > 0;) {
-        int failed = cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES, 0, &n, NULL);
+        int failed = cbx_attach_receive(sandbox->attach, chunk, sizeof(chunk), 0, &n, NULL);
         if (failed == CBX_ETIMEDOUT) {
             break;
         }
-        struct cbx_str bytes = { .p = sandbox->chunk, .len = n };
+        struct cbx_str bytes = { .p = chunk, .len = n };
         sandbox->alive = !failed && n > 0 && cbx_stream_feed(&sandbox->stream, bytes, NULL) == 0;
     }
     return sandbox->alive;
@@ -230,6 +283,7 @@ bool cbx_sandbox_is_warm(struct cbx_sandbox *sandbox)
     cbx_sandbox_poll(sandbox);
     while (!sandbox->warm && next_frame(sandbox, &frame, NULL) > 0) {
     }
+    cbx_sandbox_trim(sandbox);
     return sandbox->alive && sandbox->warm;
 }
 
@@ -287,7 +341,7 @@ static int receive_hello(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx
             return failed;
         }
         struct cbx_container_state state = { 0 };
-        failed = cbx_engine_container_state(sandbox->engine, sandbox->id, &state, err);
+        failed = cbx_engine_container_state(sandbox->engine, sandbox->id, 0, &state, err);
         if (failed || !state.running) {
             return failed ? failed : cbx_fail(err, CBX_ENOTFOUND, "the sandbox has ended");
         }
@@ -337,7 +391,9 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
     struct cbx_str tag;
     failed = failed ? failed : greet(sandbox, HELLO_TIMEOUT_MS, &tag, err);
     sandbox->alive = !failed;
-    return failed || mounts == NULL ? failed : cbx_sandbox_verify_mounts(sandbox, mounts, err);
+    failed = failed || mounts == NULL ? failed : cbx_sandbox_verify_mounts(sandbox, mounts, err);
+    cbx_sandbox_trim(sandbox);
+    return failed;
 }
 
 int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
@@ -615,6 +671,7 @@ int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config
         return failed;
     }
     sandbox->claimed = sandbox->alive = sandbox->touched = true;
+    cbx_sandbox_trim(sandbox);
     *out = sandbox;
     return 0;
 }
