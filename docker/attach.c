@@ -105,10 +105,11 @@ int cbx_attach_send(struct cbx_attach *attach, const void *bytes, size_t len, st
     while (len > 0) {
         size_t sent = 0;
         int failed = cbx_attach_send_some(attach, p, len, SEND_TIMEOUT_MS, &sent, err);
+        if (failed == CBX_ETIMEDOUT) {
+            return cbx_fail(err, CBX_EIO, "the sandbox does not read its input");
+        }
         if (failed) {
-            return failed == CBX_ETIMEDOUT
-                       ? cbx_fail(err, CBX_EIO, "the sandbox does not read its input")
-                       : failed;
+            return failed;
         }
         p += sent;
         len -= sent;
@@ -166,15 +167,15 @@ static int receive_head(struct cbx_engine *engine, struct cbx_attach *attach, ch
     int failed = CBX_ETIMEDOUT;
     while (failed == CBX_ETIMEDOUT && cbx_clock_ms() - began < HEAD_TIMEOUT_MS) {
         failed = cbx_attach_receive(attach, to, size, HEAD_POLL_MS, received, err);
-        int silent = failed == CBX_ETIMEDOUT ? cbx_engine_check(engine, &heard_ms, NULL) : 0;
-        if (silent) {
+        if (failed == CBX_ETIMEDOUT && cbx_engine_check(engine, &heard_ms, NULL) != 0) {
             return cbx_engine_silent(engine, err);
         }
     }
-    return failed || *received == 0
-               ? cbx_fail(err, CBX_EENGINE,
-                          "the sandbox engine did not open the container's streams")
-               : 0;
+    if (failed || *received == 0) {
+        return cbx_fail(err, CBX_EENGINE,
+                        "the sandbox engine did not open the container's streams");
+    }
+    return 0;
 }
 
 /* Reads the response head; bytes after it stay in `pending`. */
@@ -207,8 +208,10 @@ static int read_head(struct cbx_engine *engine, struct cbx_attach *attach, struc
         return CBX_EENGINE;
     }
     size_t used = (size_t)(end - head.p) + 4;
-    return head.len > used ? cbx_buf_add_bytes(&attach->pending, head.p + used, head.len - used)
-                           : 0;
+    if (head.len == used) {
+        return 0;
+    }
+    return cbx_buf_add_bytes(&attach->pending, head.p + used, head.len - used);
 }
 
 /* A CURLOPT_CLOSESOCKETFUNCTION: libcurl does not close a socket that was taken over. */
@@ -266,7 +269,10 @@ int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struc
              "tcp\r\nContent-Length: 0\r\n\r\n",
              target != NULL ? target : "/");
     failed = cbx_attach_send(attach, request, strlen(request), err);
-    failed = failed ? failed : read_head(engine, attach, err);
+    if (failed) {
+        return failed;
+    }
+    failed = read_head(engine, attach, err);
     if (!failed) {
         *out = cbx_steal(&attach);
     }

@@ -181,7 +181,10 @@ int cbx_sandbox_put(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx
     if (failed) {
         return failed;
     }
-    return code != 0 ? refuse(code, path, err) : 0;
+    if (code != 0) {
+        return refuse(code, path, err);
+    }
+    return 0;
 }
 
 int cbx_sandbox_get(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_buf *out,
@@ -217,11 +220,17 @@ int cbx_sandbox_delete(struct cbx_sandbox *sandbox, struct cbx_str path, struct 
     struct request request = { .type = CBX_FRAME_DELETE, .data = path };
     uint32_t code = 0;
     int failed = check_path(path, false, err);
-    failed = failed ? failed : ask_code(sandbox, request, &code, err);
     if (failed) {
         return failed;
     }
-    return code != 0 ? refuse(code, path, err) : 0;
+    failed = ask_code(sandbox, request, &code, err);
+    if (failed) {
+        return failed;
+    }
+    if (code != 0) {
+        return refuse(code, path, err);
+    }
+    return 0;
 }
 
 /* Adds an entry that the sandbox has done to its ledger. */
@@ -325,8 +334,11 @@ int cbx_sandbox_list(struct cbx_sandbox *sandbox, struct cbx_str path, json_t **
         return failed;
     }
     *complete = answer.code == 0;
-    failed = answer.code == 0 || answer.code == E2BIG ? read_entries(answer.data, out, err)
-                                                      : refuse(answer.code, path, err);
+    if (answer.code == 0 || answer.code == E2BIG) {
+        failed = read_entries(answer.data, out, err);
+    } else {
+        failed = refuse(answer.code, path, err);
+    }
     cbx_sandbox_trim(sandbox);
     return failed;
 }

@@ -75,10 +75,8 @@ static enum view ask_engine(struct cbx_sandbox *sandbox, int64_t deadline)
 static int64_t count_throttled(struct cbx_sandbox *sandbox, int timeout_ms)
 {
     int64_t periods = -1;
-    return cbx_engine_container_throttled(sandbox->engine, sandbox->id, timeout_ms, &periods,
-                                          NULL) == 0
-               ? periods
-               : -1;
+    cbx_engine_container_throttled(sandbox->engine, sandbox->id, timeout_ms, &periods, NULL);
+    return periods;
 }
 
 static int lose_engine(struct cbx_sandbox *sandbox, struct cbx_err *err)
@@ -157,7 +155,10 @@ int cbx_sandbox_check_link(struct cbx_sandbox *sandbox, int64_t waited_ms, struc
             enter(link, CBX_LINK_PINGED);
             return 0;
         }
-        return link->waited_ms < CBX_SILENCE_QUIET_MS + CBX_SILENCE_PONG_MS ? 0 : ask(sandbox, err);
+        if (link->waited_ms < CBX_SILENCE_QUIET_MS + CBX_SILENCE_PONG_MS) {
+            return 0;
+        }
+        return ask(sandbox, err);
     case CBX_LINK_PINGED:
         return ask(sandbox, err);
     default:
@@ -177,9 +178,10 @@ int cbx_sandbox_check_stall(struct cbx_sandbox *sandbox, int64_t stalled_ms, str
     case ENDED:
         return cbx_fail(err, CBX_EIO, "the sandbox is gone");
     case PAUSED:
-        return stalled_ms < CBX_SANDBOX_STALL_MAX_MS
-                   ? 0
-                   : cbx_fail(err, CBX_EIO, "the sandbox is paused and does not read its input");
+        if (stalled_ms < CBX_SANDBOX_STALL_MAX_MS) {
+            return 0;
+        }
+        return cbx_fail(err, CBX_EIO, "the sandbox is paused and does not read its input");
     default:
         return lose_sandbox(sandbox, err);
     }

@@ -75,8 +75,10 @@ int cbx_service_list_sessions(struct cbx_service *service, const char *principal
     CBX_AUTO_JSON rows = NULL;
     const struct cbx_list_sessions_args args = { .principal = name_or_none(principal) };
     int failed = cbx_store_list_sessions(service->store, principal, &rows, err);
-    failed =
-        failed ? failed : cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, err);
     if (failed) {
         return failed;
     }
