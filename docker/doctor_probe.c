@@ -3,6 +3,7 @@
 #include "docker/container.h"
 #include "docker/doctor.h"
 #include "policies/base/buf.h"
+#include "policies/base/clock.h"
 #include "policies/base/json.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { REPORT_MAX = 1024 * 1024, CHUNK = 65536, PROBE_TIMEOUT_MS = 60000 };
+enum { REPORT_MAX = 1024 * 1024, CHUNK = 65536, PROBE_TIMEOUT_MS = 60000, POLL_MS = 1000 };
 
 /* The state of reading the report. */
 struct reading {
@@ -44,14 +45,32 @@ static bool demultiplex(struct cbx_buf *raw, struct cbx_buf *out)
     return true;
 }
 
-static int read_report(struct cbx_attach *attach, struct cbx_buf *out, struct cbx_err *err)
+/* The next bytes, while the engine answers pings. */
+static int receive(struct cbx_engine *engine, struct cbx_attach *attach, char *to, size_t *received,
+                   struct cbx_err *err)
+{
+    int64_t began = cbx_clock_ms(), heard_ms = began;
+    for (;;) {
+        int failed = cbx_attach_receive(attach, to, CHUNK, POLL_MS, received, err);
+        if (failed != CBX_ETIMEDOUT || cbx_clock_ms() - began >= PROBE_TIMEOUT_MS) {
+            return failed;
+        }
+        failed = cbx_engine_check(engine, &heard_ms, err);
+        if (failed) {
+            return failed;
+        }
+    }
+}
+
+static int read_report(struct cbx_engine *engine, struct cbx_attach *attach, struct cbx_buf *out,
+                       struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) raw;
     cbx_buf_init(&raw, 2 * REPORT_MAX);
     for (size_t n = 1; n > 0;) {
         char *to = cbx_buf_reserve(&raw, CHUNK);
         int failed = to == NULL ? cbx_fail(err, CBX_EPROTO, "the report of the probe is too large")
-                                : cbx_attach_receive(attach, to, CHUNK, PROBE_TIMEOUT_MS, &n, err);
+                                : receive(engine, attach, to, &n, err);
         if (failed) {
             return failed;
         }
@@ -104,7 +123,7 @@ static int run_attempt(const struct attempt *a, struct cbx_buf *report, struct c
     CBX_AUTO(attach) attach = NULL;
     failed = cbx_engine_container_attach(engine, id, &attach, err);
     failed = failed ? failed : cbx_engine_container_start(engine, id, err);
-    failed = failed ? failed : read_report(attach, report, err);
+    failed = failed ? failed : read_report(engine, attach, report, err);
     cbx_engine_container_remove(engine, id, NULL);
     return failed;
 }

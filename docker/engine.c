@@ -4,6 +4,7 @@
 
 #include "docker/engine_http.h"
 #include "policies/base/buf.h"
+#include "policies/base/clock.h"
 #include "policies/base/json.h"
 
 #include <curl/curl.h>
@@ -18,11 +19,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { ANSWER_MAX = 16 * 1024 * 1024, IDLE_HANDLES = 8, CALL_TIMEOUT_S = 120 };
+enum { ANSWER_MAX = 16 * 1024 * 1024, IDLE_HANDLES = 8, CALL_TIMEOUT_MS = 120 * 1000 };
 
 /* Linux ends a TCP connection to an engine this long after bytes or probes were last acknowledged. A
- * silent link is probed from PROBE_S on; the renewal of a lease (every 15 s) begins the time anew, so a
- * dead link is noticed after 10 to 20 s. */
+ * silent link is probed from PROBE_S on; the renewal of a lease (every 15 s) begins the time anew. This is for connections that
+ * nobody waits for: whoever waits goes by docker/silence.h. */
 enum { DEAD_LINK_MS = 10000, PROBE_S = 5 };
 
 struct cbx_engine {
@@ -69,7 +70,7 @@ static bool set_option(int socket, int level, int option, int value)
     return setsockopt(socket, level, option, &value, sizeof(value)) == 0;
 }
 
-/* Without these, a link that was cut and not closed looks like a program that is silent. */
+/* Without these, a link that was cut and not closed would stay until somebody uses it. */
 static int watch_link(void *context, curl_socket_t socket, curlsocktype purpose)
 {
     (void)context;
@@ -191,6 +192,14 @@ int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const
     return CBX_EENGINE;
 }
 
+int cbx_engine_silent(const struct cbx_engine *engine, struct cbx_err *err)
+{
+    cbx_fail(err, CBX_EENGINE, "the sandbox engine does not answer");
+    cbx_err_detail(err, "the engine at %s does not answer: it sends nothing, also after a ping",
+                   engine->host);
+    return CBX_EENGINE;
+}
+
 /* The body of a POST: bytes as they are, or JSON that is written to `json`. */
 static struct cbx_str body_of(const struct cbx_engine_request *request, struct cbx_buf *json)
 {
@@ -203,16 +212,32 @@ static struct cbx_str body_of(const struct cbx_engine_request *request, struct c
     return cbx_buf_str(json);
 }
 
-/* A CURLOPT_XFERINFOFUNCTION: anything but 0 ends the transfer. */
-static int poll_cancelled(void *context, curl_off_t to_receive, curl_off_t received,
-                          curl_off_t to_send, curl_off_t sent)
+/* A transfer that is under way. */
+struct transfer {
+    struct cbx_engine *engine;
+    const struct cbx_engine_request *request;
+    curl_off_t bytes; /* in both directions, so far */
+    int64_t heard_ms; /* when the last of them went, or a ping was answered */
+    int failed;       /* the engine is silent */
+};
+
+/* A CURLOPT_XFERINFOFUNCTION, called about once a second: anything but 0 ends the transfer. */
+static int poll_transfer(void *context, curl_off_t to_receive, curl_off_t received,
+                         curl_off_t to_send, curl_off_t sent)
 {
-    const struct cbx_engine_request *request = context;
+    struct transfer *transfer = context;
+    const struct cbx_engine_request *request = transfer->request;
     (void)to_receive;
-    (void)received;
     (void)to_send;
-    (void)sent;
-    return request->cancelled(request->context) ? 1 : 0;
+    if (request->cancelled != NULL && request->cancelled(request->context)) {
+        return 1;
+    }
+    if (received + sent != transfer->bytes) {
+        transfer->bytes = received + sent;
+        transfer->heard_ms = cbx_clock_ms();
+    }
+    transfer->failed = cbx_engine_check(transfer->engine, &transfer->heard_ms, NULL);
+    return transfer->failed ? 1 : 0;
 }
 
 int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_request *request,
@@ -233,11 +258,12 @@ int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_reque
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT,
-                     request->timeout_s > 0 ? request->timeout_s : (long)CALL_TIMEOUT_S);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, request->cancelled == NULL ? 1L : 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, poll_cancelled);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, request);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
+                     request->timeout_ms > 0 ? request->timeout_ms : (long)CALL_TIMEOUT_MS);
+    struct transfer transfer = { .engine = engine, .request = request, .heard_ms = cbx_clock_ms() };
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, poll_transfer);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &transfer);
     char detail[CURL_ERROR_SIZE] = ""; /* libcurl's words: which certificate, which name */
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
     if (strcmp(request->method, "POST") == 0) {
@@ -249,6 +275,9 @@ int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_reque
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
     curl_slist_free_all(headers);
     return_handle(engine, curl);
+    if (transfer.failed) {
+        return cbx_engine_silent(engine, err);
+    }
     if (code == CURLE_ABORTED_BY_CALLBACK) {
         return cbx_fail(err, CBX_ESTATE, "cancelled");
     }

@@ -48,6 +48,10 @@ int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err
 /* Pings the engine on a new connection. CBX_EENGINE when it does not answer within timeout_ms. */
 int cbx_engine_ping(struct cbx_engine *engine, int timeout_ms, struct cbx_err *err);
 
+/* For whatever waits long for an engine, and would not notice one that is silent. *heard_ms is when the engine last sent or took bytes
+ * (cbx_clock_ms). When that is CBX_SILENCE_CALL_MS ago, pings the engine; its answer sets *heard_ms. CBX_EENGINE when there is none. */
+int cbx_engine_check(struct cbx_engine *engine, int64_t *heard_ms, struct cbx_err *err);
+
 enum { CBX_CONTAINER_ID_CHARS = 64, CBX_IMAGE_ID_CHARS = 71 };
 
 /* The id ("sha256:...") of the image that has this name now. CBX_ENOTFOUND when there is none. */
@@ -78,13 +82,18 @@ int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct
  * removing it, which may still fail: retry. */
 int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
-/* State of a container: CBX_ENOTFOUND when it is gone. */
+/* State of a container: CBX_ENOTFOUND when it is gone. A paused one is running as well. timeout_ms 0 = that of all calls. */
 struct cbx_container_state {
-    bool running, oom_killed;
+    bool running, paused, oom_killed;
     int exit_code;
 };
-int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
+int cbx_engine_container_state(struct cbx_engine *engine, const char *id, int timeout_ms,
                                struct cbx_container_state *out, struct cbx_err *err);
+
+/* How often the scheduler has withheld the processor from a container until now, because it had used up its quota. CBX_EENGINE
+ * also for a container that is gone, and for an engine that does not count it. */
+int cbx_engine_container_throttled(struct cbx_engine *engine, const char *id, int timeout_ms,
+                                   int64_t *out, struct cbx_err *err);
 
 /* Ids of the running containers with this label ("key=value"), as a JSON list (new reference). */
 int cbx_engine_container_running(struct cbx_engine *engine, const char *label, json_t **out,
@@ -126,8 +135,9 @@ int cbx_engine_image_list(struct cbx_engine *engine, const char *label, json_t *
  * names. */
 int cbx_engine_image_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
-/* The attached streams of a container: one connection in both directions. Used by one thread,
- * except cbx_attach_send, which may be called from another. */
+/* The attached streams of a container: one connection in both directions, which costs one descriptor and less than a KiB; with TLS, as
+ * much as libcurl needs for it in addition (README.md). Used by one thread, except cbx_attach_send and cbx_attach_send_some, which
+ * may be called from another. */
 struct cbx_attach;
 int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
                                 struct cbx_err *err);
@@ -136,6 +146,10 @@ CBX_DEFINE_AUTO(attach)
 
 /* Sends all, or fails with CBX_EIO. */
 int cbx_attach_send(struct cbx_attach *attach, const void *bytes, size_t len, struct cbx_err *err);
+
+/* Sends as many bytes as the engine takes now, at least one; waits up to timeout_ms for that. CBX_ETIMEDOUT, CBX_EIO. */
+int cbx_attach_send_some(struct cbx_attach *attach, const void *bytes, size_t len, int timeout_ms,
+                         size_t *sent, struct cbx_err *err);
 
 /* Waits up to timeout_ms (-1 = no limit) and receives the bytes that are available, at most `size`.
  * *received is 0 at the end of the stream. CBX_ETIMEDOUT, CBX_EIO. */

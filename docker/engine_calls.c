@@ -188,14 +188,14 @@ int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struc
     return cbx_engine_remove(engine, path, 204, "remove a container", busy, err);
 }
 
-int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
+int cbx_engine_container_state(struct cbx_engine *engine, const char *id, int timeout_ms,
                                struct cbx_container_state *out, struct cbx_err *err)
 {
     char path[128];
     snprintf(path, sizeof(path), "/containers/%.64s/json", id);
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    struct cbx_engine_request request = { .method = "GET", .path = path };
+    struct cbx_engine_request request = { .method = "GET", .path = path, .timeout_ms = timeout_ms };
     int failed = cbx_engine_call(engine, &request, &status, &answer, err);
     if (failed) {
         return failed;
@@ -208,8 +208,31 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id,
         return cbx_engine_refused(engine, status, answer, "inspect a container", err);
     }
     out->running = json_is_true(json_object_get(state, "Running"));
+    out->paused = json_is_true(json_object_get(state, "Paused"));
     out->oom_killed = json_is_true(json_object_get(state, "OOMKilled"));
     out->exit_code = (int)json_integer_value(json_object_get(state, "ExitCode"));
+    return 0;
+}
+
+int cbx_engine_container_throttled(struct cbx_engine *engine, const char *id, int timeout_ms,
+                                   int64_t *out, struct cbx_err *err)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "/containers/%.64s/stats?stream=false&one-shot=true", id);
+    CBX_AUTO_JSON answer = NULL;
+    struct cbx_engine_request request = { .method = "GET", .path = path, .timeout_ms = timeout_ms };
+    int failed = cbx_engine_expect(engine, &request, 200, CBX_ANSWER_OBJECT, "measure a container",
+                                   &answer, err);
+    if (failed) {
+        return failed;
+    }
+    const json_t *cpu = json_object_get(answer, "cpu_stats");
+    const json_t *periods =
+        json_object_get(json_object_get(cpu, "throttling_data"), "throttled_periods");
+    if (!json_is_integer(periods)) {
+        return cbx_fail(err, CBX_EENGINE, "the sandbox engine does not count throttled periods");
+    }
+    *out = json_integer_value(periods);
     return 0;
 }
 

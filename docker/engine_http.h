@@ -36,15 +36,18 @@ void cbx_engine_url(const struct cbx_engine *engine, const char *path, char *out
 int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const char *words,
                            struct cbx_err *err);
 
+/* CBX_EENGINE for an engine that takes connections, or not even those, and answers nothing. */
+int cbx_engine_silent(const struct cbx_engine *engine, struct cbx_err *err);
+
 /* A request to the engine. `path` is an API path without the version ("/containers/json"). With POST alone something is sent: `body`
- * (NULL = an empty one), or `bytes` of the media type `type` when that is not NULL. `timeout_s` 0 = 120 s. `cancelled` (may be NULL) is polled about once a second: true ends the transfer with CBX_ESTATE, and the
+ * (NULL = an empty one), or `bytes` of the media type `type` when that is not NULL. `timeout_ms` 0 = 120 s; a call that outlasts CBX_SILENCE_CALL_MS without a byte goes on only while the engine answers pings. `cancelled` (may be NULL) is polled about once a second: true ends the transfer with CBX_ESTATE, and the
  * engine sees a client that has disconnected. */
 struct cbx_engine_request {
     const char *method, *path;
     const json_t *body;
     struct cbx_str bytes;
     const char *type;
-    long timeout_s;
+    long timeout_ms;
     bool (*cancelled)(void *context);
     void *context;
 };

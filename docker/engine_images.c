@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Copying a gigabyte takes a slow disk minutes. */
-enum { IMAGE_TIMEOUT_S = 600, BUILD_ANSWER_MAX = 1024 * 1024, DOCKERFILE_MAX = 256 * 1024 };
+enum { IMAGE_TIMEOUT_MS = 600 * 1000, BUILD_ANSWER_MAX = 1024 * 1024, DOCKERFILE_MAX = 256 * 1024 };
 
 static int read_id(const json_t *answer, const char *what, char out[CBX_IMAGE_ID_CHARS + 1],
                    struct cbx_err *err)
@@ -34,7 +34,9 @@ int cbx_engine_container_wait(struct cbx_engine *engine, const char *id, int tim
     char path[128];
     snprintf(path, sizeof(path), "/containers/%.64s/wait", id);
     CBX_AUTO_JSON answer = NULL;
-    struct cbx_engine_request request = { .method = "POST", .path = path, .timeout_s = timeout_s };
+    struct cbx_engine_request request = { .method = "POST",
+                                          .path = path,
+                                          .timeout_ms = 1000L * timeout_s };
     int failed = cbx_engine_expect(engine, &request, 200, CBX_ANSWER_OBJECT, "wait for a container",
                                    &answer, err);
     if (failed) {
@@ -57,7 +59,7 @@ int cbx_engine_container_commit(struct cbx_engine *engine, const char *id,
     CBX_AUTO_JSON answer = NULL;
     struct cbx_engine_request request = { .method = "POST",
                                           .path = path,
-                                          .timeout_s = IMAGE_TIMEOUT_S,
+                                          .timeout_ms = IMAGE_TIMEOUT_MS,
                                           .cancelled = stop != NULL ? stop->cancelled : NULL,
                                           .context = stop != NULL ? stop->context : NULL };
     int failed = cbx_engine_expect(engine, &request, 201, CBX_ANSWER_ANY, "commit a container",
@@ -110,7 +112,7 @@ int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct c
                                           .path = path,
                                           .bytes = cbx_buf_str(&tar),
                                           .type = "application/x-tar",
-                                          .timeout_s = IMAGE_TIMEOUT_S,
+                                          .timeout_ms = IMAGE_TIMEOUT_MS,
                                           .cancelled = stop != NULL ? stop->cancelled : NULL,
                                           .context = stop != NULL ? stop->context : NULL };
     int failed = cbx_engine_transfer(engine, &request, &status, &reply, err);

@@ -230,7 +230,7 @@ int cbx_events_take(struct cbx_events *events, const struct cbx_frame *frame)
         return take_question(events, frame->payload);
     case CBX_FRAME_BLOCKED:
         return take_blocked(events, frame->payload);
-    default: /* READY, HELLO, ANSWER */
+    default: /* READY, HELLO, ANSWER, PONG */
         return 0;
     }
 }

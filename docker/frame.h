@@ -55,7 +55,7 @@ struct cbx_frame_limits {
 
 /* The thousands are raised when the frames change. The rest is the number of limits: a limit that is
  * added makes images without it another version. */
-enum { CBX_FRAME_VERSION = 11000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
+enum { CBX_FRAME_VERSION = 12000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
 
 /* The head of RUN. The hashes, the programs, the imports, the arguments and the source follow. The kernel receives the
  * new hashes in an ACCEPT, then a RUN: the first CBX_FRAME_KERNEL_HEAD_BYTES of the head, the imports, the

@@ -164,8 +164,8 @@ static bool is_cancelled(const struct cbx_packages_progress *progress)
 }
 
 /* Reads until the container closes its streams. */
-static int follow(struct cbx_attach *attach, int64_t deadline, struct reader *r,
-                  struct cbx_err *err)
+static int follow(struct cbx_engine *engine, struct cbx_attach *attach, int64_t deadline,
+                  struct reader *r, struct cbx_err *err)
 {
     enum { READ_BYTES = 64 * 1024 };
     char *bytes = malloc(READ_BYTES);
@@ -173,6 +173,7 @@ static int follow(struct cbx_attach *attach, int64_t deadline, struct reader *r,
         abort();
     }
     int failed = 0;
+    int64_t heard_ms = cbx_clock_ms();
     for (size_t n = 1; !failed && n > 0;) {
         int64_t left = deadline - cbx_clock_ms();
         if (is_cancelled(r->progress)) {
@@ -186,9 +187,11 @@ static int follow(struct cbx_attach *attach, int64_t deadline, struct reader *r,
             int received = cbx_attach_receive(attach, bytes, READ_BYTES, wait_ms, &n, &inner);
             if (received == CBX_ETIMEDOUT) {
                 n = 1;
+                failed = cbx_engine_check(engine, &heard_ms, err);
             } else if (received) {
                 failed = cbx_fail(err, CBX_EENGINE, "the connection to the installer is gone");
             } else {
+                heard_ms = cbx_clock_ms();
                 failed = take_output(r, (struct cbx_str){ .p = bytes, .len = n }, err);
             }
         }
@@ -261,7 +264,7 @@ static int judge_end(struct cbx_engine *engine, const char *container, const str
     int exit_code = -1;
     struct cbx_container_state state = { 0 };
     int failed = cbx_engine_container_wait(engine, container, EXIT_TIMEOUT_S, &exit_code, err);
-    failed = failed ? failed : cbx_engine_container_state(engine, container, &state, err);
+    failed = failed ? failed : cbx_engine_container_state(engine, container, 0, &state, err);
     if (failed) {
         return failed == CBX_ENOTFOUND ? cbx_fail(err, CBX_EENGINE, "the installer was removed")
                                        : failed;
@@ -290,7 +293,7 @@ static int run_container(struct cbx_engine *engine, const struct cbx_packages_co
     int failed = cbx_engine_container_attach(engine, container, &attach, err);
     failed = failed ? failed : cbx_engine_container_start(engine, container, err);
     failed = failed ? failed : send_job(attach, config, run, err);
-    failed = failed ? failed : follow(attach, deadline, r, err);
+    failed = failed ? failed : follow(engine, attach, deadline, r, err);
     failed = failed ? failed : judge_end(engine, container, r, err);
     free(r);
     return failed;

@@ -23,7 +23,10 @@ const char *cbx_result_loss(const struct cbx_result *result, char out[CBX_RESULT
     struct tm utc;
     gmtime_r(&seconds, &utc);
     strftime(out, CBX_RESULT_LOSS_BYTES,
-             "engine unreachable since %Y-%m-%dT%H:%M:%SZ, outcome unknown", &utc);
+             result->silent == CBX_SILENT_SANDBOX
+                 ? "sandbox silent since %Y-%m-%dT%H:%M:%SZ, outcome unknown"
+                 : "engine unreachable since %Y-%m-%dT%H:%M:%SZ, outcome unknown",
+             &utc);
     return out;
 }
 

@@ -61,10 +61,13 @@ enum cbx_run_status {
     CBX_RUN_KILLED,  /* by a signal, or cancelled */
     CBX_RUN_CPU,     /* used more processor time than allowed */
     CBX_RUN_REFUSED, /* the guard refused something, and the policy ends runs then */
-    CBX_RUN_LOST,    /* the engine cannot be reached: the program may have ended, or still run */
+    CBX_RUN_LOST, /* the engine, or the sandbox alone, does not answer: the program may have ended, or still run */
     CBX_RUN_STATUSES,
 };
 const char *cbx_run_status_name(enum cbx_run_status status);
+
+/* What does not answer, of a run that is LOST. */
+enum cbx_silent { CBX_SILENT_NONE = 0, CBX_SILENT_ENGINE, CBX_SILENT_SANDBOX, CBX_SILENTS };
 
 /* Owned by the caller (cbx_result_done). Zero-initialised, it is a failed run. */
 struct cbx_result {
@@ -81,10 +84,12 @@ struct cbx_result {
                           new kernel */
     bool session_restarted; /* the sandbox was lost before this run, which started in a new one,
                                without files */
-    int64_t lost_since_ms;  /* LOST: the engine's last sign, milliseconds since 1970; else 0 */
+    enum cbx_silent silent; /* LOST: what does not answer */
+    int64_t lost_since_ms;  /* LOST: its last sign, milliseconds since 1970; else 0 */
 };
 
-/* "engine unreachable since TIME, outcome unknown", with a UTC time, for a result that is LOST. */
+/* "engine unreachable since TIME, outcome unknown", or "sandbox silent since TIME, outcome unknown" when the engine answers, with a UTC
+ * time, for a result that is LOST. */
 enum { CBX_RESULT_LOSS_BYTES = 96 };
 const char *cbx_result_loss(const struct cbx_result *result, char out[CBX_RESULT_LOSS_BYTES]);
 

@@ -14,7 +14,6 @@ enum {
     ADOPT_TIMEOUT_MS = 15000,
     CHECK_TIMEOUT_MS = 5000,
     STATE_POLL_MS = 250, /* doubled each time */
-    READ_BYTES = 256 * 1024
 };
 
 const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox)
@@ -76,7 +75,7 @@ static struct cbx_sandbox *new_sandbox(struct cbx_engine *engine,
                                        const struct cbx_sandbox_config *config)
 {
     struct cbx_sandbox *sandbox = calloc(1, sizeof(*sandbox));
-    if (sandbox == NULL || (sandbox->chunk = malloc(READ_BYTES)) == NULL) {
+    if (sandbox == NULL) {
         abort();
     }
     sandbox->engine = engine;
@@ -108,134 +107,6 @@ void cbx_sandbox_free(struct cbx_sandbox *sandbox)
         cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
     }
     cbx_sandbox_detach(sandbox);
-}
-
-/* --- frames ----------------------------------------------------------------------------------- */
-
-int cbx_sandbox_add_frame(struct cbx_buf *frames, uint8_t type, struct cbx_str a, struct cbx_str b,
-                          struct cbx_err *err)
-{
-    uint32_t len = (uint32_t)(a.len + b.len);
-    int64_t limit = cbx_frame_limit(type, 'h');
-    cbx_buf_add_char(frames, (char)type);
-    cbx_buf_add_bytes(frames, &len, sizeof(len));
-    cbx_buf_add(frames, a);
-    cbx_buf_add(frames, b);
-    return frames->overflow || (int64_t)len > limit
-               ? cbx_fail(err, CBX_ETOOBIG, "it has %zu bytes, a sandbox takes %lld", a.len + b.len,
-                          (long long)limit)
-               : 0;
-}
-
-int cbx_sandbox_send_bytes(struct cbx_sandbox *sandbox, struct cbx_str frames, struct cbx_err *err)
-{
-    pthread_mutex_lock(&sandbox->send_lock);
-    int failed = cbx_attach_send(sandbox->attach, frames.p, frames.len, err);
-    pthread_mutex_unlock(&sandbox->send_lock);
-    return failed;
-}
-
-int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a, struct cbx_str b,
-                     struct cbx_err *err)
-{
-    CBX_AUTO_DONE(buf) frame;
-    cbx_buf_init(&frame, (size_t)CBX_FRAME_DATA_MAX + CBX_FRAME_HEAD_BYTES);
-    int failed = cbx_sandbox_add_frame(&frame, type, a, b, err);
-    return failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frame), err);
-}
-
-static bool is_of_connection(const struct cbx_frame *frame)
-{
-    return frame->type == CBX_FRAME_CONNECT || frame->type == CBX_FRAME_PART ||
-           frame->type == CBX_FRAME_GRANT || frame->type == CBX_FRAME_CLOSE;
-}
-
-/* As cbx_stream_next. Frames about connections go to the proxy. */
-static int next_frame(struct cbx_sandbox *sandbox, struct cbx_frame *out, struct cbx_err *err)
-{
-    int got;
-    while ((got = cbx_stream_next(&sandbox->stream, out, err)) > 0 && is_of_connection(out)) {
-        if (sandbox->proxy != NULL) {
-            cbx_proxy_take(sandbox->proxy, out);
-        }
-    }
-    sandbox->warm = sandbox->warm || (got > 0 && out->type == CBX_FRAME_READY);
-    return got;
-}
-
-int cbx_sandbox_receive(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_frame *out,
-                        struct cbx_err *err)
-{
-    for (;;) {
-        int got = next_frame(sandbox, out, err);
-        if (got != 0) {
-            return got < 0 ? got : 0;
-        }
-        int64_t left = deadline - cbx_clock_ms();
-        size_t n = 0;
-        int failed = left <= 0 ? cbx_fail(err, CBX_ETIMEDOUT, "the sandbox did not answer in time")
-                               : cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES,
-                                                    (int)left, &n, err);
-        if (failed) {
-            return failed;
-        }
-        if (n == 0) {
-            return cbx_fail(err, CBX_EIO, "the sandbox is gone");
-        }
-        failed = cbx_stream_feed(&sandbox->stream,
-                                 (struct cbx_str){ .p = sandbox->chunk, .len = n }, err);
-        if (failed) {
-            return failed;
-        }
-    }
-}
-
-static void send_lease(struct cbx_sandbox *sandbox, uint32_t lease_ms)
-{
-    struct cbx_str lease = { .p = (const char *)&lease_ms, .len = sizeof(lease_ms) };
-    cbx_sandbox_send(sandbox, CBX_FRAME_LEASE, lease, CBX_STR(""), NULL);
-}
-
-void cbx_sandbox_renew_lease(struct cbx_sandbox *sandbox)
-{
-    /* A thread that sends a frame holds the lock, possibly for long; its frame shows that we are
-     * alive. */
-    if (pthread_mutex_trylock(&sandbox->send_lock) == 0) {
-        pthread_mutex_unlock(&sandbox->send_lock);
-        send_lease(sandbox, sandbox->lease_ms);
-    }
-}
-
-void cbx_sandbox_end(struct cbx_sandbox *sandbox)
-{
-    send_lease(sandbox, 0);
-}
-
-bool cbx_sandbox_poll(struct cbx_sandbox *sandbox)
-{
-    for (size_t n = 1; sandbox->alive && n > 0;) {
-        int failed = cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES, 0, &n, NULL);
-        if (failed == CBX_ETIMEDOUT) {
-            break;
-        }
-        struct cbx_str bytes = { .p = sandbox->chunk, .len = n };
-        sandbox->alive = !failed && n > 0 && cbx_stream_feed(&sandbox->stream, bytes, NULL) == 0;
-    }
-    return sandbox->alive;
-}
-
-bool cbx_sandbox_is_warm(struct cbx_sandbox *sandbox)
-{
-    struct cbx_frame frame;
-    cbx_sandbox_poll(sandbox);
-    while (!sandbox->warm && next_frame(sandbox, &frame, NULL) > 0) {
-    }
-    return sandbox->alive && sandbox->warm;
-}
-
-void cbx_sandbox_warm(struct cbx_sandbox *sandbox)
-{
-    cbx_sandbox_send(sandbox, CBX_FRAME_WARM, CBX_STR(""), CBX_STR(""), NULL);
 }
 
 /* --- the handshake with the supervisor -------------------------------------------------------- */
@@ -287,7 +158,7 @@ static int receive_hello(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx
             return failed;
         }
         struct cbx_container_state state = { 0 };
-        failed = cbx_engine_container_state(sandbox->engine, sandbox->id, &state, err);
+        failed = cbx_engine_container_state(sandbox->engine, sandbox->id, 0, &state, err);
         if (failed || !state.running) {
             return failed ? failed : cbx_fail(err, CBX_ENOTFOUND, "the sandbox has ended");
         }
@@ -337,7 +208,11 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
     struct cbx_str tag;
     failed = failed ? failed : greet(sandbox, HELLO_TIMEOUT_MS, &tag, err);
     sandbox->alive = !failed;
-    return failed || mounts == NULL ? failed : cbx_sandbox_verify_mounts(sandbox, mounts, err);
+    if (!failed && mounts != NULL) {
+        failed = cbx_sandbox_verify_mounts(sandbox, mounts, err);
+    }
+    cbx_sandbox_trim(sandbox);
+    return failed;
 }
 
 int cbx_sandbox_prepare(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
@@ -615,6 +490,7 @@ int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config
         return failed;
     }
     sandbox->claimed = sandbox->alive = sandbox->touched = true;
+    cbx_sandbox_trim(sandbox);
     *out = sandbox;
     return 0;
 }

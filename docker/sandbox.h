@@ -173,8 +173,9 @@ int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *
  * ended; *out then owns the result. Events go to the options' sink while it runs. When the wall
  * clock or the processor time is exceeded the program is interrupted, and its whole process tree
  * killed within a second. The supervisor keeps the events and the result until
- * cbx_sandbox_acknowledge or the next run. When the engine cannot be reached any more the result is
- * LOST, within about 20 s over TCP: the program may still run, until the sandbox's lease ends. CBX_ETOOBIG for a source, or a list of accepted files, that
+ * cbx_sandbox_acknowledge or the next run. When the engine, or the sandbox alone, does not answer any more, the result is
+ * LOST, within 10 s (docker/silence.h): the program may still run, until the sandbox's lease ends. A sandbox that is paused is not
+ * lost. CBX_ETOOBIG for a source, or a list of accepted files, that
  * a sandbox does not take. */
 int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                     struct cbx_str source, const struct cbx_run_options *options,
@@ -210,7 +211,8 @@ int cbx_sandbox_reset(struct cbx_sandbox *sandbox, const struct cbx_sha256 *ledg
 
 /* Files of the workspace by paths relative to it. Links are not followed, nothing but regular files
  * is touched. CBX_ENOTFOUND; CBX_EINVAL for a path that leaves the workspace, a folder, a device;
- * CBX_ETOOBIG when the file, or the workspace with it, is larger than allowed; CBX_EIO. */
+ * CBX_ETOOBIG when the file, or the workspace with it, is larger than allowed; CBX_EIO; CBX_EENGINE when the
+ * engine does not answer any more. */
 int cbx_sandbox_put(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_str bytes,
                     struct cbx_err *err);
 
@@ -236,7 +238,7 @@ int cbx_sandbox_take_refusals(struct cbx_sandbox *sandbox, const struct cbx_sink
 /* The container's id (64 hex digits), borrowed. */
 const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox);
 
-/* Sends a request and waits for the answer; false when there is none. Only while nothing runs in
+/* Sends PING and waits for PONG, at most CBX_SILENCE_MAX_MS; false when it does not come. Only while nothing runs in
  * it. */
 bool cbx_sandbox_ping(struct cbx_sandbox *sandbox);
 

@@ -2,6 +2,7 @@
  * Requests to a sandbox between runs: its files, and a new kernel. The answers are hostile like
  * everything that a sandbox sends. */
 #include "docker/sandbox_internal.h"
+#include "docker/silence.h"
 #include "policies/base/clock.h"
 
 #include "policies/base/sort.h"
@@ -30,6 +31,7 @@ static int ask(struct cbx_sandbox *sandbox, struct request request, struct answe
     if (!sandbox->alive) {
         return cbx_fail(err, CBX_ESTATE, "the sandbox is gone");
     }
+    cbx_sandbox_hear(sandbox);
     int failed = cbx_sandbox_send(sandbox, request.type, request.head, request.data, err);
     int64_t deadline =
         cbx_clock_ms() + (request.timeout_ms > 0 ? request.timeout_ms : ANSWER_TIMEOUT_MS);
@@ -47,6 +49,19 @@ static int ask(struct cbx_sandbox *sandbox, struct request request, struct answe
     memcpy(&out->code, frame.payload.p, sizeof(out->code));
     out->data = cbx_str_sub(frame.payload, sizeof(out->code), frame.payload.len);
     return 0;
+}
+
+/* A request whose answer is its code alone. */
+static int ask_code(struct cbx_sandbox *sandbox, struct request request, uint32_t *code,
+                    struct cbx_err *err)
+{
+    struct answer answer;
+    int failed = ask(sandbox, request, &answer, err);
+    if (!failed) {
+        *code = answer.code;
+        cbx_sandbox_trim(sandbox);
+    }
+    return failed;
 }
 
 int cbx_sandbox_ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str *out,
@@ -98,6 +113,7 @@ int cbx_sandbox_take_refusals(struct cbx_sandbox *sandbox, const struct cbx_sink
     while (answer.code == 0 && take_refusal(&answer.data, &event)) {
         sink->event(sink->context, &event);
     }
+    cbx_sandbox_trim(sandbox);
     return answer.code == 0 ? 0 : cbx_fail(err, CBX_ESTATE, "a program runs in the sandbox");
 }
 
@@ -160,9 +176,15 @@ int cbx_sandbox_put(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx
     cbx_buf_add_bytes(&head, &len, sizeof(len));
     cbx_buf_add(&head, path);
     struct request request = { .type = CBX_FRAME_PUT, .head = cbx_buf_str(&head), .data = bytes };
-    struct answer answer;
-    failed = ask(sandbox, request, &answer, err);
-    return failed ? failed : answer.code != 0 ? refuse(answer.code, path, err) : 0;
+    uint32_t code = 0;
+    failed = ask_code(sandbox, request, &code, err);
+    if (failed) {
+        return failed;
+    }
+    if (code != 0) {
+        return refuse(code, path, err);
+    }
+    return 0;
 }
 
 int cbx_sandbox_get(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_buf *out,
@@ -180,22 +202,35 @@ int cbx_sandbox_get(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx
     struct answer answer;
     failed = ask(sandbox, (struct request){ .type = CBX_FRAME_GET, .head = head, .data = path },
                  &answer, err);
-    if (failed || answer.code != 0) {
-        return failed ? failed : refuse(answer.code, path, err);
+    if (failed) {
+        return failed;
     }
-    return cbx_buf_add(out, answer.data) == 0
-               ? 0
-               : cbx_fail(err, CBX_ETOOBIG, "the file has %zu bytes", answer.data.len);
+    if (answer.code != 0) {
+        failed = refuse(answer.code, path, err);
+    } else if (cbx_buf_add(out, answer.data) != 0) {
+        failed = cbx_fail(err, CBX_ETOOBIG, "the file has %zu bytes", answer.data.len);
+    }
+    cbx_sandbox_trim(sandbox);
+    return failed;
 }
 
 int cbx_sandbox_delete(struct cbx_sandbox *sandbox, struct cbx_str path, struct cbx_err *err)
 {
     sandbox->touched = true;
     struct request request = { .type = CBX_FRAME_DELETE, .data = path };
-    struct answer answer;
+    uint32_t code = 0;
     int failed = check_path(path, false, err);
-    failed = failed ? failed : ask(sandbox, request, &answer, err);
-    return failed ? failed : answer.code != 0 ? refuse(answer.code, path, err) : 0;
+    if (failed) {
+        return failed;
+    }
+    failed = ask_code(sandbox, request, &code, err);
+    if (failed) {
+        return failed;
+    }
+    if (code != 0) {
+        return refuse(code, path, err);
+    }
+    return 0;
 }
 
 /* Adds an entry that the sandbox has done to its ledger. */
@@ -228,9 +263,9 @@ int cbx_sandbox_reset(struct cbx_sandbox *sandbox, const struct cbx_sha256 *ledg
     if (!done && !cbx_sha256_equal(ledger, &sandbox->ledger)) {
         return cbx_fail(err, CBX_ESTALE, "the session has another state than the caller expects");
     }
-    struct answer answer;
-    int failed = ask(sandbox, (struct request){ .type = CBX_FRAME_RESET }, &answer, err);
-    if (!failed && answer.code != 0) {
+    uint32_t code = 0;
+    int failed = ask_code(sandbox, (struct request){ .type = CBX_FRAME_RESET }, &code, err);
+    if (!failed && code != 0) {
         failed = cbx_fail(err, CBX_EIO, "the sandbox could not start a new kernel");
     }
     return failed || done ? failed : add_to_ledger(sandbox, &entry, err);
@@ -298,19 +333,30 @@ int cbx_sandbox_list(struct cbx_sandbox *sandbox, struct cbx_str path, json_t **
     if (failed) {
         return failed;
     }
-    if (answer.code != 0 && answer.code != E2BIG) {
-        return refuse(answer.code, path, err);
-    }
     *complete = answer.code == 0;
-    return read_entries(answer.data, out, err);
+    if (answer.code == 0 || answer.code == E2BIG) {
+        failed = read_entries(answer.data, out, err);
+    } else {
+        failed = refuse(answer.code, path, err);
+    }
+    cbx_sandbox_trim(sandbox);
+    return failed;
 }
 
 bool cbx_sandbox_ping(struct cbx_sandbox *sandbox)
 {
-    bool complete;
-    json_t *list = NULL;
-    sandbox->alive =
-        sandbox->alive && cbx_sandbox_list(sandbox, CBX_STR(""), &list, &complete, NULL) == 0;
-    json_decref(list);
+    if (!sandbox->alive) {
+        return false;
+    }
+    cbx_sandbox_hear(sandbox);
+    int64_t deadline = cbx_clock_ms() + CBX_SILENCE_MAX_MS;
+    int failed = cbx_sandbox_send(sandbox, CBX_FRAME_PING, CBX_STR(""), CBX_STR(""), NULL);
+    sandbox->link.stage = CBX_LINK_PINGED;
+    struct cbx_frame frame = { 0 };
+    while (!failed && frame.type != CBX_FRAME_PONG) {
+        failed = cbx_sandbox_receive(sandbox, deadline, &frame, NULL);
+    }
+    cbx_sandbox_trim(sandbox);
+    sandbox->alive = !failed;
     return sandbox->alive;
 }

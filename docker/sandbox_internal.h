@@ -7,6 +7,17 @@
 #include "docker/stream.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+
+/* What is known of a link that nothing arrives on (docker/silence.h). */
+enum cbx_link_stage { CBX_LINK_QUIET = 0, CBX_LINK_PINGED, CBX_LINK_ASKED };
+struct cbx_link {
+    enum cbx_link_stage stage;
+    /* How long a caller has waited in this stage; time that it spends otherwise does not count. */
+    int64_t throttled; /* ASKED: periods without the processor until then; -1 = unknown */
+    int64_t waited_ms;
+    atomic_int silent; /* enum cbx_silent, for good; any thread sets it */
+};
 
 struct cbx_sandbox {
     struct cbx_engine *engine;
@@ -14,6 +25,7 @@ struct cbx_sandbox {
     struct cbx_network_grant network; /* of the proxy */
     struct cbx_proxy *proxy;          /* NULL = no host may be reached */
     struct cbx_attach *attach;
+    struct cbx_link link;
     struct cbx_stream stream;
     pthread_mutex_t send_lock; /* held while a frame is sent */
     char id[CBX_CONTAINER_ID_CHARS + 1];
@@ -32,7 +44,7 @@ struct cbx_sandbox {
     int64_t claimed_ms;                 /* wall clock */
     bool claimed, alive, warm, touched; /* touched: more than the claim may have reached it */
     char run_id[CBX_FRAME_ID_BYTES];
-    char *chunk;
+    char *chunk; /* bytes as they arrive; NULL between requests and runs */
 };
 
 /* CBX_EENGINE and CBX_EINVAL, with a text for callers, where these limits, kernel and mounts (NULL = none) do not go together with the
@@ -69,8 +81,26 @@ int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx
 int cbx_sandbox_set_ledger(struct cbx_sandbox *sandbox, const struct cbx_sha256 *ledger,
                            struct cbx_buf *frames, struct cbx_err *err);
 
-/* The next frame before the deadline: CBX_ETIMEDOUT, CBX_EIO at the end of the stream, CBX_EPROTO.
- */
+/* sandbox_link.c: a caller begins to wait, or bytes have arrived: nothing is wrong with the link. */
+void cbx_sandbox_hear(struct cbx_sandbox *sandbox);
+
+/* How long to wait for bytes until cbx_sandbox_check_link is due. */
+int64_t cbx_sandbox_link_left_ms(const struct cbx_sandbox *sandbox);
+
+/* A caller has waited for so long since the last call, and no byte arrived. Sends PING, or asks the engine, when that is due. 0: wait on.
+ * CBX_EENGINE when the engine is silent, CBX_EIO when the sandbox is, or has ended; link.silent says which. */
+int cbx_sandbox_check_link(struct cbx_sandbox *sandbox, int64_t waited_ms, struct cbx_err *err);
+
+/* No byte could be sent for stalled_ms. The same results; a paused sandbox is waited for until CBX_SANDBOX_STALL_MAX_MS. From any thread. */
+enum { CBX_SANDBOX_STALL_MAX_MS = 30000 };
+int cbx_sandbox_check_stall(struct cbx_sandbox *sandbox, int64_t stalled_ms, struct cbx_err *err);
+
+/* Releases the memory that receiving took, as far as it holds nothing: a sandbox is idle for most of its life. What the last request
+ * answered must not be used any more. */
+void cbx_sandbox_trim(struct cbx_sandbox *sandbox);
+
+/* The next frame before the deadline: CBX_ETIMEDOUT, CBX_EIO at the end of the stream, CBX_EPROTO; CBX_EENGINE and CBX_EIO for a link that is
+ * silent. After cbx_sandbox_hear. */
 int cbx_sandbox_receive(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_frame *out,
                         struct cbx_err *err);
 

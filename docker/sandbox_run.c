@@ -5,6 +5,7 @@
 #include "docker/events.h"
 #include "docker/proxy.h"
 #include "docker/sandbox_internal.h"
+#include "docker/silence.h"
 #include "policies/base/clock.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ enum {
     LATE_MS = 25000,
     CANCEL_MS = 3000,
     TICK_MS = 250,
-    PING_MS = 3000,
+    PING_MS = CBX_SILENCE_ENGINE_MS,
     ACCEPT_BYTES_MAX = CBX_FRAME_ACCEPT_MAX * CBX_FRAME_HASH_BYTES,
     SOURCE_MAX = CBX_FRAME_RUN_MAX - CBX_FRAME_ARGUMENTS_MAX - ACCEPT_BYTES_MAX -
                  CBX_FRAME_PROGRAMS_MAX - CBX_FRAME_IMPORTS_MAX - sizeof(struct cbx_frame_run),
@@ -135,30 +136,42 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     return failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
 }
 
-/* The stream ended, or no frame came before the deadline: the result says why, as far as the engine
+/* How a run ended whose sandbox does not say it, with an engine that answers. */
+static enum cbx_run_status ask_status(const struct cbx_sandbox *sandbox, bool late)
+{
+    struct cbx_container_state state = { 0 };
+    if (late) {
+        return CBX_RUN_TIMEOUT;
+    }
+    int failed = cbx_engine_container_state(sandbox->engine, sandbox->id, 0, &state, NULL);
+    return !failed && state.oom_killed ? CBX_RUN_OOM : CBX_RUN_KILLED;
+}
+
+/* The stream ended, the link is silent, or no frame came before the deadline: the result says why, as far as the engine
  * can tell. An engine that does not answer a ping is asked nothing more: such calls take long to fail,
  * and the sandbox ends with its lease. */
 static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
                       struct cbx_result *result)
 {
-    struct cbx_container_state state = { 0 };
     int64_t silent_ms = cbx_attach_silent_ms(sandbox->attach);
-    bool reachable = cbx_engine_ping(sandbox->engine, PING_MS, NULL) == 0;
-    bool known = reachable && !late &&
-                 cbx_engine_container_state(sandbox->engine, sandbox->id, &state, NULL) == 0;
-    result->status = !reachable                  ? CBX_RUN_LOST
-                     : late                      ? CBX_RUN_TIMEOUT
-                     : known && state.oom_killed ? CBX_RUN_OOM
-                                                 : CBX_RUN_KILLED;
+    result->silent = (enum cbx_silent)atomic_load(&sandbox->link.silent);
+    if (result->silent == CBX_SILENT_NONE && cbx_engine_ping(sandbox->engine, PING_MS, NULL) != 0) {
+        result->silent = CBX_SILENT_ENGINE;
+        atomic_store(&sandbox->link.silent, CBX_SILENT_ENGINE);
+    }
+    if (result->silent == CBX_SILENT_NONE) {
+        result->status = ask_status(sandbox, late);
+    } else {
+        result->status = CBX_RUN_LOST;
+        result->lost_since_ms = cbx_time_ms() - silent_ms;
+    }
     result->exit_code = -1;
     result->session_lost = true;
     result->duration_ms = (uint64_t)(cbx_clock_ms() - began);
     sandbox->alive = false;
     sandbox->run_id[0] = '\0';
-    if (reachable) {
+    if (result->silent != CBX_SILENT_ENGINE) {
         cbx_engine_container_remove(sandbox->engine, sandbox->id, NULL);
-    } else {
-        result->lost_since_ms = cbx_time_ms() - silent_ms;
     }
 }
 
@@ -268,7 +281,9 @@ static int follow_to_end(struct cbx_sandbox *sandbox, int64_t wall_ms, const str
                        .began = began,
                        .deadline = began + wall_ms + LATE_MS,
                        .sink = sink };
+    cbx_sandbox_hear(sandbox);
     int failed = follow(sandbox, &run, err);
+    cbx_sandbox_trim(sandbox);
     if (!failed && !run.cancelled) {
         explain_gvisor(sandbox, &result);
     }

@@ -13,6 +13,15 @@ void cbx_stream_done(struct cbx_stream *stream)
     cbx_buf_done(&stream->frames);
 }
 
+void cbx_stream_trim(struct cbx_stream *stream)
+{
+    cbx_buf_consume(&stream->frames, stream->used);
+    stream->used = 0;
+    if (stream->frames.len == 0) {
+        cbx_buf_done(&stream->frames);
+    }
+}
+
 void cbx_stream_seek(struct cbx_stream *stream, const char mark[CBX_FRAME_MARK_BYTES])
 {
     memcpy(stream->mark, mark, sizeof(stream->mark));

@@ -36,6 +36,9 @@ void cbx_stream_init(struct cbx_stream *stream, size_t max_frame);
 void cbx_stream_done(struct cbx_stream *stream);
 CBX_DEFINE_AUTO_DONE(stream)
 
+/* Releases the memory of `frames` when no byte of an incomplete frame is in it. Payloads that were returned must not be used any more. */
+void cbx_stream_trim(struct cbx_stream *stream);
+
 /* Skips everything up to and including the mark: it was sent to an earlier host. */
 void cbx_stream_seek(struct cbx_stream *stream, const char mark[CBX_FRAME_MARK_BYTES]);
 

@@ -181,6 +181,9 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
     case CBX_FRAME_REFUSALS:
         cbx_guard_answer();
         return;
+    case CBX_FRAME_PING:
+        cbx_reply(CBX_FRAME_PONG, NULL, 0, NULL, 0);
+        return;
     default:
         cbx_file_delete(payload, len);
     }
@@ -264,11 +267,12 @@ static int time_left(void)
     return left < 0 ? 0 : left > 1000000 ? 1000000 : (int)left;
 }
 
-/* Deadlines are checked first, so that a flood of bytes cannot delay them. */
+/* Deadlines are checked first, so that a flood of bytes cannot delay them. The lease is the exception: a sandbox that was paused may find
+ * its renewals unread. */
 static bool check_deadlines(void)
 {
     int64_t now = cbx_now_ms();
-    if (now >= s.lease_ms) {
+    if (now >= s.lease_ms && (!read_host() || now >= s.lease_ms)) {
         cbx_die(); /* no host has renewed the lease */
     }
     return cbx_run_check_deadlines(now);

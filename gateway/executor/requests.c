@@ -185,10 +185,11 @@ static int serve_list_sessions(struct cbx_executor_request *r,
                                const struct cbx_list_sessions_args *args, struct cbx_str bytes,
                                struct cbx_err *err)
 {
-    (void)args;
     (void)bytes;
     json_t *header = cbx_reply_json(CBX_REPLY_DONE);
-    json_object_set_new(header, "sessions", cbx_sessions_list(r->executor->sessions));
+    json_object_set_new(
+        header, "sessions",
+        cbx_sessions_list(r->executor->sessions, args->session.p, args->principal.p));
     return answer(r, header, CBX_STR(""), err);
 }
 

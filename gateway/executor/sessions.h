@@ -153,8 +153,8 @@ void cbx_sessions_renew_leases(struct cbx_sessions *sessions);
 
 int cbx_sessions_count(struct cbx_sessions *sessions);
 
-/* [{session, principal, policy, kernel, busy, idle_ms, age_ms, container}] (new reference). */
-json_t *cbx_sessions_list(struct cbx_sessions *sessions);
+/* [{session, principal, policy, kernel, busy, idle_ms, age_ms, container}] (new reference): of this id and this principal; NULL = any. */
+json_t *cbx_sessions_list(struct cbx_sessions *sessions, const char *id, const char *principal);
 
 /* Is this container the sandbox of a session? */
 bool cbx_sessions_has(struct cbx_sessions *sessions, const char *container);

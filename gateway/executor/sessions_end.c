@@ -203,14 +203,20 @@ static json_t *describe(const struct cbx_session *s, int64_t now_ms)
     return json;
 }
 
-json_t *cbx_sessions_list(struct cbx_sessions *sessions)
+static bool is_wanted(const char *wanted, const char *name)
+{
+    return wanted == NULL || strcmp(wanted, name) == 0;
+}
+
+json_t *cbx_sessions_list(struct cbx_sessions *sessions, const char *id, const char *principal)
 {
     json_t *list = json_array();
     int64_t now = cbx_clock_ms();
     pthread_mutex_lock(&sessions->lock);
     for (int i = 0; i < sessions->slots; i++) {
         const struct cbx_session *s = &sessions->items[i];
-        if (cbx_slot_is_open(s) && !s->one_shot && s->sandbox != NULL) {
+        if (cbx_slot_is_open(s) && !s->one_shot && s->sandbox != NULL && is_wanted(id, s->id) &&
+            is_wanted(principal, s->principal)) {
             json_array_append_new(list, describe(s, now));
         }
     }

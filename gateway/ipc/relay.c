@@ -140,6 +140,7 @@ json_t *cbx_result_json(const struct cbx_result *r)
     json_object_set_new(json, "session_restarted", json_boolean(r->session_restarted));
     json_object_set_new(json, "cpu_ms", json_integer((json_int_t)r->cpu_ms));
     if (r->status == CBX_RUN_LOST) {
+        json_object_set_new(json, "silent", json_integer(r->silent));
         json_object_set_new(json, "lost_since_ms", json_integer(r->lost_since_ms));
     }
     return json;
@@ -147,7 +148,7 @@ json_t *cbx_result_json(const struct cbx_result *r)
 
 struct result_fields {
     struct cbx_str type, ename, evalue, traceback;
-    int64_t status, exit_code, signal, duration_ms, cpu_ms, stdout_bytes, stderr_bytes,
+    int64_t status, exit_code, signal, duration_ms, cpu_ms, stdout_bytes, stderr_bytes, silent,
         lost_since_ms;
     bool output_truncated, files_truncated, session_lost, session_restarted;
 };
@@ -171,6 +172,7 @@ static const struct cbx_json_field result_fields[] = {
     FIELD(session_lost, BOOL, 0, 0),
     FIELD(session_restarted, BOOL, 0, 0),
     FIELD(cpu_ms, INT, 0, INT64_MAX),
+    FIELD(silent, INT, 0, CBX_SILENTS - 1),
     FIELD(lost_since_ms, INT, 0, INT64_MAX),
 };
 #undef FIELD
@@ -212,6 +214,7 @@ int cbx_result_from_json(const json_t *json, struct cbx_result *out, struct cbx_
         .session_lost = f.session_lost,
         .session_restarted = f.session_restarted,
         .cpu_ms = (uint64_t)f.cpu_ms,
+        .silent = (enum cbx_silent)f.silent,
         .lost_since_ms = f.lost_since_ms,
     };
     return 0;

@@ -43,7 +43,7 @@ static json_t *read_decisions(struct cbx_service *service, size_t limit, bool wh
 void cbx_view_read(struct cbx_service *service, const char *principal, struct cbx_view *out)
 {
     const struct cbx_health_args health;
-    const struct cbx_list_sessions_args sessions;
+    const struct cbx_list_sessions_args sessions = { 0 };
     CBX_AUTO_DONE(message) answer;
     CBX_AUTO_DONE(message) list;
     cbx_message_init(&answer);

@@ -93,7 +93,7 @@ static bool find_ledger(struct cbx_service *service, const char *session, struct
 {
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
-    const struct cbx_list_sessions_args args;
+    const struct cbx_list_sessions_args args = { .session = cbx_str_of(session) };
     size_t i;
     const json_t *row;
     if (cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, NULL) != 0) {

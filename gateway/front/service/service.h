@@ -71,7 +71,8 @@ struct cbx_service {
     pthread_cond_t sets_changed;
     struct cbx_install *installs; /* requests whose packages are not there yet */
     int64_t turns;                /* of all jobs, in the order of acceptance */
-    atomic_int sessions_opened;
+    atomic_int sessions_opened;   /* since the rows of closed ones were removed, */
+    atomic_int sessions_open;     /* and how many were open then */
     atomic_bool announced_stop;
 };
 

@@ -62,16 +62,23 @@ static void add_live(const json_t *rows, const json_t *sessions, json_t *list, j
     }
 }
 
+static struct cbx_str name_or_none(const char *name)
+{
+    return name != NULL ? cbx_str_of(name) : (struct cbx_str){ 0 };
+}
+
 int cbx_service_list_sessions(struct cbx_service *service, const char *principal, json_t **out,
                               json_t *closed, struct cbx_err *err)
 {
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
     CBX_AUTO_JSON rows = NULL;
-    const struct cbx_list_sessions_args args;
+    const struct cbx_list_sessions_args args = { .principal = name_or_none(principal) };
     int failed = cbx_store_list_sessions(service->store, principal, &rows, err);
-    failed =
-        failed ? failed : cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, err);
     if (failed) {
         return failed;
     }
@@ -97,7 +104,7 @@ int cbx_service_page_sessions(struct cbx_service *service, const char *principal
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
     CBX_AUTO_JSON list = json_array();
-    const struct cbx_list_sessions_args args;
+    const struct cbx_list_sessions_args args = { .principal = name_or_none(principal) };
     struct cbx_store_position at = *after;
     size_t fetched = wanted;
     int failed = cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, err);
@@ -122,8 +129,8 @@ bool cbx_service_session_is_untouched(struct cbx_service *service, const char *p
 {
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
-    struct cbx_list_sessions_args args;
-    memset(&args, 0, sizeof(args));
+    const struct cbx_list_sessions_args args = { .session = cbx_str_of(id),
+                                                 .principal = cbx_str_of(principal) };
     size_t i;
     const json_t *session;
     if (cbx_call_list_sessions(service->flow, &args, CBX_STR(""), &answer, NULL) != 0) {
@@ -156,19 +163,25 @@ int cbx_service_describe_session(struct cbx_service *service, const char *princi
     return failed ? failed : cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
 }
 
-/* Removes the rows of closed sessions with every sixteenth session that is opened. Reading never
- * removes rows. */
+/* Removes the rows of closed sessions, once as many were opened as were open the last time, and at least sixteen: so it costs each opening
+ * the same, however many are open. Reading never removes rows. */
 static void trim_sessions(struct cbx_service *service)
 {
-    enum { EVERY = 16 };
+    enum { LEAST = 16 };
     CBX_AUTO_JSON live = NULL;
     CBX_AUTO_JSON closed = json_array();
     size_t i;
     const json_t *id;
-    if (atomic_fetch_add(&service->sessions_opened, 1) % EVERY != EVERY - 1 ||
-        cbx_service_list_sessions(service, NULL, &live, closed, NULL) != 0) {
+    int due = atomic_load(&service->sessions_open);
+    due = due > LEAST ? due : LEAST;
+    if (atomic_fetch_add(&service->sessions_opened, 1) + 1 != due) {
+        return; /* the one that makes it complete does it */
+    }
+    atomic_store(&service->sessions_opened, 0);
+    if (cbx_service_list_sessions(service, NULL, &live, closed, NULL) != 0) {
         return;
     }
+    atomic_store(&service->sessions_open, (int)json_array_size(live));
     json_array_foreach(closed, i, id)
     {
         cbx_store_remove_session(service->store, json_string_value(id), NULL);

@@ -78,7 +78,7 @@ static void leaves_no_container_when_the_gateway_is_killed(void **state)
     struct cbx_container_state left;
     int found = 0;
     for (time_t until = time(NULL) + 10; found == 0 && time(NULL) < until;) {
-        found = cbx_engine_container_state(engine, id, &left, &err);
+        found = cbx_engine_container_state(engine, id, 0, &left, &err);
     }
     assert_int_equal(found, CBX_ENOTFOUND);
 }
@@ -210,7 +210,7 @@ static void reaps_what_carries_its_label(void **state)
         cbx_sandbox_reap(engine, &(struct cbx_reap){ .instance = config.instance }, &removed, &err),
         0);
     assert_true(removed >= 1);
-    assert_int_equal(cbx_engine_container_state(engine, cbx_sandbox_id(sandbox), &ignored, &err),
+    assert_int_equal(cbx_engine_container_state(engine, cbx_sandbox_id(sandbox), 0, &ignored, &err),
                      CBX_ENOTFOUND);
     (void)seen;
 }

@@ -51,7 +51,13 @@ static struct {
     const char *before_mark;                          /* sent before the answer to ATTACH */
     void (*on_run)(struct fake_container *container); /* NULL = prints "ok\n" and ends */
     bool warms;                                       /* WARM is answered by READY */
-    uint32_t answer_code;                             /* of PUT, GET, LIST, DELETE, RESET */
+    bool mute;                                        /* PING is not answered; */
+    bool no_answer;                                   /* nor are PUT, GET, LIST, DELETE, RESET */
+    bool paused;                                      /* as the engine sees its containers */
+    bool throttled;       /* its containers have used up their quota all the time */
+    int periods;          /* how often it was asked for that */
+    bool hung;            /* it accepts connections and answers nothing on them */
+    uint32_t answer_code; /* of PUT, GET, LIST, DELETE, RESET */
     struct cbx_str answer;
     /* The record. */
     char calls[4096]; /* "create attach start ", in order */
@@ -86,6 +92,18 @@ static void fake_note(const char *what)
             fail_msg("never happened: %s; calls: %s", #condition, fake.calls);                     \
         }                                                                                          \
     } while (0)
+
+/* How many frames of this type a container has received. */
+__attribute__((unused)) static int fake_received(const struct fake_container *c, uint8_t type)
+{
+    int count = 0;
+    pthread_mutex_lock(&fake.lock);
+    for (const char *at = c->received; *at != '\0'; at++) {
+        count += (uint8_t)*at == type;
+    }
+    pthread_mutex_unlock(&fake.lock);
+    return count;
+}
 
 /* --- the supervisor in a container ------------------------------------------------------------ */
 
@@ -241,8 +259,15 @@ static bool fake_take(struct fake_container *c, uint8_t type, const char *payloa
         return true;
     case CBX_FRAME_INPUT:
         return true;
+    case CBX_FRAME_PING:
+        if (!fake.mute) {
+            fake_send(c, CBX_FRAME_PONG, NULL, 0);
+        }
+        return true;
     default:
-        fake_answer(c);
+        if (!fake.no_answer) {
+            fake_answer(c);
+        }
         return true;
     }
 }
@@ -363,10 +388,18 @@ static void fake_serve_container(int fd, const char *method, const char *path,
         } else {
             fake_refuse(fd, fake.start_status);
         }
-    } else {
+    } else if (strstr(path, "/stats") != NULL) {
+        fake.periods += fake.throttled;
         snprintf(state, sizeof(state),
-                 "{\"State\":{\"Running\":%s,\"OOMKilled\":%s,\"ExitCode\":0}}",
-                 c->running ? "true" : "false", fake.oom ? "true" : "false");
+                 "{\"cpu_stats\":{\"throttling_data\":{\"throttled_periods\":%d}}}", fake.periods);
+        pthread_cond_broadcast(&fake.changed);
+        fake_reply(fd, 200, state);
+    } else {
+        fake_note("inspect");
+        snprintf(state, sizeof(state),
+                 "{\"State\":{\"Running\":%s,\"Paused\":%s,\"OOMKilled\":%s,\"ExitCode\":0}}",
+                 c->running ? "true" : "false", fake.paused ? "true" : "false",
+                 fake.oom ? "true" : "false");
         fake_reply(fd, 200, state);
     }
 }
@@ -423,6 +456,12 @@ static void *fake_connection(void *context)
             pthread_mutex_unlock(&fake.lock);
             shutdown(fd, SHUT_RDWR);
             break;
+        }
+        if (fake.hung) {
+            pthread_mutex_unlock(&fake.lock);
+            free(body);
+            body = NULL;
+            continue;
         }
         if (attach != NULL && fake.attach_status == 0 && !attach->removed) {
             attach->fd = fd;

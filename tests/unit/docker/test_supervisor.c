@@ -216,6 +216,42 @@ static void a_sandbox_that_was_discarded_does_not_wait_for_the_next_host(void **
     assert_true(world.dead);
 }
 
+static void a_ping_is_answered_while_a_program_runs_and_prints(void **state)
+{
+    (void)state;
+    add_run("r1");
+    write_line();
+    kernel_sends(CBX_FRAME_STDOUT, "half of a frame", 15);
+    assert_null(received(CBX_FRAME_PONG));
+    world.budget = 3; /* what the host takes: the frame of output is sent in part */
+    kernel_sends(CBX_FRAME_STDOUT, "the other half", 14);
+    send_frame(CBX_FRAME_PING);
+    world.budget = SIZE_MAX;
+    turn();
+    assert_non_null(received(CBX_FRAME_PONG)); /* the frames before it are whole */
+    assert_null(received(CBX_FRAME_DONE));
+    assert_string_equal(sent_to_kernel(), "E");
+}
+
+static void a_lease_that_was_renewed_while_the_sandbox_was_paused_holds(void **state)
+{
+    (void)state;
+    uint32_t lease_ms = 60000;
+    add_frame_of(CBX_FRAME_LEASE, &lease_ms, sizeof(lease_ms));
+    write_line();
+    add_frame_of(CBX_FRAME_LEASE, &lease_ms, sizeof(lease_ms));
+    add_frame_of(CBX_FRAME_PING, NULL, 0);
+    world.now_ms += 2 * (int64_t)lease_ms;
+    write_line();
+    assert_non_null(received(CBX_FRAME_PONG));
+    world.end = NULL;
+    world.now_ms += lease_ms;
+    if (setjmp(world.died) == 0) {
+        turn();
+    }
+    assert_true(world.dead);
+}
+
 static void an_incomplete_frame_is_void_when_its_host_is_replaced(void **state)
 {
     (void)state;
@@ -724,6 +760,9 @@ int main(void)
         cmocka_unit_test_setup(
             a_result_is_dropped_whose_host_was_replaced_after_its_acknowledgement, begin_test),
         cmocka_unit_test_setup(a_sandbox_that_was_discarded_does_not_wait_for_the_next_host,
+                               begin_test),
+        cmocka_unit_test_setup(a_ping_is_answered_while_a_program_runs_and_prints, begin_test),
+        cmocka_unit_test_setup(a_lease_that_was_renewed_while_the_sandbox_was_paused_holds,
                                begin_test),
         cmocka_unit_test_setup(an_incomplete_frame_is_void_when_its_host_is_replaced, begin_test),
         cmocka_unit_test_setup(a_run_waits_for_a_kernel_that_warms_up_and_cuts_that_short,

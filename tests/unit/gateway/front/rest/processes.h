@@ -14,7 +14,7 @@
 #include <poll.h>
 #include <pthread.h>
 
-enum { SEEN_MAX = 512, PEER_SESSIONS_MAX = 32 };
+enum { SEEN_MAX = 512, PEER_SESSIONS_MAX = 80 };
 
 static inline void *take_memory(size_t bytes)
 {

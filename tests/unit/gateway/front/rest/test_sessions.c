@@ -39,6 +39,8 @@ static void an_opened_session_can_be_listed_and_got(void **state)
     const json_t *list =
         json_object_get(await_answer(rig_get(rig, "/v1/sessions"), 200), "sessions");
     assert_int_equal(json_array_size(list), 2);
+    const struct seen *call = executor_last(&rig->executor, CBX_CALL_list_sessions);
+    assert_string_equal(text_at(call->header, "principal"), "local");
     const json_t *json = await_answer(get_session(rig, second), 200);
     assert_string_equal(text_at(json, "session_id"), second);
     assert_string_equal(text_at(json, "language"), "javascript");
@@ -198,6 +200,19 @@ static void opening_sessions_removes_the_rows_of_closed_ones_now_and_then(void *
     await_answer(get_session(rig, other), 200);
 }
 
+static void the_more_sessions_are_open_the_less_often_an_opening_asks_for_all_of_them(void **state)
+{
+    struct rig *rig = *state;
+    char id[37];
+    for (int i = 0; i < 63; i++) {
+        open_session(rig, "{}", id);
+    }
+    /* at 16 and 32, and at 64 */
+    assert_int_equal(executor_count(&rig->executor, CBX_CALL_list_sessions), 2);
+    open_session(rig, "{}", id);
+    assert_int_equal(executor_count(&rig->executor, CBX_CALL_list_sessions), 3);
+}
+
 static void an_executor_that_does_not_answer_closes_no_session(void **state)
 {
     struct rig *rig = *state;
@@ -314,6 +329,7 @@ int main(void)
         RIG_TEST(a_legacy_option_that_cannot_be_had_is_refused),
         RIG_TEST(reading_never_deletes_the_row_of_a_session),
         RIG_TEST(opening_sessions_removes_the_rows_of_closed_ones_now_and_then),
+        RIG_TEST(the_more_sessions_are_open_the_less_often_an_opening_asks_for_all_of_them),
         RIG_TEST(an_executor_that_does_not_answer_closes_no_session),
         RIG_TEST(a_session_of_another_front_is_not_listed),
         RIG_TEST(delete_closes_the_sandbox_and_forgets_the_session),

@@ -73,6 +73,12 @@ static void an_error_says_why_the_run_ended(void **state)
           "lost: engine unreachable since 1970-01-01T00:00:01Z, outcome unknown; the session's "
           "state "
           "is lost" },
+        { { .status = CBX_RUN_LOST,
+            .exit_code = -1,
+            .silent = CBX_SILENT_SANDBOX,
+            .lost_since_ms = 1000 },
+          "lost",
+          "lost: sandbox silent since 1970-01-01T00:00:01Z, outcome unknown" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CBX_AUTO_JSON json = results_of(&cases[i].result);
