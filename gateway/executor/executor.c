@@ -26,6 +26,7 @@ int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cb
     int failed = opens ? cbx_audit_open(e->config.state_dir, &e->audit, err) : 0;
     if (opens && !failed) {
         cbx_audit_set_redactor(e->audit, e->grants.redactor);
+        cbx_audit_set_keeper(e->audit, e->keeper);
         if (e->config.audit_max_bytes > 0) {
             cbx_audit_set_max_bytes(e->audit, e->config.audit_max_bytes);
         }

@@ -5,6 +5,7 @@
 
 #include "docker/engine.h"
 #include "gateway/executor/audit.h"
+#include "gateway/executor/audit_keeper.h"
 #include "gateway/executor/executor.h"
 #include "gateway/executor/grants.h"
 #include "gateway/executor/health.h"
@@ -30,6 +31,9 @@ struct cbx_executor {
     struct cbx_grants grants; /* unchanged once requests are served */
     pthread_mutex_t lock;     /* of everything below but sessions and health */
     struct cbx_audit *audit;
+    struct cbx_audit_keeper *keeper; /* of its heads, opened before the confinement; NULL = none */
+    char keeper_problem
+        [CBX_ERR_TEXT_BYTES]; /* why there is none, when there should be; else empty */
     struct cbx_engine *engine;
     struct cbx_pool *pool;
     struct cbx_instance instance;
