@@ -171,7 +171,7 @@ static void describe_process(struct cbx_executor *e, json_t *into)
     cbx_metrics_write(&text);
     const struct cbx_process_memory memory = cbx_metrics_memory();
     pthread_mutex_lock(&e->lock);
-    int unrecorded = e->unrecorded;
+    int unrecorded = e->unrecorded + (int)cbx_outcomes_waiting(e->outcomes);
     pthread_mutex_unlock(&e->lock);
     struct cbx_turns_stats turns;
     cbx_turns_stats(e->turns, &turns);

@@ -63,11 +63,14 @@ static void *housekeep(void *context)
         struct cbx_pool *pool;
         struct cbx_err err;
         cbx_executor_pool(e, &pool, &err); /* adopts sandboxes before the first request */
+        struct cbx_audit *audit; /* and has the outcomes of actions that have none recorded */
+        cbx_executor_audit(e, &audit, &err);
     }
     for (;;) {
         struct timespec period = { .tv_sec = period_ms / 1000,
                                    .tv_nsec = (period_ms % 1000) * 1000000 };
         nanosleep(&period, NULL);
+        cbx_executor_tend_outcomes(e);
         maintain(e, cbx_clock_ms(), &renewed, &reaped);
     }
     return NULL;
@@ -106,6 +109,8 @@ static void flush_audit(struct cbx_executor *e)
 static void keep_last_head(struct cbx_executor *e)
 {
     enum { WAIT_MS = 2000 };
+    flush_audit(e);
+    cbx_executor_leave_outcomes(e);
     flush_audit(e);
     if (e->keeper != NULL) {
         cbx_audit_keeper_flush(e->keeper, WAIT_MS);
@@ -334,6 +339,7 @@ _Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,
         cbx_log(CBX_LOG_ERROR, "executor: %s", err.text);
         _exit(1);
     }
+    e.outcomes = cbx_outcomes_new();
     e.sessions = cbx_sessions_new(config->max_sessions, cbx_executor_discard, &e);
     pthread_t thread;
     static struct cbx_reload_listener reloads;
