@@ -3,17 +3,6 @@
 # Every permitted action has one outcome in the audit log: over executors, fronts and gateways that are killed, and over a full disk.
 source "$(dirname "$0")/lib.sh"
 cd "$work"
-records() { cat "$state/audit.jsonl"; }
-# The ids of permitted actions, and how many outcomes each has that is not one.
-odd_outcomes() {
-    records | jq -rs '
-        (map(select(.type == "outcome") | .body.decision) | group_by(.) | map({key: .[0], value: length}) | from_entries) as $outcomes
-        | (map(select(.type == "approval") | .body.decision)) as $approved
-        | map(select(.type == "decision" and .body.action != "check" and (.body.verdict == "allow" or (.body.id | IN($approved[]))))
-              | "\(.body.id) \(.body.action) \($outcomes[.body.id] // 0)")
-        | map(select(endswith(" 1") | not)) | .[]'
-}
-one_each() { [ "$(records | grep -c '"type":"outcome"')" -ge "${1:-1}" ] && odd_outcomes | lacks .; }
 process_of() { for pid in $(children_of "$server"); do [[ $(cat "/proc/$pid/comm" 2>/dev/null) != "$1" ]] || echo "$pid"; done; }
 is_new() { [ -n "$(process_of "$1")" ] && [ "$(process_of "$1")" != "$2" ]; }
 kill_process() { # NAME
