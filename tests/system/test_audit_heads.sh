@@ -102,6 +102,31 @@ mv "$heads/$(basename "$own")" "$work/aside"
 ok '  and a log whose heads are gone has none' gives 2 'so is every other one' "$codebox" audit verify --state "$first" --head "$heads"
 mv "$work/aside" "$heads/$(basename "$own")"
 
+# --- run and mcp, doctor
+echo 'print("it", "ran")' >"$work/ran.py"
+last_seq() { tail -n 1 "$state/audit.jsonl" | jq .seq; }
+ran() {
+    gives 0 'it ran' "$codebox" run --state "$state" --audit-heads "$heads" "$work/ran.py"
+    gives 0 "the newest is of record $(last_seq)" audit verify --head "$heads"
+}
+ok '`codebox run` keeps heads of what it records' ran
+called() {
+    printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' \
+        '{"jsonrpc":"2.0","method":"notifications/initialized"}' \
+        '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"check_code","arguments":{"code":"print(1)","language":"python"}}}' >"$work/calls"
+    local before
+    before=$(last_seq)
+    : >"$work/answers"
+    { cat "$work/calls"; wait_until grep -q '"id":2' "$work/answers"; } | "$codebox" mcp --state "$state" --audit-heads "$heads" >"$work/answers"
+    [ "$(last_seq)" -gt "$before" ]
+    wait_until gives 0 "the newest is of record $(last_seq)" audit verify --head "$heads"
+}
+ok '  and so does `codebox mcp`' called
+doctor_says() { "$codebox" doctor --state "$1" --audit-heads "$heads" >"$work/doctor" 2>&1 || true; grep "audit heads" "$work/doctor" | grep "$2"; }
+ok 'doctor compares them' doctor_says "$state" '^ok .* kept heads match the log'
+cp -a "$work/yesterday" "$work/rolled"
+ok '  and finds an older copy' doctor_says "$work/rolled" 'is missing'
+
 # --- places that are refused
 refused() { # FRAGMENT PLACE
     gives 2 "$1" "$codebox" serve --state "$state" --listen 127.0.0.1:0 --audit-heads "$2"
