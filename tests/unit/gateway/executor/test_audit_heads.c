@@ -412,6 +412,29 @@ static void heads_of_another_log_are_an_error_and_left_out_in_a_folder(void **st
     scratch_remove(&other);
 }
 
+/* Who puts the state directory back may take the name of its instance away. */
+static void heads_with_a_key_of_the_log_are_its_own_in_any_name(void **state)
+{
+    (void)state;
+    struct scratch s, old;
+    char line[LINE + 1];
+    CBX_AUTO(audit_heads) heads = cbx_audit_heads_new();
+    scratch_make(&s);
+    scratch_make(&old);
+    append_many(s.path, 3);
+    copy_state(s.path, old.path);
+    append_many(s.path, 3);
+    keep(s.path, OTHER, line);
+    feed_line(heads, line);
+    assert_int_equal(compare(s.path, heads).matched, 1);
+    append_many(old.path, 4);
+    struct cbx_audit_heads_report report = compare(old.path, heads);
+    assert_int_equal(report.finding_count, 1);
+    assert_int_equal(report.others, 0);
+    scratch_remove(&s);
+    scratch_remove(&old);
+}
+
 static void no_heads_at_all_are_an_error(void **state)
 {
     (void)state;
@@ -508,6 +531,7 @@ int main(void)
         cmocka_unit_test(heads_of_every_key_of_the_log_match),
         cmocka_unit_test(finds_an_older_copy_from_before_a_change_of_the_key),
         cmocka_unit_test(heads_of_another_log_are_an_error_and_left_out_in_a_folder),
+        cmocka_unit_test(heads_with_a_key_of_the_log_are_its_own_in_any_name),
         cmocka_unit_test(no_heads_at_all_are_an_error),
         cmocka_unit_test(heads_behind_a_wrong_line_are_not_judged),
         cmocka_unit_test(reads_files_and_folders_and_nothing_that_blocks_or_acts),
