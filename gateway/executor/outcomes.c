@@ -39,7 +39,8 @@ struct cbx_outcomes {
     size_t count, size;
     struct cbx_audit_reader *reader; /* of one thread at a time: cbx_outcomes_read */
     bool full;                       /* and it was logged */
-    int64_t saved_ms;                /* monotonic */
+    bool persistent;
+    int64_t saved_ms; /* monotonic */
 };
 
 struct cbx_outcomes *cbx_outcomes_new(void)
@@ -123,18 +124,23 @@ static json_t *describe_loss(const json_t *body)
     return outcome;
 }
 
+/* Versions before this one recorded no instance: what they left is the persistent executor's. */
+static bool is_of(const struct cbx_outcomes *o, const json_t *body, const char *instance)
+{
+    const json_t *own = json_object_get(body, CBX_OUTCOMES_INSTANCE);
+    return own != NULL ? cbx_str_is(cbx_json_str(own), instance) : o->persistent;
+}
+
 static void read_decision(struct cbx_outcomes *o, const json_t *body, uint64_t seq,
                           const char *instance)
 {
     struct cbx_str id = cbx_json_str(json_object_get(body, "id")),
                    action = cbx_json_str(json_object_get(body, "action")),
                    verdict = cbx_json_str(json_object_get(body, "verdict"));
-    const json_t *own = json_object_get(body, CBX_OUTCOMES_INSTANCE);
     bool asks = cbx_str_is(verdict, "ask");
     if ((!asks && !cbx_str_is(verdict, "allow")) || action.len == 0 ||
         cbx_str_is(action, cbx_action_name(CBX_ACTION_CHECK)) || id.len == 0 ||
-        id.len > CBX_NAME_MAX || (own != NULL && !cbx_str_is(cbx_json_str(own), instance)) ||
-        find(o, id) != NULL) {
+        id.len > CBX_NAME_MAX || !is_of(o, body, instance) || find(o, id) != NULL) {
         return;
     }
     if (o->count >= OPEN_MAX) {
@@ -224,9 +230,10 @@ static void drop_asked(struct cbx_outcomes *o)
 }
 
 int cbx_outcomes_read(struct cbx_outcomes *o, const char *state_dir, const char *instance,
-                      bool uses_file, struct cbx_err *err)
+                      bool persistent, struct cbx_err *err)
 {
-    uint64_t after = o->reader == NULL && uses_file ? read_file(state_dir) : 0;
+    uint64_t after = o->reader == NULL && persistent ? read_file(state_dir) : 0;
+    o->persistent = persistent;
     int failed = o->reader == NULL ? cbx_audit_reader_new(state_dir, after, &o->reader, err) : 0;
     if (failed) {
         return failed;

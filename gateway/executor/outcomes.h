@@ -24,11 +24,11 @@ CBX_DEFINE_AUTO(outcomes)
 json_t *cbx_outcome_json(const struct cbx_result *result, const char *decision, const char *action,
                          const json_t *claims);
 
-/* Reads what executors of this instance (and those that recorded none) permitted and gave no outcome, from the log in the state directory; a second call
- * goes on behind the first one. Before this executor permits anything; and once more when no other executor of the instance can
- * be running. With `uses_file` it begins as CBX_OUTCOMES_FILE says. CBX_EIO. */
+/* Reads what executors of this instance permitted and gave no outcome, from the log in the state directory; a second call goes on behind
+ * the first one. Before this executor permits anything; and once more when no other executor of the instance can be running. The
+ * persistent executor begins as CBX_OUTCOMES_FILE says, and has what was recorded without an instance too. CBX_EIO. */
 int cbx_outcomes_read(struct cbx_outcomes *outcomes, const char *state_dir, const char *instance,
-                      bool uses_file, struct cbx_err *err);
+                      bool persistent, struct cbx_err *err);
 
 /* --- one action of this executor ---------------------------------------------------------------- */
 

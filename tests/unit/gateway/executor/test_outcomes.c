@@ -50,11 +50,11 @@ static int count_outcomes(const char *dir, const char *decision)
     return count;
 }
 
-static struct cbx_outcomes *read_log(const char *dir, bool uses_file)
+static struct cbx_outcomes *read_log(const char *dir, bool persistent)
 {
     struct cbx_outcomes *outcomes = cbx_outcomes_new();
     struct cbx_err err;
-    if (cbx_outcomes_read(outcomes, dir, OWN, uses_file, &err) != 0) {
+    if (cbx_outcomes_read(outcomes, dir, OWN, persistent, &err) != 0) {
         fail_msg("%s", err.text);
     }
     return outcomes;
@@ -85,7 +85,7 @@ static void what_an_executor_left_gets_one_outcome_that_says_it_is_not_known(voi
     record_about(audit, "approval", "approved");
     record_decision(audit, "elsewhere", "allow", "run", OTHER);
     for (int i = 0; i < 3; i++) {
-        CBX_AUTO(outcomes) outcomes = read_log(s.path, false);
+        CBX_AUTO(outcomes) outcomes = read_log(s.path, true);
         assert_int_equal(cbx_outcomes_sweep(outcomes, audit, lives, NULL), i == 0 ? 4 : 0);
         assert_int_equal(cbx_outcomes_sweep(outcomes, audit, lives, NULL), 0);
     }
