@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `codebox audit`: the words behind it, and the verification. */
 #include "gateway/cli/audit_commands.h"
+#include "gateway/cli/audit_compare.h"
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit.h"
 
@@ -30,36 +31,68 @@ static void print_unsigned(const struct cbx_audit_report *report)
            "what explains them\n");
 }
 
+/* Times that went back. The clock of a host may be set, so it is a warning: the order of records is that of the chain. */
+static void print_setbacks(const struct cbx_audit_report *report)
+{
+    for (size_t i = 0; i < report->setback_count && i < CBX_AUDIT_SETBACKS_MAX; i++) {
+        const struct cbx_audit_setback *s = &report->setbacks[i];
+        printf("warning: the time of record %" PRIu64 " is %" PRId64 ".%03d s before that of the "
+               "record before it: %s\n",
+               s->record, s->by_ms / 1000, (int)(s->by_ms % 1000),
+               s->noted ? "the clock was set back, as the record says"
+                        : "the record does not say that the clock was set back");
+    }
+    if (report->setback_count > CBX_AUDIT_SETBACKS_MAX) {
+        printf("warning: and %zu more such records\n",
+               report->setback_count - CBX_AUDIT_SETBACKS_MAX);
+    }
+}
+
+/* The log itself; the exit status. */
+static int print_log(const struct cbx_options *options, const struct cbx_audit_report *report)
+{
+    if (report->line != 0) {
+        printf("%s/%s:%" PRIu64 ": %s\n%" PRIu64 " records before it are in order\n",
+               options->state_dir, report->file, report->line, report->problem, report->records);
+        return 1;
+    }
+    printf("%" PRIu64 " records, all in order, none missing; the last is of %s, hash %s\n",
+           report->records, report->records > 0 ? report->last_time : "never", report->last_hash);
+    if (report->first > 1) {
+        printf("records 1 to %" PRIu64 " were removed, as a record 'pruned' says\n",
+               report->first - 1);
+    }
+    if (report->public_key[0] != '\0') {
+        printf("signed with the %s %s\n",
+               options->public_key != NULL ? "given key" : "key of this state directory,",
+               report->public_key);
+    }
+    print_setbacks(report);
+    if (report->unsigned_count > 0) {
+        print_unsigned(report);
+        return 1;
+    }
+    return 0;
+}
+
 static int verify(const struct cbx_options *options)
 {
     static struct cbx_audit_report report;
     struct cbx_err err = { 0 };
     uint8_t key[CBX_AUDIT_PUBLIC_BYTES];
+    CBX_AUTO(audit_heads) heads = NULL;
     const uint8_t *pinned = options->public_key != NULL ? key : NULL;
     if ((pinned != NULL && cbx_audit_public_key(options->public_key, key, &err) != 0) ||
-        cbx_audit_verify_pinned(options->state_dir, pinned, &report, &err) != 0) {
+        (options->head != NULL && cbx_audit_compare_read(options->head, &heads, &err) != 0) ||
+        cbx_audit_verify_heads(options->state_dir, pinned, heads, &report, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    if (report.line != 0) {
-        printf("%s/%s:%" PRIu64 ": %s\n%" PRIu64 " records before it are in order\n",
-               options->state_dir, report.file, report.line, report.problem, report.records);
-        return 1;
+    int status = print_log(options, &report);
+    if (heads == NULL) {
+        return status;
     }
-    printf("%" PRIu64 " records, all in order, none missing; the last is of %s, hash %s\n",
-           report.records, report.records > 0 ? report.last_time : "never", report.last_hash);
-    if (report.first > 1) {
-        printf("records 1 to %" PRIu64 " were removed, as a record 'pruned' says\n",
-               report.first - 1);
-    }
-    if (report.public_key[0] != '\0') {
-        printf("signed with the %s %s\n",
-               pinned != NULL ? "given key" : "key of this state directory,", report.public_key);
-    }
-    if (report.unsigned_count > 0) {
-        print_unsigned(&report);
-        return 1;
-    }
-    return 0;
+    int compared = cbx_audit_compare_print(heads, options->state_dir, &report);
+    return compared > status ? compared : status;
 }
 
 static int acknowledge(const struct cbx_options *options)
@@ -116,6 +149,10 @@ int cbx_audit_command(const struct cbx_options *options)
     const char *what = options->arguments.count > 0 ? options->arguments.items[0] : "";
     if (options->public_key != NULL && strcmp(what, "verify") != 0) {
         fprintf(stderr, "codebox: --public-key is for 'audit verify' alone\n");
+        return 2;
+    }
+    if (options->head != NULL && strcmp(what, "verify") != 0) {
+        fprintf(stderr, "codebox: --head is for 'audit verify' alone\n");
         return 2;
     }
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

@@ -49,6 +49,9 @@ json_t *cbx_audit_walk_next(struct cbx_audit_walk *walk, struct cbx_str *line);
 typedef void cbx_audit_each(void *context, const json_t *record, struct cbx_str line);
 int cbx_audit_for_each(const struct cbx_options *options, cbx_audit_each *each, void *context);
 
+/* Prints by how much the clock was set back before this record; nothing when it was not. */
+void cbx_audit_print_clock(const json_t *record);
+
 /* Prints a record on one line; the body alone, without the line's end. */
 void cbx_audit_print_record(const json_t *record);
 void cbx_audit_print_body(const char *type, const json_t *body);

@@ -39,6 +39,7 @@ int cbx_audit_prune_command(const struct cbx_options *options)
     const struct cbx_audit_prune wanted = {
         .before_ms = cbx_time_ms() - options->keep_days * DAY_MS,
         .principal = cbx_str_of(principal),
+        .accepts_jump = options->accept_jump,
         .reason = cbx_str_of(options->reason != NULL ? options->reason : "audit prune")
     };
     if (check_whole(options->state_dir, &err) != 0 ||

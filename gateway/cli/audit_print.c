@@ -196,6 +196,9 @@ static void print_pruned(const json_t *body)
            (long long)json_integer_value(json_object_get(body, "first")),
            (long long)json_integer_value(json_object_get(body, "last")));
     cbx_audit_print_text(body, "principal");
+    if (json_is_true(json_object_get(body, "accepted_jump"))) {
+        fputs(", who accepted a jump of the clock", stdout);
+    }
     fputs(": ", stdout);
     cbx_audit_print_text(body, "reason");
 }
@@ -345,6 +348,15 @@ void cbx_audit_print_body(const char *type, const json_t *body)
     }
 }
 
+void cbx_audit_print_clock(const json_t *record)
+{
+    json_int_t ms = json_integer_value(json_object_get(record, "clock_back_ms"));
+    if (ms > 0) {
+        printf(" (the clock was set back by %lld.%03d s)", (long long)(ms / 1000),
+               (int)(ms % 1000));
+    }
+}
+
 void cbx_audit_print_record(const json_t *record)
 {
     const char *type = cbx_audit_text(record, "type");
@@ -354,5 +366,6 @@ void cbx_audit_print_record(const json_t *record)
     cbx_audit_print_text(record, "type");
     printf("%*s ", (int)(strlen(type) < 12 ? 12 - strlen(type) : 0), "");
     cbx_audit_print_body(type, json_object_get(record, "body"));
+    cbx_audit_print_clock(record);
     putchar('\n');
 }

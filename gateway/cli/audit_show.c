@@ -174,6 +174,7 @@ static void print_record(const json_t *record)
     cbx_audit_print_text(record, "type");
     printf(", record %lld of ", (long long)json_integer_value(json_object_get(record, "seq")));
     cbx_audit_print_text(record, "time");
+    cbx_audit_print_clock(record);
     putchar('\n');
     if (strcmp(type, "decision") == 0 || strcmp(type, "analysis-failed") == 0) {
         print_decision(body);

@@ -118,6 +118,7 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
         .syslog_ca = o->syslog_ca,
         .front_role = CBX_ROLE_FRONT,
         .executor = { .state_dir = o->state_dir,
+                      .audit_heads = o->audit_heads,
                       .audit_max_bytes = o->audit_kib * 1024,
                       .audit_keep_ms = o->audit_days * 86400000,
                       .docker_host = o->docker_host,

@@ -10,7 +10,10 @@
 #include "gateway/cli/tls_options.h"
 #include "gateway/cli/variables.h"
 #include "gateway/executor/audit.h"
+#include "gateway/executor/audit_heads.h"
+#include "gateway/executor/audit_keeper.h"
 #include "gateway/executor/audit_reader.h"
+#include "gateway/executor/instance.h"
 #include "gateway/front/http/tls.h"
 #include "gateway/ipc/reload.h"
 #include "gateway/ipc/state.h"
@@ -161,15 +164,59 @@ static void check_syslog(const char *state_dir, uint64_t last, const struct cbx_
                       "%" PRIu64 " records are not forwarded yet", behind ? last - sent : 0);
 }
 
-static void check_audit(const char *state_dir, const struct cbx_doctor *doctor)
+/* Can heads be kept, and are those that were kept the log's? Heads that were sent to a syslog daemon are where that keeps them. */
+static void check_heads(const struct cbx_options *options, struct cbx_audit_heads *heads,
+                        const struct cbx_audit_report *report, const struct cbx_doctor *doctor)
+{
+    static struct cbx_audit_heads_report found;
+    struct cbx_err err = { 0 };
+    char instance[33] = "";
+    const char *place = options->audit_heads;
+    if (place == NULL) {
+        return;
+    }
+    if (cbx_audit_keeper_check(place, &err) != 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "audit heads", "no gateway starts with it", "%s",
+                          cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+        return;
+    }
+    if (heads == NULL) {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "audit heads", "", "'%s' can be used", place);
+        return;
+    }
+    (void)cbx_instance_name(options->state_dir, instance); /* else the keys tell */
+    if (cbx_audit_heads_judge(heads, instance, report, &found, &err) != 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_WARN, "audit heads",
+                          "none of this log is kept there yet, or others are", "%s", err.text);
+    } else if (found.finding_count > 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "audit heads",
+                          "keep a copy of the log and find out who changed it", "%s",
+                          found.findings[0]);
+    } else {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "audit heads", "", "%zu kept heads match the log",
+                          found.matched);
+    }
+}
+
+/* Those of the folder; NULL when there are none, or they are elsewhere. Read before the log, which may grow. */
+static struct cbx_audit_heads *read_heads(const char *place)
+{
+    CBX_AUTO(audit_heads) heads = cbx_audit_heads_new();
+    return place != NULL && cbx_audit_heads_read(heads, place, NULL) == 0 ? cbx_steal(&heads)
+                                                                          : NULL;
+}
+
+static void check_audit(const struct cbx_options *options, const struct cbx_doctor *doctor)
 {
     char path[PATH_MAX];
+    const char *state_dir = options->state_dir;
     snprintf(path, sizeof(path), "%s/" CBX_AUDIT_FILE, state_dir);
-    struct cbx_audit_report report;
+    static struct cbx_audit_report report = { .first = 1 };
+    CBX_AUTO(audit_heads) heads = read_heads(options->audit_heads);
     struct cbx_err err = { 0 };
     if (access(path, F_OK) < 0 && errno == ENOENT) {
         cbx_doctor_report(doctor, CBX_HEALTH_OK, "audit", "", "no log yet");
-    } else if (cbx_audit_verify(state_dir, &report, &err) != 0) {
+    } else if (cbx_audit_verify_heads(state_dir, NULL, heads, &report, &err) != 0) {
         cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "audit", "run this as the gateway's user", "%s",
                           err.text);
     } else if (report.line != 0) {
@@ -187,6 +234,7 @@ static void check_audit(const char *state_dir, const struct cbx_doctor *doctor)
                           report.records);
         check_syslog(state_dir, report.first + report.records - 1, doctor);
     }
+    check_heads(options, heads, &report, doctor);
 }
 
 /* The AppArmor profile, in the tree of the script that builds the images; false when it is not
@@ -374,7 +422,7 @@ int cbx_doctor_command(const struct cbx_options *options)
     struct cbx_limits limits = { 0 };
     check_policies(options, &doctor, &limits);
     check_state(options->state_dir, &doctor);
-    check_audit(options->state_dir, &doctor);
+    check_audit(options, &doctor);
     check_tls(options, &doctor);
     cbx_doctor_processes(&doctor, options->docker_host);
     if (limits.wall_ms > 0) {

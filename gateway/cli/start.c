@@ -8,6 +8,7 @@
 #include "gateway/cli/steps.h"
 #include "gateway/cli/tls_options.h"
 #include "gateway/cli/variables.h"
+#include "gateway/executor/audit_keeper.h"
 #include "gateway/forwarder/forwarder.h"
 #include "gateway/ipc/descriptors.h"
 #include "gateway/ipc/jail.h"
@@ -179,6 +180,28 @@ static int prepare_forwarder(void *context, struct cbx_err *err)
     return cbx_forwarder_prepare(config->executor.state_dir, &setup->forwarder, err);
 }
 
+/* A place that cannot be used is better seen now. The state directory of `mcp` is made by its first call: its executor opens the file. */
+static int check_heads(void *context, struct cbx_err *err)
+{
+    const struct setup *setup = context;
+    const struct cbx_executor_config *executor = &setup->config.executor;
+    if (executor->audit_heads == NULL) {
+        return 0;
+    }
+    if (setup->problems != NULL || !executor->persistent) {
+        return cbx_audit_keeper_check(executor->audit_heads, err);
+    }
+    uint8_t seed[CBX_INSTANCE_SEED_BYTES];
+    char name[33];
+    CBX_AUTO(audit_keeper) keeper = NULL;
+    int failed = cbx_instance_seed(executor->state_dir, seed, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_instance_name_of(seed, name);
+    return cbx_audit_keeper_new(executor->audit_heads, name, CBX_AUDIT_KEEP_MS, &keeper, err);
+}
+
 /* A mistake in the option is better seen now than in the answer to a call. */
 static int check_mounts(void *context, struct cbx_err *err)
 {
@@ -235,9 +258,10 @@ static int collect_variables(void *context, struct cbx_err *err)
 
 /* What the processes need, read and checked before there are any. */
 static const struct cbx_step steps[] = {
-    { "package-ca", read_package_ca }, { "egress-range", read_ranges }, { "policy", load_policies },
-    { NULL, check_principals },        { "syslog", prepare_forwarder }, { "mount", check_mounts },
-    { "pass-env", collect_variables },
+    { "package-ca", read_package_ca }, { "egress-range", read_ranges },
+    { "policy", load_policies },       { NULL, check_principals },
+    { "syslog", prepare_forwarder },   { "audit-heads", check_heads },
+    { "mount", check_mounts },         { "pass-env", collect_variables },
 };
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
 

@@ -5,6 +5,7 @@
  * of the log signs the head, and unlocks the file for the next batch and for other processes. */
 #include "gateway/executor/audit_internal.h"
 
+#include "gateway/executor/audit_keeper.h"
 #include "gateway/executor/grants.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
@@ -26,6 +27,11 @@ void cbx_audit_set_redactor(struct cbx_audit *audit, const struct cbx_redactor *
     audit->redactor = redactor;
 }
 
+void cbx_audit_set_keeper(struct cbx_audit *audit, struct cbx_audit_keeper *keeper)
+{
+    audit->keeper = keeper;
+}
+
 int cbx_audit_commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, struct cbx_err *err)
 {
     struct cbx_remains remains;
@@ -42,7 +48,7 @@ int cbx_audit_commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, s
     cbx_buf_init(&text, 64 * 1024 * 1024);
     struct cbx_chain chain = audit->chain;
     int64_t now = cbx_time_ms();
-    if (cbx_audit_chain_remains(&chain, &remains, &text) != 0) {
+    if (cbx_audit_chain_remains(&chain, &remains, now, &text) != 0) {
         return cbx_audit_fail(
             audit, err, "the audit log: what a crash left cannot be recorded, so nothing runs");
     }
@@ -76,6 +82,9 @@ static int sign(struct cbx_audit *audit, struct cbx_err *err)
 {
     int failed = cbx_audit_write_head(audit) < 0 ? cbx_audit_fail_io(audit, err, "head") : 0;
     audit->head_behind = failed != 0;
+    if (!failed && audit->keeper != NULL) {
+        cbx_audit_keeper_offer(audit->keeper, &audit->chain, audit->key);
+    }
     return failed;
 }
 

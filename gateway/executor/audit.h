@@ -34,6 +34,10 @@ CBX_DEFINE_AUTO(audit)
 struct cbx_redactor;
 void cbx_audit_set_redactor(struct cbx_audit *audit, const struct cbx_redactor *redactor);
 
+/* Each head that is signed from now on is offered to the keeper (audit_keeper.h). Borrowed; call it before there are other threads. */
+struct cbx_audit_keeper;
+void cbx_audit_set_keeper(struct cbx_audit *audit, struct cbx_audit_keeper *keeper);
+
 /* From how many bytes on a file of the log is closed and the next one begun (CBX_AUDIT_FILE_MIB). A
  * file may pass it by one batch. Call it before there are other threads. */
 void cbx_audit_set_max_bytes(struct cbx_audit *audit, int64_t bytes);
@@ -87,6 +91,21 @@ struct cbx_audit_range {
 };
 enum { CBX_AUDIT_RANGES_MAX = 1000 };
 
+/* How far the time of a record may be before that of the record before it, and no finding: clocks are adjusted in small steps. And how far
+ * the clock may be from the newest record, and a record from the one before it, for files to be removed by their age. */
+enum {
+    CBX_AUDIT_CLOCK_TOLERANCE_MS = 2000,
+    CBX_AUDIT_CLOCK_JUMP_MS = 7 * 24 * 3600 * 1000,
+    CBX_AUDIT_SETBACKS_MAX = 10
+};
+
+/* The time of this record is before that of its predecessor. */
+struct cbx_audit_setback {
+    uint64_t record;
+    int64_t by_ms;
+    bool noted; /* by the record itself, in clock_back_ms */
+};
+
 /* What a verification found. */
 struct cbx_audit_report {
     uint64_t records;  /* good ones, from the start */
@@ -100,6 +119,8 @@ struct cbx_audit_report {
     struct cbx_audit_range
         unsigned_ranges[CBX_AUDIT_RANGES_MAX]; /* not acknowledged, the first ones */
     size_t unsigned_count;                     /* of all */
+    struct cbx_audit_setback setbacks[CBX_AUDIT_SETBACKS_MAX]; /* the first ones */
+    size_t setback_count;                                      /* of all */
 };
 
 /* Checks every record of all files, the chain, and the signed head, which must be that of the last record: after
@@ -123,10 +144,14 @@ int cbx_audit_public_key(const char *text, uint8_t out[CBX_AUDIT_PUBLIC_BYTES],
 /* Removes closed files whose last record is older than `before_ms` (of the wall clock, as records have it), the
  * oldest first and none behind a younger one, nor one with records that a syslog server is to get (audit_reader.h). A record 'pruned' names them first, with the hash that
  * the log goes on from, who removed them, and why. CBX_EAUDIT when one of them is not whole, or the
- * record cannot be written: nothing is removed. CBX_EIO when a file cannot be removed. */
+ * record cannot be written: nothing is removed. CBX_ESTATE, and nothing is removed either, when the clock may be wrong: it is more than
+ * CBX_AUDIT_CLOCK_JUMP_MS ahead of the newest record, or behind it, or so is a record of the current file and the one before it; with
+ * `accepts_jump` that is accepted, which the record says. CBX_EIO when a file cannot be removed. */
 struct cbx_audit_prune {
     int64_t before_ms;
+    int64_t now_ms; /* 0 = the wall clock */
     struct cbx_str principal, reason;
+    bool accepts_jump;
 };
 struct cbx_audit_pruned {
     size_t files;

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-static void format_time(int64_t time_ms, char out[32])
+void cbx_chain_format_time(int64_t time_ms, char out[32])
 {
     time_t seconds = time_ms / 1000;
     struct tm utc;
@@ -51,7 +51,7 @@ int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body,
                   struct cbx_buf *out)
 {
     char when[32];
-    format_time(time_ms, when);
+    cbx_chain_format_time(time_ms, when);
     CBX_AUTO_JSON record = json_object();
     json_object_set_new(record, "v", json_integer(CBX_CHAIN_VERSION));
     json_object_set_new(record, "seq", json_integer((json_int_t)chain->seq + 1));
@@ -59,6 +59,9 @@ int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body,
     json_object_set_new(record, "type", json_string(type));
     json_object_set_new(record, "prev", hex(&chain->hash));
     json_object_set(record, "body", (json_t *)(uintptr_t)body);
+    if (time_ms < chain->time_ms) {
+        json_object_set_new(record, "clock_back_ms", json_integer(chain->time_ms - time_ms));
+    }
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_AUDIT_LINE_MAX);
     if (cbx_json_write(&text, record) != 0) {
@@ -74,6 +77,7 @@ int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body,
     }
     chain->seq++;
     chain->hash = hash;
+    chain->time_ms = time_ms;
     return 0;
 }
 

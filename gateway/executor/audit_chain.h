@@ -14,6 +14,7 @@
 struct cbx_chain {
     uint64_t seq;
     struct cbx_sha256 hash;
+    int64_t time_ms; /* of the record, where it is known; 0 = not known */
 };
 
 /* The version of the record's form, its field "v". Records of version 0 have no such field. */
@@ -23,7 +24,12 @@ enum { CBX_CHAIN_VERSION = 1 };
  * and a time without milliseconds. False for anything else. */
 bool cbx_chain_time(struct cbx_str text, int64_t *out);
 
-/* Appends the line of the record that follows `chain`, with its '\n', and moves `chain` on.
+/* The time of a record, as cbx_chain_time reads it: CBX_CHAIN_TIME_CHARS characters up to the year 9999. */
+enum { CBX_CHAIN_TIME_CHARS = 24 };
+void cbx_chain_format_time(int64_t time_ms, char out[32]);
+
+/* Appends the line of the record that follows `chain`, with its '\n', and moves `chain` on. When the clock was set back since the record
+ * before it, the record says by how much: clock_back_ms.
  * CBX_ETOOBIG when the line has more than CBX_AUDIT_LINE_MAX bytes or does not fit; nothing has
  * changed then. */
 int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body, int64_t time_ms,

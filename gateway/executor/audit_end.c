@@ -4,7 +4,6 @@
 #include "gateway/executor/audit_internal.h"
 
 #include "gateway/executor/audit_files.h"
-#include "policies/base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,11 +104,12 @@ static int read_position(struct cbx_audit *audit, int fd, off_t begin, off_t end
             "the last line of the audit log is not a record; see 'codebox audit verify'");
     }
     out->seq = (uint64_t)json_integer_value(json_object_get(record, "seq"));
+    out->time_ms = 0;
+    cbx_chain_time(cbx_json_str(json_object_get(record, "time")), &out->time_ms);
     return 0;
 }
 
-/* A current file without a record continues the newest closed file; without one the log is new. */
-static int read_closed_position(struct cbx_audit *audit, struct cbx_chain *out, struct cbx_err *err)
+int cbx_audit_closed_position(struct cbx_audit *audit, struct cbx_chain *out, struct cbx_err *err)
 {
     CBX_AUTO_DONE(audit_files) files;
     int failed = cbx_audit_files_list(audit->dir, &files, err);
@@ -136,7 +136,7 @@ static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, stru
 {
     struct cbx_chain chain = { 0 };
     int failed = end > 0 ? read_position(audit, audit->fd, begin, end, &chain, err)
-                         : read_closed_position(audit, &chain, err);
+                         : cbx_audit_closed_position(audit, &chain, err);
     if (!failed) {
         audit->chain = chain;
         audit->last_seq = chain.seq;
@@ -215,7 +215,7 @@ int cbx_audit_catch_up(struct cbx_audit *audit, struct cbx_remains *remains, str
 }
 
 int cbx_audit_chain_remains(struct cbx_chain *chain, const struct cbx_remains *remains,
-                            struct cbx_buf *out)
+                            int64_t now_ms, struct cbx_buf *out)
 {
     CBX_AUTO_JSON body = json_object();
     if (remains->torn_bytes > 0) {
@@ -227,8 +227,7 @@ int cbx_audit_chain_remains(struct cbx_chain *chain, const struct cbx_remains *r
                             json_integer((json_int_t)remains->unsigned_from));
         json_object_set_new(body, "unsigned_to", json_integer((json_int_t)chain->seq));
     }
-    return json_object_size(body) > 0 ? cbx_chain_add(chain, "recovered", body, cbx_time_ms(), out)
-                                      : 0;
+    return json_object_size(body) > 0 ? cbx_chain_add(chain, "recovered", body, now_ms, out) : 0;
 }
 
 int cbx_audit_write_head(struct cbx_audit *audit)

@@ -17,6 +17,7 @@ struct cbx_audit {
     EVP_PKEY *key;
     char path[PATH_MAX];
     const struct cbx_redactor *redactor; /* of what is recorded; NULL = none */
+    struct cbx_audit_keeper *keeper;     /* of heads; borrowed; NULL = none */
     struct cbx_chain chain;              /* as of `size` */
     off_t size;
     _Atomic uint64_t last_seq; /* of the chain, for threads that do not write */
@@ -59,9 +60,17 @@ int cbx_audit_write_head(struct cbx_audit *audit);
  * is to be noted in the next batch. CBX_EAUDIT. */
 int cbx_audit_catch_up(struct cbx_audit *audit, struct cbx_remains *remains, struct cbx_err *err);
 
+/* The last record of the newest closed file, which a current file without a record continues; *out is unchanged when there is none.
+ * CBX_EAUDIT. */
+int cbx_audit_closed_position(struct cbx_audit *audit, struct cbx_chain *out, struct cbx_err *err);
+
 /* Appends the record 'recovered' when there are remains. CBX_ETOOBIG. */
 int cbx_audit_chain_remains(struct cbx_chain *chain, const struct cbx_remains *remains,
-                            struct cbx_buf *out);
+                            int64_t now_ms, struct cbx_buf *out);
+
+/* Refuses to judge the age of records by this clock (wall clock, milliseconds): when it is far from the newest record, or the clock jumped
+ * within the current file and no record 'pruned' behind that accepted it. CBX_ESTATE with what was found. */
+int cbx_audit_check_clock(struct cbx_audit *audit, int64_t now_ms, struct cbx_err *err);
 
 /* The key that the head is checked with: `pinned`, else that of the state directory. CBX_EAUDIT. */
 int cbx_audit_find_key(const char *state_dir, const uint8_t *pinned,

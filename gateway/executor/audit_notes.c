@@ -3,6 +3,7 @@
  * were removed, signing keys that were replaced. */
 #include "gateway/executor/audit_notes.h"
 
+#include "gateway/executor/audit_heads.h"
 #include "gateway/executor/audit_internal.h"
 #include "policies/base/hex.h"
 
@@ -39,6 +40,37 @@ static void add_range(const json_t *body, uint64_t record, struct cbx_audit_repo
     report->unsigned_count += from > 0;
 }
 
+/* --- the clock -------------------------------------------------------------------------------- */
+
+static void add_setback(struct cbx_str line, uint64_t seq, int64_t by_ms,
+                        struct cbx_audit_report *report)
+{
+    if (report->setback_count++ >= CBX_AUDIT_SETBACKS_MAX) {
+        return;
+    }
+    CBX_AUTO_JSON record = NULL;
+    cbx_json_parse(line, CBX_AUDIT_LINE_MAX, &record, NULL);
+    report->setbacks[report->setback_count - 1] = (struct cbx_audit_setback){
+        .record = seq,
+        .by_ms = by_ms,
+        .noted = json_integer_value(json_object_get(record, "clock_back_ms")) == by_ms
+    };
+}
+
+void cbx_audit_note_time(struct cbx_str time, struct cbx_str line, uint64_t seq,
+                         struct cbx_audit_report *report)
+{
+    int64_t before, now;
+    struct cbx_str last = cbx_str_of(report->last_time);
+    /* Times have one form, in which they sort as texts: those in order are not read. */
+    bool ordered = time.len == last.len && memcmp(time.p, last.p, time.len) >= 0;
+    if (!ordered && cbx_chain_time(last, &before) && cbx_chain_time(time, &now) &&
+        before - now > CBX_AUDIT_CLOCK_TOLERANCE_MS) {
+        add_setback(line, seq, before - now, report);
+    }
+    snprintf(report->last_time, sizeof(report->last_time), "%.*s", CBX_STR_ARG(time));
+}
+
 /* --- changes of the key ----------------------------------------------------------------------- */
 
 static bool read_key_text(const json_t *body, const char *name, uint8_t out[CBX_AUDIT_PUBLIC_BYTES])
@@ -56,6 +88,10 @@ static bool note_key(struct cbx_audit_notes *notes, const json_t *body, uint64_t
         !cbx_audit_key_change_is_signed(from, to,
                                         cbx_json_str(json_object_get(body, "signature")))) {
         return false;
+    }
+    if (notes->heads != NULL) {
+        cbx_audit_heads_trust(notes->heads, from);
+        cbx_audit_heads_trust(notes->heads, to);
     }
     notes->key_seq = seq;
     memcpy(notes->named, to, sizeof(to));

@@ -14,7 +14,12 @@ struct cbx_audit_notes {
     uint8_t named[CBX_AUDIT_PUBLIC_BYTES];   /* by the last record 'key' */
     uint64_t key_seq;                        /* of that record; 0 = none */
     bool trusted_changed;                    /* by that record */
+    struct cbx_audit_heads *heads;           /* to which each key is named; NULL = none */
 };
+
+/* Compares the time of the record with that of its predecessor, report->last_time, which it becomes. */
+void cbx_audit_note_time(struct cbx_str time, struct cbx_str line, uint64_t seq,
+                         struct cbx_audit_report *report);
 
 /* Notes a record of the log; false when it is a change of the key that the key before it did not
  * sign. */

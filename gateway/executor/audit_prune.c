@@ -5,6 +5,7 @@
 #include "gateway/executor/audit_files.h"
 #include "gateway/executor/audit_internal.h"
 #include "gateway/executor/audit_reader.h"
+#include "policies/base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -130,6 +131,9 @@ static int record_pruned(struct pruning *p, const struct cbx_audit_prune *wanted
                                    (json_int_t)p->chain.seq, "last_hash", last, "files", p->files);
     json_object_set_new(body, "principal", cbx_json_text(wanted->principal));
     json_object_set_new(body, "reason", cbx_json_text(wanted->reason));
+    if (wanted->accepts_jump) {
+        json_object_set_new(body, "accepted_jump", json_true());
+    }
     int failed = cbx_audit_append(p->audit, "pruned", body, NULL, err);
     if (!failed) {
         cbx_audit_flush(p->audit); /* its head is signed */
@@ -180,6 +184,10 @@ int cbx_audit_prune(struct cbx_audit *audit, const struct cbx_audit_prune *wante
     cbx_buf_init(&p.scratch, CBX_AUDIT_LINE_MAX);
     failed = collect(&p, &files, err);
     size_t count = json_array_size(names);
+    if (!failed && count > 0 && !wanted->accepts_jump) {
+        failed =
+            cbx_audit_check_clock(audit, wanted->now_ms > 0 ? wanted->now_ms : cbx_time_ms(), err);
+    }
     if (!failed && count > 0) {
         failed = record_pruned(&p, wanted, err);
         failed = failed ? failed : remove_files(&p, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The reading side of the audit log: every file and record, the chain, the signed head. */
 #include "gateway/executor/audit_files.h"
+#include "gateway/executor/audit_heads.h"
 #include "gateway/executor/audit_internal.h"
 #include "gateway/executor/audit_notes.h"
 #include "gateway/ipc/state.h"
@@ -28,7 +29,8 @@ struct walk {
     char *line;
     size_t size;
     struct cbx_buf scratch;
-    bool gap; /* the problem is one between files */
+    bool gap;                      /* the problem is one between files */
+    struct cbx_audit_heads *heads; /* kept elsewhere; NULL = none */
 };
 
 static void set_problem(const struct walk *w, struct cbx_audit_report *report, uint64_t line,
@@ -141,7 +143,10 @@ static bool check_record(struct walk *w, struct cbx_str line, struct cbx_audit_r
     }
     report->records++;
     w->line_number++;
-    snprintf(report->last_time, sizeof(report->last_time), "%.*s", CBX_STR_ARG(follows.time));
+    cbx_audit_note_time(follows.time, line, w->chain.seq, report);
+    if (w->heads != NULL) {
+        cbx_audit_heads_meet(w->heads, &w->chain);
+    }
     if (w->chain.seq == w->head.seq) {
         w->at_head = w->chain.hash;
     }
@@ -401,6 +406,11 @@ static int check_all(const char *state_dir, const uint8_t *pinned, struct walk *
     read_head(w->dir, NULL, &w->head, &present, NULL);
     find_start(w, &files);
     report->first = w->chain.seq + 1;
+    if (w->heads != NULL) {
+        w->notes.heads = w->heads;
+        cbx_audit_heads_start(w->heads, &w->chain);
+        cbx_audit_heads_trust(w->heads, w->notes.trusted);
+    }
     while (!failed && !end && report->line == 0) {
         failed = check_next(state_dir, pinned, w, &end, report, err);
     }
@@ -416,6 +426,13 @@ int cbx_audit_verify(const char *state_dir, struct cbx_audit_report *report, str
 int cbx_audit_verify_pinned(const char *state_dir, const uint8_t *pinned,
                             struct cbx_audit_report *report, struct cbx_err *err)
 {
+    return cbx_audit_verify_heads(state_dir, pinned, NULL, report, err);
+}
+
+int cbx_audit_verify_heads(const char *state_dir, const uint8_t *pinned,
+                           struct cbx_audit_heads *heads, struct cbx_audit_report *report,
+                           struct cbx_err *err)
+{
     enum { TRIES = 3 };
     CBX_AUTO_FD dir = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0) {
@@ -427,7 +444,7 @@ int cbx_audit_verify_pinned(const char *state_dir, const uint8_t *pinned,
     bool gap = true;
     /* Files may be pruned while they are read; a gap that stays is one. */
     for (int i = 0; i < TRIES && gap && !failed; i++) {
-        struct walk walk = { .dir = dir };
+        struct walk walk = { .dir = dir, .heads = heads };
         cbx_buf_init(&walk.scratch, CBX_AUDIT_LINE_MAX);
         failed = check_all(state_dir, pinned, &walk, report, err);
         gap = walk.gap;

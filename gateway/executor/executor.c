@@ -19,17 +19,55 @@ int64_t cbx_executor_lease_ms(const struct cbx_executor *e)
 
 /* --- what the first request opens ------------------------------------------------------------- */
 
+/* Is there an executor before this one whose actions have no outcome? One that is not persistent has none before it, unless that was killed:
+ * then the zygote is a later one too. */
+static bool has_predecessor(const struct cbx_executor *e)
+{
+    return e->config.persistent || e->secrets.first_number > CBX_SEAL_FIRST_NUMBER(1);
+}
+
+static int read_outcomes(struct cbx_executor *e, struct cbx_err *err)
+{
+    return has_predecessor(e) ? cbx_outcomes_read(e->outcomes, e->config.state_dir, e->name,
+                                                  e->config.persistent, err)
+                              : 0;
+}
+
+/* The name by which the next executor knows the actions of this one. */
+static int find_name(struct cbx_executor *e, struct cbx_err *err)
+{
+    uint8_t seed[CBX_INSTANCE_SEED_BYTES];
+    memcpy(seed, e->secrets.seed, sizeof(seed));
+    int failed = e->config.persistent ? cbx_instance_seed(e->config.state_dir, seed, err) : 0;
+    if (!failed) {
+        cbx_instance_name_of(seed, e->name);
+    }
+    return failed;
+}
+
+/* With the lock held. */
+static int open_audit(struct cbx_executor *e, struct cbx_err *err)
+{
+    CBX_AUTO(audit) audit = NULL;
+    int failed = cbx_audit_open(e->config.state_dir, &audit, err);
+    failed = failed ? failed : find_name(e, err);
+    failed = failed ? failed : read_outcomes(e, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_audit_set_redactor(audit, e->grants.redactor);
+    cbx_audit_set_keeper(audit, e->keeper);
+    if (e->config.audit_max_bytes > 0) {
+        cbx_audit_set_max_bytes(audit, e->config.audit_max_bytes);
+    }
+    e->audit = cbx_steal(&audit);
+    return 0;
+}
+
 int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cbx_err *err)
 {
     pthread_mutex_lock(&e->lock);
-    bool opens = e->audit == NULL;
-    int failed = opens ? cbx_audit_open(e->config.state_dir, &e->audit, err) : 0;
-    if (opens && !failed) {
-        cbx_audit_set_redactor(e->audit, e->grants.redactor);
-        if (e->config.audit_max_bytes > 0) {
-            cbx_audit_set_max_bytes(e->audit, e->config.audit_max_bytes);
-        }
-    }
+    int failed = e->audit == NULL ? open_audit(e, err) : 0;
     *out = e->audit;
     pthread_mutex_unlock(&e->lock);
     return failed;
@@ -191,6 +229,9 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
     memcpy(config.secret, e->instance.secret, sizeof(config.secret));
     e->pool = cbx_pool_new(e->engine, &config, &e->config.pool);
     adopt(e, &config);
+    if (e->audit != NULL && read_outcomes(e, err) != 0) { /* of one that was still ending */
+        cbx_log(CBX_LOG_ERROR, "outcomes of the executor before this one: %s", err->text);
+    }
     cbx_instance_reap(e->config.state_dir, e->engine);
     for (int i = 0; i < e->config.profile_count; i++) {
         cbx_pool_prewarm(e->pool, e->config.profiles[i].kernel, &e->config.profiles[i].limits);
@@ -216,6 +257,44 @@ void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox)
     if (sandbox != NULL) {
         cbx_executor_record_late(e, sandbox);
         cbx_pool_discard(e->pool, sandbox);
+    }
+}
+
+/* At the end sessions are given up, but what runs in them goes on for the next executor. */
+static bool has_run(void *context, const char *decision)
+{
+    struct cbx_executor *e = context;
+    char slot[CBX_NAME_MAX + 1];
+    bool found = cbx_sessions_find_run(e->sessions, decision, slot, NULL, NULL) == 0;
+    return found || cbx_executor_is_stopping(e);
+}
+
+void cbx_executor_tend_outcomes(struct cbx_executor *e)
+{
+    pthread_mutex_lock(&e->lock);
+    struct cbx_audit *audit = e->audit;
+    bool adopted = e->pool != NULL;
+    pthread_mutex_unlock(&e->lock);
+    if (audit == NULL) {
+        return;
+    }
+    cbx_outcomes_retry(e->outcomes, audit);
+    if (adopted) {
+        cbx_outcomes_sweep(e->outcomes, audit, has_run, e);
+    }
+    if (e->config.persistent && cbx_outcomes_is_due(e->outcomes)) {
+        cbx_outcomes_save(e->outcomes, audit, e->config.state_dir);
+    }
+}
+
+void cbx_executor_leave_outcomes(struct cbx_executor *e)
+{
+    if (e->audit == NULL) {
+        return;
+    }
+    cbx_outcomes_retry(e->outcomes, e->audit);
+    if (e->config.persistent) {
+        cbx_outcomes_save(e->outcomes, e->audit, e->config.state_dir);
     }
 }
 

@@ -21,15 +21,16 @@ struct cbx_executor_config {
         *identity;    /* who may have what done; borrowed. NULL = callers are not authenticated */
     int variables_fd; /* gateway/ipc/variables.h; 0 = none */
     const char *state_dir;
-    int64_t audit_max_bytes;              /* of a file of the audit log; 0 = CBX_AUDIT_FILE_MIB */
-    int64_t audit_keep_ms;                /* older files of it are removed; 0 = none */
-    bool audit_forwarded;                 /* its health says how many records wait for that */
-    const char *docker_host;              /* NULL = DOCKER_HOST, else the usual sockets */
-    const char *runtime;                  /* NULL = the engine's default */
-    const char *gvisor_runtime;           /* NULL = none: what asks for gVisor fails */
-    const char *apparmor;                 /* NULL = the engine's default */
-    bool small_images;                    /* of kernels that have one */
-    const char *package_network;          /* of installers; NULL = the engine's default network */
+    int64_t audit_max_bytes;     /* of a file of the audit log; 0 = CBX_AUDIT_FILE_MIB */
+    int64_t audit_keep_ms;       /* older files of it are removed; 0 = none */
+    const char *audit_heads;     /* where heads of it are kept (audit_keeper.h); NULL = nowhere */
+    bool audit_forwarded;        /* its health says how many records wait for that */
+    const char *docker_host;     /* NULL = DOCKER_HOST, else the usual sockets */
+    const char *runtime;         /* NULL = the engine's default */
+    const char *gvisor_runtime;  /* NULL = none: what asks for gVisor fails */
+    const char *apparmor;        /* NULL = the engine's default */
+    bool small_images;           /* of kernels that have one */
+    const char *package_network; /* of installers; NULL = the engine's default network */
     const char *pip_index, *npm_registry; /* http(s) URLs; NULL = the managers' own */
     const char *package_ca;               /* PEM text that installers trust too; NULL = none */
     struct cbx_network_settings network;  /* of proxies */

@@ -171,7 +171,7 @@ static void describe_process(struct cbx_executor *e, json_t *into)
     cbx_metrics_write(&text);
     const struct cbx_process_memory memory = cbx_metrics_memory();
     pthread_mutex_lock(&e->lock);
-    int unrecorded = e->unrecorded;
+    int unrecorded = e->unrecorded + (int)cbx_outcomes_waiting(e->outcomes);
     pthread_mutex_unlock(&e->lock);
     struct cbx_turns_stats turns;
     cbx_turns_stats(e->turns, &turns);
@@ -201,6 +201,24 @@ static void describe_forwarding(struct cbx_executor *e, json_t *into)
     uint64_t sent = read ? strtoull(text, NULL, 10) : 0, last = cbx_audit_last_seq(audit);
     json_object_set_new(into, "forwarding",
                         json_pack("{s:I}", "behind", (json_int_t)(last > sent ? last - sent : 0)));
+}
+
+/* Whether heads of the audit log are kept, and how many records are behind the last one. */
+static void describe_heads(struct cbx_executor *e, json_t *into)
+{
+    struct cbx_audit_keeper_state state = { .failures = 1 }; /* to open the place */
+    if (e->config.audit_heads == NULL) {
+        return;
+    }
+    if (e->keeper != NULL) {
+        cbx_audit_keeper_state(e->keeper, &state);
+    }
+    const char *reason = e->keeper != NULL ? state.reason : e->keeper_problem;
+    json_object_set_new(into, "heads",
+                        json_pack("{s:b,s:o,s:I,s:I}", "ok", reason[0] == '\0', "reason",
+                                  cbx_json_text(cbx_str_of(reason)), "behind",
+                                  (json_int_t)(state.offered - state.kept), "failures",
+                                  (json_int_t)state.failures));
 }
 
 void cbx_executor_health(struct cbx_executor *e, json_t *into)
@@ -236,5 +254,6 @@ void cbx_executor_health(struct cbx_executor *e, json_t *into)
     }
     json_object_set_new(into, "refusals", refusals);
     describe_forwarding(e, into);
+    describe_heads(e, into);
     describe_process(e, into);
 }

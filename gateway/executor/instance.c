@@ -56,6 +56,27 @@ static void derive(const char *purpose, const uint8_t *seed, struct cbx_sha256 *
     *out = cbx_sha256_of2(cbx_str_of(purpose), bytes);
 }
 
+void cbx_instance_name_of(const uint8_t seed[CBX_INSTANCE_SEED_BYTES], char out[33])
+{
+    struct cbx_sha256 name;
+    char hex[CBX_SHA256_HEX + 1];
+    derive("name", seed, &name);
+    cbx_sha256_hex(&name, hex);
+    memcpy(out, hex, 32);
+    out[32] = '\0';
+}
+
+bool cbx_instance_name(const char *state_dir, char out[33])
+{
+    uint8_t seed[CBX_INSTANCE_SEED_BYTES];
+    CBX_AUTO_FILE f = cbx_state_read(state_dir, "instance");
+    if (f == NULL || fread(seed, 1, sizeof(seed), f) != sizeof(seed)) {
+        return false;
+    }
+    cbx_instance_name_of(seed, out);
+    return true;
+}
+
 /* The gateway before this one may still be stopping. */
 static bool take_lock(int fd)
 {
@@ -77,13 +98,10 @@ static bool take_lock(int fd)
 int cbx_instance_make(const char *state_dir, const uint8_t seed[CBX_INSTANCE_SEED_BYTES],
                       struct cbx_instance *out, struct cbx_err *err)
 {
-    struct cbx_sha256 name, secret;
-    char hex[CBX_SHA256_HEX + 1];
+    struct cbx_sha256 secret;
     struct cbx_instance made = { .fd = -1 };
-    derive("name", seed, &name);
     derive("secret", seed, &secret);
-    cbx_sha256_hex(&name, hex);
-    memcpy(made.name, hex, sizeof(made.name) - 1);
+    cbx_instance_name_of(seed, made.name);
     memcpy(made.secret, secret.bytes, sizeof(made.secret));
     CBX_AUTO_FD dir = -1;
     int failed = open_state(state_dir, &dir, err);

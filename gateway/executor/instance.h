@@ -23,6 +23,12 @@ struct cbx_instance {
 int cbx_instance_seed(const char *state_dir, uint8_t out[CBX_INSTANCE_SEED_BYTES],
                       struct cbx_err *err);
 
+/* The name of the instance with this seed. */
+void cbx_instance_name_of(const uint8_t seed[CBX_INSTANCE_SEED_BYTES], char out[33]);
+
+/* The name of the instance that belongs to the state directory, without making anything; false when there is none yet. */
+bool cbx_instance_name(const char *state_dir, char out[33]);
+
 /* CBX_EBUSY while another process is this instance, also after it was waited for (15 s). */
 int cbx_instance_make(const char *state_dir, const uint8_t seed[CBX_INSTANCE_SEED_BYTES],
                       struct cbx_instance *out, struct cbx_err *err);

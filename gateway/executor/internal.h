@@ -5,12 +5,14 @@
 
 #include "docker/engine.h"
 #include "gateway/executor/audit.h"
+#include "gateway/executor/audit_keeper.h"
 #include "gateway/executor/executor.h"
 #include "gateway/executor/grants.h"
 #include "gateway/executor/health.h"
 #include "gateway/executor/imports.h"
 #include "gateway/executor/layers.h"
 #include "gateway/executor/mounts.h"
+#include "gateway/executor/outcomes.h"
 #include "gateway/executor/outlet.h"
 #include "gateway/executor/policies.h"
 #include "gateway/executor/sessions.h"
@@ -30,6 +32,9 @@ struct cbx_executor {
     struct cbx_grants grants; /* unchanged once requests are served */
     pthread_mutex_t lock;     /* of everything below but sessions and health */
     struct cbx_audit *audit;
+    struct cbx_audit_keeper *keeper; /* of its heads, opened before the confinement; NULL = none */
+    char keeper_problem
+        [CBX_ERR_TEXT_BYTES]; /* why there is none, when there should be; else empty */
     struct cbx_engine *engine;
     struct cbx_pool *pool;
     struct cbx_instance instance;
@@ -40,7 +45,9 @@ struct cbx_executor {
     struct cbx_turns *turns; /* of programs: config.max_runs at the same time */
     struct cbx_layers *layers;
     struct cbx_turns *installs; /* of installers: config.max_installs at the same time */
-    int unrecorded;             /* actions whose outcome is not in the audit log yet */
+    int unrecorded;             /* actions whose outcome is being recorded, or to be */
+    struct cbx_outcomes *outcomes;
+    char name[33]; /* of the instance, from when the audit log is opened */
     bool stopping;
     struct cbx_sessions *sessions;
     struct cbx_health health;
@@ -95,6 +102,12 @@ bool cbx_executor_withholds(const struct cbx_executor *e, const char *run);
 /* Counts actions whose outcome is not in the audit log yet: the executor's end waits for them. */
 void cbx_executor_count_unrecorded(struct cbx_executor *e, int change);
 
+/* Writes the outcomes that the log did not take, and those of actions that an executor before this one left. */
+void cbx_executor_tend_outcomes(struct cbx_executor *e);
+
+/* The last time, before this executor exits: what still runs is for the next one. */
+void cbx_executor_leave_outcomes(struct cbx_executor *e);
+
 /* How long sandboxes live without this executor. */
 int64_t cbx_executor_lease_ms(const struct cbx_executor *e);
 
@@ -115,11 +128,18 @@ void cbx_executor_serve(struct cbx_executor *e, int fd);
 /* Sends an answer without fields. */
 int cbx_executor_send_reply(struct cbx_executor_request *r, enum cbx_reply reply);
 
+/* --- run_outcome.c ------------------------------------------------------------------------------ */
+
 /* Sends the result of a run, records its outcome as that of the action, and waits until the client has stored it: false when that did not
  * say so. Neither the client nor the next run waits for the record. The run counts as recorded then. */
 bool cbx_executor_send_result(struct cbx_executor_request *r, struct cbx_audit *audit,
                               const char *run_id, const char *action,
                               const struct cbx_result *result);
+
+/* Records the outcome of an action that failed. */
+void cbx_executor_record_failure(struct cbx_executor_request *r, struct cbx_audit *audit,
+                                 const struct cbx_permit *permit, const struct cbx_result *result,
+                                 int failed, const struct cbx_err *err);
 
 /* --- run_mounts.c ----------------------------------------------------------------------------- */
 

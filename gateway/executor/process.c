@@ -63,11 +63,14 @@ static void *housekeep(void *context)
         struct cbx_pool *pool;
         struct cbx_err err;
         cbx_executor_pool(e, &pool, &err); /* adopts sandboxes before the first request */
+        struct cbx_audit *audit; /* and has the outcomes of actions that have none recorded */
+        cbx_executor_audit(e, &audit, &err);
     }
     for (;;) {
         struct timespec period = { .tv_sec = period_ms / 1000,
                                    .tv_nsec = (period_ms % 1000) * 1000000 };
         nanosleep(&period, NULL);
+        cbx_executor_tend_outcomes(e);
         maintain(e, cbx_clock_ms(), &renewed, &reaped);
     }
     return NULL;
@@ -99,6 +102,40 @@ static void flush_audit(struct cbx_executor *e)
 {
     if (e->audit != NULL) {
         cbx_audit_flush(e->audit);
+    }
+}
+
+/* The last record of this executor: a place that does not answer does not hold up its end. */
+static void keep_last_head(struct cbx_executor *e)
+{
+    enum { WAIT_MS = 2000 };
+    flush_audit(e);
+    cbx_executor_leave_outcomes(e);
+    flush_audit(e);
+    if (e->keeper != NULL) {
+        cbx_audit_keeper_flush(e->keeper, WAIT_MS);
+    }
+}
+
+/* Opens the place of kept heads, which `serve` has tried before it forked. When it is gone since, runs go on, and the health says so. */
+static void open_keeper(struct cbx_executor *e)
+{
+    uint8_t seed[CBX_INSTANCE_SEED_BYTES];
+    char name[33];
+    struct cbx_err err = { 0 };
+    if (e->config.audit_heads == NULL) {
+        return;
+    }
+    int failed = cbx_instance_seed(e->config.state_dir, seed, &err);
+    if (!failed) {
+        cbx_instance_name_of(seed, name);
+        failed =
+            cbx_audit_keeper_new(e->config.audit_heads, name, CBX_AUDIT_KEEP_MS, &e->keeper, &err);
+    }
+    if (failed) {
+        snprintf(e->keeper_problem, sizeof(e->keeper_problem), "%s", err.text);
+        cbx_log(CBX_LOG_ERROR, "no heads of the audit log are kept until the next start: %s",
+                cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     }
 }
 
@@ -180,14 +217,14 @@ static void end(struct cbx_executor *e, int control)
     if (!e->config.persistent) {
         await_runs(e);
     }
-    flush_audit(e);
+    keep_last_head(e);
     if (!e->config.persistent) {
         release_master(control);
     }
     if (pool != NULL) {
         cbx_pool_stop(pool);
     }
-    flush_audit(e);
+    keep_last_head(e);
     if (!e->config.persistent) {
         cbx_instance_done(&e->instance, true);
     } /* else the process's exit releases the lock, after the last thread that may still send */
@@ -293,6 +330,7 @@ _Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,
     if (!await_work(control, config)) {
         _exit(0);
     }
+    open_keeper(&e);
     if (cbx_executor_confine(config->state_dir, config->docker_host, &err) != 0) {
         cbx_log(CBX_LOG_ERROR, "executor: %s", cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         _exit(1);
@@ -301,6 +339,7 @@ _Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,
         cbx_log(CBX_LOG_ERROR, "executor: %s", err.text);
         _exit(1);
     }
+    e.outcomes = cbx_outcomes_new();
     e.sessions = cbx_sessions_new(config->max_sessions, cbx_executor_discard, &e);
     pthread_t thread;
     static struct cbx_reload_listener reloads;

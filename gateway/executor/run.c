@@ -14,9 +14,8 @@
 
 #include <stdlib.h>
 
-/* How long the executor waits for the acknowledgement of a result: from the client that has it,
- * and on behalf of the session's next run. */
-enum { ACK_TIMEOUT_MS = 30000, UNACKNOWLEDGED_MS = 30000 };
+/* How long the executor waits, on behalf of the session's next run, for the acknowledgement of a result. */
+enum { UNACKNOWLEDGED_MS = 30000 };
 
 /* --- what the client gets --------------------------------------------------------------------- */
 
@@ -331,86 +330,6 @@ static int execute(struct execution *x, struct cbx_err *err)
     }
 }
 
-static json_t *describe_outcome(const struct cbx_executor_request *r, const char *decision,
-                                const char *action, const struct cbx_result *result, int failed,
-                                const struct cbx_err *err)
-{
-    json_t *body = cbx_result_json(result);
-    json_object_set_new(body, "decision", json_string(decision));
-    json_object_set_new(body, "action", json_string(action));
-    json_object_del(body, "evalue");
-    json_object_del(body, "traceback");
-    json_object_del(body, "type");
-    cbx_claim_copy(r->run.claims, body);
-    if (failed) {
-        json_object_set_new(body, "error", cbx_json_text(cbx_str_of(err->text)));
-        if (err->detail[0] != '\0') { /* for operators, as the log is */
-            json_object_set_new(body, "detail", cbx_json_text(cbx_str_of(err->detail)));
-        }
-    } else if (result->status == CBX_RUN_LOST) {
-        char loss[CBX_RESULT_LOSS_BYTES];
-        json_object_set_new(body, "error", json_string(cbx_result_loss(result, loss)));
-    }
-    return body;
-}
-
-/* The outcome of a permitted action is a record too. A run that is over cannot be undone by a
- * full disk, so a failure here is only reported to the operator. */
-static void await_record(struct cbx_audit *audit, struct cbx_audit_pending *record)
-{
-    enum { MAX_BATCH_DELAY_MS = 50 };
-    struct cbx_err err;
-    if (cbx_audit_await(audit, record, MAX_BATCH_DELAY_MS, &err) != 0) {
-        cbx_log(CBX_LOG_ERROR, "the outcome of a run is not recorded: %s", err.text);
-    }
-}
-
-/* Waits until the client has stored the result, and confirms that. The result of an attached run is
- * dropped when the client disconnects instead. */
-static bool await_ack(struct cbx_executor_request *r, const char *run_id)
-{
-    CBX_AUTO_DONE(message) message;
-    cbx_message_init(&message);
-    bool acknowledged = cbx_wire_receive(r->fd, ACK_TIMEOUT_MS, &message, NULL) == 0;
-    if (acknowledged || r->client == CBX_CLIENT_ATTACHED) {
-        cbx_sessions_acknowledge(r->executor->sessions, run_id);
-    }
-    if (acknowledged) {
-        cbx_executor_send_reply(r, CBX_REPLY_DONE);
-    }
-    return acknowledged;
-}
-
-/* Sends the result. Neither the client nor the next run waits for the outcome's record: the
- * decision's was on disk before anything ran, and the outcome's is written together with the
- * next decision's. */
-bool cbx_executor_send_result(struct cbx_executor_request *r, struct cbx_audit *audit,
-                              const char *run_id, const char *action,
-                              const struct cbx_result *result)
-{
-    CBX_AUTO_JSON done = cbx_result_json(result);
-    CBX_AUTO_JSON body = describe_outcome(r, run_id, action, result, 0, NULL);
-    struct cbx_audit_pending record = { .type = "outcome", .body = body };
-    cbx_audit_submit(audit, &record);
-    cbx_wire_send(r->fd, done, CBX_STR(""), NULL); /* no effect when the client is gone */
-    bool acknowledged = await_ack(r, run_id);
-    await_record(audit, &record);
-    cbx_executor_count_unrecorded(r->executor, -1);
-    return acknowledged;
-}
-
-/* Records the outcome of an action that failed. */
-static void record_failure(struct cbx_audit *audit, const struct execution *x, int failed,
-                           const struct cbx_err *err)
-{
-    CBX_AUTO_JSON body =
-        describe_outcome(x->request, x->permit->decision, cbx_action_name(x->permit->action),
-                         &x->result, failed, err);
-    struct cbx_audit_pending record = { .type = "outcome", .body = body };
-    cbx_audit_submit(audit, &record);
-    await_record(audit, &record);
-}
-
 static int run_permitted(struct execution *x, struct cbx_audit *audit, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
@@ -424,7 +343,7 @@ static int run_permitted(struct execution *x, struct cbx_audit *audit, struct cb
                      CBX_STR(""));
     cbx_sessions_dequeue(e->sessions, &x->request->ticket);
     if (failed) {
-        record_failure(audit, x, failed, err);
+        cbx_executor_record_failure(x->request, audit, permit, &x->result, failed, err);
         cbx_executor_count_unrecorded(e, -1);
         return failed;
     }
@@ -520,6 +439,27 @@ static void count_decision(const struct cbx_sealed *sealed)
     }
 }
 
+/* Records the decision. From then on a permitted action is one without an outcome, also for the next executor. */
+static int admit(struct cbx_executor *e, struct cbx_audit *audit, const struct cbx_sealed *sealed,
+                 const json_t *approval, struct cbx_permit **permit, uint64_t *seq,
+                 struct cbx_err *err)
+{
+    const char *decision = sealed->fields.decision;
+    if (sealed->fields.action != CBX_ACTION_CHECK) {
+        json_object_set_new(sealed->json, CBX_OUTCOMES_INSTANCE, json_string(e->name));
+    }
+    cbx_outcomes_begin(e->outcomes, decision);
+    int64_t began_us = cbx_metric_clock_us();
+    int failed = cbx_audit_admit(audit, sealed, approval, permit, seq, err);
+    cbx_metric_observe(CBX_METRIC_AUDIT_TIME, cbx_metric_clock_us() - began_us);
+    if (*permit != NULL) {
+        cbx_outcomes_permit(e->outcomes, decision, *seq);
+    } else {
+        cbx_outcomes_cancel(e->outcomes, decision);
+    }
+    return failed;
+}
+
 int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,
                         struct cbx_str text, struct cbx_err *err)
 {
@@ -555,9 +495,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     if (!failed) { /* a failure is the outcome of the decision, behind its record */
         cbx_executor_prepare_mounts(e, &sealed, &x.mounts, &x.refusal);
         cbx_executor_describe_network(e, &sealed);
-        int64_t began_us = cbx_metric_clock_us();
-        failed = cbx_audit_admit(audit, &sealed, approval, &permit, &seq, err);
-        cbx_metric_observe(CBX_METRIC_AUDIT_TIME, cbx_metric_clock_us() - began_us);
+        failed = admit(e, audit, &sealed, approval, &permit, &seq, err);
         count_decision(&sealed);
     }
     if (failed || permit == NULL) {
@@ -579,7 +517,10 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     r->run.principal = permit->principal;
     r->run.permit = permit;
     r->run.claims = sealed.json;
-    failed = failed ? failed : run_permitted(&x, audit, err);
+    if (failed) { /* the client is gone: nothing runs, which is the outcome */
+        x.refusal = *err;
+    }
+    failed = run_permitted(&x, audit, err);
     cbx_sessions_dequeue(e->sessions, &r->ticket);
     cbx_result_done(&x.result);
     cbx_host_mounts_done(&x.mounts);

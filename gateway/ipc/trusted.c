@@ -198,8 +198,7 @@ static int step(struct walk *w, const char *part, bool last, struct cbx_err *err
     if (last && !w->kind->file) {
         cbx_fail(err, w->kind->code, "%s is a symbolic link, allowed is a directory",
                  w->kind->what);
-        return cbx_err_detail(err, "'%s/%s'; give the directory that it leads to with --state",
-                              w->done, part);
+        return cbx_err_detail(err, "'%s/%s'; give the directory that it leads to", w->done, part);
     }
     return follow(w, part, &status, err);
 }

@@ -169,3 +169,16 @@ audit_is_whole() {
         "$codebox" audit acknowledge --state "$state" --reason 'processes were killed by the test' &&
         "$codebox" audit verify --state "$state"
 }
+
+# Every permitted action has one outcome.
+records() { cat "$state/audit.jsonl"; }
+# The ids of permitted actions, and how many outcomes each has that is not one.
+odd_outcomes() {
+    records | jq -rs '
+        (map(select(.type == "outcome") | .body.decision) | group_by(.) | map({key: .[0], value: length}) | from_entries) as $outcomes
+        | (map(select(.type == "approval") | .body.decision)) as $approved
+        | map(select(.type == "decision" and .body.action != "check" and (.body.verdict == "allow" or (.body.id | IN($approved[]))))
+              | "\(.body.id) \(.body.action) \($outcomes[.body.id] // 0)")
+        | map(select(endswith(" 1") | not)) | .[]'
+}
+one_each() { [ "$(records | grep -c '"type":"outcome"')" -ge "${1:-1}" ] && odd_outcomes | lacks .; }

@@ -11,6 +11,9 @@ whom=('cbx|master' .)
 for victims in "${whom[@]}"; do
   node tests/abuse/chaos.mjs "$state" "${CHAOS_SECONDS:-20}" "$seed" "$victims" "$codebox" --policy tests/abuse/policy.yaml --pool-min 4 --max-sessions 64 || failed=1
 done
+start_server --pool-min 1 # what the last one left has its outcome from the next one
+ok 'every permitted action has one outcome' wait_until one_each 50
+stop_server
 ok 'the audit log is whole' audit_is_whole
 [ "$failed" = 0 ] || tail -n ${CHAOS_LOG:-20} "$state.log"
 finish

@@ -96,13 +96,25 @@ static void add_executions(struct cbx_buf *to, struct cbx_service *service)
 static void add_optional(struct cbx_buf *to, const json_t *health)
 {
     const json_t *forwarding = json_object_get(health, "forwarding");
+    const json_t *heads = json_object_get(health, "heads");
     const int64_t expires_s = cbx_tls_expires_s();
     static const char behind[] = "codebox_audit_forward_behind",
+                      kept[] = "codebox_audit_heads_behind",
+                      failures[] = "codebox_audit_heads_failures_total",
                       expires[] = "codebox_tls_certificate_expires_timestamp_seconds";
     if (forwarding != NULL) {
         cbx_metrics_add_head(to, behind, "gauge",
                              "Records of the audit log that the syslog server has not got.");
         cbx_metrics_add_sample(to, behind, NULL, CBX_STR(""), number_of(forwarding, "behind"));
+    }
+    if (heads != NULL) {
+        cbx_metrics_add_head(to, kept, "gauge",
+                             "Records of the audit log behind the last head that was kept.");
+        cbx_metrics_add_sample(to, kept, NULL, CBX_STR(""), number_of(heads, "behind"));
+        cbx_metrics_add_head(to, failures, "counter",
+                             "Attempts to keep a head of the audit log that failed, since the "
+                             "executor started.");
+        cbx_metrics_add_sample(to, failures, NULL, CBX_STR(""), number_of(heads, "failures"));
     }
     if (expires_s > 0) {
         cbx_metrics_add_head(to, expires, "gauge", "When the certificate of TLS expires.");

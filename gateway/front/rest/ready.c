@@ -41,7 +41,7 @@ static void check_analyzer(struct cbx_service *service, json_t *missing)
     pthread_mutex_unlock(&lock);
 }
 
-/* What does not make the gateway unready: requests without packages are served, and those whose layer exists. */
+/* This and what follows does not make the gateway unready: requests without packages are served, and those whose layer exists. */
 static void check_installs(const json_t *installs, json_t *degraded)
 {
     enum { HELD_S = 60 };
@@ -53,6 +53,16 @@ static void check_installs(const json_t *installs, json_t *degraded)
                          "package index may not answer",
                          (int)json_integer_value(json_object_get(installs, "running")), held_s,
                          (int)json_integer_value(json_object_get(installs, "waiting"))));
+    }
+}
+
+/* Records are written all the same. The reason has a path: it stands in the gateway's log. */
+static void check_heads(const json_t *heads, json_t *degraded)
+{
+    if (json_is_false(json_object_get(heads, "ok"))) {
+        json_object_set_new(degraded, "audit-heads",
+                            json_string("heads of the audit log cannot be kept outside of the "
+                                        "state directory; the gateway's log says why"));
     }
 }
 
@@ -78,6 +88,7 @@ static void check_executor(struct cbx_service *service, json_t *missing, json_t 
         json_object_set(missing, "audit", json_object_get(health, "audit"));
     }
     check_installs(json_object_get(health, "installs"), degraded);
+    check_heads(json_object_get(health, "heads"), degraded);
 }
 
 /* Reasons have paths and addresses: they are for who may read the audit log. */

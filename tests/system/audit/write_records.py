@@ -28,6 +28,8 @@ with open(sys.argv[1] + "/audit.jsonl", "w", encoding="utf-8", newline="") as lo
             body.update(verdict=["allow", "deny", "ask"][seq % 3], sha256="0" * 64, duration_ms=seq, exit_code=seq % 2, port=443,
                         findings=[{"rule": text, "effect": "deny", "symbol": text, "line": 1, "column": 1}])
             record = {"v": 1, "seq": seq, "time": "2026-11-23T10:%02d:00.000Z" % (seq % 60), "type": kind, "prev": prev, "body": body}
+            if seq % 5 == 0:
+                record["clock_back_ms"] = seq
             prev = hashlib.sha256(dump(record).encode()).hexdigest()
             record["hash"] = prev
             log.write(dump(record) + "\n")

@@ -634,6 +634,38 @@ static void survives_clients_that_disconnect(void **state)
     stop(&rig);
 }
 
+static size_t count_records(const struct rig *rig, const char *type)
+{
+    CBX_AUTO_DONE(buf) log;
+    char needle[64];
+    size_t count = 0;
+    scratch_read(rig->state_dir, CBX_AUDIT_FILE, &log);
+    snprintf(needle, sizeof(needle), "\"type\":\"%s\"", type);
+    for (const char *at = log.p; (at = strstr(at, needle)) != NULL; at++) {
+        count++;
+    }
+    return count;
+}
+
+/* Whether the client is gone before the admission could be sent, or later. */
+static void what_clients_that_disconnect_had_permitted_has_an_outcome_each(void **state)
+{
+    (void)state;
+    struct rig rig;
+    start(&rig);
+    for (int i = 0; i < 50; i++) {
+        struct sealing s = sealing_make(&rig.key, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
+        close(send_submission(&rig, &s, SOURCE));
+        sealing_done(&s);
+    }
+    assert_alive(&rig);
+    close(rig.control);
+    int status = await_child(rig.pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(count_records(&rig, "outcome"), count_records(&rig, "decision"));
+    scratch_remove(&rig.scratch);
+}
+
 static size_t count_open_files(pid_t pid)
 {
     char path[64];
@@ -758,6 +790,7 @@ int main(void)
         cmocka_unit_test(survives_headers_with_malformed_arguments),
         cmocka_unit_test(reports_a_reason_that_is_cut_in_the_middle_of_a_character),
         cmocka_unit_test(survives_clients_that_disconnect),
+        cmocka_unit_test(what_clients_that_disconnect_had_permitted_has_an_outcome_each),
         cmocka_unit_test(keeps_no_descriptor_of_a_message_that_carries_several),
         cmocka_unit_test(runs_nothing_when_the_log_takes_no_record),
         cmocka_unit_test(stops_in_order_during_runs),
