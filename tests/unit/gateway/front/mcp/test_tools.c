@@ -124,15 +124,15 @@ static void a_description_names_libraries_that_the_policy_lets_programs_import(v
         struct cbx_err err = { 0 };
         assert_int_equal(cbx_policy_load(rows[i].policy, &policy, &err), 0);
         CBX_AUTO_JSON list = cbx_tools_list(policy, rows[i].small);
-        const char *python = json_string_value(
+        const char *described = json_string_value(
                        json_object_get(tool_of(list, "run_python_code"), "description")),
                    *node = json_string_value(
                        json_object_get(tool_of(list, "run_javascript_code"), "description"));
-        assert_non_null(strstr(python, "with numpy, pandas, matplotlib"));
-        assert_int_equal(strstr(python, "requests") != NULL, rows[i].requests);
-        assert_int_equal(strstr(python, "scipy") != NULL, !rows[i].small);
+        assert_non_null(strstr(described, "with numpy, pandas, matplotlib"));
+        assert_int_equal(strstr(described, "requests") != NULL, rows[i].requests);
+        assert_int_equal(strstr(described, "scipy") != NULL, !rows[i].small);
         assert_non_null(strstr(node, "lodash"));
-        assert_null(strchr(python, '{'));
+        assert_null(strchr(described, '{'));
     }
 }
 
