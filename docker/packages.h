@@ -75,7 +75,7 @@ int cbx_package_set_check(enum cbx_manager manager, struct cbx_str set, size_t *
  * Errors whose text is fit for a caller:
  * CBX_EINVAL: the requirements cannot be resolved (no such package, no version, no wheel, a conflict, malformed), or the kernel has no
  *   packages; CBX_ETOOBIG; CBX_ETIMEDOUT: over timeout_ms, or an index that does not answer; CBX_EIO: the index cannot be reached, or its
- *   certificate is not trusted; CBX_EPROTO: bytes do not have the hash they should have, or a redirect to another host; CBX_ESTATE:
+ *   certificate is not trusted; CBX_EINDEX: bytes do not have the hash they should have, or a redirect to another host; CBX_ESTATE:
  *   cancelled; CBX_EENGINE: the operator's failure. */
 int cbx_packages_resolve(struct cbx_engine *engine, const struct cbx_packages_config *config,
                          const char *kernel, struct cbx_str requirements, const char *index,

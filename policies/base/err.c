@@ -146,6 +146,8 @@ const char *cbx_code_name(int code)
         return "forbidden";
     case CBX_ECANCELLED:
         return "cancelled";
+    case CBX_EINDEX:
+        return "index";
     default:
         return "internal";
     }

@@ -27,6 +27,7 @@ enum cbx_code {
     CBX_EQUOTA = -14,     /* the caller has used up what it may use for now */
     CBX_EFORBIDDEN = -15, /* the caller lacks the right that this needs */
     CBX_ECANCELLED = -16, /* it was cancelled before it began */
+    CBX_EINDEX = -17, /* a package index sent what no index may: trying again has the same end */
 };
 
 enum { CBX_ERR_TEXT_BYTES = 512, CBX_ERR_DETAIL_BYTES = 512, CBX_ERR_LINE_BYTES = 160 };

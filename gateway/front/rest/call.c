@@ -48,6 +48,7 @@ static const char *title_of(int status)
         { 429, "Too Many Requests" },
         { 408, "Request Timeout" },
         { 500, "Internal Server Error" },
+        { 502, "Bad Gateway" },
         { 503, "Service Unavailable" },
         { 504, "Gateway Timeout" },
         { 505, "HTTP Version Not Supported" },
@@ -124,6 +125,8 @@ static int status_of(int code)
         return 429;
     case CBX_EFORBIDDEN:
         return 403;
+    case CBX_EINDEX:
+        return 502;
     case CBX_ETIMEDOUT:
         return 504;
     default:

@@ -296,7 +296,7 @@ static void what_cannot_be_resolved_is_explained(void **state)
     assert_not_resolved("only-source", CBX_EINVAL, "'only-source' has no wheel");
     assert_not_resolved("foreign", CBX_EINVAL, "'foreign' has no wheel");
     assert_not_resolved("needs-first\nneeds-second", CBX_EINVAL, "contradict each other");
-    assert_not_resolved("altered", CBX_EPROTO, "'altered' do not have the hash");
+    assert_not_resolved("altered", CBX_EINDEX, "'altered' do not have the hash");
 }
 
 static void an_index_that_does_not_answer_ends_the_call(void **state)
@@ -309,9 +309,9 @@ static void an_index_that_does_not_answer_ends_the_call(void **state)
 static void redirects_to_another_host_are_refused(void **state)
 {
     (void)state;
-    assert_not_resolved("moved", CBX_EPROTO, ":8001, which is another host");
-    assert_not_resolved("moved-file", CBX_EPROTO, ":8001, which is another host");
-    assert_not_resolved_at(npm_url, "moved", CBX_EPROTO, ":8001, which is another host");
+    assert_not_resolved("moved", CBX_EINDEX, ":8001, which is another host");
+    assert_not_resolved("moved-file", CBX_EINDEX, ":8001, which is another host");
+    assert_not_resolved_at(npm_url, "moved", CBX_EINDEX, ":8001, which is another host");
 }
 
 static void a_requirement_that_is_an_option_reaches_no_engine(void **state)
@@ -333,7 +333,7 @@ static void a_wheel_with_another_hash_makes_no_layer(void **state)
                          CBX_STR("good-part 2.0 sha256:"
                                  "00000000000000000000000000000000"
                                  "00000000000000000000000000000000\n"),
-                         CBX_EPROTO, "'good-part' do not have the hash");
+                         CBX_EINDEX, "'good-part' do not have the hash");
 }
 
 static void what_unpacks_to_more_than_allowed_makes_no_layer(void **state)
@@ -470,7 +470,7 @@ static void npm_packages_become_a_layer(void **state)
     /* Another hash: one digit of the set is changed. */
     char *hash = strstr(set.p, "sha512-");
     hash[7] = hash[7] == 'A' ? 'B' : 'A';
-    assert_not_installed("javascript", cbx_buf_str(&set), CBX_EPROTO, "do not have the hash");
+    assert_not_installed("javascript", cbx_buf_str(&set), CBX_EINDEX, "do not have the hash");
     CBX_AUTO_JSON none = NULL;
     assert_int_equal(resolve("javascript", "is-odd@99", &none, &err), CBX_EINVAL);
     assert_string_equal(err.text, "the index has no version for 'is-odd@99'");
