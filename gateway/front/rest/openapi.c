@@ -369,26 +369,61 @@ static json_t *make_paths(void)
     return paths;
 }
 
-/* The document (new reference). A gateway without identities takes requests without a token: the second alternative of `security`. */
-static json_t *make_document(void)
+/* What the policies of this gateway let a request have: the largest of them, as callers may use any. */
+static void add_policy_limits(json_t *paths, const struct cbx_policies *policies)
 {
+    int64_t source = 0, file = 0;
+    const char *path, *method;
+    json_t *operations, *operation;
+    for (size_t i = 0; i < policies->count; i++) {
+        const struct cbx_limits *limits = &policies->items[i]->limits;
+        source = limits->source_bytes > source ? limits->source_bytes : source;
+        file = limits->files_bytes > file ? limits->files_bytes : file;
+    }
+    json_object_foreach(paths, path, operations)
+    {
+        json_object_foreach(operations, method, operation)
+        {
+            json_t *body = json_object_get(operation, "requestBody");
+            json_t *content = json_object_get(body, "content");
+            json_t *schema =
+                json_object_get(json_object_get(content, "application/json"), "schema");
+            json_t *code = json_object_get(json_object_get(schema, "properties"), "code");
+            if (code != NULL) {
+                json_object_set_new(code, "maxLength", json_integer((json_int_t)source));
+            }
+            if (json_object_get(content, "*/*") != NULL) {
+                json_object_set_new(body, "description",
+                                    json_sprintf("The bytes of the file, at most %lld: the limit "
+                                                 "`files` of the policy.",
+                                                 (long long)file));
+            }
+        }
+    }
+}
+
+/* The document (new reference). A gateway without identities takes requests without a token: the second alternative of `security`. */
+static json_t *make_document(const struct cbx_policies *policies)
+{
+    json_t *paths = make_paths();
+    add_policy_limits(paths, policies);
     return json_pack(
         "{s:s,s:{s:s,s:s,s:s},s:[{s:[]},{}],s:o,s:{s:o,s:{s:{s:s,s:s,s:s}}}}", "openapi", "3.1.0",
         "info", "title", "codebox", "version", CBX_VERSION, "description",
         "Runs code of language models under a policy, in hardened containers.", "security",
-        "bearer", "paths", make_paths(), "components", "schemas", make_schemas(), "securitySchemes",
+        "bearer", "paths", paths, "components", "schemas", make_schemas(), "securitySchemes",
         "bearer", "type", "http", "scheme", "bearer", "description",
         "A token of `codebox token create`, or a JSON Web Token of a configured issuer.");
 }
 
 void cbx_rest_get_openapi(struct cbx_rest_call *call)
 {
-    cbx_rest_answer(call, 200, make_document());
+    cbx_rest_answer(call, 200, make_document(cbx_flow_policies(call->service->flow)));
 }
 
 void cbx_rest_get_docs(struct cbx_rest_call *call)
 {
-    CBX_AUTO_JSON document = make_document();
+    CBX_AUTO_JSON document = make_document(cbx_flow_policies(call->service->flow));
     struct cbx_buf text;
     cbx_buf_init(&text, DOCS_MAX_BYTES);
     cbx_docs_write(document, &text);

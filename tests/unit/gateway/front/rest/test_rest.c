@@ -48,6 +48,28 @@ static void an_id_is_letters_digits_hyphens_dots_and_underscores(void **state)
     assert_problem(rig_get(*state, "/v1/executions/aZ-9._"), 404, "there is no such execution");
 }
 
+static void the_description_has_the_limits_of_the_policies(void **state)
+{
+    struct rig *rig = *state;
+    const struct cbx_limits *limits = &rig->flow.policies.items[0]->limits;
+    const json_t *paths =
+        json_object_get(await_answer(rig_get(rig, "/openapi.json"), 200), "paths");
+    const json_t *code = NULL;
+    json_unpack((json_t *)(uintptr_t)paths, "{s:{s:{s:{s:{s:{s:{s:o}}}}}}}", "/v1/executions",
+                "post", "requestBody", "content", "application/json", "schema", "properties",
+                &code);
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(code, "code"), "maxLength")),
+        limits->source_bytes);
+    char bytes[32];
+    const char *file = NULL;
+    snprintf(bytes, sizeof(bytes), "at most %lld", (long long)limits->files_bytes);
+    json_unpack((json_t *)(uintptr_t)paths, "{s:{s:{s:{s:s}}}}", "/v1/sessions/{id}/files/{path}",
+                "put", "requestBody", "description", &file);
+    assert_non_null(file);
+    assert_non_null(strstr(file, bytes));
+}
+
 static void a_body_that_is_not_declared_as_json_is_415(void **state)
 {
     static const char *const types[] = { NULL, "text/plain", "application/jsonx", "json" };
@@ -178,6 +200,7 @@ int main(void)
         RIG_TEST(a_path_that_is_no_route_is_404_as_a_problem_document),
         RIG_TEST(another_method_is_405_and_names_those_that_are_allowed),
         RIG_TEST(an_id_is_letters_digits_hyphens_dots_and_underscores),
+        RIG_TEST(the_description_has_the_limits_of_the_policies),
         RIG_TEST(a_body_that_is_not_declared_as_json_is_415),
         RIG_TEST(a_malformed_body_is_400_and_says_what_was_found),
         RIG_TEST(an_error_of_a_legacy_route_has_what_its_clients_read),
