@@ -61,6 +61,19 @@ static void reports_out_of_memory(void **state)
     assert_true(seen.result.session_lost);
 }
 
+static void reports_out_of_memory_of_node_too(void **state)
+{
+    static const char *const programs[] = {
+        "const a = []; for (;;) a.push(new Array(1e5).fill({}))",
+        "const a = []; for (;;) a.push(Buffer.alloc(1 << 24, 1))",
+    };
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        IN_SANDBOX("javascript");
+        run(sandbox, "javascript", programs[i], &seen);
+        assert_int_equal(seen.result.status, CBX_RUN_OOM);
+    }
+}
+
 static void outlives_a_fork_bomb(void **state)
 {
     IN_SANDBOX("python");
@@ -113,6 +126,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(caps_a_flood_and_the_session_survives),
         cmocka_unit_test(keeps_the_head_and_the_tail_of_a_flood),
         cmocka_unit_test(reports_out_of_memory),
+        cmocka_unit_test(reports_out_of_memory_of_node_too),
         cmocka_unit_test(outlives_a_fork_bomb),
         cmocka_unit_test(ends_what_uses_too_much_processor_time),
         cmocka_unit_test(ends_threads_that_continue_after_a_forged_end),
