@@ -7,6 +7,7 @@
 #include "gateway/cli/cli.h"
 #include "gateway/cli/run_files.h"
 #include "gateway/cli/run_input.h"
+#include "gateway/cli/run_interrupt.h"
 #include "gateway/cli/run_packages.h"
 #include "gateway/cli/terminal.h"
 #include "gateway/front/advice.h"
@@ -90,6 +91,7 @@ struct stream {
 struct output {
     struct cbx_run_files files;
     struct cbx_run_input *input;
+    struct cbx_run_interrupt interrupt;
     bool is_cell; /* only a notebook cell shows its last value */
     const struct cbx_outcome *outcome;
     struct stream out, err;
@@ -187,6 +189,19 @@ static int take_event(void *context, const struct cbx_event *event)
         break;
     }
     return 0;
+}
+
+static bool is_interrupted(void *context)
+{
+    struct output *o = context;
+    return cbx_run_interrupt_check(&o->interrupt);
+}
+
+static void note_run(void *context, enum cbx_progress progress, const char *decision,
+                     uint64_t audit_seq)
+{
+    struct output *o = context;
+    cbx_run_interrupt_note(&o->interrupt, progress, decision, audit_seq);
 }
 
 static void print_advice(void *context, struct cbx_str line)
@@ -310,7 +325,10 @@ static int run_program(const struct cbx_options *options, const struct program *
                              .err = open_stream(STDERR_FILENO) };
     cbx_run_files_init(&output.files, options->output,
                        cbx_str_sub(cbx_str_of(name), 0, stem > 0 ? stem : strlen(name)));
-    struct cbx_sink sink = { .event = take_event, .context = &output };
+    output.interrupt =
+        (struct cbx_run_interrupt){ .flow = flow, .principal = cbx_str_of(principal) };
+    cbx_run_interrupt_catch();
+    struct cbx_sink sink = { .event = take_event, .cancelled = is_interrupted, .context = &output };
     struct cbx_request request = {
         .subject = { .action = CBX_ACTION_RUN,
                      .language = cbx_str_of(program->language),
@@ -321,7 +339,7 @@ static int run_program(const struct cbx_options *options, const struct program *
                      .arguments = program->arguments,
                      .mounts = flow->mounts },
         .source = program->source,
-        .options = { .interactive = true },
+        .options = { .interactive = true, .note = note_run, .context = &output },
     };
     CBX_AUTO_DONE(buf) set;
     CBX_AUTO_DONE(judgement) judgement = { 0 };
@@ -330,9 +348,17 @@ static int run_program(const struct cbx_options *options, const struct program *
     if (!failed && outcome.verdict == CBX_ALLOW) {
         failed = cbx_review_submit(flow, &request, &judgement, &sink, &outcome, &err);
     }
-    int status =
-        failed ? cbx_cli_fail(&err) : report_outcome(program, &output, flow, cbx_str_of(principal));
+    bool interrupted = output.interrupt.handled > 0;
+    int status = 0;
+    if (!failed) {
+        status = report_outcome(program, &output, flow, cbx_str_of(principal));
+    } else if (!interrupted) {
+        status = cbx_cli_fail(&err);
+    }
     cbx_run_files_done(&output.files);
+    if (interrupted && (failed || status != 0)) {
+        return 128 + SIGINT; /* as shells have it */
+    }
     return status;
 }
 

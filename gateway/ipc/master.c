@@ -573,6 +573,8 @@ static void supervise(struct master *m, const sigset_t *signals)
         if (number == SIGHUP && m->config.reload.load != NULL && m->stop_signal == 0) {
             reload(m);
             cbx_notify_send(&m->notify, "READY=1");
+        } else if (number == SIGINT && m->config.front_role == CBX_ROLE_CALLER) {
+            signal_child(m->front_pid, SIGINT); /* it interrupts its program, and ends by itself */
         } else if (number == SIGTERM || number == SIGINT || number == SIGHUP) {
             cbx_notify_send(&m->notify, "STOPPING=1");
             m->stop_signal = m->stop_signal != 0 ? m->stop_signal : number;

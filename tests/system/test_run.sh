@@ -132,6 +132,35 @@ wait_until test -s port.txt
 ok 'an engine that is too old is refused, with both versions' gives 2 1.41 run --docker-host "tcp://127.0.0.1:$(cat port.txt)" hello.py
 kill $old
 
+# --- ^C: a terminal sends it to all processes of the command
+begin() { # FILE: in a group of its own, until the program has printed
+    : >"$work/interrupted"
+    setsid "$codebox" run --state "$state" "$1" >"$work/interrupted" 2>&1 &
+    running=$!
+    wait_until grep -q begun "$work/interrupted"
+}
+ends_with() { # STATUS
+    local status=0
+    wait "$running" || status=$?
+    [ "$status" = "$1" ]
+}
+program caught.py $'import time\nprint("begun", flush=True)\ntry:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print("cleaned up")'
+catches() { begin caught.py && kill -INT -- "-$running" && ends_with 0 && grep -qx 'cleaned up' "$work/interrupted"; }
+ok '^C is KeyboardInterrupt in the program, whose output is shown' catches
+program endless.py $'import time\nprint("begun", flush=True)\nwhile True:\n    try:\n        time.sleep(60)\n    except BaseException:\n        print("ignored")'
+ends() {
+    begin endless.py
+    kill -INT -- "-$running"
+    wait_until grep -q 'once more ends it' "$work/interrupted"
+    sleep 0.5 # what comes within a moment is one
+    kill -INT -- "-$running"
+    ends_with 130
+}
+ok 'a second one ends a program that goes on' ends
+program lines.sh $'echo begun\nsleep 60\necho not reached'
+stops() { begin lines.sh && kill -INT "$running" && ends_with 130 && ! grep -q 'not reached' "$work/interrupted"; }
+ok 'SIGINT for the first process alone does the same' stops
+
 docker tag codebox-javascript:latest codebox-javascript:kept
 restore() { docker tag codebox-javascript:kept codebox-javascript:latest; docker rmi codebox-javascript:kept >/dev/null; }
 docker rmi codebox-javascript:latest >/dev/null
