@@ -4,6 +4,7 @@
 #ifndef CBX_DOCKER_RESULT_H
 #define CBX_DOCKER_RESULT_H
 
+#include "policies/base/hash.h"
 #include "policies/base/json.h"
 #include "policies/base/str.h"
 
@@ -81,7 +82,12 @@ struct cbx_result {
                           new kernel */
     bool session_restarted; /* the sandbox was lost before this run, which started in a new one,
                                without files */
-    int64_t lost_since_ms;  /* LOST: the engine's last sign, milliseconds since 1970; else 0 */
+    bool has_input;     /* the program had a standard input, of this many bytes and this hash; */
+    bool input_cut;     /* the rest of it was lost, as the gateway was restarted; */
+    bool input_awaited; /* TIMEOUT: it had read all that there was, and more could come */
+    uint64_t input_bytes;
+    struct cbx_sha256 input_sha256;
+    int64_t lost_since_ms; /* LOST: the engine's last sign, milliseconds since 1970; else 0 */
 };
 
 /* "engine unreachable since TIME, outcome unknown", with a UTC time, for a result that is LOST. */

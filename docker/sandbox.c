@@ -84,6 +84,7 @@ static struct cbx_sandbox *new_sandbox(struct cbx_engine *engine,
     sandbox->lease_ms = config->lease_ms != 0 ? config->lease_ms : CBX_SANDBOX_LEASE_MS;
     memcpy(sandbox->secret, config->secret, sizeof(sandbox->secret));
     pthread_mutex_init(&sandbox->send_lock, NULL);
+    cbx_sandbox_input_init(&sandbox->input);
     cbx_stream_init(&sandbox->stream, CBX_FRAME_DATA_MAX);
     return sandbox;
 }
@@ -97,6 +98,7 @@ void cbx_sandbox_detach(struct cbx_sandbox *sandbox)
     cbx_attach_free(sandbox->attach);
     cbx_stream_done(&sandbox->stream);
     pthread_mutex_destroy(&sandbox->send_lock);
+    cbx_sandbox_input_done(&sandbox->input);
     json_decref(sandbox->mounted);
     free(sandbox->chunk);
     free(sandbox);
@@ -150,12 +152,13 @@ static bool is_of_connection(const struct cbx_frame *frame)
            frame->type == CBX_FRAME_GRANT || frame->type == CBX_FRAME_CLOSE;
 }
 
-/* As cbx_stream_next. Frames about connections go to the proxy. */
+/* As cbx_stream_next. Frames about connections go to the proxy, those about room for input to sandbox_input.c. */
 static int next_frame(struct cbx_sandbox *sandbox, struct cbx_frame *out, struct cbx_err *err)
 {
     int got;
-    while ((got = cbx_stream_next(&sandbox->stream, out, err)) > 0 && is_of_connection(out)) {
-        if (sandbox->proxy != NULL) {
+    while ((got = cbx_stream_next(&sandbox->stream, out, err)) > 0 &&
+           (is_of_connection(out) || cbx_sandbox_take_fed(sandbox, out))) {
+        if (sandbox->proxy != NULL && is_of_connection(out)) {
             cbx_proxy_take(sandbox->proxy, out);
         }
     }

@@ -147,7 +147,12 @@ int64_t cbx_sandbox_claimed_ms(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox);
 
 /* Options of a run; zero-initialised, or NULL, for defaults. */
-enum { CBX_RUN_ACCEPT_MAX = 4096 };
+enum {
+    CBX_RUN_ACCEPT_MAX = 4096,
+    CBX_INPUT_WAITING_MAX =
+        16 * 1024 * 1024, /* of standard input that a program has not read yet */
+};
+#define CBX_INPUT_BYTES_MAX ((uint64_t)1 << 30) /* of the standard input of a run, in all */
 struct cbx_run_options {
     /* SHA-256 values of files that were judged as part of the session's program, in a language that
      * the kernel loads. From this run on the kernel loads files with exactly these bytes as code, and
@@ -157,6 +162,11 @@ struct cbx_run_options {
     size_t accept_count;
     const struct cbx_sink *sink; /* of the events; NULL: they are discarded */
     bool interactive;            /* the sink answers CBX_EVENT_ASK by cbx_sandbox_input */
+    bool has_input;       /* the program has a standard input; else that is at its end at once */
+    bool streams;         /* cbx_sandbox_feed adds to it; else it ends behind `input` */
+    struct cbx_str input; /* its first bytes, at most CBX_INPUT_WAITING_MAX; borrowed */
+    /* Called when the program has read some of the input, from the thread of the run; may be NULL. */
+    void (*has_room)(void *context);
     /* Called after RUN was sent and before the first event; the run can be resumed from now on. */
     void (*begun)(void *context);
     void *context;
@@ -193,6 +203,18 @@ void cbx_sandbox_acknowledge(struct cbx_sandbox *sandbox, const char *run_id);
  * line that the program asked for; CBX_ETOOBIG over 64 KiB. */
 void cbx_sandbox_interrupt(struct cbx_sandbox *sandbox);
 int cbx_sandbox_input(struct cbx_sandbox *sandbox, struct cbx_str line, struct cbx_err *err);
+
+/* Adds bytes to the standard input of a run that streams it, all or none; `end`: no more come. *waiting is how many bytes the sandbox was not
+ * sent yet, because the program has not read those before them. From any thread, does not wait for the program. CBX_ESTATE when no run takes
+ * input; CBX_ETOOBIG when more than CBX_INPUT_WAITING_MAX would wait, or CBX_INPUT_BYTES_MAX were given. */
+int cbx_sandbox_feed(struct cbx_sandbox *sandbox, struct cbx_str bytes, bool end, size_t *waiting,
+                     struct cbx_err *err);
+
+size_t cbx_sandbox_input_waiting(struct cbx_sandbox *sandbox);
+
+/* Nobody will add to the standard input of the run, which was not complete: it ends behind what was given, and the result says so. No effect on an
+ * input that is complete. From any thread. */
+void cbx_sandbox_cut_input(struct cbx_sandbox *sandbox);
 
 /* Renews the lease; makes the kernel import what programs usually need. From any thread. */
 void cbx_sandbox_renew_lease(struct cbx_sandbox *sandbox);

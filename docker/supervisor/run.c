@@ -66,6 +66,7 @@ static void finish(uint32_t status, int exit_code, int signal)
 {
     cbx_run_drain(REST_BYTES);
     cbx_guard_end();
+    cbx_run.done.flags |= cbx_input_end();
     cbx_run.done.flags |= cbx_report_end_output();
     if (!cbx_file_report_changed(&cbx_run.began_wall)) {
         cbx_run.done.flags |= CBX_DONE_FILES_CUT;
@@ -140,6 +141,10 @@ static void begin(const uint8_t *payload, size_t len)
         refuse("the sandbox cannot listen at the address of the proxy");
         return;
     }
+    if (!cbx_input_begin()) {
+        refuse("the sandbox cannot pass on the standard input");
+        return;
+    }
     /* What threads of earlier runs wrote is not output of this run. */
     cbx_run_drain(REST_BYTES);
     cbx_run.oom_kills = cbx_count_oom_kills();
@@ -193,6 +198,7 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     cbx_run_drain(REST_BYTES); /* late output is complete before the log begins with it */
     cbx_report_begin(&run.limits);
     cbx_guard_begin();
+    cbx_input_submit(run.input != 0);
     if (!cbx_hash_set_add(&cbx_accepted, payload + sizeof(run), run.accept_count)) {
         refuse("the session has too many files of code; reset it, or use fewer");
         return;
@@ -361,6 +367,9 @@ void cbx_run_reset(void)
 /* At the deadline the program is interrupted; after the grace period it is killed. */
 static void deadline_passed(void)
 {
+    if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_input_is_awaited()) {
+        cbx_run.done.flags |= CBX_DONE_INPUT_AWAITED;
+    }
     if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_count_processes() < CROWD) {
         stop_run(CBX_DONE_TIMEOUT, GRACE_MS);
     } else if (cbx_run.phase == CBX_PHASE_SETTLING) {
@@ -411,6 +420,7 @@ bool cbx_run_check_deadlines(int64_t now)
     if (cbx_run.phase == CBX_PHASE_STOPPING && cbx_run.signal_ms != 0 && now >= cbx_run.signal_ms) {
         cbx_run.signal_ms = 0;
         signal_kernel(SIGINT);
+        cbx_input_stop(); /* a read that no signal ends, as Node's, returns */
     }
     if (cbx_run.deadline_ms != 0 && now >= cbx_run.deadline_ms) {
         deadline_passed();

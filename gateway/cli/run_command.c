@@ -5,6 +5,7 @@
 #include "analyzer/lang.h"
 #include "docker/container.h"
 #include "gateway/cli/cli.h"
+#include "gateway/cli/run_feed.h"
 #include "gateway/cli/run_files.h"
 #include "gateway/cli/run_input.h"
 #include "gateway/cli/run_packages.h"
@@ -290,6 +291,15 @@ static int report_outcome(const struct program *program, struct output *output,
     return 1;
 }
 
+static void note_progress(void *context, enum cbx_progress progress, const char *decision,
+                          uint64_t audit_seq)
+{
+    (void)audit_seq;
+    if (progress == CBX_BEGUN) {
+        cbx_run_feed_begin(context, decision);
+    }
+}
+
 static int run_program(const struct cbx_options *options, const struct program *program,
                        struct cbx_flow *flow)
 {
@@ -303,6 +313,11 @@ static int run_program(const struct cbx_options *options, const struct program *
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     CBX_AUTO(run_input)
     input = cbx_run_input_new(flow, cbx_str_of(principal), from_stdin ? -1 : STDIN_FILENO);
+    bool feeds = !from_stdin && cbx_run_feed_takes(STDIN_FILENO, &err);
+    if (err.code != 0) {
+        return cbx_cli_fail(&err);
+    }
+    CBX_AUTO(run_feed) feed = cbx_run_feed_new(flow, cbx_str_of(principal), STDIN_FILENO);
     struct output output = { .is_cell = strcmp(program->language, "ipython") == 0,
                              .input = input,
                              .outcome = &outcome,
@@ -321,7 +336,11 @@ static int run_program(const struct cbx_options *options, const struct program *
                      .arguments = program->arguments,
                      .mounts = flow->mounts },
         .source = program->source,
-        .options = { .interactive = true },
+        .options = { .interactive = !feeds,
+                     .has_input = feeds,
+                     .streams = feeds,
+                     .note = feeds ? note_progress : NULL,
+                     .context = feed },
     };
     CBX_AUTO_DONE(buf) set;
     CBX_AUTO_DONE(judgement) judgement = { 0 };
@@ -330,6 +349,8 @@ static int run_program(const struct cbx_options *options, const struct program *
     if (!failed && outcome.verdict == CBX_ALLOW) {
         failed = cbx_review_submit(flow, &request, &judgement, &sink, &outcome, &err);
     }
+    int unread = cbx_run_feed_end(feed, failed ? &(struct cbx_err){ 0 } : &err);
+    failed = failed ? failed : unread;
     int status =
         failed ? cbx_cli_fail(&err) : report_outcome(program, &output, flow, cbx_str_of(principal));
     cbx_run_files_done(&output.files);
