@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 enum {
-    GRACE_MS = 400,    /* from telling a program to end until it is killed */
-    SIGNAL_MS = 30,    /* from INTERRUPT to the kernel until SIGINT to its process group */
-    SETTLE_MS = 150,   /* how long a kernel is observed that reported its end after the limit, */
+    GRACE_MS = 400,  /* from telling a program to end until it is killed */
+    SIGNAL_MS = 30,  /* from INTERRUPT to the kernel until SIGINT to its process group, */
+    INPUT_MS = 150,  /* and from that until a program that still reads finds the end of its input */
+    SETTLE_MS = 150, /* how long a kernel is observed that reported its end after the limit, */
     SETTLE_CHECKS = 4, /* and how often while it still runs */
     CPU_TICK_MS = 100,
     CROWD = 32, /* processes; that many are killed at once, as each one told to end would use the
@@ -273,6 +274,7 @@ static void stop_run(uint32_t reason, int grace_ms)
     cbx_kernel_send(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
     cbx_kernel_flush();
     cbx_run.signal_ms = cbx_now_ms() + SIGNAL_MS;
+    cbx_run.input_ms = 0;
 }
 
 void cbx_run_refused(void)
@@ -408,6 +410,10 @@ int64_t cbx_run_time_left(int64_t now)
         cbx_run.signal_ms - now < left) {
         left = cbx_run.signal_ms - now;
     }
+    if (cbx_run.phase == CBX_PHASE_STOPPING && cbx_run.input_ms != 0 &&
+        cbx_run.input_ms - now < left) {
+        left = cbx_run.input_ms - now;
+    }
     if (cbx_run.phase == CBX_PHASE_RUNNING && left > CPU_TICK_MS) {
         left = CPU_TICK_MS;
     }
@@ -420,7 +426,11 @@ bool cbx_run_check_deadlines(int64_t now)
     if (cbx_run.phase == CBX_PHASE_STOPPING && cbx_run.signal_ms != 0 && now >= cbx_run.signal_ms) {
         cbx_run.signal_ms = 0;
         signal_kernel(SIGINT);
-        cbx_input_stop(); /* a read that no signal ends, as Node's, returns */
+        cbx_run.input_ms = now + INPUT_MS;
+    }
+    if (cbx_run.phase == CBX_PHASE_STOPPING && cbx_run.input_ms != 0 && now >= cbx_run.input_ms) {
+        cbx_run.input_ms = 0;
+        cbx_input_stop(); /* a read that no signal ends returns; one that the signal ends does not see it */
     }
     if (cbx_run.deadline_ms != 0 && now >= cbx_run.deadline_ms) {
         deadline_passed();

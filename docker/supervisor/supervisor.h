@@ -181,7 +181,7 @@ extern struct cbx_run {
     bool warm, warming;    /* WARM is to be sent; the kernel works on it */
     struct cbx_frame_run request; /* the last RUN; its id is empty once the host has the result */
     struct cbx_frame_done done;
-    int64_t began_ms, deadline_ms, signal_ms; /* 0 = none */
+    int64_t began_ms, deadline_ms, signal_ms, input_ms; /* 0 = none */
     uint64_t began_cpu_ms, settle_cpu_ms;
     int settle_checks;
     struct timespec began_wall;

@@ -236,7 +236,7 @@ static int report_result(const struct cbx_outcome *outcome, struct cbx_flow *flo
     char loss[CBX_RESULT_LOSS_BYTES];
     switch (r->status) {
     case CBX_RUN_OK:
-        return 0;
+        return r->input_cut ? 1 : 0;
     case CBX_RUN_LOST:
         fprintf(stderr, "codebox: lost: %s\n", cbx_result_loss(r, loss));
         return 1;
