@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The standard input of a run: bytes that its program has not read yet, and in all. */
+enum { CBX_INPUT_WAITING_MAX = 16 * 1024 * 1024 };
+#define CBX_INPUT_BYTES_MAX ((uint64_t)1 << 30)
+
 enum cbx_event_kind {
     CBX_EVENT_STDOUT = 1,
     CBX_EVENT_STDERR,

@@ -147,12 +147,7 @@ int64_t cbx_sandbox_claimed_ms(const struct cbx_sandbox *sandbox);
 const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox);
 
 /* Options of a run; zero-initialised, or NULL, for defaults. */
-enum {
-    CBX_RUN_ACCEPT_MAX = 4096,
-    CBX_INPUT_WAITING_MAX =
-        16 * 1024 * 1024, /* of standard input that a program has not read yet */
-};
-#define CBX_INPUT_BYTES_MAX ((uint64_t)1 << 30) /* of the standard input of a run, in all */
+enum { CBX_RUN_ACCEPT_MAX = 4096 };
 struct cbx_run_options {
     /* SHA-256 values of files that were judged as part of the session's program, in a language that
      * the kernel loads. From this run on the kernel loads files with exactly these bytes as code, and

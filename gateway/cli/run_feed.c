@@ -2,7 +2,7 @@
  * Standard input of `codebox run` that is no terminal. */
 #include "gateway/cli/run_feed.h"
 
-#include "docker/sandbox.h"
+#include "docker/result.h"
 #include "gateway/front/executor_client.h"
 
 #include <errno.h>

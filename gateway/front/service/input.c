@@ -2,7 +2,7 @@
  * Standard input of executions. One call at a time sends bytes to a run, so that they arrive in the order in which they were accepted. */
 #include "gateway/front/service/input.h"
 
-#include "docker/sandbox.h"
+#include "docker/result.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/service/live.h"
 #include "policies/base/base64.h"

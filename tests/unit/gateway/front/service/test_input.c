@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Standard input of executions over REST: what is submitted with the program, and what is added while it waits and runs. */
-#include "docker/sandbox.h"
+#include "docker/result.h"
 #include "tests/unit/gateway/front/rest/rig.h"
 
 static struct cbx_http_exchange *post(struct rig *rig, const char *body)
