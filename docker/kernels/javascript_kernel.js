@@ -30,7 +30,7 @@ const { inspect } = util;
 const { stringify } = JSON;
 const { fromCharCode } = String;
 const isOurs = Function.prototype.call.bind(Set.prototype.has);
-const { openSync, writeSync } = fs;
+const { fstatSync, openSync, writeSync } = fs;
 const { writeBuffer } = process.binding('fs'); // fs.writeSync may be terminated between its write and its return
 const { alloc, concat, from, isBuffer } = Buffer;
 const part = Function.prototype.call.bind(Buffer.prototype.subarray);
@@ -125,13 +125,22 @@ console._ignoreErrors = false;
 
 // Each run has a stdin of its own, as Node's for a pipe, on descriptor 0 that is opened once more: Node makes the one that it reads
 // non-blocking, and fs.readFileSync(0) and children read the other. A run that waits for input behind its end fails with an explanation.
+// A program may close descriptor 0; the next file that is opened gets this number.
+const ownStdin = `/proc/self/fd/${openSync('/proc/self/fd/0', 'r')}`;
+function renewInput() {
+  try {
+    fstatSync(0);
+  } catch (closed) {
+    openSync(ownStdin, 'r');
+  }
+}
 let stdin;
 function closeStdin() {
   if (stdin !== undefined) stdin.destroy();
   stdin = undefined;
 }
 function openStdin(run) {
-  const stream = new net.Socket({ fd: openSync('/proc/self/fd/0', 'r'), readable: true, writable: false, manualStart: true });
+  const stream = new net.Socket({ fd: openSync(ownStdin, 'r'), readable: true, writable: false, manualStart: true });
   const stop = () => {
     if (!stream._handle?.reading) return;
     stream._handle.reading = false;
@@ -505,6 +514,7 @@ function take({ isOneShot, hasInput, words, code }) {
     resources = countResources();
   }
   closeStdin();
+  renewInput();
   if (isOneShot || words.length > 0) becomeProgram(words);
   current = { number: ++runs, isOneShot, hasInput, handles: new Map(), stop: new AbortController(), isEvaluated: false, isStarved: false };
   const run = current;

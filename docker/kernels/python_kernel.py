@@ -56,9 +56,10 @@ FUTURES = 0x1FE0000  # flags of `from __future__ import ...`, which apply to lat
 AGAIN_AFTER, AGAIN_EVERY = 0.15, 0.05  # seconds after which an interrupt that the program caught is repeated
 
 quote, now, getpid, get_ident = _json.encode_basestring, time.monotonic, os.getpid, _thread.get_ident
-read_fd, write_fd, set_blocking, exit_now = os.read, os.write, os.set_blocking, os._exit
+read_fd, write_fd, exit_now = os.read, os.write, os._exit
 get_limit, set_limit, sleep, ioctl = sys.getrecursionlimit, sys.setrecursionlimit, time.sleep, fcntl.ioctl
 open_fd, close_fd, chdir, fchdir = os.open, os.close, os.chdir, os.fchdir
+set_blocking, fstat, dup2 = os.set_blocking, os.fstat, os.dup2
 lines = linecache.cache
 START_PROGRAM = _posixsubprocess.fork_exec
 to_json, decode64, TracebackException = json.dumps, binascii.a2b_base64, traceback.TracebackException
@@ -222,6 +223,7 @@ class Stdin(io.TextIOBase):
 
     def __init__(self, channel, flush):
         self._channel, self._flush = channel, flush
+        self._own = os.dup(0)  # a program may close the other, as `open(0)` does
         self.name, self.mode = "<stdin>", "r"
         self.begin(False, False)
 
@@ -229,10 +231,11 @@ class Stdin(io.TextIOBase):
         """A run begins."""
         self.interactive, self._has_input = interactive, has_input
         self._text = io.TextIOWrapper(io.BufferedReader(StdinBytes(self)), encoding="utf-8", errors="strict")
+        set_blocking(self._own, True)  # a program may have changed it
         try:
-            set_blocking(0, True)  # a program may have changed it
+            fstat(0)
         except OSError:
-            pass  # it closed the descriptor
+            dup2(self._own, 0)
 
     buffer = property(lambda self: self._text.buffer)
     encoding = property(lambda self: self._text.encoding)
@@ -270,7 +273,7 @@ class Stdin(io.TextIOBase):
                 return payload.decode("utf-8", "replace")
 
     def read_bytes(self, size):
-        return self.ask().encode() if self.interactive else read_fd(0, size)
+        return self.ask().encode() if self.interactive else read_fd(self._own, size)
 
     def __iter__(self):
         return self._text
@@ -1034,6 +1037,7 @@ class Kernel:
         # IPython's would add that a kernel has to be restarted.
         shell.register_magic_function(lambda line: shell.system(f"pip {line}"), "line", "pip")
         shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
+        shell.user_ns.pop("open", None)  # IPython's refuses descriptor 0, which is the program's input here
         shell.builtin_trap.activate()
         builtins.input = self.stdin.input
         warnings.filterwarnings("ignore", message="To exit: use")

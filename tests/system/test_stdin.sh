@@ -189,15 +189,15 @@ cells() { # LANGUAGE READ-A-LINE READ-ALL
 ok 'Python: what a cell does not read is not for the next one' cells python 'print(input())' 'import sys; print(sys.stdin.read(), end="")'
 ok 'JavaScript: what a cell does not read is not for the next one' cells javascript 'var b = Buffer.alloc(2); require("fs").readSync(0, b); console.log(String(b).trim())' 'var t = ""; for await (const c of process.stdin) t += c; process.stdout.write(t)'
 ok 'shell: what a cell does not read is not for the next one' cells shell 'read -r x; echo "$x"' 'cat'
-left() { # a process that outlives its cell and reads has no part of the next input
+left() { # a process that outlives its cell and reads finds the end with it
     local s
     s=$(open shell)
-    cell "$s" '(exec 8<&0; (sleep 0.2; cat <&8 >late.txt) &)' '{"stdin": "first"}' >/dev/null
-    [ "$(cell "$s" 'sleep 0.5; cat' '{"stdin": "second"}' | wc -c)" -le 6 ]
-    [ "$(cell "$s" 'cat' '{"stdin": "third"}')" = third ]
+    cell "$s" '(exec 8<&0; (cat <&8 >late.txt; touch late.done) &) >/dev/null' '{"stdin": "first"}' >/dev/null
+    [ "$(cell "$s" 'until [ -e late.done ]; do sleep 0.05; done; echo ended' '{}')" = ended ]
+    [ "$(cell "$s" 'cat' '{"stdin": "second"}')" = second ]
     curl -sS -X DELETE "$base/v1/sessions/$s" >/dev/null
 }
-ok 'a process that outlives its cell leaves later cells their input' left
+ok 'a process that outlives its cell finds the end of the input with it' left
 reset() {
     local s
     s=$(open python)
@@ -207,6 +207,22 @@ reset() {
     curl -sS -X DELETE "$base/v1/sessions/$s" >/dev/null
 }
 ok 'a reset leaves nothing of an input' reset
+by_number() { # in a cell that has loaded IPython, too
+    local s
+    s=$(open python)
+    [ "$(cell "$s" 'import IPython; print(open(0).read())' '{"stdin": "abc"}')" = abc ]
+    [ "$(cell "$s" 'print(open(0).read())' '{"stdin": "def"}')" = def ]
+    curl -sS -X DELETE "$base/v1/sessions/$s" >/dev/null
+}
+ok 'Python: open(0) reads it, and closes it for its cell alone' by_number
+closes() {
+    local s
+    s=$(open javascript)
+    [ "$(cell "$s" 'let t = ""; for await (const c of require("fs").createReadStream(null, { fd: 0 })) t += c; console.log(t)' '{"stdin": "abc"}')" = abc ]
+    [ "$(cell "$s" 'console.log(require("fs").readFileSync(0, "utf8"))' '{"stdin": "def"}')" = def ]
+    curl -sS -X DELETE "$base/v1/sessions/$s" >/dev/null
+}
+ok 'JavaScript: a cell that closes it does so for itself' closes
 
 # --- MCP
 tool() { # NAME ARGUMENTS: the text of the result, which comes before the input ends
