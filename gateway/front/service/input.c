@@ -19,6 +19,13 @@ static int fail_large(size_t bytes, struct cbx_err *err)
                     bytes, CBX_INPUT_WAITING_MAX);
 }
 
+void cbx_input_init(struct cbx_job *job)
+{
+    cbx_buf_init(&job->input.bytes, CBX_INPUT_WAITING_MAX);
+    cbx_buf_init(&job->input.later, CBX_INPUT_WAITING_MAX);
+    cbx_buf_init(&job->input.proof, CBX_PROOF_BYTES_MAX);
+}
+
 int cbx_input_give(struct cbx_job *job, const struct cbx_input_wanted *wanted, struct cbx_err *err)
 {
     struct cbx_job_input *in = &job->input;
@@ -32,9 +39,6 @@ int cbx_input_give(struct cbx_job *job, const struct cbx_input_wanted *wanted, s
                         "the program has a standard input, so it cannot be 'interactive': its "
                         "questions would have two answers");
     }
-    cbx_buf_init(&in->bytes, CBX_INPUT_WAITING_MAX);
-    cbx_buf_init(&in->later, CBX_INPUT_WAITING_MAX);
-    cbx_buf_init(&in->proof, CBX_PROOF_BYTES_MAX);
     in->has = has;
     in->streams = wanted->streams;
     if (wanted->base64.len / 4 * 3 > CBX_INPUT_WAITING_MAX) {
@@ -49,11 +53,9 @@ int cbx_input_give(struct cbx_job *job, const struct cbx_input_wanted *wanted, s
 
 void cbx_input_done(struct cbx_job *job)
 {
-    if (job->input.has) {
-        cbx_buf_done(&job->input.bytes);
-        cbx_buf_done(&job->input.later);
-        cbx_buf_done(&job->input.proof);
-    }
+    cbx_buf_done(&job->input.bytes);
+    cbx_buf_done(&job->input.later);
+    cbx_buf_done(&job->input.proof);
 }
 
 /* --- while it is queued or runs --------------------------------------------------------------- */

@@ -30,6 +30,8 @@ int cbx_input_feed(struct cbx_service *service, const struct cbx_input_part *par
 bool cbx_input_begin(struct cbx_job *job);
 void cbx_input_flush(struct cbx_job *job);
 
+/* Of a job that is made, with no input; of one that is freed. */
+void cbx_input_init(struct cbx_job *job);
 void cbx_input_done(struct cbx_job *job);
 
 #endif

@@ -41,6 +41,7 @@ struct cbx_job *cbx_job_new(struct cbx_service *service, const char *principal)
     cbx_buf_init(&job->past, CBX_WIRE_BYTES_MAX);
     cbx_buf_init(&job->entries, CBX_WIRE_BYTES_MAX);
     cbx_buf_init(&job->packages, CBX_PACKAGE_SET_BYTES_MAX);
+    cbx_input_init(job);
     job->kind = CBX_ENTRY_CELL;
     cbx_uuid_make(job->id);
     return job;
@@ -218,18 +219,16 @@ struct cbx_request cbx_job_request(const struct cbx_job *job)
     request.subject.path = cbx_buf_str(&job->path);
     request.subject.past = cbx_buf_str(&job->past);
     request.subject.entries = cbx_buf_str(&job->entries);
-    request.options =
-        (struct cbx_submit_options){ .detach = !is_file,
-                                     .renew = renew_past,
-                                     .interactive = job->interactive,
-                                     .has_input = job->input.has,
-                                     .streams = job->input.streams,
-                                     .input = job->input.has ? cbx_buf_str(&job->input.bytes)
-                                                             : CBX_STR(""),
-                                     .approval = &job->approval,
-                                     .note = note_progress,
-                                     .ahead = note_ahead,
-                                     .context = (void *)(uintptr_t)job };
+    request.options = (struct cbx_submit_options){ .detach = !is_file,
+                                                   .renew = renew_past,
+                                                   .interactive = job->interactive,
+                                                   .has_input = job->input.has,
+                                                   .streams = job->input.streams,
+                                                   .input = cbx_buf_str(&job->input.bytes),
+                                                   .approval = &job->approval,
+                                                   .note = note_progress,
+                                                   .ahead = note_ahead,
+                                                   .context = (void *)(uintptr_t)job };
     return request;
 }
 
