@@ -275,6 +275,17 @@ static void a_program_that_makes_its_descriptor_non_blocking_does_so_for_itself(
     assert_int_equal(fcntl(in.writing, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
 }
 
+static void without_a_way_to_open_the_pipe_only_runs_without_an_input_begin(void **state)
+{
+    (void)state;
+    cbx_close(&in.own);
+    cbx_input_submit(true);
+    assert_false(cbx_input_begin());
+    cbx_input_end();
+    begin(false);
+    assert_string_equal(reads(), "");
+}
+
 static void a_new_kernel_has_a_pipe_of_its_own(void **state)
 {
     (void)state;
@@ -307,6 +318,7 @@ int main(void)
         TEST(another_host_counts_from_its_own_first_byte),
         TEST(the_host_may_say_that_it_lost_the_rest),
         TEST(a_program_that_makes_its_descriptor_non_blocking_does_so_for_itself),
+        TEST(without_a_way_to_open_the_pipe_only_runs_without_an_input_begin),
         TEST(a_new_kernel_has_a_pipe_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
