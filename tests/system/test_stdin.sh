@@ -268,4 +268,27 @@ again() {
 ok 'a gateway that is restarted: the same' again
 stop_server
 ok 'the audit log is whole' audit_is_whole
+
+# --- principals, and executions that wait for their turn
+ann=$("$codebox" token create --state "$state" --principal ann 2>/dev/null) bob=$("$codebox" token create --state "$state" --principal bob 2>/dev/null)
+printf 'max-runs: 1\nprincipals: [{name: ann}, {name: bob}]\n' >"$work/codebox.yaml"
+start_server --policy permissive --config "$work/codebox.yaml"
+feed_as() { curl -sS -o "$work/fed" -w '%{http_code}' -H "Authorization: Bearer $1" -H 'Content-Type: application/octet-stream' --data-binary "$3" "$base/v1/executions/$2/input${4:-}"; } # TOKEN ID BYTES [QUERY]
+status_is() { [ "$(as "$ann" GET "/v1/executions/$1" | jq -r .status)" = "$2" ]; }
+queued() {
+    local busy id
+    busy=$(as "$ann" POST /v1/executions '{"language": "shell", "code": "sleep 100", "async": true}' | jq -er .execution_id)
+    wait_until status_is "$busy" running
+    id=$(as "$ann" POST /v1/executions '{"language": "shell", "code": "cat", "input": "stream", "async": true}' | jq -er .execution_id)
+    wait_until status_is "$id" queued
+    [ "$(feed_as "$ann" "$id" $'one\n')" = 202 ]
+    [ "$(feed_as "$bob" "$id" $'two\n')" = 404 ]
+    as "$ann" POST "/v1/executions/$busy/cancel" >/dev/null
+    wait_until status_is "$id" running
+    [ "$(feed_as "$ann" "$id" $'three\n' '?end=true')" = 202 ]
+    wait_until status_is "$id" completed
+    [ "$(as "$ann" GET "/v1/executions/$id" | stdout_of)" = $'one\nthree' ]
+}
+ok "what comes while it waits is read when it runs, and another principal's is not there" queued
+stop_server
 finish
