@@ -268,5 +268,8 @@ int cbx_events_finish(struct cbx_events *events, struct cbx_str payload, struct 
     result->output_truncated = (done.flags & CBX_DONE_OUTPUT_CUT) != 0;
     result->files_truncated = (done.flags & CBX_DONE_FILES_CUT) != 0;
     result->session_lost = (done.flags & CBX_DONE_LOST) != 0;
+    result->input_cut = (done.flags & CBX_DONE_INPUT_CUT) != 0;
+    result->input_awaited =
+        result->status == CBX_RUN_TIMEOUT && (done.flags & CBX_DONE_INPUT_AWAITED) != 0;
     return 0;
 }

@@ -33,6 +33,8 @@ enum {
     CBX_FRAME_ERROR_MAX = 256 * 1024,
     CBX_FRAME_LATE_MAX = 64 * 1024, /* of late output between two runs, in all */
     CBX_FRAME_INPUT_MAX = 64 * 1024,
+    CBX_FRAME_FEED_MAX = 64 * 1024,
+    CBX_FRAME_FEED_WINDOW = 256 * 1024, /* of a run's input: so many bytes wait at most */
     CBX_FRAME_PATH_MAX = 4096,
     CBX_FRAME_VARIABLES_MAX = 512 * 1024,
     CBX_FRAME_BLOCKED_MAX = 256,    /* bytes of what was refused */
@@ -55,7 +57,7 @@ struct cbx_frame_limits {
 
 /* The thousands are raised when the frames change. The rest is the number of limits: a limit that is
  * added makes images without it another version. */
-enum { CBX_FRAME_VERSION = 12000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
+enum { CBX_FRAME_VERSION = 13000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
 
 /* The head of RUN. The hashes, the programs, the imports, the arguments and the source follow. The kernel receives the
  * new hashes in an ACCEPT, then a RUN: the first CBX_FRAME_KERNEL_HEAD_BYTES of the head, the imports, the
@@ -72,7 +74,8 @@ struct cbx_frame_run {
     /* Bytes of the modules that the guard refuses to import: for each a mark, its name and a NUL
      * (analyzer/imports.h). */
     uint32_t imports_bytes;
-    uint32_t reserved;
+    uint8_t input; /* 1 = the run has a standard input (FEED); else that is at its end at once */
+    uint8_t reserved[3];
     struct cbx_frame_limits limits;
     /* Bytes of the names of programs that may be started although the guard refuses that, each terminated
      * by NUL. */
@@ -140,6 +143,9 @@ enum cbx_frame_status {
     CBX_DONE_REFUSED, /* the guard refused something, and the policy ends runs then */
 };
 enum { CBX_DONE_OUTPUT_CUT = 1 << 0, CBX_DONE_FILES_CUT = 1 << 1, CBX_DONE_LOST = 1 << 2 };
+/* Of the standard input: the host lost the rest of it; the time limit ended the run when the program had read all that there was, and
+ * more could come. */
+enum { CBX_DONE_INPUT_CUT = 1 << 3, CBX_DONE_INPUT_AWAITED = 1 << 4 };
 struct cbx_frame_done {
     uint32_t status;   /* enum cbx_frame_status */
     int32_t exit_code; /* -1 = none */

@@ -4,11 +4,16 @@
 #ifndef CBX_DOCKER_RESULT_H
 #define CBX_DOCKER_RESULT_H
 
+#include "policies/base/hash.h"
 #include "policies/base/json.h"
 #include "policies/base/str.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* The standard input of a run: bytes that its program has not read yet, and in all. */
+enum { CBX_INPUT_WAITING_MAX = 16 * 1024 * 1024 };
+#define CBX_INPUT_BYTES_MAX ((uint64_t)1 << 30)
 
 enum cbx_event_kind {
     CBX_EVENT_STDOUT = 1,
@@ -86,6 +91,11 @@ struct cbx_result {
                                without files */
     enum cbx_silent silent; /* LOST: what does not answer */
     int64_t lost_since_ms;  /* LOST: its last sign, milliseconds since 1970; else 0 */
+    bool has_input;     /* the program had a standard input, of this many bytes and this hash; */
+    bool input_cut;     /* the rest of it was lost, as the gateway was restarted; */
+    bool input_awaited; /* TIMEOUT: it had read all that there was, and more could come */
+    uint64_t input_bytes;
+    struct cbx_sha256 input_sha256;
 };
 
 /* "engine unreachable since TIME, outcome unknown", or "sandbox silent since TIME, outcome unknown" when the engine answers, with a UTC

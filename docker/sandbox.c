@@ -83,6 +83,7 @@ static struct cbx_sandbox *new_sandbox(struct cbx_engine *engine,
     sandbox->lease_ms = config->lease_ms != 0 ? config->lease_ms : CBX_SANDBOX_LEASE_MS;
     memcpy(sandbox->secret, config->secret, sizeof(sandbox->secret));
     pthread_mutex_init(&sandbox->send_lock, NULL);
+    cbx_sandbox_input_init(&sandbox->input);
     cbx_stream_init(&sandbox->stream, CBX_FRAME_DATA_MAX);
     return sandbox;
 }
@@ -96,6 +97,7 @@ void cbx_sandbox_detach(struct cbx_sandbox *sandbox)
     cbx_attach_free(sandbox->attach);
     cbx_stream_done(&sandbox->stream);
     pthread_mutex_destroy(&sandbox->send_lock);
+    cbx_sandbox_input_done(&sandbox->input);
     json_decref(sandbox->mounted);
     free(sandbox->chunk);
     free(sandbox);

@@ -157,6 +157,11 @@ struct cbx_run_options {
     size_t accept_count;
     const struct cbx_sink *sink; /* of the events; NULL: they are discarded */
     bool interactive;            /* the sink answers CBX_EVENT_ASK by cbx_sandbox_input */
+    bool has_input;       /* the program has a standard input; else that is at its end at once */
+    bool streams;         /* cbx_sandbox_feed adds to it; else it ends behind `input` */
+    struct cbx_str input; /* its first bytes, at most CBX_INPUT_WAITING_MAX; borrowed */
+    /* Called when the program has read some of the input, from the thread of the run; may be NULL. */
+    void (*has_room)(void *context);
     /* Called after RUN was sent and before the first event; the run can be resumed from now on. */
     void (*begun)(void *context);
     void *context;
@@ -194,6 +199,18 @@ void cbx_sandbox_acknowledge(struct cbx_sandbox *sandbox, const char *run_id);
  * line that the program asked for; CBX_ETOOBIG over 64 KiB. */
 void cbx_sandbox_interrupt(struct cbx_sandbox *sandbox);
 int cbx_sandbox_input(struct cbx_sandbox *sandbox, struct cbx_str line, struct cbx_err *err);
+
+/* Adds bytes to the standard input of a run that streams it, all or none; `end`: no more come. *waiting is how many bytes the sandbox was not
+ * sent yet, because the program has not read those before them. From any thread, does not wait for the program. CBX_ESTATE when no run takes
+ * input; CBX_ETOOBIG when more than CBX_INPUT_WAITING_MAX would wait, or CBX_INPUT_BYTES_MAX were given. */
+int cbx_sandbox_feed(struct cbx_sandbox *sandbox, struct cbx_str bytes, bool end, size_t *waiting,
+                     struct cbx_err *err);
+
+size_t cbx_sandbox_input_waiting(struct cbx_sandbox *sandbox);
+
+/* Nobody will add to the standard input of the run, which was not complete: it ends behind what was given, and the result says so. No effect on an
+ * input that is complete. From any thread. */
+void cbx_sandbox_cut_input(struct cbx_sandbox *sandbox);
 
 /* Renews the lease; makes the kernel import what programs usually need. From any thread. */
 void cbx_sandbox_renew_lease(struct cbx_sandbox *sandbox);

@@ -73,12 +73,13 @@ static bool is_of_connection(const struct cbx_frame *frame)
            frame->type == CBX_FRAME_GRANT || frame->type == CBX_FRAME_CLOSE;
 }
 
-/* As cbx_stream_next. Frames about connections go to the proxy. */
+/* As cbx_stream_next. Frames about connections go to the proxy, those about room for input to sandbox_input.c. */
 static int next_frame(struct cbx_sandbox *sandbox, struct cbx_frame *out, struct cbx_err *err)
 {
     int got;
-    while ((got = cbx_stream_next(&sandbox->stream, out, err)) > 0 && is_of_connection(out)) {
-        if (sandbox->proxy != NULL) {
+    while ((got = cbx_stream_next(&sandbox->stream, out, err)) > 0 &&
+           (is_of_connection(out) || cbx_sandbox_take_fed(sandbox, out))) {
+        if (sandbox->proxy != NULL && is_of_connection(out)) {
             cbx_proxy_take(sandbox->proxy, out);
         }
     }

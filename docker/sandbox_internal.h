@@ -19,6 +19,36 @@ struct cbx_link {
     atomic_int silent; /* enum cbx_silent, for good; any thread sets it */
 };
 
+/* The standard input of the run (sandbox_input.c). */
+struct cbx_sandbox_input {
+    pthread_mutex_t lock;   /* of all below; send_lock is taken while it is held */
+    struct cbx_buf waiting; /* bytes that were given, */
+    size_t used;            /* of which so many were sent */
+    uint64_t sent,
+        fed; /* bytes since this host attached: sent, and known not to wait in the supervisor */
+    bool has, open,
+        ended; /* the run has an input; cbx_sandbox_feed may add to it; nothing is added any more */
+    bool runs; /* RUN was sent, DONE has not come */
+    bool cut, told;             /* the rest was lost; FEED_END was sent */
+    uint64_t bytes;             /* that were given, */
+    struct cbx_sha256_sum *sum; /* and their hash */
+    void (*has_room)(void *context);
+    void *context;
+};
+
+void cbx_sandbox_input_init(struct cbx_sandbox_input *in);
+void cbx_sandbox_input_done(struct cbx_sandbox_input *in);
+
+/* Before RUN: takes the options' input, CBX_ETOOBIG. Behind RUN: sends what there is room for. Behind DONE: drops the rest, and notes what was given
+ * in the result. */
+int cbx_sandbox_open_input(struct cbx_sandbox *sandbox, const struct cbx_run_options *options,
+                           struct cbx_err *err);
+void cbx_sandbox_start_input(struct cbx_sandbox *sandbox);
+void cbx_sandbox_close_input(struct cbx_sandbox *sandbox, struct cbx_result *result);
+
+/* True for a FED frame, which is taken: more is sent. */
+bool cbx_sandbox_take_fed(struct cbx_sandbox *sandbox, const struct cbx_frame *frame);
+
 struct cbx_sandbox {
     struct cbx_engine *engine;
     struct cbx_sandbox_config config;
@@ -27,6 +57,7 @@ struct cbx_sandbox {
     struct cbx_attach *attach;
     struct cbx_link link;
     struct cbx_stream stream;
+    struct cbx_sandbox_input input;
     pthread_mutex_t send_lock; /* held while a frame is sent */
     char id[CBX_CONTAINER_ID_CHARS + 1];
     uint8_t secret[CBX_SANDBOX_SECRET_BYTES];

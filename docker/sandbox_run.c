@@ -105,6 +105,7 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
         .imports_bytes = (uint32_t)permit->imports.len,
         .network = permit->network == CBX_NETWORK_EGRESS,
         .interactive = options != NULL && options->interactive,
+        .input = options != NULL && options->has_input,
         .one_shot = permit->session[0] == '\0',
         .accept_count = (uint16_t)accept_count,
         .arguments_bytes = (uint32_t)(name_bytes + permit->arguments.len),
@@ -329,15 +330,24 @@ int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     if (sandbox->proxy != NULL) {
         cbx_proxy_set_run(sandbox->proxy, permit->decision);
     }
+    failed = cbx_sandbox_open_input(sandbox, options, err);
+    if (failed) {
+        return failed;
+    }
     if (send_run(sandbox, permit, source, options, NULL) != 0) {
         *out = (struct cbx_result){ 0 };
         note_loss(sandbox, cbx_clock_ms(), false, out);
         return 0;
     }
+    cbx_sandbox_start_input(sandbox);
     if (options != NULL && options->begun != NULL) {
         options->begun(options->context);
     }
-    return follow_to_end(sandbox, limits.wall_ms, options != NULL ? options->sink : NULL, out, err);
+    failed =
+        follow_to_end(sandbox, limits.wall_ms, options != NULL ? options->sink : NULL, out, err);
+    struct cbx_result unknown = { 0 };
+    cbx_sandbox_close_input(sandbox, failed ? &unknown : out);
+    return failed;
 }
 
 int cbx_sandbox_resume(struct cbx_sandbox *sandbox, const char *run_id, const struct cbx_sink *sink,

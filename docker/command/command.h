@@ -2,7 +2,7 @@
  * Shared by the files of the command kernel. It runs in a sandbox, exchanges frames with the
  * supervisor, and starts other programs: one shell for the whole session (shell.c), or a compiler
  * and the compiled program (program.c). Their output goes directly to the supervisor's pipes. They
- * have no descriptor but 0, 1 and 2. */
+ * have no descriptor but 0, 1 and 2; 0 is that of this process, the input of the run (docker/supervisor/input.c). */
 #ifndef CBX_DOCKER_COMMAND_COMMAND_H
 #define CBX_DOCKER_COMMAND_COMMAND_H
 

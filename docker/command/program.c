@@ -347,7 +347,7 @@ static int run(const struct cbx_command_run *run)
     }
     struct words words;
     struct cbx_command_start start = { .cwd = "/workspace",
-                                       .in = -1,
+                                       .in = STDIN_FILENO,
                                        .out = -1,
                                        .err = -1,
                                        .program = -1,

@@ -28,13 +28,14 @@
  * see its memory and descriptors. */
 #define BASH "/usr/libexec/codebox/bash"
 
-/* The report socket and the memories are descriptors 240 and on of the shell. During a cell they
- * are closed, and bash keeps them as 10 and on, which no program inherits. */
-enum { MEMORIES = CBX_SHELL_CELLS, PASSED = 2 + MEMORIES, PASSED_AT = 240, SAVED_AT = 10 };
+/* The report socket, the memories and the input of cells are descriptors 240 and on of the shell. During a cell
+ * they are closed, and bash keeps them as 10 and on, which no program inherits. */
+enum { MEMORIES = CBX_SHELL_CELLS, PASSED = 3 + MEMORIES, PASSED_AT = 240, SAVED_AT = 10 };
 _Static_assert(PASSED_AT + 1 == CBX_SHELL_CELLS_AT &&
-                   PASSED_AT + PASSED - 1 == CBX_SHELL_ACCEPTED_AT,
+                   PASSED_AT + PASSED - 2 == CBX_SHELL_ACCEPTED_AT &&
+                   PASSED_AT + PASSED - 1 == CBX_SHELL_INPUT_AT,
                "the library expects them there");
-#define CLOSED "240<&- 241<&- 242<&- 243<&- 244<&- 245<&-"
+#define CLOSED "240<&- 241<&- 242<&- 243<&- 244<&- 245<&- <&247 247<&-"
 #define REPORT "{ __codebox_report \"$?\" \"$SHELLOPTS\"; } 9>&2 2>/dev/null\n"
 
 /* Most bytes of a saved state; the largest memory takes the commands made of it. */
@@ -132,8 +133,8 @@ static bool submit(const char *text, size_t len, const char *redirections, const
     memset(memories[i].at, ' ', memories[i].size - len);
     memcpy(start, text, len);
     char line[512];
-    snprintf(line, sizeof(line), "\\. /dev/fd/%zu %s </dev/null%s\n%s", SAVED_AT + 1 + i, CLOSED,
-             redirections, then);
+    snprintf(line, sizeof(line), "\\. /dev/fd/%zu %s%s\n%s", SAVED_AT + 1 + i, CLOSED, redirections,
+             then);
     if (!send_line(line)) {
         cbx_command_end_as(1 << 8);
     }
@@ -296,15 +297,16 @@ static bool execute_shell(char *const *env)
 {
     static const char *const argv[] = { "/bin/bash",   "--norc", "--noprofile",
                                         "--noediting", "-i",     NULL };
-    int in, passed[PASSED], err = fcntl(2, F_DUPFD, 16);
+    int in, passed[PASSED], err = fcntl(2, F_DUPFD, 16), input = fcntl(0, F_DUPFD_CLOEXEC, 16);
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (err < 0 || null < 0 || !open_sockets(&in, &passed[0])) {
+    if (err < 0 || input < 0 || null < 0 || !open_sockets(&in, &passed[0])) {
         return false;
     }
     for (size_t i = 0; i < MEMORIES; i++) {
         passed[1 + i] = memories[i].fd;
     }
     passed[1 + MEMORIES] = accepted.fd;
+    passed[2 + MEMORIES] = input;
     /* The warnings of an interactive bash without a terminal, and its first prompt, go to
      * /dev/null. The first command sets stderr. */
     struct cbx_command_start start = { .argv = argv,
@@ -324,6 +326,7 @@ static bool execute_shell(char *const *env)
     close(in);
     close(passed[0]);
     close(null);
+    close(input);
     close(err);
     char line[192];
     snprintf(line, sizeof(line),

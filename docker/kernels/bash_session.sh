@@ -37,7 +37,7 @@ __codebox_save() {
     fi
 }
 
-# Reports the status of a cell: __codebox_report STATUS "$SHELLOPTS". Descriptor 9 is the session's stderr. A cell is a script, so its
+# Reports the status of a cell: __codebox_report STATUS "$SHELLOPTS". Descriptor 9 is the session's stderr, 247 the cell's input. A cell is a script, so its
 # EXIT trap runs at its end. After an interrupt the state is saved, as the time limit may kill this shell next.
 __codebox_report() {
     local -
@@ -45,7 +45,7 @@ __codebox_report() {
     \eval "\\set -- \"\$1\" \"\$2\" $(\builtin trap -p EXIT)"
     if [ "$5" != '{ __codebox_save "$SHELLOPTS" "$(\builtin trap -p)"; } 2>/dev/null' ]; then
         \trap -- '{ __codebox_save "$SHELLOPTS" "$(\builtin trap -p)"; } 2>/dev/null' EXIT
-        \eval "$5" </dev/null 2>&9 9>&- 240>&- 241<&- 242<&- 243<&- 244<&- 245<&-
+        \eval "$5" <&247 2>&9 9>&- 240>&- 241<&- 242<&- 243<&- 244<&- 245<&- 247<&-
     fi
     [ "$1" -le 128 ] || __codebox_save "$2" "$(\builtin trap -p)"
     \builtin printf 's%d\0' "$1" >&240

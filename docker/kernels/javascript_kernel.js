@@ -13,7 +13,6 @@ const inspector = require('inspector');
 const { Module, createRequire, syncBuiltinESMExports } = require('module');
 const net = require('net');
 const path = require('path');
-const { Readable } = require('stream');
 const timers = require('timers');
 const { pathToFileURL } = require('url');
 const promises = require('timers/promises');
@@ -24,7 +23,7 @@ const { parse } = require('/codebox/acorn.js');
 const { rewrite } = require('./javascript_cells.js');
 const { accept, createThread, during, importFrom, install, portOf } = require('./javascript_loaders.js');
 
-const ONE_SHOT_OFFSET = 17, ARGUMENTS_OFFSET = 20, IMPORTS_OFFSET = 24, RUN_HEAD = 32; // struct cbx_frame_run
+const ONE_SHOT_OFFSET = 17, ARGUMENTS_OFFSET = 20, IMPORTS_OFFSET = 24, INPUT_OFFSET = 28, RUN_HEAD = 32; // struct cbx_frame_run
 const CONTROL = 3;
 const BUNDLE_MAX = 64 << 20; // below the limits of frame.def
 const ERROR_MAX = 200000;
@@ -34,7 +33,7 @@ const { inspect } = util;
 const { stringify } = JSON;
 const { fromCharCode } = String;
 const isOurs = Function.prototype.call.bind(Set.prototype.has);
-const { writeSync } = fs;
+const { fstatSync, openSync, writeSync } = fs;
 const { writeBuffer } = process.binding('fs'); // fs.writeSync may be terminated between its write and its return
 const { alloc, concat, from, isBuffer } = Buffer;
 const part = Function.prototype.call.bind(Buffer.prototype.subarray);
@@ -127,21 +126,46 @@ replaceStream(process.stderr, 'e');
 // These streams raise no errors. Otherwise each console call would add a listener, and leave it behind when it is terminated.
 console._ignoreErrors = false;
 
-// There is no input: each run has a stdin at its end, and a run that waits for input fails with an explanation.
+// Each run has a stdin of its own, as Node's for a pipe, on descriptor 0 that is opened once more: Node makes the one that it reads
+// non-blocking, and fs.readFileSync(0) and children read the other. A run that waits for input behind its end fails with an explanation.
+// A program may close descriptor 0; the next file that is opened gets this number.
+const ownStdin = `/proc/self/fd/${openSync('/proc/self/fd/0', 'r')}`;
+function renewInput() {
+  try {
+    fstatSync(0);
+  } catch (closed) {
+    openSync(ownStdin, 'r');
+  }
+}
 let stdin;
+function closeStdin() {
+  if (stdin !== undefined) stdin.destroy();
+  stdin = undefined;
+}
+function openStdin(run) {
+  const stream = new net.Socket({ fd: openSync(ownStdin, 'r'), readable: true, writable: false, manualStart: true });
+  const stop = () => {
+    if (!stream._handle?.reading) return;
+    stream._handle.reading = false;
+    stream._handle.readStop();
+  };
+  stream.fd = 0;
+  stream.on('pause', () => {
+    stream._readableState.reading = false;
+    stop();
+  });
+  stream.once('end', () => {
+    if (run === null || run !== current) return;
+    run.isStarved = true;
+    unref();
+  });
+  return stream;
+}
 Object.defineProperty(process, 'stdin', {
   configurable: true,
   enumerable: true,
   get() {
-    if (stdin === undefined) {
-      stdin = Object.assign(new Readable({ read() { this.push(null); } }), { fd: 0 });
-      const run = current;
-      stdin.once('end', () => {
-        if (run === null || run !== current) return;
-        run.isStarved = true;
-        unref();
-      });
-    }
+    if (stdin === undefined) stdin = openStdin(current);
     return stdin;
   },
 });
@@ -424,6 +448,7 @@ function startWatcher(run) {
 function finish(run, status) {
   if (run !== current) return;
   process.exitCode = undefined;
+  closeStdin();
   ref();
   const code = alloc(4);
   code.writeInt32LE(status, 0);
@@ -458,7 +483,7 @@ async function begin(run, code) {
 process.on('beforeExit', () => {
   if (current && load(shared, ASKED) === current.number) interrupt();
   else if (current?.isEvaluated) setImmediate(endUnlessBusy, current, getInfo().length);
-  else if (current?.isStarved) fail(current, new Error('the program waits for input, and there is none here'));
+  else if (current?.isStarved) fail(current, new Error(current.hasInput ? 'the input has ended, and the program waits for more' : 'the program waits for input, and there is none here'));
 });
 
 function endUnlessBusy(run, idleResources) {
@@ -479,7 +504,7 @@ function endUnlessBusy(run, idleResources) {
 function readRun(payload) {
   const start = RUN_HEAD + numberAt(payload, IMPORTS_OFFSET), end = start + numberAt(payload, ARGUMENTS_OFFSET);
   const words = textOf(payload, start, end).split('\0').slice(0, -1);
-  return { isOneShot: payload[ONE_SHOT_OFFSET] === 1, words, code: textOf(payload, end, payload.length) };
+  return { isOneShot: payload[ONE_SHOT_OFFSET] === 1, hasInput: payload[INPUT_OFFSET] === 1, words, code: textOf(payload, end, payload.length) };
 }
 
 // Has programs use the proxy. Node reads the variables when it starts, and the sandbox's Node has started before it had them. Its fetch would
@@ -513,14 +538,15 @@ function becomeProgram([name, ...words]) {
 }
 
 // The supervisor sends one run at a time.
-function take({ isOneShot, words, code }) {
+function take({ isOneShot, hasInput, words, code }) {
   if (ours === undefined) {
     ours = new Set(getHandles());
     resources = countResources();
   }
-  stdin = undefined;
+  closeStdin();
+  renewInput();
   const file = isOneShot || words.length > 0 ? becomeProgram(words) : undefined;
-  current = { number: ++runs, isOneShot, words, file, handles: new Map(), stop: new AbortController(), isEvaluated: false, isStarved: false };
+  current = { number: ++runs, isOneShot, hasInput, words, file, handles: new Map(), stop: new AbortController(), isEvaluated: false, isStarved: false };
   const run = current;
   call = () => {
     begin(run, code);

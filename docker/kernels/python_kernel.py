@@ -43,7 +43,7 @@ import warnings
 import weakref
 
 CONTROL = 3
-LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, REFUSED_OFFSET, ARGUMENTS_OFFSET, IMPORTS_OFFSET, RUN_HEAD = 0, 16, 17, 18, 20, 24, 32  # struct cbx_frame_run
+LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, REFUSED_OFFSET, ARGUMENTS_OFFSET, IMPORTS_OFFSET, INPUT_OFFSET, RUN_HEAD = 0, 16, 17, 18, 20, 24, 28, 32  # struct cbx_frame_run
 WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
 LAYER = f"/usr/local/lib/python{sys.version_info.major}.{sys.version_info.minor}/dist-packages"  # where docker/layers.c puts packages
 IPYTHON_FOLDER = "/codebox/ipython"  # empty: IPython reads no configuration
@@ -56,9 +56,10 @@ FUTURES = 0x1FE0000  # flags of `from __future__ import ...`, which apply to lat
 AGAIN_AFTER, AGAIN_EVERY = 0.15, 0.05  # seconds after which an interrupt that the program caught is repeated
 
 quote, now, getpid, get_ident = _json.encode_basestring, time.monotonic, os.getpid, _thread.get_ident
-write_fd, exit_now = os.write, os._exit
+read_fd, write_fd, exit_now = os.read, os.write, os._exit
 get_limit, set_limit, sleep, ioctl = sys.getrecursionlimit, sys.setrecursionlimit, time.sleep, fcntl.ioctl
 open_fd, close_fd, chdir, fchdir = os.open, os.close, os.chdir, os.fchdir
+set_blocking, fstat, dup2 = os.set_blocking, os.fstat, os.dup2
 lines = linecache.cache
 START_PROGRAM = _posixsubprocess.fork_exec
 to_json, decode64, TracebackException = json.dumps, binascii.a2b_base64, traceback.TracebackException
@@ -74,6 +75,7 @@ class Run:
         self.language = payload[LANGUAGE_OFFSET:INTERACTIVE_OFFSET].split(b"\0")[0].decode()
         self.is_interactive = payload[INTERACTIVE_OFFSET] == 1
         self.is_one_shot = payload[ONE_SHOT_OFFSET] == 1
+        self.has_input = payload[INPUT_OFFSET] == 1
         self.refused = int.from_bytes(payload[REFUSED_OFFSET : REFUSED_OFFSET + 2], "little")
         self.imports = payload[RUN_HEAD:imports_end]
         self.is_program = self.language == "python"
@@ -216,16 +218,30 @@ class Buffer(io.BufferedIOBase):
 
 
 class Stdin(io.TextIOBase):
-    """sys.stdin: the client is asked for each line; without an interactive client it is at its end."""
+    """sys.stdin: descriptor 0, which is at its end in a run without an input. An interactive client is asked for each line instead. Programs may
+    keep it over runs; what one has not read is not for the next."""
 
     def __init__(self, channel, flush):
         self._channel, self._flush = channel, flush
-        self.interactive = False
-        self.buffer = io.BufferedReader(StdinBytes(self))
+        self._own = os.dup(0)  # a program may close the other, as `open(0)` does
         self.name, self.mode = "<stdin>", "r"
+        self.begin(False, False)
 
-    encoding = property(lambda self: "utf-8")
-    errors = property(lambda self: "replace")
+    def begin(self, interactive, has_input):
+        """A run begins."""
+        self.interactive, self._has_input = interactive, has_input
+        self._text = io.TextIOWrapper(io.BufferedReader(StdinBytes(self)), encoding="utf-8", errors="strict")
+        set_blocking(self._own, True)  # a program may have changed it
+        try:
+            fstat(0)
+        except OSError:
+            dup2(self._own, 0)
+
+    buffer = property(lambda self: self._text.buffer)
+    encoding = property(lambda self: self._text.encoding)
+    errors = property(lambda self: self._text.errors)
+    newlines = property(lambda self: self._text.newlines)
+    line_buffering = property(lambda self: False)
 
     def readable(self):
         return True
@@ -239,12 +255,15 @@ class Stdin(io.TextIOBase):
     def close(self):
         pass
 
+    def detach(self):
+        return self._text.detach()
+
     def reconfigure(self, **options):
-        pass
+        self._text.reconfigure(**options)
 
     def ask(self, prompt="", secret=False):
-        """The line with its end; empty at the end of the input."""
-        if not self.interactive or getpid() != self._channel.pid or get_ident() != self._channel.main:
+        """The line of an interactive client with its end; empty at the end of the input."""
+        if getpid() != self._channel.pid or get_ident() != self._channel.main:
             return ""
         self._flush()
         self._channel.send("q", bytes([secret]), printable(str(prompt)).encode()[:60000])
@@ -253,19 +272,34 @@ class Stdin(io.TextIOBase):
             if kind == "i":
                 return payload.decode("utf-8", "replace")
 
-    def readline(self, size=-1):
-        return self.ask()
+    def read_bytes(self, size):
+        return self.ask().encode() if self.interactive else read_fd(self._own, size)
 
-    def read(self, size=-1):
-        return "".join(iter(self.readline, ""))
+    def __iter__(self):
+        return self._text
+
+    def __next__(self):
+        return next(self._text)
+
+    def readline(self, size=-1, /):
+        return self._text.readline(size)
+
+    def read(self, size=-1, /):
+        return self._text.read(size)
 
     def line(self, prompt, secret):
-        line = self.ask(prompt, secret)
+        if self.interactive:
+            line = self.ask(prompt, secret)
+        else:
+            if self._has_input and not secret:
+                sys.stdout.write(str(prompt))
+                sys.stdout.flush()
+            line = self.readline()
         if not line:
             raise EOFError(
                 "the input has ended"
-                if self.interactive
-                else "input() has no answer here; put the values into the code, or run it interactively"
+                if self.interactive or self._has_input
+                else "input() has no answer here; give the program a standard input, or put the values into the code"
             )
         return line.removesuffix("\n")
 
@@ -285,8 +319,11 @@ class StdinBytes(io.RawIOBase):
     def readable(self):
         return True
 
+    def fileno(self):
+        return 0
+
     def readinto(self, into):
-        self._left = self._left or self._stdin.ask().encode()
+        self._left = self._left or self._stdin.read_bytes(len(into))
         n = min(len(into), len(self._left))
         into[:n], self._left = self._left[:n], self._left[n:]
         return n
@@ -1000,6 +1037,7 @@ class Kernel:
         # IPython's would add that a kernel has to be restarted.
         shell.register_magic_function(lambda line: shell.system(f"pip {line}"), "line", "pip")
         shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
+        shell.user_ns.pop("open", None)  # IPython's refuses descriptor 0, which is the program's input here
         shell.builtin_trap.activate()
         builtins.input = self.stdin.input
         warnings.filterwarnings("ignore", message="To exit: use")
@@ -1287,7 +1325,8 @@ class Kernel:
         self.count += 1
         self.code, self.asked, self.shown_error = run.code, 0, None
         self.notices.clear()
-        self.stdin.interactive, self.is_one_shot = run.is_interactive, run.is_one_shot
+        self.is_one_shot = run.is_one_shot
+        self.stdin.begin(run.is_interactive, run.has_input)
         self.channel.interrupted = False
         _signal.signal(_signal.SIGINT, self.on_interrupt)  # the last program may have replaced the handler, or removed the streams
         for name, stream in (("stdout", self.out), ("stderr", self.err)):

@@ -13,11 +13,12 @@ struct cbx_shell_accepted {
 };
 
 /* Descriptors of the shell at its start: the memories of cells, then that memory. The library closes
- * the latter, so that it exists only in a shell without the library. */
+ * the latter, so that it exists only in a shell without the library. Behind it the standard input of cells. */
 enum {
     CBX_SHELL_CELLS = 5,
     CBX_SHELL_CELLS_AT = 241,
     CBX_SHELL_ACCEPTED_AT = CBX_SHELL_CELLS_AT + CBX_SHELL_CELLS,
+    CBX_SHELL_INPUT_AT,
 };
 
 #define CBX_SHELL_LOADER "/codebox/shell-loader.so"

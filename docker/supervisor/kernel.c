@@ -68,15 +68,16 @@ static void confine(void)
     }
 }
 
-static void exec_kernel(const int control[2], const int out[2], const int err[2], int guard)
+static void exec_kernel(const int control[2], const int out[2], const int err[2], int guard,
+                        int input)
 {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_DUMPABLE, 1);
     offer_to_oom();
-    int null = open("/dev/null", O_RDONLY), passed = fcntl(guard, F_DUPFD, CBX_FRAME_GUARD_FD + 1);
-    dup2(null, 0);
+    int passed = fcntl(guard, F_DUPFD, CBX_FRAME_GUARD_FD + 1);
+    dup2(input, 0);
     dup2(out[1], 1);
     dup2(err[1], 2);
     int channel = fcntl(control[1], F_DUPFD, CBX_FRAME_GUARD_FD + 1);
@@ -96,7 +97,7 @@ static void exec_kernel(const int control[2], const int out[2], const int err[2]
 
 void cbx_kernel_start(void)
 {
-    int control[2], out[2], err[2], guard, yes = 1;
+    int control[2], out[2], err[2], guard, input, yes = 1;
     /* Linux tells the kernel which process sent what it receives (docker/python_guard/inbox.c). */
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0 ||
         setsockopt(control[1], SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0 ||
@@ -104,14 +105,16 @@ void cbx_kernel_start(void)
         cbx_die();
     }
     cbx_guard_open(&guard);
+    cbx_input_open(&input);
     pid_t pid = fork();
     if (pid == 0) {
-        exec_kernel(control, out, err, guard);
+        exec_kernel(control, out, err, guard, input);
     }
     close(control[1]);
     close(out[1]);
     close(err[1]);
     close(guard);
+    close(input);
     if (pid < 0) {
         cbx_die();
     }
@@ -136,6 +139,7 @@ void cbx_kernel_clear(void)
     cbx_close(&cbx_kernel.out);
     cbx_close(&cbx_kernel.err);
     cbx_guard_close();
+    cbx_input_close();
     cbx_kernel.pid = 0;
     cbx_kernel.ready = false;
     cbx_kernel.from.len = 0;

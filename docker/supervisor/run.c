@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 enum {
-    GRACE_MS = 400,    /* from telling a program to end until it is killed */
-    SIGNAL_MS = 30,    /* from INTERRUPT to the kernel until SIGINT to its process group */
-    SETTLE_MS = 150,   /* how long a kernel is observed that reported its end after the limit, */
+    GRACE_MS = 400,  /* from telling a program to end until it is killed */
+    SIGNAL_MS = 30,  /* from INTERRUPT to the kernel until SIGINT to its process group, */
+    INPUT_MS = 150,  /* and from that until a program that still reads finds the end of its input */
+    SETTLE_MS = 150, /* how long a kernel is observed that reported its end after the limit, */
     SETTLE_CHECKS = 4, /* and how often while it still runs */
     CPU_TICK_MS = 100,
     CROWD = 32, /* processes; that many are killed at once, as each one told to end would use the
@@ -66,6 +67,7 @@ static void finish(uint32_t status, int exit_code, int signal)
 {
     cbx_run_drain(REST_BYTES);
     cbx_guard_end();
+    cbx_run.done.flags |= cbx_input_end();
     cbx_run.done.flags |= cbx_report_end_output();
     if (!cbx_file_report_changed(&cbx_run.began_wall)) {
         cbx_run.done.flags |= CBX_DONE_FILES_CUT;
@@ -140,6 +142,10 @@ static void begin(const uint8_t *payload, size_t len)
         refuse("the sandbox cannot listen at the address of the proxy");
         return;
     }
+    if (!cbx_input_begin()) {
+        refuse("the sandbox cannot pass on the standard input");
+        return;
+    }
     /* What threads of earlier runs wrote is not output of this run. */
     cbx_run_drain(REST_BYTES);
     cbx_run.oom_kills = cbx_count_oom_kills();
@@ -193,6 +199,7 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     cbx_run_drain(REST_BYTES); /* late output is complete before the log begins with it */
     cbx_report_begin(&run.limits);
     cbx_guard_begin();
+    cbx_input_submit(run.input != 0);
     if (!cbx_hash_set_add(&cbx_accepted, payload + sizeof(run), run.accept_count)) {
         refuse("the session has too many files of code; reset it, or use fewer");
         return;
@@ -267,6 +274,7 @@ static void stop_run(uint32_t reason, int grace_ms)
     cbx_kernel_send(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
     cbx_kernel_flush();
     cbx_run.signal_ms = cbx_now_ms() + SIGNAL_MS;
+    cbx_run.input_ms = 0;
 }
 
 void cbx_run_refused(void)
@@ -361,6 +369,9 @@ void cbx_run_reset(void)
 /* At the deadline the program is interrupted; after the grace period it is killed. */
 static void deadline_passed(void)
 {
+    if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_input_is_awaited()) {
+        cbx_run.done.flags |= CBX_DONE_INPUT_AWAITED;
+    }
     if (cbx_run.phase == CBX_PHASE_RUNNING && cbx_count_processes() < CROWD) {
         stop_run(CBX_DONE_TIMEOUT, GRACE_MS);
     } else if (cbx_run.phase == CBX_PHASE_SETTLING) {
@@ -399,6 +410,10 @@ int64_t cbx_run_time_left(int64_t now)
         cbx_run.signal_ms - now < left) {
         left = cbx_run.signal_ms - now;
     }
+    if (cbx_run.phase == CBX_PHASE_STOPPING && cbx_run.input_ms != 0 &&
+        cbx_run.input_ms - now < left) {
+        left = cbx_run.input_ms - now;
+    }
     if (cbx_run.phase == CBX_PHASE_RUNNING && left > CPU_TICK_MS) {
         left = CPU_TICK_MS;
     }
@@ -411,6 +426,11 @@ bool cbx_run_check_deadlines(int64_t now)
     if (cbx_run.phase == CBX_PHASE_STOPPING && cbx_run.signal_ms != 0 && now >= cbx_run.signal_ms) {
         cbx_run.signal_ms = 0;
         signal_kernel(SIGINT);
+        cbx_run.input_ms = now + INPUT_MS;
+    }
+    if (cbx_run.phase == CBX_PHASE_STOPPING && cbx_run.input_ms != 0 && now >= cbx_run.input_ms) {
+        cbx_run.input_ms = 0;
+        cbx_input_stop(); /* a read that no signal ends returns; one that the signal ends does not see it */
     }
     if (cbx_run.deadline_ms != 0 && now >= cbx_run.deadline_ms) {
         deadline_passed();

@@ -29,7 +29,8 @@ enum {
      * burden. */
     READ_BURST = 16,
     BULK_BYTES = 32 * 1024,
-    GUARD_FDS = 6, /* descriptors that are polled before those of the guard */
+    INPUT_FD = 6,  /* the descriptor of the standard input among those that are polled */
+    GUARD_FDS = 7, /* descriptors that are polled before those of the guard */
 };
 
 static struct {
@@ -92,6 +93,7 @@ static void send_hello(const uint8_t *nonce)
     };
     memcpy(hello.id, cbx_run.request.id, sizeof(hello.id));
     cbx_network_reset(); /* frames about its connections may have been lost */
+    cbx_input_reset();
     cbx_reply_mark(mark);
     cbx_reply(CBX_FRAME_HELLO, &hello, sizeof(hello), s.tag, s.tag_len);
 }
@@ -160,6 +162,10 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
         if (cbx_kernel.pid > 0 && cbx_run.phase == CBX_PHASE_RUNNING) {
             cbx_kernel_send(type, payload, len, NULL, 0);
         }
+        return;
+    case CBX_FRAME_FEED:
+    case CBX_FRAME_FEED_END:
+        cbx_input_take(type, payload, len);
         return;
     case CBX_FRAME_WARM:
         cbx_run_warm();
@@ -321,6 +327,7 @@ static void serve(void)
             [GUARD_FDS] = { .fd = -1 },
             [GUARD_FDS + CBX_LISTENERS_MAX + CBX_NETWORK_FDS] = { .fd = -1 },
         };
+        cbx_input_poll(&fds[INPUT_FD]);
         int guards = cbx_guard_poll(fds + GUARD_FDS);
         struct pollfd *connections = fds + GUARD_FDS + guards;
         int connected = cbx_network_poll(connections);
@@ -344,6 +351,7 @@ static void serve(void)
         cbx_network_serve(connections, connected);
         take_output(fds[2].fd == cbx_kernel.control ? fds[2].revents & ~POLLOUT : 0);
         cbx_kernel_flush();
+        cbx_input_flush();
         if (fds[5].revents != 0) {
             reap();
         }

@@ -133,6 +133,35 @@ void cbx_network_serve(const struct pollfd *fds, int count);
 /* A frame about a connection. */
 void cbx_network_take(uint8_t type, const uint8_t *payload, size_t len);
 
+/* --- input.c: the standard input of programs ------------------------------------------------------ */
+
+/* A kernel starts: makes its pipe; *theirs is its reading end, the kernel's descriptor 0. cbx_input_close: it has ended. Ends the sandbox
+ * when there can be no pipe. */
+void cbx_input_open(int *theirs);
+void cbx_input_close(void);
+
+/* A run was submitted, with an input or without; it begins: what the run before left is dropped. False when its input
+ * cannot be passed on. */
+void cbx_input_submit(bool has_input);
+bool cbx_input_begin(void);
+
+/* FEED and FEED_END. More bytes than the window has room for end the sandbox; those of a run that has ended are dropped. */
+void cbx_input_take(uint8_t type, const uint8_t *payload, size_t len);
+
+/* The run was interrupted: its input is at its end. Its end: returns the flags for DONE. */
+void cbx_input_stop(void);
+uint32_t cbx_input_end(void);
+
+/* Has the program read all that there is of an input that is not at its end? */
+bool cbx_input_is_awaited(void);
+
+/* Another host has attached: an input that was not complete ends with what there is. */
+void cbx_input_reset(void);
+
+/* The descriptor to wait for, -1 = none. Writes what the pipe accepts now. */
+void cbx_input_poll(struct pollfd *fd);
+void cbx_input_flush(void);
+
 /* --- run.c: the state of a run ---------------------------------------------------------------- */
 
 /* STARTING: the run waits until the kernel is READY. STOPPING: the program was told to end.
@@ -152,7 +181,7 @@ extern struct cbx_run {
     bool warm, warming;    /* WARM is to be sent; the kernel works on it */
     struct cbx_frame_run request; /* the last RUN; its id is empty once the host has the result */
     struct cbx_frame_done done;
-    int64_t began_ms, deadline_ms, signal_ms; /* 0 = none */
+    int64_t began_ms, deadline_ms, signal_ms, input_ms; /* 0 = none */
     uint64_t began_cpu_ms, settle_cpu_ms;
     int settle_checks;
     struct timespec began_wall;

@@ -18,7 +18,7 @@ static const struct command {
     { "serve", 's', cbx_serve_command, "", "REST API over HTTP" },
     { "mcp", 'm', cbx_mcp_command, "", "MCP server over stdio" },
     { "run", 'r', cbx_run_command, "FILE [ARGUMENT ...]",
-      "run one program; codebox has its output and exit status" },
+      "run one program; codebox has its input, output and exit status" },
     { "policy", 'p', cbx_policy_command,
       "check|test|explain|diff|check-mount|list|reference|schema ...",
       "check, test, explain and compare policies" },

@@ -5,6 +5,7 @@
 #include "analyzer/lang.h"
 #include "docker/container.h"
 #include "gateway/cli/cli.h"
+#include "gateway/cli/run_feed.h"
 #include "gateway/cli/run_files.h"
 #include "gateway/cli/run_input.h"
 #include "gateway/cli/run_interrupt.h"
@@ -91,6 +92,7 @@ struct stream {
 struct output {
     struct cbx_run_files files;
     struct cbx_run_input *input;
+    struct cbx_run_feed *feed; /* NULL: the program has no standard input */
     struct cbx_run_interrupt interrupt;
     bool is_cell; /* only a notebook cell shows its last value */
     const struct cbx_outcome *outcome;
@@ -202,6 +204,9 @@ static void note_run(void *context, enum cbx_progress progress, const char *deci
 {
     struct output *o = context;
     cbx_run_interrupt_note(&o->interrupt, progress, decision, audit_seq);
+    if (o->feed != NULL && progress == CBX_BEGUN) {
+        cbx_run_feed_begin(o->feed, decision);
+    }
 }
 
 static void print_advice(void *context, struct cbx_str line)
@@ -250,7 +255,7 @@ static int report_result(const struct cbx_outcome *outcome, struct cbx_flow *flo
     char loss[CBX_RESULT_LOSS_BYTES];
     switch (r->status) {
     case CBX_RUN_OK:
-        return 0;
+        return r->input_cut ? 1 : 0;
     case CBX_RUN_LOST:
         fprintf(stderr, "codebox: lost: %s\n", cbx_result_loss(r, loss));
         return 1;
@@ -318,8 +323,14 @@ static int run_program(const struct cbx_options *options, const struct program *
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     CBX_AUTO(run_input)
     input = cbx_run_input_new(flow, cbx_str_of(principal), from_stdin ? -1 : STDIN_FILENO);
+    bool feeds = !from_stdin && cbx_run_feed_takes(STDIN_FILENO, &err);
+    if (err.code != 0) {
+        return cbx_cli_fail(&err);
+    }
+    CBX_AUTO(run_feed) feed = cbx_run_feed_new(flow, cbx_str_of(principal), STDIN_FILENO);
     struct output output = { .is_cell = strcmp(program->language, "ipython") == 0,
                              .input = input,
+                             .feed = feeds ? feed : NULL,
                              .outcome = &outcome,
                              .out = open_stream(STDOUT_FILENO),
                              .err = open_stream(STDERR_FILENO) };
@@ -339,7 +350,11 @@ static int run_program(const struct cbx_options *options, const struct program *
                      .arguments = program->arguments,
                      .mounts = flow->mounts },
         .source = program->source,
-        .options = { .interactive = true, .note = note_run, .context = &output },
+        .options = { .interactive = !feeds,
+                     .has_input = feeds,
+                     .streams = feeds,
+                     .note = note_run,
+                     .context = &output },
     };
     CBX_AUTO_DONE(buf) set;
     CBX_AUTO_DONE(judgement) judgement = { 0 };
@@ -349,7 +364,9 @@ static int run_program(const struct cbx_options *options, const struct program *
         failed = cbx_review_submit(flow, &request, &judgement, &sink, &outcome, &err);
     }
     bool interrupted = output.interrupt.handled > 0;
+    int unread = cbx_run_feed_end(feed, failed ? &(struct cbx_err){ 0 } : &err);
     int status = 0;
+    failed = failed ? failed : unread;
     if (!failed) {
         status = report_outcome(program, &output, flow, cbx_str_of(principal));
     } else if (!interrupted) {

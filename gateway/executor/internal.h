@@ -141,6 +141,23 @@ void cbx_executor_record_failure(struct cbx_executor_request *r, struct cbx_audi
                                  const struct cbx_permit *permit, const struct cbx_result *result,
                                  int failed, const struct cbx_err *err);
 
+/* --- run_input.c ------------------------------------------------------------------------------ */
+
+/* The bytes of the call `submit`; borrowed from them. */
+struct cbx_submitted {
+    struct cbx_str text;     /* what may run */
+    struct cbx_str input;    /* the beginning of its standard input */
+    bool has_input, streams; /* it has one; more of it comes (`feed`) */
+};
+
+/* Divides them. CBX_EPROTO, and CBX_ETOOBIG for an input that no sandbox takes. */
+int cbx_executor_read_submitted(const struct cbx_submit_args *args, struct cbx_str bytes,
+                                struct cbx_submitted *out, struct cbx_err *err);
+
+/* Adds the length and the hash of the input to the decision, which is on disk before anything runs. Those of one that comes while the program
+ * runs are in the outcome alone. */
+void cbx_executor_describe_input(const struct cbx_submitted *submitted, json_t *decision);
+
 /* --- run_mounts.c ----------------------------------------------------------------------------- */
 
 /* Opens the folders of the host that a decision has in "mounts", under its policy. Errors as cbx_host_mounts_open, and of the engine. */
@@ -166,9 +183,9 @@ void cbx_executor_end_output(struct cbx_executor_request *r, struct cbx_result *
  * its sink. Returns the result for the run. */
 int cbx_executor_note_failure(struct cbx_executor_request *r, int failed);
 
-/* The calls with several answers. `text` is what may run. */
+/* The calls with several answers. `bytes` are those of `submit` (executor.def). */
 int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,
-                        struct cbx_str text, struct cbx_err *err);
+                        struct cbx_str bytes, struct cbx_err *err);
 int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_resume_args *args,
                         struct cbx_err *err);
 

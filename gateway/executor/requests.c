@@ -181,6 +181,25 @@ static int serve_input(struct cbx_executor_request *r, const struct cbx_input_ar
     return failed ? failed : answer_done(r, err);
 }
 
+static int serve_feed(struct cbx_executor_request *r, const struct cbx_feed_args *args,
+                      struct cbx_str bytes, struct cbx_err *err)
+{
+    const struct cbx_session_name name = { args->run.p, args->principal.p };
+    size_t waiting = 0;
+    int failed = cbx_executor_check_caller(r->executor, args->principal, args->proof, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_sessions_feed(r->executor->sessions, &name, bytes, args->end, args->wait, &waiting,
+                               err);
+    if (failed) {
+        return failed;
+    }
+    json_t *header = cbx_reply_json(CBX_REPLY_DONE);
+    json_object_set_new(header, "waiting", json_integer((json_int_t)waiting));
+    return answer(r, header, CBX_STR(""), err);
+}
+
 static int serve_list_sessions(struct cbx_executor_request *r,
                                const struct cbx_list_sessions_args *args, struct cbx_str bytes,
                                struct cbx_err *err)

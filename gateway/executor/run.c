@@ -38,6 +38,13 @@ static void note_begun(void *context)
     }
 }
 
+/* Clients of the call `feed` may wait for it. */
+static void note_room(void *context)
+{
+    const struct cbx_executor_request *r = context;
+    cbx_sessions_note_room(r->executor->sessions);
+}
+
 /* --- turns ------------------------------------------------------------------------------------ */
 
 static bool is_cancelled(const struct cbx_executor_request *r)
@@ -78,7 +85,7 @@ static int take_turn(struct cbx_executor_request *r, struct cbx_err *err)
 struct execution {
     struct cbx_executor_request *request;
     const struct cbx_permit *permit;
-    struct cbx_str text;           /* what runs */
+    struct cbx_submitted given;    /* what runs, and its input */
     const json_t *environment;     /* what the caller sets (grants.h), or NULL */
     struct cbx_str packages;       /* the set that is installed for its sandbox */
     const json_t *sealed;          /* the decision */
@@ -200,6 +207,10 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
                                        .accept_count = x->permit->file_count,
                                        .sink = &x->sink,
                                        .interactive = x->interactive,
+                                       .has_input = x->given.has_input,
+                                       .streams = x->given.streams,
+                                       .input = x->given.input,
+                                       .has_room = note_room,
                                        .begun = note_begun,
                                        .context = x->request };
     if (is_cancelled(x->request)) { /* while its sandbox was made */
@@ -207,7 +218,7 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
     }
     cbx_sessions_begin(e->sessions, session, x->permit->decision, x->permit->audit_seq);
     x->request->one_shot = x->permit->session[0] == '\0' ? sandbox : NULL;
-    int failed = cbx_sandbox_run(sandbox, x->permit, x->text, &options, &x->result, err);
+    int failed = cbx_sandbox_run(sandbox, x->permit, x->given.text, &options, &x->result, err);
     x->request->one_shot = NULL;
     if (failed == CBX_ESTALE) {
         cbx_sessions_unbegin(e->sessions, session);
@@ -225,7 +236,7 @@ static int put_entered(struct execution *x, struct cbx_session *session, struct 
     if (sandbox == NULL || !cbx_sandbox_poll(sandbox)) {
         return cbx_fail(err, CBX_ESTATE, "the session's sandbox is gone, and its files with it");
     }
-    int failed = cbx_sandbox_put_judged(sandbox, x->permit, x->text, err);
+    int failed = cbx_sandbox_put_judged(sandbox, x->permit, x->given.text, err);
     x->request->ledger = *cbx_sandbox_ledger(sandbox);
     if (!failed) {
         note_begun(x->request);
@@ -305,8 +316,8 @@ static int run_one_shot(struct execution *x, struct cbx_err *err)
 /* Packages; no sandbox. */
 static int install(struct execution *x, struct cbx_err *err)
 {
-    int failed = cbx_executor_packages(x->request->executor, x->permit, x->text, x->own_layers,
-                                       &x->sink, err);
+    int failed = cbx_executor_packages(x->request->executor, x->permit, x->given.text,
+                                       x->own_layers, &x->sink, err);
     cbx_executor_end_output(x->request, &x->result);
     return failed;
 }
@@ -461,11 +472,13 @@ static int admit(struct cbx_executor *e, struct cbx_audit *audit, const struct c
 }
 
 int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,
-                        struct cbx_str text, struct cbx_err *err)
+                        struct cbx_str bytes, struct cbx_err *err)
 {
     struct cbx_executor *e = r->executor;
     CBX_AUTO_DONE(sealed) sealed = { 0 };
-    int failed = open_seal(e, args, text, &sealed, err);
+    struct execution x = { .request = r, .packages = args->packages };
+    int failed = cbx_executor_read_submitted(args, bytes, &x.given, err);
+    failed = failed ? failed : open_seal(e, args, x.given.text, &sealed, err);
     if (!failed && sealed.number < e->secrets.first_number) {
         /* The executor before this one may have opened it. */
         r->client = CBX_CLIENT_NO_REPLY;
@@ -477,24 +490,22 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     CBX_AUTO_DONE(buf) imports = { 0 };
     uint64_t seq = 0;
     CBX_AUTO_JSON environment = NULL;
-    failed = failed ? failed : check(e, args, &sealed, text, &approval, err);
+    failed = failed ? failed : check(e, args, &sealed, x.given.text, &approval, err);
     failed = failed ? failed : complete(e, &sealed, &imports, err);
     failed =
         failed ? failed
                : cbx_grants_read_set(args->environment, json_object_get(sealed.json, "environment"),
                                      &environment, err);
     failed = failed ? failed : cbx_executor_audit(e, &audit, err);
-    struct execution x = { .request = r,
-                           .text = text,
-                           .environment = environment,
-                           .packages = args->packages,
-                           .sealed = sealed.json,
-                           .interactive = args->interactive,
-                           .own_layers = cbx_executor_layers_of(e, &sealed),
-                           .sink = cbx_executor_sink(r) };
+    x.environment = environment;
+    x.sealed = sealed.json;
+    x.interactive = args->interactive;
+    x.own_layers = cbx_executor_layers_of(e, &sealed);
+    x.sink = cbx_executor_sink(r);
     if (!failed) { /* a failure is the outcome of the decision, behind its record */
         cbx_executor_prepare_mounts(e, &sealed, &x.mounts, &x.refusal);
         cbx_executor_describe_network(e, &sealed);
+        cbx_executor_describe_input(&x.given, sealed.json);
         failed = admit(e, audit, &sealed, approval, &permit, &seq, err);
         count_decision(&sealed);
     }

@@ -30,6 +30,7 @@ static int enter_begun_run(struct cbx_executor_request *r, const char *run,
                         "of the policy's variables, and cannot redact those that this program had");
     }
     await_begin(r, run);
+    cbx_sessions_cut_input(e->sessions, run); /* the front that had the rest of it is gone */
     uint64_t seq = 0;
     failed = cbx_sessions_find_run(e->sessions, run, slot, &seq, err);
     if (!failed) {

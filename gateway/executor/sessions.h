@@ -138,6 +138,16 @@ int cbx_sessions_interrupt(struct cbx_sessions *sessions, const struct cbx_sessi
 int cbx_sessions_input(struct cbx_sessions *sessions, const struct cbx_session_name *name,
                        struct cbx_str line, struct cbx_err *err);
 
+/* cbx_sandbox_feed for a run, by its id. With `wait` it returns when few bytes of its input wait, or after some seconds; meanwhile
+ * cbx_sessions_note_room says that its program has read more. CBX_ENOTFOUND also for one of another principal; CBX_ESTATE when nothing runs. */
+int cbx_sessions_feed(struct cbx_sessions *sessions, const struct cbx_session_name *name,
+                      struct cbx_str bytes, bool end, bool wait, size_t *waiting,
+                      struct cbx_err *err);
+void cbx_sessions_note_room(struct cbx_sessions *sessions);
+
+/* cbx_sandbox_cut_input for a run, by its id; no effect when there is none. */
+void cbx_sessions_cut_input(struct cbx_sessions *sessions, const char *run_id);
+
 /* Refuses every new session from now on. Closes all and waits for their runs; with `detach` the
  * sandboxes and their runs stay, for the next executor. */
 void cbx_sessions_close_all(struct cbx_sessions *sessions, bool detach);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The session table: results, closing, expiry, messages to runs, listing. */
 #include "gateway/executor/sessions_internal.h"
+#include "policies/base/deadline.h"
 
 #include <string.h>
 
@@ -160,6 +161,64 @@ int cbx_sessions_input(struct cbx_sessions *sessions, const struct cbx_session_n
                      : cbx_sandbox_input(session->sandbox, line, err);
     pthread_mutex_unlock(&sessions->lock);
     return failed;
+}
+
+/* With the lock held. */
+static int feed(struct cbx_sessions *sessions, const struct cbx_session_name *name,
+                struct cbx_str bytes, bool end, size_t *waiting, struct cbx_err *err)
+{
+    struct cbx_session *session = find_either(sessions, name);
+    if (session == NULL) {
+        return cbx_fail(err, CBX_ENOTFOUND, "there is no run '%s'", name->id);
+    }
+    if (!cbx_slot_is_entered(session) || session->sandbox == NULL ||
+        strcmp(session->run_id, name->id) != 0) {
+        return cbx_fail(err, CBX_ESTATE, "the run has ended");
+    }
+    return cbx_sandbox_feed(session->sandbox, bytes, end, waiting, err);
+}
+
+/* How much of its input waits; none when it does not run any more. */
+static size_t count_waiting(struct cbx_sessions *sessions, const struct cbx_session_name *name)
+{
+    struct cbx_session *session = find_either(sessions, name);
+    bool runs = session != NULL && cbx_slot_is_entered(session) && session->sandbox != NULL &&
+                strcmp(session->run_id, name->id) == 0;
+    return runs ? cbx_sandbox_input_waiting(session->sandbox) : 0;
+}
+
+int cbx_sessions_feed(struct cbx_sessions *sessions, const struct cbx_session_name *name,
+                      struct cbx_str bytes, bool end, bool wait, size_t *waiting,
+                      struct cbx_err *err)
+{
+    enum { FEW_BYTES = 256 * 1024, WAIT_MS = 5000 };
+    int64_t deadline = cbx_clock_ms() + WAIT_MS;
+    pthread_mutex_lock(&sessions->lock);
+    int failed = feed(sessions, name, bytes, end, waiting, err);
+    while (!failed && wait && *waiting > FEW_BYTES && !sessions->stopping &&
+           cbx_clock_ms() < deadline) {
+        cbx_cond_wait_until(&sessions->changed, &sessions->lock, deadline);
+        *waiting = count_waiting(sessions, name);
+    }
+    pthread_mutex_unlock(&sessions->lock);
+    return failed;
+}
+
+void cbx_sessions_note_room(struct cbx_sessions *sessions)
+{
+    pthread_mutex_lock(&sessions->lock);
+    pthread_cond_broadcast(&sessions->changed);
+    pthread_mutex_unlock(&sessions->lock);
+}
+
+void cbx_sessions_cut_input(struct cbx_sessions *sessions, const char *run_id)
+{
+    pthread_mutex_lock(&sessions->lock);
+    struct cbx_session *session = cbx_sessions_find_slot_of_run(sessions, run_id);
+    if (session != NULL && session->sandbox != NULL) {
+        cbx_sandbox_cut_input(session->sandbox);
+    }
+    pthread_mutex_unlock(&sessions->lock);
 }
 
 void cbx_sessions_renew_leases(struct cbx_sessions *sessions)

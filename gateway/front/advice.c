@@ -51,14 +51,19 @@ static int64_t limit_or(int64_t limit, uint64_t used)
     return limit > 0 ? limit : (int64_t)used;
 }
 
-bool cbx_advice_stopped(const struct cbx_result *r, const struct cbx_limits *limits,
-                        struct cbx_buf *out)
+static bool add_stop(const struct cbx_result *r, const struct cbx_limits *limits,
+                     struct cbx_buf *out)
 {
     switch (r->status) {
     case CBX_RUN_TIMEOUT:
         cbx_buf_add_cstr(out, "timeout: stopped after ");
         add_time(out, limit_or(limits->wall_ms, r->duration_ms));
-        cbx_buf_add_cstr(out, ", the time limit; make the program faster or its work smaller");
+        cbx_buf_add_cstr(out,
+                         r->input_awaited
+                             ? ", the time limit: the program had read all of its standard "
+                               "input, which was still open, so it may have waited for more; "
+                               "end the input"
+                             : ", the time limit; make the program faster or its work smaller");
         return true;
     case CBX_RUN_CPU:
         cbx_buf_add_cstr(out, "cpu: stopped after ");
@@ -80,6 +85,19 @@ bool cbx_advice_stopped(const struct cbx_result *r, const struct cbx_limits *lim
     default:
         return false;
     }
+}
+
+bool cbx_advice_stopped(const struct cbx_result *r, const struct cbx_limits *limits,
+                        struct cbx_buf *out)
+{
+    bool stopped = add_stop(r, limits, out);
+    if (r->input_cut) {
+        cbx_buf_printf(out,
+                       "%sinput: the gateway was restarted before the program had all of its "
+                       "standard input, which ended early",
+                       stopped ? "; " : "");
+    }
+    return stopped || r->input_cut;
 }
 
 /* --- errors ----------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ bool cbx_advice_names_contents(const struct cbx_advice *advice);
 void cbx_advice_give(const struct cbx_advice *advice,
                      void (*take)(void *context, struct cbx_str line), void *context);
 
-/* Appends why the run was stopped, with the limit, when it was stopped at one: "oom: stopped, the
+/* Appends that the run lost a part of its input, and why it was stopped, with the limit, when it was stopped at one: "oom: stopped, the
  * program needed more than 512 MiB of memory, the limit; process the data in pieces". Returns false
  * for every other end. */
 bool cbx_advice_stopped(const struct cbx_result *result, const struct cbx_limits *limits,

@@ -315,6 +315,23 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
 #include "gateway/ipc/approval.def"
 #undef CBX_APPROVAL
     };
+    char input_bytes[16] = "";
+    CBX_AUTO_DONE(buf) joined;
+    cbx_buf_init(&joined, CBX_WIRE_BYTES_MAX);
+    struct cbx_str bytes = cbx_buf_str(&judgement->text);
+    if (request->options.has_input) {
+        snprintf(input_bytes, sizeof(input_bytes), "%zu", request->options.input.len);
+        cbx_buf_add(&joined, bytes);
+        cbx_buf_add(&joined, request->options.input);
+        bytes = cbx_buf_str(&joined);
+        args.input_bytes = cbx_str_of(input_bytes);
+        args.streams = request->options.streams;
+    }
+    if (joined.overflow) {
+        return cbx_fail(err, CBX_ETOOBIG,
+                        "program and standard input have %zu bytes, allowed are %d",
+                        judgement->text.len + request->options.input.len, CBX_WIRE_BYTES_MAX);
+    }
     CBX_AUTO_MEM char *environment = request->subject.environment != NULL
                                          ? json_dumps(request->subject.environment, JSON_COMPACT)
                                          : NULL;
@@ -325,11 +342,9 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
     struct following f = {
         .options = &request->options, .sink = sink, .out = out, .flow = flow, .request = request
     };
-    struct call call = { .header = header,
-                         .bytes = cbx_buf_str(&judgement->text),
-                         .follow = follow_run,
-                         .context = &f,
-                         .hold = &out->hold };
+    struct call call = {
+        .header = header, .bytes = bytes, .follow = follow_run, .context = &f, .hold = &out->hold
+    };
     int failed = exchange(flow, &call, err);
     return failed == CBX_EIO && out->id[0] != '\0'
                ? resume_submission(flow, request, sink, out, err)

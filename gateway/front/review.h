@@ -55,6 +55,9 @@ struct cbx_request;
 struct cbx_submit_options {
     bool detach;      /* the run continues after this process ended, and its result is kept */
     bool interactive; /* the sink answers CBX_EVENT_ASK, by cbx_call_input */
+    bool has_input;   /* the program has a standard input, which begins with `input` (borrowed) */
+    bool streams;     /* more of it comes, by cbx_call_feed once the run has begun */
+    struct cbx_str input;
     /* Of a decision that asks; borrowed, NULL = none. A decision that it is not for is recorded and does not
      * run: the same source, judged again, may be for another state of its session. */
     const struct cbx_approval *approval;

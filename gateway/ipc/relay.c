@@ -139,6 +139,18 @@ json_t *cbx_result_json(const struct cbx_result *r)
     json_object_set_new(json, "session_lost", json_boolean(r->session_lost));
     json_object_set_new(json, "session_restarted", json_boolean(r->session_restarted));
     json_object_set_new(json, "cpu_ms", json_integer((json_int_t)r->cpu_ms));
+    if (r->has_input) {
+        char hex[CBX_SHA256_HEX + 1];
+        cbx_sha256_hex(&r->input_sha256, hex);
+        json_object_set_new(json, "input_bytes", json_integer((json_int_t)r->input_bytes));
+        json_object_set_new(json, "input_sha256", json_string(hex));
+    }
+    if (r->input_cut) {
+        json_object_set_new(json, "input_cut", json_true());
+    }
+    if (r->input_awaited) {
+        json_object_set_new(json, "input_awaited", json_true());
+    }
     if (r->status == CBX_RUN_LOST) {
         json_object_set_new(json, "silent", json_integer(r->silent));
         json_object_set_new(json, "lost_since_ms", json_integer(r->lost_since_ms));
@@ -147,10 +159,11 @@ json_t *cbx_result_json(const struct cbx_result *r)
 }
 
 struct result_fields {
-    struct cbx_str type, ename, evalue, traceback;
+    struct cbx_str type, ename, evalue, traceback, input_sha256;
     int64_t status, exit_code, signal, duration_ms, cpu_ms, stdout_bytes, stderr_bytes, silent,
-        lost_since_ms;
-    bool output_truncated, files_truncated, session_lost, session_restarted;
+        lost_since_ms, input_bytes;
+    bool output_truncated, files_truncated, session_lost, session_restarted, input_cut,
+        input_awaited;
 };
 #define FIELD(name, type, lo, hi)                                                                  \
     {                                                                                              \
@@ -174,6 +187,10 @@ static const struct cbx_json_field result_fields[] = {
     FIELD(cpu_ms, INT, 0, INT64_MAX),
     FIELD(silent, INT, 0, CBX_SILENTS - 1),
     FIELD(lost_since_ms, INT, 0, INT64_MAX),
+    FIELD(input_bytes, INT, 0, INT64_MAX),
+    FIELD(input_sha256, STR, 0, CBX_SHA256_HEX),
+    FIELD(input_cut, BOOL, 0, 0),
+    FIELD(input_awaited, BOOL, 0, 0),
 };
 #undef FIELD
 
@@ -216,6 +233,10 @@ int cbx_result_from_json(const json_t *json, struct cbx_result *out, struct cbx_
         .cpu_ms = (uint64_t)f.cpu_ms,
         .silent = (enum cbx_silent)f.silent,
         .lost_since_ms = f.lost_since_ms,
+        .input_bytes = (uint64_t)f.input_bytes,
+        .input_cut = f.input_cut,
+        .input_awaited = f.input_awaited,
     };
+    out->has_input = cbx_sha256_from_hex(f.input_sha256, &out->input_sha256);
     return 0;
 }

@@ -35,6 +35,35 @@ struct cbx_sha256 cbx_sha256_of(struct cbx_str bytes)
     return cbx_sha256_of2(bytes, (struct cbx_str){ 0 });
 }
 
+struct cbx_sha256_sum {
+    SHA256_CTX context;
+};
+
+struct cbx_sha256_sum *cbx_sha256_sum_new(void)
+{
+    struct cbx_sha256_sum *sum = calloc(1, sizeof(*sum));
+    require(sum != NULL && SHA256_Init(&sum->context) == 1);
+    return sum;
+}
+
+void cbx_sha256_add(struct cbx_sha256_sum *sum, struct cbx_str bytes)
+{
+    require(SHA256_Update(&sum->context, bytes.p, bytes.len) == 1);
+}
+
+struct cbx_sha256 cbx_sha256_now(const struct cbx_sha256_sum *sum)
+{
+    struct cbx_sha256 hash = { 0 };
+    SHA256_CTX context = sum->context;
+    require(SHA256_Final(hash.bytes, &context) == 1);
+    return hash;
+}
+
+void cbx_sha256_sum_free(struct cbx_sha256_sum *sum)
+{
+    free(sum);
+}
+
 bool cbx_sha256_equal(const struct cbx_sha256 *a, const struct cbx_sha256 *b)
 {
     return CRYPTO_memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;

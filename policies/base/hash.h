@@ -20,6 +20,13 @@ struct cbx_sha256 cbx_sha256_of(struct cbx_str bytes);
 /* The hash of the message that is `a` followed by `b`. */
 struct cbx_sha256 cbx_sha256_of2(struct cbx_str a, struct cbx_str b);
 
+/* A hash that is made in pieces: cbx_sha256_add any number of times; cbx_sha256_now is that of all bytes so far. */
+struct cbx_sha256_sum;
+struct cbx_sha256_sum *cbx_sha256_sum_new(void);
+void cbx_sha256_add(struct cbx_sha256_sum *sum, struct cbx_str bytes);
+struct cbx_sha256 cbx_sha256_now(const struct cbx_sha256_sum *sum);
+void cbx_sha256_sum_free(struct cbx_sha256_sum *sum);
+
 struct cbx_sha256 cbx_hmac_sha256(struct cbx_str key, struct cbx_str message);
 
 /* Compares in constant time. */

@@ -408,6 +408,9 @@ static void add_status(struct shown *s)
     const json_t *error = json_object_get(s->execution, "error");
     int64_t code = number_of(s->execution, "exit_code");
     const char *word = s->running ? "running" : s->outcome;
+    if (stopped[0] != '\0' && (is(s->outcome, "ok") || is(s->outcome, "error"))) {
+        add_note(s, stopped); /* its standard input was not complete */
+    }
     if (is(text_of(s->execution, "status"), "queued")) {
         word = "queued";
         snprintf(message, sizeof(message),

@@ -8,6 +8,7 @@
 #include "gateway/front/mcp/tools_internal.h"
 #include "gateway/front/service/accept.h"
 #include "gateway/front/service/dependencies.h"
+#include "gateway/front/service/input.h"
 #include "gateway/front/service/live.h"
 #include "gateway/front/service/sessions.h"
 #include "policies/base/clock.h"
@@ -364,9 +365,14 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
 {
     char session[65];
     bool asks = false, opens = cbx_str_is(arguments->session, "new");
-    struct cbx_err err;
+    struct cbx_err err = { 0 };
     struct cbx_tool_arguments joined = *arguments;
     struct cbx_job *job = make_job(call, arguments);
+    const struct cbx_input_wanted input = { .text = arguments->input };
+    if (cbx_input_give(job, &input, &err) != 0) {
+        cbx_job_free(job);
+        return cbx_content_of_error(&err, NULL);
+    }
     json_t *refusal = cbx_mcp_take_retry(call, &job->approval, session);
     /* The one that was opened before the client was asked; if it is closed by now, another one, and the client is asked
      * anew. */

@@ -7,7 +7,7 @@
 
 /* The arguments of every tool together; those that a call does not give are zero. Borrowed. */
 struct cbx_tool_arguments {
-    struct cbx_str code, language, session, path, text, base64;
+    struct cbx_str code, language, session, path, text, base64, input;
     double timeout_s;
     const json_t *libraries;
     int64_t offset, length;

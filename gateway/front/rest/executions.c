@@ -8,6 +8,7 @@
 #include "gateway/front/rest/idempotency.h"
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/dependencies.h"
+#include "gateway/front/service/input.h"
 #include "gateway/front/service/live.h"
 #include "gateway/ipc/mounts.h"
 
@@ -15,22 +16,32 @@
 #include "policies/base/clock.h"
 #include "policies/packages.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 enum { CODE_MAX = 8 * 1024 * 1024 };
 
 struct body {
-    struct cbx_str code, session, language, policy, approval;
+    struct cbx_str code, session, language, policy, approval, input;
+    struct cbx_input_wanted wanted;
     const json_t *disable, *limits, *environment, *dependencies, *mounts;
     double timeout_s;
     bool async, stream, interactive;
 };
+
+#define INPUT_FIELDS                                                                               \
+    { "stdin", CBX_JSON_STR, offsetof(struct body, wanted.text), false, true, 0, INT_MAX },        \
+    {                                                                                              \
+        "stdin_base64", CBX_JSON_STR, offsetof(struct body, wanted.base64), false, true, 0,        \
+            INT_MAX                                                                                \
+    }
 
 static const struct cbx_json_field legacy_fields[] = {
     { "code", CBX_JSON_STR, offsetof(struct body, code), true, false, 0, CODE_MAX },
     { "session_id", CBX_JSON_STR, offsetof(struct body, session), true, false, 1, 64 },
     { "language", CBX_JSON_STR, offsetof(struct body, language), false, false, 1, 32 },
     { "disable_validation", CBX_JSON_ANY, offsetof(struct body, disable), false, true, 0, 0 },
+    INPUT_FIELDS,
 };
 CBX_REST_INPUT(execute, legacy_fields);
 
@@ -48,6 +59,8 @@ static const struct cbx_json_field fields[] = {
     { "async", CBX_JSON_BOOL, offsetof(struct body, async), false, false, 0, 0 },
     { "stream", CBX_JSON_BOOL, offsetof(struct body, stream), false, false, 0, 0 },
     { "interactive", CBX_JSON_BOOL, offsetof(struct body, interactive), false, false, 0, 0 },
+    INPUT_FIELDS,
+    { "input", CBX_JSON_STR, offsetof(struct body, input), false, true, 1, 32 },
 };
 CBX_REST_INPUT(create_execution, fields);
 
@@ -87,6 +100,11 @@ void cbx_rest_execute(struct cbx_rest_call *call)
     memcpy(id, job->id, sizeof(id));
     cbx_service_now(now);
     cbx_buf_add(&job->source, body.code);
+    if (cbx_input_give(job, &body.wanted, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        cbx_job_free(job);
+        return;
+    }
     struct cbx_rest_opening opening = { .call = call };
     job->client = cbx_rest_opening_client(&opening);
     if (!cbx_rest_find_session(call, job, body.session) || !cbx_rest_accept(call, job)) {
@@ -101,6 +119,24 @@ void cbx_rest_execute(struct cbx_rest_call *call)
     cbx_rest_answer(
         call, 200,
         json_pack("{s:s,s:s,s:s}", "request_id", id, "status", "created", "created_at", now));
+}
+
+/* False when the answer is made. */
+static bool read_input(struct cbx_rest_call *call, const struct body *body, struct cbx_job *job)
+{
+    struct cbx_err err = { 0 };
+    struct cbx_input_wanted wanted = body->wanted;
+    wanted.streams = cbx_str_is(body->input, "stream");
+    if (body->input.p != NULL && !wanted.streams) {
+        cbx_fail(&err, CBX_EINVAL, "'input' is '%.*s', allowed is stream",
+                 CBX_STR_SHOWN(body->input));
+    } else {
+        cbx_input_give(job, &wanted, &err);
+    }
+    if (err.code != 0) {
+        cbx_rest_fail(call, 0, &err);
+    }
+    return err.code == 0;
 }
 
 /* Of a one-shot; a session has what it was opened with. False when the answer is made. */
@@ -139,6 +175,10 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
         cbx_rest_fail(call, 0, &err);
         return false;
     }
+    job->interactive = body->interactive;
+    if (!read_input(call, body, job)) {
+        return false;
+    }
     struct cbx_limits requested = job->limits; /* joining a session sets those of the job */
     cbx_buf_add(&job->source, body->code);
     if (body->session.len > 0 && (json_object_size(body->environment) > 0 || job->mounts != NULL)) {
@@ -175,7 +215,6 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
         timeout.wall_ms = (int64_t)(body->timeout_s * 1000);
         cbx_limits_tighten(&job->limits, &timeout);
     }
-    job->interactive = body->interactive;
     if (body->approval.len > 0 &&
         cbx_decisions_approval(call->service->decisions, cbx_rest_principal(call), body->approval,
                                cbx_clock_ms(), &job->approval, &err) != 0) {
@@ -377,8 +416,50 @@ static const struct cbx_json_field input_fields[] = {
 };
 CBX_REST_INPUT(answer, input_fields);
 
+struct feeding {
+    bool end;
+};
+static const struct cbx_json_field feeding_fields[] = {
+    { "end", CBX_JSON_BOOL, offsetof(struct feeding, end), false, false, 0, 0 },
+};
+CBX_REST_INPUT(feeding, feeding_fields);
+
+/* Bytes for a program that streams its standard input; a request without a body may say that it ends. */
+static bool brings_bytes(const struct cbx_http_request *request)
+{
+    return cbx_str_starts(request->content_type, CBX_STR("application/octet-stream")) ||
+           (request->body.len == 0 && request->query.len > 0);
+}
+
+static void feed_execution(struct cbx_rest_call *call)
+{
+    struct feeding feeding = { 0 };
+    struct cbx_err err = { 0 };
+    if (!cbx_rest_query(call, feeding_fields, 1, &feeding)) {
+        return;
+    }
+    CBX_AUTO_JSON e = find_execution(call, "there is no such execution");
+    if (e == NULL) {
+        return;
+    }
+    const struct cbx_input_part part = { .principal = cbx_rest_principal(call),
+                                         .id = call->id,
+                                         .proof = call->claims.proof,
+                                         .bytes = call->request->body,
+                                         .end = feeding.end };
+    if (cbx_input_feed(call->service, &part, &err) != 0) {
+        cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    cbx_rest_answer(call, 202, json_pack("{s:s}", "status", feeding.end ? "ended" : "accepted"));
+}
+
 void cbx_rest_answer_execution(struct cbx_rest_call *call)
 {
+    if (brings_bytes(call->request)) {
+        feed_execution(call);
+        return;
+    }
     struct input input = { 0 };
     char decision[CBX_ID_CHARS + 1];
     struct cbx_err err = { 0 };

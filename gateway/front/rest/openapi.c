@@ -257,6 +257,19 @@ static const struct route routes[] = {
 };
 enum { ROUTES = sizeof(routes) / sizeof(routes[0]) };
 
+static bool takes_bytes_too(const struct route *route)
+{
+    return route->input == &cbx_rest_input_answer;
+}
+
+static const struct cbx_rest_input *query_of(const struct route *route)
+{
+    if (takes_bytes_too(route)) {
+        return &cbx_rest_input_feeding;
+    }
+    return strcmp(route->method, "GET") == 0 ? route->input : &cbx_rest_input_none;
+}
+
 static void add_parameters(const struct route *route, json_t *parameters)
 {
     if (strstr(route->path, "{id}") != NULL) {
@@ -271,8 +284,9 @@ static void add_parameters(const struct route *route, json_t *parameters)
                       "description", "A path in the workspace; its slashes are sent as they are.",
                       "schema", "type", "string"));
     }
-    for (size_t i = 0; strcmp(route->method, "GET") == 0 && i < route->input->count; i++) {
-        const struct cbx_json_field *field = &route->input->fields[i];
+    const struct cbx_rest_input *query = query_of(route);
+    for (size_t i = 0; i < query->count; i++) {
+        const struct cbx_json_field *field = &query->fields[i];
         json_array_append_new(parameters,
                               json_pack("{s:s,s:s,s:b,s:o}", "name", field->name, "in", "query",
                                         "required", field->required, "schema", make_field(field)));
@@ -348,6 +362,10 @@ static json_t *make_operation(const struct route *route)
         json_object_set_new(operation, "requestBody",
                             json_pack("{s:o}", "content",
                                       make_content("application/json", make_input(route->input))));
+    }
+    if (takes_bytes_too(route)) {
+        json_object_set_new(json_object_get(json_object_get(operation, "requestBody"), "content"),
+                            "application/octet-stream", json_pack("{s:{}}", "schema"));
     }
     return operation;
 }

@@ -42,7 +42,7 @@ static int decode(struct cbx_str text, struct cbx_buf *out, struct cbx_err *err)
     return 0;
 }
 
-/* The value by the type of its field: decimal digits are an integer. Any other text stays a string,
+/* The value by the type of its field: decimal digits are an integer, true and false a boolean. Any other text stays a string,
  * which the field then refuses. */
 static json_t *make_value(struct cbx_str text, const struct cbx_json_field *field)
 {
@@ -53,6 +53,10 @@ static json_t *make_value(struct cbx_str text, const struct cbx_json_field *fiel
     }
     bool is_number = field != NULL && field->type == CBX_JSON_INT && digits == text.len &&
                      digits > 0 && digits <= DIGITS_MAX;
+    bool is_true = cbx_str_is(text, "true");
+    if (field != NULL && field->type == CBX_JSON_BOOL && (is_true || cbx_str_is(text, "false"))) {
+        return json_boolean(is_true);
+    }
     return is_number ? json_integer(strtoll(text.p, NULL, 10)) : cbx_json_text(text);
 }
 

@@ -83,8 +83,8 @@ struct cbx_rest_input {
     const struct cbx_rest_input cbx_rest_input_##name = { table, sizeof(table) / sizeof(table[0]) }
 extern const struct cbx_rest_input cbx_rest_input_create_session, cbx_rest_input_open_session,
     cbx_rest_input_execute, cbx_rest_input_stop, cbx_rest_input_create_execution,
-    cbx_rest_input_answer, cbx_rest_input_check, cbx_rest_input_decisions, cbx_rest_input_page,
-    cbx_rest_input_none, cbx_rest_input_bytes;
+    cbx_rest_input_answer, cbx_rest_input_feeding, cbx_rest_input_check, cbx_rest_input_decisions,
+    cbx_rest_input_page, cbx_rest_input_none, cbx_rest_input_bytes;
 
 /* The members of `execution_options` in the body of POST /sessions. */
 extern const struct cbx_rest_input cbx_rest_input_options;

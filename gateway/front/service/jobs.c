@@ -8,6 +8,7 @@
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/service/decisions.h"
+#include "gateway/front/service/input.h"
 #include "gateway/front/service/live.h"
 #include "gateway/front/service/packages.h"
 #include "gateway/front/service/queue.h"
@@ -40,6 +41,7 @@ struct cbx_job *cbx_job_new(struct cbx_service *service, const char *principal)
     cbx_buf_init(&job->past, CBX_WIRE_BYTES_MAX);
     cbx_buf_init(&job->entries, CBX_WIRE_BYTES_MAX);
     cbx_buf_init(&job->packages, CBX_PACKAGE_SET_BYTES_MAX);
+    cbx_input_init(job);
     job->kind = CBX_ENTRY_CELL;
     cbx_uuid_make(job->id);
     return job;
@@ -55,6 +57,7 @@ void cbx_job_free(struct cbx_job *job)
     cbx_buf_done(&job->past);
     cbx_buf_done(&job->entries);
     cbx_buf_done(&job->packages);
+    cbx_input_done(job);
     cbx_judgement_done(&job->judgement);
     json_decref(job->environment);
     json_decref(job->mounts);
@@ -219,6 +222,9 @@ struct cbx_request cbx_job_request(const struct cbx_job *job)
     request.options = (struct cbx_submit_options){ .detach = !is_file,
                                                    .renew = renew_past,
                                                    .interactive = job->interactive,
+                                                   .has_input = job->input.has,
+                                                   .streams = job->input.streams,
+                                                   .input = cbx_buf_str(&job->input.bytes),
                                                    .approval = &job->approval,
                                                    .note = note_progress,
                                                    .ahead = note_ahead,
@@ -391,6 +397,11 @@ static int recover(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_
     if (cbx_live_is_cancelled(job)) {
         return cbx_fail(err, CBX_ECANCELLED, "cancelled before it began");
     }
+    if (job->input.has) { /* the store keeps code, and no data */
+        return cbx_fail(err, CBX_ESTATE,
+                        "the gateway was restarted before this began, and its standard input is "
+                        "lost; send it again");
+    }
     outcome->id[0] = '\0';
     job->approval = (struct cbx_approval){ 0 };
     failed = cbx_job_recall_past(job, err);
@@ -506,6 +517,7 @@ static json_t *describe_request(const struct cbx_job *job)
     json_t *request = json_object();
     json_object_set_new(request, "policy", cbx_json_text(cbx_buf_str(&job->policy)));
     json_object_set_new(request, "interactive", json_boolean(job->interactive));
+    json_object_set_new(request, "input", json_boolean(job->input.has));
     if (job->approval.client[0] != '\0') {
         json_object_set_new(request, "approved_client", json_string(job->approval.client));
         json_object_set_new(request, "approved_version", json_string(job->approval.client_version));

@@ -28,6 +28,16 @@ struct cbx_job_client {
     void *context;
 };
 
+/* The standard input of a job (input.h). */
+struct cbx_job_input {
+    bool has, streams;    /* it has one; more of it comes */
+    struct cbx_buf bytes; /* its beginning, which is submitted with the program */
+    /* Of one that streams, with the lock of the service: what came before the run began, and the proof of the caller that it came from last; no more
+     * comes; a call sends to the run. */
+    struct cbx_buf later, proof;
+    bool ended, busy;
+};
+
 struct cbx_job {
     struct cbx_service *service;
     const char *origin;       /* the API that it came by; static */
@@ -50,6 +60,7 @@ struct cbx_job {
         mounts; /* folders of the host, as the caller asked (gateway/ipc/mounts.h), or NULL; owned */
     json_t *environment; /* variables that the caller sets: {NAME: VALUE}, or NULL; owned */
     bool interactive;
+    struct cbx_job_input input;
     /* Of a decision that asks (approvals.h). Of a job that an earlier gateway accepted only who accepted it: what
      * did not begin has to be approved again. */
     struct cbx_approval approval;

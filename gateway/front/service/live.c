@@ -5,6 +5,7 @@
 #include "gateway/front/access.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/service/decisions.h"
+#include "gateway/front/service/input.h"
 #include "gateway/identity/identity.h"
 #include "policies/base/deadline.h"
 #include "policies/base/log.h"
@@ -20,6 +21,14 @@ static struct cbx_job *find(const struct cbx_service *service, const char *id)
         job = job->next_live;
     }
     return job;
+}
+
+struct cbx_job *cbx_live_find(const struct cbx_service *service, const char *principal,
+                              const char *id)
+{
+    struct cbx_job *job = find(service, id);
+    bool is_of = job != NULL && !job->ended && strcmp(job->principal, principal) == 0;
+    return is_of ? job : NULL;
 }
 
 static void append(struct cbx_job *job)
@@ -157,7 +166,11 @@ void cbx_live_note_begun(struct cbx_job *job)
 {
     pthread_mutex_lock(&job->service->lock);
     job->begun = true;
+    bool flushes = cbx_input_begin(job);
     pthread_mutex_unlock(&job->service->lock);
+    if (flushes) {
+        cbx_input_flush(job);
+    }
 }
 
 bool cbx_live_is_cancelled(struct cbx_job *job)
@@ -192,8 +205,8 @@ int cbx_live_cancel(struct cbx_service *service, const char *principal, const ch
 {
     char run[CBX_ID_CHARS + 1] = "", own_id[37];
     pthread_mutex_lock(&service->lock);
-    struct cbx_job *job = find(service, id);
-    bool found = job != NULL && !job->ended && strcmp(job->principal, principal) == 0;
+    struct cbx_job *job = cbx_live_find(service, principal, id);
+    bool found = job != NULL;
     if (found) {
         job->cancelled = true;
         *began = job->begun;

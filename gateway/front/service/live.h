@@ -16,13 +16,17 @@ void cbx_live_restore(struct cbx_job *job);
 /* No effect on one that was not added. */
 void cbx_live_remove(struct cbx_job *job);
 
+/* With the lock of the service: the principal's execution of this id that has not ended; NULL = none. */
+struct cbx_job *cbx_live_find(const struct cbx_service *service, const char *principal,
+                              const char *id);
+
 /* Blocks until the principal may run one more. False when the gateway stops or the job is cancelled. */
 bool cbx_live_await_room(struct cbx_job *job);
 
 /* Notes the decision under which the executor admitted the job, or that no executor has it (""): what was cancelled
  * meanwhile is cancelled there. */
 void cbx_live_note_run(struct cbx_job *job, const char *decision);
-/* Notes how many runs have their turn before it; and that it began. */
+/* Notes how many runs have their turn before it; and that it began: its run then gets the input that waits. */
 void cbx_live_note_ahead(struct cbx_job *job, int ahead);
 void cbx_live_note_begun(struct cbx_job *job);
 

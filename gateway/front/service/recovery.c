@@ -3,6 +3,7 @@
 #include "gateway/front/service/recovery.h"
 
 #include "gateway/front/executor_client.h"
+#include "gateway/front/service/input.h"
 #include "gateway/front/service/jobs.h"
 #include "policies/base/log.h"
 
@@ -39,6 +40,10 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
     cbx_buf_add_cstr(&job->source, text_of(row, "code"));
     cbx_buf_add(&job->policy, cbx_json_str(json_object_get(request, "policy")));
     job->interactive = json_is_true(json_object_get(request, "interactive"));
+    const struct cbx_input_wanted input = { .text = json_is_true(json_object_get(request, "input"))
+                                                        ? CBX_STR("")
+                                                        : (struct cbx_str){ 0 } };
+    cbx_input_give(job, &input, &err); /* it had one; the bytes are gone */
     snprintf(job->approval.client, sizeof(job->approval.client), "%s",
              text_of(request, "approved_client"));
     snprintf(job->approval.client_version, sizeof(job->approval.client_version), "%s",

@@ -178,6 +178,13 @@ json_t *cbx_results(json_t *items, const struct cbx_outcome *outcome, struct cbx
     json_object_set_new(results, "audit_seq",
                         outcome->audit_seq > 0 ? json_integer((json_int_t)outcome->audit_seq)
                                                : json_null());
+    if (r->has_input) {
+        char hex[CBX_SHA256_HEX + 1];
+        cbx_sha256_hex(&r->input_sha256, hex);
+        json_object_set_new(
+            results, "input",
+            json_pack("{s:I,s:s}", "size", (json_int_t)r->input_bytes, "sha256", hex));
+    }
     cbx_relaxed_warn(outcome->decision, results);
     if (outcome->ran && err->code == 0) {
         add_advice(results, items, outcome, flow);

@@ -39,6 +39,8 @@ struct fake_container {
     char received[256];     /* types of the frames that the host sent, oldest first */
     uint32_t lease_ms;      /* of the last ATTACH or LEASE */
     unsigned leases;        /* LEASE frames received */
+    struct cbx_buf fed;     /* the input of the run, */
+    int fed_end;            /* 0 = more may come; else 1 + the byte of FEED_END */
     char create_body[64 * 1024];
 };
 
@@ -264,6 +266,12 @@ static bool fake_take(struct fake_container *c, uint8_t type, const char *payloa
             fake_send(c, CBX_FRAME_PONG, NULL, 0);
         }
         return true;
+    case CBX_FRAME_FEED:
+        cbx_buf_add_bytes(&c->fed, payload, len);
+        return true;
+    case CBX_FRAME_FEED_END:
+        c->fed_end = 1 + payload[0];
+        return true;
     default:
         if (!fake.no_answer) {
             fake_answer(c);
@@ -344,6 +352,7 @@ static void fake_create(int fd, const char *body)
     c->fd = -1;
     cbx_buf_init(&c->payload, 1 << 24);
     cbx_buf_init(&c->log, 1 << 24);
+    cbx_buf_init(&c->fed, 1 << 25);
     snprintf(answer, sizeof(answer), "{\"Id\":\"%s\"}", c->id);
     fake_reply(fd, 201, answer);
 }
@@ -551,6 +560,7 @@ static void fake_stop(void)
     for (int i = 0; i < fake.count; i++) {
         cbx_buf_done(&fake.containers[i].payload);
         cbx_buf_done(&fake.containers[i].log);
+        cbx_buf_done(&fake.containers[i].fed);
     }
     close(fake.listening);
     if (fake.socket[0] != '\0') {

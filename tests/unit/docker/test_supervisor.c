@@ -339,6 +339,81 @@ static void a_kernel_that_ends_between_runs_fails_no_run_before(void **state)
     assert_int_equal(done().status, CBX_DONE_KILLED);
 }
 
+static void add_run_with_input(const char *id)
+{
+    struct cbx_frame_run run = { .limits = all_limits, .language = "python", .input = 1 };
+    snprintf(run.id, sizeof(run.id), "%s", id);
+    add_frame_of(CBX_FRAME_RUN, &run, sizeof(run));
+}
+
+static void a_run_with_an_input_gets_the_bytes_of_the_host(void **state)
+{
+    (void)state;
+    uint8_t whole = 0;
+    add_run_with_input("r1");
+    add_frame_of(CBX_FRAME_FEED, "abc", 3);
+    add_frame_of(CBX_FRAME_FEED_END, &whole, 1);
+    write_line();
+    assert_true(world.has_input);
+    assert_int_equal(world.fed, 3);
+    struct cbx_frame_run head;
+    memcpy(&head, world.to_kernel + CBX_FRAME_HEAD_BYTES, CBX_FRAME_KERNEL_HEAD_BYTES);
+    assert_int_equal(head.input, 1);
+}
+
+static void a_run_whose_input_cannot_be_passed_on_fails(void **state)
+{
+    (void)state;
+    world.no_input = true;
+    add_run_with_input("r1");
+    write_line();
+    assert_non_null(received(CBX_FRAME_ERROR));
+    assert_int_equal(done().exit_code, 1);
+    assert_string_equal(sent_to_kernel(), "");
+}
+
+static void the_result_has_what_became_of_the_input(void **state)
+{
+    (void)state;
+    int32_t code = 0;
+    world.input_flags = CBX_DONE_INPUT_CUT;
+    add_run_with_input("r1");
+    write_line();
+    kernel_sends(CBX_FRAME_FINISH, &code, sizeof(code));
+    assert_int_equal(done().flags, CBX_DONE_INPUT_CUT);
+}
+
+static void a_run_that_ends_at_its_time_limit_says_whether_it_awaited_input(void **state)
+{
+    (void)state;
+    int32_t code = 1;
+    add_run_with_input("r1");
+    write_line();
+    world.now_ms += 1000;
+    turn();
+    kernel_sends(CBX_FRAME_FINISH, &code, sizeof(code));
+    world.now_ms = cbx_run.deadline_ms;
+    turn();
+    turn();
+    assert_int_equal(done().status, CBX_DONE_TIMEOUT);
+    assert_int_equal(done().flags & CBX_DONE_INPUT_AWAITED, CBX_DONE_INPUT_AWAITED);
+}
+
+static void an_interrupt_ends_the_input_after_the_signal(void **state)
+{
+    (void)state;
+    add_run_with_input("r1");
+    write_line();
+    send_frame(CBX_FRAME_INTERRUPT);
+    world.now_ms += SIGNAL_MS;
+    turn();
+    assert_true(world.has_input);
+    assert_in_range(cbx_run_time_left(world.now_ms), 1, INPUT_MS);
+    world.now_ms += INPUT_MS;
+    turn();
+    assert_false(world.has_input);
+}
+
 /* How many frames of this type the host has received. */
 static unsigned count_frames(uint8_t wanted)
 {
@@ -728,6 +803,12 @@ static void a_kernel_with_a_run_waiting_is_not_reported_as_warm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_run_with_an_input_gets_the_bytes_of_the_host, begin_test),
+        cmocka_unit_test_setup(a_run_whose_input_cannot_be_passed_on_fails, begin_test),
+        cmocka_unit_test_setup(the_result_has_what_became_of_the_input, begin_test),
+        cmocka_unit_test_setup(a_run_that_ends_at_its_time_limit_says_whether_it_awaited_input,
+                               begin_test),
+        cmocka_unit_test_setup(an_interrupt_ends_the_input_after_the_signal, begin_test),
         cmocka_unit_test_setup(the_host_gets_ready_when_a_kernel_is_warm, begin_test),
         cmocka_unit_test_setup(a_kernel_with_a_run_waiting_is_not_reported_as_warm, begin_test),
         cmocka_unit_test_setup(output_between_two_runs_begins_the_next_one_and_is_marked,

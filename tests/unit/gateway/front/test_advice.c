@@ -116,7 +116,8 @@ static void says_which_command_input_screen_or_place_is_missing(void **state)
     (void)state;
     assert_advice("shell", "x.sh: pip: command not found", "send the language \"python\"");
     assert_advice("shell", "x.sh: cowsay: command not found", "the command 'cowsay'");
-    assert_advice("python", "EOFError: the input has ended", "write the values into the program");
+    assert_advice("python", "EOFError: the input has ended",
+                  "give the program its input with `stdin`");
     assert_advice("python", "ImportError: Cannot load backend 'TkAgg'", "there is no screen");
     assert_advice("python", "OSError: [Errno 30] Read-only file system: '/x'",
                   "use a relative path");
@@ -232,6 +233,21 @@ static void names_the_limit_of_a_run_that_was_stopped(void **state)
     }
 }
 
+static void says_what_became_of_the_input(void **state)
+{
+    (void)state;
+    struct cbx_limits limits = { .wall_ms = 2000 };
+    struct cbx_result result = { .status = CBX_RUN_TIMEOUT, .input_awaited = true };
+    CBX_AUTO_DONE(buf) out;
+    cbx_buf_init(&out, 1024);
+    assert_true(cbx_advice_stopped(&result, &limits, &out));
+    assert_non_null(strstr(out.p, "2 s, the time limit: the program had read all of its standard"));
+    cbx_buf_reset(&out);
+    result = (struct cbx_result){ .status = CBX_RUN_OK, .input_cut = true };
+    assert_true(cbx_advice_stopped(&result, &limits, &out));
+    assert_int_equal(strncmp(out.p, "input: the gateway was restarted before", 39), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +256,7 @@ int main(void)
         cmocka_unit_test(says_that_there_is_no_network),
         cmocka_unit_test(says_which_command_input_screen_or_place_is_missing),
         cmocka_unit_test(says_the_limit_that_was_reached),
+        cmocka_unit_test(says_what_became_of_the_input),
         cmocka_unit_test(gives_no_advice_for_other_errors_other_languages_and_success),
         cmocka_unit_test(gives_at_most_three_lines_of_harmless_text),
         cmocka_unit_test(reads_the_end_of_long_errors_and_the_traceback),

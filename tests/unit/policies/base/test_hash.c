@@ -93,6 +93,25 @@ static void makes_version_4_uuids(void **state)
     assert_true(a[8] == '-' && a[13] == '-' && a[18] == '-' && a[23] == '-');
 }
 
+static void a_hash_in_pieces_is_that_of_the_whole(void **state)
+{
+    (void)state;
+    struct cbx_sha256_sum *sum = cbx_sha256_sum_new();
+    struct cbx_sha256 empty = cbx_sha256_of(CBX_STR("")), part = cbx_sha256_of(CBX_STR("ab")),
+                      whole = cbx_sha256_of(CBX_STR("abc"));
+    struct cbx_sha256 now = cbx_sha256_now(sum);
+    assert_true(cbx_sha256_equal(&now, &empty));
+    cbx_sha256_add(sum, CBX_STR("a"));
+    cbx_sha256_add(sum, CBX_STR("b"));
+    now = cbx_sha256_now(sum);
+    assert_true(cbx_sha256_equal(&now, &part));
+    cbx_sha256_add(sum, CBX_STR("c"));
+    now = cbx_sha256_now(sum);
+    assert_true(cbx_sha256_equal(&now, &whole));
+    cbx_sha256_sum_free(sum);
+    cbx_sha256_sum_free(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +121,7 @@ int main(void)
         cmocka_unit_test(reads_back_only_what_it_writes),
         cmocka_unit_test(makes_ids_that_differ_and_sort_by_time),
         cmocka_unit_test(makes_version_4_uuids),
+        cmocka_unit_test(a_hash_in_pieces_is_that_of_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,18 @@ static void schemas_have_the_limits_of_their_arguments(void **state)
     assert_int_equal(bound_of(read, "offset", "minimum"), 0);
 }
 
+static void the_tools_that_run_code_take_a_standard_input(void **state)
+{
+    static const char *const tools[] = { "execute_code", "run_python_code", "run_javascript_code" };
+    (void)state;
+    CBX_AUTO_JSON list = cbx_tools_list(NULL, false);
+    for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
+        const json_t *schema = json_object_get(tool_of(list, tools[i]), "inputSchema");
+        assert_non_null(json_object_get(json_object_get(schema, "properties"), "stdin"));
+        assert_int_equal(json_array_size(json_object_get(schema, "required")), 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +183,7 @@ int main(void)
         cmocka_unit_test(the_hints_follow_from_the_policy),
         cmocka_unit_test(a_description_names_libraries_that_the_policy_lets_programs_import),
         cmocka_unit_test(schemas_have_the_limits_of_their_arguments),
+        cmocka_unit_test(the_tools_that_run_code_take_a_standard_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

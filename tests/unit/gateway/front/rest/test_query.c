@@ -7,10 +7,12 @@
 struct query {
     int64_t limit;
     struct cbx_str name;
+    bool end;
 };
 static const struct cbx_json_field fields[] = {
     { "limit", CBX_JSON_INT, offsetof(struct query, limit), false, false, 1, 1000 },
     { "name", CBX_JSON_STR, offsetof(struct query, name), false, false, 1, 8 },
+    { "end", CBX_JSON_BOOL, offsetof(struct query, end), false, false, 0, 0 },
 };
 
 static int read_query(struct cbx_str text, struct query *out, json_t **json, struct cbx_err *err)
@@ -50,6 +52,21 @@ static void values_are_decoded_and_bound_by_their_type(void **state)
         assert_int_equal(query.limit, rows[i].limit);
         assert_true(cbx_str_is(query.name, rows[i].name));
     }
+}
+
+static void true_and_false_are_booleans_where_one_is_wanted(void **state)
+{
+    (void)state;
+    struct query query;
+    struct cbx_err err;
+    CBX_AUTO_JSON json = NULL;
+    assert_int_equal(read_query(CBX_STR("end=true&name=true"), &query, &json, &err), 0);
+    assert_true(query.end);
+    assert_true(cbx_str_is(query.name, "true"));
+    CBX_AUTO_JSON other = NULL;
+    assert_int_equal(read_query(CBX_STR("end=false"), &query, &other, &err), 0);
+    assert_false(query.end);
+    assert_int_equal(read_query(CBX_STR("end=1"), &query, &other, &err), CBX_EINVAL);
 }
 
 static void what_is_refused_is_named_with_what_is_allowed(void **state)
@@ -119,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_query_leaves_the_defaults),
         cmocka_unit_test(values_are_decoded_and_bound_by_their_type),
+        cmocka_unit_test(true_and_false_are_booleans_where_one_is_wanted),
         cmocka_unit_test(what_is_refused_is_named_with_what_is_allowed),
         cmocka_unit_test(a_query_that_is_too_long_is_refused),
     };
