@@ -163,7 +163,7 @@ void cbx_sessions_renew_leases(struct cbx_sessions *sessions);
 
 int cbx_sessions_count(struct cbx_sessions *sessions);
 
-/* [{session, principal, policy, kernel, busy, idle_ms, age_ms, container}] (new reference): of this id and this principal; NULL = any. */
+/* [{session, principal, policy, kernel, busy, idle_ms, age_ms, container}] (new reference): of this id and this principal; NULL or empty = any. */
 json_t *cbx_sessions_list(struct cbx_sessions *sessions, const char *id, const char *principal);
 
 /* Is this container the sandbox of a session? */

@@ -264,7 +264,7 @@ static json_t *describe(const struct cbx_session *s, int64_t now_ms)
 
 static bool is_wanted(const char *wanted, const char *name)
 {
-    return wanted == NULL || strcmp(wanted, name) == 0;
+    return wanted == NULL || wanted[0] == '\0' || strcmp(wanted, name) == 0;
 }
 
 json_t *cbx_sessions_list(struct cbx_sessions *sessions, const char *id, const char *principal)
