@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a cell means that V8's REPL mode does not read: static imports and exports, import.meta, import() and a `return` at its top level. Such a
-// cell is rewritten to one that REPL mode reads, so that its names stay for later cells and its last value is shown, as of every other cell.
-// Lines stay where they are.
+// What a cell becomes before V8's REPL mode evaluates it: TypeScript without its types, and what REPL mode does not read (static imports and exports,
+// import.meta, import() and a `return` at the top level) as something that it reads, so that names stay for later cells and the last value is shown, as
+// of every other cell. Lines stay where they are. The analyzer judged the cell as it was sent; what is written here loads no more than that names.
 //
-// The analyzer judged the cell as it was sent; what is written here loads no more than its statements name.
+// The kernel runs this file, acorn and the compiler in a realm of their own: a program can replace the methods of strings and arrays of its realm, and
+// would choose by them what becomes of its next cell. Only strings go in and out.
 'use strict';
 
 // Options of acorn: all that may stand in a cell, as a script or a module.
@@ -17,30 +18,32 @@ const nameOf = (node) => (node.type === 'Identifier' ? node.name : node.value);
 const blank = (text) => text.replace(/[^\n\r\u2028\u2029]+/g, ' ');
 
 // `import` and `export ... from` of one module, as a statement. Where types were removed, a name that the module lacks may have been a type.
-function loading(node, code, checksNames) {
+function loading(node, checksNames, own) {
   const names = [], pattern = [];
   let namespace = null;
-  for (const { type, imported, local } of node.type === 'ImportDeclaration' ? node.specifiers : node.specifiers ?? []) {
-    if (type === 'ImportNamespaceSpecifier') namespace = local.name;
-    if (type !== 'ImportDefaultSpecifier' && type !== 'ImportSpecifier') continue;
+  for (const { type, imported, local } of node.type === 'ImportDeclaration' ? node.specifiers : []) {
+    if (type === 'ImportNamespaceSpecifier') {
+      namespace = local.name;
+      continue;
+    }
     const name = type === 'ImportDefaultSpecifier' ? 'default' : nameOf(imported);
     names.push(name);
     pattern.push(`${JSON.stringify(name)}: ${local.name}`);
   }
   const attributes = (node.attributes ?? []).map(({ key, value }) => `${JSON.stringify(nameOf(key))}: ${value.raw}`);
-  const load = `await __codebox_static__(${node.source.raw}, ${JSON.stringify(checksNames ? names : [])}, {${attributes.join(', ')}})`;
+  const load = `await ${own('static')}(${node.source.raw}, ${JSON.stringify(checksNames ? names : [])}, {${attributes.join(', ')}})`;
   if (namespace !== null && pattern.length > 0) return `const ${namespace} = ${load}, {${pattern.join(', ')}} = ${namespace};`;
   if (namespace !== null) return `const ${namespace} = ${load};`;
   return pattern.length > 0 ? `const {${pattern.join(', ')}} = ${load};` : `${load};`;
 }
 
-// The changes to the text, as [start, end, instead]; statements that load modules come first, in their order. `checksNames`: see above.
-function changesOf(tree, code, checksNames) {
+// The changes to the text, as [start, end, instead]; statements that load modules come first, in their order.
+function changesOf(tree, code, checksNames, own) {
   const changes = [], loads = [];
   const leaveOut = (start, end) => changes.push([start, end, blank(code.slice(start, end))]);
   for (const node of tree.body) {
     if (node.type === 'ImportDeclaration' || ((node.type === 'ExportNamedDeclaration' || node.type === 'ExportAllDeclaration') && node.source)) {
-      loads.push(loading(node, code, checksNames));
+      loads.push(loading(node, checksNames, own));
       leaveOut(node.start, node.end);
     } else if (node.type === 'ExportNamedDeclaration') {
       leaveOut(node.start, node.declaration === null ? node.end : node.declaration.start);
@@ -55,10 +58,10 @@ function changesOf(tree, code, checksNames) {
   const queue = [{ node: tree, inFunction: false }];
   for (let item; (item = queue.pop()) !== undefined;) {
     const { node } = item, inFunction = item.inFunction || FUNCTIONS.has(node.type);
-    if (node.type === 'MetaProperty' && node.meta.name === 'import') changes.push([node.start, node.end, '__codebox_meta__']);
-    if (node.type === 'ImportExpression') changes.push([node.start, node.start + 'import'.length, '__codebox_import__']);
+    if (node.type === 'MetaProperty' && node.meta.name === 'import') changes.push([node.start, node.end, own('meta')]);
+    if (node.type === 'ImportExpression') changes.push([node.start, node.start + 'import'.length, own('import')]);
     if (node.type === 'ReturnStatement' && !item.inFunction) {
-      changes.push([node.start, node.start + 'return'.length, 'throw __codebox_return__(']);
+      changes.push([node.start, node.start + 'return'.length, `throw ${own('return')}(`]);
       const end = node.argument === null ? node.start + 'return'.length : node.argument.end;
       changes.push([end, end, ')']);
     }
@@ -71,15 +74,15 @@ function changesOf(tree, code, checksNames) {
 }
 
 // The cell for REPL mode; the same text when there is nothing to change, or when it cannot be read. A cell with imports or exports is a module, whose
-// code is strict.
-function rewrite(code, parse, checksNames) {
+// code is strict. `own` gives the name of a function of the kernel.
+function rewrite(code, parse, checksNames, own) {
   let tree;
   try {
     tree = parse(code, OPTIONS);
   } catch {
     return code; // V8 says what is wrong
   }
-  const { changes, loads } = changesOf(tree, code, checksNames);
+  const { changes, loads } = changesOf(tree, code, checksNames, own);
   if (changes.length === 0) return code;
   const order = changes.map((change, index) => ({ change, index })).sort((a, b) => a.change[0] - b.change[0] || a.change[1] - b.change[1] || a.index - b.index);
   let text = '', at = 0;
@@ -93,4 +96,35 @@ function rewrite(code, parse, checksNames) {
   return `${isModule ? "'use strict'; void 0; " : ''}${loads.join(' ')}${loads.length > 0 ? ' ' : ''}${text.replace(/^#!/, '//')}`;
 }
 
-module.exports = { rewrite };
+// --- TypeScript -------------------------------------------------------------------------------------------------
+
+// `import x = require('y')` would be removed outside of a CommonJS module.
+const importsAsConstants = (compiler) => (context) => {
+  const { factory } = context;
+  const change = (node) => {
+    if (!compiler.isImportEqualsDeclaration(node) || node.isTypeOnly || !compiler.isExternalModuleReference(node.moduleReference)) return node;
+    const call = factory.createCallExpression(factory.createIdentifier('require'), undefined, [node.moduleReference.expression]);
+    return factory.createVariableStatement(undefined, factory.createVariableDeclarationList([factory.createVariableDeclaration(node.name, undefined, undefined, call)], compiler.NodeFlags.Const));
+  };
+  return (file) => factory.updateSourceFile(file, file.statements.map(change));
+};
+
+// Of a program all that its compiler would emit for this target; in a session also imports that this cell does not use, as a later one may. Errors as
+// an array of lines.
+function withoutTypes(code, compiler, isProgram, isMarkup) {
+  const { JsxEmit, ModuleKind, ScriptTarget, transpileModule } = compiler;
+  const { outputText, diagnostics } = transpileModule(code, {
+    fileName: isMarkup ? 'cell.tsx' : 'cell.ts',
+    reportDiagnostics: true,
+    transformers: { before: [importsAsConstants(compiler)] },
+    compilerOptions: { target: ScriptTarget.ES2022, module: ModuleKind.ESNext, jsx: JsxEmit.React, verbatimModuleSyntax: !isProgram },
+  });
+  const errors = diagnostics.map(({ file, start, messageText }) => `line ${file.getLineAndCharacterOfPosition(start).line + 1}: ${compiler.flattenDiagnosticMessageText(messageText, '\n')}`);
+  return errors.length > 0 ? errors : outputText.replace(/^export \{\};\s*$/m, ''); // the compiler's output where only types were imported
+}
+
+// The two functions of the kernel, which give JSON: a text, or an array of errors. `secret` is in the names of its own functions.
+module.exports = (acorn, compiler) => ({
+  rewrite: (code, secret) => JSON.stringify(rewrite(code, acorn.parse, compiler === null, (name) => `__codebox_${name}_${secret}__`)),
+  withoutTypes: (code, isProgram, isMarkup) => JSON.stringify(withoutTypes(code, compiler, isProgram, isMarkup)),
+});

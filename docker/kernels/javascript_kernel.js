@@ -19,8 +19,6 @@ const promises = require('timers/promises');
 const util = require('util');
 const vm = require('vm');
 const { Worker } = require('worker_threads');
-const { parse } = require('/codebox/acorn.js');
-const { rewrite } = require('./javascript_cells.js');
 const { accept, createThread, during, importFrom, install, portOf } = require('./javascript_loaders.js');
 
 const ONE_SHOT_OFFSET = 17, ARGUMENTS_OFFSET = 20, IMPORTS_OFFSET = 24, INPUT_OFFSET = 28, RUN_HEAD = 32; // struct cbx_frame_run
@@ -30,7 +28,7 @@ const ERROR_MAX = 200000;
 
 // References for the kernel's own use: the program may replace anything that it can name.
 const { inspect } = util;
-const { stringify } = JSON;
+const { stringify, parse: readJson } = JSON;
 const { fromCharCode } = String;
 const isOurs = Function.prototype.call.bind(Set.prototype.has);
 const { fstatSync, openSync, writeSync } = fs;
@@ -279,36 +277,25 @@ function sendError(error) {
   }
 }
 
-// --- TypeScript: only in its own image, as loading the compiler takes time -----------------------------------
-const compiler = process.argv[2] === 'typescript' ? require('/codebox/typescript.js') : null;
+// --- what cells become ------------------------------------------------------------------------------------------
 
-// `import x = require('y')` would be removed outside of a CommonJS module.
-function importsAsConstants(context) {
-  const { factory } = context;
-  const rewrite = (node) => {
-    if (!compiler.isImportEqualsDeclaration(node) || node.isTypeOnly || !compiler.isExternalModuleReference(node.moduleReference)) return node;
-    const call = factory.createCallExpression(factory.createIdentifier('require'), undefined, [node.moduleReference.expression]);
-    return factory.createVariableStatement(undefined, factory.createVariableDeclarationList([factory.createVariableDeclaration(node.name, undefined, undefined, call)], compiler.NodeFlags.Const));
-  };
-  return (file) => factory.updateSourceFile(file, file.statements.map(rewrite));
+// The realm of javascript_cells.js. Nothing of it is reachable from a program, and nothing of a program's realm is used in it.
+const realm = vm.createContext(vm.constants.DONT_CONTEXTIFY);
+function loadInRealm(file) {
+  const load = vm.runInContext('(function (text) { const module = { exports: {} }; text(module.exports, module); return module.exports; })', realm);
+  return load(vm.runInContext(`(function (exports, module) {${fs.readFileSync(file, 'utf8')}\n})`, realm, { filename: file }));
 }
+// The compiler only in its own image, as loading it takes time.
+const isTypeScript = process.argv[2] === 'typescript';
+const makeCells = loadInRealm(path.join(__dirname, 'javascript_cells.js'));
+const { rewrite, withoutTypes } = makeCells(loadInRealm('/codebox/acorn.js'), isTypeScript ? loadInRealm('/codebox/typescript.js') : null);
 
-// Of a program all that its compiler would emit for this target; in a session also imports that this cell does not use, as a later one may.
-function withoutTypes(code, { isOneShot, words }) {
-  const { JsxEmit, ModuleKind, ScriptTarget, transpileModule } = compiler;
-  const { outputText, diagnostics } = transpileModule(code, {
-    fileName: words[0]?.endsWith('.tsx') ? 'cell.tsx' : 'cell.ts',
-    reportDiagnostics: true,
-    transformers: { before: [importsAsConstants] },
-    compilerOptions: { target: ScriptTarget.ES2022, module: ModuleKind.ESNext, jsx: JsxEmit.React, verbatimModuleSyntax: !isOneShot },
-  });
-  if (diagnostics.length > 0) {
-    const lines = diagnostics.map(({ file, start, messageText }) => `line ${file.getLineAndCharacterOfPosition(start).line + 1}: ${compiler.flattenDiagnosticMessageText(messageText, '\n')}`);
-    const error = new SyntaxError(lines[0]);
-    error.stack = lines.map((line) => `SyntaxError: ${line}`).join('\n');
-    throw error;
-  }
-  return outputText.replace(/^export \{\};\s*$/m, ''); // the compiler's output where only types were imported
+function removeTypes(code, { isOneShot, words }) {
+  const made = readJson(withoutTypes(code, isOneShot, words.length > 0 && path.extname(words[0]) === '.tsx'));
+  if (typeof made === 'string') return made;
+  const error = new SyntaxError(made[0]);
+  error.stack = made.map((line) => `SyntaxError: ${line}`).join('\n');
+  throw error;
 }
 
 // --- evaluation -------------------------------------------------------------------------------------------------
@@ -385,7 +372,7 @@ class Return { // a `return` at the top level, thrown
   constructor(value) { this.value = value; }
 }
 publish('return', (value) => new Return(value));
-const rewritten = (code) => rewrite(code, parse, compiler === null).replace(/__codebox_(import|static|meta|return)__/g, (found, name) => ownName(name));
+const rewritten = (code) => readJson(rewrite(code, secret));
 
 function metaOf(file) {
   const url = pathToFileURL(file).href;
@@ -468,7 +455,7 @@ function fail(run, error) {
 
 async function begin(run, code) {
   try {
-    const value = await evaluate(compiler === null ? code : withoutTypes(code, run), run.file);
+    const value = await evaluate(isTypeScript ? removeTypes(code, run) : code, run.file);
     if (run !== current) return;
     if (value !== undefined) sendBundle('R', bundleOf(value));
     // As under node, the program ends when the event loop is empty: pending timers and promises belong to it. The watcher must not
@@ -529,7 +516,7 @@ function setVariables(text) {
 
 // Defines what node defines for a main program, and returns its path.
 function becomeProgram([name, ...words]) {
-  const filename = path.join('/workspace', name || (compiler === null ? 'main.js' : 'main.ts'));
+  const filename = path.join('/workspace', name || (isTypeScript ? 'main.ts' : 'main.js'));
   const main = Object.assign(new Module(filename, null), { filename, paths: Module._nodeModulePaths('/workspace') });
   const requireMain = Object.assign(createRequire(filename), { main });
   process.argv = [process.execPath, filename, ...words];

@@ -412,6 +412,22 @@ static void javascript_returns_at_the_top_level(void **state)
     assert_int_equal(seen.plain.len, 0);
 }
 
+/* What a cell becomes is made where no method of the program's realm is used. */
+static void programs_do_not_choose_what_becomes_of_their_next_cell(void **state)
+{
+    static const char *const languages[] = { "javascript", "typescript" };
+    for (size_t i = 0; i < 2; i++) {
+        IN_SANDBOX(languages[i]);
+        SHOWS("const slice = String.prototype.slice;\n"
+              "String.prototype.slice = function (...a) { const t = slice.apply(this, a); return "
+              "t.includes('a + 1') ? 'globalThis.evil = 1' : t };\n"
+              "String.prototype.replace = () => 'globalThis.evil = 1'; 1",
+              "1");
+        SHOWS("import 'fs'; const a = 5; a + 1", "6");
+        SHOWS("import('fs'); return typeof globalThis['evil']", "'undefined'");
+    }
+}
+
 static void javascript_says_what_was_left_behind(void **state)
 {
     IN_SANDBOX("javascript");
@@ -491,6 +507,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(c_replaces_what_an_earlier_program_left),
         cmocka_unit_test(javascript_cells_with_imports_keep_names_and_values),
         cmocka_unit_test(javascript_returns_at_the_top_level),
+        cmocka_unit_test(programs_do_not_choose_what_becomes_of_their_next_cell),
         cmocka_unit_test(javascript_says_what_was_left_behind),
         cmocka_unit_test(typescript_sessions_keep_what_a_cell_imports_and_does_not_use),
         cmocka_unit_test(typescript_runs_with_state),
