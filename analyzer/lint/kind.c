@@ -2,6 +2,7 @@
  * What a file is to codebox-lint. */
 #include "analyzer/lint/kind.h"
 
+#include "analyzer/manifest/manifest.h"
 #include "policies/base/printable.h"
 
 #include <errno.h>
@@ -36,6 +37,10 @@ void cbx_lint_kind_of_name(const char *path, struct cbx_lint_kind *out)
     struct cbx_filetype type = cbx_filetype_of_name(name);
     *out = (struct cbx_lint_kind){ 0 };
     set_kind(out, &type);
+    const struct cbx_manifest_reader *reader = cbx_manifest_reader_of(name);
+    if (reader != NULL) {
+        out->language = reader->name;
+    }
     if (cbx_str_ends(name, CBX_STR(".ipynb"))) {
         out->language = CBX_LINT_NOTEBOOK;
     }

@@ -8,7 +8,8 @@
 #define CBX_LINT_NOTEBOOK "notebook"
 
 struct cbx_lint_kind {
-    const char *language;   /* of policies/languages.def, or CBX_LINT_NOTEBOOK; NULL: not judged */
+    const char *language;   /* of policies/languages.def, CBX_LINT_NOTEBOOK, or a reader of
+                               manifest/manifest.def; NULL: not judged */
     struct cbx_str foreign; /* the language without an analyzer; may lie in `head` */
     bool binary;
     int error; /* errno: the first bytes could not be read */

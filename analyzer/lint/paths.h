@@ -23,7 +23,7 @@ struct cbx_lint_path {
     bool input;            /* standard input */
     struct cbx_str path;   /* as it was found; terminated */
     struct cbx_str normal; /* the result of cbx_lint_path_normal */
-    const char *language;  /* a language, or "notebook" */
+    const char *language;  /* as in cbx_lint_kind */
     struct cbx_str error;  /* not empty: the reason why it cannot be checked */
 };
 

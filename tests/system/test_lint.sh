@@ -120,6 +120,12 @@ ok '  and in what .gitignore names' gives 2 '4 files that look like code were no
 ok '  but not what the caller left out' gives 0 '' "$lint" --strict-coverage --exclude '.x' --exclude gi --exclude A.PY --exclude tool mixed
 ok 'a file that is named and has no analyzer is an error with its language' gives 2 "no analyzer for 'Ruby'" "$lint" --stdin-filename x.rb - </dev/null
 
+# --- manifests
+mkdir -p project
+printf 'requests==2.32.0\nparamiko\n-r base.txt\n' >project/requirements.txt
+ok 'packages of requirements.txt are judged at their lines' gives 1 'project/requirements.txt:2:1: deny [pkg.blocked] paramiko' "$lint" project
+ok '  also under a policy without a shell' gives 1 'requirements.txt:2:1: deny [pkg.blocked]' "$lint" --policy data-analysis project
+
 # git decides which files are left: random patterns over a tree of short names
 same_as_git() {
     local names=(a b ab b.py a.py c.js) parts=('a' 'b' 'ab' '*' '**' '?' '[ab]' '[!a]' '*.py' 'a*' 'b.py' 'c.js' '**/b' 'a/**')

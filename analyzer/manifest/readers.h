@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * The readers of manifest.def; the contract of each is that of cbx_manifest_reader.read. */
+#ifndef CBX_ANALYZER_MANIFEST_READERS_H
+#define CBX_ANALYZER_MANIFEST_READERS_H
+
+#include "analyzer/manifest/manifest.h"
+
+/* requirements.txt, constraints.txt: pip's format. */
+int cbx_manifest_read_requirements(struct cbx_str text, struct cbx_arena *arena,
+                                   struct cbx_manifest *out, struct cbx_err *err);
+
+#endif
