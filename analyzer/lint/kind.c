@@ -38,7 +38,7 @@ void cbx_lint_kind_of_name(const char *path, struct cbx_lint_kind *out)
     *out = (struct cbx_lint_kind){ 0 };
     set_kind(out, &type);
     const struct cbx_manifest_reader *reader = cbx_manifest_reader_of(name);
-    if (reader != NULL) {
+    if (reader != NULL && type.lang == NULL) {
         out->language = reader->name;
     }
     if (cbx_str_ends(name, CBX_STR(".ipynb"))) {

