@@ -2,6 +2,7 @@
  * Source to decision: the stages in a row. */
 #include "analyzer/analyze.h"
 
+#include "analyzer/build.h"
 #include "analyzer/hints.h"
 #include "analyzer/notebook.h"
 #include "analyzer/packages/install.h"
@@ -141,6 +142,7 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
                                  .arena = s->arena,
                                  .facts = &s->facts,
                                  .past = s->request->past,
+                                 .project = s->request->build,
                                  .deadline_ms = cbx_parse_deadline(s->request->budget_ms) };
     const struct cbx_program *program =
         s->lang->code->between != NULL ? find_program(s, &parsed, notebook, &index) : NULL;
@@ -153,6 +155,9 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
         s->out->summary = cbx_program_summary(program);
     }
     cbx_packages_imports(s->policy, &s->facts);
+    if (s->request->build) {
+        cbx_build_keep(&s->facts);
+    }
     for (size_t i = 0; i < s->facts.count && notebook->magic_count > 0; i++) {
         s->out->runs_lines |=
             s->facts.items[i].kind == CBX_IS_CALL && s->facts.items[i].language == CBX_SHELL;
@@ -226,7 +231,8 @@ static int run_stages(struct stages *s)
     if (failed) {
         return failed;
     }
-    if ((s->policy->languages >> s->lang->policy & 1) == 0) {
+    /* the policy's languages are those of sandboxes */
+    if (!request->build && (s->policy->languages >> s->lang->policy & 1) == 0) {
         return deny_whole(s, &cbx_rule_language, request->language);
     }
     const struct cbx_entry file = { .kind = CBX_ENTRY_FILE,

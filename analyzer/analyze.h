@@ -27,6 +27,7 @@ struct cbx_analysis {
     size_t cell;
     int64_t now;        /* Unix seconds, for exceptions */
     uint32_t budget_ms; /* parse and walk; 0 = 5,000 */
+    bool build;         /* it runs where a project is built, not in a sandbox (build.h) */
     bool no_hints;      /* only the verdict is of interest: findings have their rule's hint */
 };
 

@@ -42,6 +42,7 @@ struct cbx_parsed {
     struct cbx_scope *outer_scope; /* from this scope; of the same language only */
     /* Only names are read: the notebook lines are judged elsewhere, places are not mapped. */
     bool names_only;
+    bool project; /* of a build: files and paths of the project are allowed sources of packages */
     struct cbx_ranges files; /* files that stand in the text */
     /* Not NULL: filled with the functions of the text, whose bodies may run later than it. */
     struct cbx_ranges *functions;

@@ -5,8 +5,10 @@
 #include "analyzer/analyze.h"
 #include "analyzer/dump.h"
 #include "analyzer/ipynb.h"
+#include "analyzer/lint/kind.h"
 #include "analyzer/lint/suppress.h"
 #include "analyzer/lint/watch.h"
+#include "analyzer/manifest/manifest.h"
 #include "analyzer/program.h"
 #include "analyzer/source.h"
 #include "policies/base/array.h"
@@ -84,6 +86,7 @@ struct check {
     struct cbx_report_finding *findings; /* of all cells so far */
     size_t count, size;
     enum cbx_verdict floor; /* of decisions that are stricter than their findings say */
+    bool build;             /* the code that is judged is for a build */
     struct cbx_buf *output;
     struct cbx_err *err;
 };
@@ -213,6 +216,7 @@ static int check_cell(struct check *c, const struct cbx_cell *cell,
     struct cbx_analysis request = { .source = cell->source,
                                     .language = c->file.language,
                                     .program = program,
+                                    .build = c->build,
                                     .cell = index,
                                     .now = c->lint->now };
     struct cbx_decision decision;
@@ -255,6 +259,80 @@ static int check_notebook(struct check *c, struct cbx_str text)
     }
     for (size_t i = 0; !failed && i < notebook.count; i++) {
         failed = check_cell(c, &notebook.cells[i], program, i);
+    }
+    return failed;
+}
+
+/* --- manifests -------------------------------------------------------------------------------- */
+
+/* The findings from `first` on are of a piece: their places move to the file. */
+static void move_findings(struct check *c, const struct cbx_manifest *manifest,
+                          const struct cbx_manifest_piece *piece, size_t first)
+{
+    for (size_t i = first; i < c->count; i++) {
+        cbx_manifest_map(manifest, piece, &c->findings[i].v.span);
+        c->findings[i].source = manifest->text;
+    }
+}
+
+static int check_piece(struct check *c, const struct cbx_manifest *manifest,
+                       const struct cbx_manifest_piece *piece)
+{
+    const struct cbx_cell cell = { .source = piece->text };
+    struct cbx_str language = c->file.language;
+    size_t first = c->count;
+    c->build = true;
+    c->file.language = cbx_str_of(piece->language);
+    int failed = check_cell(c, &cell, NULL, 0);
+    c->file.language = language;
+    c->build = false;
+    move_findings(c, manifest, piece, first);
+    return failed;
+}
+
+/* The packages that a manifest names. */
+static int check_packages(struct check *c, const struct cbx_manifest *manifest)
+{
+    struct cbx_decision decision;
+    cbx_arena_reset(&c->worker->analysis);
+    int failed = cbx_manifest_judge(c->lint->report.policy, manifest, c->lint->now,
+                                    &c->worker->analysis, &decision, c->err);
+    if (failed) {
+        return failed;
+    }
+    note_verdict(c, &decision);
+    if (c->lint->stage != CBX_STAGE_REPORT) {
+        return dump_decision(c, &decision);
+    }
+    const struct cbx_cell whole = { .source = manifest->text };
+    failed = reserve(c, decision.finding_count);
+    for (size_t i = 0; !failed && i < decision.finding_count; i++) {
+        keep_finding(c, &decision.findings[i], &whole, manifest->text);
+    }
+    c->file.truncated |= decision.truncated;
+    return failed;
+}
+
+static int check_manifest(struct check *c, const struct cbx_manifest_reader *reader,
+                          struct cbx_str text)
+{
+    struct cbx_arena *arena = &c->worker->file;
+    struct cbx_facts ignored = { .arena = arena };
+    struct cbx_source source;
+    struct cbx_manifest manifest;
+    if (text.len > CBX_MANIFEST_MAX_BYTES ||
+        cbx_source_read(text, false, arena, &ignored, &source) != 0) {
+        return cbx_fail(c->err, CBX_ETOOBIG, "larger than %d bytes", CBX_MANIFEST_MAX_BYTES);
+    }
+    if (!source.readable) {
+        return cbx_fail(c->err, CBX_EINVAL, "it is not UTF-8 text");
+    }
+    int failed = reader->read(source.text, arena, &manifest, c->err);
+    if (!failed && (manifest.requirements || manifest.word_count > 0)) {
+        failed = check_packages(c, &manifest);
+    }
+    for (size_t i = 0; !failed && i < manifest.piece_count; i++) {
+        failed = check_piece(c, &manifest, &manifest.pieces[i]);
     }
     return failed;
 }
@@ -326,7 +404,11 @@ static int check_path(struct check *c, const struct cbx_lint_path *path,
     if (c->worker->limit_ms > 0) {
         cbx_lint_watch_timer(c->worker->limit_ms * (1 + (unsigned)(text.len / LIMIT_BYTES)));
     }
-    if (strcmp(path->language, "notebook") == 0) {
+    const struct cbx_manifest_reader *reader = cbx_manifest_reader_find(path->language);
+    if (reader != NULL) {
+        c->file.language = cbx_str_of(reader->name);
+        failed = check_manifest(c, reader, text);
+    } else if (strcmp(path->language, CBX_LINT_NOTEBOOK) == 0) {
         c->file.language = CBX_STR("ipython");
         failed = check_notebook(c, text);
     } else {

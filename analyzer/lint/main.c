@@ -97,7 +97,8 @@ static void add_count(struct cbx_buf *out, size_t count, const char *text)
     }
 }
 
-static void print_summary(const struct cbx_report *report, const struct cbx_report_totals *t)
+static void print_summary(const struct cbx_report *report, const struct cbx_report_totals *t,
+                          const struct cbx_lint_skips *skips)
 {
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, 4096);
@@ -107,8 +108,8 @@ static void print_summary(const struct cbx_report *report, const struct cbx_repo
                    t->findings, t->findings == 1 ? "" : "s");
     add_count(&text, t->suppressed, "suppressed");
     add_count(&text, t->errors, "could not be checked");
-    add_count(&text, t->ignored, "left out by patterns");
     add_count(&text, t->gone, "of the baseline no longer there");
+    cbx_lint_skips_text(skips, &text);
     fprintf(stderr, "%s\n", text.p);
 }
 
@@ -163,6 +164,8 @@ static int find_paths(const struct cbx_lint_options *o, struct cbx_lint_paths *p
     struct cbx_lint_filter filter = { .language = o->language,
                                       .input_name = o->stdin_filename,
                                       .no_ignore = o->no_ignore,
+                                      .hidden = o->hidden,
+                                      .count_code = o->strict_coverage,
                                       .include = include,
                                       .exclude = exclude };
     for (size_t i = 0; !failed && i < o->paths.count; i++) {
@@ -208,6 +211,25 @@ static int write_baseline(const struct cbx_lint_options *o, struct output *outpu
     return cbx_baseline_write(o->write_baseline, output->entries, err);
 }
 
+/* The exit status of --strict-coverage. `told`: the summary has what was skipped. */
+static int check_coverage(const struct cbx_lint_skips *skips, bool told)
+{
+    size_t code = cbx_lint_skips_code(skips);
+    if (code == 0) {
+        return 0;
+    }
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 65536);
+    cbx_buf_printf(&text, "codebox-lint: --strict-coverage: %zu file%s that look%s like code", code,
+                   code == 1 ? "" : "s", code == 1 ? "s" : "");
+    cbx_buf_add_cstr(&text, code == 1 ? " was not judged" : " were not judged");
+    if (!told) {
+        cbx_lint_skips_text(skips, &text);
+    }
+    fprintf(stderr, "%s\n", text.p);
+    return 2;
+}
+
 static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *lint,
                       const struct cbx_lint_paths *paths, unsigned jobs, struct cbx_err *err)
 {
@@ -234,7 +256,10 @@ static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *l
     cbx_lint_run(&run, &(struct cbx_lint_sink){ take_result, &output });
     hide_progress(&output.progress);
     struct scope scope = { .options = o, .folder = paths->folder };
-    output.totals.ignored = paths->ignored;
+    CBX_AUTO_JSON skipped = cbx_lint_skips_json(&paths->skips);
+    output.totals.skipped = skipped;
+    output.totals.ignored = paths->skips.reasons[CBX_LINT_SKIP_IGNORED].count +
+                            paths->skips.reasons[CBX_LINT_SKIP_EXCLUDED].count;
     output.totals.failures = failures;
     output.totals.gone =
         lint->baseline != NULL ? cbx_baseline_gone(lint->baseline, is_in_scope, &scope) : 0;
@@ -244,11 +269,17 @@ static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *l
         }
     }
     int status = print(&text);
-    if (reports && !o->quiet && lint->format != &cbx_report_as_json) {
-        print_summary(&lint->report, &output.totals);
+    bool summary = reports && !o->quiet && lint->format != &cbx_report_as_json;
+    if (summary) {
+        print_summary(&lint->report, &output.totals, &paths->skips);
     }
     int failed = o->write_baseline != NULL ? write_baseline(o, &output, err) : 0;
-    return failed ? failed : status > output.worst ? status : output.worst;
+    if (failed) {
+        return failed;
+    }
+    int coverage = o->strict_coverage ? check_coverage(&paths->skips, summary) : 0;
+    status = coverage > status ? coverage : status;
+    return status > output.worst ? status : output.worst;
 }
 
 static bool wants_color(void)

@@ -55,11 +55,20 @@ void cbx_lint_help(struct cbx_buf *out)
         out,
         "usage: codebox-lint [options] PATH ...\n"
         "Judges files of code, folders and notebooks (.ipynb) under a policy; runs nothing. '-' is "
-        "standard\ninput. In folders, files of other names and hidden ones are left alone, and so "
-        "is what .gitignore\nnames; a file that is named itself is always checked.\n\n");
+        "standard\ninput. The language is that of the file's name, else of its first line (#!). In "
+        "folders, files of no\nknown language, hidden ones and what .gitignore names are skipped, "
+        "and the summary counts them; a\nfile that is named itself is always checked. Packages and "
+        "shell code of requirements*.txt,\nconstraints*.txt, package.json and Dockerfiles are "
+        "judged as those of a build.\n\n");
     cbx_options_help(&table, out);
-    cbx_buf_add_cstr(out, "\nexit status: 0 everything is allowed; 1 something is denied or needs "
-                          "approval; 2 something could\nnot be checked\n");
+    cbx_buf_add_cstr(out,
+                     "\nexit status: 0 everything is allowed; 1 something is denied or needs "
+                     "approval; 2 something could\nnot be checked\n\n"
+                     "--strict-coverage: a file looks like code when its name says so, with an "
+                     "analyzer or without, or its\nfirst line; or when it cannot be read. Hidden "
+                     "files and what .gitignore names count. What --include\nand --exclude leave "
+                     "out does not, nor do node_modules, __pycache__, virtual environments, "
+                     "links, and\nthe folders of version control.\n");
 }
 
 void cbx_lint_completion(const char *shell, struct cbx_buf *out)

@@ -2,7 +2,7 @@
  * Finds the files to check. */
 #include "analyzer/lint/paths.h"
 
-#include "analyzer/lang.h"
+#include "analyzer/lint/kind.h"
 #include "policies/base/array.h"
 #include "policies/base/sort.h"
 
@@ -13,14 +13,6 @@
 #include <sys/stat.h>
 
 enum { PATHS_MAX_BYTES = 1024 * 1024 * 1024 };
-
-static const char *language_of(const char *path)
-{
-    const struct cbx_lang *lang = cbx_lang_of_file(path);
-    return cbx_str_ends(cbx_str_of(path), CBX_STR(".ipynb")) ? "notebook"
-           : lang != NULL                                    ? lang->name
-                                                             : NULL;
-}
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -260,29 +252,52 @@ static enum cbx_ignored ask_ignores(const struct walk *w, const FTSENT *entry, b
 
 /* --- folders ---------------------------------------------------------------------------------- */
 
-/* Hidden folders, dependencies and virtual environments contain code of others. */
-static bool is_foreign(const FTSENT *entry, bool folder)
+/* Folders of packages of others. */
+static bool is_dependency(const FTSENT *entry)
 {
     char path[PATH_MAX];
-    if (entry->fts_level == FTS_ROOTLEVEL) {
-        return false;
-    }
-    if (entry->fts_name[0] == '.' || strcmp(entry->fts_name, "node_modules") == 0 ||
+    if (strcmp(entry->fts_name, "node_modules") == 0 ||
         strcmp(entry->fts_name, "__pycache__") == 0) {
         return true;
     }
     int n = snprintf(path, sizeof(path), "%s/pyvenv.cfg", entry->fts_path);
-    return folder && n < PATH_MAX && access(path, F_OK) == 0;
+    return n < PATH_MAX && access(path, F_OK) == 0;
 }
 
-/* True when a pattern excludes it. Excluded paths are counted, so that the summary shows that they
- * were not checked. */
-static bool is_left_out(struct walk *w, const FTSENT *entry, bool folder)
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_store(const char *name)
+{
+    static const char *const names[] = {
+#define CBX_HIDDEN_STORE(name) name,
+#include "analyzer/lint/hidden.def"
+    };
+    return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+static bool is_listed(const char *name)
+{
+    static const char *const names[] = {
+#define CBX_HIDDEN_CODE(name) name,
+#include "analyzer/lint/hidden.def"
+    };
+    return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* Why something is not judged; KEPT: it may be. */
+enum { KEPT = -1 };
+
+static bool is_excluded(struct walk *w, const FTSENT *entry, bool folder)
 {
     const struct cbx_lint_filter *f = w->filter;
-    if (entry->fts_level == FTS_ROOTLEVEL) {
-        return false;
-    }
     CBX_AUTO_DONE(buf) normal;
     cbx_buf_init(&normal, PATHS_MAX_BYTES);
     if (f->include != NULL || f->exclude != NULL) {
@@ -290,30 +305,138 @@ static bool is_left_out(struct walk *w, const FTSENT *entry, bool folder)
     }
     struct cbx_str path = cbx_buf_str(&normal);
     path = path.len > 0 && path.p[0] == '/' ? cbx_str_sub(path, 1, path.len) : path;
-    bool out =
-        (f->exclude != NULL && cbx_ignore_match(f->exclude, path, folder) == CBX_IGNORE_OUT) ||
-        (f->include != NULL && !folder && !cbx_ignore_covers(f->include, path)) ||
-        (!f->no_ignore && ask_ignores(w, entry, folder) == CBX_IGNORE_OUT);
-    w->paths->ignored += out;
-    return out;
+    return (f->exclude != NULL && cbx_ignore_match(f->exclude, path, folder) == CBX_IGNORE_OUT) ||
+           (f->include != NULL && !folder && !cbx_ignore_covers(f->include, path));
+}
+
+/* The reasons that the caller chose come first: they do not count for --strict-coverage. */
+static int why_left_out(struct walk *w, const FTSENT *entry, bool folder)
+{
+    if (entry->fts_level == FTS_ROOTLEVEL) {
+        return KEPT;
+    }
+    if (folder && is_dependency(entry)) {
+        return CBX_LINT_SKIP_DEPENDENCY;
+    }
+    if (is_excluded(w, entry, folder)) {
+        return CBX_LINT_SKIP_EXCLUDED;
+    }
+    if (entry->fts_name[0] == '.' && !w->filter->hidden) {
+        return CBX_LINT_SKIP_HIDDEN;
+    }
+    if (!w->filter->no_ignore && ask_ignores(w, entry, folder) == CBX_IGNORE_OUT) {
+        return CBX_LINT_SKIP_IGNORED;
+    }
+    return KEPT;
+}
+
+/* Below a folder that is left out and searched for code: the reason of that folder, in fts_number
+ * plus one. */
+static int inherited_reason(const FTSENT *entry)
+{
+    return entry->fts_level > FTS_ROOTLEVEL ? (int)entry->fts_parent->fts_number - 1 : KEPT;
+}
+
+static void skip(struct walk *w, const FTSENT *entry, int reason, const struct cbx_lint_kind *kind)
+{
+    struct cbx_lint_skip_name name = { .path = { entry->fts_path, entry->fts_pathlen } };
+    if (reason == CBX_LINT_SKIP_HIDDEN && is_listed(entry->fts_name)) {
+        name.rank = CBX_LINT_RANK_LISTED;
+    }
+    if (kind != NULL && cbx_lint_kind_is_code(kind)) {
+        name.rank = CBX_LINT_RANK_CODE;
+        name.foreign = kind->foreign;
+    }
+    cbx_lint_skips_add(&w->paths->skips, (enum cbx_lint_skip)reason, &name,
+                       inherited_reason(entry) == KEPT, &w->paths->arena);
+}
+
+/* A folder that is left out is counted once. Its code is searched when that is asked for, unless the
+ * caller chose to leave it out. */
+static void leave_out_folder(struct walk *w, FTS *fts, FTSENT *entry, int reason)
+{
+    bool chosen = reason == CBX_LINT_SKIP_EXCLUDED || reason == CBX_LINT_SKIP_DEPENDENCY;
+    if (inherited_reason(entry) == KEPT) {
+        skip(w, entry, reason, NULL);
+    }
+    if (chosen || !w->filter->count_code) {
+        fts_set(fts, entry, FTS_SKIP);
+    } else {
+        entry->fts_number = reason + 1;
+    }
 }
 
 static void enter_folder(struct walk *w, FTS *fts, FTSENT *entry)
 {
-    if (is_foreign(entry, true) || is_left_out(w, entry, true)) {
+    if (entry->fts_level > FTS_ROOTLEVEL && is_store(entry->fts_name)) {
         fts_set(fts, entry, FTS_SKIP);
+        return;
+    }
+    int reason = inherited_reason(entry);
+    if (reason != KEPT && is_dependency(entry)) {
+        fts_set(fts, entry, FTS_SKIP);
+        return;
+    }
+    reason = reason != KEPT ? reason : why_left_out(w, entry, true);
+    if (reason != KEPT) {
+        leave_out_folder(w, fts, entry, reason);
     } else if (!w->filter->no_ignore) {
         entry->fts_pointer = read_ignore_of(
             w, (struct cbx_str){ .p = entry->fts_path, .len = entry->fts_pathlen }, ".gitignore");
     }
 }
 
+/* A file that is left out is read for its kind only when its code is counted. */
+static void leave_out_file(struct walk *w, const FTSENT *entry, int reason)
+{
+    struct cbx_lint_kind kind;
+    if (w->filter->count_code) {
+        cbx_lint_kind_of_file(entry->fts_path, O_NOFOLLOW, &kind);
+    } else {
+        cbx_lint_kind_of_name(entry->fts_path, &kind);
+    }
+    if (cbx_lint_kind_is_code(&kind) || inherited_reason(entry) == KEPT) {
+        skip(w, entry, reason, &kind);
+    }
+}
+
+static int why_no_language(const struct cbx_lint_kind *kind)
+{
+    if (kind->error != 0) {
+        return CBX_LINT_SKIP_UNREADABLE;
+    }
+    if (kind->foreign.len > 0) {
+        return CBX_LINT_SKIP_FOREIGN;
+    }
+    return kind->binary ? CBX_LINT_SKIP_BINARY : CBX_LINT_SKIP_NO_LANGUAGE;
+}
+
 static void take_file(struct walk *w, const FTSENT *entry)
 {
-    const char *language =
-        w->filter->language != NULL ? w->filter->language : language_of(entry->fts_path);
-    if (language != NULL && !is_foreign(entry, false) && !is_left_out(w, entry, false)) {
-        add_path(w->paths, entry->fts_path, language, "");
+    struct cbx_lint_kind kind = { .language = w->filter->language };
+    int reason = inherited_reason(entry);
+    if (is_store(entry->fts_name)) {
+        return; /* .git of a working tree of git is a file */
+    }
+    reason = reason != KEPT ? reason : why_left_out(w, entry, false);
+    if (reason != KEPT) {
+        leave_out_file(w, entry, reason);
+        return;
+    }
+    if (kind.language == NULL) {
+        cbx_lint_kind_of_file(entry->fts_path, O_NOFOLLOW, &kind);
+    }
+    if (kind.language != NULL) {
+        add_path(w->paths, entry->fts_path, kind.language, "");
+    } else {
+        skip(w, entry, why_no_language(&kind), &kind);
+    }
+}
+
+static void take_link(struct walk *w, const FTSENT *entry)
+{
+    if (inherited_reason(entry) == KEPT && why_left_out(w, entry, false) == KEPT) {
+        skip(w, entry, CBX_LINT_SKIP_LINK, NULL);
     }
 }
 
@@ -344,6 +467,7 @@ static void take_entry(struct walk *w, FTS *fts, FTSENT *entry)
         add_path(w->paths, entry->fts_path, NULL, strerror(entry->fts_errno));
         return;
     default: /* links, pipes, sockets, devices */
+        take_link(w, entry);
         return;
     }
 }
@@ -371,13 +495,19 @@ static void walk_folder(struct cbx_lint_paths *paths, const struct cbx_lint_filt
 
 /* A path that is given by name is checked, or an error is reported. */
 static void add_file(struct cbx_lint_paths *paths, const struct cbx_lint_filter *filter,
-                     const char *path)
+                     const char *path, bool input)
 {
-    char error[256];
-    const char *language = filter->language != NULL ? filter->language : language_of(path);
-    snprintf(error, sizeof(error), "no language has files of this name; say --language %s",
-             cbx_lang_names());
-    add_path(paths, path, language, language == NULL ? error : "");
+    char error[320] = "";
+    struct cbx_lint_kind kind = { .language = filter->language };
+    if (kind.language == NULL && input) {
+        cbx_lint_kind_of_name(path, &kind);
+    } else if (kind.language == NULL) {
+        cbx_lint_kind_of_file(path, 0, &kind);
+    }
+    if (kind.language == NULL) {
+        cbx_lint_kind_describe(&kind, error, sizeof(error));
+    }
+    add_path(paths, path, kind.language, error);
 }
 
 /* Standard input without a name is Python. */
@@ -385,7 +515,7 @@ static void add_input(struct cbx_lint_paths *paths, const struct cbx_lint_filter
 {
     size_t before = paths->count;
     if (filter->input_name != NULL) {
-        add_file(paths, filter, filter->input_name);
+        add_file(paths, filter, filter->input_name, true);
     } else {
         add_path(paths, "-", filter->language != NULL ? filter->language : "python", "");
     }
@@ -411,7 +541,7 @@ int cbx_lint_paths_add(struct cbx_lint_paths *paths, const struct cbx_lint_filte
         }
         free(root);
     } else {
-        add_file(paths, filter, argument);
+        add_file(paths, filter, argument, false);
     }
     return paths->arena.exhausted
                ? cbx_fail(err, CBX_ETOOBIG, "more files than memory allows (%d MiB of names)",

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The files that codebox-lint checks: files given by name, and in folders the files of a known
- * language that neither .gitignore nor --exclude excludes. Links below a folder are not followed,
- * so loops end. */
+ * language, by their names or first lines, that neither .gitignore nor --exclude excludes. Links
+ * below a folder are not followed, so loops end. Everything else in a folder is counted. */
 #ifndef CBX_ANALYZER_LINT_PATHS_H
 #define CBX_ANALYZER_LINT_PATHS_H
 
 #include "analyzer/lint/ignore.h"
+#include "analyzer/lint/skips.h"
 #include "policies/base/buf.h"
 
 /* The filter for folders. */
@@ -13,6 +14,8 @@ struct cbx_lint_filter {
     const char *language;   /* the language of every file; NULL: by the file names */
     const char *input_name; /* the name of standard input in reports, NULL: '-' */
     bool no_ignore;
+    bool hidden;     /* dot files and folders too */
+    bool count_code; /* search the folders that are left out for code, to count it */
     const struct cbx_ignore *include, *exclude; /* NULL: no such option */
 };
 
@@ -20,7 +23,7 @@ struct cbx_lint_path {
     bool input;            /* standard input */
     struct cbx_str path;   /* as it was found; terminated */
     struct cbx_str normal; /* the result of cbx_lint_path_normal */
-    const char *language;  /* a language, or "notebook" */
+    const char *language;  /* as in cbx_lint_kind */
     struct cbx_str error;  /* not empty: the reason why it cannot be checked */
 };
 
@@ -29,7 +32,7 @@ struct cbx_lint_paths {
     struct cbx_str folder; /* the working directory */
     struct cbx_lint_path *items;
     size_t count, size;
-    size_t ignored; /* files and folders that a pattern excluded */
+    struct cbx_lint_skips skips;
 };
 
 /* CBX_EIO when there is no working directory. */

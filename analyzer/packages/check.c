@@ -132,6 +132,13 @@ bool cbx_packages_source(const struct cbx_packages *packages, const char *source
     return false;
 }
 
+bool cbx_packages_takes_source(const struct cbx_parsed *parsed, const struct cbx_packages *packages,
+                               const char *source)
+{
+    bool of_project = strcmp(source, "requirements") == 0 || strcmp(source, "path") == 0;
+    return (parsed->project && of_project) || cbx_packages_source(packages, source);
+}
+
 void cbx_packages_check_text(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
                              const struct cbx_word *word, struct cbx_str text)
 {
@@ -147,7 +154,7 @@ void cbx_packages_check_text(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
         return;
     }
     bool channel = spec.channel.len > 0 && !cbx_packages_index(packages, kind, spec.channel);
-    bool source = cbx_packages_source(packages, sources[spec.origin]) && !channel;
+    bool source = cbx_packages_takes_source(parsed, packages, sources[spec.origin]) && !channel;
     if (!source) {
         cbx_packages_add(parsed, CBX_FACT_PACKAGE_SOURCE, word);
     }

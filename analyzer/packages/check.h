@@ -28,6 +28,10 @@ bool cbx_packages_lists(const struct cbx_strs *list, struct cbx_str name, bool p
 /* True when "requirements", "path", ... is one of the policy's sources. */
 bool cbx_packages_source(const struct cbx_packages *packages, const char *source);
 
+/* The same for a text; in a build, files of requirements and paths are sources too: what is in the project is judged by itself. */
+bool cbx_packages_takes_source(const struct cbx_parsed *parsed, const struct cbx_packages *packages,
+                               const char *source);
+
 /* True when an index, a registry or a channel is one of the policy's. URLs are compared by parts:
  * scheme and host must be equal, the path must lie within; user and password are ignored. */
 bool cbx_packages_index(const struct cbx_packages *packages, enum cbx_spec_kind kind,

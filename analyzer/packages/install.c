@@ -73,7 +73,7 @@ static const struct cbx_packages *packages_of(const struct line *l)
 
 static void check_source(struct line *l, const char *source, const struct cbx_word *word)
 {
-    if (!cbx_packages_source(packages_of(l), source)) {
+    if (!cbx_packages_takes_source(l->parsed, packages_of(l), source)) {
         cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_SOURCE, word);
     }
 }
@@ -469,8 +469,10 @@ static struct cbx_str clean_line(struct cbx_str line)
     return cbx_fold_trim(line);
 }
 
-/* An option and its value, or a requirement followed by options. */
-static void read_line(struct line *l, struct cbx_str text, struct cbx_word words[2])
+/* An option and its value, or a requirement followed by options. `base` is not NULL: the words have
+ * their own places in that text. */
+static void read_line(struct line *l, struct cbx_str text, const char *base,
+                      struct cbx_word words[2])
 {
     bool option = text.len > 1 && text.p[0] == '-';
     const char *space = option ? memchr(text.p, ' ', text.len) : memmem(text.p, text.len, " --", 3);
@@ -478,10 +480,28 @@ static void read_line(struct line *l, struct cbx_str text, struct cbx_word words
     words[0].text = cbx_str_sub(text, 0, n);
     words[1].text = cbx_fold_trim(cbx_str_sub(text, n, text.len));
     l->count = 1 + (words[1].text.len > 0);
+    for (size_t i = 0; base != NULL && i < 2; i++) {
+        words[i].start = (uint32_t)(text.p - base);
+        words[i].end = words[i].start + (uint32_t)(option ? text.len : n);
+    }
     if (option) {
         take_option(l, 0);
     } else {
         cbx_packages_check(l->parsed, l->kind, &words[0]);
+    }
+}
+
+static void read_lines(struct line *l, struct cbx_str text, const char *base,
+                       struct cbx_word words[2])
+{
+    while (text.len > 0) {
+        const char *newline = memchr(text.p, '\n', text.len);
+        size_t n = newline != NULL ? (size_t)(newline - text.p) : text.len;
+        struct cbx_str line = clean_line(cbx_str_sub(text, 0, n));
+        if (line.len > 0) {
+            read_line(l, line, base, words);
+        }
+        text = cbx_str_sub(text, n + 1, text.len);
     }
 }
 
@@ -491,13 +511,12 @@ void cbx_packages_read_file(struct cbx_parsed *parsed, struct cbx_str text, uint
     struct cbx_word words[2] = { { .known = true, .start = start, .end = end },
                                  { .known = true, .start = start, .end = end } };
     struct line l = { .parsed = parsed, .words = words, .kind = CBX_SPEC_PIP };
-    while (text.len > 0) {
-        const char *newline = memchr(text.p, '\n', text.len);
-        size_t n = newline != NULL ? (size_t)(newline - text.p) : text.len;
-        struct cbx_str line = clean_line(cbx_str_sub(text, 0, n));
-        if (line.len > 0) {
-            read_line(&l, line, words);
-        }
-        text = cbx_str_sub(text, n + 1, text.len);
-    }
+    read_lines(&l, text, NULL, words);
+}
+
+void cbx_packages_read_lines(struct cbx_parsed *parsed, struct cbx_str text)
+{
+    struct cbx_word words[2] = { { .known = true }, { .known = true } };
+    struct line l = { .parsed = parsed, .words = words, .kind = CBX_SPEC_PIP };
+    read_lines(&l, text, text.p, words);
 }

