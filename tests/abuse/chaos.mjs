@@ -145,7 +145,7 @@ for (const one of accepted) {
   let execution;
   for (const end = Date.now() + 60000; Date.now() < end; await sleep(300)) {
     execution = await ask('GET', `/v1/executions/${one.id}`);
-    if (execution.status === 404 || (execution.status === 200 && execution.json.status !== 'running')) break;
+    if (execution.status === 404 || (execution.status === 200 && !['queued', 'running'].includes(execution.json.status))) break;
   }
   if (execution.status !== 200) problems.push(`${one.token} (${one.own}) was accepted and is lost: ${execution.status} ${execution.text}`);
   else judge(one.token, execution.json, one.own, one.session);
