@@ -100,7 +100,7 @@ async function checkSessions(call) {
   await check('a session keeps variables and files over calls', async () => {
     const first = await call('execute_code', { session: 'new', code: 'import matplotlib.pyplot as plt\nx = 20\nopen("out.csv", "w").write("a,b\\n1,2\\n")\nplt.plot([1])\nplt.show()' });
     [, session] = /^session (\S+) keeps/m.exec(text(first));
-    [, picture] = /^\[picture 1: PNG \d+x\d+, \d+ bytes, (sandbox:\S+)\]$/m.exec(text(first));
+    [, picture] = /^\[picture 1: PNG \d+x\d+, [\d.]+ (?:bytes|kB|MB), (sandbox:\S+)\]$/m.exec(text(first));
     must(/^\[file out\.csv, 8 bytes, text\/csv[^,]*, session:\S+\/files\/out\.csv\]$/m.test(text(first)) && !first.content.some((c) => c.type === 'resource_link'), first);
     must((await call('execute_code', { session, code: 'x += 22\nprint(x)' })).structuredContent.stdout === '42\n', 'x is not kept');
   });
