@@ -104,6 +104,21 @@ static json_t *make_body(const struct attempt *a, const char *image_id)
     return body;
 }
 
+static int run_container(struct cbx_engine *engine, const char *id, struct cbx_buf *report,
+                         struct cbx_err *err)
+{
+    CBX_AUTO(attach) attach = NULL;
+    int failed = cbx_engine_container_attach(engine, id, &attach, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_engine_container_start(engine, id, err);
+    if (failed) {
+        return failed;
+    }
+    return read_report(engine, attach, report, err);
+}
+
 static int run_attempt(const struct attempt *a, struct cbx_buf *report, struct cbx_err *err)
 {
     const struct cbx_sandbox_config *config = a->config;
@@ -120,10 +135,7 @@ static int run_attempt(const struct attempt *a, struct cbx_buf *report, struct c
     if (failed) {
         return failed;
     }
-    CBX_AUTO(attach) attach = NULL;
-    failed = cbx_engine_container_attach(engine, id, &attach, err);
-    failed = failed ? failed : cbx_engine_container_start(engine, id, err);
-    failed = failed ? failed : read_report(engine, attach, report, err);
+    failed = run_container(engine, id, report, err);
     cbx_engine_container_remove(engine, id, NULL);
     return failed;
 }

@@ -264,7 +264,9 @@ static int judge_end(struct cbx_engine *engine, const char *container, const str
     int exit_code = -1;
     struct cbx_container_state state = { 0 };
     int failed = cbx_engine_container_wait(engine, container, EXIT_TIMEOUT_S, &exit_code, err);
-    failed = failed ? failed : cbx_engine_container_state(engine, container, 0, &state, err);
+    if (!failed) {
+        failed = cbx_engine_container_state(engine, container, 0, &state, err);
+    }
     if (failed) {
         return failed == CBX_ENOTFOUND ? cbx_fail(err, CBX_EENGINE, "the installer was removed")
                                        : failed;

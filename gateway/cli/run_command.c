@@ -365,7 +365,9 @@ static int run_program(const struct cbx_options *options, const struct program *
     bool interrupted = output.interrupt.handled > 0;
     int unread = cbx_run_feed_end(feed, failed ? &(struct cbx_err){ 0 } : &err);
     int status = 0;
-    failed = failed ? failed : unread;
+    if (!failed) {
+        failed = unread;
+    }
     if (!failed) {
         status = report_outcome(program, &output, flow, cbx_str_of(principal));
     } else if (!interrupted) {

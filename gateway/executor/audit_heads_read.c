@@ -94,7 +94,10 @@ static int add_head(struct cbx_audit_heads *heads, struct cbx_str line, struct c
                          err);
     }
     int failed = find_key(heads, head.key, &item.key, err);
-    failed = failed ? failed : find_instance(heads, head.instance, &item.instance, err);
+    if (failed) {
+        return failed;
+    }
+    failed = find_instance(heads, head.instance, &item.instance, err);
     if (failed) {
         return failed;
     }

@@ -50,8 +50,14 @@ static int open_audit(struct cbx_executor *e, struct cbx_err *err)
 {
     CBX_AUTO(audit) audit = NULL;
     int failed = cbx_audit_open(e->config.state_dir, &audit, err);
-    failed = failed ? failed : find_name(e, err);
-    failed = failed ? failed : read_outcomes(e, err);
+    if (failed) {
+        return failed;
+    }
+    failed = find_name(e, err);
+    if (failed) {
+        return failed;
+    }
+    failed = read_outcomes(e, err);
     if (failed) {
         return failed;
     }

@@ -471,6 +471,23 @@ static int admit(struct cbx_executor *e, struct cbx_audit *audit, const struct c
     return failed;
 }
 
+/* Checks what was submitted against what was sealed, and completes the seal. */
+static int examine(struct cbx_executor *e, const struct cbx_submit_args *args,
+                   struct cbx_sealed *sealed, struct cbx_str text, json_t **approval,
+                   struct cbx_buf *imports, json_t **environment, struct cbx_err *err)
+{
+    int failed = check(e, args, sealed, text, approval, err);
+    if (failed) {
+        return failed;
+    }
+    failed = complete(e, sealed, imports, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_grants_read_set(args->environment, json_object_get(sealed->json, "environment"),
+                               environment, err);
+}
+
 int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,
                         struct cbx_str bytes, struct cbx_err *err)
 {
@@ -478,8 +495,14 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     CBX_AUTO_DONE(sealed) sealed = { 0 };
     struct execution x = { .request = r, .packages = args->packages };
     int failed = cbx_executor_read_submitted(args, bytes, &x.given, err);
-    failed = failed ? failed : open_seal(e, args, x.given.text, &sealed, err);
-    if (!failed && sealed.number < e->secrets.first_number) {
+    if (failed) {
+        return failed;
+    }
+    failed = open_seal(e, args, x.given.text, &sealed, err);
+    if (failed) {
+        return failed;
+    }
+    if (sealed.number < e->secrets.first_number) {
         /* The executor before this one may have opened it. */
         r->client = CBX_CLIENT_NO_REPLY;
         return cbx_fail(err, CBX_ESEAL, "the decision is older than this executor");
@@ -490,25 +513,25 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     CBX_AUTO_DONE(buf) imports = { 0 };
     uint64_t seq = 0;
     CBX_AUTO_JSON environment = NULL;
-    failed = failed ? failed : check(e, args, &sealed, x.given.text, &approval, err);
-    failed = failed ? failed : complete(e, &sealed, &imports, err);
-    failed =
-        failed ? failed
-               : cbx_grants_read_set(args->environment, json_object_get(sealed.json, "environment"),
-                                     &environment, err);
-    failed = failed ? failed : cbx_executor_audit(e, &audit, err);
+    failed = examine(e, args, &sealed, x.given.text, &approval, &imports, &environment, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_executor_audit(e, &audit, err);
+    if (failed) {
+        return failed;
+    }
     x.environment = environment;
     x.sealed = sealed.json;
     x.interactive = args->interactive;
     x.own_layers = cbx_executor_layers_of(e, &sealed);
     x.sink = cbx_executor_sink(r);
-    if (!failed) { /* a failure is the outcome of the decision, behind its record */
-        cbx_executor_prepare_mounts(e, &sealed, &x.mounts, &x.refusal);
-        cbx_executor_describe_network(e, &sealed);
-        cbx_executor_describe_input(&x.given, sealed.json);
-        failed = admit(e, audit, &sealed, approval, &permit, &seq, err);
-        count_decision(&sealed);
-    }
+    /* A failure of the mounts is the outcome of the decision, behind its record. */
+    cbx_executor_prepare_mounts(e, &sealed, &x.mounts, &x.refusal);
+    cbx_executor_describe_network(e, &sealed);
+    cbx_executor_describe_input(&x.given, sealed.json);
+    failed = admit(e, audit, &sealed, approval, &permit, &seq, err);
+    count_decision(&sealed);
     if (failed || permit == NULL) {
         cbx_host_mounts_done(&x.mounts);
     }

@@ -467,7 +467,10 @@ static int have_all(struct cbx_service *service, const struct cbx_dependencies *
     if (mistakes->count > 0) {
         return tell_mistakes(mistakes, err);
     }
-    failed = failed ? failed : judge_held(service, d, &wanted, denial, err);
+    if (failed) {
+        return failed;
+    }
+    failed = judge_held(service, d, &wanted, denial, err);
     if (failed || denial->verdict != CBX_ALLOW || wanted.count == 0) {
         return failed;
     }

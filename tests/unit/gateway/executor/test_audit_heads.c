@@ -35,7 +35,10 @@ static int feed(struct cbx_audit_heads *heads, struct cbx_str bytes, bool may_be
                 struct cbx_err *err)
 {
     int failed = cbx_audit_heads_begin(heads, "test", may_be_others, err);
-    failed = failed ? failed : cbx_audit_heads_feed(heads, bytes, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_audit_heads_feed(heads, bytes, err);
     return failed ? failed : cbx_audit_heads_end(heads, err);
 }
 
