@@ -2,7 +2,6 @@
  * `codebox run`: one file through the whole flow. The program's stdout and stderr become those of
  * this process (without control sequences where they are a terminal), so does its exit status, and
  * its pictures become files. */
-#include "analyzer/filetype.h"
 #include "docker/container.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/run_feed.h"
@@ -10,6 +9,8 @@
 #include "gateway/cli/run_input.h"
 #include "gateway/cli/run_interrupt.h"
 #include "gateway/cli/run_packages.h"
+#include "gateway/cli/run_program.h"
+#include "gateway/cli/run_workspace.h"
 #include "gateway/cli/terminal.h"
 #include "gateway/front/advice.h"
 #include "gateway/front/contents.h"
@@ -25,60 +26,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int read_source(const char *path, size_t max_bytes, struct cbx_buf *out, struct cbx_err *err)
-{
-    bool is_stdin = strcmp(path, "-") == 0;
-    CBX_AUTO_FD fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) < 0) {
-        return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
-    }
-    if (S_ISDIR(status.st_mode)) {
-        return cbx_fail(err, CBX_EINVAL, "'%s' is a folder, allowed is a file", path);
-    }
-    for (;;) {
-        char *to = cbx_buf_reserve(out, 65536);
-        ssize_t n = to != NULL ? read(fd, to, 65536) : 0;
-        if (to == NULL) {
-            return cbx_fail(err, CBX_ETOOBIG, "'%s' has more than %zu bytes", path, max_bytes);
-        }
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
-        }
-        if (n == 0) {
-            out->p[out->len] = '\0';
-            return 0;
-        }
-        out->len += (size_t)n;
-    }
-}
-
-/* The file's type by its name, else by its first line. */
-static struct cbx_filetype type_of(const char *path, struct cbx_str source)
-{
-    struct cbx_filetype type = cbx_filetype_of_name(cbx_str_of(path));
-    bool named = type.lang != NULL || type.foreign.len > 0;
-    return named ? type : cbx_filetype_of_head(source);
-}
-
-/* Prints "python (.py, .pyw), ...": the languages that can run, and the endings of their files. */
-static void print_languages(FILE *to)
-{
-    const char *name;
-    for (size_t i = 0; (name = cbx_language_at(i)) != NULL; i++) {
-        const struct cbx_lang *lang = cbx_lang_find(cbx_str_of(name));
-        fprintf(to, "%s%s", i > 0 ? ", " : "", name);
-        for (size_t e = 0; lang != NULL && lang->endings[e] != NULL; e++) {
-            fprintf(to, "%s%s%s", e > 0 ? ", " : " (", lang->endings[e],
-                    lang->endings[e + 1] == NULL ? ")" : "");
-        }
-    }
-    fputc('\n', to);
-}
-
 /* Standard output or standard error. A terminal gets the program's output without control
  * sequences. */
 struct stream {
@@ -93,7 +40,8 @@ struct output {
     struct cbx_run_input *input;
     struct cbx_run_feed *feed; /* NULL: the program has no standard input */
     struct cbx_run_interrupt interrupt;
-    bool is_cell; /* only a notebook cell shows its last value */
+    bool is_cell;          /* only a notebook cell shows its last value */
+    struct cbx_buf errors; /* the end of what the program wrote to stderr */
     const struct cbx_outcome *outcome;
     struct stream out, err;
 };
@@ -113,6 +61,18 @@ static void write_shown(struct stream *to, struct cbx_str bytes)
 static struct stream open_stream(int fd)
 {
     return (struct stream){ .fd = fd, .is_terminal = isatty(fd) == 1 };
+}
+
+/* Keeps the end of what the program wrote to stderr, for the advice behind it. */
+static void keep_errors(struct output *o, struct cbx_str bytes)
+{
+    bytes = cbx_str_sub(bytes,
+                        bytes.len > CBX_ADVICE_READ_BYTES ? bytes.len - CBX_ADVICE_READ_BYTES : 0,
+                        bytes.len);
+    cbx_buf_add(&o->errors, bytes);
+    if (o->errors.len > CBX_ADVICE_READ_BYTES) {
+        cbx_buf_consume(&o->errors, o->errors.len - CBX_ADVICE_READ_BYTES);
+    }
 }
 
 /* Shows a value that has several forms: its first picture in the order of the table, else its
@@ -166,6 +126,7 @@ static int take_event(void *context, const struct cbx_event *event)
         break;
     case CBX_EVENT_STDERR:
         write_shown(&o->err, event->text);
+        keep_errors(o, event->text);
         break;
     case CBX_EVENT_DISPLAY:
     case CBX_EVENT_RESULT:
@@ -214,8 +175,26 @@ static void print_advice(void *context, struct cbx_str line)
     fprintf(stderr, "codebox: %s\n", line.p);
 }
 
-/* Its stderr went to ours; the traceback has what most programs end with. */
-static void give_advice(const struct cbx_outcome *outcome, struct cbx_flow *flow)
+/* Prints how the program gets a file that is missing in the sandbox and lies beside it; false when there is none. */
+static bool print_missing(const struct cbx_outcome *outcome, const struct cbx_run_program *program,
+                          struct cbx_str errors)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 256 * 1024);
+    const struct cbx_result *r = &outcome->result;
+    const char *kernel = cbx_kernel_of(program->language);
+    if (r->status == CBX_RUN_OK ||
+        (!cbx_run_missing_advise(&program->missing, &program->uploads, kernel,
+                                 cbx_str_of(r->traceback), &text) &&
+         !cbx_run_missing_advise(&program->missing, &program->uploads, kernel, errors, &text))) {
+        return false;
+    }
+    fprintf(stderr, "codebox: %s\n", text.p);
+    return true;
+}
+
+static void give_advice(const struct cbx_outcome *outcome, struct cbx_flow *flow,
+                        const struct cbx_run_program *program, struct cbx_str errors)
 {
     struct cbx_advice advice = {
         .result = &outcome->result,
@@ -223,7 +202,11 @@ static void give_advice(const struct cbx_outcome *outcome, struct cbx_flow *flow
         .language = cbx_json_str(json_object_get(outcome->decision, "language")),
         .hosts = outcome->hosts,
         .installs = outcome->installs,
+        .errors = errors,
     };
+    if (print_missing(outcome, program, errors)) {
+        return;
+    }
     CBX_AUTO_DONE(contents) contents = { 0 };
     cbx_contents_advise(flow, &advice, &contents);
     cbx_advice_give(&advice, print_advice, NULL);
@@ -232,8 +215,9 @@ static void give_advice(const struct cbx_outcome *outcome, struct cbx_flow *flow
 /* The exit status of the program; 124 for a time-out as timeout(1) has it, 128 + signal as shells
  * have it. */
 static int report_result(const struct cbx_outcome *outcome, struct cbx_flow *flow,
-                         struct stream *to)
+                         const struct cbx_run_program *program, struct output *output)
 {
+    struct stream *to = &output->err;
     const struct cbx_result *r = &outcome->result;
     if (r->traceback != NULL && r->traceback[0] != '\0') {
         write_shown(to, cbx_str_of(r->traceback));
@@ -245,7 +229,7 @@ static int report_result(const struct cbx_outcome *outcome, struct cbx_flow *flo
     if (r->output_truncated) {
         fprintf(stderr, "codebox: the output was cut at the policy's limit\n");
     }
-    give_advice(outcome, flow);
+    give_advice(outcome, flow, program, cbx_buf_str(&output->errors));
     CBX_AUTO_DONE(buf) stopped;
     cbx_buf_init(&stopped, 1024);
     if (cbx_advice_stopped(r, &outcome->limits, &stopped)) {
@@ -275,41 +259,68 @@ static int report_result(const struct cbx_outcome *outcome, struct cbx_flow *flo
     }
 }
 
-/* A file program of the command line. */
-struct program {
-    const char *path; /* "-" = standard input */
-    const char *name; /* without folders; empty for standard input */
-    const char *language;
-    struct cbx_str source;
-    json_t *arguments;
-    uid_t user; /* the caller; the front has another one when the caller is root */
-};
-
-static int report_outcome(const struct program *program, struct output *output,
-                          struct cbx_flow *flow, struct cbx_str principal)
+static int report_outcome(const struct cbx_run_program *program, struct output *output,
+                          const struct cbx_run_workspace *workspace, struct cbx_str principal)
 {
     const struct cbx_outcome *outcome = output->outcome;
+    struct cbx_flow *flow = workspace->flow;
     if (outcome->verdict == CBX_ALLOW) {
-        int status = report_result(outcome, flow, &output->err);
+        int status = report_result(outcome, flow, program, output);
         bool kept = cbx_run_files_keep(&output->files, flow, outcome->id, principal);
         return status == 0 && !kept ? 1 : status;
     }
-    bool about_packages = json_is_true(json_object_get(outcome->decision, "packages"));
+    const struct cbx_upload *file = workspace->denied;
     struct cbx_denial denial = { .decision = outcome->decision,
                                  .ask = outcome->verdict == CBX_ASK,
-                                 .source = about_packages ? CBX_STR("") : program->source };
+                                 .source = cbx_buf_str(&program->source) };
+    if (json_is_true(json_object_get(outcome->decision, "packages"))) {
+        denial.source = CBX_STR("");
+    } else if (file != NULL) {
+        denial.source = cbx_buf_str(&file->bytes);
+    }
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, 2 * CBX_DENIAL_BYTES_MAX);
     cbx_denial_add(&denial, &text);
     fputs(text.p, stderr);
-    fprintf(stderr, "codebox: %s did not run: %s by policy %.*s (decision %s, audit record %llu)\n",
-            program->path, outcome->verdict == CBX_ASK ? "needs approval" : "denied",
+    const char *verdict = outcome->verdict == CBX_ASK ? "needs approval" : "denied";
+    fprintf(stderr, "codebox: %s did not run: ", program->path);
+    if (file != NULL) {
+        fprintf(stderr, "its file %s is ", file->shown);
+    }
+    fprintf(stderr, "%s by policy %.*s (decision %s, audit record %llu)\n", verdict,
             CBX_STR_ARG(cbx_flow_policies(flow)->items[0]->name), outcome->id,
             (unsigned long long)outcome->audit_seq);
     return 1;
 }
 
-static int run_program(const struct cbx_options *options, const struct program *program,
+/* Installs the packages, writes the files into the workspace and runs the program: what a step denies ends it. */
+static int carry_out(struct cbx_flow *flow, const struct cbx_words *with,
+                     struct cbx_run_workspace *workspace, struct cbx_request *request,
+                     struct cbx_buf *set, const struct cbx_sink *sink, struct cbx_outcome *outcome,
+                     struct cbx_err *err)
+{
+    CBX_AUTO_DONE(judgement) judgement = { 0 };
+    int failed = cbx_run_workspace_judge(workspace, request, outcome, err);
+    if (failed || outcome->verdict != CBX_ALLOW) {
+        return failed;
+    }
+    failed = cbx_run_packages(flow, with, request, set, &judgement, outcome, err);
+    if (failed || outcome->verdict != CBX_ALLOW) {
+        return failed;
+    }
+    if (workspace->session[0] == '\0' || judgement.verdict != CBX_ALLOW) {
+        return cbx_review_submit(flow, request, &judgement, sink, outcome, err);
+    }
+    failed = cbx_run_workspace_fill(workspace, request, outcome, err);
+    if (failed || outcome->verdict != CBX_ALLOW) {
+        return failed;
+    }
+    cbx_outcome_done(outcome);
+    *outcome = (struct cbx_outcome){ 0 };
+    return cbx_review(flow, request, sink, outcome, err);
+}
+
+static int run_program(const struct cbx_options *options, const struct cbx_run_program *program,
                        struct cbx_flow *flow)
 {
     struct cbx_err err = { 0 };
@@ -333,6 +344,7 @@ static int run_program(const struct cbx_options *options, const struct program *
                              .outcome = &outcome,
                              .out = open_stream(STDOUT_FILENO),
                              .err = open_stream(STDERR_FILENO) };
+    cbx_buf_init(&output.errors, 3 * CBX_ADVICE_READ_BYTES);
     cbx_run_files_init(&output.files, options->output,
                        cbx_str_sub(cbx_str_of(name), 0, stem > 0 ? stem : strlen(name)));
     output.interrupt =
@@ -348,7 +360,7 @@ static int run_program(const struct cbx_options *options, const struct program *
                      .file_name = cbx_str_of(program->name),
                      .arguments = program->arguments,
                      .mounts = flow->mounts },
-        .source = program->source,
+        .source = cbx_buf_str(&program->source),
         .options = { .interactive = !feeds,
                      .has_input = feeds,
                      .streams = feeds,
@@ -356,12 +368,10 @@ static int run_program(const struct cbx_options *options, const struct program *
                      .context = &output },
     };
     CBX_AUTO_DONE(buf) set;
-    CBX_AUTO_DONE(judgement) judgement = { 0 };
+    CBX_AUTO_DONE(run_workspace) workspace;
     cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
-    int failed = cbx_run_packages(flow, &options->with, &request, &set, &judgement, &outcome, &err);
-    if (!failed && outcome.verdict == CBX_ALLOW) {
-        failed = cbx_review_submit(flow, &request, &judgement, &sink, &outcome, &err);
-    }
+    cbx_run_workspace_init(&workspace, flow, &program->uploads, &request);
+    int failed = carry_out(flow, &options->with, &workspace, &request, &set, &sink, &outcome, &err);
     bool interrupted = output.interrupt.handled > 0;
     int unread = cbx_run_feed_end(feed, failed ? &(struct cbx_err){ 0 } : &err);
     int status = 0;
@@ -369,106 +379,25 @@ static int run_program(const struct cbx_options *options, const struct program *
         failed = unread;
     }
     if (!failed) {
-        status = report_outcome(program, &output, flow, cbx_str_of(principal));
+        status = report_outcome(program, &output, &workspace, cbx_str_of(principal));
     } else if (!interrupted) {
         status = cbx_cli_fail(&err);
     }
     cbx_run_files_done(&output.files);
+    cbx_buf_done(&output.errors);
     if (interrupted && (failed || status != 0)) {
         return 128 + SIGINT; /* as shells have it */
     }
     return status;
 }
 
-/* The arguments after FILE; NULL, with a message on stderr, when one is not UTF-8 or they are too
- * many: the audit log records them. */
-static json_t *read_arguments(const struct cbx_options *options)
-{
-    CBX_AUTO_JSON arguments = json_array();
-    for (size_t i = 1; i < options->arguments.count; i++) {
-        json_t *text = json_string(options->arguments.items[i]);
-        if (text == NULL) {
-            fprintf(stderr, "codebox: argument %zu of the program is not UTF-8\n", i);
-            return NULL;
-        }
-        json_array_append_new(arguments, text);
-    }
-    struct cbx_err err = { 0 };
-    CBX_AUTO_DONE(buf) joined;
-    cbx_buf_init(&joined, CBX_ARGUMENTS_BYTES_MAX);
-    if (cbx_arguments_join(arguments, &joined, &err) != 0) {
-        cbx_cli_fail(&err);
-        return NULL;
-    }
-    return cbx_steal(&arguments);
-}
-
-/* Prints why neither name nor first line give a language. */
-static void print_unknown(const char *path, const struct cbx_filetype *type)
-{
-    if (type->foreign.len > 0) {
-        CBX_AUTO_DONE(buf) shown;
-        cbx_buf_init(&shown, 4 * CBX_FILETYPE_HEAD_BYTES);
-        cbx_printable_add(&shown, type->foreign, CBX_PRINTABLE_LINE);
-        fprintf(stderr, "codebox: '%s' is for %s, which does not run here", path, shown.p);
-    } else {
-        fprintf(stderr, "codebox: '%s' has no known ending, and no first line '#!' that tells",
-                path);
-    }
-    fprintf(stderr, "; give --language NAME, or use one of ");
-    print_languages(stderr);
-}
-
-/* The language of --language, else of the file, by its name in permits; NULL, with a message on
- * stderr, when it cannot run. */
-static const char *choose_language(const char *path, struct cbx_str source, const char *asked)
-{
-    struct cbx_filetype type = { 0 };
-    if (asked == NULL) {
-        type = type_of(path, source);
-    } else {
-        type.lang = cbx_lang_find(cbx_str_of(asked));
-    }
-    const char *language = type.lang != NULL ? type.lang->name : asked;
-    if (language == NULL) {
-        print_unknown(path, &type);
-        return NULL;
-    }
-    if (cbx_kernel_of(language) == NULL) {
-        fprintf(stderr, "codebox: the language is '%s', allowed are ", language);
-        print_languages(stderr);
-        return NULL;
-    }
-    return language;
-}
-
 int cbx_run_command(const struct cbx_options *options)
 {
-    enum { READ_MAX = 32 * 1024 * 1024 };
-    if (options->arguments.count == 0) {
-        fprintf(stderr,
-                "codebox: run takes a FILE, or '-' for standard input, and its arguments\n");
-        return 2;
-    }
     struct cbx_err err = { 0 };
-    struct program program = { .path = options->arguments.items[0], .user = getuid() };
-    const char *slash = strrchr(program.path, '/');
-    program.name = strcmp(program.path, "-") == 0 ? "" : slash != NULL ? slash + 1 : program.path;
-    CBX_AUTO_DONE(buf) source;
-    cbx_buf_init(&source, READ_MAX);
-    CBX_AUTO_JSON arguments = read_arguments(options);
-    program.arguments = arguments;
-    if (arguments == NULL) {
-        return 2;
-    }
-    if (read_source(program.path, READ_MAX, &source, &err) != 0 ||
-        cbx_permit_check_arguments(program.name, CBX_STR(""), &err) != 0) {
-        return cbx_cli_fail(&err);
-    }
-    program.source = cbx_buf_str(&source);
-    program.language = choose_language(program.path, program.source, options->language);
-    if (program.language == NULL) {
-        return 2;
+    CBX_AUTO_DONE(run_program) program = { 0 };
+    int unusable = cbx_run_program_read(options, &program, &err);
+    if (unusable) {
+        return err.code != 0 ? cbx_cli_fail(&err) : 2;
     }
     struct cbx_flow flow;
     struct cbx_flow_config config = cbx_options_flow(options);

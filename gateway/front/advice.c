@@ -9,7 +9,7 @@
 
 enum { WORD_BYTES = 60, LINE_BYTES = 1024 };
 
-enum word { NONE, AFTER, BEFORE };
+enum word { NONE, AFTER, BEFORE, PATH_AFTER, PATH_BEFORE };
 
 static const struct row {
     const char *kernel, *error;
@@ -125,7 +125,14 @@ static struct cbx_str word_before(struct cbx_str text, size_t at)
     return cbx_str_sub(text, from, at);
 }
 
-/* Where a row's error stands in the text; *word is its word. */
+/* Is it an absolute path outside of the folders that have a program's files? */
+static bool leads_out(struct cbx_str word)
+{
+    return cbx_str_starts(word, CBX_STR("/")) && !cbx_str_starts(word, CBX_STR("/workspace")) &&
+           !cbx_str_starts(word, CBX_STR("/tmp"));
+}
+
+/* Where a row's error stands in the text; *word = the captured word. */
 static bool finds(const struct row *row, struct cbx_str text, struct cbx_str *word)
 {
     size_t len = strlen(row->error);
@@ -134,10 +141,24 @@ static bool finds(const struct row *row, struct cbx_str text, struct cbx_str *wo
         return false;
     }
     size_t at = (size_t)(found - text.p);
-    *word = row->word == AFTER    ? word_after(text, at + len)
-            : row->word == BEFORE ? word_before(text, at)
-                                  : CBX_STR("");
-    return row->word == NONE || word->len > 0;
+    switch (row->word) {
+    case NONE:
+        *word = CBX_STR("");
+        return true;
+    case AFTER:
+        *word = word_after(text, at + len);
+        return word->len > 0;
+    case BEFORE:
+        *word = word_before(text, at);
+        return word->len > 0;
+    case PATH_AFTER:
+        *word = word_after(text, at + len);
+        return leads_out(*word);
+    case PATH_BEFORE:
+        *word = word_before(text, at);
+        return leads_out(*word);
+    }
+    return false;
 }
 
 /* The language whose libraries are named in advice for programs of this kernel. */

@@ -136,6 +136,35 @@ wait_until test -s port.txt
 ok 'an engine that is too old is refused, with both versions' gives 2 1.41 run --docker-host "tcp://127.0.0.1:$(cat port.txt)" hello.py
 kill $old
 
+# --- files beside the program
+mkdir -p project/lib project/.hidden
+printf 'def answer():\n    return 42\n' >project/lib/__init__.py
+printf 'a,b\n1,2\n' >project/data.csv
+printf 'import sys, lib\nprint(lib.answer(), open("data.csv").read().split(), sys.argv[1:])\n' >project/main.py
+printf 'cat data.csv\n' >project/count.sh
+printf '#include "lib.h"\n#include <stdio.h>\nint main(void) { printf("%%d\\n", ANSWER); }\n' >project/use.c
+printf '#define ANSWER 42\n' >project/lib.h
+printf "const {answer} = require('./part.js');\nconsole.log(answer);\n" >project/use.js
+printf 'exports.answer = 42;\n' >project/part.js
+cd project
+ok 'a program finds the files and modules of --file beside it' gives 0 "42 \['a,b', '1,2'\] \['x'\]" run --file data.csv --file lib main.py x
+ok '  in C' gives 0 '^42$' run --file lib.h use.c
+ok '  in JavaScript' gives 0 '^42$' run --file part.js use.js
+ok '  in shell' gives 0 '^1,2$' run --file data.csv count.sh
+cd ..
+ok 'a folder with main.* runs with all its files' gives 0 "42 \['a,b', '1,2'\] \['y'\]" run project y
+ok '  and what is left out of it is counted' gives 0 'not in the workspace: 1 hidden file' run project
+ok 'a folder without a program is refused, with what would be one' gives 2 'without a file __main__.py' run project/lib
+ok 'a module that is missing and lies beside the program is named' gives 1 "add --file 'project/lib/'" run project/main.py
+ok '  a file for a shell script too' gives 1 "add --file 'project/data.csv'" run project/count.sh
+printf 'import os\nos.system("ls")\n' >project/lib/tool.py
+ok 'code in a file is judged, and its denial names it' gives 1 'its file project/lib/tool.py is denied' run project
+rm project/lib/tool.py
+printf 'import lib\nlib.os.system("ls")\n' >program.py
+printf 'import os\n' >project/lib/__init__.py
+ok '  also what the program does by it' gives 1 'denied by policy rule py.process' run --file project/lib program.py
+rm -r project program.py
+
 # --- ^C: a terminal sends it to all processes of the command
 begin() { # FILE: in a group of its own, until the program has printed
     : >"$work/interrupted"

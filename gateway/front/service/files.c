@@ -6,8 +6,7 @@
 #include "gateway/front/executor_client.h"
 #include "gateway/front/service/accept.h"
 
-/* Files that an interpreter would load and no worker can judge. */
-static bool is_loadable(struct cbx_str path)
+bool cbx_service_is_loadable(struct cbx_str path)
 {
     static const char *const endings[] = { ".pyc", ".pyo", ".so",   ".pyd",  ".pth",
                                            ".egg", ".whl", ".node", ".wasm", ".jar" };
@@ -70,7 +69,7 @@ int cbx_service_put_file(struct cbx_service *service, const char *principal, con
     claims = claims != NULL ? claims : &none;
     const struct cbx_lang *lang = cbx_lang_of_file(path);
     denial->verdict = CBX_ALLOW;
-    if (is_loadable(cbx_str_of(path))) {
+    if (cbx_service_is_loadable(cbx_str_of(path))) {
         return cbx_fail(err, CBX_EPOLICY,
                         "'%s' is code that cannot be judged; upload its source, or data", path);
     }

@@ -7,6 +7,9 @@
 #include "gateway/front/service/service.h"
 #include "gateway/ipc/wire.h"
 
+/* True for the name of a file that an interpreter would load and no worker can judge: compiled code, archives of code. */
+bool cbx_service_is_loadable(struct cbx_str path);
+
 /* Writes a file: data is stored; a file from which the session may load code is judged with all that was
  * accepted before it. Returns 0 also when the policy denies it (denial->verdict), and nothing was written
  * then. CBX_EPOLICY for code that no worker can judge; CBX_ENOTFOUND without such a session; errors of the

@@ -38,6 +38,13 @@ static void assert_advice(const char *language, const char *errors, const char *
     free(lines);
 }
 
+static void assert_no_advice(const char *language, const char *errors)
+{
+    char *lines = advise(language, errors, NULL);
+    assert_string_equal(lines, "");
+    free(lines);
+}
+
 static void says_which_modules_there_are(void **state)
 {
     (void)state;
@@ -49,6 +56,20 @@ static void says_which_modules_there_are(void **state)
     assert_advice("javascript", "Error: Cannot find module 'lodash'\n", "the module 'lodash'");
     assert_advice("typescript", "Error: Cannot find package 'axios' imported", "package 'axios'");
     assert_advice("c", "main.c:1:10: fatal error: curl/curl.h: No such file", "header curl/curl.h");
+}
+
+static void says_where_files_are(void **state)
+{
+    (void)state;
+    assert_advice("python",
+                  "FileNotFoundError: [Errno 2] No such file or directory: '/mnt/data/x.csv'",
+                  "there is no '/mnt/data/x.csv' in the sandbox: files are in the working folder");
+    assert_advice("javascript", "ENOENT: no such file or directory, open '/data/x.csv'",
+                  "'/data/x.csv'");
+    assert_advice("shell", "cat: /content/x.csv: No such file or directory", "'/content/x.csv'");
+    assert_no_advice("python", "No such file or directory: 'x.csv'");
+    assert_no_advice("python", "No such file or directory: '/workspace/x.csv'");
+    assert_no_advice("shell", "cat: x.csv: No such file or directory");
 }
 
 static const char contents_label[] =
@@ -252,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_which_modules_there_are),
+        cmocka_unit_test(says_where_files_are),
         cmocka_unit_test(names_the_module_or_package_that_the_image_has_instead),
         cmocka_unit_test(says_that_there_is_no_network),
         cmocka_unit_test(says_which_command_input_screen_or_place_is_missing),
