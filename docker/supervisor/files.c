@@ -116,6 +116,9 @@ static int write_file(int fd, const uint8_t *p, size_t len)
     return 0;
 }
 
+/* When a file was put last, by the clock of file systems, which goes in steps of some milliseconds. */
+static struct timespec last_put;
+
 void cbx_file_put(const uint8_t *payload, size_t len)
 {
     uint32_t path_len;
@@ -137,6 +140,7 @@ void cbx_file_put(const uint8_t *payload, size_t len)
     } else {
         code = write_file(fd, payload + sizeof(path_len) + path_len,
                           len - sizeof(path_len) - path_len);
+        clock_gettime(CLOCK_REALTIME_COARSE, &last_put);
     }
     if (fd >= 0) {
         close(fd);
@@ -363,6 +367,16 @@ static void walk_folder(struct walk *w, int folder, size_t prefix, int depth)
     }
     if (dir != NULL) {
         closedir(dir);
+    }
+}
+
+void cbx_file_note_begin(struct timespec *out)
+{
+    struct timespec pause = { .tv_nsec = 1000000 };
+    clock_gettime(CLOCK_REALTIME_COARSE, out);
+    while (out->tv_sec == last_put.tv_sec && out->tv_nsec == last_put.tv_nsec) {
+        nanosleep(&pause, NULL);
+        clock_gettime(CLOCK_REALTIME_COARSE, out);
     }
 }
 

@@ -102,7 +102,7 @@ static void refuse(const char *reason)
 {
     cbx_run.began_ms = cbx_now_ms();
     cbx_run.began_cpu_ms = cbx_cpu_ms();
-    clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
+    cbx_file_note_begin(&cbx_run.began_wall);
     report_error(reason);
     finish(CBX_DONE_ENDED, 1, 0);
 }
@@ -152,7 +152,7 @@ static void begin(const uint8_t *payload, size_t len)
     cbx_run.began_cpu_ms = cbx_cpu_ms();
     cbx_run.began_ms = cbx_now_ms();
     cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)cbx_run.request.limits.wall_ms;
-    clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
+    cbx_file_note_begin(&cbx_run.began_wall);
     cbx_run.phase = CBX_PHASE_RUNNING;
     size_t programs = sizeof(struct cbx_frame_run) + accept_bytes(&cbx_run.request);
     size_t program = programs + cbx_run.request.programs_bytes;
@@ -219,7 +219,7 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
     cbx_run.phase = CBX_PHASE_STARTING;
     cbx_run.began_ms = cbx_now_ms();
     cbx_run.began_cpu_ms = cbx_cpu_ms();
-    clock_gettime(CLOCK_REALTIME_COARSE, &cbx_run.began_wall);
+    cbx_file_note_begin(&cbx_run.began_wall);
     cbx_run.deadline_ms = cbx_run.began_ms + (int64_t)run.limits.wall_ms + KERNEL_START_MS;
 }
 

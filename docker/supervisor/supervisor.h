@@ -292,6 +292,10 @@ void cbx_file_get(const uint8_t *payload, size_t len);
 void cbx_file_list(const uint8_t *payload, size_t len);
 void cbx_file_delete(const uint8_t *payload, size_t len);
 
+/* The time of a run's beginning, for cbx_file_report_changed. Waits, for some milliseconds at most, until the clock of file systems is
+ * past the last PUT: a file that the host put is none that the run changed. */
+void cbx_file_note_begin(struct timespec *out);
+
 /* Adds the regular files of /workspace that changed since then to the log of the run. False when
  * there were more than it adds. */
 bool cbx_file_report_changed(const struct timespec *since);

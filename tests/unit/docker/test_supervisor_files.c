@@ -205,6 +205,22 @@ static void changed_files_are_the_workspaces_own(void **state)
     assert_string_equal(reported, "own ");
 }
 
+static void a_file_that_the_host_put_is_none_that_the_next_run_changed(void **state)
+{
+    (void)state;
+    struct timespec since;
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(put("own", "x"), 0);
+        assert_int_equal(put("other", "x"), 0);
+        cbx_file_note_begin(&since);
+        assert_true(cbx_file_report_changed(&since));
+        assert_string_equal(reported, "");
+    }
+    write_to(here, "made", "by the program");
+    assert_true(cbx_file_report_changed(&since));
+    assert_string_equal(reported, "made ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +229,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_path_does_not_climb_out, begin, end),
         cmocka_unit_test_setup_teardown(what_is_deleted_is_the_link, begin, end),
         cmocka_unit_test_setup_teardown(changed_files_are_the_workspaces_own, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_that_the_host_put_is_none_that_the_next_run_changed,
+                                        begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
