@@ -125,7 +125,7 @@ static int run_attempt(const struct attempt *a, struct cbx_buf *report, struct c
     struct cbx_engine *engine = a->engine;
     char image[CBX_IMAGE_NAME_BYTES], image_id[CBX_IMAGE_ID_CHARS + 1],
         id[CBX_CONTAINER_ID_CHARS + 1];
-    cbx_image_name(config->image_prefix, a->kernel, config->small_images, image);
+    cbx_image_name(config->image_prefix, a->kernel, config->variant, image);
     int failed = cbx_engine_image_id(engine, image, image_id, err);
     if (failed) {
         return failed;

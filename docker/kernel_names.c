@@ -34,19 +34,21 @@ bool cbx_kernel_has_small(const char *kernel)
     return false;
 }
 
-void cbx_image_variant(const char *kernel, bool small, char out[CBX_IMAGE_NAME_BYTES])
+void cbx_image_variant(const char *kernel, const char *variant, char out[CBX_IMAGE_NAME_BYTES])
 {
-    snprintf(out, CBX_IMAGE_NAME_BYTES, "%.64s%s", kernel,
-             small && cbx_kernel_has_small(kernel) ? "-small" : "");
+    bool full = variant == NULL ||
+                (strcmp(variant, CBX_VARIANT_SMALL) == 0 && !cbx_kernel_has_small(kernel));
+    snprintf(out, CBX_IMAGE_NAME_BYTES, "%.32s%s%.32s", kernel, full ? "" : "-",
+             full ? "" : variant);
 }
 
-void cbx_image_name(const char *prefix, const char *kernel, bool small,
+void cbx_image_name(const char *prefix, const char *kernel, const char *variant,
                     char out[CBX_IMAGE_NAME_BYTES])
 {
-    char variant[CBX_IMAGE_NAME_BYTES];
-    cbx_image_variant(kernel, small, variant);
+    char name[CBX_IMAGE_NAME_BYTES];
+    cbx_image_variant(kernel, variant, name);
     snprintf(out, CBX_IMAGE_NAME_BYTES, "%.64s-%.72s:latest", prefix != NULL ? prefix : "codebox",
-             variant);
+             name);
 }
 
 /* The kernel that the row names, when it exists. */

@@ -19,11 +19,15 @@ const char *cbx_kernel_at(size_t index);
 /* Whether the kernel has a small image besides the full one. */
 bool cbx_kernel_has_small(const char *kernel);
 
-/* The image of a kernel as its build names it: "python", or "python-small" when `small` and the kernel has one; and as the engine names
- * it: "codebox-python:latest". `prefix` may be NULL. */
+/* The variant of an image: NULL is the full one; CBX_VARIANT_SMALL the small one, where the kernel has one, else the full one; any other
+ * text is the name of an image of one's own. */
+#define CBX_VARIANT_SMALL "small"
+
+/* The image of a kernel as its build names it: "python", "python-small" or "python-lab"; and as the engine names it:
+ * "codebox-python:latest". `prefix` and `variant` may be NULL. */
 enum { CBX_IMAGE_NAME_BYTES = 160 };
-void cbx_image_variant(const char *kernel, bool small, char out[CBX_IMAGE_NAME_BYTES]);
-void cbx_image_name(const char *prefix, const char *kernel, bool small,
+void cbx_image_variant(const char *kernel, const char *variant, char out[CBX_IMAGE_NAME_BYTES]);
+void cbx_image_name(const char *prefix, const char *kernel, const char *variant,
                     char out[CBX_IMAGE_NAME_BYTES]);
 
 #endif

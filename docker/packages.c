@@ -24,17 +24,17 @@ enum cbx_manager cbx_packages_manager(const char *kernel)
     return CBX_MANAGER_NONE;
 }
 
-bool cbx_installer_image(const char *prefix, const char *kernel, bool small,
+bool cbx_installer_image(const char *prefix, const char *kernel, const char *variant,
                          char out[CBX_IMAGE_NAME_BYTES], const char **base)
 {
     const char *made_from = bases[cbx_packages_manager(kernel)];
     if (made_from == NULL) {
         return false;
     }
-    char variant[CBX_IMAGE_NAME_BYTES];
-    cbx_image_variant(made_from, small, variant);
-    snprintf(out, CBX_IMAGE_NAME_BYTES, "%.64s-installer-%.64s:latest",
-             prefix != NULL ? prefix : "codebox", variant);
+    char name[CBX_IMAGE_NAME_BYTES];
+    cbx_image_variant(made_from, variant, name);
+    snprintf(out, CBX_IMAGE_NAME_BYTES, "%.64s-installer-%.72s:latest",
+             prefix != NULL ? prefix : "codebox", name);
     if (base != NULL) {
         *base = made_from;
     }
@@ -61,7 +61,7 @@ int cbx_packages_base(struct cbx_engine *engine, const struct cbx_packages_confi
         return cbx_fail(err, CBX_EINVAL, "packages cannot be installed for the kernel '%s'",
                         kernel);
     }
-    cbx_image_name(config->sandbox->image_prefix, kernel, config->sandbox->small_images, name);
+    cbx_image_name(config->sandbox->image_prefix, kernel, config->sandbox->variant, name);
     return image_id(engine, name, out->base, err);
 }
 
@@ -69,14 +69,14 @@ int cbx_packages_images(struct cbx_engine *engine, const struct cbx_packages_con
                         const char *kernel, struct cbx_package_images *out, struct cbx_err *err)
 {
     const char *prefix = config->sandbox->image_prefix, *made_from = NULL;
-    bool small = config->sandbox->small_images;
+    const char *variant = config->sandbox->variant;
     char name[CBX_IMAGE_NAME_BYTES], base[CBX_IMAGE_NAME_BYTES];
     char want[CBX_IMAGE_ID_CHARS + 1], have[CBX_IMAGE_ID_CHARS + 1];
     int failed = cbx_packages_base(engine, config, kernel, out, err);
-    if (failed || !cbx_installer_image(prefix, kernel, small, name, &made_from)) {
+    if (failed || !cbx_installer_image(prefix, kernel, variant, name, &made_from)) {
         return failed;
     }
-    cbx_image_name(prefix, made_from, small, base);
+    cbx_image_name(prefix, made_from, variant, base);
     failed = image_id(engine, base, want, err);
     failed = failed ? failed : image_id(engine, name, out->installer, err);
     failed = failed ? failed

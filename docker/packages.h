@@ -52,8 +52,8 @@ struct cbx_packages_progress {
 enum cbx_manager cbx_packages_manager(const char *kernel);
 
 /* The installer image of a kernel: "codebox-installer-python:latest", made from the sandbox image of `*base` ("python"; may be NULL). One
- * installer may be for several kernels. False when packages cannot be installed for it. `prefix` may be NULL. */
-bool cbx_installer_image(const char *prefix, const char *kernel, bool small,
+ * installer may be for several kernels. False when packages cannot be installed for it. `prefix` and `variant` (kernel_names.h) may be NULL. */
+bool cbx_installer_image(const char *prefix, const char *kernel, const char *variant,
                          char out[CBX_IMAGE_NAME_BYTES], const char **base);
 
 /* Checks the lines of `requirements`, one each: for pip "NAME[EXTRA,...] SPECIFIERS" ("pandas>=2,<3"), for npm "NAME" or "NAME@RANGE"

@@ -136,7 +136,7 @@ static int start_container(struct cbx_proxy *proxy, struct cbx_err *err)
     CBX_AUTO_JSON body = NULL;
     CBX_AUTO(attach) attach = NULL;
     char id[CBX_CONTAINER_ID_CHARS + 1] = "";
-    cbx_image_name(proxy->config->image_prefix, "proxy", false, image);
+    cbx_image_name(proxy->config->image_prefix, CBX_PROXY_IMAGE, NULL, image);
     int failed = cbx_engine_image_id(proxy->engine, image, image_id, err);
     failed = failed ? failed : cbx_proxy_body(proxy->config, proxy->grant, image_id, &body, err);
     failed = failed ? failed : cbx_engine_container_create(proxy->engine, body, id, err);

@@ -194,7 +194,7 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
     if (!failed && sandbox->layer.image[0] != '\0') {
         memcpy(image_id, sandbox->layer.image, sizeof(image_id));
     } else if (!failed) {
-        cbx_image_name(config->image_prefix, sandbox->kernel, config->small_images, image);
+        cbx_image_name(config->image_prefix, sandbox->kernel, config->variant, image);
         failed = cbx_engine_image_id(sandbox->engine, image, image_id, err);
     }
     if (failed) {

@@ -34,7 +34,7 @@ struct cbx_sandbox_config {
     const char *runtime;        /* NULL = the engine's default; "runc", "crun", ... */
     const char *gvisor_runtime; /* for limits with the isolation gvisor; NULL = there is none */
     const char *image_prefix;   /* NULL = "codebox"; images are PREFIX-python:latest and so on */
-    bool small_images;          /* the small image of a kernel that has one */
+    const char *variant;        /* of the images (kernel_names.h); NULL = the full ones */
     uint8_t secret[CBX_SANDBOX_SECRET_BYTES]; /* authenticates the tags of our sandboxes */
     uint32_t lease_ms;                        /* 0 = CBX_SANDBOX_LEASE_MS */
     const char *apparmor; /* NULL = the engine's default; a profile that the host has loaded */

@@ -303,6 +303,17 @@ static void compare_limits(struct diff *d, const json_t *a, const json_t *b)
     }
 }
 
+/* An image of one's own has other libraries than the gateway's, so it counts as more. */
+static void compare_image(struct diff *d, const char *language, struct cbx_str a, struct cbx_str b)
+{
+    if (!cbx_str_equal(a, b)) {
+        struct cbx_str named = b.len > 0 ? b : a;
+        cbx_buf_printf(&d->text, "sandboxes for %s from the image '%.*s'", language,
+                       CBX_STR_ARG(named));
+        tell(d, b.len > 0);
+    }
+}
+
 void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
                      void (*to)(void *context, const struct cbx_policy_difference *difference),
                      void *context)
@@ -357,6 +368,8 @@ void cbx_policy_diff(const struct cbx_policy *a, const struct cbx_policy *b,
         cbx_buf_add_cstr(&d.text, "suppressions in the source, for codebox-lint");
         tell(&d, b->inline_suppressions);
     }
+    compare_image(&d, "Python", a->images.python, b->images.python);
+    compare_image(&d, "JavaScript", a->images.javascript, b->images.javascript);
     compare_limits(&d, x, y);
     cbx_buf_done(&d.text);
 }

@@ -282,6 +282,21 @@ static void add_guard(struct cbx_buf *out, const struct cbx_policy *policy)
     cbx_buf_add_cstr(out, any ? "\n" : "");
 }
 
+static void add_images(struct cbx_buf *out, const struct cbx_policy *policy)
+{
+    const struct {
+        const char *language;
+        struct cbx_str name;
+    } images[] = { { "Python", policy->images.python },
+                   { "JavaScript and TypeScript", policy->images.javascript } };
+    for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
+        if (images[i].name.len > 0) {
+            cbx_buf_printf(out, "\nSandboxes for %s are made from the image '%.*s'.\n",
+                           images[i].language, CBX_STR_ARG(images[i].name));
+        }
+    }
+}
+
 void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out)
 {
     char hex[CBX_SHA256_HEX + 1];
@@ -315,6 +330,7 @@ void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out)
     add_packages(out, "pip", &policy->pip);
     add_packages(out, "npm", &policy->npm);
     add_mounts(out, &policy->mounts);
+    add_images(out, policy);
     add_limits(out, policy);
     add_environment(out, policy);
     for (size_t i = 0; i < policy->exception_count; i++) {

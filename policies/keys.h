@@ -54,6 +54,10 @@ struct cbx_draft_guard {
     struct cbx_draft_head head;
     struct cbx_guard_keys v;
 };
+struct cbx_draft_images {
+    struct cbx_draft_head head;
+    struct cbx_images v;
+};
 struct cbx_draft_suppressions {
     struct cbx_draft_head head;
     bool in_source;
@@ -77,6 +81,7 @@ struct cbx_draft {
     struct cbx_draft_guard guard;
     struct cbx_exception *exceptions;
     size_t exception_count;
+    struct cbx_draft_images images;
     struct cbx_draft_suppressions suppressions;
 };
 

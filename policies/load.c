@@ -314,6 +314,7 @@ static int seal(const struct cbx_image *loaded, struct cbx_policy *policy, struc
     policy->guard = draft->guard.v;
     policy->exceptions = draft->exceptions;
     policy->exception_count = draft->exception_count;
+    policy->images = draft->images.v;
     policy->inline_suppressions = draft->suppressions.in_source;
     if (loaded->index != NULL) { /* a preset that was compiled */
         policy->sha256 = loaded->sha256;

@@ -167,6 +167,11 @@ struct cbx_secret {
     struct cbx_str name, file; /* file: where the value is; empty = the gateway's environment */
 };
 
+/* The images of one's own that sandboxes are made from (`codebox image build --from`); empty = the gateway's. */
+struct cbx_images {
+    struct cbx_str python, javascript; /* javascript: TypeScript too */
+};
+
 struct cbx_index;
 struct cbx_draft;
 
@@ -192,6 +197,7 @@ struct cbx_policy {
     struct cbx_guard_keys guard;
     const struct cbx_exception *exceptions;
     size_t exception_count;
+    struct cbx_images images;
     bool inline_suppressions; /* comments of the source count, for codebox-lint alone */
 
     const struct cbx_draft *draft; /* what it was sealed from, limits that were not given unset */
@@ -202,6 +208,7 @@ struct cbx_policy {
 /* What loading refuses to go beyond (bytes of one file, nesting, `extends` depth, rules, strings in
  * all lists). */
 enum {
+    CBX_IMAGE_OWN_MAX = 32, /* bytes of the name of an image of one's own */
     CBX_POLICY_FILE_MAX = 1024 * 1024,
     CBX_POLICY_DEPTH_MAX = 16,
     CBX_POLICY_EXTENDS_MAX = 8,

@@ -7,11 +7,14 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 
 
 def package_of(path):
-    """Debian's package that owns the metadata at this path; None when there is none."""
+    """Debian's package that owns the metadata at this path; None when there is none, and in an image of another distribution."""
+    if shutil.which('dpkg-query') is None:
+        return None
     answer = subprocess.run(['dpkg-query', '-S', path], capture_output=True, text=True)
     return answer.stdout.split(':')[0] if answer.returncode == 0 else None
 

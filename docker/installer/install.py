@@ -23,12 +23,14 @@ import socket
 import stat
 import subprocess
 import sys
+import sysconfig
 import threading
 import zipfile
 
 LIBRARY = "/codebox/installer/lib"
 TARGET = "/packages/python"
-IMAGE = "/usr/lib/python3/dist-packages"  # has the modules of the sandbox image
+# The folders with the modules of the sandbox image: Debian's, and those of an image of one's own.
+IMAGE = [folder for folder in ("/usr/lib/python3/dist-packages", sysconfig.get_path("purelib"), "/usr/lib/codebox/environment") if os.path.isdir(folder)]
 SCRATCH = "/packages/.scratch"  # lies on the file system of TARGET, because pip moves what it unpacks
 REACH = "/tmp/reach.json"
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
@@ -251,9 +253,9 @@ def drop_start_up_code():
 def owners_of_modules(job):
     """Maps each module of the image to the packages that have it. The image's list names only modules that programs import; the metadata of the
     packages names the others."""
-    owners = {name.partition(".")[0]: set() for name in os.listdir(IMAGE)}
+    owners = {name.partition(".")[0]: set() for folder in IMAGE for name in os.listdir(folder)}
     listed = [(package["name"], package["modules"]) for package in job["image"]]
-    for distribution in importlib.metadata.distributions(path=[IMAGE]):
+    for distribution in importlib.metadata.distributions(path=IMAGE):
         listed.append((distribution.metadata["Name"], (distribution.read_text("top_level.txt") or "").split()))
     for package, modules in listed:
         for module in modules:
@@ -282,7 +284,7 @@ def imported_by_image(modules):
         re.MULTILINE,
     )
     found = set()
-    for root in (IMAGE, os.path.dirname(os.__file__)):
+    for root in (*IMAGE, os.path.dirname(os.__file__)):
         for folder, folders, files in os.walk(root):
             folders[:] = [each for each in folders if each not in ("tests", "test", "__pycache__")]
             for name in files:

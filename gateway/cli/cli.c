@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Functions that several commands use. */
 #include "gateway/cli/cli.h"
+
+#include "docker/kernel_names.h"
 #include "gateway/ipc/mounts.h"
 
 #include <errno.h>
@@ -88,6 +90,14 @@ bool cbx_options_small(const struct cbx_options *options)
     return options->images != NULL && strcmp(options->images, "small") == 0;
 }
 
+const char *cbx_options_variant(const struct cbx_options *options)
+{
+    if (options->image_name != NULL) {
+        return options->image_name;
+    }
+    return cbx_options_small(options) ? CBX_VARIANT_SMALL : NULL;
+}
+
 int cbx_options_mounts(const struct cbx_options *options, json_t **out, struct cbx_err *err)
 {
     CBX_AUTO_JSON list = NULL;
@@ -125,7 +135,7 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
                       .runtime = o->runtime,
                       .gvisor_runtime = o->gvisor_runtime,
                       .apparmor = o->apparmor,
-                      .small_images = cbx_options_small(o),
+                      .variant = cbx_options_variant(o),
                       .package_network = o->package_network,
                       .network = { .network = o->egress_network },
                       .pip_index = o->pip_index,

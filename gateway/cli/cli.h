@@ -29,8 +29,9 @@ int cbx_cli_parse_listen(const char *text, struct cbx_listen_address *out, struc
 /* The mounts of --mount as a list (gateway/ipc/mounts.h; new reference), NULL without any. CBX_EINVAL, CBX_ETOOBIG. */
 int cbx_options_mounts(const struct cbx_options *options, json_t **out, struct cbx_err *err);
 
-/* Whether the sandboxes have small images. */
+/* Whether the sandboxes have small images; and the variant of the images (docker/kernel_names.h): small, the name of --name, or NULL. */
 bool cbx_options_small(const struct cbx_options *options);
+const char *cbx_options_variant(const struct cbx_options *options);
 
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *options);
 

@@ -7,6 +7,7 @@
 #include "docker/proxy_config.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/doctor_processes.h"
+#include "gateway/cli/image_own.h"
 #include "gateway/cli/tls_options.h"
 #include "gateway/cli/variables.h"
 #include "gateway/executor/audit.h"
@@ -286,13 +287,13 @@ static bool ask_fingerprint(const char *image, char *out, size_t size)
 }
 
 /* True when the image is there, current or not. */
-static bool check_image(struct cbx_engine *engine, const char *kernel, bool small,
+static bool check_image(struct cbx_engine *engine, const char *kernel, const char *variant,
                         const struct cbx_doctor *doctor)
 {
-    char name[CBX_IMAGE_NAME_BYTES], variant[CBX_IMAGE_NAME_BYTES], label[128], want[128];
-    const char *build = small ? "codebox image build --images small" : "codebox image build";
+    char name[CBX_IMAGE_NAME_BYTES], built[CBX_IMAGE_NAME_BYTES], label[128], want[128];
+    const char *build = variant != NULL ? "codebox image build --images small" : "codebox image build";
     struct cbx_err err = { 0 };
-    cbx_image_name(NULL, kernel, small, name);
+    cbx_image_name(NULL, kernel, variant, name);
     if (cbx_engine_image_label(engine, name, "codebox.fingerprint", label, sizeof(label), &err) !=
         0) {
         cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "image", build, "%s: %s", name,
@@ -301,8 +302,8 @@ static bool check_image(struct cbx_engine *engine, const char *kernel, bool smal
                               : cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         return false;
     }
-    cbx_image_variant(kernel, small, variant);
-    bool known = ask_fingerprint(variant, want, sizeof(want));
+    cbx_image_variant(kernel, variant, built);
+    bool known = ask_fingerprint(built, want, sizeof(want));
     bool current = known && strcmp(want, label) == 0;
     cbx_doctor_report(doctor, current ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "image",
                       current ? "" : build, "%s: %s", name,
@@ -313,18 +314,18 @@ static bool check_image(struct cbx_engine *engine, const char *kernel, bool smal
 }
 
 /* Without it sandboxes run, and no package can be installed for them. */
-static void check_installer(struct cbx_engine *engine, const char *kernel, bool small,
+static void check_installer(struct cbx_engine *engine, const char *kernel, const char *variant,
                             const struct cbx_doctor *doctor)
 {
     char name[CBX_IMAGE_NAME_BYTES], image[CBX_IMAGE_NAME_BYTES], id[CBX_IMAGE_ID_CHARS + 1],
         base[CBX_IMAGE_ID_CHARS + 1];
-    const char *build = small ? "codebox image build --images small" : "codebox image build",
+    const char *build = variant != NULL ? "codebox image build --images small" : "codebox image build",
                *made_from;
-    if (!cbx_installer_image(NULL, kernel, small, name, &made_from) ||
+    if (!cbx_installer_image(NULL, kernel, variant, name, &made_from) ||
         strcmp(made_from, kernel) != 0) {
         return;
     }
-    cbx_image_name(NULL, kernel, small, image);
+    cbx_image_name(NULL, kernel, variant, image);
     bool there =
         cbx_engine_image_label(engine, name, CBX_LABEL_BASE, base, sizeof(base), NULL) == 0;
     bool current =
@@ -340,7 +341,7 @@ static void check_installer(struct cbx_engine *engine, const char *kernel, bool 
 static void check_proxy(struct cbx_engine *engine, const struct cbx_doctor *doctor)
 {
     char name[CBX_IMAGE_NAME_BYTES], label[128], want[128];
-    cbx_image_name(NULL, CBX_PROXY_IMAGE, false, name);
+    cbx_image_name(NULL, CBX_PROXY_IMAGE, NULL, name);
     bool there = cbx_engine_image_label(engine, name, "codebox.fingerprint", label, sizeof(label),
                                         NULL) == 0;
     bool known = there && ask_fingerprint(CBX_PROXY_IMAGE, want, sizeof(want));
@@ -369,7 +370,7 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
                                          .runtime = options->runtime,
                                          .gvisor_runtime = options->gvisor_runtime,
                                          .apparmor = options->apparmor,
-                                         .small_images = cbx_options_small(options) };
+                                         .variant = cbx_options_variant(options) };
     cbx_doctor_engine(engine, &config, doctor);
     struct cbx_limits in_container = *limits;
     in_container.isolation = CBX_ISOLATION_CONTAINER;
@@ -377,8 +378,8 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
     const char *kernel;
     check_proxy(engine, doctor);
     for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
-        if (check_image(engine, kernel, config.small_images, doctor)) {
-            check_installer(engine, kernel, config.small_images, doctor);
+        if (check_image(engine, kernel, config.variant, doctor)) {
+            check_installer(engine, kernel, config.variant, doctor);
             cbx_doctor_probe(engine, &config, kernel, &in_container, doctor, NULL);
             if (gvisor) { /* of any image: the runtime's arguments are the same for all */
                 cbx_doctor_gvisor(engine, &config, kernel, limits, doctor);
@@ -386,6 +387,7 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
             }
         }
     }
+    cbx_image_own_probe(engine, &config, NULL, &in_container, doctor);
 }
 
 static int print_summary(struct list *list)

@@ -4,10 +4,12 @@
 #include "docker/container.h"
 #include "docker/contents.h"
 #include "docker/engine.h"
+#include "docker/own_images.h"
 #include "docker/packages.h"
 #include "docker/proxy_config.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/image_layers.h"
+#include "gateway/cli/image_own.h"
 #include "gateway/cli/image_packages.h"
 
 #include <errno.h>
@@ -136,14 +138,14 @@ static void list_row(struct cbx_engine *engine, const struct cbx_options *option
 
 /* The image of a kernel, and the installer that is made from it. */
 static void list_image(struct cbx_engine *engine, const struct cbx_options *options,
-                       const char *kernel, bool small, json_t *all, int *status)
+                       const char *kernel, const char *variant, json_t *all, int *status)
 {
     struct row row = { .kernel = kernel }, installer = { .kernel = kernel, .installer = true };
     const char *base;
-    row.needed = !cbx_kernel_has_small(kernel) || small == cbx_options_small(options);
-    cbx_image_name(NULL, kernel, small, row.name);
+    row.needed = !cbx_kernel_has_small(kernel) || (variant != NULL) == cbx_options_small(options);
+    cbx_image_name(NULL, kernel, variant, row.name);
     list_row(engine, options, &row, all, status);
-    if (cbx_installer_image(NULL, kernel, small, installer.name, &base) &&
+    if (cbx_installer_image(NULL, kernel, variant, installer.name, &base) &&
         strcmp(base, kernel) == 0) {
         list_row(engine, options, &installer, all, status);
     }
@@ -160,14 +162,17 @@ static int list(const struct cbx_options *options)
     CBX_AUTO_JSON all = options->json ? json_array() : NULL;
     const char *kernel;
     for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
-        list_image(engine, options, kernel, false, all, &status);
+        list_image(engine, options, kernel, NULL, all, &status);
         if (cbx_kernel_has_small(kernel)) {
-            list_image(engine, options, kernel, true, all, &status);
+            list_image(engine, options, kernel, CBX_VARIANT_SMALL, all, &status);
         }
     }
     struct row proxy = { .proxy = true };
-    cbx_image_name(NULL, CBX_PROXY_IMAGE, false, proxy.name);
+    cbx_image_name(NULL, CBX_PROXY_IMAGE, NULL, proxy.name);
     list_row(engine, options, &proxy, all, &status);
+    if (cbx_image_own_list(engine, all, &err) != 0) {
+        status = cbx_cli_fail(&err);
+    }
     if (cbx_image_layers_list(engine, all, &err) != 0) {
         status = cbx_cli_fail(&err);
     }
@@ -286,6 +291,63 @@ static int build_packages_in(const struct cbx_options *options, char *script, co
     return status != 0 ? status : run_script(options, words, text, false);
 }
 
+static void print_check(void *context, const struct cbx_check *check)
+{
+    int *failing = context;
+    *failing += check->health == CBX_HEALTH_FAIL;
+    if (check->health != CBX_HEALTH_OK || strcmp(check->name, "probe") == 0) {
+        printf("  PROBE %s\n", check->found);
+    }
+}
+
+/* Makes images of one's own, and runs the probe in them. */
+static int build_own(const struct cbx_options *options, struct cbx_engine *engine, char *script)
+{
+    char *words[] = { script, (char[]){ "--from" }, (char *)(uintptr_t)options->from,
+                      (char *)(uintptr_t)options->image_name, NULL };
+    int status = run_script(options, words, STDIN_FILENO, true);
+    if (status != 0) {
+        return status;
+    }
+    int failing = 0;
+    struct cbx_flow_config flow = cbx_options_flow(options);
+    CBX_AUTO(policy) policy = NULL; /* the limits of the probe's sandbox */
+    struct cbx_err err = { 0 };
+    const struct cbx_doctor doctor = { .take = print_check, .context = &failing };
+    struct cbx_sandbox_config config = { .instance = "doctor" };
+    if (cbx_policy_load(flow.policies[0], &policy, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    fflush(stdout);
+    cbx_image_own_probe(engine, &config, options->image_name, &policy->limits, &doctor);
+    if (failing > 0) {
+        fprintf(stderr, "codebox: the probe reached what a sandbox must not reach: no policy "
+                        "should choose this image before the reason is known\n");
+        return 1;
+    }
+    return 0;
+}
+
+/* Does --name fit --from and the rest of the command? */
+static int check_own(const struct cbx_options *options, struct cbx_err *err)
+{
+    bool goes_into = options->packages.count > 0;
+    if (options->from != NULL && options->image_name == NULL) {
+        return cbx_fail(err, CBX_EINVAL, "--from needs --name NAME, by which policies choose it");
+    }
+    if (options->image_name == NULL) {
+        return 0;
+    }
+    if (options->from == NULL && !goes_into) {
+        return cbx_fail(err, CBX_EINVAL, "--name needs --from IMAGE, or --packages");
+    }
+    if (options->arguments.count > 1 || options->update || options->images != NULL) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "--name goes with --from, --packages and --language alone");
+    }
+    return cbx_own_image_check(options->image_name, err);
+}
+
 static int build(const struct cbx_options *options)
 {
     char script[PATH_MAX], supervisor[PATH_MAX], host[PATH_MAX];
@@ -304,13 +366,21 @@ static int build(const struct cbx_options *options)
     }
     CBX_AUTO(engine) engine = NULL;
     struct cbx_err err = { 0 };
-    if (cbx_engine_new(options->docker_host, &engine, &err) != 0) {
+    if (check_own(options, &err) != 0 || cbx_engine_new(options->docker_host, &engine, &err) != 0) {
         return cbx_cli_fail(&err);
     }
     snprintf(host, sizeof(host), "%s", cbx_engine_host(engine));
     setenv("DOCKER_HOST", host,
            1); /* the docker client builds on the engine that runs the sandboxes */
     setenv("CODEBOX_SUPERVISOR", supervisor, 1);
+    if (options->from != NULL) {
+        int made = build_own(options, engine, script);
+        return made != 0 || options->packages.count == 0 ? made
+                                                         : build_packages_in(options, script, host);
+    }
+    if (options->image_name != NULL) {
+        return build_packages_in(options, script, host);
+    }
     char *arguments[16] = { script };
     size_t n = 1;
     if (options->update) {

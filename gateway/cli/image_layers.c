@@ -3,6 +3,7 @@
 #include "gateway/cli/image_layers.h"
 
 #include "docker/container.h"
+#include "docker/own_images.h"
 #include "docker/packages.h"
 #include "gateway/cli/cli.h"
 
@@ -18,11 +19,12 @@ struct layer {
 };
 
 /* Compares with an image of the kernel: sets what is known from it. */
-static void compare(struct cbx_engine *engine, const json_t *json, bool small, struct layer *layer)
+static void compare(struct cbx_engine *engine, const json_t *json, const char *variant,
+                    struct layer *layer)
 {
     char name[CBX_IMAGE_NAME_BYTES];
     struct cbx_image image;
-    cbx_image_name(NULL, layer->kernel, small, name);
+    cbx_image_name(NULL, layer->kernel, variant, name);
     if (cbx_engine_image(engine, name, &image, NULL) != 0) {
         return;
     }
@@ -34,15 +36,32 @@ static void compare(struct cbx_engine *engine, const json_t *json, bool small, s
     }
 }
 
-static struct layer read_layer(struct cbx_engine *engine, const json_t *json)
+/* The same with the images of one's own. */
+static void compare_own(const json_t *own, const json_t *json, struct layer *layer)
+{
+    size_t i;
+    const json_t *image;
+    json_array_foreach(own, i, image)
+    {
+        if (json_equal(json_object_get(image, "id"), json_object_get(json, "base"))) {
+            int64_t size = json_integer_value(json_object_get(json, "size_bytes")),
+                    base = json_integer_value(json_object_get(image, "size_bytes"));
+            layer->current = true;
+            layer->own_bytes = size > base ? size - base : 0;
+        }
+    }
+}
+
+static struct layer read_layer(struct cbx_engine *engine, const json_t *own, const json_t *json)
 {
     struct layer layer = { .name = json_string_value(json_object_get(json, "name")),
                            .id = json_string_value(json_object_get(json, "id")),
                            .kernel = json_string_value(json_object_get(json, "kernel")) };
-    compare(engine, json, false, &layer);
+    compare(engine, json, NULL, &layer);
     if (cbx_kernel_has_small(layer.kernel)) {
-        compare(engine, json, true, &layer);
+        compare(engine, json, CBX_VARIANT_SMALL, &layer);
     }
+    compare_own(own, json, &layer);
     return layer;
 }
 
@@ -65,10 +84,15 @@ int cbx_image_layers_list(struct cbx_engine *engine, json_t *all, struct cbx_err
     size_t i, current = 0;
     int64_t bytes = 0;
     const json_t *json;
-    int failed = cbx_layer_list(engine, &packages, &layers, err);
+    CBX_AUTO_JSON own = NULL;
+    int failed = cbx_own_images_list(engine, &own, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_layer_list(engine, &packages, &layers, err);
     json_array_foreach(layers, i, json)
     {
-        struct layer layer = read_layer(engine, json);
+        struct layer layer = read_layer(engine, own, json);
         current += layer.current;
         bytes += layer.own_bytes;
         if (all != NULL) {
@@ -90,10 +114,15 @@ int cbx_image_layers_prune(struct cbx_engine *engine, bool all)
     struct cbx_err err = { 0 };
     size_t i;
     const json_t *json;
-    int status = cbx_layer_list(engine, &packages, &layers, &err) != 0 ? cbx_cli_fail(&err) : 0;
+    CBX_AUTO_JSON own = NULL;
+    if (cbx_own_images_list(engine, &own, &err) != 0 ||
+        cbx_layer_list(engine, &packages, &layers, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    int status = 0;
     json_array_foreach(layers, i, json)
     {
-        struct layer layer = read_layer(engine, json);
+        struct layer layer = read_layer(engine, own, json);
         if (layer.current && !all) {
             continue;
         }

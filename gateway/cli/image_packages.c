@@ -137,7 +137,7 @@ int cbx_image_packages_layer(const struct cbx_options *options, const char *dock
                              struct cbx_str set, char id[CBX_IMAGE_ID_CHARS + 1],
                              char image[CBX_IMAGE_NAME_BYTES])
 {
-    const struct cbx_sandbox_config sandboxes = { .small_images = cbx_options_small(options) };
+    const struct cbx_sandbox_config sandboxes = { .variant = cbx_options_variant(options) };
     const struct cbx_packages_config config = { .sandbox = &sandboxes };
     const char *kernel = cbx_kernel_of(language_of(options));
     CBX_AUTO(engine) engine = NULL;
@@ -149,6 +149,6 @@ int cbx_image_packages_layer(const struct cbx_options *options, const char *dock
         return cbx_cli_fail(&err);
     }
     memcpy(id, layer.id, sizeof(layer.id));
-    cbx_image_variant(kernel, cbx_options_small(options), image);
+    cbx_image_variant(kernel, cbx_options_variant(options), image);
     return 0;
 }

@@ -200,6 +200,7 @@ static void give_advice(const struct cbx_outcome *outcome, struct cbx_flow *flow
         .result = &outcome->result,
         .limits = &outcome->limits,
         .language = cbx_json_str(json_object_get(outcome->decision, "language")),
+        .policy = outcome->policy,
         .hosts = outcome->hosts,
         .installs = outcome->installs,
         .errors = errors,

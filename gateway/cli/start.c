@@ -2,6 +2,7 @@
  * Starts the processes of a gateway. */
 #include "gateway/cli/start.h"
 
+#include "docker/kernel_names.h"
 #include "gateway/cli/identity_options.h"
 #include "gateway/cli/network_options.h"
 #include "gateway/cli/reload.h"
@@ -347,7 +348,8 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .executor = sockets.executor,
         .reload = sockets.reload,
         .keys = sockets.keys,
-        .small_images = config->executor.small_images,
+        .small_images = config->executor.variant != NULL &&
+                        strcmp(config->executor.variant, CBX_VARIANT_SMALL) == 0,
         .mounts = config->mounts,
         .identity = config->identity,
         .judge = cbx_judge_new(sockets.zygote, workers, timeout_ms),

@@ -5,6 +5,7 @@
 #include "analyzer/packages/known.h"
 #include "docker/container.h"
 #include "docker/packages.h"
+#include "gateway/executor/images.h"
 #include "gateway/ipc/metrics.h"
 #include "policies/packages.h"
 
@@ -74,19 +75,27 @@ static void list_providers(void)
     }
 }
 
+/* The configuration for a kernel under a policy (NULL = none). */
+struct setup {
+    struct cbx_image_choice images;
+    struct cbx_packages_config packages; /* borrows from `images` */
+};
+
 /* The engine is there once the pool is. */
-static int configure(struct cbx_executor *e, struct cbx_packages_config *out, struct cbx_err *err)
+static int configure(struct cbx_executor *e, const struct cbx_policy *policy, const char *kernel,
+                     struct setup *setup, struct cbx_err *err)
 {
     struct cbx_pool *pool;
     int failed = cbx_executor_pool(e, &pool, err);
     if (failed) {
         return failed;
     }
+    cbx_image_choose(cbx_pool_sandboxes(pool), policy, kernel, &setup->images);
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, list_providers);
     const struct cbx_executor_config *c = &e->config;
-    *out = (struct cbx_packages_config){
-        .sandbox = cbx_pool_sandboxes(pool),
+    setup->packages = (struct cbx_packages_config){
+        .sandbox = &setup->images.config,
         .network = c->package_network,
         .index = { [CBX_MANAGER_PIP] = c->pip_index, [CBX_MANAGER_NPM] = c->npm_registry },
         .reach = &c->network,
@@ -97,12 +106,17 @@ static int configure(struct cbx_executor *e, struct cbx_packages_config *out, st
     return 0;
 }
 
+static const struct cbx_policy *policy_of(struct cbx_executor *e, const struct cbx_permit *permit)
+{
+    return cbx_policy_history_find(&e->policies, cbx_str_of(permit->policy),
+                                   &permit->policy_sha256);
+}
+
 /* The index that the policy names first, where it does not name the configured one: "" then. */
 static int choose_index(struct cbx_executor *e, const struct cbx_permit *permit,
                         char out[INDEX_BYTES], struct cbx_err *err)
 {
-    const struct cbx_policy *policy =
-        cbx_policy_history_find(&e->policies, cbx_str_of(permit->policy), &permit->policy_sha256);
+    const struct cbx_policy *policy = policy_of(e, permit);
     const struct cbx_packages *packages =
         policy != NULL ? cbx_policy_packages(policy, cbx_str_of(permit->language)) : NULL;
     out[0] = '\0';
@@ -177,7 +191,7 @@ static int take_turn(struct cbx_executor *e, const struct cbx_permit *permit, st
 
 /* What both steps need. */
 struct order {
-    struct cbx_packages_config config;
+    struct setup setup;
     const char *kernel, *index; /* index: NULL = the configured one */
     char url[INDEX_BYTES];
     struct cbx_packages_progress progress;
@@ -188,7 +202,7 @@ static int read_order(struct cbx_executor *e, const struct cbx_permit *permit,
 {
     *out = (struct order){ .kernel = cbx_kernel_of(permit->language),
                            .progress = { send_line, is_cancelled, progress } };
-    int failed = configure(e, &out->config, err);
+    int failed = configure(e, policy_of(e, permit), out->kernel, &out->setup, err);
     if (failed) {
         return failed;
     }
@@ -202,8 +216,8 @@ static int resolve(struct cbx_executor *e, const struct order *order, struct cbx
 {
     CBX_AUTO_DONE(buf) report;
     cbx_buf_init(&report, CBX_REPORT_BYTES_MAX);
-    int failed = cbx_packages_resolve(e->engine, &order->config, order->kernel, text, order->index,
-                                      &order->progress, &report, err);
+    int failed = cbx_packages_resolve(e->engine, &order->setup.packages, order->kernel, text,
+                                      order->index, &order->progress, &report, err);
     return failed ? failed : send_report(sink, cbx_buf_str(&report), err);
 }
 
@@ -212,13 +226,13 @@ static int install(struct cbx_executor *e, const struct cbx_permit *permit, stru
 {
     struct cbx_layer layer;
     int64_t bytes = 0;
-    int failed = cbx_layers_reserve(e->layers, e->engine, &order->config, permit->principal,
+    int failed = cbx_layers_reserve(e->layers, e->engine, &order->setup.packages, permit->principal,
                                     own_layers, &bytes, err);
     if (failed) {
         return failed;
     }
-    order->config.unpacked_bytes = (uint64_t)bytes;
-    failed = cbx_layer_install(e->engine, &order->config, order->kernel, set, order->index,
+    order->setup.packages.unpacked_bytes = (uint64_t)bytes;
+    failed = cbx_layer_install(e->engine, &order->setup.packages, order->kernel, set, order->index,
                                &order->progress, &layer, err);
     cbx_layers_release(e->layers, bytes, failed ? NULL : &layer, permit->principal);
     return failed;
@@ -232,7 +246,7 @@ static int find_layer(struct cbx_executor *e, const struct cbx_permit *permit,
     if (permit->action != CBX_ACTION_INSTALL) {
         return CBX_ENOTFOUND;
     }
-    int failed = cbx_layer_find(e->engine, &order->config, order->kernel, set, &layer, err);
+    int failed = cbx_layer_find(e->engine, &order->setup.packages, order->kernel, set, &layer, err);
     if (!failed) {
         cbx_layers_note_use(e->layers, &layer);
     }
@@ -280,22 +294,44 @@ int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permi
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
-int cbx_executor_has_layer(struct cbx_executor *e, const char *language, struct cbx_str set,
-                           struct cbx_err *err)
+int cbx_executor_has_layer(struct cbx_executor *e, const char *language, struct cbx_str policy,
+                           struct cbx_str set, struct cbx_err *err)
 {
-    struct cbx_packages_config config;
+    struct setup setup;
     struct cbx_layer layer;
     const char *kernel = cbx_kernel_of(language);
     if (kernel == NULL) {
         return cbx_fail(err, CBX_EINVAL, "there is no such language");
     }
-    int failed = configure(e, &config, err);
+    int failed = configure(e, cbx_policies_find(cbx_policy_history_last(&e->policies), policy),
+                           kernel, &setup, err);
     if (failed) {
         return failed;
     }
-    failed = cbx_layer_find(e->engine, &config, kernel, set, &layer, err);
+    failed = cbx_layer_find(e->engine, &setup.packages, kernel, set, &layer, err);
     if (!failed) {
         cbx_layers_note_use(e->layers, &layer);
+    }
+    return failed;
+}
+
+/* An image that the policy names: the sandbox starts from its id, so a sandbox that is prewarmed from it is one of that very image. */
+static int find_own_image(struct cbx_executor *e, const struct cbx_permit *permit,
+                          const struct cbx_image_choice *images, struct cbx_sandbox_layer *out,
+                          struct cbx_err *err)
+{
+    char name[CBX_IMAGE_NAME_BYTES];
+    if (images->variant[0] == '\0') {
+        return 0;
+    }
+    const char *kernel = cbx_kernel_of(permit->language);
+    cbx_image_name(images->config.image_prefix, kernel, images->variant, name);
+    int failed = cbx_engine_image_id(e->engine, name, out->image, err);
+    if (failed == CBX_ENOTFOUND) {
+        return cbx_fail(err, CBX_EENGINE,
+                        "policy '%s' takes the image '%s' for %s, which is missing; the operator "
+                        "makes it with 'codebox image build --from IMAGE --name %s'",
+                        permit->policy, images->variant, kernel, images->variant);
     }
     return failed;
 }
@@ -303,14 +339,18 @@ int cbx_executor_has_layer(struct cbx_executor *e, const char *language, struct 
 int cbx_executor_layer(struct cbx_executor *e, const struct cbx_permit *permit, struct cbx_str set,
                        struct cbx_sandbox_layer *out, struct cbx_err *err)
 {
-    struct cbx_packages_config config;
+    struct setup setup;
     struct cbx_layer layer;
+    const char *kernel = cbx_kernel_of(permit->language);
     *out = (struct cbx_sandbox_layer){ 0 };
-    int failed = set.len > 0 ? configure(e, &config, err) : 0;
-    if (failed || set.len == 0) {
+    int failed = configure(e, policy_of(e, permit), kernel, &setup, err);
+    if (failed) {
         return failed;
     }
-    failed = cbx_layer_find(e->engine, &config, cbx_kernel_of(permit->language), set, &layer, err);
+    if (set.len == 0) {
+        return find_own_image(e, permit, &setup.images, out, err);
+    }
+    failed = cbx_layer_find(e->engine, &setup.packages, kernel, set, &layer, err);
     if (failed == CBX_ENOTFOUND) {
         return cbx_fail(err, CBX_EENGINE,
                         "the packages of this sandbox are not installed any more, as its image was "
@@ -322,5 +362,5 @@ int cbx_executor_layer(struct cbx_executor *e, const struct cbx_permit *permit, 
     cbx_layers_note_use(e->layers, &layer);
     out->set = permit->layer;
     memcpy(out->image, layer.id, sizeof(out->image));
-    return failed;
+    return 0;
 }

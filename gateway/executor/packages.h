@@ -17,11 +17,12 @@ int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permi
                           struct cbx_str text, int64_t own_layers, const struct cbx_sink *sink,
                           struct cbx_err *err);
 
-/* 0 when there is a layer of this set for the language's sandbox image; CBX_ENOTFOUND when there is none. Errors of cbx_layer_find. */
-int cbx_executor_has_layer(struct cbx_executor *e, const char *language, struct cbx_str set,
-                           struct cbx_err *err);
+/* 0 when there is a layer of this set for the language's sandbox image under the policy of this name; CBX_ENOTFOUND when there is none.
+ * Errors of cbx_layer_find. */
+int cbx_executor_has_layer(struct cbx_executor *e, const char *language, struct cbx_str policy,
+                           struct cbx_str set, struct cbx_err *err);
 
-/* The layer of a set for a permit's sandbox; an empty set gives none. CBX_EENGINE, fit for a caller, when it was never made, or the sandbox
+/* The layer of a set for a permit's sandbox; an empty set gives the image that the policy chooses, if it chooses one. CBX_EENGINE, fit for a caller, when it was never made, or the sandbox
  * image was built anew since. */
 int cbx_executor_layer(struct cbx_executor *e, const struct cbx_permit *permit, struct cbx_str set,
                        struct cbx_sandbox_layer *out, struct cbx_err *err);

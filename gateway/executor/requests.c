@@ -4,6 +4,7 @@
 #include "docker/container.h"
 #include "gateway/executor/callers.h"
 #include "gateway/executor/health.h"
+#include "gateway/executor/images.h"
 #include "gateway/executor/internal.h"
 #include "gateway/executor/packages.h"
 #include "gateway/identity/tokens.h"
@@ -236,9 +237,16 @@ static int serve_contents(struct cbx_executor_request *r, const struct cbx_conte
     if (cbx_kernel_at(i) == NULL) {
         return cbx_fail(err, CBX_EINVAL, "there is no such kernel");
     }
-    cbx_image_name(NULL, cbx_kernel_at(i), r->executor->config.small_images, name);
     int failed = cbx_executor_pool(r->executor, &pool, err); /* sets the engine for good */
-    failed = failed ? failed : cbx_engine_image(r->executor->engine, name, &image, err);
+    if (failed) {
+        return failed;
+    }
+    const struct cbx_policies *policies = cbx_policy_history_last(&r->executor->policies);
+    struct cbx_image_choice images;
+    cbx_image_choose(cbx_pool_sandboxes(pool), cbx_policies_find(policies, args->policy),
+                     cbx_kernel_at(i), &images);
+    cbx_image_name(NULL, cbx_kernel_at(i), images.config.variant, name);
+    failed = cbx_engine_image(r->executor->engine, name, &image, err);
     if (!failed) {
         json_t *header = cbx_reply_json(CBX_REPLY_DONE);
         json_object_set_new(header, "image", json_string(image.id));
@@ -251,7 +259,7 @@ static int serve_contents(struct cbx_executor_request *r, const struct cbx_conte
 static int serve_find_layer(struct cbx_executor_request *r, const struct cbx_find_layer_args *args,
                             struct cbx_str set, struct cbx_err *err)
 {
-    int failed = cbx_executor_has_layer(r->executor, args->language.p, set, err);
+    int failed = cbx_executor_has_layer(r->executor, args->language.p, args->policy, set, err);
     if (failed && failed != CBX_ENOTFOUND) {
         return failed;
     }

@@ -213,13 +213,31 @@ static void add_instead(const struct cbx_contents *contents, struct cbx_str word
     }
 }
 
+/* The libraries that are named to callers at once, as far as the image has them. */
+static void add_libraries(const struct cbx_advice *advice, const char *language,
+                          struct cbx_buf *out)
+{
+    const char *name;
+    bool any = false;
+    for (size_t i = 0; (name = cbx_highlight_at(language, advice->small_images, i)) != NULL; i++) {
+        if (advice->contents == NULL ||
+            cbx_contents_find(advice->contents, cbx_str_of(name)) != NULL) {
+            cbx_buf_printf(out, "%s%s", any ? ", " : "", name);
+            any = true;
+        }
+    }
+    if (!any) {
+        cbx_buf_add_cstr(out, "what its image brings");
+    }
+}
+
 static void add_field(const struct cbx_advice *advice, const char *kernel, struct cbx_str field,
                       struct cbx_str word, struct cbx_buf *out)
 {
     if (field.len == 0) {
         cbx_printable_add(out, cbx_str_sub(word, 0, WORD_BYTES), CBX_PRINTABLE_LINE);
     } else if (cbx_str_is(field, "libraries")) {
-        cbx_highlights_add(NULL, advised_language(kernel), advice->small_images, out);
+        add_libraries(advice, advised_language(kernel), out);
     } else if (cbx_str_is(field, "instead")) {
         static const struct cbx_contents none = { 0 };
         add_instead(advice->contents != NULL ? advice->contents : &none,

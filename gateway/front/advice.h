@@ -15,6 +15,7 @@ struct cbx_advice {
     const struct cbx_result *result;
     const struct cbx_limits *limits; /* that it had; a value that is not positive is not known */
     struct cbx_str language;         /* of the decision */
+    struct cbx_str policy;           /* its name; empty = the default */
     const struct cbx_strs *hosts;    /* that the policy lets programs reach; NULL = none */
     bool installs;                   /* the policy lets packages of the language be installed */
     struct cbx_str errors;           /* what it wrote to stderr, or the end of it */

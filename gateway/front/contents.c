@@ -5,15 +5,15 @@
 #include "gateway/front/executor_client.h"
 #include "policies/language.h"
 
-int cbx_contents_ask(struct cbx_flow *flow, struct cbx_str language, struct cbx_contents *out,
-                     struct cbx_err *err)
+int cbx_contents_ask(struct cbx_flow *flow, struct cbx_str language, struct cbx_str policy,
+                     struct cbx_contents *out, struct cbx_err *err)
 {
     const struct cbx_language_row *row = cbx_language_find(language);
     *out = (struct cbx_contents){ 0 };
     if (row == NULL) {
         return cbx_fail(err, CBX_EINVAL, "there is no such language");
     }
-    struct cbx_contents_args args = { .kernel = cbx_str_of(row->kernel) };
+    struct cbx_contents_args args = { .kernel = cbx_str_of(row->kernel), .policy = policy };
     struct cbx_err own = { 0 };
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
@@ -35,7 +35,7 @@ void cbx_contents_advise(struct cbx_flow *flow, struct cbx_advice *advice,
 {
     advice->small_images = flow != NULL && flow->small_images;
     if (flow != NULL && cbx_advice_names_contents(advice) &&
-        cbx_contents_ask(flow, advice->language, storage, NULL) == 0) {
+        cbx_contents_ask(flow, advice->language, advice->policy, storage, NULL) == 0) {
         advice->contents = storage;
     }
 }

@@ -122,6 +122,7 @@ static void note_limits(struct cbx_flow *flow, const struct cbx_request *request
 {
     const struct cbx_policy *policy = cbx_policies_find(cbx_flow_policies(flow), request->policy);
     if (policy != NULL) {
+        out->policy = policy->name;
         out->limits = policy->limits;
         out->hosts = cbx_hosts_of(policy);
         out->installs = cbx_policy_installs(policy, request->subject.language);

@@ -87,6 +87,7 @@ struct cbx_request {
 struct cbx_outcome {
     enum cbx_verdict verdict;
     struct cbx_limits limits;     /* of the run; zero: not known */
+    struct cbx_str policy;        /* its name, borrowed; empty = not known */
     const struct cbx_strs *hosts; /* that the policy lets programs reach, borrowed; NULL = none */
     bool installs;                /* the policy lets packages of the language be installed */
     json_t *decision;             /* {verdict, sha256, language, findings} */

@@ -160,8 +160,12 @@ json_t *cbx_mcp_instructions(const struct cbx_flow *flow, const struct cbx_polic
     cbx_buf_init(&python, 1024);
     cbx_buf_init(&node, 1024);
     cbx_runtime_list(&languages);
-    cbx_highlights_add(policy, "python", small, &python);
-    cbx_highlights_add(policy, "javascript", small, &node);
+    if (!cbx_highlights_add(policy, "python", small, &python)) {
+        cbx_buf_add_cstr(&python, "its standard library");
+    }
+    if (!cbx_highlights_add(policy, "javascript", small, &node)) {
+        cbx_buf_add_cstr(&node, "its own modules");
+    }
     bool asks = policy != NULL && !policy->log_only && cbx_mcp_policy_asks(policy);
     bool installs = policy != NULL && installs_any(policy);
     if (policy != NULL) {

@@ -69,7 +69,7 @@ static int resource_environments(struct cbx_mcp *mcp, const struct cbx_caller *c
     for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
         const struct cbx_language_row *row = cbx_language_find(cbx_str_of(name));
         char image[CBX_IMAGE_NAME_BYTES];
-        cbx_image_variant(row->kernel, has_small_images(mcp), image);
+        cbx_image_variant(row->kernel, has_small_images(mcp) ? CBX_VARIANT_SMALL : NULL, image);
         json_object_set_new(all, name,
                             json_pack("{s:o,s:o,s:s}", "image", json_sprintf("codebox-%s", image),
                                       "installed_libraries", libraries_of(mcp, name),
@@ -103,12 +103,16 @@ static int resource_languages(struct cbx_mcp *mcp, const struct cbx_caller *call
 static int resource_libraries(struct cbx_mcp *mcp, const struct cbx_caller *caller,
                               struct cbx_resource *out, struct cbx_err *err)
 {
-    (void)caller;
+    const struct cbx_policy *policy = cbx_mcp_policy(mcp, caller, err);
+    if (policy == NULL) {
+        return err->code;
+    }
     const char *name;
     out->type = "text/plain";
     for (size_t i = 0; (name = cbx_dialect_at(i)) != NULL; i++) {
         CBX_AUTO_DONE(contents) contents = { 0 };
-        int failed = cbx_contents_ask(mcp->service->flow, cbx_str_of(name), &contents, err);
+        int failed =
+            cbx_contents_ask(mcp->service->flow, cbx_str_of(name), policy->name, &contents, err);
         if (failed) {
             return failed;
         }

@@ -60,10 +60,21 @@ static bool may_import(const struct cbx_policy *policy, const struct highlight *
            decision.verdict == CBX_ALLOW;
 }
 
+/* Whether the policy chooses an image of one's own for the language: nothing is known of its libraries here. */
+static bool has_own_image(const struct cbx_policy *policy, const char *language)
+{
+    const struct cbx_str *name =
+        strcmp(language, "python") == 0 ? &policy->images.python : &policy->images.javascript;
+    return name->len > 0;
+}
+
 bool cbx_highlights_add(const struct cbx_policy *policy, const char *language, bool small,
                         struct cbx_buf *out)
 {
     bool any = false;
+    if (policy != NULL && has_own_image(policy, language)) {
+        return false;
+    }
     for (size_t i = 0; i < sizeof(highlights) / sizeof(highlights[0]); i++) {
         const struct highlight *each = &highlights[i];
         if (is_there(each, language, small) && (policy == NULL || may_import(policy, each))) {
@@ -371,7 +382,7 @@ static int read_sandbox(struct cbx_service *service, const struct cbx_dependenci
 {
     struct cbx_str language = cbx_str_of(cbx_dialect_shown(d->language));
     enum cbx_spec_kind kind = cbx_spec_kind_of(cbx_language_manager(language));
-    int failed = cbx_contents_ask(service->flow, language, image, err);
+    int failed = cbx_contents_ask(service->flow, language, d->policy, image, err);
     return failed ? failed : cbx_resolved_read_set(kind, d->installed, installed, err);
 }
 

@@ -47,7 +47,8 @@ void cbx_runtime_list(struct cbx_buf *out);
 /* The libraries of a language that are named to callers at once, in order (static); NULL behind the last. `small`: of the small images. */
 const char *cbx_highlight_at(const char *language, bool small, size_t index);
 
-/* Appends those that the policy lets a program import (NULL: all): "numpy, pandas". False when there is none. Judges a program of one line for
+/* Appends those that the policy lets a program import (NULL: all): "numpy, pandas". False when there is none, and when the policy chooses an
+ * image of one's own for the language. Judges a program of one line for
  * each, about 0.1 ms. */
 bool cbx_highlights_add(const struct cbx_policy *policy, const char *language, bool small,
                         struct cbx_buf *out);

@@ -248,7 +248,8 @@ static void forget(struct cbx_service *service, const struct cbx_sha256 *key)
 static int has_layer(const struct cbx_install *install, struct cbx_str set, bool *there,
                      struct cbx_err *err)
 {
-    const struct cbx_find_layer_args args = { .language = cbx_str_of(install->order->language) };
+    const struct cbx_find_layer_args args = { .language = cbx_str_of(install->order->language),
+                                               .policy = install->order->policy };
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
     int failed = cbx_call_find_layer(install->service->flow, &args, set, &answer, err);

@@ -118,6 +118,7 @@ static void add_advice(json_t *results, const json_t *items, const struct cbx_ou
                                  .limits = &outcome->limits,
                                  .language =
                                      cbx_json_str(json_object_get(outcome->decision, "language")),
+                                 .policy = outcome->policy,
                                  .hosts = outcome->hosts,
                                  .installs = outcome->installs,
                                  .errors = cbx_buf_str(&errors) };
