@@ -167,6 +167,11 @@ static _Noreturn void world_exit(int status)
     longjmp(world.died, 1);
 }
 
+void cbx_file_note_begin(struct timespec *out)
+{
+    *out = (struct timespec){ 0 };
+}
+
 bool cbx_file_report_changed(const struct timespec *since)
 {
     uint64_t size = 3;

@@ -291,7 +291,8 @@ static bool check_image(struct cbx_engine *engine, const char *kernel, const cha
                         const struct cbx_doctor *doctor)
 {
     char name[CBX_IMAGE_NAME_BYTES], built[CBX_IMAGE_NAME_BYTES], label[128], want[128];
-    const char *build = variant != NULL ? "codebox image build --images small" : "codebox image build";
+    const char *build =
+        variant != NULL ? "codebox image build --images small" : "codebox image build";
     struct cbx_err err = { 0 };
     cbx_image_name(NULL, kernel, variant, name);
     if (cbx_engine_image_label(engine, name, "codebox.fingerprint", label, sizeof(label), &err) !=
@@ -319,7 +320,8 @@ static void check_installer(struct cbx_engine *engine, const char *kernel, const
 {
     char name[CBX_IMAGE_NAME_BYTES], image[CBX_IMAGE_NAME_BYTES], id[CBX_IMAGE_ID_CHARS + 1],
         base[CBX_IMAGE_ID_CHARS + 1];
-    const char *build = variant != NULL ? "codebox image build --images small" : "codebox image build",
+    const char *build =
+                   variant != NULL ? "codebox image build --images small" : "codebox image build",
                *made_from;
     if (!cbx_installer_image(NULL, kernel, variant, name, &made_from) ||
         strcmp(made_from, kernel) != 0) {

@@ -249,7 +249,7 @@ static int has_layer(const struct cbx_install *install, struct cbx_str set, bool
                      struct cbx_err *err)
 {
     const struct cbx_find_layer_args args = { .language = cbx_str_of(install->order->language),
-                                               .policy = install->order->policy };
+                                              .policy = install->order->policy };
     CBX_AUTO_DONE(message) answer;
     cbx_message_init(&answer);
     int failed = cbx_call_find_layer(install->service->flow, &args, set, &answer, err);

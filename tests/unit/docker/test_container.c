@@ -245,15 +245,14 @@ static void a_kernel_with_a_small_image_uses_it_when_asked(void **state)
     (void)state;
     static const struct {
         const char *prefix, *kernel;
-        bool small;
-        const char *name;
-    } cases[] = { { NULL, "python", false, "codebox-python:latest" },
-                  { NULL, "python", true, "codebox-python-small:latest" },
-                  { "other", "python", true, "other-python-small:latest" },
-                  { NULL, "bash", true, "codebox-bash:latest" } };
+        const char *variant, *name;
+    } cases[] = { { NULL, "python", NULL, "codebox-python:latest" },
+                  { NULL, "python", CBX_VARIANT_SMALL, "codebox-python-small:latest" },
+                  { "other", "python", CBX_VARIANT_SMALL, "other-python-small:latest" },
+                  { NULL, "bash", CBX_VARIANT_SMALL, "codebox-bash:latest" } };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char name[CBX_IMAGE_NAME_BYTES];
-        cbx_image_name(cases[i].prefix, cases[i].kernel, cases[i].small, name);
+        cbx_image_name(cases[i].prefix, cases[i].kernel, cases[i].variant, name);
         assert_string_equal(name, cases[i].name);
     }
 }

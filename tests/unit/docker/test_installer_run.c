@@ -80,14 +80,14 @@ static void kernels_have_a_manager_and_an_installer(void **state)
     assert_int_equal(cbx_packages_manager("typescript"), CBX_MANAGER_NPM);
     assert_int_equal(cbx_packages_manager("bash"), CBX_MANAGER_NONE);
     assert_int_equal(cbx_packages_manager("py"), CBX_MANAGER_NONE); /* a language's alias */
-    assert_true(cbx_installer_image(NULL, "python", false, name, NULL));
+    assert_true(cbx_installer_image(NULL, "python", NULL, name, NULL));
     assert_string_equal(name, "codebox-installer-python:latest");
-    assert_true(cbx_installer_image("x", "python", true, name, &base));
+    assert_true(cbx_installer_image("x", "python", CBX_VARIANT_SMALL, name, &base));
     assert_string_equal(name, "x-installer-python-small:latest");
     assert_string_equal(base, "python");
-    assert_true(cbx_installer_image(NULL, "typescript", true, name, &base));
+    assert_true(cbx_installer_image(NULL, "typescript", CBX_VARIANT_SMALL, name, &base));
     assert_string_equal(name, "codebox-installer-javascript:latest");
-    assert_false(cbx_installer_image(NULL, "c", false, name, &base));
+    assert_false(cbx_installer_image(NULL, "c", NULL, name, &base));
 }
 
 static void what_is_no_request_reaches_no_engine(void **state)
