@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 # Images of one's own: any image with Python or Node becomes one that policies choose by name.
 source "$(dirname "$0")/lib.sh"
+root=$PWD
+cd "$work"
 trap 'kill -9 $server 2>/dev/null || true; docker image ls --quiet --filter reference="codebox-*-own*" --filter reference="codebox-base-own*" --filter reference="codebox-own-*" | xargs -r docker rmi -f >/dev/null 2>&1; rm -rf "$work"' EXIT
 
 # A plain Debian of the images' release, as a company's: a Python of its own, settings that must not reach a sandbox, and modules.
 plain_debian() {
-    release=trixie lock=docker/images/lock
+    release=trixie lock=$root/docker/images/lock
     # shellcheck source=/dev/null
-    . <(sed -n '/^debian_sources()/,/^}/p' docker/images/build)
+    . <(sed -n '/^debian_sources()/,/^}/p' "$root/docker/images/build")
     debian_sources | mmdebstrap --quiet --mode=root --variant=minbase --include=python3,nodejs --aptopt='APT::Install-Recommends "false"' --dpkgopt='path-exclude=/usr/share/doc/*' \
         --dpkgopt=force-unsafe-io --hook-dir=/usr/share/mmdebstrap/hooks/maybe-merged-usr "$release" - - 2>"$work/bootstrap.log" |
         docker import --change 'CMD ["/bin/sh"]' - codebox-own-plain >/dev/null || { cat "$work/bootstrap.log"; return 1; }
