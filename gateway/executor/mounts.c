@@ -259,3 +259,50 @@ int cbx_host_mounts_open(const struct cbx_policy *policy, const struct cbx_host_
     }
     return failed;
 }
+
+/* --- on an engine ----------------------------------------------------------------------------- */
+
+/* SELinux: the engine would give the files of the host another label. Rootless: the engine cannot open what the executor's
+ * descriptors are open on. */
+static int check_kind(const json_t *info, struct cbx_err *err)
+{
+    static const struct {
+        const char *option, *why;
+    } kinds[] = {
+        { "name=selinux", "labels what it mounts (SELinux), and would label files of the host" },
+        { "name=rootless", "runs without root, in a mount namespace of its own" },
+    };
+    size_t i;
+    const json_t *option;
+    json_array_foreach(json_object_get(info, "SecurityOptions"), i, option)
+    {
+        for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+            if (cbx_str_starts(cbx_json_str(option), cbx_str_of(kinds[k].option))) {
+                return cbx_fail(err, CBX_EINVAL, "no folder of the host is mounted: the engine %s",
+                                kinds[k].why);
+            }
+        }
+    }
+    return 0;
+}
+
+int cbx_host_mounts_open_on(struct cbx_engine *engine, const char *state_dir,
+                            const struct cbx_policy *policy, const json_t *sealed,
+                            struct cbx_host_mounts *out, struct cbx_err *err)
+{
+    CBX_AUTO_JSON info = NULL;
+    int failed = cbx_engine_info(engine, &info, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_kind(info, err);
+    if (failed) {
+        return failed;
+    }
+    const struct cbx_host_rules rules = {
+        .state_dir = state_dir,
+        .engine_host = cbx_engine_host(engine),
+        .engine_root = json_string_value(json_object_get(info, "DockerRootDir")),
+    };
+    return cbx_host_mounts_open(policy, &rules, sealed, out, err);
+}
