@@ -3,16 +3,15 @@
  * it makes no setuid file. openat(2) of one component at a time, with O_NOFOLLOW, follows no link either. */
 #include "gateway/executor/mounts.h"
 
+#include "gateway/ipc/linux_files.h"
 #include "gateway/ipc/mounts.h"
 #include "policies/base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 _Static_assert(sizeof(((struct cbx_sandbox_mounts *)0)->items) / sizeof(struct cbx_sandbox_mount) >=
@@ -66,23 +65,6 @@ static int walk(const char *path)
 
 /* --- what is never mounted -------------------------------------------------------------------- */
 
-/* Of Linux itself: what is in them is no data, and some of it is another process's. */
-static bool is_special(int fd)
-{
-    static const long types[] = {
-        PROC_SUPER_MAGIC,   SYSFS_MAGIC,        DEBUGFS_MAGIC,       TRACEFS_MAGIC,
-        SECURITYFS_MAGIC,   CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,
-        DEVPTS_SUPER_MAGIC, NSFS_MAGIC,         EFIVARFS_MAGIC,      BINFMTFS_MAGIC,
-        SELINUX_MAGIC,
-    };
-    struct statfs status;
-    bool special = fstatfs(fd, &status) != 0;
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        special = special || status.f_type == types[i];
-    }
-    return special;
-}
-
 static bool is_folder(const char *path, const struct stat *folder)
 {
     struct stat status;
@@ -121,7 +103,7 @@ static int check_place(const char *host, int fd, const struct cbx_policy *policy
         { rules->engine_root, "the engine's data" },
     };
     struct stat folder;
-    if (fstat(fd, &folder) != 0 || is_special(fd)) {
+    if (fstat(fd, &folder) != 0 || cbx_linux_files_has(fd)) {
         return cbx_fail(err, CBX_EINVAL,
                         "the host's folder '%.160s' is of a file system of Linux itself", host);
     }

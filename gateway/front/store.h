@@ -29,6 +29,10 @@ struct cbx_store_limits {
 int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
                    struct cbx_store **out, struct cbx_err *err);
 
+/* Whether cbx_store_open would open the database of `folder`: CBX_EIO with the reason. Changes nothing. *busy: a gateway has it open, so that it was
+ * not read. A folder or a database that is missing is no error. */
+int cbx_store_try(const char *folder, bool *busy, struct cbx_err *err);
+
 /* Closes the database. Running executions stay for the next gateway. NULL is fine. */
 void cbx_store_free(struct cbx_store *store);
 CBX_DEFINE_AUTO(store)

@@ -2,7 +2,9 @@
  * What is in the database survives a restart; what did not end before it is an error after it. */
 #include "tests/unit/gateway/front/store_rig.h"
 
+#include <dirent.h>
 #include <pthread.h>
+#include <sys/stat.h>
 
 static void gives_back_what_it_took_also_after_a_restart(void **state)
 {
@@ -26,6 +28,54 @@ static void gives_back_what_it_took_also_after_a_restart(void **state)
     assert_int_equal(cbx_store_get_execution(rig.store, NULL, "e2", &none, &rig.err),
                      CBX_ENOTFOUND);
     assert_null(none);
+    end(&rig);
+}
+
+static void assert_try(const char *folder, int code, bool is_busy)
+{
+    bool busy;
+    struct cbx_err err = { 0 };
+    int failed = cbx_store_try(folder, &busy, &err);
+    if (failed != code || busy != is_busy) {
+        fail_msg("%s: %d, %s, %s", folder, failed, busy ? "busy" : "free", err.text);
+    }
+}
+
+static size_t count_files(const char *folder)
+{
+    size_t count = 0;
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    while (readdir(dir) != NULL) {
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+static void a_try_finds_what_could_not_be_opened_and_changes_nothing(void **state)
+{
+    (void)state;
+    struct rig rig;
+    char none[PATH_MAX];
+    begin(&rig, 10);
+    assert_try(rig.scratch.path, 0, true); /* it is open */
+    cbx_store_free(rig.store);
+    rig.store = NULL;
+    size_t files = count_files(rig.scratch.path);
+    assert_try(rig.scratch.path, 0, false);
+    assert_int_equal(count_files(rig.scratch.path), files);
+    scratch_write(rig.scratch.path, "codebox.db", CBX_STR("this is no database, and long enough"));
+    assert_try(rig.scratch.path, CBX_EIO, false);
+    snprintf(none, sizeof(none), "%s/codebox.db", rig.scratch.path);
+    assert_int_equal(unlink(none), 0);
+    assert_int_equal(mkfifo(none, 0600), 0);
+    assert_try(rig.scratch.path, CBX_EIO, false);
+    assert_int_equal(unlink(none), 0);
+    assert_try(rig.scratch.path, 0, false);
+    snprintf(none, sizeof(none), "%s/none", rig.scratch.path);
+    assert_try(none, 0, false);
+    assert_int_equal(access(none, F_OK), -1);
     end(&rig);
 }
 
@@ -466,6 +516,7 @@ static void the_past_of_a_session_is_what_began_or_may_begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_try_finds_what_could_not_be_opened_and_changes_nothing),
         cmocka_unit_test(gives_back_what_it_took_also_after_a_restart),
         cmocka_unit_test(lists_what_had_not_ended_and_what_ran_in_a_session),
         cmocka_unit_test(keeps_the_newest_and_whatever_has_not_ended),
