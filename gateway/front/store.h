@@ -5,6 +5,7 @@
 #define CBX_GATEWAY_FRONT_STORE_H
 
 #include "policies/base/auto.h"
+#include "policies/base/buf.h"
 #include "policies/base/err.h"
 #include "policies/ledger.h"
 
@@ -111,6 +112,17 @@ int cbx_store_take_key(struct cbx_store *store, const char *principal, const cha
 /* Forgets the key, when it stands for this id. */
 int cbx_store_drop_key(struct cbx_store *store, const char *principal, const char *key,
                        const char *id, struct cbx_err *err);
+
+/* What packages requirements were resolved to, so that a restart asks no index again. `key` stands for the requirements and for all that the answer
+ * depends on; made_ms is the wall clock. The CBX_STORED_SETS newest stay. Recalled is one from `oldest_ms` or later, into `out`, which is the
+ * caller's: whoever wrote the file may have put any text there. CBX_ENOTFOUND; CBX_EBUSY when what is free of the file system is left to the audit
+ * log; CBX_ETOOBIG for `out`. */
+enum { CBX_STORED_SETS = 64 };
+int cbx_store_remember_set(struct cbx_store *store, const char *key, int64_t made_ms,
+                           struct cbx_str packages, struct cbx_err *err);
+int cbx_store_recall_set(struct cbx_store *store, const char *key, int64_t oldest_ms,
+                         struct cbx_buf *out, int64_t *made_ms, struct cbx_err *err);
+int cbx_store_forget_set(struct cbx_store *store, const char *key, struct cbx_err *err);
 
 /* Lists of objects of texts (new references). Sessions: {id, principal, created_at, policy, options}.
  * Executions that are not over: {id, principal, session, decision, language, created_at, code, request, begun:

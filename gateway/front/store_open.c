@@ -84,6 +84,8 @@ static const char *const migrations[] = {
     " coalesce(length(CAST(new.results AS BLOB)), 0), new.principal);"
     " DELETE FROM sizes WHERE id=new.rowid AND code=0 AND results=0; END;"
     "PRAGMA user_version=10;",
+    "CREATE TABLE sets(key TEXT PRIMARY KEY, packages TEXT NOT NULL, made_ms INTEGER NOT NULL);"
+    "PRAGMA user_version=11;",
 };
 enum { FIRST_VERSION = 2, MIGRATIONS = sizeof(migrations) / sizeof(migrations[0]) };
 

@@ -79,6 +79,63 @@ static void a_try_finds_what_could_not_be_opened_and_changes_nothing(void **stat
     end(&rig);
 }
 
+static void assert_set(struct rig *rig, const char *key, int64_t oldest_ms, const char *set)
+{
+    CBX_AUTO_DONE(buf) text;
+    int64_t made_ms = 0;
+    cbx_buf_init(&text, 64);
+    int failed = cbx_store_recall_set(rig->store, key, oldest_ms, &text, &made_ms, &rig->err);
+    if (failed != (set != NULL ? 0 : CBX_ENOTFOUND)) {
+        fail_msg("%s: %d %s", key, failed, rig->err.text);
+    }
+    assert_string_equal(text.p, set != NULL ? set : "");
+}
+
+static void sets_of_packages_survive_a_restart_and_the_newest_stay(void **state)
+{
+    (void)state;
+    struct rig rig;
+    char key[16];
+    begin(&rig, 10);
+    assert_int_equal(cbx_store_remember_set(rig.store, "a", 1000, CBX_STR("six 1.0 -\n"), &rig.err),
+                     0);
+    assert_int_equal(cbx_store_remember_set(rig.store, "a", 2000, CBX_STR("six 2.0 -\n"), &rig.err),
+                     0);
+    reopen(&rig, 10);
+    assert_set(&rig, "a", 2000, "six 2.0 -\n");
+    assert_set(&rig, "a", 2001, NULL);
+    assert_set(&rig, "b", 0, NULL);
+    assert_int_equal(cbx_store_forget_set(rig.store, "a", &rig.err), 0);
+    assert_set(&rig, "a", 0, NULL);
+    for (int i = 0; i <= CBX_STORED_SETS; i++) {
+        snprintf(key, sizeof(key), "k%d", i);
+        assert_int_equal(
+            cbx_store_remember_set(rig.store, key, 3000 + i, CBX_STR("six 2.0 -\n"), &rig.err), 0);
+    }
+    assert_set(&rig, "k0", 0, NULL);
+    assert_set(&rig, "k1", 0, "six 2.0 -\n");
+    end(&rig);
+}
+
+static void a_stored_set_that_is_too_large_is_refused(void **state)
+{
+    (void)state;
+    struct rig rig;
+    CBX_AUTO_DONE(buf) text;
+    int64_t made_ms;
+    char large[65];
+    begin(&rig, 10);
+    memset(large, 'x', sizeof(large));
+    cbx_buf_init(&text, 64);
+    assert_int_equal(cbx_store_remember_set(rig.store, "a", 1,
+                                            (struct cbx_str){ .p = large, .len = sizeof(large) },
+                                            &rig.err),
+                     0);
+    assert_int_equal(cbx_store_recall_set(rig.store, "a", 0, &text, &made_ms, &rig.err),
+                     CBX_ETOOBIG);
+    end(&rig);
+}
+
 static void lists_what_had_not_ended_and_what_ran_in_a_session(void **state)
 {
     (void)state;
@@ -516,6 +573,8 @@ static void the_past_of_a_session_is_what_began_or_may_begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets_of_packages_survive_a_restart_and_the_newest_stay),
+        cmocka_unit_test(a_stored_set_that_is_too_large_is_refused),
         cmocka_unit_test(a_try_finds_what_could_not_be_opened_and_changes_nothing),
         cmocka_unit_test(gives_back_what_it_took_also_after_a_restart),
         cmocka_unit_test(lists_what_had_not_ended_and_what_ran_in_a_session),
