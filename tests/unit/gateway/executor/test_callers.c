@@ -112,22 +112,26 @@ static void stop(struct rig *rig)
     scratch_remove(&rig->scratch);
 }
 
-/* The first answer to a call (new reference). Takes the reference. */
+/* The first answer to a call but `waiting` (new reference). Takes the reference. */
 static json_t *call(struct rig *rig, json_t *header, struct cbx_str bytes)
 {
     CBX_AUTO_JSON owned = header;
     CBX_AUTO_DONE(message) message;
     struct cbx_err err = { 0 };
     int pair[2];
+    cbx_message_init(&message);
     assert_int_equal(cbx_wire_pair(pair, NULL), 0);
     assert_int_equal(cbx_wire_send_fd(rig->control, pair[1], 'r', NULL), 0);
     close(pair[1]);
     CBX_AUTO_FD fd = pair[0];
     assert_int_equal(cbx_wire_send(fd, owned, bytes, NULL), 0);
-    cbx_message_init(&message);
-    if (cbx_wire_receive(fd, DEADLINE_MS, &message, &err) != 0) {
-        fail_msg("no answer: %s", err.text);
-    }
+    do {
+        cbx_message_done(&message);
+        cbx_message_init(&message);
+        if (cbx_wire_receive(fd, DEADLINE_MS, &message, &err) != 0) {
+            fail_msg("no answer: %s", err.text);
+        }
+    } while (cbx_reply_of(message.header) == CBX_REPLY_WAITING);
     return cbx_steal(&message.header);
 }
 
