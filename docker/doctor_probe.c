@@ -157,7 +157,9 @@ void cbx_doctor_gvisor(struct cbx_engine *engine, const struct cbx_sandbox_confi
                                       .program = "/bin/cat",
                                       .arguments = { "/proc/version", "/proc/self/status" } };
     int failed = cbx_engine_info(engine, &info, &err);
-    failed = failed ? failed : cbx_attempt_run(&look, &shown, &err);
+    if (!failed) {
+        failed = cbx_attempt_run(&look, &shown, &err);
+    }
     if (failed) {
         cbx_doctor_no_gvisor(&err, doctor);
         return;
