@@ -211,8 +211,35 @@ static json_t *make_mount(const struct cbx_sandbox_mount *mount)
                      "VolumeOptions", "NoCopy", 1, "DriverConfig", driver);
 }
 
+/* Takes link(2) and linkat(2) out of the container's seccomp profile: a second name would keep a file of the host after its owner
+ * removed the first. Programs get EPERM, as on a file system without hard links. The whole sandbox is without them, since
+ * the filter cannot see paths, and Landlock cannot tell a link in one folder from a new file. */
+static void refuse_links(json_t *host_config)
+{
+    static const char prefix[] = "seccomp=";
+    json_t *options = json_object_get(host_config, "SecurityOpt");
+    for (size_t i = 0; i < json_array_size(options); i++) {
+        const char *option = json_string_value(json_array_get(options, i));
+        if (strncmp(option, prefix, sizeof(prefix) - 1) != 0) {
+            continue;
+        }
+        CBX_AUTO_JSON profile = json_loads(option + sizeof(prefix) - 1, 0, NULL);
+        json_t *rules = json_object_get(profile, "syscalls");
+        for (size_t k = json_array_size(rules); k-- > 0;) {
+            const json_t *names = json_object_get(json_array_get(rules, k), "names");
+            if (cbx_str_is(cbx_json_str(json_array_get(names, 0)), "link")) {
+                json_array_remove(rules, k);
+            }
+        }
+        char *text = json_dumps(profile, JSON_COMPACT);
+        json_array_set_new(options, i, json_sprintf("%s%s", prefix, text));
+        free(text);
+    }
+}
+
 void cbx_container_add_mounts(json_t *body, const struct cbx_sandbox_mounts *mounts)
 {
+    bool writes = false;
     if (mounts == NULL || mounts->count == 0) {
         return;
     }
@@ -225,9 +252,13 @@ void cbx_container_add_mounts(json_t *body, const struct cbx_sandbox_mounts *mou
         cbx_buf_printf(&text, "%s%s:%s", i > 0 ? ":" : "", mount->container,
                        mount->writable ? "rw" : "ro");
         json_array_append_new(list, make_mount(mount));
+        writes = writes || mount->writable;
     }
     json_array_append_new(json_object_get(body, "Env"), cbx_json_text(cbx_buf_str(&text)));
     json_object_set_new(json_object_get(body, "HostConfig"), "Mounts", list);
+    if (writes) {
+        refuse_links(json_object_get(body, "HostConfig"));
+    }
 }
 
 json_t *cbx_container_body(const struct cbx_sandbox_config *config, const char *kernel,

@@ -90,6 +90,10 @@ int cbx_sandbox_prepare_with(struct cbx_engine *engine, const struct cbx_sandbox
                              const struct cbx_sandbox_mounts *mounts, struct cbx_sandbox **out,
                              struct cbx_err *err);
 
+/* CBX_EINVAL, with the reason, where no folder of the host is mounted in a sandbox: gVisor, Podman, an engine over TCP. */
+int cbx_sandbox_check_mounts(const struct cbx_engine *engine, const struct cbx_limits *limits,
+                             struct cbx_err *err);
+
 /* What is mounted, as given by `description`, borrowed; NULL = nothing. Each entry has what the supervisor reported in "flags". Also of
  * a sandbox that was adopted. */
 const json_t *cbx_sandbox_mounted(const struct cbx_sandbox *sandbox);

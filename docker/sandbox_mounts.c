@@ -7,6 +7,28 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+int cbx_sandbox_check_mounts(const struct cbx_engine *engine, const struct cbx_limits *limits,
+                             struct cbx_err *err)
+{
+    if (cbx_container_uses_gvisor(limits)) {
+        return cbx_fail(
+            err, CBX_EINVAL,
+            "with the isolation gvisor no folder of the host is mounted: gVisor reports "
+            "other numbers of its files, so what is mounted cannot be verified");
+    }
+    if (cbx_engine_is_podman(engine)) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "with Podman no folder of the host is mounted: how it mounts volumes was "
+                        "not examined");
+    }
+    if (strncmp(cbx_engine_host(engine), "unix://", 7) != 0) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "no folder of the host is mounted where the engine is reached over TCP: "
+                        "its folders are those of another host");
+    }
+    return 0;
+}
+
 int cbx_sandbox_check_wishes(const struct cbx_sandbox *sandbox,
                              const struct cbx_sandbox_config *config,
                              const struct cbx_sandbox_mounts *mounts, struct cbx_err *err)
@@ -24,23 +46,7 @@ int cbx_sandbox_check_wishes(const struct cbx_sandbox *sandbox,
             "shell does not run with the isolation gvisor: its bash can be executed and not "
             "read, and gVisor runs only what can be read");
     }
-    if (gvisor && mounted) {
-        return cbx_fail(
-            err, CBX_EINVAL,
-            "with the isolation gvisor no folder of the host is mounted: gVisor reports "
-            "other numbers of its files, so what is mounted cannot be verified");
-    }
-    if (mounted && cbx_engine_is_podman(sandbox->engine)) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "with Podman no folder of the host is mounted: how it mounts volumes was "
-                        "not examined");
-    }
-    if (mounted && strncmp(cbx_engine_host(sandbox->engine), "unix://", 7) != 0) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "no folder of the host is mounted where the engine is reached over TCP: "
-                        "its folders are those of another host");
-    }
-    return 0;
+    return mounted ? cbx_sandbox_check_mounts(sandbox->engine, &sandbox->limits, err) : 0;
 }
 
 static const struct {

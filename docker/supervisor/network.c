@@ -5,6 +5,8 @@
 
 #include <arpa/inet.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +17,14 @@ enum {
 
 static int listener = -1;
 static uint32_t last_number;
+
+/* Connections beyond CBX_CONNECTIONS_MAX, which no frame is about: each is answered with a refusal once its request arrives. A
+ * socket that were closed before would reset the connection, and the program might never read the answer. */
+static struct {
+    int fd; /* 0 = free; descriptor 0 is the kernel's */
+    bool answered;
+} refused[CBX_NETWORK_REFUSED_MAX];
+static int oldest; /* of a full table: gives its place to the next one */
 
 bool cbx_network_open(void)
 {
@@ -36,9 +46,62 @@ bool cbx_network_open(void)
     return true;
 }
 
+static void drop_refused(int slot)
+{
+    if (refused[slot].fd > 0) {
+        close(refused[slot].fd);
+    }
+    refused[slot].fd = 0;
+    refused[slot].answered = false;
+}
+
 void cbx_network_reset(void)
 {
     cbx_connections_reset();
+    for (int i = 0; i < CBX_NETWORK_REFUSED_MAX; i++) {
+        drop_refused(i);
+    }
+}
+
+static void keep_refused(int fd)
+{
+    int slot = 0;
+    while (slot < CBX_NETWORK_REFUSED_MAX && refused[slot].fd > 0) {
+        slot++;
+    }
+    if (slot == CBX_NETWORK_REFUSED_MAX) {
+        slot = oldest;
+        oldest = (oldest + 1) % CBX_NETWORK_REFUSED_MAX;
+        drop_refused(slot);
+    }
+    refused[slot].fd = fd;
+}
+
+/* The program's request has arrived, or the end of it. What it says does not matter. */
+static void answer_refused(int slot)
+{
+    char request[4096], text[160], answer[512];
+    ssize_t n = recv(refused[slot].fd, request, sizeof(request), 0);
+    if (n <= 0) {
+        drop_refused(slot);
+        return;
+    }
+    if (refused[slot].answered) {
+        return;
+    }
+    int bytes = snprintf(text, sizeof(text),
+                         "the sandbox has %d connections open, and no more are possible at the "
+                         "same time: close one first\n",
+                         CBX_CONNECTIONS_MAX);
+    int len = snprintf(answer, sizeof(answer),
+                       "HTTP/1.1 503 Too Many Connections\r\nContent-Type: text/plain\r\n"
+                       "Content-Length: %d\r\nConnection: close\r\n\r\n%s",
+                       bytes, text);
+    refused[slot].answered = true;
+    if (send(refused[slot].fd, answer, (size_t)len, MSG_NOSIGNAL) != len ||
+        shutdown(refused[slot].fd, SHUT_WR) < 0) {
+        drop_refused(slot);
+    }
 }
 
 int cbx_network_poll(struct pollfd *fds)
@@ -46,9 +109,13 @@ int cbx_network_poll(struct pollfd *fds)
     if (listener < 0 || cbx_reply_waiting() > WAITING_MAX) {
         return 0;
     }
-    bool accepts = cbx_connections_count() < CBX_CONNECTIONS_MAX;
-    fds[0] = (struct pollfd){ .fd = accepts ? listener : -1, .events = POLLIN };
-    return 1 + cbx_connections_poll(fds + 1);
+    int count = 0;
+    fds[count++] = (struct pollfd){ .fd = listener, .events = POLLIN };
+    for (int i = 0; i < CBX_NETWORK_REFUSED_MAX; i++) {
+        fds[count++] =
+            (struct pollfd){ .fd = refused[i].fd > 0 ? refused[i].fd : -1, .events = POLLIN };
+    }
+    return count + cbx_connections_poll(fds + count);
 }
 
 static void accept_one(void)
@@ -59,7 +126,7 @@ static void accept_one(void)
     }
     uint32_t number = ++last_number;
     if (!cbx_connections_add(number, fd)) {
-        close(fd);
+        keep_refused(fd);
         return;
     }
     cbx_reply(CBX_FRAME_CONNECT, &number, sizeof(number), NULL, 0);
@@ -67,11 +134,18 @@ static void accept_one(void)
 
 void cbx_network_serve(const struct pollfd *fds, int count)
 {
-    if (count > 0) {
-        cbx_connections_serve(fds + 1, count - 1);
-        if (fds[0].fd >= 0 && fds[0].revents != 0) {
-            accept_one();
+    enum { FIXED = 1 + CBX_NETWORK_REFUSED_MAX };
+    if (count < FIXED) {
+        return;
+    }
+    cbx_connections_serve(fds + FIXED, count - FIXED);
+    for (int i = 0; i < CBX_NETWORK_REFUSED_MAX; i++) {
+        if (fds[1 + i].fd > 0 && fds[1 + i].revents != 0) {
+            answer_refused(i);
         }
+    }
+    if (fds[0].revents != 0) {
+        accept_one();
     }
 }
 

@@ -125,8 +125,13 @@ bool cbx_network_open(void);
 /* Another host has attached, and does not know the connections: closes them. */
 void cbx_network_reset(void);
 
-/* Descriptors to wait for, at most CBX_NETWORK_FDS; returns how many. cbx_network_serve takes them back. */
-enum { CBX_NETWORK_FDS = CBX_CONNECTIONS_MAX + 1 };
+/* Descriptors to wait for, at most CBX_NETWORK_FDS; returns how many. cbx_network_serve takes them back. A connection beyond
+ * CBX_CONNECTIONS_MAX is answered with HTTP 503 and that number, here and without a frame; so many of these wait for their request, and one
+ * more closes the oldest. */
+enum {
+    CBX_NETWORK_REFUSED_MAX = 16,
+    CBX_NETWORK_FDS = 1 + CBX_NETWORK_REFUSED_MAX + CBX_CONNECTIONS_MAX
+};
 int cbx_network_poll(struct pollfd *fds);
 void cbx_network_serve(const struct pollfd *fds, int count);
 

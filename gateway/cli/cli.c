@@ -111,6 +111,15 @@ int cbx_options_mounts(const struct cbx_options *options, json_t **out, struct c
     return 0;
 }
 
+struct cbx_sha256 cbx_options_package_sources(const struct cbx_options *o)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 64 * 1024);
+    cbx_buf_printf(&text, "%s\n%s\n%d", o->pip_index != NULL ? o->pip_index : "",
+                   o->npm_registry != NULL ? o->npm_registry : "", cbx_options_small(o));
+    return cbx_sha256_of(cbx_buf_str(&text));
+}
+
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
 {
     static const char *const default_policy[] = { "default" };

@@ -33,6 +33,9 @@ int cbx_options_mounts(const struct cbx_options *options, json_t **out, struct c
 bool cbx_options_small(const struct cbx_options *options);
 const char *cbx_options_variant(const struct cbx_options *options);
 
+/* Stands for the options that decide what packages requirements are resolved to. */
+struct cbx_sha256 cbx_options_package_sources(const struct cbx_options *options);
+
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *options);
 
 int cbx_run_command(const struct cbx_options *options);

@@ -31,7 +31,7 @@ static void check_variables(struct cbx_problems *problems)
 }
 
 static void check_serve(const struct cbx_options *options, struct cbx_serve_start *start,
-                        struct cbx_problems *problems)
+                        struct cbx_problems *problems, struct cbx_problems *warnings)
 {
     static struct cbx_options with_state;
     struct cbx_err err = { 0 };
@@ -43,14 +43,18 @@ static void check_serve(const struct cbx_options *options, struct cbx_serve_star
             return;
         }
     }
-    cbx_serve_check(&with_state, start, problems);
+    cbx_serve_check(&with_state, start, problems, warnings);
 }
 
 static int check(const struct cbx_options *options, struct cbx_problems *problems)
 {
     CBX_AUTO_DONE(serve_start) start = { 0 };
+    static struct cbx_problems warnings;
     check_variables(problems);
-    check_serve(options, &start, problems);
+    check_serve(options, &start, problems, &warnings);
+    for (size_t i = 0; i < warnings.count; i++) {
+        cbx_err_print(&warnings.items[i], "codebox: warning", stderr);
+    }
     for (size_t i = 0; i < problems->count; i++) {
         cbx_err_print(&problems->items[i], "codebox", stderr);
     }

@@ -2,6 +2,7 @@
  * `codebox doctor`: a checklist of what the gateway depends on, each with what was found and what
  * to do. Changes nothing; the containers that it makes run our own probe and are removed. */
 #include "docker/container.h"
+#include "docker/disk.h"
 #include "docker/doctor.h"
 #include "docker/packages.h"
 #include "docker/proxy_config.h"
@@ -15,6 +16,7 @@
 #include "gateway/executor/audit_keeper.h"
 #include "gateway/executor/audit_reader.h"
 #include "gateway/executor/instance.h"
+#include "gateway/executor/layers.h"
 #include "gateway/front/http/tls.h"
 #include "gateway/ipc/reload.h"
 #include "gateway/ipc/state.h"
@@ -356,6 +358,28 @@ static void check_proxy(struct cbx_engine *engine, const struct cbx_doctor *doct
                                : "there; whether it is current is not known");
 }
 
+/* Where layers of packages lie. */
+static void check_disk(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
+                       const char *kernel, const struct cbx_doctor *doctor)
+{
+    enum { MIB_SHIFT = 20 };
+    struct cbx_disk disk;
+    struct cbx_err err = { 0 };
+    if (cbx_disk_look(engine, config, kernel, &disk, &err) != 0) {
+        cbx_doctor_report(
+            doctor, CBX_HEALTH_WARN, "engine disk",
+            "set --layers-max-size to what the disk has room for",
+            "the free space of the engine's disk is not known: all layers of packages may have %d "
+            "GiB, and installs do not look at it: %s",
+            CBX_LAYERS_UNKNOWN_GIB, cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+        return;
+    }
+    cbx_doctor_report(
+        doctor, CBX_HEALTH_OK, "engine disk", "", "the engine's disk has %lld MiB free of %lld, %s",
+        (long long)(disk.available >> MIB_SHIFT), (long long)(disk.total >> MIB_SHIFT),
+        disk.by_container ? "as a container sees it" : "as this host sees it");
+}
+
 static void check_engine(const struct cbx_options *options, const struct cbx_limits *limits,
                          const struct cbx_doctor *doctor)
 {
@@ -379,6 +403,7 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
     bool gvisor = options->gvisor_runtime != NULL;
     const char *kernel;
     check_proxy(engine, doctor);
+    check_disk(engine, &config, cbx_kernel_at(0), doctor);
     for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
         if (check_image(engine, kernel, config.variant, doctor)) {
             check_installer(engine, kernel, config.variant, doctor);

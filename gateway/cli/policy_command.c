@@ -5,6 +5,8 @@
 #include "analyzer/queries.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/variables.h"
+#include "gateway/executor/mounts.h"
+#include "gateway/ipc/mounts.h"
 #include "policies/base/json.h"
 #include "policies/base/printable.h"
 #include "policies/diff.h"
@@ -277,6 +279,57 @@ static int diff(const struct cbx_options *options)
 
 /* --- mounts ----------------------------------------------------------------------------------- */
 
+/* Tries the mount as a run would: links, the folder's place and kind, the engine. Nothing is mounted. */
+static int try_mount(const struct cbx_options *options, const struct cbx_policy *policy,
+                     const char *mount, struct cbx_err *err)
+{
+    CBX_AUTO(engine) engine = NULL;
+    CBX_AUTO_DONE(host_mounts) opened = { 0 };
+    CBX_AUTO_JSON asked = json_pack("[s]", mount);
+    CBX_AUTO_JSON list = NULL;
+    int failed = cbx_mounts_read(asked, &list, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_engine_new(options->docker_host, &engine, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_sandbox_check_mounts(engine, &policy->limits, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_host_mounts_open_on(engine, options->state_dir, policy, list, &opened, err);
+}
+
+/* Prints what would become of one mount; returns the exit status. */
+static int check_mount(const struct cbx_options *options, const char *name,
+                       const struct cbx_policy *policy, const char *mount)
+{
+    struct cbx_mount_request request;
+    struct cbx_err err = { 0 };
+    char why[CBX_MOUNT_WHY_MAX], full[CBX_ERR_FULL_BYTES];
+    if (cbx_mount_parse(cbx_str_of(mount), &request, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    bool allowed = cbx_mount_allowed(&policy->mounts, &request, why);
+    printf("%s: %s by policy %s: %s\n", mount, allowed ? "allowed" : "refused", name, why);
+    if (!allowed) {
+        return 1;
+    }
+    int failed = try_mount(options, policy, mount, &err);
+    if (failed == CBX_EINVAL) {
+        printf("%s: refused by a run on this host: %s\n", mount, cbx_err_full(&err, full));
+        return 1;
+    }
+    if (failed) {
+        printf("%s: not tried, and a run would fail: %s\n", mount, cbx_err_full(&err, full));
+        return 2;
+    }
+    printf("%s: mounted by a run on this host\n", mount);
+    return 0;
+}
+
 static int check_mounts(const struct cbx_options *options)
 {
     CBX_AUTO(policy) policy = NULL;
@@ -290,17 +343,8 @@ static int check_mounts(const struct cbx_options *options)
     }
     int worst = 0;
     for (size_t i = 1; i < options->arguments.count; i++) {
-        struct cbx_mount_request request;
-        struct cbx_err err = { 0 };
-        char why[CBX_MOUNT_WHY_MAX];
-        if (cbx_mount_parse(cbx_str_of(options->arguments.items[i]), &request, &err) != 0) {
-            worst = cbx_cli_fail(&err);
-            continue;
-        }
-        bool allowed = cbx_mount_allowed(&policy->mounts, &request, why);
-        printf("%s: %s by policy %s: %s\n", options->arguments.items[i],
-               allowed ? "allowed" : "refused", name, why);
-        worst = allowed || worst > 1 ? worst : 1;
+        int status = check_mount(options, name, policy, options->arguments.items[i]);
+        worst = status > worst ? status : worst;
     }
     return worst;
 }
@@ -320,7 +364,7 @@ static const struct verb {
     { "explain", explain, NULL, "POLICY ...: describe it in plain words" },
     { "diff", NULL, diff, "A B: list what one allows and the other does not, with examples" },
     { "check-mount", NULL, check_mounts,
-      "HOST:CONTAINER:MODE ...: whether it may be mounted, and the entry that decides" },
+      "HOST:CONTAINER:MODE ...: whether a run on this host mounts it, and the entry that decides" },
     { "list", NULL, list, "the presets and their uses" },
     { "reference", NULL, reference, "every key of the language (Markdown)" },
     { "schema", NULL, schema, "the language as JSON Schema, for editors" },

@@ -154,6 +154,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     cbx_mcp_init(&served.mcp, service, idle_ms);
     cbx_mcp_fixtures_init(&served.fixtures, served.mcp.sessions);
     served.mcp.fixtures = options->conformance ? &served.fixtures : NULL;
+    service->package_sources = cbx_options_package_sources(options);
     service->quotas = cbx_identity_quotas(identity);
     service->issuer_keys = cbx_identity_issuer_keys(identity);
     CBX_AUTO(logins) logins = cbx_logins_new();

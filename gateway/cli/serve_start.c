@@ -98,7 +98,9 @@ static int make_state(void *context, struct cbx_err *err)
     struct cbx_serve_start *s = context;
     CBX_AUTO_FD fd = -1;
     if (s->problems != NULL) {
-        return cbx_state_try(s->options->state_dir, &fd, err);
+        int failed = cbx_state_try(s->options->state_dir, &fd, err);
+        s->unusable_state = failed != 0;
+        return failed;
     }
     return cbx_state_make_front(s->options->state_dir, cbx_privileges_user(CBX_ROLE_FRONT),
                                 s->folder, sizeof(s->folder), err);
@@ -130,7 +132,7 @@ int cbx_serve_start(const struct cbx_options *options, struct cbx_serve_start *o
 }
 
 void cbx_serve_check(const struct cbx_options *options, struct cbx_serve_start *out,
-                     struct cbx_problems *problems)
+                     struct cbx_problems *problems, struct cbx_problems *warnings)
 {
     struct cbx_err err = { 0 };
     CBX_AUTO_JSON mounts = NULL;
@@ -145,6 +147,7 @@ void cbx_serve_check(const struct cbx_options *options, struct cbx_serve_start *
     config.identity = out->identity;
     config.mounts = mounts;
     cbx_flow_check(&config, problems);
+    cbx_serve_check_later(options, out->unusable_state ? NULL : problems, warnings);
 }
 
 void cbx_serve_start_done(struct cbx_serve_start *start)

@@ -28,6 +28,10 @@ struct cbx_audit;
  * CBX_EAUDIT with the reason. */
 int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err *err);
 void cbx_audit_free(struct cbx_audit *audit);
+
+/* Whether cbx_audit_open, and the first record that is appended, would succeed: CBX_EAUDIT with the same reason. Reads the key, the last
+ * record and the head, under the lock of readers, and changes nothing; what is missing of a new log is no error. */
+int cbx_audit_try(const char *state_dir, struct cbx_err *err);
 CBX_DEFINE_AUTO(audit)
 
 /* Replaces secrets in what is recorded from now on. Borrowed; call it before there are other threads. */

@@ -153,7 +153,7 @@ static int check_head(struct cbx_audit *audit, struct cbx_remains *remains, stru
     char text[512];
     struct cbx_chain head;
     struct cbx_err inner = { 0 };
-    ssize_t n = pread(audit->head_fd, text, sizeof(text), 0);
+    ssize_t n = audit->head_fd >= 0 ? pread(audit->head_fd, text, sizeof(text), 0) : 0;
     struct cbx_str bytes = { .p = text, .len = n > 0 ? (size_t)n : 0 };
     if (cbx_chain_open(bytes, audit->key, &head, &inner) != 0 &&
         (!cbx_audit_follow_key(audit, bytes) ||
@@ -179,6 +179,22 @@ static int check_head(struct cbx_audit *audit, struct cbx_remains *remains, stru
     return 0;
 }
 
+int cbx_audit_read_end(struct cbx_audit *audit, off_t bytes, off_t *end,
+                       struct cbx_remains *remains, struct cbx_err *err)
+{
+    off_t begin = 0;
+    *end = 0;
+    int failed = bytes > 0 ? find_last_line(audit, audit->fd, bytes, &begin, end, err) : 0;
+    if (failed) {
+        return failed;
+    }
+    failed = adopt_last_line(audit, begin, *end, err);
+    if (failed) {
+        return failed;
+    }
+    return check_head(audit, remains, err);
+}
+
 /* Under the file lock: brings chain and size up to date. A torn tail is cut; what remains of others
  * is noted in the next batch. */
 int cbx_audit_catch_up(struct cbx_audit *audit, struct cbx_remains *remains, struct cbx_err *err)
@@ -191,10 +207,8 @@ int cbx_audit_catch_up(struct cbx_audit *audit, struct cbx_remains *remains, str
     if (status.st_size == audit->size) {
         return 0;
     }
-    off_t begin, end;
-    int failed = find_last_line(audit, audit->fd, status.st_size, &begin, &end, err);
-    failed = failed ? failed : adopt_last_line(audit, begin, end, err);
-    failed = failed ? failed : check_head(audit, remains, err);
+    off_t end;
+    int failed = cbx_audit_read_end(audit, status.st_size, &end, remains, err);
     if (failed) {
         audit->size = -1; /* the next batch reads the end again */
         return failed;

@@ -29,6 +29,7 @@ struct cbx_audit {
     pthread_cond_t sign;
     bool signer_started, must_sign, closing;
     bool head_behind; /* the last head could not be written */
+    bool tries;       /* nothing is written (cbx_audit_try); files that are missing have -1 */
 };
 
 /* What a writer that was killed left at the end: part of a line, on which nothing depended; or
@@ -55,6 +56,11 @@ char *cbx_audit_read_range(int fd, off_t from, off_t to);
 
 /* Signs the chain and writes the head, without syncing it; -1 and errno. */
 int cbx_audit_write_head(struct cbx_audit *audit);
+
+/* Under the file lock: reads the last record and the head, and adopts them. *end is where the last whole line of the current file ends, of
+ * `bytes` in it. CBX_EAUDIT. */
+int cbx_audit_read_end(struct cbx_audit *audit, off_t bytes, off_t *end,
+                       struct cbx_remains *remains, struct cbx_err *err);
 
 /* Under the file lock: brings chain and size up to date. A torn tail is cut; what remains of others
  * is to be noted in the next batch. CBX_EAUDIT. */
@@ -90,7 +96,10 @@ bool cbx_audit_key_change_is_signed(const uint8_t old_key[CBX_AUDIT_PUBLIC_BYTES
                                     const uint8_t new_key[CBX_AUDIT_PUBLIC_BYTES],
                                     struct cbx_str hex);
 
-/* Opens the signing key, or makes it when there is none. Under the lock, so that two first starts make
+/* Reads the signing key; audit->key stays NULL when there is neither a key nor a log. CBX_EAUDIT. */
+int cbx_audit_read_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err);
+
+/* Reads the signing key, or makes it when there is none. Under the lock, so that two first starts make
  * one key. CBX_EAUDIT. */
 int cbx_audit_open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err);
 

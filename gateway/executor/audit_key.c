@@ -72,18 +72,12 @@ static bool has_log(const struct cbx_audit *audit)
     struct stat log, head;
     CBX_AUTO_DONE(audit_files) files;
     return cbx_audit_files_list(audit->dir, &files, NULL) != 0 || files.count > 0 ||
-           fstat(audit->fd, &log) < 0 || fstat(audit->head_fd, &head) < 0 || log.st_size > 0 ||
-           head.st_size > 0;
+           (audit->fd >= 0 && (fstat(audit->fd, &log) < 0 || log.st_size > 0)) ||
+           (audit->head_fd >= 0 && (fstat(audit->head_fd, &head) < 0 || head.st_size > 0));
 }
 
 static int make_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
 {
-    if (has_log(audit)) {
-        return fail_key(state_dir,
-                        "is missing beside its log, which goes on with this key alone: restore it "
-                        "from the backup, or move all files audit.* away to begin another log",
-                        err);
-    }
     audit->key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
     if (audit->key == NULL || write_private(audit->dir, CBX_AUDIT_KEY, audit->key) < 0 ||
         write_public(audit->dir, audit->key) < 0) {
@@ -94,12 +88,19 @@ static int make_key(struct cbx_audit *audit, const char *state_dir, struct cbx_e
     return 0;
 }
 
-int cbx_audit_open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
+int cbx_audit_read_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
 {
     struct stat status;
     if (fstatat(audit->dir, CBX_AUDIT_KEY, &status, AT_SYMLINK_NOFOLLOW) < 0) {
-        return errno == ENOENT ? make_key(audit, state_dir, err)
-                               : fail_key(state_dir, strerror(errno), err);
+        if (errno != ENOENT) {
+            return fail_key(state_dir, strerror(errno), err);
+        }
+        return has_log(audit) ? fail_key(state_dir,
+                                         "is missing beside its log, which goes on with this key "
+                                         "alone: restore it from the backup, or move all files "
+                                         "audit.* away to begin another log",
+                                         err)
+                              : 0;
     }
     if (S_ISREG(status.st_mode) && (status.st_mode & 077) != 0) {
         return fail_key(
@@ -112,6 +113,15 @@ int cbx_audit_open_key(struct cbx_audit *audit, const char *state_dir, struct cb
     return audit->key != NULL
                ? 0
                : fail_key(state_dir, "cannot be read, allowed is an Ed25519 key in PEM", err);
+}
+
+int cbx_audit_open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
+{
+    int failed = cbx_audit_read_key(audit, state_dir, err);
+    if (failed || audit->key != NULL) {
+        return failed;
+    }
+    return make_key(audit, state_dir, err);
 }
 
 /* Takes the key when it signed this head. */
@@ -134,6 +144,9 @@ bool cbx_audit_follow_key(struct cbx_audit *audit, struct cbx_str head)
     }
     if (!take(audit, read_key(audit->dir, KEY_NEW), head)) {
         return false;
+    }
+    if (audit->tries) {
+        return true;
     }
     /* A crash came before the last step of the change. */
     return write_public(audit->dir, audit->key) == 0 &&

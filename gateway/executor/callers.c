@@ -204,6 +204,16 @@ int cbx_executor_check_submission(struct cbx_executor *e, const struct cbx_seale
     return failed ? failed : check_policy(e, sealed, err);
 }
 
+int cbx_executor_check_resume(struct cbx_executor *e, const struct cbx_resume_args *args,
+                              struct cbx_err *err)
+{
+    const struct cbx_voucher_claim claim = { .kind = CBX_VOUCHER_RUN,
+                                             .principal = args->principal,
+                                             .credential = args->credential,
+                                             .subject = args->voucher_subject };
+    return e->config.identity != NULL ? check(e, &claim, args->proof, err) : 0;
+}
+
 int cbx_executor_check_approver(struct cbx_executor *e, const struct cbx_submit_args *args,
                                 const struct cbx_sealed *sealed, struct cbx_err *err)
 {

@@ -20,6 +20,11 @@ int cbx_executor_check_caller(struct cbx_executor *e, struct cbx_str principal,
 int cbx_executor_check_submission(struct cbx_executor *e, const struct cbx_sealed *sealed,
                                   struct cbx_str proof, struct cbx_err *err);
 
+/* May the events of this principal's runs be given out: does the proof, or a voucher for one of its runs, authenticate it by the credential
+ * that the call names, and may it execute? That the run is the principal's is for the caller. CBX_EFORBIDDEN. */
+int cbx_executor_check_resume(struct cbx_executor *e, const struct cbx_resume_args *args,
+                              struct cbx_err *err);
+
 /* Did somebody with the right to approve accept exactly this decision: the approver, or, where a client accepted, the principal that
  * the decision is of? Under a policy with `four-eyes` it is another principal. CBX_EFORBIDDEN. */
 int cbx_executor_check_approver(struct cbx_executor *e, const struct cbx_submit_args *args,

@@ -271,7 +271,7 @@ static bool has_run(void *context, const char *decision)
 {
     struct cbx_executor *e = context;
     char slot[CBX_NAME_MAX + 1];
-    bool found = cbx_sessions_find_run(e->sessions, decision, slot, NULL, NULL) == 0;
+    bool found = cbx_sessions_find_run(e->sessions, decision, NULL, slot, NULL, NULL) == 0;
     return found || cbx_executor_is_stopping(e);
 }
 

@@ -160,7 +160,7 @@ void cbx_executor_describe_input(const struct cbx_submitted *submitted, json_t *
 
 /* --- run_mounts.c ----------------------------------------------------------------------------- */
 
-/* Opens the folders of the host that a decision has in "mounts", under its policy. Errors as cbx_host_mounts_open, and of the engine. */
+/* Opens the folders of the host that a decision has in "mounts", under its policy. Errors as cbx_host_mounts_open_on. */
 int cbx_executor_open_mounts(struct cbx_executor *e, const json_t *sealed,
                              struct cbx_host_mounts *out, struct cbx_err *err);
 

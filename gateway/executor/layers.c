@@ -2,6 +2,7 @@
  * Room for layers. */
 #include "gateway/executor/layers.h"
 
+#include "docker/disk.h"
 #include "gateway/ipc/state.h"
 #include "policies/base/clock.h"
 #include "policies/base/json.h"
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { RECENT_MS = 5 * 60 * 1000, COPIES = 3, MIB_SHIFT = 20 };
@@ -220,36 +220,29 @@ static bool evict(struct cbx_layers *layers, struct cbx_engine *engine, struct i
 
 /* --- the disk --------------------------------------------------------------------------------- */
 
-/* The file system of the engine's data; false when this host does not have it. Only its numbers are read, so a descriptor that gives no
- * access is enough. */
-static bool look_at_disk(struct cbx_engine *engine, int64_t *total, int64_t *available)
-{
-    CBX_AUTO_JSON info = NULL;
-    struct statfs status;
-    if (strncmp(cbx_engine_host(engine), "unix://", 7) != 0 ||
-        cbx_engine_info(engine, &info, NULL) != 0) {
-        return false;
-    }
-    const char *root = json_string_value(json_object_get(info, "DockerRootDir"));
-    CBX_AUTO_FD fd = root != NULL ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd < 0 || fstatfs(fd, &status) < 0) {
-        return false;
-    }
-    *total = (int64_t)status.f_blocks * (int64_t)status.f_bsize;
-    *available = (int64_t)status.f_bavail * (int64_t)status.f_bsize;
-    return true;
-}
-
-/* --- room ------------------------------------------------------------------------------------- */
-
 /* One call of cbx_layers_reserve. */
 struct order {
     struct cbx_layers *layers;
     struct cbx_engine *engine;
-    const char *principal;
+    const struct cbx_packages_config *config;
+    const char *kernel, *principal;
     int64_t own_max;
     struct inventory inventory;
 };
+
+/* False when it is not known. */
+static bool look_at_disk(const struct order *o, struct cbx_disk *out)
+{
+    struct cbx_err err = { 0 };
+    if (cbx_disk_look(o->engine, o->config->sandbox, o->kernel, out, &err) == 0) {
+        return true;
+    }
+    cbx_log(CBX_LOG_WARNING,
+            "the free space of the sandbox engine's disk is not known, so packages are installed "
+            "without a look at it: %s",
+            cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    return false;
+}
 
 static int make_room_of_own(struct order *o, struct cbx_err *err)
 {
@@ -286,9 +279,10 @@ static int make_room_of_all(struct order *o, int64_t all_bytes, struct cbx_err *
 static int make_room_on_disk(struct order *o, int64_t *bytes, struct cbx_err *err)
 {
     static const int64_t least = 64 << MIB_SHIFT;
-    int64_t total, available, keep = or_default(o->layers->config.free_bytes, gib);
-    while (look_at_disk(o->engine, &total, &available)) {
-        int64_t room = available - keep - o->layers->reserved_bytes;
+    int64_t keep = or_default(o->layers->config.free_bytes, gib);
+    struct cbx_disk disk;
+    while (look_at_disk(o, &disk)) {
+        int64_t room = disk.available - keep - o->layers->reserved_bytes;
         if (room >= COPIES * *bytes) {
             return 0;
         }
@@ -304,7 +298,7 @@ static int make_room_on_disk(struct order *o, int64_t *bytes, struct cbx_err *er
             "packages cannot be installed: the sandbox engine's disk has %lld MiB free, "
             "and %lld are needed; %lld of these stay free, and %lld are for installs in "
             "progress",
-            (long long)(available / mib),
+            (long long)(disk.available / mib),
             (long long)((keep + o->layers->reserved_bytes + COPIES * least) / mib),
             (long long)(keep / mib), (long long)(o->layers->reserved_bytes / mib));
     }
@@ -313,9 +307,10 @@ static int make_room_on_disk(struct order *o, int64_t *bytes, struct cbx_err *er
 
 static int make_room(struct order *o, int64_t *bytes, struct cbx_err *err)
 {
-    int64_t total, available, all_bytes = o->layers->config.all_bytes;
+    int64_t all_bytes = o->layers->config.all_bytes;
+    struct cbx_disk disk;
     if (all_bytes == 0) {
-        all_bytes = look_at_disk(o->engine, &total, &available) ? total / 4 : 20 * gib;
+        all_bytes = look_at_disk(o, &disk) ? disk.total / 4 : CBX_LAYERS_UNKNOWN_GIB * gib;
     }
     int failed = make_room_of_own(o, err);
     if (failed) {
@@ -330,11 +325,13 @@ static int make_room(struct order *o, int64_t *bytes, struct cbx_err *err)
 }
 
 int cbx_layers_reserve(struct cbx_layers *layers, struct cbx_engine *engine,
-                       const struct cbx_packages_config *config, const char *principal,
-                       int64_t own_max, int64_t *bytes, struct cbx_err *err)
+                       const struct cbx_packages_config *config, const char *kernel,
+                       const char *principal, int64_t own_max, int64_t *bytes, struct cbx_err *err)
 {
     struct order o = { .layers = layers,
                        .engine = engine,
+                       .config = config,
+                       .kernel = kernel,
                        .principal = principal,
                        .own_max = own_max,
                        .inventory = { .now_ms = cbx_time_ms(), .folder = -1 } };

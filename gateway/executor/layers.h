@@ -12,6 +12,10 @@
 
 struct cbx_layers;
 
+enum {
+    CBX_LAYERS_UNKNOWN_GIB = 20
+}; /* all layers, where the size of the engine's disk is not known */
+
 /* Borrowed for the life of the process. */
 struct cbx_layers_config {
     const char *state_dir;
@@ -26,8 +30,8 @@ struct cbx_layers *cbx_layers_new(const struct cbx_layers_config *config);
  * layers are in use, and it may have no more; CBX_EBUSY: layers in use fill what all may have; CBX_EENGINE: the disk is full. All say what
  * there is and what is allowed. */
 int cbx_layers_reserve(struct cbx_layers *layers, struct cbx_engine *engine,
-                       const struct cbx_packages_config *config, const char *principal,
-                       int64_t own_max, int64_t *bytes, struct cbx_err *err);
+                       const struct cbx_packages_config *config, const char *kernel,
+                       const char *principal, int64_t own_max, int64_t *bytes, struct cbx_err *err);
 
 /* The install has ended: with `layer`, which this gateway made, or without one (NULL). */
 void cbx_layers_release(struct cbx_layers *layers, int64_t bytes, const struct cbx_layer *layer,

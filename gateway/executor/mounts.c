@@ -3,16 +3,15 @@
  * it makes no setuid file. openat(2) of one component at a time, with O_NOFOLLOW, follows no link either. */
 #include "gateway/executor/mounts.h"
 
+#include "gateway/ipc/linux_files.h"
 #include "gateway/ipc/mounts.h"
 #include "policies/base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 _Static_assert(sizeof(((struct cbx_sandbox_mounts *)0)->items) / sizeof(struct cbx_sandbox_mount) >=
@@ -66,23 +65,6 @@ static int walk(const char *path)
 
 /* --- what is never mounted -------------------------------------------------------------------- */
 
-/* Of Linux itself: what is in them is no data, and some of it is another process's. */
-static bool is_special(int fd)
-{
-    static const long types[] = {
-        PROC_SUPER_MAGIC,   SYSFS_MAGIC,        DEBUGFS_MAGIC,       TRACEFS_MAGIC,
-        SECURITYFS_MAGIC,   CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,
-        DEVPTS_SUPER_MAGIC, NSFS_MAGIC,         EFIVARFS_MAGIC,      BINFMTFS_MAGIC,
-        SELINUX_MAGIC,
-    };
-    struct statfs status;
-    bool special = fstatfs(fd, &status) != 0;
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        special = special || status.f_type == types[i];
-    }
-    return special;
-}
-
 static bool is_folder(const char *path, const struct stat *folder)
 {
     struct stat status;
@@ -121,7 +103,7 @@ static int check_place(const char *host, int fd, const struct cbx_policy *policy
         { rules->engine_root, "the engine's data" },
     };
     struct stat folder;
-    if (fstat(fd, &folder) != 0 || is_special(fd)) {
+    if (fstat(fd, &folder) != 0 || cbx_linux_files_has(fd)) {
         return cbx_fail(err, CBX_EINVAL,
                         "the host's folder '%.160s' is of a file system of Linux itself", host);
     }
@@ -258,4 +240,51 @@ int cbx_host_mounts_open(const struct cbx_policy *policy, const struct cbx_host_
         opened = (struct cbx_host_mounts){ 0 };
     }
     return failed;
+}
+
+/* --- on an engine ----------------------------------------------------------------------------- */
+
+/* SELinux: the engine would give the files of the host another label. Rootless: the engine cannot open what the executor's
+ * descriptors are open on. */
+static int check_kind(const json_t *info, struct cbx_err *err)
+{
+    static const struct {
+        const char *option, *why;
+    } kinds[] = {
+        { "name=selinux", "labels what it mounts (SELinux), and would label files of the host" },
+        { "name=rootless", "runs without root, in a mount namespace of its own" },
+    };
+    size_t i;
+    const json_t *option;
+    json_array_foreach(json_object_get(info, "SecurityOptions"), i, option)
+    {
+        for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+            if (cbx_str_starts(cbx_json_str(option), cbx_str_of(kinds[k].option))) {
+                return cbx_fail(err, CBX_EINVAL, "no folder of the host is mounted: the engine %s",
+                                kinds[k].why);
+            }
+        }
+    }
+    return 0;
+}
+
+int cbx_host_mounts_open_on(struct cbx_engine *engine, const char *state_dir,
+                            const struct cbx_policy *policy, const json_t *sealed,
+                            struct cbx_host_mounts *out, struct cbx_err *err)
+{
+    CBX_AUTO_JSON info = NULL;
+    int failed = cbx_engine_info(engine, &info, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_kind(info, err);
+    if (failed) {
+        return failed;
+    }
+    const struct cbx_host_rules rules = {
+        .state_dir = state_dir,
+        .engine_host = cbx_engine_host(engine),
+        .engine_root = json_string_value(json_object_get(info, "DockerRootDir")),
+    };
+    return cbx_host_mounts_open(policy, &rules, sealed, out, err);
 }

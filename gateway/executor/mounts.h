@@ -32,4 +32,10 @@ CBX_DEFINE_AUTO_DONE(host_mounts)
 int cbx_host_mounts_open(const struct cbx_policy *policy, const struct cbx_host_rules *rules,
                          const json_t *sealed, struct cbx_host_mounts *out, struct cbx_err *err);
 
+/* The same with the rules of this engine, as each run does it, and `codebox policy check-mount`. CBX_EINVAL also for an engine that mounts
+ * no folder of the host (rootless, SELinux); errors of the engine. */
+int cbx_host_mounts_open_on(struct cbx_engine *engine, const char *state_dir,
+                            const struct cbx_policy *policy, const json_t *sealed,
+                            struct cbx_host_mounts *out, struct cbx_err *err);
+
 #endif

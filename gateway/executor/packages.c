@@ -226,8 +226,8 @@ static int install(struct cbx_executor *e, const struct cbx_permit *permit, stru
 {
     struct cbx_layer layer;
     int64_t bytes = 0;
-    int failed = cbx_layers_reserve(e->layers, e->engine, &order->setup.packages, permit->principal,
-                                    own_layers, &bytes, err);
+    int failed = cbx_layers_reserve(e->layers, e->engine, &order->setup.packages, order->kernel,
+                                    permit->principal, own_layers, &bytes, err);
     if (failed) {
         return failed;
     }

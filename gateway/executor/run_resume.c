@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  * Runs that an executor, or a front, before this one began: their events again, and their results. */
+#include "gateway/executor/callers.h"
 #include "gateway/executor/internal.h"
 #include "gateway/ipc/relay.h"
 
 /* A front that was started again may resume a run that is still queued. */
-static void await_begin(struct cbx_executor_request *r, const char *run)
+static void await_begin(struct cbx_executor_request *r, const char *run, const char *principal)
 {
     struct cbx_sessions *sessions = r->executor->sessions;
-    if (cbx_sessions_is_queued(sessions, run)) {
+    if (cbx_sessions_is_queued(sessions, run, principal)) {
         cbx_executor_send_reply(r, CBX_REPLY_WAITING);
         cbx_sessions_await_dequeued(sessions, run);
     }
 }
 
-/* Enters the slot of the run, once it has begun. */
-static int enter_begun_run(struct cbx_executor_request *r, const char *run,
+/* Enters the slot of the run, once it has begun. One of another principal (NULL = any) is not there: nothing of it is told or changed. */
+static int enter_begun_run(struct cbx_executor_request *r, const char *run, const char *principal,
                            struct cbx_session **session, struct cbx_err *err)
 {
     struct cbx_executor *e = r->executor;
@@ -29,19 +30,19 @@ static int enter_begun_run(struct cbx_executor_request *r, const char *run,
                         "its result is withheld: the gateway was started again with other values "
                         "of the policy's variables, and cannot redact those that this program had");
     }
-    await_begin(r, run);
-    cbx_sessions_cut_input(e->sessions, run); /* the front that had the rest of it is gone */
+    await_begin(r, run, principal);
     uint64_t seq = 0;
-    failed = cbx_sessions_find_run(e->sessions, run, slot, &seq, err);
-    if (!failed) {
-        CBX_AUTO_JSON begun = cbx_reply_json(CBX_REPLY_BEGUN);
-        if (seq > 0) {
-            json_object_set_new(begun, "seq", json_integer((json_int_t)seq));
-        }
-        cbx_wire_send(r->fd, begun, CBX_STR(""), NULL);
-        failed = cbx_sessions_enter(e->sessions, slot, NULL, session, err);
+    failed = cbx_sessions_find_run(e->sessions, run, principal, slot, &seq, err);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    cbx_sessions_cut_input(e->sessions, run); /* the front that had the rest of it is gone */
+    CBX_AUTO_JSON begun = cbx_reply_json(CBX_REPLY_BEGUN);
+    if (seq > 0) {
+        json_object_set_new(begun, "seq", json_integer((json_int_t)seq));
+    }
+    cbx_wire_send(r->fd, begun, CBX_STR(""), NULL);
+    return cbx_sessions_enter(e->sessions, slot, principal, session, err);
 }
 
 static int follow_run(struct cbx_executor_request *r, struct cbx_session *session, const char *run,
@@ -83,8 +84,16 @@ int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_resume_
     CBX_AUTO_JSON claims = read_claims(args);
     r->run.claims = claims;
     r->client = args->detach ? CBX_CLIENT_DETACHED : CBX_CLIENT_ATTACHED;
-    int failed = cbx_executor_audit(e, &audit, err);
-    failed = failed ? failed : enter_begun_run(r, args->run.p, &session, err);
+    int failed = cbx_executor_check_resume(e, args, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_executor_audit(e, &audit, err);
+    if (failed) {
+        return failed;
+    }
+    const char *principal = e->config.identity != NULL ? args->principal.p : NULL;
+    failed = enter_begun_run(r, args->run.p, principal, &session, err);
     if (failed) {
         return failed;
     }

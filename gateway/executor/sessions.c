@@ -194,10 +194,12 @@ bool cbx_sessions_is_cancelled(struct cbx_sessions *sessions, const struct cbx_t
     return cancelled;
 }
 
-bool cbx_sessions_is_queued(struct cbx_sessions *sessions, const char *run)
+bool cbx_sessions_is_queued(struct cbx_sessions *sessions, const char *run, const char *principal)
 {
     pthread_mutex_lock(&sessions->lock);
-    bool queued = is_queued(sessions, run);
+    const struct cbx_ticket *ticket = find_queued(sessions, run);
+    bool queued =
+        ticket != NULL && (principal == NULL || strcmp(ticket->principal, principal) == 0);
     pthread_mutex_unlock(&sessions->lock);
     return queued;
 }

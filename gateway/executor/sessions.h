@@ -69,8 +69,8 @@ void cbx_sessions_dequeue(struct cbx_sessions *sessions, struct cbx_ticket *tick
 bool cbx_sessions_cancel(struct cbx_sessions *sessions, const char *run, const char *principal);
 bool cbx_sessions_is_cancelled(struct cbx_sessions *sessions, const struct cbx_ticket *ticket);
 
-/* Is a run of this id queued; and waits until it is not. */
-bool cbx_sessions_is_queued(struct cbx_sessions *sessions, const char *run);
+/* Is a run of this id and principal (NULL = any) queued; and waits until none of this id is. */
+bool cbx_sessions_is_queued(struct cbx_sessions *sessions, const char *run, const char *principal);
 void cbx_sessions_await_dequeued(struct cbx_sessions *sessions, const char *run);
 
 /* --- entering --------------------------------------------------------------------------------- */
@@ -105,8 +105,8 @@ void cbx_sessions_unbegin(struct cbx_sessions *sessions, struct cbx_session *ses
 /* --- results ---------------------------------------------------------------------------------- */
 
 /* The slot in which a run is, or in which its result waits: copies the slot's id, and the number
- * of the run's audit record (0 = not known; may be NULL). CBX_ENOTFOUND. */
-int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
+ * of the run's audit record (0 = not known; may be NULL). CBX_ENOTFOUND, also when the run is of another principal (NULL = any). */
+int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id, const char *principal,
                           char out[CBX_NAME_MAX + 1], uint64_t *audit_seq, struct cbx_err *err);
 
 /* The result of the run is stored elsewhere; a one-shot's sandbox is discarded. Waits while the

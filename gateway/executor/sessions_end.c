@@ -55,13 +55,13 @@ int cbx_sessions_expire(struct cbx_sessions *sessions, int64_t now_ms, int64_t i
 
 /* --- results ---------------------------------------------------------------------------------- */
 
-int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id,
+int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id, const char *principal,
                           char out[CBX_NAME_MAX + 1], uint64_t *audit_seq, struct cbx_err *err)
 {
     pthread_mutex_lock(&sessions->lock);
     struct cbx_session *session = cbx_sessions_find_slot_of_run(sessions, run_id);
-    int failed =
-        session == NULL ? cbx_fail(err, CBX_ENOTFOUND, "no sandbox has a run '%.40s'", run_id) : 0;
+    bool own = session != NULL && (principal == NULL || strcmp(session->principal, principal) == 0);
+    int failed = own ? 0 : cbx_fail(err, CBX_ENOTFOUND, "no sandbox has a run '%.40s'", run_id);
     if (!failed) {
         memcpy(out, session->id, sizeof(session->id));
         if (audit_seq != NULL) {

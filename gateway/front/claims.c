@@ -132,6 +132,7 @@ void cbx_claims_lend(const struct cbx_claims *claims, struct cbx_subject *subjec
         return;
     }
     subject->proof = claims->proof;
+    subject->voucher_subject = claims->voucher_subject;
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) subject->member = cbx_str_of(claims->member);
 #include "gateway/ipc/subject.def"

@@ -10,7 +10,8 @@
 
 /* One text per claim of subject.def, and the credential, terminated; empty = nothing was said. */
 struct cbx_claims {
-    struct cbx_str proof; /* as subjects have it; borrowed. Neither written nor read */
+    struct cbx_str proof,
+        voucher_subject; /* as subjects have them; borrowed. Neither written nor read */
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) char member[(max_bytes) + 1];
 #include "gateway/ipc/subject.def"

@@ -265,6 +265,9 @@ int cbx_client_resume(struct cbx_flow *flow, const struct cbx_request *request,
 {
     struct cbx_resume_args args = {
         .run = cbx_str_of(out->id),
+        .principal = request->subject.principal,
+        .proof = request->subject.proof,
+        .voucher_subject = request->subject.voucher_subject,
         .detach = request->options.detach,
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) .member = request->subject.member,

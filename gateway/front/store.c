@@ -446,3 +446,55 @@ int cbx_store_drop_key(struct cbx_store *store, const char *principal, const cha
     return cbx_store_execute(store, "DELETE FROM keys WHERE principal=? AND key=? AND id=?", values,
                              3, NULL, err);
 }
+
+/* --- what was resolved ------------------------------------------------------------------------ */
+
+int cbx_store_remember_set(struct cbx_store *store, const char *key, int64_t made_ms,
+                           struct cbx_str packages, struct cbx_err *err)
+{
+    char made[24];
+    CBX_AUTO_MEM char *text = strndup(packages.p, packages.len);
+    snprintf(made, sizeof(made), "%lld", (long long)made_ms);
+    const char *const values[] = { key, text, made };
+    int failed = cbx_store_check_space(store, CBX_EBUSY, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_store_execute(store,
+                               "INSERT OR REPLACE INTO sets(key, packages, made_ms) "
+                               "VALUES(?,?,CAST(? AS INTEGER))",
+                               values, 3, NULL, err);
+    if (failed) {
+        return failed;
+    }
+    _Static_assert(CBX_STORED_SETS == 64, "the statement has the same number");
+    return cbx_store_execute(store,
+                             "DELETE FROM sets WHERE key NOT IN (SELECT key FROM sets ORDER BY "
+                             "made_ms DESC LIMIT 64)",
+                             NULL, 0, NULL, err);
+}
+
+int cbx_store_recall_set(struct cbx_store *store, const char *key, int64_t oldest_ms,
+                         struct cbx_buf *out, int64_t *made_ms, struct cbx_err *err)
+{
+    char oldest[24], *columns[2] = { NULL, NULL };
+    snprintf(oldest, sizeof(oldest), "%lld", (long long)oldest_ms);
+    int failed = fetch(store,
+                       "SELECT packages, made_ms FROM sets WHERE key=?1 AND made_ms>=CAST(?2 AS "
+                       "INTEGER)",
+                       oldest, key, columns, 2, err);
+    if (!failed) {
+        failed = cbx_buf_add_cstr(out, columns[0]) != 0
+                     ? cbx_fail(err, CBX_ETOOBIG, "what is stored of packages is too large")
+                     : 0;
+        *made_ms = strtoll(columns[1], NULL, 10);
+    }
+    free(columns[0]);
+    free(columns[1]);
+    return failed;
+}
+
+int cbx_store_forget_set(struct cbx_store *store, const char *key, struct cbx_err *err)
+{
+    return cbx_store_execute(store, "DELETE FROM sets WHERE key=?", &key, 1, NULL, err);
+}

@@ -5,6 +5,7 @@
 #define CBX_GATEWAY_FRONT_STORE_H
 
 #include "policies/base/auto.h"
+#include "policies/base/buf.h"
 #include "policies/base/err.h"
 #include "policies/ledger.h"
 
@@ -28,6 +29,10 @@ struct cbx_store_limits {
  * defaults. Without a folder (NULL) the store is in memory, and gone with the process. */
 int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
                    struct cbx_store **out, struct cbx_err *err);
+
+/* Whether cbx_store_open would open the database of `folder`: CBX_EIO with the reason. Changes nothing. *busy: a gateway has it open, so that it was
+ * not read. A folder or a database that is missing is no error. */
+int cbx_store_try(const char *folder, bool *busy, struct cbx_err *err);
 
 /* Closes the database. Running executions stay for the next gateway. NULL is fine. */
 void cbx_store_free(struct cbx_store *store);
@@ -107,6 +112,17 @@ int cbx_store_take_key(struct cbx_store *store, const char *principal, const cha
 /* Forgets the key, when it stands for this id. */
 int cbx_store_drop_key(struct cbx_store *store, const char *principal, const char *key,
                        const char *id, struct cbx_err *err);
+
+/* What packages requirements were resolved to, so that a restart asks no index again. `key` stands for the requirements and for all that the answer
+ * depends on; made_ms is the wall clock. The CBX_STORED_SETS newest stay. Recalled is one from `oldest_ms` or later, into `out`, which is the
+ * caller's: whoever wrote the file may have put any text there. CBX_ENOTFOUND; CBX_EBUSY when what is free of the file system is left to the audit
+ * log; CBX_ETOOBIG for `out`. */
+enum { CBX_STORED_SETS = 64 };
+int cbx_store_remember_set(struct cbx_store *store, const char *key, int64_t made_ms,
+                           struct cbx_str packages, struct cbx_err *err);
+int cbx_store_recall_set(struct cbx_store *store, const char *key, int64_t oldest_ms,
+                         struct cbx_buf *out, int64_t *made_ms, struct cbx_err *err);
+int cbx_store_forget_set(struct cbx_store *store, const char *key, struct cbx_err *err);
 
 /* Lists of objects of texts (new references). Sessions: {id, principal, created_at, policy, options}.
  * Executions that are not over: {id, principal, session, decision, language, created_at, code, request, begun:

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -83,6 +84,8 @@ static const char *const migrations[] = {
     " coalesce(length(CAST(new.results AS BLOB)), 0), new.principal);"
     " DELETE FROM sizes WHERE id=new.rowid AND code=0 AND results=0; END;"
     "PRAGMA user_version=10;",
+    "CREATE TABLE sets(key TEXT PRIMARY KEY, packages TEXT NOT NULL, made_ms INTEGER NOT NULL);"
+    "PRAGMA user_version=11;",
 };
 enum { FIRST_VERSION = 2, MIGRATIONS = sizeof(migrations) / sizeof(migrations[0]) };
 
@@ -285,6 +288,47 @@ int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
     cbx_store_limit_all_counts(store);
     *out = cbx_steal(&store);
     return 0;
+}
+
+/* Reads the first pages of the open file. Immutable: SQLite makes neither locks nor the files of its log, and does not see what stands there
+ * alone. */
+static int read_tables(struct cbx_store *store, int fd, struct cbx_err *err)
+{
+    char uri[64];
+    snprintf(uri, sizeof(uri), "file:/proc/self/fd/%d?immutable=1", fd);
+    if (sqlite3_open_v2(uri, &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) !=
+            SQLITE_OK ||
+        !cbx_store_run(store, "PRAGMA trusted_schema=OFF; SELECT count(*) FROM sqlite_schema")) {
+        return cbx_store_fail(store, err);
+    }
+    return 0;
+}
+
+int cbx_store_try(const char *folder, bool *busy, struct cbx_err *err)
+{
+    CBX_AUTO(store) store = make_store(NULL);
+    struct stat status;
+    *busy = false;
+    store->dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (store->dir < 0) {
+        return errno == ENOENT ? 0 : cbx_fail(err, CBX_EIO, "'%s': %s", folder, strerror(errno));
+    }
+    store->lock_fd = openat(store->dir, "codebox.lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (store->lock_fd >= 0 && flock(store->lock_fd, LOCK_SH | LOCK_NB) < 0) {
+        *busy = true;
+        return 0;
+    }
+    CBX_AUTO_FD fd = openat(store->dir, "codebox.db", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT) {
+        return 0;
+    }
+    if (fd < 0 || fstat(fd, &status) < 0) {
+        return cbx_fail(err, CBX_EIO, "'%s/codebox.db': %s", folder, strerror(errno));
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return cbx_fail(err, CBX_EIO, "'%s/codebox.db' is not a regular file", folder);
+    }
+    return read_tables(store, fd, err);
 }
 
 void cbx_store_free(struct cbx_store *store)

@@ -93,16 +93,21 @@ static bool exists(int folder, const char *name)
     return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+static int fail_both(const char *path, struct cbx_err *err)
+{
+    return cbx_fail(err, CBX_EINVAL,
+                    "'%s' has " OLD_DATABASE " itself and in its folder front, allowed is one; "
+                    "remove the older",
+                    path);
+}
+
 static int move_front_files(int from, int to, const char *path, struct cbx_err *err)
 {
     if (!exists(from, OLD_DATABASE)) {
         return 0;
     }
     if (exists(to, OLD_DATABASE)) {
-        return cbx_fail(err, CBX_EINVAL,
-                        "'%s' has " OLD_DATABASE " itself and in its folder front, allowed is one; "
-                        "remove the older",
-                        path);
+        return fail_both(path, err);
     }
     CBX_AUTO_FD lock = openat(from, OLD_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0) {
@@ -178,4 +183,19 @@ int cbx_state_make_front(const char *path, uid_t owner, char *out, size_t size, 
     }
     failed = move_front_files(from, to, path, err);
     return failed ? failed : give_front_files(to, owner, err);
+}
+
+int cbx_state_find_front(const char *path, char *out, size_t size, struct cbx_err *err)
+{
+    CBX_AUTO_FD dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0 && errno != ENOENT) {
+        return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
+    }
+    bool old = dir >= 0 && exists(dir, OLD_DATABASE);
+    if (old && exists(dir, "front/" OLD_DATABASE)) {
+        return fail_both(path, err);
+    }
+    return snprintf(out, size, "%s%s", path, old ? "" : "/front") < (int)size
+               ? 0
+               : cbx_fail(err, CBX_ETOOBIG, "the path of the state directory is too long");
 }

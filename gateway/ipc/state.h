@@ -20,12 +20,17 @@ int cbx_state_default(char *out, size_t size, struct cbx_err *err);
  * - the directory and all above it must belong to root or to the effective user;
  * - it must be writable for its owner alone; so must those above it, unless they are sticky;
  * - it must not be a symbolic link; a link above it must belong to root or to the effective user, and
- *   what it leads through is checked in the same way. */
+ *   what it leads through is checked in the same way;
+ * - it must not be in a file system of Linux itself (proc, sysfs, cgroup). */
 int cbx_state_open(const char *path, int *out, struct cbx_err *err);
 
 /* The same for a check: nothing is made. *out is -1 when the directory is missing and could be made; CBX_EAUDIT also for one that
  * could not, or cannot be written to. */
 int cbx_state_try(const char *path, int *out, struct cbx_err *err);
+
+/* The folder in which cbx_state_make_front would leave the front's database: DIR/front, or DIR, from where it would be moved; `out` gets
+ * its path. CBX_EINVAL when there is a database in both, as there. Nothing is made. */
+int cbx_state_find_front(const char *path, char *out, size_t size, struct cbx_err *err);
 
 /* As cbx_state_open, without the descriptor. */
 int cbx_state_make(const char *path, struct cbx_err *err);

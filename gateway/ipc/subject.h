@@ -21,6 +21,7 @@ struct cbx_subject {
 #undef CBX_SUBJECT
     /* For the executor alone: what shows that the principal asked (voucher.h), or empty. It is written nowhere. */
     struct cbx_str proof;
+    struct cbx_str voucher_subject; /* what `proof` is for, when it is the voucher of a run */
     const json_t *arguments; /* of a file program: argv[1] and on, strings; NULL = none. Borrowed */
     /* Variables that the caller sets for the program: {NAME: VALUE}; from a worker on {NAME: SHA-256 of the value}. NULL = none. Borrowed */
     const json_t *environment;

@@ -2,6 +2,7 @@
  * Opening what no other user can replace. */
 #include "gateway/ipc/trusted.h"
 
+#include "gateway/ipc/linux_files.h"
 #include "policies/base/auto.h"
 
 #include <errno.h>
@@ -176,10 +177,28 @@ static bool may_make(const struct walk *w)
     return faccessat(w->at, ".", W_OK | X_OK, AT_EACCESS) == 0;
 }
 
+/* Of what is made, or written to. */
+static int check_data(const struct walk *w, struct cbx_err *err)
+{
+    if (!w->kind->makes || !cbx_linux_files_has(w->at)) {
+        return 0;
+    }
+    cbx_fail(err, w->kind->code,
+             "%s would be in a file system of Linux itself, which keeps no data", w->kind->what);
+    return cbx_err_detail(err, "'%s'", w->done[0] != '\0' ? w->done : "/");
+}
+
 static int step(struct walk *w, const char *part, bool last, struct cbx_err *err)
 {
     struct stat status;
     int found = fstatat(w->at, part, &status, AT_SYMLINK_NOFOLLOW);
+    if (found < 0 && errno == ENOENT) {
+        int failed = check_data(w, err);
+        if (failed) {
+            return failed;
+        }
+        errno = ENOENT;
+    }
     if (found < 0 && errno == ENOENT && w->kind->tries) {
         w->missing = may_make(w);
         return w->missing ? 0 : fail_at(w, part, err);
@@ -236,6 +255,9 @@ int cbx_trusted_open(const struct cbx_trusted_kind *kind, const char *path, int 
     }
     if (!failed && !last) { /* the root itself */
         failed = cbx_fail(err, kind->code, "%s cannot be the root directory", kind->what);
+    }
+    if (!failed) {
+        failed = check_data(&w, err);
     }
     if (!failed && kind->tries && !may_make(&w)) {
         failed =

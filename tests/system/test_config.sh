@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 export ASAN_OPTIONS=detect_leaks=0 # of a build with it: the leak checker cannot look into a confined process, and changes its exit status
 chmod 700 "$work"
+root=$PWD
 cd "$work"
 printf '%s\n' '# a gateway' 'listen: 127.0.0.1:9999' 'policy: [default, strict]' 'max-runs: 4' >good.yaml
 printf '%s\n' 'max-rums: 4' 'idle: soon' 'policy: [default, nonesuch]' 'package-ca: /nonesuch.pem' 'listen: nowhere' >bad.yaml
@@ -67,6 +68,66 @@ if [ "$(id -u)" = 0 ]; then
     ok '... are not made' [ ! -e "$work/closed/new" ]
     chmod 700 "$work"
 fi
+[ "$(id -u)" != 0 ] || for place in /proc/codebox /sys/codebox /proc/self/codebox; do
+    of_linux() {
+        printf '%s\n' 'listen: 127.0.0.1:0' "state: $place" >dry.yaml
+        gives 1 "dry.yaml:2:1: key 'state': the state directory would be in a file system of Linux itself" "$codebox" config check dry.yaml
+        gives 2 "dry.yaml:2:1: key 'state': the state directory would be in a file system of Linux itself" "$codebox" serve --config dry.yaml
+    }
+    ok "no state is kept in $(dirname "$place")" of_linux
+done
+
+# --- what the processes open later: the audit log with its key, the database, the engine
+mkdir -m 700 "$work/kept" "$work/sock"
+printf '%s\n' 'listen: 127.0.0.1:0' "state: $work/kept" "docker-host: unix://$work/sock/engine.sock" >later.yaml
+silent() { gives 0 "codebox: warning: later.yaml:3:1: key 'docker-host': the sandbox engine does not answer" "$codebox" config check later.yaml; }
+ok 'an engine that does not answer is a warning, as serve starts without it' silent
+all=$(for kernel in python javascript typescript bash c; do printf 'codebox-%s:latest,' "$kernel"; done)
+engine_with() { # IMAGES
+    rm -f sock/engine.sock && : >engine.log
+    node "$root/tests/system/engine_standin.mjs" sock/engine.sock '{}' "$1" >engine.log &
+    engine=$!
+    wait_until grep -q listening engine.log
+}
+end_engine() { kill "$engine" && wait "$engine" 2>/dev/null || true; }
+engine_with "$all"
+answers() { gives 0 'later.yaml: ok' "$codebox" config check later.yaml; lacks warning <out.txt; }
+ok 'one that answers, and has the images, is none' answers
+end_engine
+engine_with "${all/codebox-bash:latest,/}"
+ok 'an image that is missing is a warning' gives 0 "key 'docker-host': the engine has no image 'codebox-bash:latest'" "$codebox" config check later.yaml
+end_engine
+listing() { find "$work/kept" -printf '%P %s %T@ %C@\n' | sort; }
+log_of_serve() {
+    start_server --state "$work/kept" --docker-host "unix://$work/sock/engine.sock"
+    post /v1/check '{"language": "python", "code": "1"}' >/dev/null # a record, and so a log with its key
+    running=$(listing)
+    gives 0 'later.yaml: ok' "$codebox" config check later.yaml
+    [ "$running" = "$(listing)" ]
+    stop_server
+    before=$(listing)
+    gives 0 'later.yaml: ok' "$codebox" config check later.yaml
+    [ "$before" = "$(listing)" ] && [ -s kept/audit.key ] && [ -s kept/front/codebox.db ]
+}
+ok 'a log, a key and a database that can be used pass, while a gateway runs and after it, and are not changed' log_of_serve
+spoiled() { # FILE TEXT COMMAND ...: the file is changed by the command, checked, and put back
+    local file=$work/kept/$1 text=$2
+    shift 2
+    cp -a "$file" "$work/whole"
+    "$@" "$file"
+    gives 1 "later.yaml:2:1: key 'state': $text" "$codebox" config check later.yaml
+    cp -a "$work/whole" "$file"
+}
+put() { printf 'junk of a file that is no database, nor a key\n' >"$1"; }
+cut_log() { sed -i '$d' "$1"; }
+ok 'a key that others can read is refused' spoiled audit.key 'the audit key can be read or written by other users' chmod 644
+ok 'a key that is none' spoiled audit.key 'the audit key cannot be read' put
+ok 'a key that is missing beside its log' spoiled audit.key 'the audit key is missing beside its log' rm
+ok 'a log that was cut' spoiled audit.jsonl 'the audit log ends after record' cut_log
+ok 'a head that is none' spoiled audit.head 'the audit log has no signed head any more' put
+ok 'a database that is none' spoiled front/codebox.db 'the database of the state directory: file is not a database' put
+ok 'what was put back passes' gives 0 'later.yaml: ok' "$codebox" config check later.yaml
+
 damaged() {
     mkdir -m 700 "$work/tokens"
     echo '{"op":' >"$work/tokens/tokens.jsonl" && echo '{}' >>"$work/tokens/tokens.jsonl"

@@ -14,6 +14,19 @@ ok 'each sandbox image was probed' grep -q '^ok  *probe  *in a python sandbox \(
 ok 'the probe ran in the JavaScript image too' grep -q '^ok  *probe  *in a javascript sandbox \([0-9]*\) of \1 attempts' out.txt
 confined() { grep -q '^ok  *users ' out.txt; grep -q '^ok  *capabilities ' out.txt; grep -q '^ok  *system calls ' out.txt; grep -Eq '^(ok|warning)  *landlock ' out.txt; }
 ok 'what confines our own processes was tried' confined
+here() { grep -q "^ok  *engine disk  *the engine's disk has [0-9]* MiB free of [0-9]*, as this host sees it" out.txt; }
+ok "the space on the engine's disk was looked at" here
+elsewhere() { # the same engine over TCP, whose folder could be that of another host
+    local forwarder
+    python3 -I -c "$(cat "$root/tests/system/forward_tcp.py")" "$(docker context inspect --format '{{.Endpoints.docker.Host}}' | sed 's,^unix://,,')" >port &
+    forwarder=$!
+    wait_until test -s port
+    doctor --docker-host "tcp://127.0.0.1:$(cat port)" >tcp.txt 2>&1 || true
+    kill "$forwarder"
+    grep -q "^ok  *engine disk  *the engine's disk has [0-9]* MiB free of [0-9]*, as a container sees it" tcp.txt
+    [ "$(sed -n "s/.*engine's disk has [0-9]* MiB free of \([0-9]*\),.*/\1/p" tcp.txt)" = "$(sed -n "s/.*engine's disk has [0-9]* MiB free of \([0-9]*\),.*/\1/p" out.txt)" ]
+}
+ok 'of an engine over TCP by a container, with the same result' elsewhere
 nothing_left() { [ -z "$(docker ps -aq --filter label=codebox.instance=doctor)" ]; }
 ok 'no container of the probe is left' wait_until nothing_left
 machine() { doctor --format json >report.json; expect '.failing == 0 and (.checks | length) > 8 and all(.checks[]; .name and .health and .found)' report.json; }

@@ -50,6 +50,20 @@ again() { gives 2 'revoked before' "$codebox" token revoke --state "$state" "$(i
 ok 'a token is revoked once' again
 in_log() { jq -se 'map(select(.type == "token").body.operation) == ["create", "create", "create", "revoke"]' "$state/audit.jsonl"; }
 ok 'both stand in the audit log' in_log
+follows() { # the text that runs has no byte order mark, and the voucher is for it
+    local id child
+    id=$(as "$ann" POST /v1/executions "$(jq -n '{language: "python", async: true, code: "\ufeffimport time\nfor i in range(60):\n    print(i, flush=True)\n    time.sleep(0.1)"}')" | jq -er .execution_id)
+    runs() { as "$ann" GET "/v1/executions/$id" | grep -q '"running"'; }
+    wait_until runs
+    for child in cbx-front cbx-executor; do
+        kill -9 "$(pgrep -P "$server" -x "$child")"
+        wait_until curl -sSf "$base/healthz"
+    done
+    ended() { as "$ann" GET "/v1/executions/$id" | grep -q '"completed"'; }
+    wait_until ended
+    as "$ann" GET "/v1/executions/$id" | jq -e '[.output[].text] | join("") == ([range(60) | "\(.)\n"] | join(""))'
+}
+ok 'a run goes on when front and executor are killed, and the executor gives its events to its principal' follows
 torn() { printf '{"op":"create","id"' >>"$state/tokens.jsonl"; gives_status 200 sessions as "$ann" GET /v1/sessions; gives_status 200 sessions as "$(token_of ann)" GET /v1/sessions; }
 ok 'half of a line in the file lets nobody in and keeps nobody out' torn
 replaced() { cp "$state/tokens.jsonl" "$work/copy"; mv "$work/copy" "$state/tokens.jsonl"; gives_status 503 'no token can be verified' as "$ann" GET /v1/sessions; }

@@ -113,5 +113,11 @@ stops() {
 }
 ok 'SIGTERM ends what installs, and starts nothing that waits' stops
 leave
+
+start_server --config "$work/codebox.yaml"
+before=$(resolves) since=$(date +%s.%N)
+ok 'after a restart the same packages are there' opens "$bob" good
+asks_nobody() { [ "$(resolves)" = "$before" ] && none_started; }
+ok '... and no index was asked' asks_nobody
 ok 'the audit log is in order' audit_is_whole
 finish

@@ -65,6 +65,11 @@ link_out() { once python "$(hidden /data/leak/file)"$'\nprint(os.path.exists(p))
 ok_later 'a link in it that leads out of it leads nowhere' link_out
 no_special() { once python "$(hidden /out/link)"$'\nfor f in (lambda: os.symlink("file", p), lambda: os.mkfifo(p)):\n    try: f()\n    except PermissionError: print("refused")' | shows 'refused\nrefused'; [ ! -L "$host/out/link" ] && [ ! -e "$host/out/link" ]; }
 ok_later 'a program leaves no link and no pipe there' no_special
+no_rights() {
+    once python $'import os\nopen("/out/plain", "w").close()\nfor mode in (0o4755, 0o2755):\n    try: os.chmod("/out/plain", mode)\n    except PermissionError: print("refused")\n    try: os.close(os.open(f"/out/made{mode}", os.O_CREAT | os.O_WRONLY, mode))\n    except PermissionError: print("refused")\ntry: os.link("/out/plain", "/out/second")\nexcept PermissionError: print("refused")\nos.chmod("/out/plain", 0o755)' | shows 'refused\nrefused\nrefused\nrefused\nrefused'
+    [ -z "$(find "$host/out" -perm /6000)" ] && [ ! -e "$host/out/second" ] && [ "$(stat -c %a "$host/out/plain")" = 755 ]
+}
+ok_later 'a program leaves no set-user-id file and no hard link there' no_rights
 no_import() { once python $'import sys\nsys.path.insert(0, "/data")\nimport unjudged' | shows 'was not judged'; }
 ok_later 'Python does not import code of it' no_import
 no_require() { once javascript 'require("/data/unjudged.js")' >"$work/c"; lacks '"value"' <"$work/c"; shows 'judged' <"$work/c"; }

@@ -50,8 +50,30 @@ ok 'the difference of two policies has programs as examples' differ
 # --- mounts
 ok 'check-mount names the entry that refuses' gives 1 "mounts.deny has '/etc'" policy check-mount /srv/../etc/ssl:/data:ro
 printf 'version: 1\nname: x\nmounts: {allow: [{host: /srv/data}], deny: [/etc], container: [/data]}\n' >data.yaml
-ok 'check-mount names the entry that allows' gives 0 "mounts.allow has '/srv/data' (ro)" policy check-mount --policy data.yaml /srv/data/2027:/data
 ok 'check-mount refuses a malformed mount' gives 2 'HOST:CONTAINER' policy check-mount /srv
+start_engine() { # INFO: a stand-in
+    [ -z "${engine:-}" ] || { kill "$engine" && wait "$engine" 2>/dev/null || true; }
+    rm -rf sock && mkdir sock && : >engine.log
+    node "$root/tests/system/engine_standin.mjs" sock/engine.sock "$1" '' >engine.log &
+    engine=$!
+    wait_until grep -q listening engine.log
+}
+mkdir -p data/2027 data/engine other
+ln -s ../other data/leak
+printf 'version: 1\nname: x\nmounts: {allow: [{host: %s/data}], deny: [/etc], container: [/data]}\n' "$PWD" >data.yaml
+try_mount() { # STATUS TEXT FOLDER: what check-mount says of data/FOLDER
+    gives "$1" "$2" policy check-mount --policy data.yaml --state "$PWD/state" --docker-host "unix://$PWD/sock/engine.sock" "$PWD/data/$3:/data"
+}
+start_engine "{\"DockerRootDir\": \"$PWD/data/engine\"}"
+ok 'check-mount names the entry that allows' try_mount 0 "mounts.allow has '$PWD/data' (ro)" 2027
+ok '... and tries the mount as a run does' grep -qF 'mounted by a run on this host' out.txt
+ok '... which refuses what is not there' try_mount 1 'does not exist' 2028
+ok '... a link out of what is granted' try_mount 1 'is a link that leads out' leak
+ok "... the engine's data" try_mount 1 "is, holds or lies in the engine's data" engine
+start_engine '{"SecurityOptions": ["name=rootless"]}'
+ok '... and every folder where the engine is rootless' try_mount 1 'runs without root' 2027
+kill "$engine" && wait "$engine" 2>/dev/null || true
+ok 'without an engine check-mount says that it tried nothing' try_mount 2 'not tried, and a run would fail' 2027
 
 # --- words
 ok 'explain describes conditions' gives 0 'when argument 1 or mode is like *[wax+]*' policy explain default

@@ -69,6 +69,14 @@ ok '  with forward secrecy' with_suite ECDHE-RSA-AES256-GCM-SHA384
 for suite in AES256-GCM-SHA384 AES128-GCM-SHA256 AES256-SHA ECDHE-RSA-AES256-SHA DHE-RSA-AES256-CCM ECDHE-RSA-AES128-SHA256; do
     ok "  and not by $suite" without_suite "$suite"
 done
+scanned() { sslscan --no-colour --xml="$work/scan.xml" "127.0.0.1:$port" && "$root/tests/system/tls/weaknesses.py" "$work/scan.xml"; }
+if command -v sslscan >/dev/null; then
+    ok '  sslscan finds TLS 1.2 and 1.3 alone, no weak suite and no weak group, and no renegotiation' scanned
+else
+    echo '  skipped the scan: sslscan is not installed (.ci/packages test)'
+fi
+uncompressed() { [ "$("$root/tests/system/tls/compression.py" 127.0.0.1 "$port")" = 0 ]; }
+ok '  and a client that offers compression gets none' uncompressed
 cleartext() {
     local status=0
     curl -sS "http://127.0.0.1:$port/healthz" || status=$?

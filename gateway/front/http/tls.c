@@ -9,7 +9,8 @@
 #include <time.h>
 
 const char cbx_tls_priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-AES-128-CBC:"
-                                  "-AES-256-CBC:-AES-128-CCM:-AES-256-CCM:%SERVER_PRECEDENCE";
+                                  "-AES-256-CBC:-AES-128-CCM:-AES-256-CCM:-GROUP-FFDHE2048:"
+                                  "%SERVER_PRECEDENCE"; /* that group has 112 bits */
 
 enum { CHAIN_MAX = 16 };
 

@@ -69,14 +69,14 @@ static int judge(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err
  * another one. Once, for the first judgement: the later ones are of the same source. */
 static int vouch(struct cbx_job *job, struct cbx_err *err)
 {
-    char subject[CBX_SHA256_HEX + 1];
     if (job->voucher[0] != '\0') {
         return 0;
     }
     cbx_voucher_run(cbx_str_of(job->session),
-                    cbx_json_str(json_object_get(job->judgement.decision, "sha256")), subject);
-    return cbx_vouch(job->service->flow, CBX_VOUCHER_RUN, job->principal, &job->claims, subject,
-                     job->voucher, err);
+                    cbx_json_str(json_object_get(job->judgement.decision, "sha256")),
+                    job->voucher_subject);
+    return cbx_vouch(job->service->flow, CBX_VOUCHER_RUN, job->principal, &job->claims,
+                     job->voucher_subject, job->voucher, err);
 }
 
 /* --- cells that install ----------------------------------------------------------------------- */
@@ -209,6 +209,7 @@ int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_e
         }
         if (accepted) {
             job->claims.proof = use_voucher(job);
+            job->claims.voucher_subject = cbx_str_of(job->voucher_subject);
             return installed && job->session[0] != '\0' ? keep_packages(job, err) : 0;
         }
         failed = renew_past(job, &installed, err);

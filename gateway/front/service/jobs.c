@@ -538,6 +538,7 @@ static json_t *describe_request(const struct cbx_job *job)
     json_object_set_new(request, "origin", json_string(job->origin));
     if (job->voucher[0] != '\0') {
         json_object_set_new(request, "voucher", json_string(job->voucher));
+        json_object_set_new(request, "voucher_subject", json_string(job->voucher_subject));
     }
     cbx_claims_write(&job->claims, request);
     return request;

@@ -42,9 +42,10 @@ struct cbx_job {
     struct cbx_service *service;
     const char *origin;       /* the API that it came by; static */
     struct cbx_claims claims; /* of its client; once it is accepted, its proof is the voucher */
-    char voucher[CBX_VOUCHER_CHARS + 1]; /* empty where callers are not authenticated */
-    char principal[CBX_NAME_MAX + 1];    /* whose it is */
-    char id[37], session[65];            /* session: empty for a one-shot */
+    char voucher[CBX_VOUCHER_CHARS + 1];      /* empty where callers are not authenticated */
+    char voucher_subject[CBX_SHA256_HEX + 1]; /* what it is for */
+    char principal[CBX_NAME_MAX + 1];         /* whose it is */
+    char id[37], session[65];                 /* session: empty for a one-shot */
     char language[16];
     enum cbx_entry_kind kind;
     struct cbx_buf policy, source;

@@ -7,6 +7,7 @@
 #include "gateway/identity/identity.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/log.h"
 #include "policies/packages.h"
 
 #include <stdlib.h>
@@ -26,6 +27,8 @@ static struct cbx_sha256 key_of(const struct cbx_service *service,
     if (policy != NULL) {
         cbx_buf_add_bytes(&text, policy->sha256.bytes, sizeof(policy->sha256.bytes));
     }
+    cbx_buf_add_bytes(&text, service->package_sources.bytes,
+                      sizeof(service->package_sources.bytes));
     cbx_buf_add_cstr(&text, order->language);
     cbx_buf_add_char(&text, '\n');
     cbx_buf_add(&text, order->requirements);
@@ -218,6 +221,62 @@ static int recall(struct cbx_install *install, struct cbx_buf *set, bool *found)
     return failed;
 }
 
+/* The service of `codebox run` has no store. */
+static void store_set(struct cbx_service *service, const struct cbx_sha256 *key, struct cbx_str set)
+{
+    char hex[CBX_SHA256_HEX + 1];
+    struct cbx_err err = { 0 };
+    if (service->store == NULL) {
+        return;
+    }
+    cbx_sha256_hex(key, hex);
+    int failed = set.len > 0 ? cbx_store_remember_set(service->store, hex, cbx_time_ms(), set, &err)
+                             : cbx_store_forget_set(service->store, hex, &err);
+    if (failed) {
+        cbx_log(CBX_LOG_WARNING, "what packages were resolved to is not stored: %s", err.text);
+    }
+}
+
+/* What is stored was written by this gateway, or by another program: only a text that is a set is used. */
+static bool is_set(const struct cbx_package_order *order, struct cbx_str text)
+{
+    enum cbx_spec_kind kind = cbx_spec_kind_of(cbx_language_manager(cbx_str_of(order->language)));
+    CBX_AUTO_DONE(resolved) resolved = { 0 };
+    return cbx_resolved_read_set(kind, text, &resolved, NULL) == 0 && resolved.count > 0;
+}
+
+/* Brings back what a gateway before this one resolved, unless this one has resolved it meanwhile. */
+static void load_stored(struct cbx_install *install)
+{
+    struct cbx_service *service = install->service;
+    CBX_AUTO_DONE(buf) text;
+    char hex[CBX_SHA256_HEX + 1];
+    int64_t now = cbx_time_ms(), made_ms = 0;
+    pthread_mutex_lock(&service->lock);
+    bool known = find(service, &install->key) != NULL;
+    pthread_mutex_unlock(&service->lock);
+    if (known || service->store == NULL) {
+        return;
+    }
+    cbx_buf_init(&text, CBX_PACKAGE_SET_BYTES_MAX);
+    cbx_sha256_hex(&install->key, hex);
+    if (cbx_store_recall_set(service->store, hex, now - REMEMBERED_MS, &text, &made_ms, NULL) !=
+            0 ||
+        made_ms > now || !is_set(install->order, cbx_buf_str(&text))) {
+        return;
+    }
+    pthread_mutex_lock(&service->lock);
+    struct cbx_resolved_set *r = find(service, &install->key) == NULL ? oldest(service) : NULL;
+    if (r != NULL) {
+        free(r->text);
+        *r = (struct cbx_resolved_set){ .key = install->key,
+                                        .used_ms = cbx_clock_ms(),
+                                        .until_ms = cbx_clock_ms() + made_ms + REMEMBERED_MS - now,
+                                        .text = strndup(text.p, text.len) };
+    }
+    pthread_mutex_unlock(&service->lock);
+}
+
 /* The install has ended; `set` is empty when it failed. */
 static void conclude(struct cbx_service *service, const struct cbx_sha256 *key, struct cbx_str set)
 {
@@ -231,6 +290,9 @@ static void conclude(struct cbx_service *service, const struct cbx_sha256 *key, 
     }
     pthread_cond_broadcast(&service->sets_changed);
     pthread_mutex_unlock(&service->lock);
+    if (set.len > 0) {
+        store_set(service, key, set);
+    }
 }
 
 static void forget(struct cbx_service *service, const struct cbx_sha256 *key)
@@ -242,6 +304,7 @@ static void forget(struct cbx_service *service, const struct cbx_sha256 *key)
         *r = (struct cbx_resolved_set){ 0 };
     }
     pthread_mutex_unlock(&service->lock);
+    store_set(service, key, CBX_STR(""));
 }
 
 /* Layers are removed to make room, and when an image is built anew. */
@@ -263,6 +326,7 @@ static int recall_layer(struct cbx_install *install, struct cbx_buf *set, bool *
 {
     bool there = false;
     *found = true;
+    load_stored(install);
     while (*found && !there) {
         cbx_buf_reset(set);
         int failed = recall(install, set, found);

@@ -22,8 +22,8 @@ struct cbx_package_order {
 };
 
 /* Resolves, judges and installs. *set (initialised with CBX_PACKAGE_SET_BYTES_MAX) gets the text of the set, for the subject of a sandbox's
- * decisions. What was resolved for the same requirements within the last day, and whose layer is there, is not resolved again: it waits for
- * nothing. Requests for the same requirements at the same time wait for one of them, which goes on as long as one of their clients stays. An
+ * decisions. What was resolved for the same requirements within the last day, also by a gateway before this one, and whose layer is there, is not resolved
+ * again: it waits for nothing. Requests for the same requirements at the same time wait for one of them, which goes on as long as one of their clients stays. An
  * install ends when all have left, its principal may not run programs any more, `codebox stop` ended what it began, or the gateway stops.
  * Returns 0 also when the policy denies a package: denial->verdict says so, and nothing was installed then. CBX_EQUOTA when too many of the
  * principal, or in all, are not done; CBX_ECANCELLED; CBX_EBUSY when the gateway stops; errors of docker/packages.h, fit for the client, and
@@ -40,7 +40,7 @@ void cbx_package_report(const char *language, struct cbx_str set, int64_t took_m
 /* Makes a service over a flow that does nothing but this. End it with cbx_service_forget_packages. */
 void cbx_service_init_packages(struct cbx_service *service, struct cbx_flow *flow);
 
-/* Forgets what was resolved: a sandbox with a remembered set could not be made. */
+/* Forgets what was resolved, in memory alone: at the end of the service. */
 void cbx_service_forget_packages(struct cbx_service *service);
 
 #endif

@@ -53,7 +53,10 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
     cbx_limits_read(request, &job->limits);
     cbx_claims_read(request, &job->claims);
     snprintf(job->voucher, sizeof(job->voucher), "%s", text_of(request, "voucher"));
+    snprintf(job->voucher_subject, sizeof(job->voucher_subject), "%s",
+             text_of(request, "voucher_subject"));
     job->claims.proof = cbx_str_of(job->voucher);
+    job->claims.voucher_subject = cbx_str_of(job->voucher_subject);
     job->environment = json_incref(json_object_get(request, "environment"));
     cbx_buf_add(&job->packages, cbx_json_str(json_object_get(request, "packages")));
     job->mounts = json_incref(json_object_get(request, "mounts"));

@@ -68,6 +68,8 @@ struct cbx_service {
     uint64_t past_uses, past_states;
     struct cbx_used_approval approvals[CBX_SERVICE_APPROVALS];
     struct cbx_resolved_set sets[CBX_SERVICE_SETS];
+    struct cbx_sha256
+        package_sources; /* of where packages come from, as configured; zero = the defaults */
     pthread_cond_t sets_changed;
     struct cbx_install *installs; /* requests whose packages are not there yet */
     int64_t turns;                /* of all jobs, in the order of acceptance */

@@ -128,6 +128,21 @@ static void it_holds_files_and_folders_and_nothing_else(void **state)
     assert_string_equal(seen.out.p, "file\ntool\n");
 }
 
+static void nothing_in_it_gets_the_rights_or_a_second_name_of_a_file(void **state)
+{
+    char path[128];
+    struct stat status;
+    WITH_MOUNT("shell", true, NULL);
+    RUN("touch /data/a; chmod 4755 /data/a; chmod 2755 /data/a; chmod 755 /data/a; ln /data/a "
+        "/data/b; "
+        "ln /data/file /data/c; ls /data");
+    assert_string_equal(seen.out.p, "a\nfile\ntool\n");
+    snprintf(path, sizeof(path), "%s/a", folder);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0755);
+    assert_int_equal(status.st_nlink, 1);
+}
+
 /* Another folder, a link to one, or nothing stands at the path when the engine mounts. */
 static void swap_for_a_folder(void)
 {
@@ -234,6 +249,7 @@ int main(int argc, char **argv)
         TEST(what_is_written_is_in_the_folder_of_the_host),
         TEST(nothing_in_it_is_executed),
         TEST(it_holds_files_and_folders_and_nothing_else),
+        TEST(nothing_in_it_gets_the_rights_or_a_second_name_of_a_file),
         TEST(what_was_opened_is_mounted_whatever_its_path_has_become),
         TEST(the_flags_are_those_that_the_engine_set),
         TEST(submounts_of_the_folder_are_not_there),

@@ -49,6 +49,7 @@ static struct {
     bool away; /* it closes every connection */
     bool image_missing, oom, no_hello, silent, keeps_removed, half_answer;
     int create_status, start_status, attach_status;   /* 0 = as it should */
+    const char *info;                                 /* the answer to /info */
     uint32_t hello_version;                           /* 0 = the right one */
     const char *before_mark;                          /* sent before the answer to ATTACH */
     void (*on_run)(struct fake_container *container); /* NULL = prints "ok\n" and ends */
@@ -419,6 +420,8 @@ static void fake_serve(int fd, const char *method, const char *path, const char 
         fake_reply(fd, 200, "OK");
     } else if (strcmp(path, "/version") == 0) {
         fake_reply(fd, 200, "{\"ApiVersion\":\"1.41\",\"Version\":\"20.10.24\"}");
+    } else if (strstr(path, "/info") != NULL) {
+        fake_reply(fd, 200, fake.info != NULL ? fake.info : "{}");
     } else if (strstr(path, "/images/") != NULL && fake.image_missing) {
         fake_refuse(fd, 404);
     } else if (strstr(path, "/images/") != NULL) {

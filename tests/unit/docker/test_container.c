@@ -4,6 +4,9 @@
 #include "docker/contents.h"
 #include "tests/unit/unit.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 static const struct cbx_permit permit = {
     .language = "ipython",
     .session = "s1",
@@ -230,6 +233,125 @@ static void under_gvisor_the_profile_differs_in_clone3_alone(void **state)
     assert_true(json_equal(before, after));
 }
 
+/* --- the profile's answers -------------------------------------------------------------------- */
+
+static bool argument_fits(const json_t *arg, const uint64_t args[6])
+{
+    uint64_t have = args[json_integer_value(json_object_get(arg, "index"))],
+             value = (uint64_t)json_integer_value(json_object_get(arg, "value")),
+             other = (uint64_t)json_integer_value(json_object_get(arg, "valueTwo"));
+    const char *op = json_string_value(json_object_get(arg, "op"));
+    if (strcmp(op, "SCMP_CMP_MASKED_EQ") == 0) {
+        return (have & value) == other;
+    }
+    assert_string_equal(op, "SCMP_CMP_EQ");
+    return have == value;
+}
+
+/* As libseccomp: a rule applies when all its arguments fit, and a call that no rule applies to gets the default. */
+static bool allows(const json_t *profile, const char *call, const uint64_t args[6])
+{
+    size_t i;
+    json_t *rule;
+    json_array_foreach(json_object_get(profile, "syscalls"), i, rule)
+    {
+        bool fits = lists(json_object_get(rule, "names"), call);
+        size_t k;
+        json_t *arg;
+        json_array_foreach(json_object_get(rule, "args"), k, arg)
+        {
+            fits = fits && argument_fits(arg, args);
+        }
+        if (fits) {
+            return strcmp(json_string_value(json_object_get(rule, "action")), "SCMP_ACT_ALLOW") ==
+                   0;
+        }
+    }
+    return false;
+}
+
+enum { HIGH_BITS = 0x7f000000 }; /* Linux reads 16 bits of a mode: the rest must change nothing */
+
+static void no_call_makes_a_set_user_id_or_set_group_id_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *call;
+        int mode;         /* the argument that has the mode */
+        uint64_t args[6]; /* the others */
+    } calls[] = {
+        { "chmod", 1, { 0 } },
+        { "fchmod", 1, { 0 } },
+        { "fchmodat", 2, { 0 } },
+        { "creat", 1, { 0 } },
+        { "open", 2, { [1] = O_WRONLY | O_CREAT } },
+        { "open", 2, { [1] = O_RDWR | O_TMPFILE } },
+        { "openat", 3, { [2] = O_WRONLY | O_CREAT | O_EXCL } },
+        { "openat", 3, { [2] = O_RDWR | O_TMPFILE } },
+        { "mknod", 1, { [1] = S_IFIFO } },
+        { "mknodat", 2, { [2] = S_IFIFO } },
+    };
+    CBX_AUTO_JSON body = body_of(NULL, CBX_ISOLATION_CONTAINER);
+    CBX_AUTO_JSON profile = json_loads(profile_of(body), 0, NULL);
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        for (unsigned special = 0; special < 8; special++) {
+            uint64_t args[6];
+            memcpy(args, calls[i].args, sizeof(args));
+            args[calls[i].mode] |= HIGH_BITS | special << 9 | 0755;
+            bool set_id = (special & 6) != 0;
+            if (allows(profile, calls[i].call, args) == set_id) {
+                fail_msg("row %zu: %s with the mode %o is %s", i, calls[i].call,
+                         special << 9 | 0755, set_id ? "allowed" : "refused");
+            }
+        }
+    }
+    static const uint64_t fchmodat2[6] = { [2] = 0755 };
+    assert_false(allows(profile, "fchmodat2", fchmodat2)); /* new, and no program needs it */
+    assert_false(allows(profile, "setxattr", (uint64_t[6]){ 0 })); /* file capabilities */
+}
+
+/* Callers in assembly leave what they like in the register of a mode that Linux does not read. */
+static void a_file_that_exists_is_opened_whatever_the_mode_is(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON body = body_of(NULL, CBX_ISOLATION_CONTAINER);
+    CBX_AUTO_JSON profile = json_loads(profile_of(body), 0, NULL);
+    assert_true(allows(profile, "open", (uint64_t[6]){ [1] = O_RDONLY, [2] = UINT64_MAX }));
+    assert_true(allows(profile, "openat", (uint64_t[6]){ [2] = O_RDWR | O_DIRECTORY, [3] = ~0u }));
+}
+
+static json_t *profile_with_mounts(const struct cbx_sandbox_mounts *mounts)
+{
+    CBX_AUTO_JSON body = body_of(NULL, CBX_ISOLATION_CONTAINER);
+    cbx_container_add_mounts(body, mounts);
+    return json_loads(profile_of(body), 0, NULL);
+}
+
+static void a_sandbox_that_writes_to_a_folder_of_the_host_makes_no_hard_link(void **state)
+{
+    (void)state;
+    const struct cbx_sandbox_mounts reads = { .items = { { .fd = 3, .container = "/data" } },
+                                              .count = 1 };
+    const struct cbx_sandbox_mounts writes = {
+        .items = { { .fd = 3, .container = "/data" },
+                   { .fd = 4, .container = "/out", .writable = true } },
+        .count = 2
+    };
+    static const char *const links[] = { "link", "linkat" };
+    CBX_AUTO_JSON none = profile_with_mounts(NULL);
+    CBX_AUTO_JSON reading = profile_with_mounts(&reads);
+    CBX_AUTO_JSON writing = profile_with_mounts(&writes);
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+        assert_true(allows(none, links[i], (uint64_t[6]){ 0 }));
+        assert_true(allows(reading, links[i], (uint64_t[6]){ 0 }));
+        assert_false(allows(writing, links[i], (uint64_t[6]){ 0 }));
+    }
+    assert_int_equal(json_array_size(json_object_get(writing, "syscalls")),
+                     json_array_size(json_object_get(none, "syscalls")) - 1);
+    assert_string_equal(json_string_value(json_object_get(writing, "defaultAction")),
+                        "SCMP_ACT_ERRNO");
+}
+
 static void containers_do_not_inherit_the_list_of_their_image(void **state)
 {
     (void)state;
@@ -268,6 +390,9 @@ int main(void)
         cmocka_unit_test(the_isolation_chooses_the_runtime_its_profile_and_its_label),
         cmocka_unit_test(under_gvisor_the_profile_differs_in_clone3_alone),
         cmocka_unit_test(sends_a_seccomp_profile_that_denies_by_default),
+        cmocka_unit_test(no_call_makes_a_set_user_id_or_set_group_id_file),
+        cmocka_unit_test(a_file_that_exists_is_opened_whatever_the_mode_is),
+        cmocka_unit_test(a_sandbox_that_writes_to_a_folder_of_the_host_makes_no_hard_link),
         cmocka_unit_test(finds_the_kernel_of_each_language_and_of_no_other),
         cmocka_unit_test(refuses_a_sandbox_for_a_decision_that_only_checks),
     };

@@ -30,8 +30,19 @@ static inline struct cbx_audit *open_log(const char *dir)
     return audit;
 }
 
+/* `codebox config check` is told what a writer would be; "" = nothing. */
+static inline void assert_try_says(const char *dir, const char *why)
+{
+    struct cbx_err err = { 0 };
+    int failed = cbx_audit_try(dir, &err);
+    if ((failed != 0) != (why[0] != '\0') || strstr(err.text, why) == NULL) {
+        fail_msg("the try says %d '%s', not '%s'", failed, err.text, why);
+    }
+}
+
 static inline void append_many(const char *dir, int count)
 {
+    assert_try_says(dir, "");
     CBX_AUTO(audit) audit = open_log(dir);
     for (int i = 0; i < count; i++) {
         struct cbx_err err;
@@ -57,6 +68,7 @@ static inline void assert_verifies(const char *dir, uint64_t records, uint64_t l
 
 static inline void assert_takes_no_more(const char *dir, const char *why)
 {
+    assert_try_says(dir, why);
     CBX_AUTO(audit) audit = open_log(dir);
     CBX_AUTO_DONE(buf) before;
     CBX_AUTO_DONE(buf) after;

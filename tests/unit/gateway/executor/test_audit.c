@@ -533,6 +533,35 @@ static void assert_does_not_open(const char *dir, const char *why)
     assert_int_equal(cbx_audit_open(dir, &audit, &err), CBX_EAUDIT);
     assert_null(audit);
     assert_non_null(strstr(err.text, why));
+    assert_try_says(dir, why);
+}
+
+/* A torn end, which a writer would cut off, and the files of a log that does not exist yet. */
+static void a_try_changes_nothing(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct lines lines;
+    CBX_AUTO_DONE(buf) after;
+    char name[PATH_MAX];
+    scratch_make(&s);
+    assert_try_says(s.path, "");
+    static const char *const files[] = { CBX_AUDIT_FILE, CBX_AUDIT_HEAD, CBX_AUDIT_KEY };
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        snprintf(name, sizeof(name), "%s/%s", s.path, files[i]);
+        assert_int_equal(access(name, F_OK), -1);
+    }
+    snprintf(name, sizeof(name), "%s/none", s.path);
+    assert_try_says(name, "");
+    assert_int_equal(access(name, F_OK), -1);
+    scratch_remove(&s);
+    begin(&s, &lines);
+    cbx_buf_add_cstr(&lines.text, "{\"torn");
+    scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&lines.text));
+    assert_try_says(s.path, "");
+    scratch_read(s.path, CBX_AUDIT_FILE, &after);
+    assert_true(cbx_str_equal(cbx_buf_str(&lines.text), cbx_buf_str(&after)));
+    end(&s, &lines);
 }
 
 /* A new key would begin a log that nobody can tell from one that somebody made up. */
@@ -618,6 +647,7 @@ int main(void)
         cmocka_unit_test(gives_a_permit_with_its_records_number_only_for_what_is_allowed),
         cmocka_unit_test(gives_a_permit_for_what_asks_only_behind_the_record_of_its_approval),
         cmocka_unit_test(makes_no_key_beside_a_log),
+        cmocka_unit_test(a_try_changes_nothing),
         cmocka_unit_test(takes_no_key_that_others_can_use),
         cmocka_unit_test(refuses_a_state_directory_that_others_can_write),
     };

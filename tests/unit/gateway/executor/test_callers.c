@@ -5,6 +5,7 @@
 #include "gateway/executor/internal.h"
 #include "gateway/identity/identity.h"
 #include "gateway/identity/tokens.h"
+#include "tests/unit/docker/fake_engine.h"
 #include "tests/unit/gateway/scratch.h"
 
 #define SOURCE    CBX_STR("print(1)\n")
@@ -46,7 +47,7 @@ static struct cbx_identity *load_identity(const char *state_dir)
     return identity;
 }
 
-static void start(struct rig *rig)
+static void start_on(struct rig *rig, const char *engine)
 {
     int control[2], secrets[2];
     struct cbx_err err = { 0 };
@@ -73,7 +74,7 @@ static void start(struct rig *rig)
         struct cbx_executor_config config = { .policies = &policies,
                                               .identity = identity,
                                               .state_dir = rig->scratch.path,
-                                              .docker_host = NO_ENGINE,
+                                              .docker_host = engine,
                                               .max_sessions = 4,
                                               .max_runs = 4,
                                               .idle_ms = 40 };
@@ -96,6 +97,11 @@ static void start(struct rig *rig)
     rig->control = control[0];
 }
 
+static void start(struct rig *rig)
+{
+    start_on(rig, NO_ENGINE);
+}
+
 static void stop(struct rig *rig)
 {
     assert_int_equal(waitpid(rig->pid, NULL, WNOHANG), 0);
@@ -106,22 +112,26 @@ static void stop(struct rig *rig)
     scratch_remove(&rig->scratch);
 }
 
-/* The first answer to a call (new reference). Takes the reference. */
+/* The first answer to a call but `waiting` (new reference). Takes the reference. */
 static json_t *call(struct rig *rig, json_t *header, struct cbx_str bytes)
 {
     CBX_AUTO_JSON owned = header;
     CBX_AUTO_DONE(message) message;
     struct cbx_err err = { 0 };
     int pair[2];
+    cbx_message_init(&message);
     assert_int_equal(cbx_wire_pair(pair, NULL), 0);
     assert_int_equal(cbx_wire_send_fd(rig->control, pair[1], 'r', NULL), 0);
     close(pair[1]);
     CBX_AUTO_FD fd = pair[0];
     assert_int_equal(cbx_wire_send(fd, owned, bytes, NULL), 0);
-    cbx_message_init(&message);
-    if (cbx_wire_receive(fd, DEADLINE_MS, &message, &err) != 0) {
-        fail_msg("no answer: %s", err.text);
-    }
+    do {
+        cbx_message_done(&message);
+        cbx_message_init(&message);
+        if (cbx_wire_receive(fd, DEADLINE_MS, &message, &err) != 0) {
+            fail_msg("no answer: %s", err.text);
+        }
+    } while (cbx_reply_of(message.header) == CBX_REPLY_WAITING);
     return cbx_steal(&message.header);
 }
 
@@ -424,6 +434,74 @@ the_files_of_a_session_are_for_whoever_shows_the_credential_of_its_principal(voi
     stop(&rig);
 }
 
+/* --- events of runs --------------------------------------------------------------------------- */
+
+static json_t *resume(struct rig *rig, const char *run, enum person principal, const char *proof,
+                      const char *subject)
+{
+    return call(rig,
+                json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:b}", "call", "resume", "run", run,
+                          "principal", names[principal], "credential", rig->credentials[principal],
+                          "proof", proof, "voucher_subject", subject, "detach", 1),
+                CBX_STR(""));
+}
+
+static void assert_code(json_t *answer, int code)
+{
+    CBX_AUTO_JSON owned = answer;
+    struct cbx_str text = cbx_json_str(json_object_get(owned, "text"));
+    if (json_integer_value(json_object_get(owned, "code")) != code) {
+        fail_msg("%lld instead of %d: %.*s",
+                 (long long)json_integer_value(json_object_get(owned, "code")), code,
+                 CBX_STR_ARG(text));
+    }
+}
+
+static void events_of_runs_are_for_whoever_proves_a_principal(void **state)
+{
+    (void)state;
+    struct rig rig;
+    char subject[CBX_SHA256_HEX + 1], other[CBX_SHA256_HEX + 1], voucher[CBX_VOUCHER_CHARS + 1];
+    start(&rig);
+    name_run("", SOURCE, subject);
+    name_run("", CBX_STR("other"), other);
+    get_voucher(&rig, "run", ANN, subject, voucher);
+    assert_refused(resume(&rig, "r1", ANN, "", ""), "nothing was shown");
+    assert_refused(resume(&rig, "r1", ANN, rig.proofs[BOB], ""), "another principal");
+    assert_refused(resume(&rig, "r1", ANN, voucher, other), "something else");
+    assert_refused(resume(&rig, "r1", ANN, voucher, ""), "something else");
+    assert_refused(resume(&rig, "r1", BOB, voucher, subject), "something else");
+    assert_code(resume(&rig, "r1", ANN, voucher, subject), CBX_EENGINE); /* there is none */
+    assert_code(resume(&rig, "r1", ANN, rig.proofs[ANN], ""), CBX_EENGINE);
+    stop(&rig);
+}
+
+/* What a front does that was taken over, and has the credential of one of its principals. */
+static void a_run_of_another_principal_is_not_there(void **state)
+{
+    (void)state;
+    struct rig rig;
+    char run[CBX_NAME_MAX + 1];
+    fake_start();
+    start_on(&rig, fake.host);
+    struct sealing s = decide(&rig, CBX_ALLOW, "ann", rig.credentials[ANN], SOURCE);
+    const struct cbx_sha256 none = { 0 }, ledger = cbx_ledger_begin(CBX_STR(""), &none);
+    char hex[CBX_SHA256_HEX + 1];
+    cbx_sha256_hex(&ledger, hex);
+    sealing_set(&s, "ledger", json_string(hex)); /* as the new sandbox has it */
+    CBX_AUTO_JSON sealed = NULL;
+    assert_int_equal(cbx_json_parse(cbx_buf_str(&s.text), CBX_SEAL_MAX_BYTES, &sealed, NULL), 0);
+    snprintf(run, sizeof(run), "%s", json_string_value(json_object_get(sealed, "id")));
+    assert_answer(submit(&rig, &s, SOURCE, rig.proofs[ANN], json_pack("{s:b}", "detach", 1)),
+                  "admitted", "");
+    FAKE_AWAIT(fake.count > 0 && fake.containers[0].run_id[0] != '\0');
+    assert_code(resume(&rig, run, BOB, rig.proofs[BOB], ""), CBX_ENOTFOUND);
+    json_t *own = resume(&rig, run, ANN, rig.proofs[ANN], "");
+    assert_answer(own, "begun", "");
+    stop(&rig);
+    fake_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +518,8 @@ int main(void)
         cmocka_unit_test(under_four_eyes_nobody_approves_what_it_runs),
         cmocka_unit_test(
             the_files_of_a_session_are_for_whoever_shows_the_credential_of_its_principal),
+        cmocka_unit_test(events_of_runs_are_for_whoever_proves_a_principal),
+        cmocka_unit_test(a_run_of_another_principal_is_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

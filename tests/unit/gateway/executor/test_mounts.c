@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Which folder the executor opens for a path: the one that the policy grants, whatever links and renaming make of its path. */
 #include "gateway/executor/mounts.h"
+#include "tests/unit/docker/fake_engine.h"
 #include "tests/unit/gateway/scratch.h"
 
 #include <fcntl.h>
@@ -213,6 +214,38 @@ static void a_folder_that_is_swapped_is_never_opened_as_another(void **state)
     assert_true(opened > 0);
 }
 
+/* What a run and `codebox policy check-mount` are told of DIR/data on an engine with this answer to /info. */
+static int open_on(const char *info, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(host_mounts) mounts = { 0 };
+    CBX_AUTO_JSON list = json_array();
+    CBX_AUTO(engine) engine = NULL;
+    json_array_append_new(list, json_sprintf("%s/data:/data:ro", scratch.path));
+    fake_start();
+    fake.info = info;
+    assert_int_equal(cbx_engine_new(fake.host, &engine, NULL), 0);
+    int failed = cbx_host_mounts_open_on(engine, NULL, policy, list, &mounts, err);
+    assert_int_equal(mounts.mounts.count, failed ? 0 : 1);
+    fake_stop();
+    return failed;
+}
+
+static void the_engine_decides_too(void **state)
+{
+    (void)state;
+    char info[256];
+    struct cbx_err err = { 0 };
+    assert_int_equal(open_on("{}", &err), 0);
+    assert_int_equal(open_on("{\"SecurityOptions\": [\"name=rootless\"]}", &err), CBX_EINVAL);
+    assert_non_null(strstr(err.text, "runs without root"));
+    assert_int_equal(open_on("{\"SecurityOptions\": [\"name=seccomp\", \"name=selinux\"]}", &err),
+                     CBX_EINVAL);
+    assert_non_null(strstr(err.text, "SELinux"));
+    snprintf(info, sizeof(info), "{\"DockerRootDir\": \"%s/data/sub\"}", scratch.path);
+    assert_int_equal(open_on(info, &err), CBX_EINVAL);
+    assert_non_null(strstr(err.text, "is, holds or lies in the engine's data"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +261,7 @@ int main(void)
                                         clean),
         cmocka_unit_test_setup_teardown(a_folder_that_is_swapped_is_never_opened_as_another, make,
                                         clean),
+        cmocka_unit_test_setup_teardown(the_engine_decides_too, make, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -227,13 +227,13 @@ static void an_unwanted_result_is_dropped_when_its_run_leaves(void **state)
     cbx_sessions_begin(sessions, session, "r1", 7);
     cbx_sessions_reconcile(sessions, ids, wanted);
     cbx_sessions_leave(sessions, session);
-    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL, NULL), 0);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", NULL, place, NULL, NULL), 0);
     /* A call of the front that was killed follows it again, while the next front reconciles. */
     assert_int_equal(cbx_sessions_enter(sessions, "a", "ann", &session, NULL), 0);
     cbx_sessions_reconcile(sessions, ids, none);
-    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL, NULL), 0);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", NULL, place, NULL, NULL), 0);
     cbx_sessions_leave(sessions, session);
-    assert_int_equal(cbx_sessions_find_run(sessions, "r1", place, NULL, NULL), CBX_ENOTFOUND);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", NULL, place, NULL, NULL), CBX_ENOTFOUND);
     assert_int_equal(cbx_sessions_count(sessions), 1);
     cbx_sessions_free(sessions);
 }
@@ -374,14 +374,20 @@ static void a_run_counts_as_queued_until_it_is_dequeued_also_while_it_has_entere
     struct cbx_session *session;
     struct cbx_ticket ticket = { .next = NULL };
     open_session(sessions, "a");
-    assert_false(cbx_sessions_is_queued(sessions, "r1"));
+    assert_false(cbx_sessions_is_queued(sessions, "r1", NULL));
     enqueue(sessions, "a", "r1", &ticket);
     assert_int_equal(enter_run(sessions, &ticket, 0, &session, NULL), 0);
-    assert_true(cbx_sessions_is_queued(sessions, "r1"));
+    assert_true(cbx_sessions_is_queued(sessions, "r1", NULL));
+    assert_true(cbx_sessions_is_queued(sessions, "r1", "ann"));
+    assert_false(cbx_sessions_is_queued(sessions, "r1", "bob"));
     cbx_sessions_begin(sessions, session, "r1", 7);
+    char place[CBX_NAME_MAX + 1];
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", "ann", place, NULL, NULL), 0);
+    assert_int_equal(cbx_sessions_find_run(sessions, "r1", "bob", place, NULL, NULL),
+                     CBX_ENOTFOUND);
     cbx_sessions_dequeue(sessions, &ticket);
     cbx_sessions_await_dequeued(sessions, "r1");
-    assert_false(cbx_sessions_is_queued(sessions, "r1"));
+    assert_false(cbx_sessions_is_queued(sessions, "r1", NULL));
     cbx_sessions_leave(sessions, session);
     cbx_sessions_free(sessions);
 }

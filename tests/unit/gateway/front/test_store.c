@@ -2,7 +2,9 @@
  * What is in the database survives a restart; what did not end before it is an error after it. */
 #include "tests/unit/gateway/front/store_rig.h"
 
+#include <dirent.h>
 #include <pthread.h>
+#include <sys/stat.h>
 
 static void gives_back_what_it_took_also_after_a_restart(void **state)
 {
@@ -26,6 +28,111 @@ static void gives_back_what_it_took_also_after_a_restart(void **state)
     assert_int_equal(cbx_store_get_execution(rig.store, NULL, "e2", &none, &rig.err),
                      CBX_ENOTFOUND);
     assert_null(none);
+    end(&rig);
+}
+
+static void assert_try(const char *folder, int code, bool is_busy)
+{
+    bool busy;
+    struct cbx_err err = { 0 };
+    int failed = cbx_store_try(folder, &busy, &err);
+    if (failed != code || busy != is_busy) {
+        fail_msg("%s: %d, %s, %s", folder, failed, busy ? "busy" : "free", err.text);
+    }
+}
+
+static size_t count_files(const char *folder)
+{
+    size_t count = 0;
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    while (readdir(dir) != NULL) {
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+static void a_try_finds_what_could_not_be_opened_and_changes_nothing(void **state)
+{
+    (void)state;
+    struct rig rig;
+    char none[PATH_MAX];
+    begin(&rig, 10);
+    assert_try(rig.scratch.path, 0, true); /* it is open */
+    cbx_store_free(rig.store);
+    rig.store = NULL;
+    size_t files = count_files(rig.scratch.path);
+    assert_try(rig.scratch.path, 0, false);
+    assert_int_equal(count_files(rig.scratch.path), files);
+    scratch_write(rig.scratch.path, "codebox.db", CBX_STR("this is no database, and long enough"));
+    assert_try(rig.scratch.path, CBX_EIO, false);
+    snprintf(none, sizeof(none), "%s/codebox.db", rig.scratch.path);
+    assert_int_equal(unlink(none), 0);
+    assert_int_equal(mkfifo(none, 0600), 0);
+    assert_try(rig.scratch.path, CBX_EIO, false);
+    assert_int_equal(unlink(none), 0);
+    assert_try(rig.scratch.path, 0, false);
+    snprintf(none, sizeof(none), "%s/none", rig.scratch.path);
+    assert_try(none, 0, false);
+    assert_int_equal(access(none, F_OK), -1);
+    end(&rig);
+}
+
+static void assert_set(struct rig *rig, const char *key, int64_t oldest_ms, const char *set)
+{
+    CBX_AUTO_DONE(buf) text;
+    int64_t made_ms = 0;
+    cbx_buf_init(&text, 64);
+    int failed = cbx_store_recall_set(rig->store, key, oldest_ms, &text, &made_ms, &rig->err);
+    if (failed != (set != NULL ? 0 : CBX_ENOTFOUND)) {
+        fail_msg("%s: %d %s", key, failed, rig->err.text);
+    }
+    assert_string_equal(text.p, set != NULL ? set : "");
+}
+
+static void sets_of_packages_survive_a_restart_and_the_newest_stay(void **state)
+{
+    (void)state;
+    struct rig rig;
+    char key[16];
+    begin(&rig, 10);
+    assert_int_equal(cbx_store_remember_set(rig.store, "a", 1000, CBX_STR("six 1.0 -\n"), &rig.err),
+                     0);
+    assert_int_equal(cbx_store_remember_set(rig.store, "a", 2000, CBX_STR("six 2.0 -\n"), &rig.err),
+                     0);
+    reopen(&rig, 10);
+    assert_set(&rig, "a", 2000, "six 2.0 -\n");
+    assert_set(&rig, "a", 2001, NULL);
+    assert_set(&rig, "b", 0, NULL);
+    assert_int_equal(cbx_store_forget_set(rig.store, "a", &rig.err), 0);
+    assert_set(&rig, "a", 0, NULL);
+    for (int i = 0; i <= CBX_STORED_SETS; i++) {
+        snprintf(key, sizeof(key), "k%d", i);
+        assert_int_equal(
+            cbx_store_remember_set(rig.store, key, 3000 + i, CBX_STR("six 2.0 -\n"), &rig.err), 0);
+    }
+    assert_set(&rig, "k0", 0, NULL);
+    assert_set(&rig, "k1", 0, "six 2.0 -\n");
+    end(&rig);
+}
+
+static void a_stored_set_that_is_too_large_is_refused(void **state)
+{
+    (void)state;
+    struct rig rig;
+    CBX_AUTO_DONE(buf) text;
+    int64_t made_ms;
+    char large[65];
+    begin(&rig, 10);
+    memset(large, 'x', sizeof(large));
+    cbx_buf_init(&text, 64);
+    assert_int_equal(cbx_store_remember_set(rig.store, "a", 1,
+                                            (struct cbx_str){ .p = large, .len = sizeof(large) },
+                                            &rig.err),
+                     0);
+    assert_int_equal(cbx_store_recall_set(rig.store, "a", 0, &text, &made_ms, &rig.err),
+                     CBX_ETOOBIG);
     end(&rig);
 }
 
@@ -466,6 +573,9 @@ static void the_past_of_a_session_is_what_began_or_may_begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets_of_packages_survive_a_restart_and_the_newest_stay),
+        cmocka_unit_test(a_stored_set_that_is_too_large_is_refused),
+        cmocka_unit_test(a_try_finds_what_could_not_be_opened_and_changes_nothing),
         cmocka_unit_test(gives_back_what_it_took_also_after_a_restart),
         cmocka_unit_test(lists_what_had_not_ended_and_what_ran_in_a_session),
         cmocka_unit_test(keeps_the_newest_and_whatever_has_not_ended),

@@ -313,6 +313,37 @@ static void a_try_says_what_could_be_made_and_makes_nothing(void **state)
     assert_int_equal(stat(at("own/new"), &status), -1);
 }
 
+/* As root mkdir(2) fails there with errno alone, and access(2) says that it would not; a cgroup can even be made. */
+static void a_file_system_of_linux_itself_holds_no_state(void **state)
+{
+    (void)state;
+    static const char *const places[] = { "/proc/state", "/sys/state", "/sys/kernel/state",
+                                          "/proc/self/state", "/proc/sys" };
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        assert_refused(0, places[i], "file system of Linux itself");
+        struct answer answer = answer_of(cbx_state_try, 0, places[i]);
+        assert_int_equal(answer.code, CBX_EAUDIT);
+        assert_non_null(strstr(answer.text, "file system of Linux itself"));
+    }
+}
+
+static void the_database_is_found_where_it_is_and_in_one_place_alone(void **state)
+{
+    (void)state;
+    char found[PATH_MAX];
+    struct cbx_err err = { 0 };
+    folder("state", 0700, 0);
+    assert_int_equal(cbx_state_find_front(at("state"), found, sizeof(found), &err), 0);
+    assert_string_equal(found, at("state/front"));
+    scratch_write(at("state"), "codebox.db", CBX_STR(""));
+    assert_int_equal(cbx_state_find_front(at("state"), found, sizeof(found), &err), 0);
+    assert_string_equal(found, at("state"));
+    folder("state/front", 0700, 0);
+    scratch_write(at("state/front"), "codebox.db", CBX_STR(""));
+    assert_int_equal(cbx_state_find_front(at("state"), found, sizeof(found), &err), CBX_EINVAL);
+    assert_int_equal(cbx_state_find_front(at("none"), found, sizeof(found), &err), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +358,8 @@ int main(void)
         TEST(a_link_hides_no_directory_that_others_can_write_to),
         TEST(a_link_a_file_and_a_loop_are_no_state_directory),
         TEST(a_relative_path_begins_at_the_working_directory),
+        TEST(a_file_system_of_linux_itself_holds_no_state),
+        TEST(the_database_is_found_where_it_is_and_in_one_place_alone),
         TEST(a_file_in_it_is_read_through_no_link_and_from_no_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,6 +161,11 @@ static void every_suite_has_forward_secrecy_and_authenticates_what_it_encrypts(v
         const char *name = gnutls_cipher_get_name(list[i]);
         assert_true(strstr(name, "GCM") != NULL || strstr(name, "CHACHA20") != NULL);
     }
+    n = gnutls_priority_group_list(priorities, &list);
+    assert_true(n > 0);
+    for (int i = 0; i < n; i++) {
+        assert_int_not_equal(list[i], GNUTLS_GROUP_FFDHE2048);
+    }
     n = gnutls_priority_protocol_list(priorities, &list);
     for (int i = 0; i < n; i++) {
         assert_true(list[i] == GNUTLS_TLS1_2 || list[i] == GNUTLS_TLS1_3);

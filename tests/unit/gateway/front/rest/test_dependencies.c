@@ -2,6 +2,8 @@
  * `dependencies` of a session: what the image holds and the policy allows, and nothing else. */
 #include "tests/unit/gateway/front/rest/rig.h"
 
+#include <sqlite3.h>
+
 static struct cbx_http_exchange *open_with(struct rig *rig, const char *dependencies)
 {
     char body[1000];
@@ -158,6 +160,85 @@ static void ranges_in_the_notation_of_python_are_told_from_those_of_npm(void **s
         400, "for npm write 'ms@>=2'");
 }
 
+/* --- what was resolved, after a restart ------------------------------------------------------- */
+
+#define SET "b 1.0 sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
+
+/* The gateway ends, the stored set becomes this one, made so long ago, and another gateway begins. */
+static void restart_with(struct rig *rig, const char *set, int64_t age_ms)
+{
+    char path[256], made[24];
+    sqlite3 *db;
+    sqlite3_stmt *change;
+    rig_close(rig);
+    snprintf(path, sizeof(path), "%s/codebox.db", rig->scratch.path);
+    snprintf(made, sizeof(made), "%lld", (long long)(cbx_time_ms() - age_ms));
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db,
+                                        "UPDATE sets SET packages=?, made_ms=CAST(? AS INTEGER)",
+                                        -1, &change, NULL),
+                     SQLITE_OK);
+    sqlite3_bind_text(change, 1, set, -1, SQLITE_STATIC);
+    sqlite3_bind_text(change, 2, made, -1, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(change), SQLITE_DONE);
+    assert_int_equal(sqlite3_changes(db), 1);
+    sqlite3_finalize(change);
+    sqlite3_close(db);
+    rig_open(rig, RIG_JOBS);
+}
+
+/* How many permits it takes to open a session with 'b': one, or three, when it is resolved and installed. */
+static int submissions_of_b(struct rig *rig)
+{
+    int before = executor_count(&rig->executor, CBX_CALL_submit);
+    await_answer(open_with(rig, "'b'"), 200);
+    return executor_count(&rig->executor, CBX_CALL_submit) - before;
+}
+
+static void what_was_resolved_is_known_after_a_restart(void **state)
+{
+    struct rig *rig = *state;
+    executor_script(&rig->executor, CBX_CALL_find_layer,
+                    (struct script){ .json = "{\"found\":true}" });
+    assert_int_equal(submissions_of_b(rig), 3);
+    assert_int_equal(submissions_of_b(rig), 1);
+    restart_with(rig, SET, 0);
+    assert_int_equal(submissions_of_b(rig), 1);
+    restart_with(rig, SET, INT64_C(23) * 3600 * 1000);
+    assert_int_equal(submissions_of_b(rig), 1);
+}
+
+static void a_stored_set_is_used_for_a_day_as_it_was_written_and_for_the_same_sources(void **state)
+{
+    static const struct {
+        const char *set;
+        int64_t age_ms;
+        uint8_t sources;
+        bool found;
+    } cases[] = {
+        { SET, INT64_C(25) * 3600 * 1000, 0, true }, /* too old */
+        { SET, -60 * 1000, 0, true },                /* of the future: the clock was set back */
+        { "hello\n", 0, 0, true },                   /* no set */
+        { "../../b 1.0 sha256:00\n", 0, 0, true },
+        { "", 0, 0, true },
+        { SET, 0, 0, false }, /* the layer was removed */
+        { SET, 0, 1, true },  /* the operator configured another index */
+    };
+    struct rig *rig = *state;
+    assert_int_equal(submissions_of_b(rig), 3);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        executor_script(
+            &rig->executor, CBX_CALL_find_layer,
+            (struct script){ .json = cases[i].found ? "{\"found\":true}" : "{\"found\":false}" });
+        restart_with(rig, cases[i].set, cases[i].age_ms);
+        rig->service.package_sources.bytes[0] = cases[i].sources;
+        int submissions = submissions_of_b(rig);
+        if (submissions != 3) {
+            fail_msg("case %zu: %d submissions", i, submissions);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +253,8 @@ int main(void)
         RIG_TEST(an_execution_says_what_was_installed_for_it),
         RIG_TEST(what_is_no_plain_requirement_is_refused_before_it_is_judged),
         RIG_TEST(all_mistakes_are_told_at_once),
+        RIG_TEST(what_was_resolved_is_known_after_a_restart),
+        RIG_TEST(a_stored_set_is_used_for_a_day_as_it_was_written_and_for_the_same_sources),
         RIG_TEST(ranges_in_the_notation_of_python_are_told_from_those_of_npm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,8 @@ static size_t count_running(struct rig *rig)
 static void add_row_of_client(struct rig *rig)
 {
     struct cbx_claims claims = { .claimed_client = "some-agent", .claimed_request = "7" };
-    CBX_AUTO_JSON request = json_pack("{s:s,s:s}", "policy", "strict", "origin", "mcp");
+    CBX_AUTO_JSON request = json_pack("{s:s,s:s,s:s,s:s}", "policy", "strict", "origin", "mcp",
+                                      "voucher", "v1.voucher", "voucher_subject", "its-subject");
     cbx_claims_write(&claims, request);
     struct cbx_stored_execution row = { .principal = CBX_CALLER_LOCAL,
                                         .id = "e1",
@@ -169,6 +170,9 @@ static void what_its_client_said_of_itself_is_judged_and_followed_with_it(void *
     assert_string_equal(text_at(resume->message.header, "claimed_client"), "some-agent");
     assert_string_equal(text_at(resume->message.header, "claimed_request"), "7");
     assert_string_equal(text_at(resume->message.header, "claimed_trace"), "");
+    assert_string_equal(text_at(resume->message.header, "principal"), CBX_CALLER_LOCAL);
+    assert_string_equal(text_at(resume->message.header, "proof"), "v1.voucher");
+    assert_string_equal(text_at(resume->message.header, "voucher_subject"), "its-subject");
     peer_send_error(resume->fd, CBX_ENOTFOUND, "never began");
     conn_free(resume);
     struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
