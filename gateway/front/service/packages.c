@@ -252,13 +252,13 @@ static void load_stored(struct cbx_install *install)
     CBX_AUTO_DONE(buf) text;
     char hex[CBX_SHA256_HEX + 1];
     int64_t now = cbx_time_ms(), made_ms = 0;
+    cbx_buf_init(&text, CBX_PACKAGE_SET_BYTES_MAX);
     pthread_mutex_lock(&service->lock);
     bool known = find(service, &install->key) != NULL;
     pthread_mutex_unlock(&service->lock);
     if (known || service->store == NULL) {
         return;
     }
-    cbx_buf_init(&text, CBX_PACKAGE_SET_BYTES_MAX);
     cbx_sha256_hex(&install->key, hex);
     if (cbx_store_recall_set(service->store, hex, now - REMEMBERED_MS, &text, &made_ms, NULL) !=
             0 ||
