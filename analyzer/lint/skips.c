@@ -5,10 +5,10 @@
 #include "policies/base/printable.h"
 
 static const struct row {
-    const char *word, *text;
+    const char *word, *one, *many;
     bool chosen;
 } rows[CBX_LINT_SKIPS] = {
-#define CBX_SKIP(id, word, text, chosen) { word, text, chosen },
+#define CBX_SKIP(id, word, one, many, chosen) { word, one, many, chosen },
 #include "analyzer/lint/skips.def"
 #undef CBX_SKIP
 };
@@ -94,8 +94,10 @@ void cbx_lint_skips_text(const struct cbx_lint_skips *skips, struct cbx_buf *out
         cbx_buf_printf(out, "; %zu skipped", all);
     }
     for (size_t i = 0; i < CBX_LINT_SKIPS; i++) {
-        if (skips->reasons[i].count > 0) {
-            cbx_buf_printf(out, "%s%zu %s", between, skips->reasons[i].count, rows[i].text);
+        size_t count = skips->reasons[i].count;
+        if (count > 0) {
+            const char *text = count == 1 ? rows[i].one : rows[i].many;
+            cbx_buf_printf(out, "%s%zu %s", between, count, text);
             add_names(&skips->reasons[i], out);
             between = ", ";
         }

@@ -46,7 +46,7 @@ void cbx_lint_skips_add(struct cbx_lint_skips *skips, enum cbx_lint_skip reason,
 /* Files that look like code and are skipped for a reason that the caller did not choose. */
 size_t cbx_lint_skips_code(const struct cbx_lint_skips *skips);
 
-/* Appends "; 12 skipped: 2 code without an analyzer (a.rb: Ruby), 10 of no known language", or
+/* Appends "; 12 skipped: 2 files of code without an analyzer (a.rb: Ruby), 10 of no known language", or
  * nothing when nothing was skipped. */
 void cbx_lint_skips_text(const struct cbx_lint_skips *skips, struct cbx_buf *out);
 

@@ -105,7 +105,7 @@ printf 'a\0b' >mixed/blob
 printf 'jobs: {}\n' >mixed/.github/ci.yml
 judges_tools() { [ "$(paths mixed | tr '\n' ' ')" = 'mixed/A.PY mixed/tool ' ]; expect '.summary.denied == 2' report.json; }
 ok 'a file without an ending is judged by its first line, and capital endings count' judges_tools
-ok 'the summary has what was skipped on one line, and names what looks like code' gives 1 'findings; 5 skipped: 1 code without an analyzer (mixed/rtool: Ruby), 2 hidden (mixed/.github), 1 binary, 1 of no known language' "$lint" mixed
+ok 'the summary has what was skipped on one line, and names what looks like code' gives 1 'findings; 5 skipped: 1 file of code without an analyzer (mixed/rtool: Ruby), 2 hidden (mixed/.github), 1 binary, 1 of no known language' "$lint" mixed
 counts_json() { json mixed; expect '.summary.skipped | .count == 5 and .code == 1 and (.reasons[] | select(.reason == "no-analyzer") | .names[0] | .path == "mixed/rtool" and .language == "Ruby")' report.json; }
 ok '  and JSON has it by reasons' counts_json
 counts_sarif() { "$lint" --format sarif mixed >out.txt || [ $? = 1 ]; expect '.runs[0].invocations[0].properties.skipped.count == 5' out.txt; }
