@@ -49,6 +49,17 @@ const struct cbx_manifest_reader *cbx_manifest_reader_find(const char *name)
     return NULL;
 }
 
+static void add_word_facts(struct cbx_parsed *parsed, const struct cbx_manifest_word *w,
+                           const struct cbx_word *word)
+{
+    const struct cbx_packages *packages = cbx_packages_of(parsed->policy, w->kind);
+    if (w->role == CBX_WORD_PACKAGE) {
+        cbx_packages_check(parsed, w->kind, word);
+    } else if (!cbx_packages_takes_index(parsed, packages, w->kind, w->text)) {
+        cbx_packages_add(parsed, CBX_FACT_PACKAGE_SOURCE, word);
+    }
+}
+
 static void add_facts(const struct cbx_policy *policy, const struct cbx_manifest *manifest,
                       struct cbx_arena *arena, struct cbx_facts *facts)
 {
@@ -61,7 +72,7 @@ static void add_facts(const struct cbx_policy *policy, const struct cbx_manifest
     for (size_t i = 0; i < manifest->word_count; i++) {
         const struct cbx_manifest_word *w = &manifest->words[i];
         struct cbx_word word = { w->text, true, w->start, w->end };
-        cbx_packages_check(&parsed, w->kind, &word);
+        add_word_facts(&parsed, w, &word);
     }
 }
 

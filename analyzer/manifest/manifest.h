@@ -30,8 +30,13 @@ struct cbx_manifest_piece {
     size_t run_count;
 };
 
-/* A package that the file names, as a word of its manager's install. */
+enum cbx_word_role {
+    CBX_WORD_PACKAGE = 0, /* a package, as a word of its manager's install */
+    CBX_WORD_INDEX,       /* the URL of an index or a registry */
+};
+
 struct cbx_manifest_word {
+    enum cbx_word_role role;
     enum cbx_spec_kind kind;
     struct cbx_str text;
     uint32_t start, end; /* in the file */

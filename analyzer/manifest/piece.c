@@ -15,8 +15,21 @@ void cbx_piece_maker_done(struct cbx_piece_maker *maker)
     cbx_buf_done(&maker->text);
 }
 
+/* A byte that follows the one before it in the file too needs no run of its own. */
+static bool continues(const struct cbx_piece_maker *maker, uint32_t place)
+{
+    if (maker->count == 0) {
+        return false;
+    }
+    const struct cbx_manifest_run *last = &maker->runs[maker->count - 1];
+    return last->file + (maker->text.len - last->piece) == place;
+}
+
 static void add_run(struct cbx_piece_maker *maker, uint32_t place)
 {
+    if (continues(maker, place)) {
+        return;
+    }
     bool fits = CBX_ARRAY_RESERVE(maker->arena, maker->runs, maker->count, &maker->size, 1,
                                   CBX_MANIFEST_MAX_BYTES);
     if (fits) {

@@ -18,4 +18,12 @@ int cbx_manifest_read_package_json(struct cbx_str text, struct cbx_arena *arena,
 int cbx_manifest_read_dockerfile(struct cbx_str text, struct cbx_arena *arena,
                                  struct cbx_manifest *out, struct cbx_err *err);
 
+/* pyproject.toml: the packages, indexes and commands of pyproject.def. */
+int cbx_manifest_read_pyproject(struct cbx_str text, struct cbx_arena *arena,
+                                struct cbx_manifest *out, struct cbx_err *err);
+
+/* Pipfile: sources, scripts, and the packages of every other table. */
+int cbx_manifest_read_pipfile(struct cbx_str text, struct cbx_arena *arena,
+                              struct cbx_manifest *out, struct cbx_err *err);
+
 #endif

@@ -1,28 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Manifests: which files have a reader, and the packages in them. */
-#include "analyzer/manifest/manifest.h"
-
-#include "analyzer/analyze.h"
-#include "tests/unit/unit.h"
-
-static struct cbx_policy *policy;
-static struct cbx_arena arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    struct cbx_err err;
-    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-    return cbx_policy_load("default", &policy, &err);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cbx_policy_free(policy);
-    cbx_arena_done(&arena);
-    return 0;
-}
+#include "tests/unit/analyzer/manifest/manifest_rig.h"
 
 static void the_name_of_a_file_selects_its_reader(void **state)
 {
@@ -39,6 +17,8 @@ static void the_name_of_a_file_selects_its_reader(void **state)
         { "Dockerfile.dev", "dockerfile" },
         { "web.dockerfile", "dockerfile" },
         { "Containerfile", "dockerfile" },
+        { "x/pyproject.toml", "pyproject" },
+        { "Pipfile", "pipfile" },
         { "requirements.txt/x", NULL },
         { "notes.txt", NULL },
         { "", NULL },
@@ -48,41 +28,6 @@ static void the_name_of_a_file_selects_its_reader(void **state)
         const char *name = r != NULL ? r->name : "none";
         assert_string_equal(name, cases[i].reader != NULL ? cases[i].reader : "none");
         assert_true(r == NULL || cbx_manifest_reader_find(r->name)->read == r->read);
-    }
-}
-
-/* "rule line:column-column" of each finding, with "; " between them. */
-static void judge(const char *name, const char *text, struct cbx_buf *out)
-{
-    struct cbx_manifest manifest;
-    struct cbx_decision decision;
-    struct cbx_err err = { 0 };
-    cbx_arena_reset(&arena);
-    const struct cbx_manifest_reader *reader = cbx_manifest_reader_of(cbx_str_of(name));
-    assert_non_null(reader);
-    if (reader->read(cbx_str_of(text), &arena, &manifest, &err) != 0) {
-        cbx_buf_add_cstr(out, err.text);
-        return;
-    }
-    assert_int_equal(cbx_manifest_judge(policy, &manifest, 0, &arena, &decision, &err), 0);
-    for (size_t i = 0; i < decision.finding_count; i++) {
-        const struct cbx_finding *f = &decision.findings[i];
-        cbx_buf_printf(out, "%s%.*s %u:%u-%u", i > 0 ? "; " : "", CBX_STR_ARG(f->rule->id),
-                       f->span.line, f->span.column, f->span.end_column);
-    }
-}
-
-struct expected {
-    const char *text, *findings;
-};
-
-static void check(const char *name, const struct expected *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        CBX_AUTO_DONE(buf) out;
-        cbx_buf_init(&out, 65536);
-        judge(name, cases[i].text, &out);
-        assert_string_equal(out.p, cases[i].findings);
     }
 }
 
@@ -127,37 +72,6 @@ static void dependencies_of_package_json_are_judged_at_their_places(void **state
         { "[]", "it is no JSON object" },
     };
     check("package.json", cases, sizeof(cases) / sizeof(cases[0]));
-}
-
-/* "language<text>line:column" of each piece; the place is that of its last byte. */
-static void take_apart(const char *name, const char *text, struct cbx_buf *out)
-{
-    struct cbx_manifest manifest;
-    struct cbx_err err = { 0 };
-    cbx_arena_reset(&arena);
-    const struct cbx_manifest_reader *reader = cbx_manifest_reader_of(cbx_str_of(name));
-    if (reader->read(cbx_str_of(text), &arena, &manifest, &err) != 0) {
-        cbx_buf_add_cstr(out, err.text);
-        return;
-    }
-    for (size_t i = 0; i < manifest.piece_count; i++) {
-        const struct cbx_manifest_piece *p = &manifest.pieces[i];
-        struct cbx_span last = { .start_byte = (uint32_t)p->text.len - 1,
-                                 .end_byte = (uint32_t)p->text.len };
-        cbx_manifest_map(&manifest, p, &last);
-        cbx_buf_printf(out, "%s<%.*s>%u:%u", p->language, CBX_STR_ARG(p->text), last.line,
-                       last.column);
-    }
-}
-
-static void check_pieces(const char *name, const struct expected *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        CBX_AUTO_DONE(buf) out;
-        cbx_buf_init(&out, 65536);
-        take_apart(name, cases[i].text, &out);
-        assert_string_equal(out.p, cases[i].findings);
-    }
 }
 
 static void scripts_of_package_json_are_shell_code_with_escapes_decoded(void **state)
