@@ -45,8 +45,8 @@ enum {
 };
 
 /* Read a file: UTF-8, line ends normalised. CBX_EINVAL with line and column, CBX_ETOOBIG over the caps.
- * *out lives in the arena and borrows the file. YAML: one document; where a file has several, the first
- * one that is not empty counts, and a further one is refused. */
+ * *out lives in the arena and borrows the file. YAML: several documents are read as one when
+ * each is a table. */
 int cbx_doc_read_json(struct cbx_str file, struct cbx_arena *arena, struct cbx_doc *out,
                       struct cbx_err *err);
 int cbx_doc_read_toml(struct cbx_str file, struct cbx_arena *arena, struct cbx_doc *out,

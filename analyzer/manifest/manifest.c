@@ -53,9 +53,20 @@ static void add_word_facts(struct cbx_parsed *parsed, const struct cbx_manifest_
                            const struct cbx_word *word)
 {
     const struct cbx_packages *packages = cbx_packages_of(parsed->policy, w->kind);
-    if (w->role == CBX_WORD_PACKAGE) {
+    bool listed = false;
+    switch (w->role) {
+    case CBX_WORD_PACKAGE:
+    case CBX_WORD_LOCKED:
+        parsed->locked = w->role == CBX_WORD_LOCKED;
         cbx_packages_check(parsed, w->kind, word);
-    } else if (!cbx_packages_takes_index(parsed, packages, w->kind, w->text)) {
+        return;
+    case CBX_WORD_FILE:
+        listed = cbx_packages_takes_source(parsed, packages, "url");
+        break;
+    case CBX_WORD_INDEX:
+        break;
+    }
+    if (!listed && !cbx_packages_takes_index(parsed, packages, w->kind, w->text)) {
         cbx_packages_add(parsed, CBX_FACT_PACKAGE_SOURCE, word);
     }
 }

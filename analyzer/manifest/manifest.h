@@ -32,7 +32,9 @@ struct cbx_manifest_piece {
 
 enum cbx_word_role {
     CBX_WORD_PACKAGE = 0, /* a package, as a word of its manager's install */
-    CBX_WORD_INDEX,       /* the URL of an index or a registry */
+    CBX_WORD_LOCKED, /* the same in a lock file: most of them the project did not choose itself */
+    CBX_WORD_INDEX,  /* the URL of an index or a registry */
+    CBX_WORD_FILE,   /* the URL that a locked package is downloaded from */
 };
 
 struct cbx_manifest_word {

