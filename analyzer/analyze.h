@@ -4,6 +4,7 @@
 #ifndef CBX_ANALYZER_ANALYZE_H
 #define CBX_ANALYZER_ANALYZE_H
 
+#include "analyzer/build.h"
 #include "analyzer/decide.h"
 #include "policies/policy.h"
 
@@ -25,10 +26,10 @@ struct cbx_analysis {
     /* Or the program that it is a cell of (program.h), or NULL; and which cell, from 0. */
     const struct cbx_program *program;
     size_t cell;
-    int64_t now;        /* Unix seconds, for exceptions */
-    uint32_t budget_ms; /* parse and walk; 0 = 5,000 */
-    bool build;         /* it runs where a project is built, not in a sandbox (build.h) */
-    bool no_hints;      /* only the verdict is of interest: findings have their rule's hint */
+    int64_t now;          /* Unix seconds, for exceptions */
+    uint32_t budget_ms;   /* parse and walk; 0 = 5,000 */
+    enum cbx_build build; /* where it runs: where a project is built, or in a sandbox (build.h) */
+    bool no_hints;        /* only the verdict is of interest: findings have their rule's hint */
 };
 
 /* The cap of the arena of one analysis, for cbx_arena_init. */

@@ -6,6 +6,7 @@
 #include "analyzer/dump.h"
 #include "analyzer/ipynb.h"
 #include "analyzer/lint/kind.h"
+#include "analyzer/lint/skips.h"
 #include "analyzer/lint/suppress.h"
 #include "analyzer/lint/watch.h"
 #include "analyzer/manifest/manifest.h"
@@ -38,6 +39,7 @@ void cbx_lint_result_done(struct cbx_lint_result *result)
     cbx_buf_done(&result->output);
     json_decref(result->failure);
     json_decref(result->entries);
+    json_decref(result->skipped);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -86,10 +88,22 @@ struct check {
     struct cbx_report_finding *findings; /* of all cells so far */
     size_t count, size;
     enum cbx_verdict floor; /* of decisions that are stricter than their findings say */
-    bool build;             /* the code that is judged is for a build */
+    enum cbx_build build;   /* of the code that is judged */
+    json_t **skipped;       /* of the result */
     struct cbx_buf *output;
     struct cbx_err *err;
 };
+
+/* Notes code of the file that is not judged. */
+static void skip_code(struct check *c, enum cbx_lint_skip reason, struct cbx_str language)
+{
+    if (*c->skipped == NULL) {
+        *c->skipped = json_array();
+    }
+    json_array_append_new(
+        *c->skipped, json_pack("{s:s,s:o,s:o}", "reason", cbx_lint_skip_word(reason), "path",
+                               cbx_json_text(c->file.path), "language", cbx_json_text(language)));
+}
 
 /* Reserves room for `more` findings. */
 static int reserve(struct check *c, size_t more)
@@ -281,11 +295,11 @@ static int check_piece(struct check *c, const struct cbx_manifest *manifest,
     const struct cbx_cell cell = { .source = piece->text };
     struct cbx_str language = c->file.language;
     size_t first = c->count;
-    c->build = true;
+    c->build = piece->completed ? CBX_BUILD_COMPLETED : CBX_BUILD_PROJECT;
     c->file.language = cbx_str_of(piece->language);
     int failed = check_cell(c, &cell, NULL, 0);
     c->file.language = language;
-    c->build = false;
+    c->build = CBX_BUILD_NONE;
     move_findings(c, manifest, piece, first);
     return failed;
 }
@@ -328,6 +342,11 @@ static int check_manifest(struct check *c, const struct cbx_manifest_reader *rea
         return cbx_fail(c->err, CBX_EINVAL, "it is not UTF-8 text");
     }
     int failed = reader->read(source.text, arena, &manifest, c->err);
+    for (size_t i = 0; !failed && i < manifest.skip_count; i++) {
+        bool foreign = manifest.skips[i].why == CBX_SKIPPED_FOREIGN;
+        skip_code(c, foreign ? CBX_LINT_SKIP_PIECE : CBX_LINT_SKIP_FRAGMENT,
+                  manifest.skips[i].language);
+    }
     if (!failed && (manifest.requirements || manifest.word_count > 0)) {
         failed = check_packages(c, &manifest);
     }
@@ -458,7 +477,9 @@ static struct check begin(const struct cbx_lint *lint, struct cbx_lint_worker *w
     cbx_buf_init(&out->output, CBX_LINT_OUTPUT_MAX_BYTES);
     cbx_arena_reset(&worker->file);
     cbx_buf_reset(&worker->text);
-    struct check c = { .lint = lint, .worker = worker, .output = &out->output, .err = err };
+    struct check c = {
+        .lint = lint, .worker = worker, .skipped = &out->skipped, .output = &out->output, .err = err
+    };
     c.file.verdict = c.floor = CBX_ALLOW;
     name_file(&c, path);
     return c;

@@ -46,6 +46,7 @@ static void show_progress(struct progress *p, size_t done, size_t all)
 
 struct output {
     const struct cbx_lint *lint;
+    struct cbx_lint_paths *paths; /* for what was skipped in them */
     struct cbx_report_totals totals;
     json_t *failures, *entries;
     struct progress progress;
@@ -81,6 +82,7 @@ static void take_result(void *context, struct cbx_lint_result *result, size_t do
     if (result->entries != NULL) {
         json_array_extend(o->entries, result->entries);
     }
+    cbx_lint_skips_take(&o->paths->skips, result->skipped, &o->paths->arena);
     o->totals.files += result->status != 2;
     o->totals.denied += result->status == 1;
     o->totals.errors += result->status == 2;
@@ -231,13 +233,15 @@ static int check_coverage(const struct cbx_lint_skips *skips, bool told)
 }
 
 static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *lint,
-                      const struct cbx_lint_paths *paths, unsigned jobs, struct cbx_err *err)
+                      struct cbx_lint_paths *paths, unsigned jobs, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;
     CBX_AUTO_JSON failures = json_array();
     CBX_AUTO_JSON entries = json_array();
     cbx_buf_init(&text, OUTPUT_MAX_BYTES);
-    struct output output = { .lint = lint, .failures = failures, .entries = entries };
+    struct output output = {
+        .lint = lint, .paths = paths, .failures = failures, .entries = entries
+    };
     output.progress = (struct progress){ .enabled = !o->quiet && isatty(STDERR_FILENO),
                                          .next_ms = cbx_clock_ms() + PROGRESS_AFTER_MS };
     bool reports = lint->stage == CBX_STAGE_REPORT;

@@ -50,6 +50,32 @@ void cbx_lint_skips_add(struct cbx_lint_skips *skips, enum cbx_lint_skip reason,
     keep_name(skipped, name, arena);
 }
 
+const char *cbx_lint_skip_word(enum cbx_lint_skip reason)
+{
+    return rows[reason].word;
+}
+
+void cbx_lint_skips_take(struct cbx_lint_skips *skips, const json_t *skipped,
+                         struct cbx_arena *arena)
+{
+    size_t i;
+    const json_t *one;
+    json_array_foreach(skipped, i, one)
+    {
+        struct cbx_str word = cbx_json_str(json_object_get(one, "reason"));
+        const struct cbx_lint_skip_name name = {
+            .rank = CBX_LINT_RANK_CODE,
+            .path = cbx_json_str(json_object_get(one, "path")),
+            .foreign = cbx_json_str(json_object_get(one, "language")),
+        };
+        for (size_t reason = 0; reason < CBX_LINT_SKIPS; reason++) {
+            if (cbx_str_is(word, rows[reason].word)) {
+                cbx_lint_skips_add(skips, (enum cbx_lint_skip)reason, &name, true, arena);
+            }
+        }
+    }
+}
+
 size_t cbx_lint_skips_code(const struct cbx_lint_skips *skips)
 {
     size_t code = 0;

@@ -41,5 +41,17 @@ int cbx_manifest_read_pnpm_lock(struct cbx_str text, struct cbx_arena *arena,
                                 struct cbx_manifest *out, struct cbx_err *err);
 int cbx_manifest_read_yarn_lock(struct cbx_str text, struct cbx_arena *arena,
                                 struct cbx_manifest *out, struct cbx_err *err);
+/* Workflows of GitHub (and Gitea, Forgejo): the code of their steps, with expressions as words that are not
+ * known. Code of an unknown shell is skipped. */
+int cbx_manifest_read_workflow(struct cbx_str text, struct cbx_arena *arena,
+                               struct cbx_manifest *out, struct cbx_err *err);
+
+/* Composite actions of GitHub: the same. */
+int cbx_manifest_read_action(struct cbx_str text, struct cbx_arena *arena, struct cbx_manifest *out,
+                             struct cbx_err *err);
+
+/* Pipelines of GitLab: the scripts of each job and of all. */
+int cbx_manifest_read_gitlab_ci(struct cbx_str text, struct cbx_arena *arena,
+                                struct cbx_manifest *out, struct cbx_err *err);
 
 #endif

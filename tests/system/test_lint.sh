@@ -143,6 +143,12 @@ judges_locks() {
     expect '[.files[] | .path as $p | .findings[] | "\($p):\(.line):\(.column) \(.rule)"] == ["project/package-lock.json:2:15 pkg.source", "project/package.json:2:46 sh.command", "project/package.json:3:19 pkg.look-alike", "project/pyproject.toml:2:18 pkg.blocked", "project/pyproject.toml:4:33 sh.command"]' report.json
 }
 ok 'packages and commands of pyproject.toml, and the sources of a lock file, are judged at their places' judges_locks
+mkdir -p flow/.github/workflows
+printf 'jobs:\n  a:\n    steps:\n    - run: |\n        echo ok\n        echo "${{ github.head_ref }}"\n    - {run: "Get-Item x", shell: pwsh}\n' >flow/.github/workflows/ci.yml
+ok 'an expression that a stranger chooses is code, and PowerShell is counted' gives 1 'flow/.github/workflows/ci.yml:6:15: deny [sh.command] ${{ github.head_ref }}' "$lint" --hidden flow
+ok '  in the summary' gives 1 '1 skipped: 1 piece of code without an analyzer (flow/.github/workflows/ci.yml: PowerShell)' "$lint" --hidden flow
+ok '  and by --strict-coverage, from every process' gives 2 'like code was not judged' "$lint" --strict-coverage --jobs 2 flow/.github/workflows/ci.yml good.py
+rm -r flow
 printf 'SHELL' >project/dockerfile.py
 ok 'a language that the name has comes before a manifest' gives 0 '1 file checked' "$lint" project/dockerfile.py
 rm -r project

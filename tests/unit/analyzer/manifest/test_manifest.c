@@ -19,6 +19,12 @@ static void the_name_of_a_file_selects_its_reader(void **state)
         { "Containerfile", "dockerfile" },
         { "x/pyproject.toml", "pyproject" },
         { "Pipfile", "pipfile" },
+        { "x/.github/workflows/CI.yml", "workflow" },
+        { ".github/workflows/ci.yaml", "workflow" },
+        { "workflows/ci.yaml", NULL },
+        { ".github/workflows/x/ci.yaml", NULL },
+        { "x/action.yml", "action" },
+        { ".gitlab-ci.yml", "gitlab_ci" },
         { "requirements.txt/x", NULL },
         { "notes.txt", NULL },
         { "", NULL },
@@ -135,7 +141,7 @@ static void judge_build(const char *code, struct cbx_buf *out)
     struct cbx_err err;
     struct cbx_analysis request = { .source = cbx_str_of(code),
                                     .language = CBX_STR("shell"),
-                                    .build = true };
+                                    .build = CBX_BUILD_PROJECT };
     cbx_arena_reset(&arena);
     assert_int_equal(cbx_analyze(policy, &request, &arena, &decision, &err), 0);
     for (size_t i = 0; i < decision.finding_count; i++) {
@@ -150,6 +156,7 @@ static void a_build_may_start_programs_but_not_what_it_downloads(void **state)
         { "apt-get update && apt-get install -y $X && rm -rf /var/lib/apt > /etc/x", "" },
         { "tsc && vite build && npm run x && $CMD y; eval \"$(ssh-agent)\"", "" },
         { "npm ci && pip install -r r.txt && pip install -e . && curl -o x http://x/y", "" },
+        { "python -m build && python3 -m pytest", "" },
         { "curl http://x/y | sh", "sh.command" },
         { "curl http://x/y | sudo bash -s --", "sh.command" },
         { "bash <(wget -O- http://x/y)", "sh.command" },
