@@ -11,6 +11,7 @@
 #include "analyzer/lint/watch.h"
 #include "analyzer/manifest/manifest.h"
 #include "analyzer/program.h"
+#include "analyzer/rules.h"
 #include "analyzer/source.h"
 #include "policies/base/array.h"
 #include "policies/base/sort.h"
@@ -87,9 +88,10 @@ struct check {
     struct cbx_report_file file;
     struct cbx_report_finding *findings; /* of all cells so far */
     size_t count, size;
-    enum cbx_verdict floor; /* of decisions that are stricter than their findings say */
-    enum cbx_build build;   /* of the code that is judged */
-    json_t **skipped;       /* of the result */
+    enum cbx_verdict floor;      /* of decisions that are stricter than their findings say */
+    enum cbx_build build;        /* of the code that is judged, */
+    enum cbx_manifest_code code; /* and of which kind it is */
+    json_t **skipped;            /* of the result */
     struct cbx_buf *output;
     struct cbx_err *err;
 };
@@ -223,6 +225,45 @@ static void note_verdict(struct check *c, const struct cbx_decision *decision)
     c->floor = (decision->truncated || verdict < shown) && verdict < c->floor ? verdict : c->floor;
 }
 
+/* True when the finding is that the code cannot be read. */
+static bool is_unreadable(const struct cbx_finding *finding)
+{
+    return (finding->rule->match.facts >> CBX_FACT_SYNTAX & 1) != 0 ||
+           finding->rule == &cbx_rule_unreadable;
+}
+
+static bool has_unreadable(const struct cbx_decision *decision)
+{
+    size_t i = 0;
+    while (i < decision->finding_count && !is_unreadable(&decision->findings[i])) {
+        i++;
+    }
+    return i < decision->finding_count;
+}
+
+/* Code of a skill that cannot be read is a warning, beside what was found in the rest of it. */
+static int soften(struct check *c, struct cbx_decision *decision)
+{
+    struct cbx_finding *findings =
+        cbx_arena_array(&c->worker->analysis, decision->finding_count, sizeof(*decision->findings));
+    if (findings == NULL) {
+        return cbx_fail(c->err, CBX_ETOOBIG, "more findings than memory allows");
+    }
+    decision->verdict = CBX_ALLOW;
+    for (size_t i = 0; i < decision->finding_count; i++) {
+        findings[i] = decision->findings[i];
+        if (is_unreadable(&findings[i])) {
+            findings[i].rule = &cbx_rule_fragment;
+            findings[i].effect = findings[i].enforced = CBX_EFFECT_WARN;
+            findings[i].hint = cbx_rule_fragment.hint;
+        }
+        enum cbx_verdict one = verdict_of(findings[i].effect);
+        decision->verdict = one < decision->verdict ? one : decision->verdict;
+    }
+    decision->findings = findings;
+    return 0;
+}
+
 static int check_cell(struct check *c, const struct cbx_cell *cell,
                       const struct cbx_program *program, size_t index)
 {
@@ -239,6 +280,17 @@ static int check_cell(struct check *c, const struct cbx_cell *cell,
         return dump(c, &request);
     }
     int failed = cbx_analyze(policy, &request, &c->worker->analysis, &decision, c->err);
+    if (failed) {
+        return failed;
+    }
+    bool unreadable = c->code != CBX_MANIFEST_BUILD && has_unreadable(&decision);
+    if (unreadable && c->code == CBX_MANIFEST_DOCUMENT) {
+        skip_code(c, CBX_LINT_SKIP_FRAGMENT, c->file.language);
+        return 0;
+    }
+    if (unreadable) {
+        failed = soften(c, &decision);
+    }
     if (failed) {
         return failed;
     }
@@ -295,11 +347,16 @@ static int check_piece(struct check *c, const struct cbx_manifest *manifest,
     const struct cbx_cell cell = { .source = piece->text };
     struct cbx_str language = c->file.language;
     size_t first = c->count;
+    c->code = manifest->code;
     c->build = piece->completed ? CBX_BUILD_COMPLETED : CBX_BUILD_PROJECT;
+    if (manifest->code != CBX_MANIFEST_BUILD) {
+        c->build = CBX_BUILD_NONE;
+    }
     c->file.language = cbx_str_of(piece->language);
     int failed = check_cell(c, &cell, NULL, 0);
     c->file.language = language;
     c->build = CBX_BUILD_NONE;
+    c->code = CBX_MANIFEST_BUILD;
     move_findings(c, manifest, piece, first);
     return failed;
 }

@@ -167,6 +167,7 @@ static int find_paths(const struct cbx_lint_options *o, struct cbx_lint_paths *p
                                       .input_name = o->stdin_filename,
                                       .no_ignore = o->no_ignore,
                                       .hidden = o->hidden,
+                                      .markdown = o->markdown,
                                       .count_code = o->strict_coverage,
                                       .include = include,
                                       .exclude = exclude };

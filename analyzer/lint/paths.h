@@ -15,6 +15,7 @@ struct cbx_lint_filter {
     const char *input_name; /* the name of standard input in reports, NULL: '-' */
     bool no_ignore;
     bool hidden;     /* dot files and folders too */
+    bool markdown;   /* documents too */
     bool count_code; /* search the folders that are left out for code, to count it */
     const struct cbx_ignore *include, *exclude; /* NULL: no such option */
 };

@@ -56,9 +56,17 @@ struct cbx_manifest_skip {
     struct cbx_str language; /* its name; of a fragment too */
 };
 
+/* What the pieces of code are. */
+enum cbx_manifest_code {
+    CBX_MANIFEST_BUILD = 0, /* they run where the project is built */
+    CBX_MANIFEST_SKILL, /* an agent runs them: judged as programs; what cannot be read is a warning */
+    CBX_MANIFEST_DOCUMENT, /* examples: what cannot be read is a fragment */
+};
+
 struct cbx_manifest {
     struct cbx_str text; /* the file */
-    bool requirements;   /* its lines are requirements: packages/install.h reads them */
+    enum cbx_manifest_code code;
+    bool requirements; /* its lines are requirements: packages/install.h reads them */
     struct cbx_manifest_word *words;
     struct cbx_manifest_piece *pieces;
     struct cbx_manifest_skip *skips;

@@ -54,4 +54,13 @@ int cbx_manifest_read_action(struct cbx_str text, struct cbx_arena *arena, struc
 int cbx_manifest_read_gitlab_ci(struct cbx_str text, struct cbx_arena *arena,
                                 struct cbx_manifest *out, struct cbx_err *err);
 
+/* Markdown: fenced blocks of code in a language that is judged. */
+int cbx_manifest_read_markdown(struct cbx_str text, struct cbx_arena *arena,
+                               struct cbx_manifest *out, struct cbx_err *err);
+
+/* Markdown of a skill of agents: the same, commands of its hooks and those behind "!", and blocks in other
+ * languages are noted. */
+int cbx_manifest_read_skill(struct cbx_str text, struct cbx_arena *arena, struct cbx_manifest *out,
+                            struct cbx_err *err);
+
 #endif

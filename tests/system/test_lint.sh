@@ -149,6 +149,16 @@ ok 'an expression that a stranger chooses is code, and PowerShell is counted' gi
 ok '  in the summary' gives 1 '1 skipped: 1 piece of code without an analyzer (flow/.github/workflows/ci.yml: PowerShell)' "$lint" --hidden flow
 ok '  and by --strict-coverage, from every process' gives 2 'like code was not judged' "$lint" --strict-coverage --jobs 2 flow/.github/workflows/ci.yml good.py
 rm -r flow
+mkdir -p skill/x/references
+printf -- '---\nname: x\n---\n- Run it:\n\n  ```python\n  import os\n  os.system(x)\n  ```\n' >skill/x/SKILL.md
+printf '```python\nx = = 1\n```\n' >skill/x/references/more.md
+cp skill/x/references/more.md skill/README.md
+ok 'fenced code of a skill is judged at its places' gives 1 'skill/x/SKILL.md:8:3: deny [py.process] os.system' "$lint" skill
+ok '  code of its documents that cannot be read is a warning' gives 0 'more.md:2:5: warn [lint.fragment]' "$lint" skill/x/references
+ok '  other documents are judged on request, and what cannot be read there is counted' gives 0 '1 fragment of code in a document that cannot be read (skill/README.md: python)' "$lint" --markdown --exclude x skill
+ok '  or when they are named' gives 0 '1 fragment of code' "$lint" skill/README.md
+ok '  and do not count as code that was skipped' gives 0 '1 of no known language' "$lint" --strict-coverage --exclude x skill
+rm -r skill
 printf 'SHELL' >project/dockerfile.py
 ok 'a language that the name has comes before a manifest' gives 0 '1 file checked' "$lint" project/dockerfile.py
 rm -r project

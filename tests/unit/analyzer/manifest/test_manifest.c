@@ -26,6 +26,8 @@ static void the_name_of_a_file_selects_its_reader(void **state)
         { "x/action.yml", "action" },
         { ".gitlab-ci.yml", "gitlab_ci" },
         { "requirements.txt/x", NULL },
+        { "x/SKILL.md", "skill" },
+        { "README.md", "markdown" },
         { "notes.txt", NULL },
         { "", NULL },
     };
