@@ -91,6 +91,7 @@ struct check {
     enum cbx_verdict floor;      /* of decisions that are stricter than their findings say */
     enum cbx_build build;        /* of the code that is judged, */
     enum cbx_manifest_code code; /* and of which kind it is */
+    bool unreadable;             /* the code that was judged last cannot be read */
     json_t **skipped;            /* of the result */
     struct cbx_buf *output;
     struct cbx_err *err;
@@ -283,12 +284,11 @@ static int check_cell(struct check *c, const struct cbx_cell *cell,
     if (failed) {
         return failed;
     }
-    bool unreadable = c->code != CBX_MANIFEST_BUILD && has_unreadable(&decision);
-    if (unreadable && c->code == CBX_MANIFEST_DOCUMENT) {
-        skip_code(c, CBX_LINT_SKIP_FRAGMENT, c->file.language);
+    c->unreadable = has_unreadable(&decision);
+    if (c->unreadable && c->code == CBX_MANIFEST_DOCUMENT) {
         return 0;
     }
-    if (unreadable) {
+    if (c->unreadable && c->code == CBX_MANIFEST_SKILL) {
         failed = soften(c, &decision);
     }
     if (failed) {
@@ -341,16 +341,16 @@ static void move_findings(struct check *c, const struct cbx_manifest *manifest,
     }
 }
 
-static int check_piece(struct check *c, const struct cbx_manifest *manifest,
-                       const struct cbx_manifest_piece *piece)
+static int check_code(struct check *c, const struct cbx_manifest *manifest,
+                      const struct cbx_manifest_piece *piece, enum cbx_manifest_code code)
 {
     const struct cbx_cell cell = { .source = piece->text };
     struct cbx_str language = c->file.language;
     size_t first = c->count;
-    c->code = manifest->code;
-    c->build = piece->completed ? CBX_BUILD_COMPLETED : CBX_BUILD_PROJECT;
-    if (manifest->code != CBX_MANIFEST_BUILD) {
-        c->build = CBX_BUILD_NONE;
+    c->code = code;
+    c->unreadable = false;
+    if (code == CBX_MANIFEST_BUILD) {
+        c->build = piece->completed ? CBX_BUILD_COMPLETED : CBX_BUILD_PROJECT;
     }
     c->file.language = cbx_str_of(piece->language);
     int failed = check_cell(c, &cell, NULL, 0);
@@ -358,6 +358,22 @@ static int check_piece(struct check *c, const struct cbx_manifest *manifest,
     c->build = CBX_BUILD_NONE;
     c->code = CBX_MANIFEST_BUILD;
     move_findings(c, manifest, piece, first);
+    return failed;
+}
+
+/* An example that cannot be read is a fragment, and so is code with the marks of a template that cannot be read
+ * with them nor without: no program runs it as it is. */
+static int check_piece(struct check *c, const struct cbx_manifest *manifest,
+                       const struct cbx_manifest_piece *piece)
+{
+    bool lenient = manifest->code == CBX_MANIFEST_DOCUMENT || piece->instead != NULL;
+    int failed = check_code(c, manifest, piece, lenient ? CBX_MANIFEST_DOCUMENT : manifest->code);
+    if (!failed && lenient && c->unreadable && piece->instead != NULL) {
+        failed = check_code(c, manifest, piece->instead, CBX_MANIFEST_DOCUMENT);
+    }
+    if (!failed && lenient && c->unreadable) {
+        skip_code(c, CBX_LINT_SKIP_FRAGMENT, cbx_str_of(piece->language));
+    }
     return failed;
 }
 

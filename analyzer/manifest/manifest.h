@@ -29,6 +29,8 @@ struct cbx_manifest_piece {
     struct cbx_str text;
     const struct cbx_manifest_run *runs; /* by place; the first is at 0 */
     size_t run_count;
+    /* The same code without the marks of a template, judged when this cannot be read; NULL: there is none. */
+    const struct cbx_manifest_piece *instead;
 };
 
 enum cbx_word_role {
@@ -59,6 +61,7 @@ struct cbx_manifest_skip {
 /* What the pieces of code are. */
 enum cbx_manifest_code {
     CBX_MANIFEST_BUILD = 0, /* they run where the project is built */
+    CBX_MANIFEST_PAGE,      /* a browser runs them: judged as programs */
     CBX_MANIFEST_SKILL, /* an agent runs them: judged as programs; what cannot be read is a warning */
     CBX_MANIFEST_DOCUMENT, /* examples: what cannot be read is a fragment */
 };

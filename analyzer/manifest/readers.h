@@ -63,4 +63,8 @@ int cbx_manifest_read_markdown(struct cbx_str text, struct cbx_arena *arena,
 int cbx_manifest_read_skill(struct cbx_str text, struct cbx_arena *arena, struct cbx_manifest *out,
                             struct cbx_err *err);
 
+/* HTML: scripts, handlers of events, addresses with code. */
+int cbx_manifest_read_html(struct cbx_str text, struct cbx_arena *arena, struct cbx_manifest *out,
+                           struct cbx_err *err);
+
 #endif

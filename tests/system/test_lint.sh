@@ -159,6 +159,15 @@ ok '  other documents are judged on request, and what cannot be read there is co
 ok '  or when they are named' gives 0 '1 fragment of code' "$lint" skill/README.md
 ok '  and do not count as code that was skipped' gives 0 '1 of no known language' "$lint" --strict-coverage --exclude x skill
 rm -r skill
+mkdir page
+printf '<p onclick="eval(&quot;x&quot; + y)">\n<script>\n  eval(x)\n</script><script type="text/babel">x</script>\n<script>a = {{ b|c }};</script><script>{%% x %%} = = {{ y }}</script>\n' >page/a.html
+judges_page() {
+    json page
+    expect '[.files[0].findings[] | "\(.line):\(.column) \(.rule)"] == ["1:13 js.dynamic-code", "3:3 js.dynamic-code"]' report.json
+    expect '[.summary.skipped.reasons[] | "\(.reason) \(.count) \(.names[0].language)"] == ["piece 1 text/babel", "fragment 1 javascript"]' report.json
+}
+ok 'scripts and handlers of a page are judged at their places, templates looked through, other types counted' judges_page
+rm -r page
 printf 'SHELL' >project/dockerfile.py
 ok 'a language that the name has comes before a manifest' gives 0 '1 file checked' "$lint" project/dockerfile.py
 rm -r project

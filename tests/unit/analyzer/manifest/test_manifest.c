@@ -28,6 +28,7 @@ static void the_name_of_a_file_selects_its_reader(void **state)
         { "requirements.txt/x", NULL },
         { "x/SKILL.md", "skill" },
         { "README.md", "markdown" },
+        { "x/Index.HTML", "html" },
         { "notes.txt", NULL },
         { "", NULL },
     };
