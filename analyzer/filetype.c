@@ -113,6 +113,11 @@ static bool is_called(const struct foreign *foreign, struct cbx_str word)
 struct cbx_filetype cbx_filetype_of_word(struct cbx_str word)
 {
     struct cbx_filetype type = { .lang = cbx_lang_find(word) };
+    for (size_t i = 0; i < COUNT(interpreters) && type.lang == NULL; i++) {
+        if (cbx_str_is(word, interpreters[i].name)) {
+            type.lang = cbx_lang_find(cbx_str_of(interpreters[i].language));
+        }
+    }
     for (size_t i = 0; i < COUNT(foreigns) && type.lang == NULL && type.foreign.len == 0; i++) {
         if (is_called(&foreigns[i], word)) {
             type = foreign_type(foreigns[i].display);

@@ -82,8 +82,8 @@ static void take_result(void *context, struct cbx_lint_result *result, size_t do
     if (result->entries != NULL) {
         json_array_extend(o->entries, result->entries);
     }
-    cbx_lint_skips_take(&o->paths->skips, result->skipped, &o->paths->arena);
-    o->totals.files += result->status != 2;
+    size_t skipped = cbx_lint_skips_take(&o->paths->skips, result->skipped, &o->paths->arena);
+    o->totals.files += result->status != 2 && skipped == 0;
     o->totals.denied += result->status == 1;
     o->totals.errors += result->status == 2;
     o->totals.findings += result->findings;

@@ -55,10 +55,10 @@ const char *cbx_lint_skip_word(enum cbx_lint_skip reason)
     return rows[reason].word;
 }
 
-void cbx_lint_skips_take(struct cbx_lint_skips *skips, const json_t *skipped,
-                         struct cbx_arena *arena)
+size_t cbx_lint_skips_take(struct cbx_lint_skips *skips, const json_t *skipped,
+                           struct cbx_arena *arena)
 {
-    size_t i;
+    size_t i, files = 0;
     const json_t *one;
     json_array_foreach(skipped, i, one)
     {
@@ -71,9 +71,11 @@ void cbx_lint_skips_take(struct cbx_lint_skips *skips, const json_t *skipped,
         for (size_t reason = 0; reason < CBX_LINT_SKIPS; reason++) {
             if (cbx_str_is(word, rows[reason].word)) {
                 cbx_lint_skips_add(skips, (enum cbx_lint_skip)reason, &name, true, arena);
+                files += reason == CBX_LINT_SKIP_FOREIGN;
             }
         }
     }
+    return files;
 }
 
 size_t cbx_lint_skips_code(const struct cbx_lint_skips *skips)

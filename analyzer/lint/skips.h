@@ -44,9 +44,9 @@ void cbx_lint_skips_add(struct cbx_lint_skips *skips, enum cbx_lint_skip reason,
                         struct cbx_arena *arena);
 
 /* Counts what a file has that was not judged: [{"reason", "path", "language"}], as cbx_lint_file gives it.
- * Anything else in the list is left out. */
-void cbx_lint_skips_take(struct cbx_lint_skips *skips, const json_t *skipped,
-                         struct cbx_arena *arena);
+ * Anything else in the list is left out. Returns the number of whole files in it. */
+size_t cbx_lint_skips_take(struct cbx_lint_skips *skips, const json_t *skipped,
+                           struct cbx_arena *arena);
 
 /* The word of a reason, in such a list. */
 const char *cbx_lint_skip_word(enum cbx_lint_skip reason);

@@ -64,6 +64,20 @@ ok 'findings of a notebook name their cell in every format' cells
 printf '{"cells": [{"cell_type": "code", "source": [' >broken.ipynb
 ok 'a broken notebook cannot be checked' gives 2 'broken.ipynb' "$lint" broken.ipynb
 
+notebook() { # KERNEL FIRST SECOND
+    printf '{"cells": [{"cell_type": "code", "source": [\n"%s"]}, {"cell_type": "code", "source": [\n"%s"]}], "metadata": {"kernelspec": {"language": "%s"}}, "nbformat": 4}' "$2" "$3" "$1"
+}
+notebook bash 'x=paramiko' 'pip install $x' >shell.ipynb
+notebook javascript 'const f = eval' 'f(y)' >js.ipynb
+notebook Deno 'let x: number = 1' 'eval(String(x))' >deno.ipynb
+notebook R 'x <- 1' 'system(x)' >r.ipynb
+ok 'a notebook of the shell is judged in its language, with the cells before' gives 1 'shell.ipynb:cell 2:1:' "$lint" shell.ipynb
+ok '  and one of JavaScript' gives 1 'js.ipynb:cell 1:1:11: deny [js.dynamic-code]' "$lint" js.ipynb
+ok '  and one of Deno as TypeScript' gives 1 'deno.ipynb:cell 2:1:1: deny [js.dynamic-code]' "$lint" deno.ipynb
+ok '  and one of R is code without an analyzer' gives 0 '0 files checked under policy default: 0 denied, 0 findings; 1 skipped: 1 file of code without an analyzer (r.ipynb: R)' "$lint" r.ipynb
+ok '  which counts for --strict-coverage' gives 2 '1 file that looks like code was not judged' "$lint" --strict-coverage r.ipynb good.py
+rm shell.ipynb js.ipynb deno.ipynb r.ipynb
+
 # --- a rule that relies on the guard
 printf 'n=0\nwhile read -r v; do n=$((n + v)); done <data.txt\n' >sum.sh
 printf 'version: 1\nname: open\nextends: [default]\nguard: {start-process: allow, override: true}\n' >open.yaml

@@ -113,14 +113,9 @@ static void a_word_names_a_language(void **state)
     static const struct {
         const char *word, *foreign, *lang;
     } cases[] = {
-        { "ruby", "Ruby", NULL },
-        { "rs", "Rust", NULL },
-        { "r", "R", NULL },
-        { "julia", "Julia", NULL },
-        { "ps1", "PowerShell", NULL },
-        { "python", NULL, "python" },
-        { "json", NULL, NULL },
-        { "", NULL, NULL },
+        { "ruby", "Ruby", NULL },       { "rs", "Rust", NULL },        { "r", "R", NULL },
+        { "julia", "Julia", NULL },     { "ps1", "PowerShell", NULL }, { "python", NULL, "python" },
+        { "deno", NULL, "typescript" }, { "json", NULL, NULL },        { "", NULL, NULL },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cbx_filetype type = cbx_filetype_of_word(cbx_str_of(cases[i].word));
