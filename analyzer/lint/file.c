@@ -68,6 +68,11 @@ static int read_path(const struct cbx_lint_path *path, struct cbx_buf *out, stru
     if (path->error.len > 0) {
         return cbx_fail(err, CBX_EIO, "%s", path->error.p);
     }
+    if (path->held) {
+        return cbx_buf_add(out, path->text) == 0
+                   ? 0
+                   : cbx_fail(err, CBX_ETOOBIG, "larger than %zu bytes", out->max_bytes);
+    }
     if (path->input) {
         return read_all(STDIN_FILENO, out, err);
     }

@@ -2,6 +2,7 @@
  * codebox-lint: judges files, folders, notebooks and standard input under a policy, and runs
  * nothing. Needs no engine, no configuration, no network. Exit status: 0 everything is allowed, 1
  * something is denied or needs approval, 2 something could not be checked. */
+#include "analyzer/lint/lsp/server.h"
 #include "analyzer/lint/options.h"
 #include "analyzer/lint/rules.h"
 #include "analyzer/lint/run.h"
@@ -334,6 +335,25 @@ static int show_rules(const struct cbx_lint_options *o, const struct cbx_policy 
     return failed ? failed : print(&text);
 }
 
+/* The findings of open documents have the form of the JSON report. */
+static int serve_editor(const struct cbx_lint_options *o, const struct cbx_policy *policy,
+                        struct cbx_err *err)
+{
+    CBX_AUTO(baseline) baseline = NULL;
+    if (o->paths.count > 0) {
+        return cbx_fail(err, CBX_EINVAL, "--lsp takes no PATH: the editor sends documents");
+    }
+    int failed = o->baseline != NULL ? cbx_baseline_load(o->baseline, &baseline, err) : 0;
+    if (failed) {
+        return failed;
+    }
+    const struct cbx_lint lint = { .report = { .policy = policy },
+                                   .format = &cbx_report_as_json,
+                                   .baseline = baseline,
+                                   .now = time(NULL) };
+    return cbx_lsp_serve(&lint);
+}
+
 static int with_policy(const struct cbx_lint_options *o, struct cbx_err *err)
 {
     CBX_AUTO(policy) policy = NULL;
@@ -343,6 +363,9 @@ static int with_policy(const struct cbx_lint_options *o, struct cbx_err *err)
     }
     if (o->explain != NULL || o->list_rules) {
         return show_rules(o, policy, err);
+    }
+    if (o->lsp) {
+        return serve_editor(o, policy, err);
     }
     return o->paths.count > 0
                ? lint_all(o, policy, err)

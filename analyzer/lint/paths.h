@@ -21,7 +21,9 @@ struct cbx_lint_filter {
 };
 
 struct cbx_lint_path {
-    bool input;            /* standard input */
+    bool input; /* standard input */
+    bool held;  /* an editor holds it: `text` is checked, the file is not read */
+    struct cbx_str text;
     struct cbx_str path;   /* as it was found; terminated */
     struct cbx_str normal; /* the result of cbx_lint_path_normal */
     const char *language;  /* as in cbx_lint_kind */

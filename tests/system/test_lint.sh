@@ -134,6 +134,14 @@ ok '  and in what .gitignore names' gives 2 '4 files that look like code were no
 ok '  but not what the caller left out' gives 0 '' "$lint" --strict-coverage --exclude '.x' --exclude gi --exclude A.PY --exclude tool mixed
 ok 'a file that is named and has no analyzer is an error with its language' gives 2 "no analyzer for 'Ruby'" "$lint" --stdin-filename x.rb - </dev/null
 
+# --- an editor
+editor() {
+    local status=0
+    "$root/tests/lsp/check" "$lint" || status=$?
+    [ "$status" = 0 ] || [ "$status" = 77 ]
+}
+ok 'a client of the Language Server Protocol is served' editor
+
 # --- manifests
 mkdir -p project
 printf 'requests==2.32.0\nparamiko\n-r base.txt\n' >project/requirements.txt
