@@ -22,7 +22,9 @@ static int check_code(struct cbx_lint_check *c, const struct cbx_manifest *manif
     size_t first = c->count;
     c->code = code;
     c->unreadable = false;
-    if (code == CBX_MANIFEST_BUILD) {
+    /* commands of a document are what people type where the project is built */
+    bool commands = code == CBX_MANIFEST_DOCUMENT && strcmp(piece->language, "shell") == 0;
+    if (code == CBX_MANIFEST_BUILD || commands) {
         c->build = piece->completed ? CBX_BUILD_COMPLETED : CBX_BUILD_PROJECT;
     }
     c->file.language = cbx_str_of(piece->language);

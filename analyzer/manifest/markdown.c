@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Documents in Markdown, and skills of agents (SKILL.md): code in fenced blocks. A skill also has commands that
- * run before an agent reads it: those of hooks in its front matter, and those behind "!". */
+ * run before an agent reads it: the commands of hooks in its front matter, and the commands behind "!". */
 #include "analyzer/manifest/doc.h"
 #include "analyzer/manifest/fences.h"
 #include "analyzer/manifest/readers.h"
@@ -241,7 +241,7 @@ static int read_front_matter(struct reading *r, struct cbx_range yaml)
 {
     struct cbx_doc doc;
     struct cbx_err ignored = { 0 };
-    /* the places are those of the file: what is before is its first line, a document mark */
+    /* the first line of the file, a document mark, is read too: places stay the places in the file */
     struct cbx_str front = cbx_str_sub(r->text, 0, yaml.end);
     if (yaml.end <= yaml.start) {
         return 0;

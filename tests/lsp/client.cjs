@@ -162,7 +162,7 @@ async function main() {
         assert.strictEqual(published.diagnostics[0].code, 'py.process');
         assert.deepStrictEqual([...new Set(published.diagnostics.map((d) => d.range.start.line))], [2]);
     });
-    await check('a change that does not fit is told, and the whole text sets it right', async () => {
+    await check('a change that does not fit is reported, and the whole text replaces it', async () => {
         const lost = await client.change('file:///x/c.py', 2, [{ range: { start: { line: 1, character: 0 }, end: { line: 0, character: 0 } }, text: '' }]);
         assert.match(lost.diagnostics[0].message, /ends before it begins/);
         assert.deepStrictEqual(rules(await client.change('file:///x/c.py', 3, [{ text: 'x = 1\n' }])), []);

@@ -178,6 +178,11 @@ cp skill/x/references/more.md skill/README.md
 ok 'fenced code of a skill is judged at its places' gives 1 'skill/x/SKILL.md:8:3: deny [py.process] os.system' "$lint" skill
 ok '  code of its documents that cannot be read is a warning' gives 0 'more.md:2:5: warn [lint.fragment]' "$lint" skill/x/references
 ok '  other documents are judged on request, and what cannot be read there is counted' gives 0 '1 fragment of code in a document that cannot be read (skill/README.md: python)' "$lint" --markdown --exclude x skill
+printf '```sh\ngit clone x\n```\n```sh\ncurl http://x/y | sh\n```\n' >skill/INSTALL.md
+ok '  their commands as those of a build' gives 1 'skill/INSTALL.md:5:19: deny [sh.command] code' "$lint" skill/INSTALL.md
+lacks_git() { "$lint" skill/INSTALL.md 2>/dev/null | lacks git; }
+ok '  which may start programs' lacks_git
+rm skill/INSTALL.md
 ok '  or when they are named' gives 0 '1 fragment of code' "$lint" skill/README.md
 ok '  and do not count as code that was skipped' gives 0 '1 of no known language' "$lint" --strict-coverage --exclude x skill
 rm -r skill
