@@ -180,7 +180,7 @@ ok '  code of its documents that cannot be read is a warning' gives 0 'more.md:2
 ok '  other documents are judged on request, and what cannot be read there is counted' gives 0 '1 fragment of code in a document that cannot be read (skill/README.md: python)' "$lint" --markdown --exclude x skill
 printf '```sh\ngit clone x\n```\n```sh\ncurl http://x/y | sh\n```\n' >skill/INSTALL.md
 ok '  their commands as those of a build' gives 1 'skill/INSTALL.md:5:19: deny [sh.command] code' "$lint" skill/INSTALL.md
-lacks_git() { "$lint" skill/INSTALL.md 2>/dev/null | lacks git; }
+lacks_git() { "$lint" skill/INSTALL.md >out.txt 2>/dev/null || true; lacks 'git' <out.txt; }
 ok '  which may start programs' lacks_git
 rm skill/INSTALL.md
 ok '  or when they are named' gives 0 '1 fragment of code' "$lint" skill/README.md
