@@ -170,22 +170,12 @@ int cbx_doc_each(const struct cbx_doc *doc, const char *path,
  * where the search stands: places are shown, what is judged is the decoded text. */
 struct following {
     struct cbx_str file;
-    uint32_t at, end, indent;
+    uint32_t at, end;
 };
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n';
-}
-
-static uint32_t block_indent(struct cbx_str file, uint32_t at, uint32_t end)
-{
-    uint32_t line = at;
-    while (at < end && is_blank(file.p[at])) {
-        line = file.p[at] == '\n' ? at + 1 : line;
-        at++;
-    }
-    return at - line;
 }
 
 /* The length of an escape, from its backslash on. */
@@ -204,11 +194,8 @@ static uint32_t escape_bytes(const struct following *f)
 }
 
 /* Moves to where the next byte of the text may be written. */
-static void skip_unwritten(struct following *f, enum cbx_doc_style style, char c, bool line_start)
+static void skip_unwritten(struct following *f, enum cbx_doc_style style, char c)
 {
-    for (uint32_t i = 0; style == CBX_DOC_BLOCK && line_start && i < f->indent; i++) {
-        f->at += f->at < f->end && f->file.p[f->at] == ' ';
-    }
     bool joined = style == CBX_DOC_ESCAPED && f->at + 1 < f->end && f->file.p[f->at] == '\\' &&
                   is_blank(f->file.p[f->at + 1]);
     f->at += joined;
@@ -220,13 +207,11 @@ static void skip_unwritten(struct following *f, enum cbx_doc_style style, char c
 void cbx_doc_take(struct cbx_piece_maker *maker, const struct cbx_doc_node *text)
 {
     struct following f = { .file = maker->file, .at = text->start, .end = text->end };
-    bool line_start = true;
-    f.indent = text->style == CBX_DOC_BLOCK ? block_indent(f.file, f.at, f.end) : 0;
     for (size_t i = 0; i < text->text.len; i++) {
         char c = text->text.p[i];
         bool more = (c & 0xC0) == 0x80; /* of a character: it goes with its first byte */
         if (!more) {
-            skip_unwritten(&f, text->style, c, line_start);
+            skip_unwritten(&f, text->style, c);
         }
         uint32_t place = f.at < f.end ? f.at : f.end;
         bool same = f.at < f.end && f.file.p[f.at] == c;
@@ -238,6 +223,5 @@ void cbx_doc_take(struct cbx_piece_maker *maker, const struct cbx_doc_node *text
             f.at++;
             f.at += text->style == CBX_DOC_QUOTED && c == '\'';
         }
-        line_start = c == '\n';
     }
 }

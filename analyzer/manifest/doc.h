@@ -15,10 +15,9 @@ enum cbx_doc_kind {
 
 /* How a text is written in the file: what its bytes there stand for. */
 enum cbx_doc_style {
-    CBX_DOC_VERBATIM = 0, /* each byte for itself; line ends may be folded */
+    CBX_DOC_VERBATIM = 0, /* each byte for itself; lines may be indented, and their ends folded */
     CBX_DOC_ESCAPED,      /* with backslashes */
     CBX_DOC_QUOTED,       /* with '' for ' */
-    CBX_DOC_BLOCK,        /* indented lines */
 };
 
 struct cbx_doc_node {

@@ -149,7 +149,6 @@ static void set_style(struct builder *b, struct cbx_doc_node *node, yaml_scalar_
     bool escaped = style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
     if (block) {
         const char *feed = memchr(file.p + node->start, '\n', node->end - node->start);
-        node->style = CBX_DOC_BLOCK;
         node->start = feed != NULL ? (uint32_t)(feed - file.p) + 1 : node->end;
     } else if (quoted || escaped) {
         node->style = quoted ? CBX_DOC_QUOTED : CBX_DOC_ESCAPED;

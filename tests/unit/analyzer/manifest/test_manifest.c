@@ -138,13 +138,13 @@ static void a_dockerfile_that_is_not_understood_is_an_error_with_its_place(void 
 }
 
 /* The facts of the shell that count in a build, as rules. */
-static void judge_build(const char *code, struct cbx_buf *out)
+static void judge_build(const char *code, enum cbx_build build, struct cbx_buf *out)
 {
     struct cbx_decision decision;
     struct cbx_err err;
     struct cbx_analysis request = { .source = cbx_str_of(code),
                                     .language = CBX_STR("shell"),
-                                    .build = CBX_BUILD_PROJECT };
+                                    .build = build };
     cbx_arena_reset(&arena);
     assert_int_equal(cbx_analyze(policy, &request, &arena, &decision, &err), 0);
     for (size_t i = 0; i < decision.finding_count; i++) {
@@ -173,10 +173,31 @@ static void a_build_may_start_programs_but_not_what_it_downloads(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CBX_AUTO_DONE(buf) out;
         cbx_buf_init(&out, 65536);
-        judge_build(cases[i].text, &out);
+        judge_build(cases[i].text, CBX_BUILD_PROJECT, &out);
         if (strcmp(out.p, cases[i].findings) != 0) {
             fail_msg("%s: '%s'", cases[i].text, out.p);
         }
+    }
+}
+
+static void versions_that_a_service_fills_in_are_no_findings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code;
+        enum cbx_build build;
+        const char *rules;
+    } cases[] = {
+        { "pip install \"django==$V\"", CBX_BUILD_PROJECT, "pkg.source" },
+        { "pip install \"django==$V\"", CBX_BUILD_COMPLETED, "" },
+        { "pip install paramiko git+https://example.org/x $V", CBX_BUILD_COMPLETED,
+          "pkg.blocked pkg.source" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_DONE(buf) out;
+        cbx_buf_init(&out, 65536);
+        judge_build(cases[i].code, cases[i].build, &out);
+        assert_string_equal(out.p, cases[i].rules);
     }
 }
 
@@ -190,6 +211,7 @@ int main(void)
         cmocka_unit_test(commands_of_a_dockerfile_are_shell_code),
         cmocka_unit_test(a_dockerfile_that_is_not_understood_is_an_error_with_its_place),
         cmocka_unit_test(a_build_may_start_programs_but_not_what_it_downloads),
+        cmocka_unit_test(versions_that_a_service_fills_in_are_no_findings),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
