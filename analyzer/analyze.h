@@ -4,7 +4,6 @@
 #ifndef CBX_ANALYZER_ANALYZE_H
 #define CBX_ANALYZER_ANALYZE_H
 
-#include "analyzer/build.h"
 #include "analyzer/decide.h"
 #include "policies/policy.h"
 
@@ -12,6 +11,13 @@
 
 struct cbx_past;
 struct cbx_program;
+
+/* Where code runs: what counts there is in build.h. */
+enum cbx_build {
+    CBX_BUILD_NONE = 0, /* a sandbox */
+    CBX_BUILD_PROJECT,  /* Dockerfiles, scripts */
+    CBX_BUILD_COMPLETED, /* workflows, whose expressions are replaced before a shell reads the code */
+};
 
 struct cbx_analysis {
     struct cbx_str source; /* any bytes */

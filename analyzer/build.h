@@ -4,13 +4,8 @@
 #ifndef CBX_ANALYZER_BUILD_H
 #define CBX_ANALYZER_BUILD_H
 
+#include "analyzer/analyze.h"
 #include "analyzer/facts.h"
-
-enum cbx_build {
-    CBX_BUILD_NONE = 0, /* a sandbox */
-    CBX_BUILD_PROJECT,  /* Dockerfiles, scripts */
-    CBX_BUILD_COMPLETED, /* workflows, whose expressions are replaced before a shell reads the code */
-};
 
 /* Removes the facts that only mean something in a sandbox, and keeps the others. A build starts the
  * programs of its image and writes to its file system: that a command is not in `shell.allow`, or a
