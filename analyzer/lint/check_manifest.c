@@ -90,6 +90,9 @@ int cbx_lint_check_manifest(struct cbx_lint_check *c, const struct cbx_manifest_
         return cbx_fail(c->err, CBX_EINVAL, "it is not UTF-8 text");
     }
     int failed = reader->read(source.text, arena, &manifest, c->err);
+    if (!failed && arena->exhausted) {
+        failed = cbx_fail(c->err, CBX_ETOOBIG, "out of the analysis's memory");
+    }
     for (size_t i = 0; !failed && i < manifest.skip_count; i++) {
         bool foreign = manifest.skips[i].why == CBX_SKIPPED_FOREIGN;
         cbx_lint_check_skip(c, foreign ? CBX_LINT_SKIP_PIECE : CBX_LINT_SKIP_FRAGMENT,

@@ -8,7 +8,7 @@
 
 #include <ctype.h>
 
-/* The language of the kernel. Neither member set in the table: it is unknown, and called as the file calls it. */
+/* The language of the kernel; a language that no table has keeps the name that the file gives it. */
 static struct cbx_filetype type_of(const struct cbx_ipynb *notebook)
 {
     char word[64];

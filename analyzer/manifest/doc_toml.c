@@ -137,12 +137,22 @@ static struct cbx_doc_node *find(const struct cbx_doc_node *map, struct cbx_str 
     return entry;
 }
 
+/* A header or a name of a key, which is looked for among the entries before it. */
+static int count_table(struct reading *r)
+{
+    if (++r->tables <= CBX_DOC_TABLES_MAX) {
+        return 0;
+    }
+    return cbx_fail(r->maker.err, CBX_ETOOBIG, "more tables than are read, allowed are %d",
+                    CBX_DOC_TABLES_MAX);
+}
+
 /* Enters the table of this name in `map`, the last one of a list of tables; makes it when there is none. */
 static int enter_table(struct reading *r, struct cbx_doc_node **map, TSNode key)
 {
-    if (++r->tables > CBX_DOC_TABLES_MAX) {
-        return cbx_fail(r->maker.err, CBX_ETOOBIG, "more tables than are read, allowed are %d",
-                        CBX_DOC_TABLES_MAX);
+    int failed = count_table(r);
+    if (failed) {
+        return failed;
     }
     struct cbx_doc_node *entry = find(*map, read_key(r, key));
     if (entry == NULL) {
@@ -164,6 +174,10 @@ static int enter_table(struct reading *r, struct cbx_doc_node **map, TSNode key)
 static int add_item(struct reading *r, struct cbx_doc_node **map, TSNode key)
 {
     uint32_t start = ts_node_start_byte(key), end = ts_node_end_byte(key);
+    int failed = count_table(r);
+    if (failed) {
+        return failed;
+    }
     struct cbx_doc_node *list = find(*map, read_key(r, key));
     if (list == NULL) {
         list = cbx_doc_add(&r->maker, *map, CBX_DOC_LIST, start, end);

@@ -111,10 +111,13 @@ int cbx_workflow_end_piece(struct cbx_piece_maker *maker, const char *language,
     size_t mark = strlen(e->begin);
     CBX_AUTO_DONE(piece_maker) out;
     cbx_piece_maker_init(&out, maker->arena, maker->file);
+    bool ended =
+        true; /* behind an expression without an end there is none: the service refuses the text */
     for (size_t at = 0; at < text.len;) {
         uint32_t place = cbx_piece_maker_place(maker, (uint32_t)at);
-        bool begins = at + mark <= text.len && memcmp(text.p + at, e->begin, mark) == 0;
+        bool begins = ended && at + mark <= text.len && memcmp(text.p + at, e->begin, mark) == 0;
         size_t end = begins ? end_of(text, at + mark, e) : 0;
+        ended = ended && (!begins || end > 0);
         if (end == 0) {
             cbx_piece_maker_put(&out, cbx_str_sub(text, at, at + 1), place);
             at++;

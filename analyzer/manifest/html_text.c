@@ -125,16 +125,24 @@ static const struct template_mark {
     { "<%", "%>", " " },           { "<?", "?>", " " },
 };
 
-/* The mark that begins at `at`, and the place behind its end; NULL when there is none. */
-static const struct template_mark *find_mark(struct cbx_str text, size_t at, size_t *behind)
+enum { MARKS = sizeof(marks) / sizeof(marks[0]) };
+
+/* The mark that begins at `at`, and the place behind its end; NULL when there is none. `unended`: marks that have no
+ * end from there on, so that the text is not searched for it again. */
+static const struct template_mark *find_mark(struct cbx_str text, size_t at, bool unended[MARKS],
+                                             size_t *behind)
 {
     struct cbx_str rest = cbx_str_sub(text, at, text.len);
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+    for (size_t i = 0; i < MARKS; i++) {
         if (!cbx_str_starts(rest, cbx_str_of(marks[i].begin))) {
             continue;
         }
+        if (unended[i]) {
+            return NULL;
+        }
         const char *end = memmem(rest.p, rest.len, marks[i].end, strlen(marks[i].end));
         *behind = end != NULL ? at + (size_t)(end - rest.p) + strlen(marks[i].end) : 0;
+        unended[i] = end == NULL;
         return end != NULL ? &marks[i] : NULL;
     }
     return NULL;
@@ -143,11 +151,11 @@ static const struct template_mark *find_mark(struct cbx_str text, size_t at, siz
 bool cbx_html_take_template(struct cbx_piece_maker *out, const struct cbx_piece_maker *code)
 {
     struct cbx_str text = cbx_buf_str(&code->text);
-    bool found = false;
+    bool found = false, unended[MARKS] = { false };
     for (size_t at = 0; at < text.len;) {
         size_t behind = 0;
         uint32_t place = cbx_piece_maker_place(code, (uint32_t)at);
-        const struct template_mark *mark = find_mark(text, at, &behind);
+        const struct template_mark *mark = find_mark(text, at, unended, &behind);
         if (mark != NULL) {
             cbx_piece_maker_put(out, cbx_str_of(mark->stands_for), place);
             at = behind;

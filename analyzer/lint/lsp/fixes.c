@@ -103,12 +103,15 @@ static bool remove_line(struct fixing *f, uint32_t line)
     return end > start && add(f, start, end, CBX_STR(""), false);
 }
 
+enum { HEAD_LINES = 200 }; /* imports stand among the first lines */
+
 /* Adds an import or the like in front of the first one, else behind a line of "#!". */
 static bool add_line(struct fixing *f, struct cbx_str code)
 {
     uint32_t line = cbx_str_starts(f->text, CBX_STR("#!")) ? 1 : 0;
     size_t first = start_of(f->text, line);
-    for (uint32_t i = line; start_of(f->text, i) < f->text.len && i < f->lines.first; i++) {
+    for (uint32_t i = line;
+         start_of(f->text, i) < f->text.len && i < f->lines.first && i < HEAD_LINES; i++) {
         struct cbx_str bytes = cbx_lsp_line(f->text, i);
         if (cbx_str_starts(bytes, CBX_STR("import ")) || cbx_str_starts(bytes, CBX_STR("from "))) {
             first = start_of(f->text, i);
