@@ -340,23 +340,29 @@ static int read_document(struct reading *r, TSNode root)
     return failed;
 }
 
+/* Enters the first child with an error; false when there is none. */
+static bool enter_error(TSTreeCursor *cursor)
+{
+    if (!ts_tree_cursor_goto_first_child(cursor)) {
+        return false;
+    }
+    while (!ts_node_has_error(ts_tree_cursor_current_node(cursor))) {
+        if (!ts_tree_cursor_goto_next_sibling(cursor)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The first node that the grammar could not read. */
 static TSNode find_error(TSNode root)
 {
+    TSTreeCursor cursor = ts_tree_cursor_new(root);
     TSNode node = root;
-    for (bool deeper = true; deeper;) {
-        deeper = false;
-        for (uint32_t i = 0; i < ts_node_child_count(node) && !deeper; i++) {
-            TSNode child = ts_node_child(node, i);
-            if (ts_node_has_error(child)) {
-                node = child;
-                deeper = true;
-            }
-        }
-        if (ts_node_is_error(node) || ts_node_is_missing(node)) {
-            return node;
-        }
+    while (!ts_node_is_error(node) && !ts_node_is_missing(node) && enter_error(&cursor)) {
+        node = ts_tree_cursor_current_node(&cursor);
     }
+    ts_tree_cursor_delete(&cursor);
     return node;
 }
 

@@ -120,29 +120,39 @@ static int judge_attribute(struct reading *r, TSNode attribute)
 
 /* --- scripts ---------------------------------------------------------------------------------- */
 
-/* The type of a script in small letters, without parameters and blanks. */
-static struct cbx_str type_of(struct reading *r, TSNode start_tag, char *out, size_t size)
+/* Reads the type out of an attribute of that name, in small letters, without parameters and blanks. False for another
+ * attribute. */
+static bool read_type(struct reading *r, TSNode attribute, char *out, size_t size, size_t *len)
 {
-    size_t n = 0;
-    for (uint32_t i = 0; i < ts_node_named_child_count(start_tag); i++) {
-        struct cbx_range name, value;
-        TSNode child = ts_node_named_child(start_tag, i);
-        if (!is(child, "attribute") || !read_attribute(child, &name, &value) ||
-            name.end - name.start != 4 || strncasecmp(r->text.p + name.start, "type", 4) != 0) {
-            continue;
-        }
-        for (uint32_t at = value.start; at < value.end && r->text.p[at] != ';' && n < size; at++) {
-            char c = r->text.p[at];
-            if (!isspace((unsigned char)c)) {
-                out[n++] = (char)tolower((unsigned char)c);
-            }
-        }
-        break;
+    struct cbx_range name, value;
+    if (!is(attribute, "attribute") || !read_attribute(attribute, &name, &value) ||
+        name.end - name.start != 4 || strncasecmp(r->text.p + name.start, "type", 4) != 0) {
+        return false;
     }
-    return (struct cbx_str){ out, n };
+    for (uint32_t at = value.start; at < value.end && r->text.p[at] != ';' && *len < size; at++) {
+        char c = r->text.p[at];
+        if (!isspace((unsigned char)c)) {
+            out[(*len)++] = (char)tolower((unsigned char)c);
+        }
+    }
+    return true;
 }
 
-/* A start tag: that of a script says what follows. */
+/* The type of a script: its first attribute of that name counts. */
+static struct cbx_str type_of(struct reading *r, TSNode start_tag, char *out, size_t size)
+{
+    size_t len = 0;
+    bool found = false;
+    TSTreeCursor cursor = ts_tree_cursor_new(start_tag);
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    for (; more && !found; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        found = read_type(r, ts_tree_cursor_current_node(&cursor), out, size, &len);
+    }
+    ts_tree_cursor_delete(&cursor);
+    return (struct cbx_str){ out, len };
+}
+
+/* A start tag: the tag of a script says what follows. */
 static int open_tag(struct reading *r, TSNode tag)
 {
     char name[64];
