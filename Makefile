@@ -44,7 +44,9 @@ PKGS.docker   := libcurl
 PKGS.gateway  := libmicrohttpd gnutls libseccomp sqlite3 libssl libcurl
 
 G            := build/grammars
-GRAMMARS     := $(shell sed -n 's/^ *"tree-sitter-\([a-z]*\)":.*/\1/p' analyzer/grammars/package.json)
+# Each grammar is a package tree-sitter-NAME, also one of a scope: @SCOPE/tree-sitter-NAME.
+GRAMMAR_PACKAGES := $(shell sed -nE 's/^ *"((@[a-z-]+\/)?tree-sitter-[a-z]+)":.*/\1/p' analyzer/grammars/package.json)
+GRAMMARS     := $(patsubst tree-sitter-%,%,$(notdir $(GRAMMAR_PACKAGES)))
 TREE_SITTER  := $G/node_modules/tree-sitter/vendor/tree-sitter/lib
 GRAMMAR_LIB  := $G/libgrammars.a
 
@@ -111,7 +113,7 @@ $G/core.o: $G/.fetched
 # A grammar is parser.c, and scanner.c where it has one, in src/ or, in a package of several grammars, in NAME/src/.
 $(GRAMMARS:%=$G/%.o): $G/%.o: $G/.fetched
 	$(call say,CC)
-	$Qrm -f $G/$*-*.o; cd $G/node_modules/tree-sitter-$(or $(PACKAGE.$*),$*); [ -d src ] || cd $*; cd src; \
+	$Qrm -f $G/$*-*.o; cd $G/node_modules/$(filter %tree-sitter-$(or $(PACKAGE.$*),$*),$(GRAMMAR_PACKAGES)); [ -d src ] || cd $*; cd src; \
 	    for part in parser scanner; do [ ! -f $$part.c ] || \
 	        $(CC) $(GRAMMAR_CFLAGS) $(if $(filter bash,$*),-O1) -I. -c -o $(abspath $G)/$*-$$part.o $$part.c || exit 1; done
 	$Q$(CC) -r -nostdlib -o $@ $G/$*-parser.o $$(ls $G/$*-scanner.o 2>/dev/null)

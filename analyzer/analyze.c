@@ -142,7 +142,7 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
                                  .arena = s->arena,
                                  .facts = &s->facts,
                                  .past = s->request->past,
-                                 .project = s->request->build,
+                                 .project = s->request->build != CBX_BUILD_NONE,
                                  .deadline_ms = cbx_parse_deadline(s->request->budget_ms) };
     const struct cbx_program *program =
         s->lang->code->between != NULL ? find_program(s, &parsed, notebook, &index) : NULL;
@@ -155,8 +155,8 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
         s->out->summary = cbx_program_summary(program);
     }
     cbx_packages_imports(s->policy, &s->facts);
-    if (s->request->build) {
-        cbx_build_keep(&s->facts);
+    if (s->request->build != CBX_BUILD_NONE) {
+        cbx_build_keep(&s->facts, s->request->build);
     }
     for (size_t i = 0; i < s->facts.count && notebook->magic_count > 0; i++) {
         s->out->runs_lines |=
@@ -232,7 +232,7 @@ static int run_stages(struct stages *s)
         return failed;
     }
     /* the policy's languages are those of sandboxes */
-    if (!request->build && (s->policy->languages >> s->lang->policy & 1) == 0) {
+    if (request->build == CBX_BUILD_NONE && (s->policy->languages >> s->lang->policy & 1) == 0) {
         return deny_whole(s, &cbx_rule_language, request->language);
     }
     const struct cbx_entry file = { .kind = CBX_ENTRY_FILE,

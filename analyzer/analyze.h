@@ -12,6 +12,13 @@
 struct cbx_past;
 struct cbx_program;
 
+/* Where code runs: what counts there is in build.h. */
+enum cbx_build {
+    CBX_BUILD_NONE = 0, /* a sandbox */
+    CBX_BUILD_PROJECT,  /* Dockerfiles, scripts */
+    CBX_BUILD_COMPLETED, /* workflows, whose expressions are replaced before a shell reads the code */
+};
+
 struct cbx_analysis {
     struct cbx_str source; /* any bytes */
     /* A name of policies/languages.def: "python" is a plain file, "ipython" a notebook cell. */
@@ -25,10 +32,10 @@ struct cbx_analysis {
     /* Or the program that it is a cell of (program.h), or NULL; and which cell, from 0. */
     const struct cbx_program *program;
     size_t cell;
-    int64_t now;        /* Unix seconds, for exceptions */
-    uint32_t budget_ms; /* parse and walk; 0 = 5,000 */
-    bool build;         /* it runs where a project is built, not in a sandbox (build.h) */
-    bool no_hints;      /* only the verdict is of interest: findings have their rule's hint */
+    int64_t now;          /* Unix seconds, for exceptions */
+    uint32_t budget_ms;   /* parse and walk; 0 = 5,000 */
+    enum cbx_build build; /* where it runs: where a project is built, or in a sandbox (build.h) */
+    bool no_hints;        /* only the verdict is of interest: findings have their rule's hint */
 };
 
 /* The cap of the arena of one analysis, for cbx_arena_init. */

@@ -38,6 +38,12 @@ static bool has_source(const struct cbx_facts *facts)
     return false;
 }
 
+/* An install of something that is not known: a word, not one that is malformed. */
+static bool is_completed(const struct cbx_fact *fact)
+{
+    return fact->special == CBX_FACT_PACKAGE_UNRESOLVED && cbx_str_is(fact->name, "(computed)");
+}
+
 /* A fact of the shell about the sandbox. `runs`: the command before it runs text. */
 static bool is_about_sandbox(const struct cbx_fact *fact, bool downloads, bool runs)
 {
@@ -55,7 +61,7 @@ static bool is_about_sandbox(const struct cbx_fact *fact, bool downloads, bool r
     }
 }
 
-void cbx_build_keep(struct cbx_facts *facts)
+void cbx_build_keep(struct cbx_facts *facts, enum cbx_build build)
 {
     bool downloads = has_source(facts), runs = false;
     size_t kept = 0;
@@ -68,6 +74,7 @@ void cbx_build_keep(struct cbx_facts *facts)
         bool drop =
             shell && (fact.kind == CBX_IS_CALL || fact.kind == CBX_IS_FILES ||
                       (fact.kind == CBX_IS_SPECIAL && is_about_sandbox(&fact, downloads, runs)));
+        drop |= build == CBX_BUILD_COMPLETED && fact.kind == CBX_IS_SPECIAL && is_completed(&fact);
         if (!drop) {
             facts->items[kept++] = fact;
         }

@@ -86,6 +86,46 @@ struct cbx_filetype cbx_filetype_of_name(struct cbx_str path)
     return find_name(name);
 }
 
+/* --- words ------------------------------------------------------------------------------------ */
+
+static bool is_word(const char *text, struct cbx_str word)
+{
+    size_t i = 0;
+    while (text[i] != '\0' && i < word.len && tolower((unsigned char)text[i]) == word.p[i]) {
+        i++;
+    }
+    return i == word.len && text[i] == '\0';
+}
+
+/* Its name, an interpreter, or an ending of its files. */
+static bool is_called(const struct foreign *foreign, struct cbx_str word)
+{
+    bool found = is_word(foreign->display, word);
+    for (const char *const *name = foreign->programs; *name != NULL; name++) {
+        found |= is_word(*name, word);
+    }
+    for (const char *const *glob = foreign->names; *glob != NULL; glob++) {
+        found |= cbx_str_starts(cbx_str_of(*glob), CBX_STR("*.")) && is_word(*glob + 2, word);
+    }
+    return found;
+}
+
+struct cbx_filetype cbx_filetype_of_word(struct cbx_str word)
+{
+    struct cbx_filetype type = { .lang = cbx_lang_find(word) };
+    for (size_t i = 0; i < COUNT(interpreters) && type.lang == NULL; i++) {
+        if (cbx_str_is(word, interpreters[i].name)) {
+            type.lang = cbx_lang_find(cbx_str_of(interpreters[i].language));
+        }
+    }
+    for (size_t i = 0; i < COUNT(foreigns) && type.lang == NULL && type.foreign.len == 0; i++) {
+        if (is_called(&foreigns[i], word)) {
+            type = foreign_type(foreigns[i].display);
+        }
+    }
+    return type;
+}
+
 /* --- first lines ------------------------------------------------------------------------------ */
 
 /* Takes the next word; empty at the end of the line. */

@@ -23,6 +23,10 @@ struct cbx_filetype cbx_filetype_of_name(struct cbx_str path);
 /* By the first bytes of the file; foreign may lie in them. */
 struct cbx_filetype cbx_filetype_of_head(struct cbx_str head);
 
+/* By a word for the language, in small letters, as fenced blocks and notebooks have it: "ruby", "rb", "r". Neither member
+ * set: the word is no language of code that is known. */
+struct cbx_filetype cbx_filetype_of_word(struct cbx_str word);
+
 /* True when the bytes are no text: one of them is NUL. */
 bool cbx_filetype_is_binary(struct cbx_str head);
 

@@ -43,6 +43,7 @@ struct cbx_parsed {
     /* Only names are read: the notebook lines are judged elsewhere, places are not mapped. */
     bool names_only;
     bool project; /* of a build: files and paths of the project are allowed sources of packages */
+    bool locked;  /* of a lock file: packages that others asked for, which no allow list names */
     struct cbx_ranges files; /* files that stand in the text */
     /* Not NULL: filled with the functions of the text, whose bodies may run later than it. */
     struct cbx_ranges *functions;

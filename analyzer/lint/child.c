@@ -16,7 +16,7 @@ enum { SEND_BYTES = 256 * 1024 };
 /* A result as it is sent; the texts follow. */
 struct reply {
     size_t index, findings, suppressed;
-    size_t output_bytes, failure_bytes, entries_bytes; /* 0: none */
+    size_t output_bytes, failure_bytes, entries_bytes, skipped_bytes; /* 0: none */
     int status;
 };
 
@@ -39,19 +39,23 @@ static void add_result(size_t index, const struct cbx_lint_result *r, struct cbx
 {
     char *failure = r->failure != NULL ? json_dumps(r->failure, JSON_COMPACT) : NULL;
     char *entries = r->entries != NULL ? json_dumps(r->entries, JSON_COMPACT) : NULL;
+    char *skipped = r->skipped != NULL ? json_dumps(r->skipped, JSON_COMPACT) : NULL;
     struct reply reply = { .index = index,
                            .findings = r->findings,
                            .suppressed = r->suppressed,
                            .output_bytes = r->output.len,
                            .failure_bytes = failure != NULL ? strlen(failure) : 0,
                            .entries_bytes = entries != NULL ? strlen(entries) : 0,
+                           .skipped_bytes = skipped != NULL ? strlen(skipped) : 0,
                            .status = r->status };
     cbx_buf_add_bytes(out, &reply, sizeof(reply));
     cbx_buf_add(out, cbx_buf_str(&r->output));
     cbx_buf_add_cstr(out, failure != NULL ? failure : "");
     cbx_buf_add_cstr(out, entries != NULL ? entries : "");
+    cbx_buf_add_cstr(out, skipped != NULL ? skipped : "");
     free(failure);
     free(entries);
+    free(skipped);
 }
 
 static bool check_range(const struct cbx_lint_run *run, struct cbx_lint_worker *worker,
@@ -154,11 +158,12 @@ int cbx_lint_child_take(struct cbx_lint_child *child, struct cbx_lint_result *ou
     size_t most = child->in.max_bytes;
     if (reply.index != child->range.from || reply.index >= child->range.to || reply.status < 0 ||
         reply.status > 2 || reply.output_bytes > most || reply.failure_bytes > most ||
-        reply.entries_bytes > most) {
+        reply.entries_bytes > most || reply.skipped_bytes > most) {
         return -1;
     }
     size_t output = sizeof(reply), failure = output + reply.output_bytes,
-           entries = failure + reply.failure_bytes, end = entries + reply.entries_bytes;
+           entries = failure + reply.failure_bytes, skipped = entries + reply.entries_bytes,
+           end = skipped + reply.skipped_bytes;
     if (in.len < end) {
         return 0;
     }
@@ -166,7 +171,8 @@ int cbx_lint_child_take(struct cbx_lint_child *child, struct cbx_lint_result *ou
                                      .findings = reply.findings,
                                      .suppressed = reply.suppressed,
                                      .failure = read_json(cbx_str_sub(in, failure, entries)),
-                                     .entries = read_json(cbx_str_sub(in, entries, end)) };
+                                     .entries = read_json(cbx_str_sub(in, entries, skipped)),
+                                     .skipped = read_json(cbx_str_sub(in, skipped, end)) };
     cbx_buf_init(&out->output, CBX_LINT_OUTPUT_MAX_BYTES);
     cbx_buf_add(&out->output, cbx_str_sub(in, output, failure));
     cbx_buf_consume(&child->in, end);

@@ -2,14 +2,16 @@
  * One file. */
 #include "analyzer/lint/file.h"
 
+#include "analyzer/lint/check.h"
+
 #include "analyzer/analyze.h"
 #include "analyzer/dump.h"
-#include "analyzer/ipynb.h"
 #include "analyzer/lint/kind.h"
 #include "analyzer/lint/suppress.h"
 #include "analyzer/lint/watch.h"
-#include "analyzer/manifest/manifest.h"
+#include "analyzer/past.h"
 #include "analyzer/program.h"
+#include "analyzer/rules.h"
 #include "analyzer/source.h"
 #include "policies/base/array.h"
 #include "policies/base/sort.h"
@@ -38,6 +40,7 @@ void cbx_lint_result_done(struct cbx_lint_result *result)
     cbx_buf_done(&result->output);
     json_decref(result->failure);
     json_decref(result->entries);
+    json_decref(result->skipped);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -65,6 +68,11 @@ static int read_path(const struct cbx_lint_path *path, struct cbx_buf *out, stru
     if (path->error.len > 0) {
         return cbx_fail(err, CBX_EIO, "%s", path->error.p);
     }
+    if (path->held) {
+        return cbx_buf_add(out, path->text) == 0
+                   ? 0
+                   : cbx_fail(err, CBX_ETOOBIG, "larger than %zu bytes", out->max_bytes);
+    }
     if (path->input) {
         return read_all(STDIN_FILENO, out, err);
     }
@@ -79,20 +87,20 @@ static int read_path(const struct cbx_lint_path *path, struct cbx_buf *out, stru
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-struct check {
-    const struct cbx_lint *lint;
-    struct cbx_lint_worker *worker;
-    struct cbx_report_file file;
-    struct cbx_report_finding *findings; /* of all cells so far */
-    size_t count, size;
-    enum cbx_verdict floor; /* of decisions that are stricter than their findings say */
-    bool build;             /* the code that is judged is for a build */
-    struct cbx_buf *output;
-    struct cbx_err *err;
-};
+/* Notes code of the file that is not judged. */
+void cbx_lint_check_skip(struct cbx_lint_check *c, enum cbx_lint_skip reason,
+                         struct cbx_str language)
+{
+    if (*c->skipped == NULL) {
+        *c->skipped = json_array();
+    }
+    json_array_append_new(
+        *c->skipped, json_pack("{s:s,s:o,s:o}", "reason", cbx_lint_skip_word(reason), "path",
+                               cbx_json_text(c->file.path), "language", cbx_json_text(language)));
+}
 
 /* Reserves room for `more` findings. */
-static int reserve(struct check *c, size_t more)
+int cbx_lint_check_reserve(struct cbx_lint_check *c, size_t more)
 {
     bool fits =
         CBX_ARRAY_RESERVE(&c->worker->file, c->findings, c->count, &c->size, more, SIZE_MAX);
@@ -100,7 +108,7 @@ static int reserve(struct check *c, size_t more)
 }
 
 /* Copies what the finding borrows: the memory of a cell's analysis is reused for the next cell. */
-static void keep_finding(struct check *c, const struct cbx_finding *finding,
+void cbx_lint_check_keep(struct cbx_lint_check *c, const struct cbx_finding *finding,
                          const struct cbx_cell *cell, struct cbx_str source)
 {
     struct cbx_arena *arena = &c->worker->file;
@@ -113,8 +121,8 @@ static void keep_finding(struct check *c, const struct cbx_finding *finding,
 }
 
 /* Comments without effect are findings. */
-static int suppress_inline(struct check *c, const struct cbx_cell *cell, struct cbx_str source,
-                           size_t first)
+static int suppress_inline(struct cbx_lint_check *c, const struct cbx_cell *cell,
+                           struct cbx_str source, size_t first)
 {
     const struct cbx_policy *policy = c->lint->report.policy;
     struct cbx_lint_comments comments;
@@ -122,7 +130,7 @@ static int suppress_inline(struct check *c, const struct cbx_cell *cell, struct 
         cbx_lint_comments_read(source, c->file.language, &c->worker->file, &comments, c->err);
     if (!failed) {
         cbx_lint_suppress(policy, &comments, c->findings + first, c->count - first);
-        failed = reserve(c, comments.count);
+        failed = cbx_lint_check_reserve(c, comments.count);
     }
     for (size_t i = 0; !failed && i < comments.count; i++) {
         const char *fault = cbx_lint_comment_fault(policy, &comments.items[i]);
@@ -133,7 +141,7 @@ static int suppress_inline(struct check *c, const struct cbx_cell *cell, struct 
                                  .span = comments.items[i].span };
         f.symbol = f.symbol.len > 0 ? f.symbol : CBX_STR("allow");
         if (fault != NULL) {
-            keep_finding(c, &f, cell, source);
+            cbx_lint_check_keep(c, &f, cell, source);
         }
     }
     return failed;
@@ -148,7 +156,7 @@ static int compare_findings(const void *a, const void *b)
 }
 
 /* The places of findings are in the source with its line ends normalised. */
-static int take_decision(struct check *c, const struct cbx_decision *decision,
+static int take_decision(struct cbx_lint_check *c, const struct cbx_decision *decision,
                          const struct cbx_cell *cell)
 {
     struct cbx_facts ignored = { .arena = &c->worker->file };
@@ -157,9 +165,9 @@ static int take_decision(struct check *c, const struct cbx_decision *decision,
     if (cbx_source_read(cell->source, false, &c->worker->file, &ignored, &source) != 0) {
         return cbx_fail(c->err, CBX_ETOOBIG, "the source is too large");
     }
-    int failed = reserve(c, decision->finding_count);
+    int failed = cbx_lint_check_reserve(c, decision->finding_count);
     for (size_t i = 0; !failed && i < decision->finding_count; i++) {
-        keep_finding(c, &decision->findings[i], cell, source.text);
+        cbx_lint_check_keep(c, &decision->findings[i], cell, source.text);
     }
     failed = failed || !source.readable ? failed : suppress_inline(c, cell, source.text, first);
     c->file.truncated |= decision->truncated;
@@ -171,7 +179,7 @@ static enum cbx_verdict verdict_of(enum cbx_effect effect)
     return effect == CBX_EFFECT_DENY ? CBX_DENY : effect == CBX_EFFECT_ASK ? CBX_ASK : CBX_ALLOW;
 }
 
-static int dump(struct check *c, const struct cbx_analysis *request)
+static int dump(struct cbx_lint_check *c, const struct cbx_analysis *request)
 {
     const struct cbx_policy *policy = c->lint->report.policy;
     struct cbx_arena *arena = &c->worker->analysis;
@@ -180,7 +188,7 @@ static int dump(struct check *c, const struct cbx_analysis *request)
                : cbx_dump_facts(policy, request, arena, c->output, c->err);
 }
 
-static int dump_decision(struct check *c, const struct cbx_decision *decision)
+int cbx_lint_check_dump(struct cbx_lint_check *c, const struct cbx_decision *decision)
 {
     CBX_AUTO_JSON json = NULL;
     int failed = cbx_decision_json(decision, &json, c->err);
@@ -197,7 +205,7 @@ static int dump_decision(struct check *c, const struct cbx_decision *decision)
 
 /* A denial that is stricter than its findings (unreadable source under a log-only policy; findings
  * over the cap) stays a denial, whatever is suppressed. */
-static void note_verdict(struct check *c, const struct cbx_decision *decision)
+void cbx_lint_check_verdict(struct cbx_lint_check *c, const struct cbx_decision *decision)
 {
     enum cbx_verdict shown = CBX_ALLOW;
     for (size_t i = 0; i < decision->finding_count; i++) {
@@ -209,13 +217,64 @@ static void note_verdict(struct check *c, const struct cbx_decision *decision)
     c->floor = (decision->truncated || verdict < shown) && verdict < c->floor ? verdict : c->floor;
 }
 
-static int check_cell(struct check *c, const struct cbx_cell *cell,
-                      const struct cbx_program *program, size_t index)
+/* True when the finding is that the code cannot be read. */
+static bool is_unreadable(const struct cbx_finding *finding)
+{
+    return (finding->rule->match.facts >> CBX_FACT_SYNTAX & 1) != 0 ||
+           finding->rule == &cbx_rule_unreadable;
+}
+
+static bool has_unreadable(const struct cbx_decision *decision)
+{
+    size_t i = 0;
+    while (i < decision->finding_count && !is_unreadable(&decision->findings[i])) {
+        i++;
+    }
+    return i < decision->finding_count;
+}
+
+/* Code of a skill that cannot be read is a warning, beside what was found in the rest of it. */
+static int soften(struct cbx_lint_check *c, struct cbx_decision *decision)
+{
+    struct cbx_finding *findings =
+        cbx_arena_array(&c->worker->analysis, decision->finding_count, sizeof(*decision->findings));
+    if (findings == NULL) {
+        return cbx_fail(c->err, CBX_ETOOBIG, "more findings than memory allows");
+    }
+    decision->verdict = CBX_ALLOW;
+    for (size_t i = 0; i < decision->finding_count; i++) {
+        findings[i] = decision->findings[i];
+        if (is_unreadable(&findings[i])) {
+            findings[i].rule = &cbx_rule_fragment;
+            findings[i].effect = findings[i].enforced = CBX_EFFECT_WARN;
+            findings[i].hint = cbx_rule_fragment.hint;
+        }
+        enum cbx_verdict one = verdict_of(findings[i].effect);
+        decision->verdict = one < decision->verdict ? one : decision->verdict;
+    }
+    decision->findings = findings;
+    return 0;
+}
+
+static void add_to_past(struct cbx_lint_check *c, const struct cbx_analysis *request,
+                        const struct cbx_decision *decision)
+{
+    const struct cbx_entry entry = { .kind = CBX_ENTRY_CELL,
+                                     .language = request->language,
+                                     .text = request->source };
+    if (c->past != NULL) {
+        cbx_past_add_cell_as(c->past, &entry, decision->summary, &c->worker->analysis);
+    }
+}
+
+int cbx_lint_check_cell(struct cbx_lint_check *c, const struct cbx_cell *cell,
+                        const struct cbx_program *program, size_t index)
 {
     const struct cbx_policy *policy = c->lint->report.policy;
     struct cbx_analysis request = { .source = cell->source,
                                     .language = c->file.language,
                                     .program = program,
+                                    .past = c->past,
                                     .build = c->build,
                                     .cell = index,
                                     .now = c->lint->now };
@@ -228,119 +287,26 @@ static int check_cell(struct check *c, const struct cbx_cell *cell,
     if (failed) {
         return failed;
     }
-    note_verdict(c, &decision);
-    return c->lint->stage != CBX_STAGE_REPORT ? dump_decision(c, &decision)
+    add_to_past(c, &request, &decision);
+    c->unreadable = has_unreadable(&decision);
+    if (c->unreadable && c->code == CBX_MANIFEST_DOCUMENT) {
+        return 0;
+    }
+    if (c->unreadable && c->code == CBX_MANIFEST_SKILL) {
+        failed = soften(c, &decision);
+    }
+    if (failed) {
+        return failed;
+    }
+    cbx_lint_check_verdict(c, &decision);
+    return c->lint->stage != CBX_STAGE_REPORT ? cbx_lint_check_dump(c, &decision)
                                               : take_decision(c, &decision, cell);
-}
-
-/* A notebook is read once as a program; its budget grows with its size. */
-static int check_notebook(struct check *c, struct cbx_str text)
-{
-    enum { BUDGET_MS = 5000, BYTES_PER_BUDGET = 1024 * 1024 };
-    struct cbx_arena *arena = &c->worker->file;
-    struct cbx_ipynb notebook;
-    int failed = cbx_ipynb_read(text, arena, &notebook, c->err);
-    if (failed) {
-        return failed;
-    }
-    if (!cbx_str_is(notebook.language, "python")) {
-        return cbx_fail(c->err, CBX_EINVAL, "the notebook's language is '%.*s', allowed is python",
-                        CBX_STR_SHOWN(notebook.language));
-    }
-    struct cbx_str *sources = cbx_arena_array(arena, notebook.count + 1, sizeof(*sources));
-    const struct cbx_program *program;
-    for (size_t i = 0; sources != NULL && i < notebook.count; i++) {
-        sources[i] = notebook.cells[i].source;
-    }
-    uint32_t budget = BUDGET_MS * (1 + (uint32_t)(text.len / BYTES_PER_BUDGET));
-    if (sources == NULL || cbx_program_read(c->lint->report.policy, sources, notebook.count, budget,
-                                            arena, &program) != 0) {
-        return cbx_fail(c->err, CBX_ETOOBIG, "the notebook is too large");
-    }
-    for (size_t i = 0; !failed && i < notebook.count; i++) {
-        failed = check_cell(c, &notebook.cells[i], program, i);
-    }
-    return failed;
-}
-
-/* --- manifests -------------------------------------------------------------------------------- */
-
-/* The findings from `first` on are of a piece: their places move to the file. */
-static void move_findings(struct check *c, const struct cbx_manifest *manifest,
-                          const struct cbx_manifest_piece *piece, size_t first)
-{
-    for (size_t i = first; i < c->count; i++) {
-        cbx_manifest_map(manifest, piece, &c->findings[i].v.span);
-        c->findings[i].source = manifest->text;
-    }
-}
-
-static int check_piece(struct check *c, const struct cbx_manifest *manifest,
-                       const struct cbx_manifest_piece *piece)
-{
-    const struct cbx_cell cell = { .source = piece->text };
-    struct cbx_str language = c->file.language;
-    size_t first = c->count;
-    c->build = true;
-    c->file.language = cbx_str_of(piece->language);
-    int failed = check_cell(c, &cell, NULL, 0);
-    c->file.language = language;
-    c->build = false;
-    move_findings(c, manifest, piece, first);
-    return failed;
-}
-
-/* The packages that a manifest names. */
-static int check_packages(struct check *c, const struct cbx_manifest *manifest)
-{
-    struct cbx_decision decision;
-    cbx_arena_reset(&c->worker->analysis);
-    int failed = cbx_manifest_judge(c->lint->report.policy, manifest, c->lint->now,
-                                    &c->worker->analysis, &decision, c->err);
-    if (failed) {
-        return failed;
-    }
-    note_verdict(c, &decision);
-    if (c->lint->stage != CBX_STAGE_REPORT) {
-        return dump_decision(c, &decision);
-    }
-    const struct cbx_cell whole = { .source = manifest->text };
-    failed = reserve(c, decision.finding_count);
-    for (size_t i = 0; !failed && i < decision.finding_count; i++) {
-        keep_finding(c, &decision.findings[i], &whole, manifest->text);
-    }
-    c->file.truncated |= decision.truncated;
-    return failed;
-}
-
-static int check_manifest(struct check *c, const struct cbx_manifest_reader *reader,
-                          struct cbx_str text)
-{
-    struct cbx_arena *arena = &c->worker->file;
-    struct cbx_facts ignored = { .arena = arena };
-    struct cbx_source source;
-    struct cbx_manifest manifest;
-    if (text.len > CBX_MANIFEST_MAX_BYTES ||
-        cbx_source_read(text, false, arena, &ignored, &source) != 0) {
-        return cbx_fail(c->err, CBX_ETOOBIG, "larger than %d bytes", CBX_MANIFEST_MAX_BYTES);
-    }
-    if (!source.readable) {
-        return cbx_fail(c->err, CBX_EINVAL, "it is not UTF-8 text");
-    }
-    int failed = reader->read(source.text, arena, &manifest, c->err);
-    if (!failed && (manifest.requirements || manifest.word_count > 0)) {
-        failed = check_packages(c, &manifest);
-    }
-    for (size_t i = 0; !failed && i < manifest.piece_count; i++) {
-        failed = check_piece(c, &manifest, &manifest.pieces[i]);
-    }
-    return failed;
 }
 
 /* --- the result ------------------------------------------------------------------------------- */
 
 /* Suppressed findings do not count. */
-static void count_findings(struct check *c, struct cbx_lint_result *out)
+static void count_findings(struct cbx_lint_check *c, struct cbx_lint_result *out)
 {
     enum cbx_verdict without = c->floor;
     for (size_t i = 0; i < c->count; i++) {
@@ -357,7 +323,7 @@ static void count_findings(struct check *c, struct cbx_lint_result *out)
 }
 
 /* Findings that go into a new baseline are suppressed by it at once. */
-static void record(struct check *c, struct cbx_lint_result *out)
+static void record(struct cbx_lint_check *c, struct cbx_lint_result *out)
 {
     out->entries = json_array();
     for (size_t i = 0; i < c->count; i++) {
@@ -369,7 +335,7 @@ static void record(struct check *c, struct cbx_lint_result *out)
     }
 }
 
-static int finish(struct check *c, struct cbx_lint_result *out)
+static int finish(struct cbx_lint_check *c, struct cbx_lint_result *out)
 {
     if (!cbx_sort_in(&c->worker->file, c->findings, c->count, sizeof(*c->findings),
                      compare_findings)) {
@@ -393,7 +359,7 @@ static int finish(struct check *c, struct cbx_lint_result *out)
 
 enum { LIMIT_BYTES = 1024 * 1024 };
 
-static int check_path(struct check *c, const struct cbx_lint_path *path,
+static int check_path(struct cbx_lint_check *c, const struct cbx_lint_path *path,
                       struct cbx_lint_result *out)
 {
     int failed = read_path(path, &c->worker->text, c->err);
@@ -407,19 +373,19 @@ static int check_path(struct check *c, const struct cbx_lint_path *path,
     const struct cbx_manifest_reader *reader = cbx_manifest_reader_find(path->language);
     if (reader != NULL) {
         c->file.language = cbx_str_of(reader->name);
-        failed = check_manifest(c, reader, text);
+        failed = cbx_lint_check_manifest(c, reader, text);
     } else if (strcmp(path->language, CBX_LINT_NOTEBOOK) == 0) {
         c->file.language = CBX_STR("ipython");
-        failed = check_notebook(c, text);
+        failed = cbx_lint_check_notebook(c, text);
     } else {
         struct cbx_cell whole = { .source = text };
         c->file.language = cbx_str_of(path->language);
-        failed = check_cell(c, &whole, NULL, 0);
+        failed = cbx_lint_check_cell(c, &whole, NULL, 0);
     }
     return failed ? failed : finish(c, out);
 }
 
-static void name_file(struct check *c, const struct cbx_lint_path *path)
+static void name_file(struct cbx_lint_check *c, const struct cbx_lint_path *path)
 {
     CBX_AUTO_DONE(buf) uri;
     cbx_buf_init(&uri, CBX_LINT_OUTPUT_MAX_BYTES);
@@ -429,14 +395,14 @@ static void name_file(struct check *c, const struct cbx_lint_path *path)
     c->file.uri = cbx_arena_copy(&c->worker->file, cbx_buf_str(&uri));
 }
 
-static json_t *failure_json(const struct check *c)
+static json_t *failure_json(const struct cbx_lint_check *c)
 {
     return json_pack("{s:o,s:o,s:s}", "uri", cbx_json_text(c->file.uri), "path",
                      cbx_json_text(c->file.path), "error", c->err->text);
 }
 
 /* For a file that could not be checked completely, only the error is reported. */
-static void report_failure(struct check *c, struct cbx_lint_result *out)
+static void report_failure(struct cbx_lint_check *c, struct cbx_lint_result *out)
 {
     c->file.error = cbx_str_of(c->err->text);
     c->file.findings = NULL;
@@ -450,15 +416,17 @@ static void report_failure(struct check *c, struct cbx_lint_result *out)
     }
 }
 
-static struct check begin(const struct cbx_lint *lint, struct cbx_lint_worker *worker,
-                          const struct cbx_lint_path *path, struct cbx_lint_result *out,
-                          struct cbx_err *err)
+static struct cbx_lint_check begin(const struct cbx_lint *lint, struct cbx_lint_worker *worker,
+                                   const struct cbx_lint_path *path, struct cbx_lint_result *out,
+                                   struct cbx_err *err)
 {
     *out = (struct cbx_lint_result){ 0 };
     cbx_buf_init(&out->output, CBX_LINT_OUTPUT_MAX_BYTES);
     cbx_arena_reset(&worker->file);
     cbx_buf_reset(&worker->text);
-    struct check c = { .lint = lint, .worker = worker, .output = &out->output, .err = err };
+    struct cbx_lint_check c = {
+        .lint = lint, .worker = worker, .skipped = &out->skipped, .output = &out->output, .err = err
+    };
     c.file.verdict = c.floor = CBX_ALLOW;
     name_file(&c, path);
     return c;
@@ -468,12 +436,12 @@ void cbx_lint_file(const struct cbx_lint *lint, struct cbx_lint_worker *worker,
                    const struct cbx_lint_path *path, struct cbx_lint_result *out)
 {
     struct cbx_err err = { 0 };
-    struct check c = begin(lint, worker, path, out, &err);
+    struct cbx_lint_check c = begin(lint, worker, path, out, &err);
     int failed = check_path(&c, path, out);
     if (worker->limit_ms > 0) {
         cbx_lint_watch_timer(0);
     }
-    if (!failed && lint->stage == CBX_STAGE_REPORT) {
+    if (!failed && lint->stage == CBX_STAGE_REPORT && !c.foreign) {
         lint->format->file(&lint->report, &c.file, &out->output);
     }
     if (!failed && out->output.overflow) {
@@ -492,7 +460,7 @@ void cbx_lint_file_failed(const struct cbx_lint *lint, const struct cbx_lint_pat
     CBX_AUTO_DONE(lint_worker) worker;
     struct cbx_err err = { 0 };
     cbx_lint_worker_init(&worker);
-    struct check c = begin(lint, &worker, path, out, &err);
+    struct cbx_lint_check c = begin(lint, &worker, path, out, &err);
     cbx_fail(&err, CBX_EIO, "%s", why);
     report_failure(&c, out);
     out->status = 2;

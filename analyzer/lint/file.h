@@ -45,6 +45,7 @@ struct cbx_lint_result {
     size_t findings, suppressed;
     json_t *failure; /* {uri, error, path}, NULL when it was checked */
     json_t *entries; /* for a new baseline, NULL without */
+    json_t *skipped; /* what it has that was not judged (cbx_lint_skips_take), NULL for nothing */
 };
 void cbx_lint_result_done(struct cbx_lint_result *result);
 

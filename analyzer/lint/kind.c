@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void set_kind(struct cbx_lint_kind *kind, const struct cbx_filetype *type)
 {
@@ -31,6 +33,30 @@ static void read_head(const char *path, int flags, struct cbx_lint_kind *out)
     set_kind(out, &type);
 }
 
+enum {
+    SKILL_LEVELS = 4
+}; /* references/x.md and the like lie at most so deep in the folder of a skill */
+
+/* True when SKILL.md is in the folder of the path, or in one of those above it in the path. */
+static bool is_of_skill(const char *path)
+{
+    char file[PATH_MAX];
+    size_t len = strlen(path);
+    for (int level = 0; level < SKILL_LEVELS; level++) {
+        const char *slash = memrchr(path, '/', len);
+        len = slash != NULL ? (size_t)(slash - path) : 0;
+        int n = snprintf(file, sizeof(file), "%.*s%sSKILL.md", (int)len, path,
+                         slash != NULL ? "/" : "");
+        if (n > 0 && (size_t)n < sizeof(file) && access(file, F_OK) == 0) {
+            return true;
+        }
+        if (slash == NULL) {
+            return false;
+        }
+    }
+    return false;
+}
+
 void cbx_lint_kind_of_name(const char *path, struct cbx_lint_kind *out)
 {
     struct cbx_str name = cbx_str_of(path);
@@ -41,6 +67,11 @@ void cbx_lint_kind_of_name(const char *path, struct cbx_lint_kind *out)
     if (reader != NULL && type.lang == NULL) {
         out->language = reader->name;
     }
+    bool markdown = out->language != NULL && strcmp(out->language, "markdown") == 0;
+    if (markdown && is_of_skill(path)) {
+        out->language = "skill";
+    }
+    out->document = markdown && strcmp(out->language, "markdown") == 0;
     if (cbx_str_ends(name, CBX_STR(".ipynb"))) {
         out->language = CBX_LINT_NOTEBOOK;
     }
@@ -56,7 +87,7 @@ void cbx_lint_kind_of_file(const char *path, int flags, struct cbx_lint_kind *ou
 
 bool cbx_lint_kind_is_code(const struct cbx_lint_kind *kind)
 {
-    return kind->language != NULL || kind->foreign.len > 0 || kind->error != 0;
+    return (kind->language != NULL && !kind->document) || kind->foreign.len > 0 || kind->error != 0;
 }
 
 void cbx_lint_kind_describe(const struct cbx_lint_kind *kind, char *out, size_t size)

@@ -11,12 +11,15 @@ struct cbx_lint_kind {
     const char *language;   /* of policies/languages.def, CBX_LINT_NOTEBOOK, or a reader of
                                manifest/manifest.def; NULL: not judged */
     struct cbx_str foreign; /* the language without an analyzer; may lie in `head` */
+    bool
+        document; /* its code is examples: in folders it is judged on request, and it does not count as
+                      code */
     bool binary;
     int error; /* errno: the first bytes could not be read */
     char head[CBX_FILETYPE_HEAD_BYTES];
 };
 
-/* By the name alone. */
+/* By the name; of Markdown also by whether its folder is that of a skill. */
 void cbx_lint_kind_of_name(const char *path, struct cbx_lint_kind *out);
 
 /* By the name; when that says nothing the file's first bytes are read. `flags` are more flags for

@@ -2,6 +2,7 @@
  * codebox-lint: judges files, folders, notebooks and standard input under a policy, and runs
  * nothing. Needs no engine, no configuration, no network. Exit status: 0 everything is allowed, 1
  * something is denied or needs approval, 2 something could not be checked. */
+#include "analyzer/lint/lsp/server.h"
 #include "analyzer/lint/options.h"
 #include "analyzer/lint/rules.h"
 #include "analyzer/lint/run.h"
@@ -46,6 +47,7 @@ static void show_progress(struct progress *p, size_t done, size_t all)
 
 struct output {
     const struct cbx_lint *lint;
+    struct cbx_lint_paths *paths; /* for what was skipped in them */
     struct cbx_report_totals totals;
     json_t *failures, *entries;
     struct progress progress;
@@ -81,7 +83,8 @@ static void take_result(void *context, struct cbx_lint_result *result, size_t do
     if (result->entries != NULL) {
         json_array_extend(o->entries, result->entries);
     }
-    o->totals.files += result->status != 2;
+    size_t skipped = cbx_lint_skips_take(&o->paths->skips, result->skipped, &o->paths->arena);
+    o->totals.files += result->status != 2 && skipped == 0;
     o->totals.denied += result->status == 1;
     o->totals.errors += result->status == 2;
     o->totals.findings += result->findings;
@@ -165,6 +168,7 @@ static int find_paths(const struct cbx_lint_options *o, struct cbx_lint_paths *p
                                       .input_name = o->stdin_filename,
                                       .no_ignore = o->no_ignore,
                                       .hidden = o->hidden,
+                                      .markdown = o->markdown,
                                       .count_code = o->strict_coverage,
                                       .include = include,
                                       .exclude = exclude };
@@ -231,13 +235,15 @@ static int check_coverage(const struct cbx_lint_skips *skips, bool told)
 }
 
 static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *lint,
-                      const struct cbx_lint_paths *paths, unsigned jobs, struct cbx_err *err)
+                      struct cbx_lint_paths *paths, unsigned jobs, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;
     CBX_AUTO_JSON failures = json_array();
     CBX_AUTO_JSON entries = json_array();
     cbx_buf_init(&text, OUTPUT_MAX_BYTES);
-    struct output output = { .lint = lint, .failures = failures, .entries = entries };
+    struct output output = {
+        .lint = lint, .paths = paths, .failures = failures, .entries = entries
+    };
     output.progress = (struct progress){ .enabled = !o->quiet && isatty(STDERR_FILENO),
                                          .next_ms = cbx_clock_ms() + PROGRESS_AFTER_MS };
     bool reports = lint->stage == CBX_STAGE_REPORT;
@@ -329,6 +335,25 @@ static int show_rules(const struct cbx_lint_options *o, const struct cbx_policy 
     return failed ? failed : print(&text);
 }
 
+/* The findings of open documents have the form of the JSON report. */
+static int serve_editor(const struct cbx_lint_options *o, const struct cbx_policy *policy,
+                        struct cbx_err *err)
+{
+    CBX_AUTO(baseline) baseline = NULL;
+    if (o->paths.count > 0) {
+        return cbx_fail(err, CBX_EINVAL, "--lsp takes no PATH: the editor sends documents");
+    }
+    int failed = o->baseline != NULL ? cbx_baseline_load(o->baseline, &baseline, err) : 0;
+    if (failed) {
+        return failed;
+    }
+    const struct cbx_lint lint = { .report = { .policy = policy },
+                                   .format = &cbx_report_as_json,
+                                   .baseline = baseline,
+                                   .now = time(NULL) };
+    return cbx_lsp_serve(&lint);
+}
+
 static int with_policy(const struct cbx_lint_options *o, struct cbx_err *err)
 {
     CBX_AUTO(policy) policy = NULL;
@@ -338,6 +363,9 @@ static int with_policy(const struct cbx_lint_options *o, struct cbx_err *err)
     }
     if (o->explain != NULL || o->list_rules) {
         return show_rules(o, policy, err);
+    }
+    if (o->lsp) {
+        return serve_editor(o, policy, err);
     }
     return o->paths.count > 0
                ? lint_all(o, policy, err)

@@ -58,8 +58,10 @@ void cbx_lint_help(struct cbx_buf *out)
         "standard\ninput. The language is that of the file's name, else of its first line (#!). In "
         "folders, files of no\nknown language, hidden ones and what .gitignore names are skipped, "
         "and the summary counts them; a\nfile that is named itself is always checked. Packages and "
-        "shell code of requirements*.txt,\nconstraints*.txt, package.json and Dockerfiles are "
-        "judged as those of a build.\n\n");
+        "shell code of requirements*.txt,\nconstraints*.txt, package.json, pyproject.toml, "
+        "Pipfile, lock files, Dockerfiles,\nworkflows of GitHub and pipelines of GitLab are judged "
+        "as those of a build, fenced code of skills of\nagents (SKILL.md) and scripts of HTML as "
+        "programs.\n\n");
     cbx_options_help(&table, out);
     cbx_buf_add_cstr(out,
                      "\nexit status: 0 everything is allowed; 1 something is denied or needs "

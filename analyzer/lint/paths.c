@@ -426,7 +426,7 @@ static void take_file(struct walk *w, const FTSENT *entry)
     if (kind.language == NULL) {
         cbx_lint_kind_of_file(entry->fts_path, O_NOFOLLOW, &kind);
     }
-    if (kind.language != NULL) {
+    if (kind.language != NULL && (!kind.document || w->filter->markdown)) {
         add_path(w->paths, entry->fts_path, kind.language, "");
     } else {
         skip(w, entry, why_no_language(&kind), &kind);

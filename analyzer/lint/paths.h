@@ -15,12 +15,15 @@ struct cbx_lint_filter {
     const char *input_name; /* the name of standard input in reports, NULL: '-' */
     bool no_ignore;
     bool hidden;     /* dot files and folders too */
+    bool markdown;   /* documents too */
     bool count_code; /* search the folders that are left out for code, to count it */
     const struct cbx_ignore *include, *exclude; /* NULL: no such option */
 };
 
 struct cbx_lint_path {
-    bool input;            /* standard input */
+    bool input; /* standard input */
+    bool held;  /* an editor holds it: `text` is checked, the file is not read */
+    struct cbx_str text;
     struct cbx_str path;   /* as it was found; terminated */
     struct cbx_str normal; /* the result of cbx_lint_path_normal */
     const char *language;  /* as in cbx_lint_kind */

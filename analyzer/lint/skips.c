@@ -5,10 +5,10 @@
 #include "policies/base/printable.h"
 
 static const struct row {
-    const char *word, *text;
+    const char *word, *one, *many;
     bool chosen;
 } rows[CBX_LINT_SKIPS] = {
-#define CBX_SKIP(id, word, text, chosen) { word, text, chosen },
+#define CBX_SKIP(id, word, one, many, chosen) { word, one, many, chosen },
 #include "analyzer/lint/skips.def"
 #undef CBX_SKIP
 };
@@ -48,6 +48,34 @@ void cbx_lint_skips_add(struct cbx_lint_skips *skips, enum cbx_lint_skip reason,
     skipped->count += counted;
     skipped->code += name->rank == CBX_LINT_RANK_CODE;
     keep_name(skipped, name, arena);
+}
+
+const char *cbx_lint_skip_word(enum cbx_lint_skip reason)
+{
+    return rows[reason].word;
+}
+
+size_t cbx_lint_skips_take(struct cbx_lint_skips *skips, const json_t *skipped,
+                           struct cbx_arena *arena)
+{
+    size_t i, files = 0;
+    const json_t *one;
+    json_array_foreach(skipped, i, one)
+    {
+        struct cbx_str word = cbx_json_str(json_object_get(one, "reason"));
+        const struct cbx_lint_skip_name name = {
+            .rank = CBX_LINT_RANK_CODE,
+            .path = cbx_json_str(json_object_get(one, "path")),
+            .foreign = cbx_json_str(json_object_get(one, "language")),
+        };
+        for (size_t reason = 0; reason < CBX_LINT_SKIPS; reason++) {
+            if (cbx_str_is(word, rows[reason].word)) {
+                cbx_lint_skips_add(skips, (enum cbx_lint_skip)reason, &name, true, arena);
+                files += reason == CBX_LINT_SKIP_FOREIGN;
+            }
+        }
+    }
+    return files;
 }
 
 size_t cbx_lint_skips_code(const struct cbx_lint_skips *skips)
@@ -94,8 +122,10 @@ void cbx_lint_skips_text(const struct cbx_lint_skips *skips, struct cbx_buf *out
         cbx_buf_printf(out, "; %zu skipped", all);
     }
     for (size_t i = 0; i < CBX_LINT_SKIPS; i++) {
-        if (skips->reasons[i].count > 0) {
-            cbx_buf_printf(out, "%s%zu %s", between, skips->reasons[i].count, rows[i].text);
+        size_t count = skips->reasons[i].count;
+        if (count > 0) {
+            const char *text = count == 1 ? rows[i].one : rows[i].many;
+            cbx_buf_printf(out, "%s%zu %s", between, count, text);
             add_names(&skips->reasons[i], out);
             between = ", ";
         }

@@ -25,6 +25,9 @@ void cbx_piece_maker_take(struct cbx_piece_maker *maker, uint32_t start, uint32_
 /* Appends text that stands for what is at `place`. */
 void cbx_piece_maker_put(struct cbx_piece_maker *maker, struct cbx_str text, uint32_t place);
 
+/* The place in the file of a byte of what was appended; the file's beginning when there is none. */
+uint32_t cbx_piece_maker_place(const struct cbx_piece_maker *maker, uint32_t byte);
+
 /* Adds the piece to the manifest. CBX_ETOOBIG over the caps. */
 int cbx_piece_maker_end(struct cbx_piece_maker *maker, const char *language,
                         struct cbx_manifest *manifest, struct cbx_err *err);
@@ -32,6 +35,10 @@ int cbx_piece_maker_end(struct cbx_piece_maker *maker, const char *language,
 /* Adds a word; its text is borrowed. CBX_ETOOBIG over the cap. */
 int cbx_manifest_add_word(struct cbx_manifest *manifest, struct cbx_arena *arena,
                           const struct cbx_manifest_word *word, struct cbx_err *err);
+
+/* Notes code that is not judged. CBX_ETOOBIG over the cap. */
+int cbx_manifest_add_skip(struct cbx_manifest *manifest, struct cbx_arena *arena,
+                          enum cbx_skipped_piece why, struct cbx_str language, struct cbx_err *err);
 
 /* Fails with the line and the column of a place in the file. */
 int cbx_manifest_fail(struct cbx_str file, uint32_t place, const char *what, struct cbx_err *err);

@@ -14,6 +14,11 @@ static uint32_t end_of_string(struct cbx_str file, uint32_t at)
     return i + 1 < file.len ? i + 1 : (uint32_t)file.len;
 }
 
+struct cbx_json_place cbx_json_text_at(struct cbx_str file, uint32_t at)
+{
+    return (struct cbx_json_place){ at, end_of_string(file, at) };
+}
+
 /* The state of the scan. */
 struct scan {
     struct cbx_str file;

@@ -10,6 +10,9 @@ struct cbx_json_place {
     uint32_t start, end;
 };
 
+/* The string that begins at `at`, a quotation mark. */
+struct cbx_json_place cbx_json_text_at(struct cbx_str file, uint32_t at);
+
 /* Reads the places of the texts in the object at depth 2 whose key at depth 1 is given: calls `take` with
  * each key and its value. A value that is no string is skipped. `file` is valid JSON. Returns what `take`
  * returned when that is not 0. */

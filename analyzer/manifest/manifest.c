@@ -20,19 +20,31 @@ static const struct row {
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
+/* The end of a path with as many names as the glob has. */
+static struct cbx_str end_of_path(struct cbx_str path, const char *glob)
+{
+    size_t names = 1, at = path.len;
+    for (const char *c = glob; *c != '\0'; c++) {
+        names += *c == '/';
+    }
+    while (at > 0 && names > 0) {
+        at--;
+        names -= path.p[at] == '/';
+    }
+    return cbx_str_sub(path, names == 0 ? at + 1 : 0, path.len);
+}
+
 const struct cbx_manifest_reader *cbx_manifest_reader_of(struct cbx_str path)
 {
-    char name[256];
-    const char *slash = path.len > 0 ? memrchr(path.p, '/', path.len) : NULL;
-    size_t from = slash != NULL ? (size_t)(slash - path.p) + 1 : 0, len = path.len - from;
-    if (len >= sizeof(name)) {
-        return NULL;
+    enum { PATH_BYTES = 1024 }; /* the end of a longer path counts */
+    char small[PATH_BYTES];
+    path = cbx_str_sub(path, path.len > PATH_BYTES ? path.len - PATH_BYTES : 0, path.len);
+    for (size_t i = 0; i < path.len; i++) {
+        small[i] = (char)tolower((unsigned char)path.p[i]);
     }
-    for (size_t i = 0; i < len; i++) {
-        name[i] = (char)tolower((unsigned char)path.p[from + i]);
-    }
+    const struct cbx_str whole = { small, path.len };
     for (size_t i = 0; i < ROWS; i++) {
-        if (cbx_str_glob(cbx_str_of(rows[i].glob), (struct cbx_str){ name, len })) {
+        if (cbx_str_glob(cbx_str_of(rows[i].glob), end_of_path(whole, rows[i].glob))) {
             return &rows[i].reader;
         }
     }
@@ -49,6 +61,31 @@ const struct cbx_manifest_reader *cbx_manifest_reader_find(const char *name)
     return NULL;
 }
 
+static void add_word_facts(struct cbx_parsed *parsed, const struct cbx_manifest_word *w,
+                           const struct cbx_word *word)
+{
+    const struct cbx_packages *packages = cbx_packages_of(parsed->policy, w->kind);
+    bool listed = false;
+    switch (w->role) {
+    case CBX_WORD_PACKAGE:
+    case CBX_WORD_LOCKED:
+        parsed->locked = w->role == CBX_WORD_LOCKED;
+        cbx_packages_check(parsed, w->kind, word);
+        return;
+    case CBX_WORD_FILE:
+        listed = cbx_packages_takes_source(parsed, packages, "url");
+        break;
+    case CBX_WORD_INDEX:
+        break;
+    case CBX_WORD_CODE:
+        cbx_packages_add(parsed, CBX_FACT_SHELL_UNRESOLVED, word);
+        return;
+    }
+    if (!listed && !cbx_packages_takes_index(parsed, packages, w->kind, w->text)) {
+        cbx_packages_add(parsed, CBX_FACT_PACKAGE_SOURCE, word);
+    }
+}
+
 static void add_facts(const struct cbx_policy *policy, const struct cbx_manifest *manifest,
                       struct cbx_arena *arena, struct cbx_facts *facts)
 {
@@ -61,7 +98,7 @@ static void add_facts(const struct cbx_policy *policy, const struct cbx_manifest
     for (size_t i = 0; i < manifest->word_count; i++) {
         const struct cbx_manifest_word *w = &manifest->words[i];
         struct cbx_word word = { w->text, true, w->start, w->end };
-        cbx_packages_check(&parsed, w->kind, &word);
+        add_word_facts(&parsed, w, &word);
     }
 }
 

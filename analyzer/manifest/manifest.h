@@ -25,24 +25,55 @@ struct cbx_manifest_run {
 /* Code in the file. */
 struct cbx_manifest_piece {
     const char *language;
+    bool completed; /* a service completes it before it runs (CBX_BUILD_COMPLETED) */
     struct cbx_str text;
     const struct cbx_manifest_run *runs; /* by place; the first is at 0 */
     size_t run_count;
+    /* The same code without the marks of a template, judged when this cannot be read; NULL: there is none. */
+    const struct cbx_manifest_piece *instead;
 };
 
-/* A package that the file names, as a word of its manager's install. */
+enum cbx_word_role {
+    CBX_WORD_PACKAGE = 0, /* a package, as a word of its manager's install */
+    CBX_WORD_LOCKED, /* the same in a lock file: most of them the project did not choose itself */
+    CBX_WORD_INDEX,  /* the URL of an index or a registry */
+    CBX_WORD_FILE,   /* the URL that a locked package is downloaded from */
+    CBX_WORD_CODE,   /* text of others, unknown, that a piece of code is completed with */
+};
+
 struct cbx_manifest_word {
+    enum cbx_word_role role;
     enum cbx_spec_kind kind;
     struct cbx_str text;
     uint32_t start, end; /* in the file */
 };
 
+/* Why a piece of code is not judged. */
+enum cbx_skipped_piece {
+    CBX_SKIPPED_FOREIGN, /* its language has no analyzer */
+    CBX_SKIPPED_FRAGMENT /* it is an example that cannot be read */
+};
+struct cbx_manifest_skip {
+    enum cbx_skipped_piece why;
+    struct cbx_str language; /* its name; of a fragment too */
+};
+
+/* What the pieces of code are. */
+enum cbx_manifest_code {
+    CBX_MANIFEST_BUILD = 0, /* they run where the project is built */
+    CBX_MANIFEST_PAGE,      /* a browser runs them: judged as programs */
+    CBX_MANIFEST_SKILL, /* an agent runs them: judged as programs; what cannot be read is a warning */
+    CBX_MANIFEST_DOCUMENT, /* examples: what cannot be read is a fragment */
+};
+
 struct cbx_manifest {
     struct cbx_str text; /* the file */
-    bool requirements;   /* its lines are requirements: packages/install.h reads them */
+    enum cbx_manifest_code code;
+    bool requirements; /* its lines are requirements: packages/install.h reads them */
     struct cbx_manifest_word *words;
     struct cbx_manifest_piece *pieces;
-    size_t word_count, word_size, piece_count, piece_size;
+    struct cbx_manifest_skip *skips;
+    size_t word_count, word_size, piece_count, piece_size, skip_count, skip_size;
 };
 
 /* Reads a file: UTF-8, line ends normalised. CBX_EINVAL, with line and column, when it is malformed or
@@ -54,7 +85,7 @@ struct cbx_manifest_reader {
                 struct cbx_err *err);
 };
 
-/* The reader of the files of this name, by manifest.def; NULL when there is none. */
+/* The reader of the files of this path, by manifest.def; NULL when there is none. */
 const struct cbx_manifest_reader *cbx_manifest_reader_of(struct cbx_str path);
 
 /* The reader of this name; NULL when there is none. */

@@ -15,8 +15,21 @@ void cbx_piece_maker_done(struct cbx_piece_maker *maker)
     cbx_buf_done(&maker->text);
 }
 
+/* A byte that follows the one before it in the file too needs no run of its own. */
+static bool continues(const struct cbx_piece_maker *maker, uint32_t place)
+{
+    if (maker->count == 0) {
+        return false;
+    }
+    const struct cbx_manifest_run *last = &maker->runs[maker->count - 1];
+    return last->file + (maker->text.len - last->piece) == place;
+}
+
 static void add_run(struct cbx_piece_maker *maker, uint32_t place)
 {
+    if (continues(maker, place)) {
+        return;
+    }
     bool fits = CBX_ARRAY_RESERVE(maker->arena, maker->runs, maker->count, &maker->size, 1,
                                   CBX_MANIFEST_MAX_BYTES);
     if (fits) {
@@ -74,6 +87,19 @@ int cbx_manifest_add_word(struct cbx_manifest *manifest, struct cbx_arena *arena
     return 0;
 }
 
+int cbx_manifest_add_skip(struct cbx_manifest *manifest, struct cbx_arena *arena,
+                          enum cbx_skipped_piece why, struct cbx_str language, struct cbx_err *err)
+{
+    if (!CBX_ARRAY_RESERVE(arena, manifest->skips, manifest->skip_count, &manifest->skip_size, 1,
+                           CBX_MANIFEST_PIECES_MAX)) {
+        return cbx_fail(err, CBX_ETOOBIG, "more code than is read, allowed are %d pieces",
+                        CBX_MANIFEST_PIECES_MAX);
+    }
+    manifest->skips[manifest->skip_count++] =
+        (struct cbx_manifest_skip){ why, cbx_arena_copy(arena, language) };
+    return 0;
+}
+
 int cbx_manifest_fail(struct cbx_str file, uint32_t place, const char *what, struct cbx_err *err)
 {
     uint32_t line, column;
@@ -81,27 +107,32 @@ int cbx_manifest_fail(struct cbx_str file, uint32_t place, const char *what, str
     return cbx_fail(err, CBX_EINVAL, "line %u, column %u: %s", line, column, what);
 }
 
-/* The place in the file of a byte of the piece. */
-static uint32_t map_byte(const struct cbx_manifest_piece *piece, uint32_t byte)
+/* The place in the file of a byte, by the runs. */
+static uint32_t map_byte(const struct cbx_manifest_run *runs, size_t count, uint32_t byte)
 {
-    size_t low = 0, high = piece->run_count;
+    size_t low = 0, high = count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (piece->runs[middle].piece <= byte) {
+        if (runs[middle].piece <= byte) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    return piece->runs[low].file + (byte - piece->runs[low].piece);
+    return runs[low].file + (byte - runs[low].piece);
+}
+
+uint32_t cbx_piece_maker_place(const struct cbx_piece_maker *maker, uint32_t byte)
+{
+    return maker->count > 0 ? map_byte(maker->runs, maker->count, byte) : 0;
 }
 
 void cbx_manifest_map(const struct cbx_manifest *manifest, const struct cbx_manifest_piece *piece,
                       struct cbx_span *span)
 {
-    uint32_t start = map_byte(piece, span->start_byte), last = start, end;
+    uint32_t start = map_byte(piece->runs, piece->run_count, span->start_byte), last = start, end;
     if (span->end_byte > span->start_byte) {
-        last = map_byte(piece, span->end_byte - 1);
+        last = map_byte(piece->runs, piece->run_count, span->end_byte - 1);
     }
     end = span->end_byte > span->start_byte ? last + 1 : start;
     end = end > manifest->text.len ? (uint32_t)manifest->text.len : end;

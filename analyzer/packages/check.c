@@ -110,8 +110,8 @@ static void check_name(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
     if (blocked) {
         cbx_packages_add(parsed, CBX_FACT_PACKAGE_BLOCKED, word);
     }
-    if (packages->mode == CBX_PACKAGES_NONE ||
-        (packages->mode == CBX_PACKAGES_ALLOWLIST && !allowed)) {
+    if (!parsed->locked && (packages->mode == CBX_PACKAGES_NONE ||
+                            (packages->mode == CBX_PACKAGES_ALLOWLIST && !allowed))) {
         cbx_packages_add(parsed, CBX_FACT_PACKAGE_NOT_LISTED, word);
     }
     if (!blocked && !allowed && spec->origin == CBX_FROM_INDEX) {
@@ -161,9 +161,11 @@ void cbx_packages_check_text(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
     if (spec.name.len > 0 && spec.origin == CBX_FROM_INDEX && kind == CBX_SPEC_PIP) {
         add_named(parsed->facts, CBX_FACT_PACKAGE_REQUESTED, text, word->start, word->end);
     }
-    if (spec.name.len > 0) {
+    bool named = !parsed->locked || packages->transitive;
+    if (spec.name.len > 0 && named) {
         check_name(parsed, kind, &spec, word);
-    } else if (source && packages->mode != CBX_PACKAGES_BLOCKLIST && !spec.malformed) {
+    } else if (spec.name.len == 0 && source && packages->mode != CBX_PACKAGES_BLOCKLIST &&
+               !spec.malformed) {
         cbx_packages_add(parsed, CBX_FACT_PACKAGE_NOT_LISTED, word);
     }
 }

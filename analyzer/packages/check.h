@@ -37,4 +37,9 @@ bool cbx_packages_takes_source(const struct cbx_parsed *parsed, const struct cbx
 bool cbx_packages_index(const struct cbx_packages *packages, enum cbx_spec_kind kind,
                         struct cbx_str index);
 
+/* The same for a text; in a build, "default" is also the address of the manager's own index (CBX_PUBLIC_INDEX), which files of projects
+ * name. */
+bool cbx_packages_takes_index(const struct cbx_parsed *parsed, const struct cbx_packages *packages,
+                              enum cbx_spec_kind kind, struct cbx_str index);
+
 #endif

@@ -13,6 +13,15 @@ static const struct {
 #include "analyzer/packages/managers.def"
 };
 
+static const struct {
+    enum cbx_spec_kind kind;
+    struct cbx_str domain;
+} publics[] = {
+#define CBX_PUBLIC_INDEX(kind, name, top)                                                          \
+    { CBX_SPEC_##kind, { name "." top, sizeof(name "." top) - 1 } },
+#include "analyzer/packages/managers.def"
+};
+
 struct url {
     struct cbx_str scheme, host, port, path;
 };
@@ -112,4 +121,44 @@ bool cbx_packages_index(const struct cbx_packages *packages, enum cbx_spec_kind 
         }
     }
     return false;
+}
+
+/* A host of the domain, or the domain itself. */
+static bool is_host_of(struct cbx_str host, struct cbx_str domain)
+{
+    if (host.len < domain.len) {
+        return false;
+    }
+    size_t front = host.len - domain.len;
+    return same(cbx_str_sub(host, front, host.len), domain) &&
+           (front == 0 || host.p[front - 1] == '.');
+}
+
+static bool is_public(enum cbx_spec_kind kind, struct cbx_str index)
+{
+    struct url url;
+    kind = kind == CBX_SPEC_PROJECT ? CBX_SPEC_PIP : kind;
+    if (!read_url(index, &url) || !same(url.scheme, CBX_STR("https")) ||
+        !cbx_str_is(url.port, "443")) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(publics) / sizeof(publics[0]); i++) {
+        if (publics[i].kind == kind && is_host_of(url.host, publics[i].domain)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cbx_packages_takes_index(const struct cbx_parsed *parsed, const struct cbx_packages *packages,
+                              enum cbx_spec_kind kind, struct cbx_str index)
+{
+    if (cbx_packages_index(packages, kind, index)) {
+        return true;
+    }
+    bool by_default = false;
+    for (size_t i = 0; i < packages->indexes.count; i++) {
+        by_default |= cbx_str_is(packages->indexes.items[i], "default");
+    }
+    return parsed->project && by_default && is_public(kind, index);
 }

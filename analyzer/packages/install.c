@@ -177,7 +177,7 @@ static void take_value(struct line *l, enum what what, const struct cbx_word *op
 {
     switch (what) {
     case WHAT_INDEX:
-        if (!known || !cbx_packages_index(packages_of(l), l->kind, value)) {
+        if (!known || !cbx_packages_takes_index(l->parsed, packages_of(l), l->kind, value)) {
             cbx_packages_add(l->parsed, CBX_FACT_PACKAGE_SOURCE, option);
         }
         return;

@@ -68,6 +68,9 @@ static json_t *reported_json(const struct cbx_report_finding *f)
     if (f->cell > 0) {
         json_object_set_new(object, "cell", json_integer(f->cell));
     }
+    if (f->cell > 0 && f->file_line > 0) { /* its line in the notebook's own text */
+        json_object_set_new(object, "file_line", json_integer(f->file_line + f->v.span.line - 1));
+    }
     if (f->suppression != CBX_SUPPRESSED_NOT) {
         json_t *suppression = json_pack("{s:s}", "kind", kinds[f->suppression]);
         set_text(suppression, "reason", f->reason);

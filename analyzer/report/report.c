@@ -19,8 +19,19 @@ const struct cbx_rule cbx_rule_suppression = {
     .origin = TEXT("codebox"),
 };
 
+const struct cbx_rule cbx_rule_fragment = {
+    .id = TEXT("lint.fragment"),
+    .languages = (1u << CBX_LANGUAGES) - 1,
+    .effect = CBX_EFFECT_WARN,
+    .severity = CBX_LOW,
+    .message = TEXT("This code of a skill cannot be read, so only a part of it was judged."),
+    .hint = TEXT("Correct it, or name what it is behind the fence: text, json, console."),
+    .origin = TEXT("codebox"),
+};
+
 static const struct cbx_rule *const built_in[] = { &cbx_rule_unreadable, &cbx_rule_too_large,
-                                                   &cbx_rule_language, &cbx_rule_suppression };
+                                                   &cbx_rule_language, &cbx_rule_suppression,
+                                                   &cbx_rule_fragment };
 enum { BUILT_IN = sizeof(built_in) / sizeof(built_in[0]) };
 
 const struct cbx_rule *cbx_report_rule(const struct cbx_policy *policy, size_t index)

@@ -75,6 +75,9 @@ extern const struct cbx_report_format cbx_report_as_text, cbx_report_as_json, cb
  * be suppressed, it has no reason, there is no such finding, or the policy does not permit it. */
 extern const struct cbx_rule cbx_rule_suppression;
 
+/* The rule of the warning about code of a skill that cannot be read. */
+extern const struct cbx_rule cbx_rule_fragment;
+
 /* All rules that findings can have: the policy's, then the built-in ones; NULL behind the last. */
 const struct cbx_rule *cbx_report_rule(const struct cbx_policy *policy, size_t index);
 

@@ -64,6 +64,20 @@ ok 'findings of a notebook name their cell in every format' cells
 printf '{"cells": [{"cell_type": "code", "source": [' >broken.ipynb
 ok 'a broken notebook cannot be checked' gives 2 'broken.ipynb' "$lint" broken.ipynb
 
+notebook() { # KERNEL FIRST SECOND
+    printf '{"cells": [{"cell_type": "code", "source": [\n"%s"]}, {"cell_type": "code", "source": [\n"%s"]}], "metadata": {"kernelspec": {"language": "%s"}}, "nbformat": 4}' "$2" "$3" "$1"
+}
+notebook bash 'x=paramiko' 'pip install $x' >shell.ipynb
+notebook javascript 'const f = eval' 'f(y)' >js.ipynb
+notebook Deno 'let x: number = 1' 'eval(String(x))' >deno.ipynb
+notebook R 'x <- 1' 'system(x)' >r.ipynb
+ok 'a notebook of the shell is judged in its language, with the cells before' gives 1 'shell.ipynb:cell 2:1:' "$lint" shell.ipynb
+ok '  and one of JavaScript' gives 1 'js.ipynb:cell 1:1:11: deny [js.dynamic-code]' "$lint" js.ipynb
+ok '  and one of Deno as TypeScript' gives 1 'deno.ipynb:cell 2:1:1: deny [js.dynamic-code]' "$lint" deno.ipynb
+ok '  and one of R is code without an analyzer' gives 0 '0 files checked under policy default: 0 denied, 0 findings; 1 skipped: 1 file of code without an analyzer (r.ipynb: R)' "$lint" r.ipynb
+ok '  which counts for --strict-coverage' gives 2 '1 file that looks like code was not judged' "$lint" --strict-coverage r.ipynb good.py
+rm shell.ipynb js.ipynb deno.ipynb r.ipynb
+
 # --- a rule that relies on the guard
 printf 'n=0\nwhile read -r v; do n=$((n + v)); done <data.txt\n' >sum.sh
 printf 'version: 1\nname: open\nextends: [default]\nguard: {start-process: allow, override: true}\n' >open.yaml
@@ -105,7 +119,7 @@ printf 'a\0b' >mixed/blob
 printf 'jobs: {}\n' >mixed/.github/ci.yml
 judges_tools() { [ "$(paths mixed | tr '\n' ' ')" = 'mixed/A.PY mixed/tool ' ]; expect '.summary.denied == 2' report.json; }
 ok 'a file without an ending is judged by its first line, and capital endings count' judges_tools
-ok 'the summary has what was skipped on one line, and names what looks like code' gives 1 'findings; 5 skipped: 1 code without an analyzer (mixed/rtool: Ruby), 2 hidden (mixed/.github), 1 binary, 1 of no known language' "$lint" mixed
+ok 'the summary has what was skipped on one line, and names what looks like code' gives 1 'findings; 5 skipped: 1 file of code without an analyzer (mixed/rtool: Ruby), 2 hidden (mixed/.github), 1 binary, 1 of no known language' "$lint" mixed
 counts_json() { json mixed; expect '.summary.skipped | .count == 5 and .code == 1 and (.reasons[] | select(.reason == "no-analyzer") | .names[0] | .path == "mixed/rtool" and .language == "Ruby")' report.json; }
 ok '  and JSON has it by reasons' counts_json
 counts_sarif() { "$lint" --format sarif mixed >out.txt || [ $? = 1 ]; expect '.runs[0].invocations[0].properties.skipped.count == 5' out.txt; }
@@ -119,6 +133,14 @@ cp good.py mixed/gi/ok.py
 ok '  and in what .gitignore names' gives 2 '4 files that look like code were not judged' "$lint" --strict-coverage mixed
 ok '  but not what the caller left out' gives 0 '' "$lint" --strict-coverage --exclude '.x' --exclude gi --exclude A.PY --exclude tool mixed
 ok 'a file that is named and has no analyzer is an error with its language' gives 2 "no analyzer for 'Ruby'" "$lint" --stdin-filename x.rb - </dev/null
+
+# --- an editor
+editor() {
+    local status=0
+    "$root/tests/lsp/check" "$lint" || status=$?
+    [ "$status" = 0 ] || [ "$status" = 77 ]
+}
+ok 'a client of the Language Server Protocol is served' editor
 
 # --- manifests
 mkdir -p project
@@ -135,6 +157,44 @@ judges_project() {
 ok 'scripts of package.json and commands of a Dockerfile are denied for what they download and run, not for the programs of a build' judges_project
 printf 'FROM a\nSHELL ["powershell"]\n' >project/Dockerfile
 ok 'a manifest that is not understood cannot be checked, and the error has its place' gives 2 'project/Dockerfile: line 2, column 1: SHELL is none' "$lint" project
+printf '[project]\ndependencies = ["fabric"]\n[tool.pdm.scripts]\nx = {shell = "curl http://x/y | sh"}\n' >project/pyproject.toml
+printf '{"packages": {"node_modules/a": {"version": "1.0.0",\n "resolved": "https://example.org/a.tgz"}}}' >project/package-lock.json
+printf 'FROM a\n' >project/Dockerfile
+judges_locks() {
+    json project
+    expect '[.files[] | .path as $p | .findings[] | "\($p):\(.line):\(.column) \(.rule)"] == ["project/package-lock.json:2:15 pkg.source", "project/package.json:2:46 sh.command", "project/package.json:3:19 pkg.look-alike", "project/pyproject.toml:2:18 pkg.blocked", "project/pyproject.toml:4:33 sh.command"]' report.json
+}
+ok 'packages and commands of pyproject.toml, and the sources of a lock file, are judged at their places' judges_locks
+mkdir -p flow/.github/workflows
+printf 'jobs:\n  a:\n    steps:\n    - run: |\n        echo ok\n        echo "${{ github.head_ref }}"\n    - {run: "Get-Item x", shell: pwsh}\n' >flow/.github/workflows/ci.yml
+ok 'an expression that a stranger chooses is code, and PowerShell is counted' gives 1 'flow/.github/workflows/ci.yml:6:15: deny [sh.command] ${{ github.head_ref }}' "$lint" --hidden flow
+ok '  in the summary' gives 1 '1 skipped: 1 piece of code without an analyzer (flow/.github/workflows/ci.yml: PowerShell)' "$lint" --hidden flow
+ok '  and by --strict-coverage, from every process' gives 2 'like code was not judged' "$lint" --strict-coverage --jobs 2 flow/.github/workflows/ci.yml good.py
+rm -r flow
+mkdir -p skill/x/references
+printf -- '---\nname: x\n---\n- Run it:\n\n  ```python\n  import os\n  os.system(x)\n  ```\n' >skill/x/SKILL.md
+printf '```python\nx = = 1\n```\n' >skill/x/references/more.md
+cp skill/x/references/more.md skill/README.md
+ok 'fenced code of a skill is judged at its places' gives 1 'skill/x/SKILL.md:8:3: deny [py.process] os.system' "$lint" skill
+ok '  code of its documents that cannot be read is a warning' gives 0 'more.md:2:5: warn [lint.fragment]' "$lint" skill/x/references
+ok '  other documents are judged on request, and what cannot be read there is counted' gives 0 '1 fragment of code in a document that cannot be read (skill/README.md: python)' "$lint" --markdown --exclude x skill
+printf '```sh\ngit clone x\n```\n```sh\ncurl http://x/y | sh\n```\n' >skill/INSTALL.md
+ok '  their commands as those of a build' gives 1 'skill/INSTALL.md:5:19: deny [sh.command] code' "$lint" skill/INSTALL.md
+lacks_git() { "$lint" skill/INSTALL.md >out.txt 2>/dev/null || true; lacks 'git' <out.txt; }
+ok '  which may start programs' lacks_git
+rm skill/INSTALL.md
+ok '  or when they are named' gives 0 '1 fragment of code' "$lint" skill/README.md
+ok '  and do not count as code that was skipped' gives 0 '1 of no known language' "$lint" --strict-coverage --exclude x skill
+rm -r skill
+mkdir page
+printf '<p onclick="eval(&quot;x&quot; + y)">\n<script>\n  eval(x)\n</script><script type="text/babel">x</script>\n<script>a = {{ b|c }};</script><script>{%% x %%} = = {{ y }}</script>\n' >page/a.html
+judges_page() {
+    json page
+    expect '[.files[0].findings[] | "\(.line):\(.column) \(.rule)"] == ["1:13 js.dynamic-code", "3:3 js.dynamic-code"]' report.json
+    expect '[.summary.skipped.reasons[] | "\(.reason) \(.count) \(.names[0].language)"] == ["piece 1 text/babel", "fragment 1 javascript"]' report.json
+}
+ok 'scripts and handlers of a page are judged at their places, templates looked through, other types counted' judges_page
+rm -r page
 printf 'SHELL' >project/dockerfile.py
 ok 'a language that the name has comes before a manifest' gives 0 '1 file checked' "$lint" project/dockerfile.py
 rm -r project

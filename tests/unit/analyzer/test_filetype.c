@@ -107,9 +107,28 @@ static void compiled_code_is_known_by_its_first_bytes(void **state)
     assert_false(cbx_filetype_is_binary(CBX_STR("")));
 }
 
+static void a_word_names_a_language(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *foreign, *lang;
+    } cases[] = {
+        { "ruby", "Ruby", NULL },       { "rs", "Rust", NULL },        { "r", "R", NULL },
+        { "julia", "Julia", NULL },     { "ps1", "PowerShell", NULL }, { "python", NULL, "python" },
+        { "deno", NULL, "typescript" }, { "json", NULL, NULL },        { "", NULL, NULL },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cbx_filetype type = cbx_filetype_of_word(cbx_str_of(cases[i].word));
+        const char *lang = type.lang != NULL ? type.lang->name : "";
+        assert_string_equal(lang, cases[i].lang != NULL ? cases[i].lang : "");
+        assert_true(cbx_str_equal(type.foreign, cbx_str_of(cases[i].foreign)));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_word_names_a_language),
         cmocka_unit_test(names_give_the_language_also_in_capital_letters),
         cmocka_unit_test(the_end_of_a_name_that_is_too_long_counts),
         cmocka_unit_test(first_lines_give_the_language),

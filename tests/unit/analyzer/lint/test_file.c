@@ -120,8 +120,6 @@ static void reports_what_could_not_be_checked(void **state)
     } cases[] = {
         { "notebook", "", "" },
         { "notebook", "{}", "no list 'cells'" },
-        { "notebook", "{\"cells\": [], \"metadata\": {\"language_info\": {\"name\": \"R\"}}}",
-          "the notebook's language is 'R', allowed is python" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cbx_lint_result r;
@@ -150,9 +148,43 @@ static void denies_what_is_no_text(void **state)
     }
 }
 
+#define NOTEBOOK(language)                                                                         \
+    "{\"cells\": [{\"cell_type\": \"code\", \"source\": \"x=1\"}, {\"cell_type\": \"code\", "      \
+    "\"source\": "                                                                                 \
+    "\"import os\"}], \"metadata\": {\"language_info\": {\"name\": \"" language "\"}}}"
+
+/* "status findings reason:language" */
+static void notebooks_are_judged_in_the_language_of_their_kernel(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        { NOTEBOOK("python"), "1 1 " },
+        { NOTEBOOK("ipython"), "1 1 " },
+        { NOTEBOOK("JavaScript"), "1 2 " },
+        { NOTEBOOK("julia"), "0 0 no-analyzer:Julia" },
+        { NOTEBOOK("klingon"), "0 0 no-analyzer:klingon" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cbx_lint_result r;
+        char found[128];
+        check(HEAD, "notebook", "text", false, cbx_str_of(cases[i].text), &r);
+        const json_t *one = json_array_get(r.skipped, 0);
+        snprintf(found, sizeof(found), "%d %zu %s%s%s", r.status, r.findings,
+                 one != NULL ? json_string_value(json_object_get(one, "reason")) : "",
+                 one != NULL ? ":" : "",
+                 one != NULL ? json_string_value(json_object_get(one, "language")) : "");
+        assert_string_equal(found, cases[i].expected);
+        assert_true(one == NULL || r.output.len == 0);
+        cbx_lint_result_done(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(notebooks_are_judged_in_the_language_of_their_kernel),
         cmocka_unit_test(counts_what_is_not_suppressed),
         cmocka_unit_test(keeps_a_denial_that_no_finding_shows),
         cmocka_unit_test(keeps_a_denial_when_findings_were_left_out),

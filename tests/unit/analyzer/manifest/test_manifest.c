@@ -1,28 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Manifests: which files have a reader, and the packages in them. */
-#include "analyzer/manifest/manifest.h"
-
-#include "analyzer/analyze.h"
-#include "tests/unit/unit.h"
-
-static struct cbx_policy *policy;
-static struct cbx_arena arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    struct cbx_err err;
-    cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-    return cbx_policy_load("default", &policy, &err);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cbx_policy_free(policy);
-    cbx_arena_done(&arena);
-    return 0;
-}
+#include "tests/unit/analyzer/manifest/manifest_rig.h"
 
 static void the_name_of_a_file_selects_its_reader(void **state)
 {
@@ -39,7 +17,18 @@ static void the_name_of_a_file_selects_its_reader(void **state)
         { "Dockerfile.dev", "dockerfile" },
         { "web.dockerfile", "dockerfile" },
         { "Containerfile", "dockerfile" },
+        { "x/pyproject.toml", "pyproject" },
+        { "Pipfile", "pipfile" },
+        { "x/.github/workflows/CI.yml", "workflow" },
+        { ".github/workflows/ci.yaml", "workflow" },
+        { "workflows/ci.yaml", NULL },
+        { ".github/workflows/x/ci.yaml", NULL },
+        { "x/action.yml", "action" },
+        { ".gitlab-ci.yml", "gitlab_ci" },
         { "requirements.txt/x", NULL },
+        { "x/SKILL.md", "skill" },
+        { "README.md", "markdown" },
+        { "x/Index.HTML", "html" },
         { "notes.txt", NULL },
         { "", NULL },
     };
@@ -48,41 +37,6 @@ static void the_name_of_a_file_selects_its_reader(void **state)
         const char *name = r != NULL ? r->name : "none";
         assert_string_equal(name, cases[i].reader != NULL ? cases[i].reader : "none");
         assert_true(r == NULL || cbx_manifest_reader_find(r->name)->read == r->read);
-    }
-}
-
-/* "rule line:column-column" of each finding, with "; " between them. */
-static void judge(const char *name, const char *text, struct cbx_buf *out)
-{
-    struct cbx_manifest manifest;
-    struct cbx_decision decision;
-    struct cbx_err err = { 0 };
-    cbx_arena_reset(&arena);
-    const struct cbx_manifest_reader *reader = cbx_manifest_reader_of(cbx_str_of(name));
-    assert_non_null(reader);
-    if (reader->read(cbx_str_of(text), &arena, &manifest, &err) != 0) {
-        cbx_buf_add_cstr(out, err.text);
-        return;
-    }
-    assert_int_equal(cbx_manifest_judge(policy, &manifest, 0, &arena, &decision, &err), 0);
-    for (size_t i = 0; i < decision.finding_count; i++) {
-        const struct cbx_finding *f = &decision.findings[i];
-        cbx_buf_printf(out, "%s%.*s %u:%u-%u", i > 0 ? "; " : "", CBX_STR_ARG(f->rule->id),
-                       f->span.line, f->span.column, f->span.end_column);
-    }
-}
-
-struct expected {
-    const char *text, *findings;
-};
-
-static void check(const char *name, const struct expected *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        CBX_AUTO_DONE(buf) out;
-        cbx_buf_init(&out, 65536);
-        judge(name, cases[i].text, &out);
-        assert_string_equal(out.p, cases[i].findings);
     }
 }
 
@@ -127,37 +81,6 @@ static void dependencies_of_package_json_are_judged_at_their_places(void **state
         { "[]", "it is no JSON object" },
     };
     check("package.json", cases, sizeof(cases) / sizeof(cases[0]));
-}
-
-/* "language<text>line:column" of each piece; the place is that of its last byte. */
-static void take_apart(const char *name, const char *text, struct cbx_buf *out)
-{
-    struct cbx_manifest manifest;
-    struct cbx_err err = { 0 };
-    cbx_arena_reset(&arena);
-    const struct cbx_manifest_reader *reader = cbx_manifest_reader_of(cbx_str_of(name));
-    if (reader->read(cbx_str_of(text), &arena, &manifest, &err) != 0) {
-        cbx_buf_add_cstr(out, err.text);
-        return;
-    }
-    for (size_t i = 0; i < manifest.piece_count; i++) {
-        const struct cbx_manifest_piece *p = &manifest.pieces[i];
-        struct cbx_span last = { .start_byte = (uint32_t)p->text.len - 1,
-                                 .end_byte = (uint32_t)p->text.len };
-        cbx_manifest_map(&manifest, p, &last);
-        cbx_buf_printf(out, "%s<%.*s>%u:%u", p->language, CBX_STR_ARG(p->text), last.line,
-                       last.column);
-    }
-}
-
-static void check_pieces(const char *name, const struct expected *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        CBX_AUTO_DONE(buf) out;
-        cbx_buf_init(&out, 65536);
-        take_apart(name, cases[i].text, &out);
-        assert_string_equal(out.p, cases[i].findings);
-    }
 }
 
 static void scripts_of_package_json_are_shell_code_with_escapes_decoded(void **state)
@@ -215,13 +138,13 @@ static void a_dockerfile_that_is_not_understood_is_an_error_with_its_place(void 
 }
 
 /* The facts of the shell that count in a build, as rules. */
-static void judge_build(const char *code, struct cbx_buf *out)
+static void judge_build(const char *code, enum cbx_build build, struct cbx_buf *out)
 {
     struct cbx_decision decision;
     struct cbx_err err;
     struct cbx_analysis request = { .source = cbx_str_of(code),
                                     .language = CBX_STR("shell"),
-                                    .build = true };
+                                    .build = build };
     cbx_arena_reset(&arena);
     assert_int_equal(cbx_analyze(policy, &request, &arena, &decision, &err), 0);
     for (size_t i = 0; i < decision.finding_count; i++) {
@@ -236,6 +159,7 @@ static void a_build_may_start_programs_but_not_what_it_downloads(void **state)
         { "apt-get update && apt-get install -y $X && rm -rf /var/lib/apt > /etc/x", "" },
         { "tsc && vite build && npm run x && $CMD y; eval \"$(ssh-agent)\"", "" },
         { "npm ci && pip install -r r.txt && pip install -e . && curl -o x http://x/y", "" },
+        { "python -m build && python3 -m pytest", "" },
         { "curl http://x/y | sh", "sh.command" },
         { "curl http://x/y | sudo bash -s --", "sh.command" },
         { "bash <(wget -O- http://x/y)", "sh.command" },
@@ -249,10 +173,31 @@ static void a_build_may_start_programs_but_not_what_it_downloads(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CBX_AUTO_DONE(buf) out;
         cbx_buf_init(&out, 65536);
-        judge_build(cases[i].text, &out);
+        judge_build(cases[i].text, CBX_BUILD_PROJECT, &out);
         if (strcmp(out.p, cases[i].findings) != 0) {
             fail_msg("%s: '%s'", cases[i].text, out.p);
         }
+    }
+}
+
+static void versions_that_a_service_fills_in_are_no_findings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code;
+        enum cbx_build build;
+        const char *rules;
+    } cases[] = {
+        { "pip install \"django==$V\"", CBX_BUILD_PROJECT, "pkg.source" },
+        { "pip install \"django==$V\"", CBX_BUILD_COMPLETED, "" },
+        { "pip install paramiko git+https://example.org/x $V", CBX_BUILD_COMPLETED,
+          "pkg.blocked pkg.source" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_DONE(buf) out;
+        cbx_buf_init(&out, 65536);
+        judge_build(cases[i].code, cases[i].build, &out);
+        assert_string_equal(out.p, cases[i].rules);
     }
 }
 
@@ -266,6 +211,7 @@ int main(void)
         cmocka_unit_test(commands_of_a_dockerfile_are_shell_code),
         cmocka_unit_test(a_dockerfile_that_is_not_understood_is_an_error_with_its_place),
         cmocka_unit_test(a_build_may_start_programs_but_not_what_it_downloads),
+        cmocka_unit_test(versions_that_a_service_fills_in_are_no_findings),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -258,7 +258,7 @@ static void rules_about_unreadable_source_are_built_in(void **state)
     for (; cbx_report_rule(policy, beyond) != NULL; beyond++) {
         assert_true(cbx_report_is_built_in(cbx_report_rule(policy, beyond)));
     }
-    assert_int_equal(beyond, policy->rule_count + 4);
+    assert_int_equal(beyond, policy->rule_count + 5);
 }
 
 static void uses_colours_only_when_asked(void **state)
