@@ -16,13 +16,15 @@ static void package_lock_of_each_version(void **state)
           "pkg.blocked 2:1-17" },
         { V3 "\"members/crossenv\": {}, \"node_modules/crossenv\": {\"link\": true}}}", "" },
         { V3 "\"node_modules/a\": {\"version\": \"1.0.0\",\n\"resolved\": "
-             "\"https://x.yarnpkg" ".com/a.tgz\"}}}",
+             "\"https://x.yarnpkg"
+             ".com/a.tgz\"}}}",
           "" },
         { V3 "\"node_modules/a\": {\"version\": \"1.0.0\",\n\"resolved\": "
              "\"https://example.org/a.tgz\"}}}",
           "pkg.source 3:14-39" },
         { V3 "\"node_modules/a\": {\"version\": \"1.0.0\",\n\"resolved\": "
-             "\"http://x.yarnpkg" ".com/a.tgz\"}}}",
+             "\"http://x.yarnpkg"
+             ".com/a.tgz\"}}}",
           "pkg.source 3:14-40" },
         { V3 "\"node_modules/a\": {\"version\": \"1.0.0\",\n\"resolved\": "
              "\"git+ssh://git@example.org/a.git#1\"}}}",
@@ -47,7 +49,8 @@ static void yarn_lock_of_yarn_1(void **state)
     (void)state;
     static const struct expected cases[] = {
         { "# yarn lockfile v1\n\n\na@^1.0.0, a@^1.1:\n  version \"1.1.0\"\n  resolved "
-          "\"https://x.yarnpkg" ".com/a.tgz#0\"\n  dependencies:\n    crossenv \"1\"\n",
+          "\"https://x.yarnpkg"
+          ".com/a.tgz#0\"\n  dependencies:\n    crossenv \"1\"\n",
           "" },
         { "\"@a/b@1\":\n  version \"1.0.0\"\n\ncrossenv@~1:\n  version \"1.0.0\"\n",
           "pkg.look-alike 4:1-12" },
@@ -87,7 +90,8 @@ static void yarn_lock_of_newer_yarn(void **state)
                 "\"a@npm:1.0.0::__archiveUrl=https%3A%2F%2Fexample.org%2Fa.tgz\"\n",
           "pkg.source 4:2-5" },
         { BERRY "\"a@1\":\n  version: 1.0.0\n  resolution: "
-                "\"a@npm:1.0.0::__archiveUrl=https%3A%2F%2Fx.yarnpkg" ".com%2Fa.tgz\"\n",
+                "\"a@npm:1.0.0::__archiveUrl=https%3A%2F%2Fx.yarnpkg"
+                ".com%2Fa.tgz\"\n",
           "" },
         { BERRY "\"a@1\":\n  resolution: \"a@https://example.org/a.git#commit=1\"\n",
           "pkg.source 4:2-5" },
@@ -128,9 +132,13 @@ static void uv_lock_with_the_files_of_its_packages(void **state)
 {
     (void)state;
 #define PACKAGE "[[package]]\nname = \"a\"\nversion = \"1\"\n"
-#define PYPI    "source = { registry = \"https://pypi" ".org/simple\" }\n"
+#define PYPI                                                                                       \
+    "source = { registry = \"https://pypi"                                                         \
+    ".org/simple\" }\n"
     static const struct expected cases[] = {
-        { PACKAGE PYPI "sdist = { url = \"https://files.pythonhosted" ".org/a.tar.gz\" }\n", "" },
+        { PACKAGE PYPI "sdist = { url = \"https://files.pythonhosted"
+                       ".org/a.tar.gz\" }\n",
+          "" },
         { PACKAGE PYPI "wheels = [\n  { url = \"https://example.org/a.whl\" },\n]\n",
           "pkg.source 6:12-37" },
         { PACKAGE "source = { registry = \"https://example.org/s\" }\n"

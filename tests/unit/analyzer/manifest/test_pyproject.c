@@ -56,13 +56,22 @@ static void indexes_are_the_policys_or_the_public_one(void **state)
 {
     (void)state;
     static const struct expected cases[] = {
-        { "[[tool.poetry.source]]\nname = 'a'\nurl = 'https://pypi" ".org/simple/'", "" },
+        { "[[tool.poetry.source]]\nname = 'a'\nurl = 'https://pypi"
+          ".org/simple/'",
+          "" },
         { "[[tool.poetry.source]]\nname = 'PyPI'\npriority = 'primary'", "" },
         { "[[tool.poetry.source]]\nurl = 'https://example.org/simple'", "pkg.source 2:8-34" },
-        { "[[tool.poetry.source]]\nurl = 'http://pypi" ".org/simple'", "pkg.source 2:8-30" },
-        { "[[tool.poetry.source]]\nurl = 'https://pypi" ".org.example.org/'", "pkg.source 2:8-37" },
-        { "[[tool.poetry.source]]\nurl = 'https://xpypi" ".org/'", "pkg.source 2:8-26" },
-        { "[[tool.uv.index]]\nurl = 'https://a'\n[[tool.uv.index]]\nurl = 'https://pypi" ".org'",
+        { "[[tool.poetry.source]]\nurl = 'http://pypi"
+          ".org/simple'",
+          "pkg.source 2:8-30" },
+        { "[[tool.poetry.source]]\nurl = 'https://pypi"
+          ".org.example.org/'",
+          "pkg.source 2:8-37" },
+        { "[[tool.poetry.source]]\nurl = 'https://xpypi"
+          ".org/'",
+          "pkg.source 2:8-26" },
+        { "[[tool.uv.index]]\nurl = 'https://a'\n[[tool.uv.index]]\nurl = 'https://pypi"
+          ".org'",
           "pkg.source 2:8-17" },
         { "[tool.uv]\nextra-index-url = ['https://example.org/simple']", "pkg.source 2:21-47" },
         { "[tool.uv.sources]\na = {git = 'https://example.org/a'}\nb = {workspace = true}\n"
@@ -115,7 +124,8 @@ static void every_table_of_a_pipfile_but_the_known_ones_has_packages(void **stat
 {
     (void)state;
     static const struct expected cases[] = {
-        { "[[source]]\nurl = 'https://pypi" ".org/simple'\nverify_ssl = true\nname = 'pypi'\n"
+        { "[[source]]\nurl = 'https://pypi"
+          ".org/simple'\nverify_ssl = true\nname = 'pypi'\n"
           "[packages]\nrequests = '*'\n[requires]\npython_version = '3.12'",
           "" },
         { "[[source]]\nurl = 'https://example.org/simple'", "pkg.source 2:8-34" },
