@@ -244,6 +244,7 @@ static void compare_packages(struct diff *d, const char *manager, const json_t *
         bool allows;
     } lists[] = { { "allow", "on the allow list:", true },
                   { "block", "on the block list:", false },
+                  { "block-in-sandboxes", "on the block list of sandboxes:", false },
                   { "sources", "from:", true },
                   { "indexes", "from the index:", true } };
     char what[96];

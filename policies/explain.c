@@ -191,6 +191,7 @@ static void add_packages(struct cbx_buf *out, const char *name, const struct cbx
     cbx_buf_printf(out, "\nPackages (%s): %s.\n", name, modes[p->mode]);
     add_list(out, "allowed:", &p->allow);
     add_list(out, "blocked:", &p->block);
+    add_list(out, "blocked, but not for builds:", &p->block_in_sandboxes);
     for (size_t i = 0; i < p->minimum_count; i++) {
         cbx_buf_printf(out, "%s%.*s >= %.*s", i == 0 ? "      at least: " : ", ",
                        CBX_STR_ARG(p->minimum[i].name), CBX_STR_ARG(p->minimum[i].version));

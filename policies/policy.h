@@ -127,6 +127,7 @@ struct cbx_minimum {
 struct cbx_packages {
     enum cbx_package_mode mode;
     struct cbx_strs allow, block; /* globs over normalised names (PEP 503; npm names as they are) */
+    struct cbx_strs block_in_sandboxes; /* the same, but not for the builds of a project */
     const struct cbx_minimum *minimum;
     size_t minimum_count;
     struct cbx_strs sources; /* "index", "url", "vcs", "path", "requirements" */

@@ -74,6 +74,13 @@ bool cbx_packages_lists(const struct cbx_strs *list, struct cbx_str name, bool p
     return false;
 }
 
+bool cbx_packages_blocks(const struct cbx_packages *packages, struct cbx_str name, bool python,
+                         bool build)
+{
+    return cbx_packages_lists(&packages->block, name, python) ||
+           (!build && cbx_packages_lists(&packages->block_in_sandboxes, name, python));
+}
+
 static void check_minimum(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
                           const struct cbx_spec *spec, const struct cbx_word *word)
 {
@@ -105,7 +112,7 @@ static void check_name(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
 {
     const struct cbx_packages *packages = cbx_packages_of(parsed->policy, kind);
     bool python = kind != CBX_SPEC_NPM;
-    bool blocked = cbx_packages_lists(&packages->block, spec->name, python);
+    bool blocked = cbx_packages_blocks(packages, spec->name, python, parsed->project);
     bool allowed = cbx_packages_lists(&packages->allow, spec->name, python);
     if (blocked) {
         cbx_packages_add(parsed, CBX_FACT_PACKAGE_BLOCKED, word);
@@ -183,8 +190,8 @@ void cbx_packages_check(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
 /* --- imports ---------------------------------------------------------------------------------- */
 
 /* True when all distributions that provide this import are blocked. *name is the first of them. */
-static bool is_import_blocked(const struct cbx_strs *block, struct cbx_str import, bool python,
-                              struct cbx_str *name)
+static bool is_import_blocked(const struct cbx_packages *packages, struct cbx_str import,
+                              bool python, struct cbx_str *name)
 {
     struct cbx_str rest = cbx_known_distributions(import, python);
     *name = (struct cbx_str){ 0 };
@@ -192,7 +199,7 @@ static bool is_import_blocked(const struct cbx_strs *block, struct cbx_str impor
         const char *space = memchr(rest.p, ' ', rest.len);
         size_t end = space != NULL ? (size_t)(space - rest.p) : rest.len;
         struct cbx_str one = cbx_str_sub(rest, 0, end);
-        if (!cbx_packages_lists(block, one, python)) {
+        if (!cbx_packages_blocks(packages, one, python, false)) {
             return false;
         }
         *name = name->len > 0 ? *name : one;
@@ -201,16 +208,20 @@ static bool is_import_blocked(const struct cbx_strs *block, struct cbx_str impor
     return name->len > 0 && !cbx_known_builtin(import, python);
 }
 
+static size_t count_blocked(const struct cbx_packages *packages)
+{
+    return packages->block.count + packages->block_in_sandboxes.count;
+}
+
 void cbx_packages_imports(const struct cbx_policy *policy, struct cbx_facts *facts)
 {
-    bool none = policy->pip.block.count + policy->npm.block.count == 0;
+    bool none = count_blocked(&policy->pip) + count_blocked(&policy->npm) == 0;
     for (size_t i = 0, count = none ? 0 : facts->count; i < count; i++) {
         struct cbx_fact fact = facts->items[i];
         bool python = fact.language == CBX_PYTHON;
         struct cbx_str name;
         if (fact.kind != CBX_IS_IMPORT || fact.language == CBX_SHELL ||
-            !is_import_blocked(python ? &policy->pip.block : &policy->npm.block, fact.name, python,
-                               &name)) {
+            !is_import_blocked(python ? &policy->pip : &policy->npm, fact.name, python, &name)) {
             continue;
         }
         struct cbx_fact *added = add_named(facts, CBX_FACT_PACKAGE_BLOCKED, name, 0, 0);

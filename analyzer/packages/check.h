@@ -25,6 +25,10 @@ const struct cbx_packages *cbx_packages_of(const struct cbx_policy *policy,
  * names byte by byte. */
 bool cbx_packages_lists(const struct cbx_strs *list, struct cbx_str name, bool python);
 
+/* Does the policy block a package of this name: by `block`, or, unless a build asks, by `block-in-sandboxes`? */
+bool cbx_packages_blocks(const struct cbx_packages *packages, struct cbx_str name, bool python,
+                         bool build);
+
 /* True when "requirements", "path", ... is one of the policy's sources. */
 bool cbx_packages_source(const struct cbx_packages *packages, const char *source);
 

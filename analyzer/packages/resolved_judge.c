@@ -56,7 +56,7 @@ static void judge_name(struct judging *j, size_t i)
 {
     const struct cbx_resolved_package *p = &j->resolved->items[i];
     bool python = j->resolved->kind != CBX_SPEC_NPM;
-    bool blocked = cbx_packages_lists(&j->packages->block, p->name, python);
+    bool blocked = cbx_packages_blocks(j->packages, p->name, python, false);
     bool allowed = cbx_packages_lists(&j->packages->allow, p->name, python);
     /* A name that a package of the index asks for is chosen by a stranger. What is installed was judged then. */
     bool installed = j->resolved->json == NULL;

@@ -73,6 +73,7 @@ static void add_packages(struct cbx_buf *out, const char *manager)
     add_choice(out, "mode", WORDS("none", "allowlist", "blocklist"));
     add_list(out, "allow", packages);
     add_list(out, "block", packages);
+    add_list(out, "block-in-sandboxes", packages);
     if (pick(2) == 0) {
         cbx_buf_printf(out, "minimum: {numpy: %s, %s: %s}, ", pick_word(versions),
                        pick_word(WORDS("pandas", "requests")), pick_word(versions));
@@ -231,11 +232,15 @@ static const char *find_package(const struct cbx_draft_packages *alone,
         bool open = child->mode == CBX_PACKAGES_BLOCKLIST ||
                     (child->mode == CBX_PACKAGES_ALLOWLIST && has_glob(&child->allow, names[i]));
         open &= !has_glob(&child->block, names[i]);
+        bool in_sandboxes = open && !has_glob(&child->block_in_sandboxes, names[i]);
         bool refused =
             mode && (p->mode == CBX_PACKAGES_NONE ||
                      (p->mode == CBX_PACKAGES_ALLOWLIST && !has_glob(&p->allow, names[i])));
         if (open && (refused || has_glob(&p->block, names[i]))) {
             return names[i];
+        }
+        if (in_sandboxes && has_glob(&p->block_in_sandboxes, names[i])) {
+            return "a package in sandboxes";
         }
         for (size_t v = 0; open && versions[v] != NULL; v++) {
             if (denies_version(p, names[i], versions[v]) &&

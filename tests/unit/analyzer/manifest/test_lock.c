@@ -12,7 +12,7 @@ static void package_lock_of_each_version(void **state)
         { V3 "\"node_modules/a\": {\"version\": \"1.0.0\"}}}", "" },
         { V3 "\"node_modules/a/node_modules/crossenv\": {\"version\": \"1.0.0\"}}}",
           "pkg.look-alike 2:1-39" },
-        { V3 "\"node_modules/a\": {\"name\": \"shelljs\", \"version\": \"1.0.0\"}}}",
+        { V3 "\"node_modules/a\": {\"name\": \"vm2\", \"version\": \"1.0.0\"}}}",
           "pkg.blocked 2:1-17" },
         { V3 "\"members/crossenv\": {}, \"node_modules/crossenv\": {\"link\": true}}}", "" },
         { V3 "\"node_modules/a\": {\"version\": \"1.0.0\",\n\"resolved\": "
@@ -33,8 +33,9 @@ static void package_lock_of_each_version(void **state)
         { "{\"dependencies\": {\"a\": {\"version\": \"1.0.0\", \"dependencies\":\n"
           "{\"crossenv\": {\"version\": \"1.0.0\"}}}}}",
           "pkg.look-alike 2:2-12" },
-        { "{\"dependencies\": {\"a\": {\"version\": \"npm:shelljs@1.0.0\"}}}",
-          "pkg.blocked 1:19-22" },
+        { "{\"dependencies\": {\"a\": {\"version\": \"npm:vm2@1.0.0\"}}}", "pkg.blocked 1:19-22" },
+        { V3 "\"node_modules/cross-spawn\": {\"version\": \"7.0.3\"}}}",
+          "" }, /* block-in-sandboxes */
         { "{\"dependencies\": {\"a\": {\"version\": \"github:x/y#1\"}}}", "pkg.source 1:19-22" },
         { "{\"packages\": []}", "line 1, column 2: 'packages' is a list, allowed is a table" },
         { "{\"packages\": {\"node_modules/a\": 1}}",
@@ -54,7 +55,7 @@ static void yarn_lock_of_yarn_1(void **state)
           "" },
         { "\"@a/b@1\":\n  version \"1.0.0\"\n\ncrossenv@~1:\n  version \"1.0.0\"\n",
           "pkg.look-alike 4:1-12" },
-        { "a@npm:shelljs@^1:\n  version \"1.0.0\"\n", "pkg.blocked 1:1-17" },
+        { "a@npm:vm2@^1:\n  version \"1.0.0\"\n", "pkg.blocked 1:1-13" },
         { "a@^1:\n  version \"1.0.0\"\n  resolved \"https://example.org/a.tgz#0\"\n",
           "pkg.source 3:13-40" },
         { "\"a@git+https://example.org/a.git\":\n  version \"1.0.0\"\n  resolved "
@@ -108,9 +109,8 @@ static void pnpm_lock_of_each_version(void **state)
         { "lockfileVersion: '9.0'\npackages:\n\n  a@1.0.0:\n    resolution: {integrity: x}\n", "" },
         { "packages:\n  crossenv@1.0.0(x@1):\n    resolution: {integrity: x}\n",
           "pkg.look-alike 2:3-22" },
-        { "packages:\n  /shelljs@1.0.0:\n    resolution: {integrity: x}\n", "pkg.blocked 2:3-17" },
-        { "packages:\n  /shelljs/1.0.0_x@1:\n    resolution: {integrity: x}\n",
-          "pkg.blocked 2:3-21" },
+        { "packages:\n  /vm2@1.0.0:\n    resolution: {integrity: x}\n", "pkg.blocked 2:3-13" },
+        { "packages:\n  /vm2/1.0.0_x@1:\n    resolution: {integrity: x}\n", "pkg.blocked 2:3-17" },
         { "packages:\n  /@a/b/1.0.0:\n    resolution: {integrity: x}\n", "" },
         { "packages:\n  a@1.0.0:\n    resolution: {tarball: https://example.org/a.tgz}\n",
           "pkg.source 3:27-52" },
@@ -171,8 +171,8 @@ static void lock_files_of_other_tools_of_python(void **state)
         { "{\"_meta\": {\"sources\": [{\"url\": \"https://example.org/s\"}]}, \"default\": "
           "{\"a\": {\"version\": \"==1\"}}}",
           "pkg.source 1:33-54" },
-        { "{\"default\": {\"numpy\": {\"version\": \"==1.20.0\"}},\n\"develop\": {\"dill\": {}}}",
-          "pkg.version 1:14-21; pkg.blocked 2:13-19" },
+        { "{\"default\": {\"numpy\": {\"version\": \"==1.20.0\"}},\n\"develop\": {\"scapy\": {}}}",
+          "pkg.version 1:14-21; pkg.blocked 2:13-20" },
         { "{\"default\": {\"a\": {\"git\": \"https://example.org/a\", \"ref\": \"1\"},\n"
           "\"b\": {\"path\": \".\", \"editable\": true}}}",
           "pkg.source 1:14-17" },
