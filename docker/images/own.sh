@@ -20,7 +20,7 @@ read_facts() { # IMAGE
     docker image inspect "$1" >/dev/null 2>&1 || timeout 600 docker pull -q "$1" >/dev/null 2>&1 ||
         refuse "there is no image '$1' here, and it cannot be pulled"
     # shellcheck disable=SC2046
-    docker run --rm --interactive --network none --user 0:0 --entrypoint sh "$1" -s -- $(node_arguments) <docker/images/own/facts.sh >"$work/facts" 2>"$work/facts.log" ||
+    docker run --rm --interactive --network none --user 0:0 --entrypoint sh "$1" -s -- $(node_arguments) <docker/images/own/facts.sh 2>"$work/facts.log" | head -c 65536 | LC_ALL=C tr -cd '[:print:]\n' >"$work/facts" ||
         refuse "'$1' cannot be examined, it has no shell that runs: $(tail -n 1 "$work/facts.log")"
     [ "$(fact libc)" = glibc ] || refuse "'$1' has the C library musl, and the guard needs that of GNU: take an image of Debian, Ubuntu or another distribution with it"
 }

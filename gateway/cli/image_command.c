@@ -335,6 +335,10 @@ static int check_own(const struct cbx_options *options, struct cbx_err *err)
     if (options->from != NULL && options->image_name == NULL) {
         return cbx_fail(err, CBX_EINVAL, "--from needs --name NAME, by which policies choose it");
     }
+    if (options->from != NULL && (options->from[0] == '-' || options->from[0] == '\0')) {
+        return cbx_fail(err, CBX_EINVAL, "--from is '%s', which is no name of an image",
+                        options->from);
+    }
     if (options->image_name == NULL) {
         return 0;
     }
