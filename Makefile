@@ -270,9 +270,9 @@ SELECTED = $(if $(T),$(foreach t,$(TESTS),$(if $(findstring $(T),$t),$t)),$(TEST
 check-unit: $(SELECTED) ## tests/unit/<module>/test_<file>.c, in parallel; T=TEXT chooses those whose path contains it
 	$Qprintf '%s\n' $(SELECTED) | xargs -P "$$(nproc)" -n 1 .ci/unit $B
 
-# Tests that have threads, or whose rig has. Left out: workers that are forked in a test with threads (test_judge), and what is
+# Tests that have threads, or whose rig has. Left out: what is forked in a test with threads (test_judge, test_callers), and what is
 # jailed by a filter that refuses the sanitizer's calls (test_jail).
-THREADED = $(patsubst %.c,build/tsan/%,$(shell grep -lE 'pthread_create|/(pool_rig|fake_engine|rig)\.h"' $(TESTS:$B/%=%.c) | grep -vE 'test_jail|test_judge'))
+THREADED = $(patsubst %.c,build/tsan/%,$(shell grep -lE 'pthread_create|/(pool_rig|fake_engine|rig)\.h"' $(TESTS:$B/%=%.c) | grep -vE 'test_jail|test_judge|test_callers'))
 .PHONY: check-threads
 check-threads: ## the unit tests of everything with threads, under ThreadSanitizer
 	$Q$(MAKE) --no-print-directory -j"$$(nproc)" VARIANT=tsan $(THREADED)
