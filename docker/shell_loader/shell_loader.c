@@ -137,7 +137,9 @@ static void tell_refused(const char *path, int flags)
     uint64_t words[CBX_WORDS];
     int error = errno;
     cbx_words_pack(path, words);
-    syscall(SYS_openat, AT_FDCWD, NULL, flags, words[0], words[1], words[2]);
+    /* The seccomp profile reads the argument behind the flags as the mode of a file that is made. */
+    int writes = (flags & (O_CREAT | O_TRUNC)) != 0 ? O_WRONLY : flags & O_ACCMODE;
+    syscall(SYS_openat, AT_FDCWD, NULL, writes, words[0], words[1], words[2]);
     errno = error;
 }
 
