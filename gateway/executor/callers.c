@@ -98,23 +98,34 @@ static int check_proof(struct cbx_identity *identity, const struct cbx_voucher_c
                : refuse(claim->principal, "the credential is another one", err);
 }
 
-/* Proves a principal by what an executor vouched for, and by the rights and tokens of now. */
-static int check_voucher(struct cbx_executor *e, const struct cbx_voucher_claim *claim,
-                         struct cbx_str voucher, struct cbx_err *err)
+/* Proves a principal by what an executor vouched for. *time_ms is when. */
+static int prove_by_voucher(struct cbx_executor *e, const struct cbx_voucher_claim *claim,
+                            struct cbx_str voucher, int64_t *time_ms, struct cbx_err *err)
 {
-    char principal[CBX_NAME_MAX + 1], credential[CBX_CREDENTIAL_MAX + 1];
     struct cbx_sha256 key;
-    struct cbx_err why = { 0 };
-    int64_t time_ms;
     int failed = find_key(e, &key, err);
     if (failed) {
         return failed;
     }
-    if (!cbx_voucher_check(&key, claim, voucher, &time_ms)) {
+    if (!cbx_voucher_check(&key, claim, voucher, time_ms)) {
         return refuse(claim->principal, "the voucher is for something else", err);
     }
-    if (cbx_time_ms() - time_ms > VOUCHER_LIFE_MS) {
+    if (cbx_time_ms() - *time_ms > VOUCHER_LIFE_MS) {
         return refuse(claim->principal, "the voucher is too old", err);
+    }
+    return 0;
+}
+
+/* The same, and by the rights and tokens of now. */
+static int check_voucher(struct cbx_executor *e, const struct cbx_voucher_claim *claim,
+                         struct cbx_str voucher, struct cbx_err *err)
+{
+    char principal[CBX_NAME_MAX + 1], credential[CBX_CREDENTIAL_MAX + 1];
+    struct cbx_err why = { 0 };
+    int64_t time_ms;
+    int failed = prove_by_voucher(e, claim, voucher, &time_ms, err);
+    if (failed) {
+        return failed;
     }
     snprintf(principal, sizeof(principal), "%.*s", CBX_STR_ARG(claim->principal));
     snprintf(credential, sizeof(credential), "%.*s", CBX_STR_ARG(claim->credential));
@@ -211,7 +222,14 @@ int cbx_executor_check_resume(struct cbx_executor *e, const struct cbx_resume_ar
                                              .principal = args->principal,
                                              .credential = args->credential,
                                              .subject = args->voucher_subject };
-    return e->config.identity != NULL ? check(e, &claim, args->proof, err) : 0;
+    int64_t time_ms;
+    if (e->config.identity == NULL) {
+        return 0;
+    }
+    if (cbx_str_starts(args->proof, CBX_STR(CBX_VOUCHER_PREFIX))) {
+        return prove_by_voucher(e, &claim, args->proof, &time_ms, err);
+    }
+    return check_proof(e->config.identity, &claim, args->proof, err);
 }
 
 int cbx_executor_check_approver(struct cbx_executor *e, const struct cbx_submit_args *args,

@@ -21,7 +21,8 @@ int cbx_executor_check_submission(struct cbx_executor *e, const struct cbx_seale
                                   struct cbx_str proof, struct cbx_err *err);
 
 /* May the events of this principal's runs be given out: does the proof, or a voucher for one of its runs, authenticate it by the credential
- * that the call names, and may it execute? That the run is the principal's is for the caller. CBX_EFORBIDDEN. */
+ * that the call names? A voucher counts although the principal has lost its rights since, or the operator has stopped it: the front ends such
+ * a run while it follows it. That the run is the principal's is for the caller. CBX_EFORBIDDEN. */
 int cbx_executor_check_resume(struct cbx_executor *e, const struct cbx_resume_args *args,
                               struct cbx_err *err);
 
