@@ -4,7 +4,13 @@
 source "$(dirname "$0")/lib.sh"
 root=$PWD
 cd "$work"
-trap 'kill -9 $server 2>/dev/null || true; docker image ls --quiet --filter reference="codebox-*-own*" --filter reference="codebox-base-own*" --filter reference="codebox-own-*" | xargs -r docker rmi -f >/dev/null 2>&1; rm -rf "$work"' EXIT
+remove_images() { # an image goes when none is made from it any more
+    local _
+    for _ in 1 2 3; do
+        docker image ls --quiet --filter reference="codebox-*-own*" --filter reference="codebox-base-own*" --filter reference="codebox-own-*" | sort -u | xargs -r docker rmi -f >/dev/null 2>&1 || true
+    done
+}
+trap 'kill -9 $server 2>/dev/null || true; remove_images; rm -rf "$work"' EXIT
 
 # A plain Debian of the images' release, as a company's: a Python of its own, settings that must not reach a sandbox, and modules.
 plain_debian() {
@@ -64,4 +70,5 @@ sessions() {
     post /v1/executions '{"policy": "default", "language": "python", "code": "import acme"}' | jq -e '.error.ename == "ModuleNotFoundError" or (tostring | contains("No module named"))' >/dev/null
 }
 ok 'sessions of a gateway too, and another policy has the image of the gateway' sessions
+stop_server
 finish
