@@ -67,6 +67,7 @@ sessions() {
     session=$(post /v1/sessions '{"language": "python"}' | jq -er .session_id)
     post /v1/executions "{\"session_id\": \"$session\", \"code\": \"import acme; x = acme.VALUE\"}" >/dev/null
     post /v1/executions "{\"session_id\": \"$session\", \"code\": \"print(x + 1)\"}" | jq -e '[.output[]?.text // empty] | join("") == "43\n"' >/dev/null
+    curl -sSf -X DELETE "$base/v1/sessions/$session" >/dev/null
     post /v1/executions '{"policy": "default", "language": "python", "code": "import acme"}' | jq -e '.error.ename == "ModuleNotFoundError" or (tostring | contains("No module named"))' >/dev/null
 }
 ok 'sessions of a gateway too, and another policy has the image of the gateway' sessions
