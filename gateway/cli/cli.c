@@ -18,6 +18,29 @@ int cbx_cli_fail(const struct cbx_err *err)
     return 2;
 }
 
+int cbx_cli_read(int fd, const char *path, struct cbx_buf *out, struct cbx_err *err)
+{
+    enum { CHUNK = 65536 };
+    for (;;) {
+        char *to = cbx_buf_reserve(out, CHUNK);
+        if (to == NULL) {
+            return cbx_fail(err, CBX_ETOOBIG, "'%s' has more than %zu bytes", path, out->max_bytes);
+        }
+        ssize_t n = read(fd, to, CHUNK);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
+        }
+        if (n == 0) {
+            out->p[out->len] = '\0';
+            return 0;
+        }
+        out->len += (size_t)n;
+    }
+}
+
 int cbx_cli_write(int fd, struct cbx_str bytes)
 {
     while (bytes.len > 0) {

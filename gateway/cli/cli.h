@@ -55,6 +55,9 @@ int cbx_install_command(const struct cbx_options *options);
  * no such script. */
 bool cbx_image_script(char *script, char *supervisor);
 
+/* Appends what a descriptor has, to its end. CBX_ETOOBIG over the buffer's cap, CBX_EIO; errors name `path`. */
+int cbx_cli_read(int fd, const char *path, struct cbx_buf *out, struct cbx_err *err);
+
 /* Writes all of it to a descriptor; -1 and errno. */
 int cbx_cli_write(int fd, struct cbx_str bytes);
 

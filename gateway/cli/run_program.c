@@ -18,7 +18,7 @@
 
 enum { SOURCE_BYTES_MAX = 32 * 1024 * 1024 };
 
-static int read_source(const char *path, size_t max_bytes, struct cbx_buf *out, struct cbx_err *err)
+static int read_source(const char *path, struct cbx_buf *out, struct cbx_err *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     CBX_AUTO_FD fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
@@ -26,24 +26,7 @@ static int read_source(const char *path, size_t max_bytes, struct cbx_buf *out, 
     if (fd < 0 || fstat(fd, &status) < 0) {
         return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
     }
-    for (;;) {
-        char *to = cbx_buf_reserve(out, 65536);
-        ssize_t n = to != NULL ? read(fd, to, 65536) : 0;
-        if (to == NULL) {
-            return cbx_fail(err, CBX_ETOOBIG, "'%s' has more than %zu bytes", path, max_bytes);
-        }
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
-        }
-        if (n == 0) {
-            out->p[out->len] = '\0';
-            return 0;
-        }
-        out->len += (size_t)n;
-    }
+    return cbx_cli_read(fd, path, out, err);
 }
 
 /* The file's type by its name, else by its first line. */
@@ -189,7 +172,7 @@ int cbx_run_program_read(const struct cbx_options *options, struct cbx_run_progr
     if (strcmp(out->path, "-") == 0) {
         out->name = "";
     }
-    failed = read_source(out->path, SOURCE_BYTES_MAX, &out->source, err);
+    failed = read_source(out->path, &out->source, err);
     if (failed) {
         return failed;
     }

@@ -4,6 +4,7 @@
 
 #include "analyzer/lang.h"
 #include "docker/container.h"
+#include "gateway/cli/cli.h"
 #include "gateway/front/service/files.h"
 
 #include <errno.h>
@@ -88,25 +89,7 @@ static int read_bytes(const char *path, struct cbx_buf *out, struct cbx_err *err
     if (!S_ISREG(status.st_mode)) {
         return cbx_fail(err, CBX_EINVAL, "'%s' is neither a file nor a folder", path);
     }
-    for (;;) {
-        char *to = cbx_buf_reserve(out, 65536);
-        if (to == NULL) {
-            return cbx_fail(err, CBX_ETOOBIG, "'%s' has more than %d MiB", path,
-                            CBX_UPLOAD_BYTES_MAX >> 20);
-        }
-        ssize_t n = read(fd, to, 65536);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return cbx_fail(err, CBX_EIO, "'%s': %s", path, strerror(errno));
-        }
-        if (n == 0) {
-            out->p[out->len] = '\0';
-            return 0;
-        }
-        out->len += (size_t)n;
-    }
+    return cbx_cli_read(fd, path, out, err);
 }
 
 static const struct cbx_upload *find(const struct cbx_uploads *uploads, const char *place)

@@ -47,8 +47,15 @@ program module.py $'import acme, os, sys\nprint(acme.VALUE, os.environ.get("SECR
 ok 'a program finds the modules of the image, and none of its settings' gives 0 '42 None False False' run module.py
 program value.ipy '{"a": 1}'
 ok 'a cell shows its value, though the image has no IPython' gives 0 "{'a': 1}" run value.ipy
-program refused.py $'import acme\nprint([name for name in dir(acme) if name == "VALUE"])\nexec(compile("import so" + "cket", "x", "exec"))'
-ok 'the guard refuses there what it refuses elsewhere' gives 1 '' run refused.py
+# The rules that would deny these programs before they run only warn here, so that the guard of the image has to refuse.
+printf 'version: 1\nname: guarded\nextends: [permissive]\nimages: {python: own, javascript: own}\nguard: {start-process: refuse, socket: refuse}\n' >guarded.yaml
+guarded() { "$codebox" run --state "$state" --policy guarded.yaml "$@"; }
+program start.py $'import os\nprint(os.system("id"))'
+ok 'the guard refuses programs there' gives 0 'refused by rule' guarded start.py # os.system returns a status
+program socket.py $'import socket\nsocket.socket()'
+ok '  and sockets' gives 1 'refused by rule' guarded socket.py
+program start.js 'console.log(require("child_process").execSync("id").toString());'
+ok '  in JavaScript too' gives 1 'refused by rule' guarded start.js
 program module.js 'console.log(require("acme").VALUE);'
 ok 'JavaScript too' gives 0 43 run module.js
 program module.ts 'const value: number = require("acme").VALUE; console.log(value);'
