@@ -62,14 +62,14 @@ ALL_LDFLAGS = $(FLAGS.$(VARIANT)) $(LDFLAGS.$(VARIANT)) $(LDFLAGS)
 PROGRAMS           := codebox codebox-lint
 MAIN.codebox       := gateway/cli/main.c
 LIBS.codebox       := gateway $(USES.gateway)
-MAIN.codebox-lint  := analyzer/lint/main.c
+MAIN.codebox-lint  := analyzer/lint/lint_main.c
 LIBS.codebox-lint  := analyzer $(USES.analyzer)
 
-MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p)) policies/compile_presets.c
-TESTS   := $(patsubst %.c,$B/%,$(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/unit/*/*/*/test_*.c tests/unit/*/*/*/*/test_*.c)))
+MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p)) policies/load/compile_presets.c
+TESTS   := $(patsubst %.c,$B/%,$(shell find tests/unit -name 'test_*.c' | sort))
 FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
-# docker/supervisor, docker/command, docker/inside, docker/wire, docker/proxy, docker/python_guard and docker/shell_loader run inside containers; they are in no archive.
-sources  = $(filter-out $(MAINS),$(shell find $1 -name '*.c' -not -path 'docker/supervisor/*' -not -path 'docker/command/*' -not -path 'docker/inside/*' -not -path 'docker/wire/*' -not -path 'docker/proxy/*' -not -path 'docker/python_guard/*' -not -path 'docker/shell_loader/*' | sort))
+# docker/inside and docker/egress/relay run inside containers; they are in no archive.
+sources  = $(filter-out $(MAINS),$(shell find $1 -name '*.c' -not -path 'docker/inside/*' -not -path 'docker/egress/relay/*' | sort))
 objects  = $(1:%.c=$B/%.o)
 lib_pkgs = $(sort $(foreach m,$1,$(PKGS.$m)))
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(call lib_pkgs,$1)) -lpthread
@@ -136,11 +136,11 @@ $B/%.o: %.c $B/flags | $G/.fetched
 # The presets are compiled in, so that codebox-lint needs no file beside it: as YAML, and as data that is loaded without parsing.
 # compile_presets writes that data; it is linked with the same loader, but with presets that are YAML alone.
 PRESETS  := $(wildcard policies/presets/*.yaml)
-COMPILER := $(filter-out $B/policies/preset.o,$(call objects,$(call sources,policies))) $B/policies/preset_source.o $B/policies/compile_presets.o
-$B/policies/preset.o $B/policies/preset_source.o: $(PRESETS)
-$B/policies/preset.o: $B/presets/done
-$B/policies/preset.o: private ALL_CFLAGS += -DCBX_PRESET_IMAGES='"$B/presets"'
-$B/policies/preset_source.o: policies/preset.c $B/flags
+COMPILER := $(filter-out $B/policies/load/preset.o,$(call objects,$(call sources,policies))) $B/policies/preset_source.o $B/policies/load/compile_presets.o
+$B/policies/load/preset.o $B/policies/preset_source.o: $(PRESETS)
+$B/policies/load/preset.o: $B/presets/done
+$B/policies/load/preset.o: private ALL_CFLAGS += -DCBX_PRESET_IMAGES='"$B/presets"'
+$B/policies/preset_source.o: policies/load/preset.c $B/flags
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$Q$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -162,7 +162,7 @@ endef
 $(foreach m,$(MODULES),$(eval $(call module_rules,$m)))
 
 # The seccomp profile is compiled in.
-$B/docker/container.o: docker/seccomp.json
+$B/docker/sandbox/container.o: docker/sandbox/seccomp.json
 
 # Live tests need an engine and the sandbox images: tests/live/docker/check.
 $B/tests/live/docker/%: $B/tests/live/docker/%.o $B/libdocker.a $B/libpolicies.a
@@ -193,13 +193,13 @@ $(foreach p,$(PROGRAMS),$(eval $(call program_rules,$p)))
 
 # PID 1 of every sandbox, the kernel that runs other programs, the probe, which tries to get out and reports what held, and PID 1 of proxy
 # containers: static, no sanitiser.
-SOURCES.probe          := $(wildcard docker/supervisor/probe*.c)
-SOURCES.supervisor     := $(filter-out $(SOURCES.probe),$(wildcard docker/supervisor/*.c)) $(wildcard docker/inside/*.c docker/wire/*.c)
-SOURCES.command-kernel := $(wildcard docker/command/*.c docker/inside/*.c)
+SOURCES.probe          := $(wildcard docker/inside/probe/*.c)
+SOURCES.supervisor     := $(wildcard docker/inside/supervisor/*.c docker/inside/confine/*.c docker/inside/wire/*.c)
+SOURCES.command-kernel := $(wildcard docker/inside/command/*.c docker/inside/confine/*.c)
 LIBS.command-kernel    := -l:libcrypto.a # SHA-256
-SOURCES.relay          := $(wildcard docker/proxy/*.c docker/wire/*.c)
+SOURCES.relay          := $(wildcard docker/egress/relay/*.c docker/inside/wire/*.c)
 define sandbox_program_rules
-$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/supervisor/*.h docker/supervisor/*.def docker/command/*.h docker/inside/*.h docker/wire/*.h docker/inside/*.def docker/proxy/*.h docker/*.def docker/frame.h docker/hash_set.h policies/limits.def policies/guard.def) $B/flags
+$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/inside/*/*.h docker/inside/*/*.def docker/egress/relay/*.h docker/*.def policies/limits.def policies/guard/guard.def) $B/flags
 	$$(call say,CC)
 	$$Q$$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $$(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
 	    -fstack-protector-strong -ffile-prefix-map=$$(CURDIR)=. -static -s -Wl,--build-id=none -o $$@ $(SOURCES.$1) $(LIBS.$1)
@@ -208,17 +208,17 @@ $(foreach p,supervisor probe command-kernel relay,$(eval $(call sandbox_program_
 
 # What runs in the bash of a session and in Python is compiled by docker/images/build, in a container of the images' release: against their C library
 # and their Python. It is compiled here too, with all warnings, and not used.
-$B/natives/shell-loader.so: $(wildcard docker/shell_loader/* docker/inside/*.h) docker/frame.h docker/frame.def policies/limits.def $B/flags
+$B/natives/shell-loader.so: $(wildcard docker/inside/shell_loader/* docker/inside/confine/*.h docker/inside/wire/frame.*) policies/limits.def $B/flags
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
-	    -ffile-prefix-map=$(CURDIR)=. -fPIC -shared -s -Wl,--build-id=none -Wl,--exclude-libs,ALL -o $@ docker/shell_loader/shell_loader.c -l:libcrypto.a
+	    -ffile-prefix-map=$(CURDIR)=. -fPIC -shared -s -Wl,--build-id=none -Wl,--exclude-libs,ALL -o $@ docker/inside/shell_loader/shell_loader.c -l:libcrypto.a
 
-$B/natives/python_guard.so: $(wildcard docker/python_guard/* docker/inside/*.h docker/inside/*.def) docker/inside/places.c docker/frame.h docker/frame.def docker/hash_set.h policies/limits.def policies/guard.def $B/flags
+$B/natives/python_guard.so: $(wildcard docker/inside/python_guard/* docker/inside/confine/*.h docker/inside/confine/*.def docker/inside/wire/frame.*) docker/inside/confine/open_places.c policies/limits.def policies/guard/guard.def $B/flags
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$Q$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $(WARN) $(shell $(PKG_CONFIG) --cflags python3) -O2 -g -D_FORTIFY_SOURCE=2 \
-	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -shared -s -Wl,--build-id=none -Wl,--exclude-libs,ALL -o $@ $(wildcard docker/python_guard/*.c) docker/inside/places.c -l:libcrypto.a # SHA-256
+	    -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -shared -s -Wl,--build-id=none -Wl,--exclude-libs,ALL -o $@ $(wildcard docker/inside/python_guard/*.c) docker/inside/confine/open_places.c -l:libcrypto.a # SHA-256
 
 $B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
            $(LIBS.codebox:%=$B/lib%.a) $(GRAMMAR_LIB)
@@ -323,7 +323,7 @@ check-headers: | $G/.fetched ## every header compiles alone
 	    if $(call compiles,$$use) 2>/dev/null; then echo "text that may be cut could be judged: $$use"; exit 1; fi; done
 
 # Compiles one statement that has an arena `a`, facts `x`, a slice `s` and an array `t`.
-compiles = printf '\#include "analyzer/facts.h"\nvoid f(struct cbx_arena *, struct cbx_facts *, struct cbx_str, char *);\nvoid f(struct cbx_arena *a, struct cbx_facts *x, struct cbx_str s, char *t) { (void)a; (void)x; (void)s; (void)t; %s; }\n' \
+compiles = printf '\#include "analyzer/facts/facts.h"\nvoid f(struct cbx_arena *, struct cbx_facts *, struct cbx_str, char *);\nvoid f(struct cbx_arena *a, struct cbx_facts *x, struct cbx_str s, char *t) { (void)a; (void)x; (void)s; (void)t; %s; }\n' \
 	    "$(subst ",\",$1)" | $(CC) -std=c11 -D_GNU_SOURCE -I. $(PKG_CFLAGS) -fsyntax-only -xc -
 # Text that is shown may be cut, text that is judged never.
 MISUSES.messages := 's = cbx_arena_note(a, "x")' 'cbx_facts_add(x, CBX_IS_CALL, cbx_arena_note(a, "x"), 0, 0)' \
@@ -337,7 +337,7 @@ MAY.front    := gateway/front/ gateway/identity/ gateway/ipc/ policies/ analyzer
 MAY.worker   := gateway/worker/ gateway/ipc/ policies/ analyzer/
 MAY.executor := gateway/executor/ gateway/identity/ gateway/ipc/ policies/ docker/ analyzer/imports.h analyzer/packages/known.h analyzer/decide.h
 MAY.keys     := gateway/keys/ gateway/ipc/ policies/
-MAY.forwarder := gateway/forwarder/ gateway/ipc/ policies/ gateway/executor/audit_files.h gateway/executor/audit_reader.h
+MAY.forwarder := gateway/forwarder/ gateway/ipc/ policies/ gateway/executor/audit/audit_files.h gateway/executor/audit/audit_reader.h
 
 # The project's headers that the code of a folder reaches, through other headers too: as the compiler lists them (-MMD).
 reached = find $B/$1 -name '*.d' -exec cat {} + | tr -d '\\\\:' | tr ' ' '\n' | grep -E '^(policies|analyzer|docker|gateway)/.*\.(h|def)$$' | sort -u
@@ -372,7 +372,7 @@ compile_commands.json: all
 	$Q{ echo '['; find $B -name '*.cdb' -exec cat {} + | sed '$$!s/$$/,/'; echo ']'; } >$@
 
 install: all ## programs, man pages, completions, systemd unit, example configuration; PREFIX=/usr/local, DESTDIR
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR)/docker
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR)
 	install $(PROGRAMS:%=$B/%) $(DESTDIR)$(BINDIR)
 	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
 	install -m 644 analyzer/lint/codebox-lint.1 gateway/cli/codebox.1 $(DESTDIR)$(MANDIR)/man1
@@ -381,10 +381,9 @@ install: all ## programs, man pages, completions, systemd unit, example configur
 	    $B/$$p --completion zsh >$(DESTDIR)$(ZSHDIR)/_$$p; \
 	    $B/$$p --completion fish >$(DESTDIR)$(FISHDIR)/$$p.fish; done
 	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $(DESTDIR)$(DATADIR)
-	cp -r docker/images docker/installer docker/kernels docker/apparmor docker/languages.def $(DESTDIR)$(DATADIR)/docker
-	. docker/images/toolchain/recipe && tar -c $$sources | tar -x --no-same-owner -C $(DESTDIR)$(DATADIR)
+	. docker/images/toolchain/recipe && tar -c docker/images docker/inside/installer docker/inside/kernels docker/apparmor docker/kernels.def $$sources | tar -x --no-same-owner -C $(DESTDIR)$(DATADIR)
 	install -d $(DESTDIR)$(UNITDIR)
-	sed 's|@BINDIR@|$(BINDIR)|g' gateway/cli/codebox.service.in >$(DESTDIR)$(UNITDIR)/codebox.service
+	sed 's|@BINDIR@|$(BINDIR)|g' gateway/cli/serve/codebox.service.in >$(DESTDIR)$(UNITDIR)/codebox.service
 	$B/codebox config example >$(DESTDIR)$(DATADIR)/codebox.yaml
 	chmod 644 $(DESTDIR)$(UNITDIR)/codebox.service $(DESTDIR)$(DATADIR)/codebox.yaml $(PROGRAMS:%=$(DESTDIR)$(BASHDIR)/%) \
 	    $(PROGRAMS:%=$(DESTDIR)$(ZSHDIR)/_%) $(PROGRAMS:%=$(DESTDIR)$(FISHDIR)/%.fish)

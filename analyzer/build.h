@@ -5,7 +5,7 @@
 #define CBX_ANALYZER_BUILD_H
 
 #include "analyzer/analyze.h"
-#include "analyzer/facts.h"
+#include "analyzer/facts/facts.h"
 
 /* Removes the facts that only mean something in a sandbox, and keeps the others. A build starts the
  * programs of its image and writes to its file system: that a command is not in `shell.allow`, or a

@@ -4,8 +4,8 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/rules.h"
-#include "analyzer/source.h"
-#include "policies/guard.h"
+#include "analyzer/syntax/source.h"
+#include "policies/guard/guard.h"
 
 static struct cbx_span make_span(const struct cbx_source *source, uint32_t start, uint32_t end)
 {

@@ -2,9 +2,9 @@
  * Stages as text. */
 #include "analyzer/dump.h"
 
-#include "analyzer/notebook.h"
+#include "analyzer/lang/python/notebook/notebook.h"
 #include "analyzer/parse.h"
-#include "analyzer/source.h"
+#include "analyzer/syntax/source.h"
 #include "policies/base/printable.h"
 
 /* The stages up to the facts, kept. */

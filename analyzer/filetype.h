@@ -4,7 +4,7 @@
 #ifndef CBX_ANALYZER_FILETYPE_H
 #define CBX_ANALYZER_FILETYPE_H
 
-#include "analyzer/lang.h"
+#include "analyzer/lang/lang.h"
 
 /* As many first bytes as cbx_filetype_of_head reads: Linux reads 256 bytes of a "#!" line. */
 enum { CBX_FILETYPE_HEAD_BYTES = 256 };

@@ -2,12 +2,12 @@
  * All names that could be denied are matched like the imports of one source. */
 #include "analyzer/imports.h"
 
-#include "analyzer/facts.h"
+#include "analyzer/facts/facts.h"
+#include "analyzer/facts/sinks.h"
 #include "analyzer/rules.h"
-#include "analyzer/sinks.h"
 #include "policies/base/arena.h"
 #include "policies/base/sort.h"
-#include "policies/guard.h"
+#include "policies/guard/guard.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
  * One text from bytes to facts: parse, note what cannot be read, extract. */
 #include "analyzer/parse.h"
 
-#include "analyzer/notebook.h"
-#include "analyzer/tree_memory.h"
-#include "analyzer/written.h"
+#include "analyzer/lang/python/notebook/notebook.h"
+#include "analyzer/past/written.h"
+#include "analyzer/syntax/tree_memory.h"
 #include "policies/base/clock.h"
 
 /* --- parsing ---------------------------------------------------------------------------------- */

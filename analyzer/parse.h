@@ -3,8 +3,8 @@
 #ifndef CBX_ANALYZER_PARSE_H
 #define CBX_ANALYZER_PARSE_H
 
-#include "analyzer/facts.h"
-#include "analyzer/lang.h"
+#include "analyzer/facts/facts.h"
+#include "analyzer/lang/lang.h"
 
 #include <tree_sitter/api.h>
 

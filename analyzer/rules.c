@@ -3,13 +3,13 @@
 #include "analyzer/rules.h"
 
 #include "analyzer/analyze.h"
-#include "analyzer/conditions.h"
-#include "analyzer/places.h"
-#include "analyzer/queries.h"
-#include "analyzer/sinks.h"
+#include "analyzer/facts/conditions.h"
+#include "analyzer/facts/places.h"
+#include "analyzer/facts/queries.h"
+#include "analyzer/facts/sinks.h"
 #include "policies/base/array.h"
 #include "policies/base/sort.h"
-#include "policies/index.h"
+#include "policies/load/index.h"
 
 #define BUILT_IN(rule_id, text, advice)                                                            \
     {                                                                                              \

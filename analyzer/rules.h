@@ -4,7 +4,7 @@
 #define CBX_ANALYZER_RULES_H
 
 #include "analyzer/decide.h"
-#include "analyzer/facts.h"
+#include "analyzer/facts/facts.h"
 
 #include <tree_sitter/api.h>
 

@@ -2,7 +2,7 @@
  * What an image has. */
 #include "docker/contents.h"
 
-#include "policies/version.h"
+#include "policies/versions/version.h"
 
 #include <stdlib.h>
 #include <string.h>

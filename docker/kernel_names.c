@@ -8,7 +8,7 @@
 
 static const char *const kernels[] = {
 #define CBX_KERNEL(name, ...) name,
-#include "docker/languages.def"
+#include "docker/kernels.def"
 #undef CBX_KERNEL
 };
 enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
@@ -23,7 +23,7 @@ bool cbx_kernel_has_small(const char *kernel)
     static const char *const small[] = {
 #define CBX_KERNEL(...)
 #define CBX_SMALL(kernel) kernel,
-#include "docker/languages.def"
+#include "docker/kernels.def"
 #undef CBX_KERNEL
     };
     for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++) {

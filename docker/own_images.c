@@ -3,7 +3,7 @@
 #include "docker/own_images.h"
 
 #include "docker/kernel_names.h"
-#include "docker/packages.h"
+#include "docker/packages/package_layers.h"
 #include "policies/base/sort.h"
 #include "policies/policy.h"
 

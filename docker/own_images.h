@@ -3,7 +3,7 @@
 #ifndef CBX_DOCKER_OWN_IMAGES_H
 #define CBX_DOCKER_OWN_IMAGES_H
 
-#include "docker/engine.h"
+#include "docker/engine/engine.h"
 #include "policies/base/json.h"
 
 #define CBX_LABEL_OWN    "codebox.own"    /* its name */

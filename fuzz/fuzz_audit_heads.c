@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Kept heads, in pieces of any size: what is refused has a reason, and the pieces change nothing. */
-#include "gateway/executor/audit_heads.h"
+#include "gateway/executor/heads/audit_heads.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Files of MCP clients, in each format: what was edited has the entry, and the same again changes nothing. */
-#include "gateway/cli/client_entry.h"
+#include "gateway/cli/install/client_entry.h"
 
 #include <stdint.h>
 #include <stdlib.h>

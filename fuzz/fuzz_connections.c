@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Connections that are passed on as frames: frames of a hostile other side between what programs write, read and close. No side may have
  * more on its way than was granted, and what a program reads is what frames had, in their order. */
-#include "docker/wire/connections.h"
+#include "docker/inside/wire/wire_connections.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "docker/wire/connections.c"
-#include "docker/wire/wire.c"
+#include "docker/inside/wire/wire.c"
+#include "docker/inside/wire/wire_connections.c"
 
 enum { PROGRAMS = 3 };
 

@@ -4,8 +4,8 @@
  * is short, printable UTF-8. */
 #include "analyzer/analyze.h"
 #include "analyzer/report/report.h"
-#include "analyzer/syntax_error.h"
-#include "gateway/front/denial.h"
+#include "analyzer/syntax/syntax_error.h"
+#include "gateway/front/denial/denial.h"
 #include "policies/base/arena.h"
 
 static const struct cbx_policy *default_policy(void)

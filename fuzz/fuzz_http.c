@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The strict request check: method, target and header fields as any client sends them, one
  * per line. */
-#include "gateway/front/http/check.h"
+#include "gateway/front/http/http_check.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A line from an MCP client: reading it, answering all that needs no sandbox, and the id, which
  * must come back byte by byte. */
-#include "gateway/front/mcp/server.h"
+#include "gateway/front/mcp/protocol/mcp_server.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

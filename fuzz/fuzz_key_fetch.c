@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the process that fetches keys sends the front, once it was taken over: messages, each behind its length in two bytes. What
  * is taken keeps the limits that the front relies on. */
-#include "gateway/ipc/key_fetch.h"
+#include "gateway/ipc/wire/key_fetch.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Entries of a session as a front sends them to a worker: any bytes. What is read is written again as
  * it was, every entry changes the ledger, and the past that holds the entries is read back. */
-#include "analyzer/past.h"
+#include "analyzer/past/past.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * Files that codebox-lint reads besides code, selected by the first byte. '#': a .gitignore, with a
  * path to match in its last line; '{': a baseline, or a notebook; any other: Python with
  * comments. */
-#include "analyzer/ipynb.h"
+#include "analyzer/lang/python/notebook/ipynb.h"
 #include "analyzer/lint/baseline.h"
 #include "analyzer/lint/ignore.h"
 #include "analyzer/lint/suppress.h"

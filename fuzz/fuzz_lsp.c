@@ -3,7 +3,7 @@
  * encodings, and a "hint" becomes edits whose places lie in the text and do not overlap. */
 #include "analyzer/lint/lsp/document.h"
 #include "analyzer/lint/lsp/fixes.h"
-#include "analyzer/lint/lsp/frame.h"
+#include "analyzer/lint/lsp/lsp_frame.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * place of a piece maps to one. */
 #include "analyzer/analyze.h"
 #include "analyzer/manifest/manifest.h"
-#include "analyzer/source.h"
+#include "analyzer/syntax/source.h"
 
 #include <stdint.h>
 #include <stdlib.h>

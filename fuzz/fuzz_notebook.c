@@ -2,8 +2,8 @@
  * Notebook cells, and whole notebook files, which begin with '{'. Rewriting keeps the lines, every
  * place of the rewritten text has a place in the cell, and an expression in a line stands in the
  * text as it is in the cell. */
-#include "analyzer/ipynb.h"
-#include "analyzer/notebook.h"
+#include "analyzer/lang/python/notebook/ipynb.h"
+#include "analyzer/lang/python/notebook/notebook.h"
 
 static size_t count_lines(struct cbx_str text)
 {

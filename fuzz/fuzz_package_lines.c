@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What installers are given and what they write: the first byte chooses between requirements, a set, and lines of a manager's failure. */
-#include "docker/package_failures.h"
-#include "docker/packages.h"
+#include "docker/packages/package_failures.h"
+#include "docker/packages/package_layers.h"
 
 #include <stdlib.h>
 

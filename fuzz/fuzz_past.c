@@ -2,8 +2,8 @@
  * A session: "\n#%%\n" separates cells, the last one is judged. A cell that is denied alone must be
  * denied after the others. */
 #include "analyzer/analyze.h"
-#include "analyzer/past.h"
-#include "analyzer/program.h"
+#include "analyzer/past/past.h"
+#include "analyzer/past/program.h"
 
 #include <stdint.h>
 #include <stdlib.h>

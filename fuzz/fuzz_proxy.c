@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The proxy's rules and its log: the first byte chooses between a line of the log, and hosts with ranges of addresses, one a line. */
-#include "docker/proxy_config.h"
-#include "docker/proxy_log.h"
+#include "docker/egress/proxy_config.h"
+#include "docker/egress/proxy_log.h"
 #include "policies/egress.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The redactor: whatever a program writes, and however it is split, no secret is left in the result, and text
  * without a secret comes out as it went in. */
-#include "gateway/executor/redact.h"
+#include "gateway/executor/redact/redact.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The scan for the id: in pieces it finds what it finds in one, in a well-formed line what the
  * parser finds; and the line with its unpaired surrogates replaced has none any more. */
-#include "gateway/front/mcp/jsonrpc.h"
+#include "gateway/front/mcp/protocol/jsonrpc.h"
 
 #include <stdlib.h>
 

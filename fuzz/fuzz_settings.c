@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A hostile configuration file. Every problem has a text; what is accepted can be explained, and the
  * explanation is a file with the same settings. */
-#include "gateway/cli/options.h"
+#include "gateway/cli/settings/cli_options.h"
 
 #include <stdlib.h>
 

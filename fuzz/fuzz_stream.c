@@ -2,7 +2,7 @@
  * Bytes from an engine and a sandbox, in pieces of changing size, and cut in two at every byte: the
  * same frames must result. With the first byte odd, a host seeks its mark.
  */
-#include "docker/stream.h"
+#include "docker/sandbox/sandbox_stream.h"
 
 static const char mark[CBX_FRAME_MARK_BYTES] = "0123456789abcdef0123456789abcdefMARKMARKMARKMAR";
 

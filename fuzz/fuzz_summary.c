@@ -2,7 +2,7 @@
  * Cells behind summaries: the first byte selects the language, "\n#%%\n" separates cells. A cell
  * that is denied behind the text of the cells before it is denied behind their summaries. */
 #include "analyzer/analyze.h"
-#include "analyzer/past.h"
+#include "analyzer/past/past.h"
 
 #include <stdint.h>
 #include <stdlib.h>

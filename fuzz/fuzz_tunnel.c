@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Tunnels of the proxy: hostile bytes of a client, at once and in pieces whose size is the first byte. Both are judged alike, what passes is the
  * beginning of what came, and behind a request of a tunnel nothing passes without its host's name. */
-#include "docker/proxy/tunnel.h"
+#include "docker/egress/relay/tunnel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "docker/proxy/client_hello.c"
-#include "docker/proxy/tunnel.c"
-#include "docker/wire/wire.c"
+#include "docker/egress/relay/client_hello.c"
+#include "docker/egress/relay/tunnel.c"
+#include "docker/inside/wire/wire.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Versions, specifiers and ranges. One line each: three versions, specifiers, a range. The order is
  * total, normal forms are stable, and the results for minimums agree with the allowed versions. */
-#include "policies/version.h"
+#include "policies/versions/version.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #ifndef CBX_FUZZ_SUPERVISOR_H
 #define CBX_FUZZ_SUPERVISOR_H
 
-#include "docker/inside/confine.h"
-#include "docker/supervisor/guard.h"
-#include "docker/supervisor/supervisor.h"
+#include "docker/inside/confine/confine.h"
+#include "docker/inside/supervisor/guard_notifier.h"
+#include "docker/inside/supervisor/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -247,7 +247,7 @@ void cbx_file_delete(const uint8_t *payload, size_t len)
     answer_nothing(payload, len);
 }
 
-/* No program calls the guard here (tests/unit/docker/test_guard_calls.c). */
+/* No program calls the guard here (tests/unit/docker/inside/supervisor/test_guard_calls.c). */
 int cbx_filter_receive(int socket, int *listener)
 {
     (void)socket;
@@ -288,7 +288,7 @@ bool cbx_confine_enter(int ruleset)
     abort();
 }
 
-/* Without a network: docker/wire/connections.c has tests of its own. */
+/* Without a network: docker/inside/wire/wire_connections.c has tests of its own. */
 bool cbx_network_open(void)
 {
     return true;
@@ -317,7 +317,7 @@ void cbx_network_take(uint8_t type, const uint8_t *payload, size_t len)
     (void)len;
 }
 
-/* Without a pipe: docker/supervisor/input.c has tests of its own. */
+/* Without a pipe: docker/inside/supervisor/supervisor_input.c has tests of its own. */
 void cbx_input_open(int *theirs)
 {
     *theirs = 115;
@@ -394,15 +394,15 @@ void cbx_input_flush(void)
 #define _exit                                   world_exit
 #define main                                    supervisor_main
 int supervisor_main(int argc, char **argv);
-#include "docker/supervisor/accept.c"
-#include "docker/wire/wire.c"
+#include "docker/inside/supervisor/supervisor_accept.c"
+#include "docker/inside/wire/wire.c"
 _Noreturn void cbx_die(void)
 {
     kill(-1, SIGKILL);
     _exit(1);
 }
-#include "docker/supervisor/report.c"
-#include "docker/supervisor/variables.c"
+#include "docker/inside/supervisor/supervisor_report.c"
+#include "docker/inside/supervisor/supervisor_variables.c"
 /* A host that attaches skips everything before its mark. */
 static void world_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
 {
@@ -410,11 +410,11 @@ static void world_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
     world.checked = world.sent_len;
     world.marked = true;
 }
-#include "docker/supervisor/guard.c"
+#include "docker/inside/supervisor/guard_notifier.c"
 #define cbx_reply_mark world_reply_mark
-#include "docker/supervisor/kernel.c"
-#include "docker/supervisor/run.c"
-#include "docker/supervisor/supervisor.c"
+#include "docker/inside/supervisor/kernel.c"
+#include "docker/inside/supervisor/supervisor.c"
+#include "docker/inside/supervisor/supervisor_run.c"
 #undef cbx_reply_mark
 #undef main
 #undef read

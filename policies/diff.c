@@ -6,9 +6,9 @@
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
 #include "policies/base/printable.h"
-#include "policies/guard.h"
-#include "policies/keys.h"
-#include "policies/version.h"
+#include "policies/guard/guard.h"
+#include "policies/load/keys.h"
+#include "policies/versions/version.h"
 
 struct diff {
     void (*tell)(void *context, const struct cbx_policy_difference *difference);

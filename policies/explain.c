@@ -2,12 +2,12 @@
  * A policy in plain words. */
 #include "policies/explain.h"
 
-#include "policies/keys.h"
+#include "policies/load/keys.h"
 
 #include "policies/base/date.h"
 #include "policies/base/printable.h"
 #include "policies/egress.h"
-#include "policies/guard.h"
+#include "policies/guard/guard.h"
 
 #include <stdlib.h>
 

@@ -29,11 +29,11 @@ struct cbx_limits {
 
 /* What has a limit, and so where it is enforced. */
 enum cbx_limit_scope {
-    CBX_LIMIT_CONTAINER, /* docker/container.c. A sandbox with another value cannot be used instead:
+    CBX_LIMIT_CONTAINER, /* docker/sandbox/container.c. A sandbox with another value cannot be used instead:
                             cbx_limits_same_container */
-    CBX_LIMIT_RUN,       /* docker/supervisor/, which receives it in the frame that starts a run */
-    CBX_LIMIT_SESSION,   /* gateway/executor/sessions_end.c */
-    CBX_LIMIT_SOURCE,    /* analyzer/analyze.c */
+    CBX_LIMIT_RUN, /* docker/inside/supervisor/, which receives it in the frame that starts a run */
+    CBX_LIMIT_SESSION, /* gateway/executor/sessions/sessions_end.c */
+    CBX_LIMIT_SOURCE,  /* analyzer/analyze.c */
 };
 
 /* No bound was requested. 0 is a bound: nothing at all. */

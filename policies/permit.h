@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * A permit: the proof, as a type, that a decision was checked and that its audit record is on disk.
- * docker/ creates and enters containers only with one. Only gateway/executor/audit.c calls
+ * docker/ creates and enters containers only with one. Only gateway/executor/audit/audit.c calls
  * cbx_permit_new
  * (`make check-layers` greps). */
 #ifndef CBX_POLICIES_PERMIT_H
 #define CBX_POLICIES_PERMIT_H
 
-#include "policies/guard.h"
+#include "policies/guard/guard.h"
 #include "policies/ledger.h"
 #include "policies/policy.h"
 
@@ -63,7 +63,7 @@ struct cbx_permit {
     struct cbx_sha256
         environment; /* of the variables that the caller sets, by name and hash; zero = none */
     struct cbx_sha256
-        mounts;         /* of the list of what is mounted (gateway/ipc/mounts.h); zero = none */
+        mounts; /* of the list of what is mounted (gateway/ipc/seal/mount_requests.h); zero = none */
     uint64_t audit_seq; /* the record that allows it */
     /* RUN of a file program: what argv is. Empty = the language's default name, no arguments. */
     char file_name[CBX_FILE_NAME_MAX + 1]; /* without folders; argv[0], __file__, __filename, $0 */

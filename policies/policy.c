@@ -2,7 +2,7 @@
  * Reading a loaded policy: names of things, rules by id, exceptions. */
 #include "policies/policy.h"
 
-#include "policies/keys.h"
+#include "policies/load/keys.h"
 
 const char *cbx_effect_name(enum cbx_effect effect)
 {
@@ -39,7 +39,7 @@ static const struct {
     const char *name, *meaning;
 } capabilities[] = {
 #define CBX_CAPABILITY(id, name, meaning) { name, meaning },
-#include "policies/capabilities.def"
+#include "policies/guard/capabilities.def"
 #undef CBX_CAPABILITY
 };
 

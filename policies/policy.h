@@ -37,7 +37,7 @@ const char *cbx_fact_meaning(enum cbx_fact_id id);
 /* What names can do: see capabilities.def. A set of them is a word of bits 1 << id. */
 enum cbx_capability {
 #define CBX_CAPABILITY(id, name, meaning) CBX_CAN_##id,
-#include "policies/capabilities.def"
+#include "policies/guard/capabilities.def"
 #undef CBX_CAPABILITY
     CBX_CAPABILITIES
 };
@@ -152,7 +152,7 @@ enum cbx_network { CBX_NETWORK_NONE = 0, CBX_NETWORK_PACKAGES, CBX_NETWORK_EGRES
 /* What the sandbox refuses while a program runs: the rows of guard.def. */
 enum cbx_refusal {
 #define CBX_REFUSAL(id, ...) CBX_REFUSE_##id,
-#include "policies/guard.def"
+#include "policies/guard/guard.def"
     CBX_REFUSALS
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The reference of the policy language, out of the key table. */
 #include "policies/explain.h"
-#include "policies/keys.h"
+#include "policies/load/keys.h"
 
 /* The keys of a section; with the rule of merging when a key has one. */
 static void add_keys(struct cbx_buf *out, const struct cbx_section *section)

@@ -2,8 +2,8 @@
  * Scopes and bindings. */
 #include "analyzer/lang/scope.h"
 
+#include "analyzer/facts/name_filter.h"
 #include "analyzer/lang/summary.h"
-#include "analyzer/name_filter.h"
 #include "policies/base/array.h"
 
 uint64_t cbx_name_hash(struct cbx_str text)

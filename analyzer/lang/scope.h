@@ -5,9 +5,9 @@
 #ifndef CBX_ANALYZER_LANG_SCOPE_H
 #define CBX_ANALYZER_LANG_SCOPE_H
 
+#include "analyzer/facts/value.h"
 #include "analyzer/parse.h"
-#include "analyzer/syntax.h"
-#include "analyzer/value.h"
+#include "analyzer/syntax/syntax.h"
 
 enum cbx_bind {
     CBX_BIND_NAME,     /* the thing of the qualified name `path` */

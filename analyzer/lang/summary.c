@@ -2,11 +2,11 @@
  * Summaries of cells: what a walk takes from their records and adds to them. */
 #include "analyzer/lang/summary.h"
 
+#include "analyzer/facts/places.h"
+#include "analyzer/facts/value_bytes.h"
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/scope.h"
-#include "analyzer/places.h"
-#include "analyzer/value_bytes.h"
-#include "analyzer/written.h"
+#include "analyzer/past/written.h"
 #include "policies/base/array.h"
 #include "policies/base/sort.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A manifest, a document or a page: packages, and pieces of code whose findings move to the file. */
-#include "analyzer/lint/check.h"
+#include "analyzer/lint/lint_check.h"
 
-#include "analyzer/source.h"
+#include "analyzer/syntax/source.h"
 
 /* The findings from `first` on are of a piece: their places move to the file. */
 static void move_findings(struct cbx_lint_check *c, const struct cbx_manifest *manifest,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * A notebook: cells of IPython as one program, cells of other kernels as a session, in order. */
-#include "analyzer/lint/check.h"
+#include "analyzer/lint/lint_check.h"
 
 #include "analyzer/filetype.h"
-#include "analyzer/past.h"
-#include "analyzer/program.h"
+#include "analyzer/past/past.h"
+#include "analyzer/past/program.h"
 
 #include <ctype.h>
 

@@ -5,7 +5,7 @@
 #ifndef CBX_ANALYZER_LINT_CHILD_H
 #define CBX_ANALYZER_LINT_CHILD_H
 
-#include "analyzer/lint/run.h"
+#include "analyzer/lint/lint_run.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>

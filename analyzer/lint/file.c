@@ -2,17 +2,17 @@
  * One file. */
 #include "analyzer/lint/file.h"
 
-#include "analyzer/lint/check.h"
+#include "analyzer/lint/lint_check.h"
 
 #include "analyzer/analyze.h"
 #include "analyzer/dump.h"
 #include "analyzer/lint/kind.h"
 #include "analyzer/lint/suppress.h"
 #include "analyzer/lint/watch.h"
-#include "analyzer/past.h"
-#include "analyzer/program.h"
+#include "analyzer/past/past.h"
+#include "analyzer/past/program.h"
 #include "analyzer/rules.h"
-#include "analyzer/source.h"
+#include "analyzer/syntax/source.h"
 #include "policies/base/array.h"
 #include "policies/base/sort.h"
 

@@ -4,7 +4,7 @@
 #define CBX_ANALYZER_LINT_FILE_H
 
 #include "analyzer/lint/baseline.h"
-#include "analyzer/lint/paths.h"
+#include "analyzer/lint/lint_paths.h"
 
 enum cbx_lint_stage {
     CBX_STAGE_REPORT = 0,

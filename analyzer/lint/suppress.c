@@ -3,9 +3,9 @@
  * does not count. */
 #include "analyzer/lint/suppress.h"
 
-#include "analyzer/lang.h"
-#include "analyzer/notebook.h"
-#include "analyzer/tree_memory.h"
+#include "analyzer/lang/lang.h"
+#include "analyzer/lang/python/notebook/notebook.h"
+#include "analyzer/syntax/tree_memory.h"
 #include "policies/base/array.h"
 
 /* --- the words of a comment ------------------------------------------------------------------- */

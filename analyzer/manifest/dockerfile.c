@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Dockerfile and Containerfile: the shell code of RUN, CMD, ENTRYPOINT and HEALTHCHECK, as shell text, as a JSON
  * array of words, or as a here-document. */
-#include "analyzer/manifest/internal.h"
-#include "analyzer/manifest/json_text.h"
+#include "analyzer/manifest/documents/json_text.h"
+#include "analyzer/manifest/manifest_internal.h"
 #include "analyzer/manifest/readers.h"
 
 #include "analyzer/filetype.h"

@@ -10,7 +10,7 @@ static const struct reference {
     const char *bytes;
 } references[] = {
 #define CBX_REFERENCE(name, bytes) { { name, sizeof(name) - 1 }, bytes },
-#include "analyzer/manifest/html.def"
+#include "analyzer/manifest/html_scripts.def"
 };
 
 static int digit_of(char c, int base)

@@ -4,7 +4,7 @@
 #ifndef CBX_ANALYZER_MANIFEST_HTML_TEXT_H
 #define CBX_ANALYZER_MANIFEST_HTML_TEXT_H
 
-#include "analyzer/manifest/internal.h"
+#include "analyzer/manifest/manifest_internal.h"
 
 /* Appends the bytes [start, end) of the file, the value of an attribute, with references decoded. */
 void cbx_html_take(struct cbx_piece_maker *maker, uint32_t start, uint32_t end);

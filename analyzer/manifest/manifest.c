@@ -3,9 +3,9 @@
 #include "analyzer/manifest/manifest.h"
 
 #include "analyzer/manifest/readers.h"
-#include "analyzer/packages/check.h"
+#include "analyzer/packages/package_check.h"
 #include "analyzer/rules.h"
-#include "analyzer/source.h"
+#include "analyzer/syntax/source.h"
 
 #include <ctype.h>
 #include <string.h>

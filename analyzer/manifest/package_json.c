@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * package.json: packages of npm, and scripts, which npm gives to a shell. */
-#include "analyzer/manifest/json_text.h"
+#include "analyzer/manifest/documents/json_text.h"
 #include "analyzer/manifest/readers.h"
 
 #include "policies/base/json.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Pieces of code and their places in a file. */
-#include "analyzer/manifest/internal.h"
+#include "analyzer/manifest/manifest_internal.h"
 #include "policies/base/array.h"
 
 void cbx_piece_maker_init(struct cbx_piece_maker *maker, struct cbx_arena *arena,

@@ -2,7 +2,7 @@
  * Packages and commands in the tables of pyproject.toml and Pipfile. */
 #include "analyzer/manifest/python_words.h"
 
-#include "policies/version.h"
+#include "policies/versions/version.h"
 
 static int fail_form(const struct cbx_python_words *w, const struct cbx_doc_node *node,
                      const char *allowed)

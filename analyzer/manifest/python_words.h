@@ -3,7 +3,7 @@
 #ifndef CBX_ANALYZER_MANIFEST_PYTHON_WORDS_H
 #define CBX_ANALYZER_MANIFEST_PYTHON_WORDS_H
 
-#include "analyzer/manifest/doc.h"
+#include "analyzer/manifest/documents/doc.h"
 
 struct cbx_python_words {
     const struct cbx_doc *doc;

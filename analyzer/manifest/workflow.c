@@ -3,7 +3,7 @@
 #include "analyzer/manifest/workflow.h"
 
 #include "analyzer/filetype.h"
-#include "analyzer/manifest/doc.h"
+#include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/readers.h"
 
 struct reading {

@@ -3,7 +3,7 @@
 #ifndef CBX_ANALYZER_MANIFEST_WORKFLOW_H
 #define CBX_ANALYZER_MANIFEST_WORKFLOW_H
 
-#include "analyzer/manifest/internal.h"
+#include "analyzer/manifest/manifest_internal.h"
 
 /* Expressions in a text: "${{" ... "}}". */
 struct cbx_expressions {

@@ -3,8 +3,8 @@
  * tables are in managers.def. */
 #include "analyzer/packages/install.h"
 
-#include "analyzer/fold.h"
-#include "analyzer/packages/check.h"
+#include "analyzer/facts/fold.h"
+#include "analyzer/packages/package_check.h"
 
 enum how {
     HOW_NAMES,

@@ -2,7 +2,7 @@
  * Well-known packages, look-alikes, imports. */
 #include "analyzer/packages/known.h"
 
-#include "policies/version.h"
+#include "policies/versions/version.h"
 
 #include <stdio.h>
 

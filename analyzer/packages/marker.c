@@ -2,7 +2,7 @@
  * Markers of PEP 508. They have no negation, so one flag suffices: "and" never holds when one part
  * never holds, "or" never holds when no part may hold. */
 #include "analyzer/packages/requirement.h"
-#include "policies/version.h"
+#include "policies/versions/version.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * PEP 508: requirements, except their markers (marker.c). */
 #include "analyzer/packages/requirement.h"
 
-#include "policies/version.h"
+#include "policies/versions/version.h"
 
 #include <ctype.h>
 

@@ -23,7 +23,7 @@ bool cbx_requirement_parse(struct cbx_str text, struct cbx_requirement *out);
 
 /* True when a parsed requirement is a name with optional extras and versions only: no URL, no
  * marker, and no character that is special to a shell or within quotes. Compare names with
- * cbx_package_same (policies/version.h). */
+ * cbx_package_same (policies/versions/version.h). */
 bool cbx_requirement_is_plain(const struct cbx_requirement *requirement);
 
 /* Whether a marker can hold in a sandbox (CPython 3 on Linux). A marker that depends on anything

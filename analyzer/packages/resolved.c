@@ -4,7 +4,7 @@
 
 #include "analyzer/packages/requirement.h"
 #include "analyzer/packages/resolved_internal.h"
-#include "policies/version.h"
+#include "policies/versions/version.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Which package pulled in which. */
 #include "analyzer/packages/resolved_internal.h"
 #include "policies/base/sort.h"
-#include "policies/version.h"
+#include "policies/versions/version.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * What was resolved against the policy, and its texts. */
-#include "analyzer/packages/check.h"
 #include "analyzer/packages/known.h"
+#include "analyzer/packages/package_check.h"
 #include "analyzer/packages/resolved.h"
 #include "policies/base/sort.h"
-#include "policies/version.h"
+#include "policies/versions/version.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "analyzer/packages/spec.h"
 
 #include "analyzer/packages/requirement.h"
-#include "policies/version.h"
+#include "policies/versions/version.h"
 
 #include <ctype.h>
 

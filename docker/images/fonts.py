@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Runs in an image of Python when it is built: makes one font of emoji out of the parts in /codebox/build, and writes matplotlib's list of
-# fonts. What a font lacks, matplotlib takes from those of docker/kernels/python_libraries.py (FALLBACK_FONTS).
+# fonts. What a font lacks, matplotlib takes from those of docker/inside/kernels/python_libraries.py (FALLBACK_FONTS).
 import dataclasses
 import glob
 import os

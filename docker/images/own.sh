@@ -13,7 +13,7 @@ fact() { sed -n "s/^$1 //p" "$work/facts"; } # NAME
 refuse() { echo "codebox image build: $*" >&2; exit 1; }
 
 # The arguments that a kernel gives to its program, but for the kernel's own file; words without blanks.
-node_arguments() { sed -n 's/^CBX_KERNEL("javascript", *"[^"]*", *\(.*\), "[^"]*"\().*\)$/\1/p' docker/languages.def | tr -d '",'; }
+node_arguments() { sed -n 's/^CBX_KERNEL("javascript", *"[^"]*", *\(.*\), "[^"]*"\().*\)$/\1/p' docker/kernels.def | tr -d '",'; }
 
 # Reads what IMAGE has into $work/facts. It runs nothing of IMAGE but its shell, Python and Node, without a network.
 read_facts() { # IMAGE

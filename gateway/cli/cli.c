@@ -3,7 +3,7 @@
 #include "gateway/cli/cli.h"
 
 #include "docker/kernel_names.h"
-#include "gateway/ipc/mounts.h"
+#include "gateway/ipc/seal/mount_requests.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -4,8 +4,8 @@
 #ifndef CBX_GATEWAY_CLI_CLI_H
 #define CBX_GATEWAY_CLI_CLI_H
 
-#include "gateway/cli/options.h"
-#include "gateway/cli/start.h"
+#include "gateway/cli/serve/start.h"
+#include "gateway/cli/settings/cli_options.h"
 #include "policies/base/log.h"
 
 /* CBX_EINVAL when values of options contradict each other. */
@@ -26,7 +26,7 @@ struct cbx_listen_address {
 int cbx_cli_parse_listen(const char *text, struct cbx_listen_address *out, struct cbx_err *err);
 
 /* A flow's configuration from the options, with the defaults. */
-/* The mounts of --mount as a list (gateway/ipc/mounts.h; new reference), NULL without any. CBX_EINVAL, CBX_ETOOBIG. */
+/* The mounts of --mount as a list (gateway/ipc/seal/mount_requests.h; new reference), NULL without any. CBX_EINVAL, CBX_ETOOBIG. */
 int cbx_options_mounts(const struct cbx_options *options, json_t **out, struct cbx_err *err);
 
 /* Whether the sandboxes have small images; and the variant of the images (docker/kernel_names.h): small, the name of --name, or NULL. */

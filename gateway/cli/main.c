@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * codebox: options, commands, the only exit(). */
 #include "gateway/cli/cli.h"
-#include "gateway/ipc/state.h"
+#include "gateway/ipc/master/state.h"
 #include "policies/release.h"
 
 #include <signal.h>

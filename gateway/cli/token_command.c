@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `codebox token create|list|revoke`. */
 #include "gateway/cli/cli.h"
-#include "gateway/executor/audit.h"
+#include "gateway/executor/audit/audit.h"
 #include "gateway/identity/tokens.h"
 #include "policies/base/clock.h"
 #include "policies/base/printable.h"

@@ -2,7 +2,7 @@
  * Threads that take connections. */
 #include "gateway/executor/acceptors.h"
 
-#include "gateway/ipc/wire.h"
+#include "gateway/ipc/wire/ipc_wire.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * Callers, as the executor knows them. */
 #include "gateway/executor/callers.h"
 
-#include "gateway/executor/internal.h"
+#include "gateway/executor/executor_internal.h"
 #include "gateway/identity/identity.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"

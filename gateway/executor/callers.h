@@ -6,7 +6,7 @@
 #ifndef CBX_GATEWAY_EXECUTOR_CALLERS_H
 #define CBX_GATEWAY_EXECUTOR_CALLERS_H
 
-#include "gateway/ipc/executor_calls.h"
+#include "gateway/ipc/wire/executor_calls.h"
 
 struct cbx_executor;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What the executor holds: the audit log, the engine, the pool, the slots of runs. */
-#include "docker/packages.h"
-#include "gateway/executor/internal.h"
-#include "gateway/executor/network.h"
+#include "docker/packages/package_layers.h"
+#include "gateway/executor/executor_internal.h"
+#include "gateway/executor/run/executor_network.h"
 #include "gateway/ipc/metrics.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"

@@ -5,10 +5,10 @@
 #ifndef CBX_GATEWAY_EXECUTOR_EXECUTOR_H
 #define CBX_GATEWAY_EXECUTOR_EXECUTOR_H
 
-#include "docker/pool.h"
-#include "gateway/executor/instance.h"
-#include "gateway/ipc/master.h"
-#include "gateway/ipc/policy_set.h"
+#include "docker/pool/pool.h"
+#include "gateway/executor/sessions/instance.h"
+#include "gateway/ipc/master/master.h"
+#include "gateway/ipc/master/policy_set.h"
 #include "policies/base/err.h"
 
 #include <stdint.h>
@@ -19,7 +19,7 @@ struct cbx_executor_config {
     const struct cbx_policies *policies; /* of the gateway; borrowed */
     struct cbx_identity
         *identity;    /* who may have what done; borrowed. NULL = callers are not authenticated */
-    int variables_fd; /* gateway/ipc/variables.h; 0 = none */
+    int variables_fd; /* gateway/ipc/master/variables.h; 0 = none */
     const char *state_dir;
     int64_t audit_max_bytes;     /* of a file of the audit log; 0 = CBX_AUDIT_FILE_MIB */
     int64_t audit_keep_ms;       /* older files of it are removed; 0 = none */
@@ -37,7 +37,7 @@ struct cbx_executor_config {
     int max_sessions;
     int max_runs;     /* at the same time; more wait their turn */
     int max_installs; /* installers at the same time; a principal has half of them at most */
-    int64_t layers_bytes, layer_bytes, layers_free_bytes; /* layers.h */
+    int64_t layers_bytes, layer_bytes, layers_free_bytes; /* executor_layers.h */
     int64_t
         install_ms; /* a resolve, and an install, may take this long; 0 = CBX_PACKAGES_TIMEOUT_MS */
     int64_t idle_ms;  /* a session without a run for this long is closed */

@@ -2,10 +2,10 @@
  * Health of engine and audit log. */
 #include "gateway/executor/health.h"
 
-#include "gateway/executor/audit_reader.h"
-#include "gateway/executor/internal.h"
+#include "gateway/executor/audit/audit_reader.h"
+#include "gateway/executor/executor_internal.h"
+#include "gateway/ipc/master/state.h"
 #include "gateway/ipc/metrics.h"
-#include "gateway/ipc/state.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 

@@ -2,7 +2,7 @@
  * The sets of policies of this gateway. */
 #include "gateway/executor/policies.h"
 
-#include "gateway/executor/internal.h"
+#include "gateway/executor/executor_internal.h"
 #include "gateway/identity/identity.h"
 #include "policies/base/log.h"
 

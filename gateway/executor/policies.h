@@ -6,8 +6,8 @@
 #ifndef CBX_GATEWAY_EXECUTOR_POLICIES_H
 #define CBX_GATEWAY_EXECUTOR_POLICIES_H
 
-#include "gateway/ipc/policy_set.h"
-#include "gateway/ipc/reload.h"
+#include "gateway/ipc/master/policy_set.h"
+#include "gateway/ipc/master/reload.h"
 
 #include <pthread.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Serves the calls of executor.def but runs (run.c). Each has a function serve_NAME; how it is
+ * Serves the calls of executor.def but runs (executor_run.c). Each has a function serve_NAME; how it is
  * prepared and dispatched follows from its row. */
-#include "docker/container.h"
+#include "docker/sandbox/container.h"
 #include "gateway/executor/callers.h"
+#include "gateway/executor/executor_internal.h"
 #include "gateway/executor/health.h"
-#include "gateway/executor/images.h"
-#include "gateway/executor/internal.h"
-#include "gateway/executor/packages.h"
+#include "gateway/executor/packages/executor_packages.h"
+#include "gateway/executor/run/images.h"
 #include "gateway/identity/tokens.h"
 #include "gateway/ipc/metrics.h"
 #include "policies/base/log.h"
@@ -89,7 +89,7 @@ static int serve_record_failure(struct cbx_executor_request *r,
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)                                         \
     json_object_set_new(body, #member, cbx_json_text(args->member));
 #define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
     json_object_set_new(body, "findings",
                         json_pack("[{s:s,s:s,s:i,s:i}]", "rule", "analysis-failed", "effect",
@@ -305,7 +305,7 @@ static int serve_stop(struct cbx_executor_request *r, const struct cbx_stop_args
     cbx_claim_write("token", args->token, body);
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
     failed = record(r->executor, "stop", body, err);
     return failed ? failed : answer_done(r, err);
@@ -315,7 +315,7 @@ static bool is_access(struct cbx_str type)
 {
     static const char *const types[] = {
 #define CBX_ACCESS(ID, type, limited) type,
-#include "gateway/ipc/access.def"
+#include "gateway/ipc/seal/access.def"
 #undef CBX_ACCESS
     };
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
@@ -342,7 +342,7 @@ static int serve_note(struct cbx_executor_request *r, const struct cbx_note_args
     }
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
     int failed = record(r->executor, args->type.p, body, err);
     return failed ? failed : answer_done(r, err);
@@ -381,7 +381,7 @@ static int record_upload(struct cbx_executor *e, const struct cbx_put_file_args 
                              (json_int_t)bytes.len);
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
     return record(e, "upload", body, err);
 }
@@ -393,7 +393,7 @@ static int record_reading(struct cbx_executor *e, const struct cbx_get_file_args
                              args->principal.p, "path", args->path.p);
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, args->member, body);
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
     return record(e, "download", body, err);
 }
@@ -519,13 +519,13 @@ static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct 
     }
 #define CBX_ARG(call, member, type, required, max)
 #define CBX_CALL_END(name)
-#include "gateway/ipc/executor.def"
+#include "gateway/ipc/wire/executor.def"
 #undef CBX_CALL
 
 static int (*const dispatch[])(struct cbx_executor_request *, const json_t *, struct cbx_str,
                                struct cbx_err *) = {
 #define CBX_CALL(name, serve, retry, meaning) dispatch_##name,
-#include "gateway/ipc/executor.def"
+#include "gateway/ipc/wire/executor.def"
 #undef CBX_CALL
 #undef CBX_ARG
 #undef CBX_CALL_END

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * The process that reads the audit log for the sender, and keeps the cursor. It has no network, and of the state directory the files of the log alone.
  * Files that the log gets later are not among them, so it is forked again for those, by a parent that reads neither the log nor the channel. */
-#include "gateway/executor/audit_files.h"
-#include "gateway/executor/audit_reader.h"
+#include "gateway/executor/audit/audit_files.h"
+#include "gateway/executor/audit/audit_reader.h"
 #include "gateway/forwarder/forwarder.h"
-#include "gateway/ipc/files.h"
-#include "gateway/ipc/jail.h"
+#include "gateway/ipc/jail/files.h"
+#include "gateway/ipc/jail/jail.h"
 #include "policies/base/clock.h"
 #include "policies/base/hash.h"
 #include "policies/base/log.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The process that sends records to the syslog server. It has the connection and reads no file of
  * ours. What the server has not acknowledged when a connection ends is sent again. */
-#include "gateway/executor/audit_reader.h"
+#include "gateway/executor/audit/audit_reader.h"
 #include "gateway/forwarder/connection.h"
 #include "gateway/forwarder/forwarder.h"
-#include "gateway/ipc/files.h"
-#include "gateway/ipc/jail.h"
-#include "gateway/ipc/state.h"
+#include "gateway/ipc/jail/files.h"
+#include "gateway/ipc/jail/jail.h"
+#include "gateway/ipc/master/state.h"
 #include "policies/base/clock.h"
 #include "policies/base/json.h"
 #include "policies/base/log.h"

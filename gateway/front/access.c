@@ -13,7 +13,7 @@ static const struct {
     bool limited;
 } rows[] = {
 #define CBX_ACCESS(ID, type, limited) { type, limited },
-#include "gateway/ipc/access.def"
+#include "gateway/ipc/seal/access.def"
 #undef CBX_ACCESS
 };
 
@@ -70,7 +70,7 @@ void cbx_access_note(struct cbx_flow *flow, enum cbx_access what,
         .omitted = cbx_str_of(number),
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) .member = cbx_str_of(claims->member),
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
     };
     if (cbx_call_note(flow, &args, CBX_STR(""), NULL, &err) != 0) {

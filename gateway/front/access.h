@@ -9,7 +9,7 @@
 
 enum cbx_access {
 #define CBX_ACCESS(ID, type, limited) CBX_ACCESS_##ID,
-#include "gateway/ipc/access.def"
+#include "gateway/ipc/seal/access.def"
 #undef CBX_ACCESS
 };
 

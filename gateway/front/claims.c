@@ -113,7 +113,7 @@ void cbx_claims_write(const struct cbx_claims *claims, json_t *into)
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning)                                                      \
     cbx_claim_write(#member, cbx_str_of(claims->member), into);
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
 }
 
@@ -122,7 +122,7 @@ void cbx_claims_read(const json_t *from, struct cbx_claims *claims)
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning)                                                      \
     COPY_TEXT(cbx_json_str(json_object_get(from, #member)), claims->member);
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
 }
 
@@ -135,6 +135,6 @@ void cbx_claims_lend(const struct cbx_claims *claims, struct cbx_subject *subjec
     subject->voucher_subject = claims->voucher_subject;
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) subject->member = cbx_str_of(claims->member);
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
 }

@@ -5,7 +5,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_CLAIMS_H
 #define CBX_GATEWAY_FRONT_MCP_CLAIMS_H
 
-#include "gateway/front/http/server.h"
+#include "gateway/front/http/http_server.h"
 #include "gateway/identity/caller.h"
 
 /* One text per claim of subject.def, and the credential, terminated; empty = nothing was said. */
@@ -14,7 +14,7 @@ struct cbx_claims {
         voucher_subject; /* as subjects have them; borrowed. Neither written nor read */
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) char member[(max_bytes) + 1];
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
 };
 

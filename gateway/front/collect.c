@@ -5,7 +5,7 @@
 
 #include "policies/base/base64.h"
 #include "policies/base/json.h"
-#include "policies/guard.h"
+#include "policies/guard/guard.h"
 
 enum { COLLECT_MAX = 256 * 1024 * 1024, ITEMS_MAX = 20000 };
 

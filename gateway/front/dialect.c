@@ -2,7 +2,7 @@
  * What a client means by the name of a language. */
 #include "gateway/front/dialect.h"
 
-#include "analyzer/lang.h"
+#include "analyzer/lang/lang.h"
 #include "docker/kernel_names.h"
 
 #include <ctype.h>

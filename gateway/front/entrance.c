@@ -3,8 +3,8 @@
 #include "gateway/front/entrance.h"
 
 #include "gateway/front/access.h"
-#include "gateway/front/mcp/http.h"
-#include "gateway/front/mcp/jsonrpc.h"
+#include "gateway/front/mcp/protocol/http.h"
+#include "gateway/front/mcp/protocol/jsonrpc.h"
 #include "gateway/front/rest/rest.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"

@@ -3,8 +3,8 @@
 #ifndef CBX_GATEWAY_FRONT_ENTRANCE_H
 #define CBX_GATEWAY_FRONT_ENTRANCE_H
 
-#include "gateway/front/http/server.h"
-#include "gateway/front/mcp/mcp.h"
+#include "gateway/front/http/http_server.h"
+#include "gateway/front/mcp/protocol/mcp.h"
 #include "gateway/front/page/page.h"
 #include "gateway/identity/identity.h"
 

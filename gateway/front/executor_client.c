@@ -4,7 +4,7 @@
 
 #include "gateway/front/service/decisions.h"
 
-#include "gateway/ipc/relay.h"
+#include "gateway/ipc/wire/relay.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static int call_and_read(struct cbx_flow *flow, json_t *header, struct cbx_str b
 #define CBX_CALL(name, serve, retry, meaning) DEFINE_##serve(name)
 #define CBX_ARG(call, member, type, required, max)
 #define CBX_CALL_END(name)
-#include "gateway/ipc/executor.def"
+#include "gateway/ipc/wire/executor.def"
 #undef CBX_CALL
 #undef CBX_ARG
 #undef CBX_CALL_END
@@ -271,7 +271,7 @@ int cbx_client_resume(struct cbx_flow *flow, const struct cbx_request *request,
         .detach = request->options.detach,
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) .member = request->subject.member,
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
     };
     CBX_AUTO_JSON header = cbx_resume_args_json(&args);
@@ -315,7 +315,7 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
         .detach = request->options.detach,
         .interactive = request->options.interactive,
 #define CBX_APPROVAL(member, max_bytes, meaning) .approval_##member = cbx_str_of(approval->member),
-#include "gateway/ipc/approval.def"
+#include "gateway/ipc/seal/approval.def"
 #undef CBX_APPROVAL
     };
     char input_bytes[16] = "";
@@ -363,7 +363,7 @@ int cbx_client_record_failure(struct cbx_flow *flow, const struct cbx_request *r
         .policy = policy != NULL ? policy->name : request->policy,
         .reason = cbx_json_str(json_object_get(finding, "message")),
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) .member = request->subject.member,
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
     };
     CBX_AUTO_JSON header = cbx_record_failure_args_json(&args);

@@ -4,8 +4,8 @@
 #define CBX_GATEWAY_FRONT_EXECUTOR_CLIENT_H
 
 #include "gateway/front/review.h"
-#include "gateway/ipc/executor_calls.h"
-#include "gateway/ipc/wire.h"
+#include "gateway/ipc/wire/executor_calls.h"
+#include "gateway/ipc/wire/ipc_wire.h"
 
 /* cbx_call_close, cbx_call_interrupt, ...: makes the call and waits for its answer, 60 s at
  * most. `bytes` and the answer are those of executor.def; `answer` may be NULL, else it was
@@ -21,7 +21,7 @@
 #define CBX_CALL(name, serve, retry, meaning) DECLARE_##serve(name)
 #define CBX_ARG(call, member, type, required, max)
 #define CBX_CALL_END(name)
-#include "gateway/ipc/executor.def"
+#include "gateway/ipc/wire/executor.def"
 #undef CBX_CALL
 #undef CBX_ARG
 #undef CBX_CALL_END

@@ -3,7 +3,7 @@
 #include "gateway/front/judge.h"
 
 #include "gateway/ipc/metrics.h"
-#include "gateway/ipc/wire.h"
+#include "gateway/ipc/wire/ipc_wire.h"
 
 #include <poll.h>
 #include <pthread.h>

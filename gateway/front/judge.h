@@ -6,9 +6,9 @@
 #ifndef CBX_GATEWAY_FRONT_JUDGE_H
 #define CBX_GATEWAY_FRONT_JUDGE_H
 
-#include "gateway/ipc/approval.h"
-#include "gateway/ipc/policy_set.h"
-#include "gateway/ipc/seal.h"
+#include "gateway/ipc/master/policy_set.h"
+#include "gateway/ipc/seal/approval.h"
+#include "gateway/ipc/seal/seal.h"
 
 struct cbx_judge;
 

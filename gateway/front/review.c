@@ -3,10 +3,10 @@
  * (executor.c: submit). */
 #include "gateway/front/review.h"
 
+#include "gateway/front/denial/hosts.h"
 #include "gateway/front/executor_client.h"
-#include "gateway/front/hosts.h"
 #include "gateway/identity/identity.h"
-#include "gateway/ipc/mounts.h"
+#include "gateway/ipc/seal/mount_requests.h"
 #include "policies/packages.h"
 
 int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,

@@ -6,7 +6,7 @@
 
 #include "docker/result.h"
 #include "gateway/front/judge.h"
-#include "gateway/ipc/reload.h"
+#include "gateway/ipc/master/reload.h"
 
 struct cbx_decisions;
 struct cbx_identity;

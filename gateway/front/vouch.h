@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Asking the executor for a voucher (gateway/ipc/voucher.h), while the caller's proof is at hand. */
+ * Asking the executor for a voucher (gateway/ipc/seal/voucher.h), while the caller's proof is at hand. */
 #ifndef CBX_GATEWAY_FRONT_VOUCH_H
 #define CBX_GATEWAY_FRONT_VOUCH_H
 

@@ -3,8 +3,8 @@
 #ifndef CBX_GATEWAY_IDENTITY_CALLER_H
 #define CBX_GATEWAY_IDENTITY_CALLER_H
 
-#include "gateway/ipc/policy_set.h"
-#include "gateway/ipc/subject.h"
+#include "gateway/ipc/master/policy_set.h"
+#include "gateway/ipc/seal/subject.h"
 #include "policies/base/err.h"
 #include "policies/permit.h"
 

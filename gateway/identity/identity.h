@@ -9,7 +9,7 @@
 
 #include "policies/base/auto.h"
 #include "policies/base/buf.h"
-#include "policies/yaml.h"
+#include "policies/load/yaml.h"
 
 #include <sys/types.h>
 

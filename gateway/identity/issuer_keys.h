@@ -35,7 +35,7 @@ void cbx_issuer_keys_silence(struct cbx_issuer_keys *keys);
 void cbx_issuer_keys_configure(struct cbx_issuer_keys *keys, const struct cbx_issuer *issuers,
                                size_t count);
 
-/* Starts the thread that asks and takes answers over `channel` (gateway/ipc/key_fetch.h), which is borrowed. Once, in the
+/* Starts the thread that asks and takes answers over `channel` (gateway/ipc/wire/key_fetch.h), which is borrowed. Once, in the
  * process that serves. CBX_EIO. */
 int cbx_issuer_keys_start(struct cbx_issuer_keys *keys, int channel, struct cbx_err *err);
 

@@ -5,7 +5,7 @@
 #define CBX_GATEWAY_IDENTITY_JWT_H
 
 #include "gateway/identity/principals.h"
-#include "gateway/ipc/key_fetch.h"
+#include "gateway/ipc/wire/key_fetch.h"
 
 #include <jansson.h>
 

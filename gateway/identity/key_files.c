@@ -4,7 +4,7 @@
 
 #include "gateway/identity/jwt.h"
 #include "gateway/identity/key_url.h"
-#include "gateway/ipc/trusted.h"
+#include "gateway/ipc/jail/trusted.h"
 
 #include <errno.h>
 #include <limits.h>

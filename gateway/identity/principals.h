@@ -14,17 +14,17 @@
  *         - {name: analysts, claims: {groups: sandbox-users}, rights: [execute], policies: [strict]}
  *
  * A row whose name ends in '*' is about every principal with this beginning, each with quotas of its own. A grant is about the tokens
- * whose claims hold its conditions (conditions.h): it adds rights and policies to those of the principal's row (claim_grants.h). */
+ * whose claims hold its conditions (claim_conditions.h): it adds rights and policies to those of the principal's row (claim_grants.h). */
 #ifndef CBX_GATEWAY_IDENTITY_PRINCIPALS_H
 #define CBX_GATEWAY_IDENTITY_PRINCIPALS_H
 
 #include "gateway/identity/caller.h"
-#include "gateway/identity/conditions.h"
-#include "gateway/ipc/key_fetch.h"
+#include "gateway/identity/claim_conditions.h"
+#include "gateway/ipc/wire/key_fetch.h"
 
 #include "policies/base/auto.h"
 #include "policies/base/hash.h"
-#include "policies/yaml.h"
+#include "policies/load/yaml.h"
 
 enum {
     CBX_PRINCIPALS_MAX = 1000,

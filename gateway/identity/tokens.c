@@ -2,7 +2,7 @@
  * The file of tokens. */
 #include "gateway/identity/tokens.h"
 
-#include "gateway/ipc/state.h"
+#include "gateway/ipc/master/state.h"
 #include "policies/base/base64.h"
 #include "policies/base/clock.h"
 #include "policies/base/hash.h"

@@ -2,8 +2,8 @@
  * The process that fetches keys: one thread, and those in which libcurl resolves names. */
 #include "gateway/keys/fetcher.h"
 
-#include "gateway/ipc/files.h"
-#include "gateway/ipc/jail.h"
+#include "gateway/ipc/jail/files.h"
+#include "gateway/ipc/jail/jail.h"
 #include "gateway/keys/transfer.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"

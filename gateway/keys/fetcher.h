@@ -6,7 +6,7 @@
 #ifndef CBX_GATEWAY_KEYS_FETCHER_H
 #define CBX_GATEWAY_KEYS_FETCHER_H
 
-#include "gateway/ipc/key_fetch.h"
+#include "gateway/ipc/wire/key_fetch.h"
 
 /* The main function of the process, which confines itself first: answers the requests on each of the channels (key_fetch.h) by
  * fetching from these sources, of which it fetches several at a time and each once at a time. Never returns. */

@@ -4,7 +4,7 @@
 #ifndef CBX_GATEWAY_KEYS_TRANSFER_H
 #define CBX_GATEWAY_KEYS_TRANSFER_H
 
-#include "gateway/ipc/key_fetch.h"
+#include "gateway/ipc/wire/key_fetch.h"
 
 #include <curl/curl.h>
 

@@ -6,15 +6,15 @@
 #include "gateway/worker/worker.h"
 
 #include "analyzer/analyze.h"
-#include "analyzer/past.h"
+#include "analyzer/past/past.h"
 #include "analyzer/report/report.h"
-#include "gateway/ipc/files.h"
-#include "gateway/ipc/jail.h"
-#include "gateway/ipc/master.h"
-#include "gateway/ipc/mounts.h"
-#include "gateway/ipc/wire.h"
-#include "gateway/worker/packages.h"
+#include "gateway/ipc/jail/files.h"
+#include "gateway/ipc/jail/jail.h"
+#include "gateway/ipc/master/master.h"
+#include "gateway/ipc/seal/mount_requests.h"
+#include "gateway/ipc/wire/ipc_wire.h"
 #include "gateway/worker/trim.h"
+#include "gateway/worker/worker_packages.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
@@ -97,7 +97,7 @@ static const struct cbx_json_field request_fields[] = {
       .max = CBX_PACKAGE_SET_BYTES_MAX },
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) TEXT(member, max_bytes),
 #define CBX_CLAIM(member, max_bytes, meaning)              CLAIM(member, max_bytes),
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
 #define CBX_LIMIT(member, key, type, ...) LIMIT_OF_##type(member),
 #include "policies/limits.def"

@@ -6,8 +6,8 @@
 #ifndef CBX_GATEWAY_WORKER_WORKER_H
 #define CBX_GATEWAY_WORKER_WORKER_H
 
-#include "gateway/ipc/policy_set.h"
-#include "gateway/ipc/seal.h"
+#include "gateway/ipc/master/policy_set.h"
+#include "gateway/ipc/seal/seal.h"
 
 /* The secrets of a worker. The key of pasts is that of all workers, since a later one opens what this
  * one sealed: with it, a front and a worker that are both taken over can forge pasts. */

@@ -2,7 +2,7 @@
  * Time of a decision in ratio to the bare parse of the same bytes, in one process. */
 #include "analyzer/analyze.h"
 #include "policies/base/buf.h"
-#include "policies/yaml.h"
+#include "policies/load/yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

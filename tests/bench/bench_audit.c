@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Durable audit records: latency of one writer and rate of many, beside a bare write and fdatasync
  * of the same bytes. Usage: bench_audit DIR */
-#include "gateway/executor/audit.h"
-#include "gateway/executor/audit_files.h"
+#include "gateway/executor/audit/audit.h"
+#include "gateway/executor/audit/audit_files.h"
 
 #include "policies/base/sort.h"
 

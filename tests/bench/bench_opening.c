@@ -2,9 +2,9 @@
  * What an open session costs the executor, with thousands of them: processor time of opening one, descriptors, memory. Pool, table of
  * sessions and engine client are the executor's; the engine is a process of this program that answers at once, so its time does not count.
  * The baseline is the same run with few sessions. */
-#include "docker/frame.h"
-#include "docker/pool.h"
-#include "gateway/executor/sessions.h"
+#include "docker/inside/wire/frame.h"
+#include "docker/pool/pool.h"
+#include "gateway/executor/sessions/sessions.h"
 
 #include <dirent.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
  * Time of judging cell 1,000 of a session in ratio to cell 10, in one process: with reading the past
  * and writing the next one, as a worker does. */
 #include "analyzer/analyze.h"
-#include "analyzer/past.h"
+#include "analyzer/past/past.h"
 #include "policies/base/sort.h"
 
 #include <stdio.h>

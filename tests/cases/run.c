@@ -7,9 +7,9 @@
  * a program for each row of the analyzer's tables too (rows.h), so that no row goes, or changes its
  * meaning, unseen. */
 #include "analyzer/analyze.h"
-#include "analyzer/lang.h"
+#include "analyzer/lang/lang.h"
 #include "policies/base/buf.h"
-#include "policies/keys.h"
+#include "policies/load/keys.h"
 #include "tests/cases/rows.h"
 
 #include <errno.h>

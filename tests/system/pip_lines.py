@@ -20,7 +20,7 @@ LINES = {
     "-q six 2>&1 | tail -1": ["six"],
 }
 
-with open("docker/kernels/python_kernel.py", encoding="utf-8") as file:
+with open("docker/inside/kernels/python_kernel.py", encoding="utf-8") as file:
     tree = ast.parse(file.read())
 wanted = ("without_redirections", "pip_arguments")
 kernel = {"re": re}

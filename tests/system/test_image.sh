@@ -82,7 +82,7 @@ check "the bootstrap inherits no descriptor of the caller" '[ "$(tr "\n" " " <"$
 check "the base is of the images' release, from this machine's Debian sources" \
     '[ "$(cat "$work/deb-lines")" = "$(printf "deb http://deb.example/%s main\n" "debian trixie" "debian trixie-updates" "debian-security trixie-security")" ]'
 check "a base that differs from the lock says in what" 'grep -q "packages that differ from docker/images/lock .*: 1$" "$work/out" && grep -q "bc: 1[^ ]*, here 0.0.1" "$work/out"'
-check "the library of the shell is compiled in a base, from the sources of this tree" 'grep -qx docker/shell_loader/shell_loader.c "$work/sources"'
+check "the library of the shell is compiled in a base, from the sources of this tree" 'grep -qx docker/inside/shell_loader/shell_loader.c "$work/sources"'
 check "nothing unfinished is left" '! ls "$work/images" | grep -q unfinished'
 
 touch "$work/no-list"

@@ -54,7 +54,7 @@ wait_until grep -q listening "$work/states"
 # With the capabilities that the unit leaves, when there are others to lose.
 bound=()
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-    kept=$(sed -n 's/^CapabilityBoundingSet=//p' "$root/gateway/cli/codebox.service.in" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
+    kept=$(sed -n 's/^CapabilityBoundingSet=//p' "$root/gateway/cli/serve/codebox.service.in" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
     bound=(setpriv --bounding-set="-all,$kept" --no-new-privs)
 fi
 if command -v systemd-analyze >/dev/null; then

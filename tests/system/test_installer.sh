@@ -7,7 +7,7 @@ trap 'docker rm -f "$index" >/dev/null 2>&1; rm -rf "$work"' EXIT
 wait_until sh -c "docker logs '$index' 2>&1 | grep -q '^ready '"
 address=$(docker logs "$index" 2>&1 | sed -n 's/^ready //p')
 chmod 755 "$work"
-cp docker/installer/install.py "$work/install.py"
+cp docker/inside/installer/install.py "$work/install.py"
 chmod 644 "$work/install.py"
 
 mkfifo "$work/job"

@@ -11,7 +11,7 @@ echo 'print(*sorted({name for kind in get_ipython().magics_manager.magics.values
 complete() {
     "$codebox" run --state "$work/other" --policy permissive "$program" 2>/dev/null >"$work/image"
     grep -q '^matplotlib$' "$work/image"
-    grep -o 'CBX_MAGIC("[^"]*"' analyzer/lang/python/magics.def | cut -d'"' -f2 | sort >"$work/table"
+    grep -o 'CBX_MAGIC("[^"]*"' analyzer/lang/python/notebook/magics.def | cut -d'"' -f2 | sort >"$work/table"
     lacks . < <(sort "$work/image" | comm -23 - "$work/table")
 }
 ok 'the table has every magic of the image' complete

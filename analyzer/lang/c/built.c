@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Texts that strcpy, strcat and sprintf put together in an array, in the order of the source: what is
  * constant in them is known, a '*' is what is not. An array is known by its name alone. */
-#include "analyzer/fold.h"
+#include "analyzer/facts/fold.h"
 #include "analyzer/lang/c/names.h"
 
 enum { TEXT_MAX_BYTES = 4096 };

@@ -2,10 +2,10 @@
  * Facts about C. Every name that the source does not declare is a library name, and a fact whether
  * it is called or only mentioned, so pointers to it need not be followed. A value that is called
  * without being the name of a function is an unresolved call. */
+#include "analyzer/facts/value.h"
 #include "analyzer/lang/c/names.h"
 #include "analyzer/lang/scope.h"
-#include "analyzer/tree_memory.h"
-#include "analyzer/value.h"
+#include "analyzer/syntax/tree_memory.h"
 
 #include <pthread.h>
 

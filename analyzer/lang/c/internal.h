@@ -6,7 +6,7 @@
 #define CBX_ANALYZER_LANG_C_INTERNAL_H
 
 #include "analyzer/parse.h"
-#include "analyzer/syntax.h"
+#include "analyzer/syntax/syntax.h"
 
 enum cbx_c_kind { C_IDENTIFIER = 1, C_NUMBER, C_STRING, C_CHARACTER, C_PUNCTUATION, C_HEADER };
 

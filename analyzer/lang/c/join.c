@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The tokens of the preprocessor as a text for the grammar; and the names of library functions in
  * rules. */
+#include "analyzer/facts/sinks.h"
 #include "analyzer/lang/c/names.h"
-#include "analyzer/sinks.h"
 
 struct cbx_str cbx_c_bare(struct cbx_str name)
 {

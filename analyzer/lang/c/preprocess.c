@@ -3,7 +3,7 @@
  * `maybe`; every name and text in the other branches is a fact. So is every name in a macro, used
  * or not. */
 #include "analyzer/lang/c/macros.h"
-#include "analyzer/past.h"
+#include "analyzer/past/past.h"
 
 enum taken { TAKEN, DEAD, CHOSEN, PASSED }; /* certainly, certainly not, maybe: read, maybe: not */
 

@@ -4,7 +4,7 @@
  * functions, for which gcc needs an executable stack, and the registers in a signal's context. */
 #include "analyzer/lang/c/names.h"
 
-#include "analyzer/sinks.h"
+#include "analyzer/facts/sinks.h"
 
 enum { NO_SOURCE = 255, DEPTH_MAX = 8 };
 

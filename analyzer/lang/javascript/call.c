@@ -3,7 +3,7 @@
  * this source. */
 #include "analyzer/lang/javascript/internal.h"
 
-#include "analyzer/places.h"
+#include "analyzer/facts/places.h"
 #include <stdlib.h>
 
 struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *call,

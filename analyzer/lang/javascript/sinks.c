@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What names can do: the rows of sinks.def. */
-#include "analyzer/sinks_table.h"
+#include "analyzer/facts/sinks_table.h"
 
 #define CBX_FS(name, capabilities)                                                                 \
     CBX_SINK("fs." name, capabilities)                                                             \

@@ -2,7 +2,7 @@
  * The grammars of JavaScript and TypeScript, and the names that stand in their trees. */
 #include "analyzer/lang/javascript/internal.h"
 
-#include "analyzer/tree_memory.h"
+#include "analyzer/syntax/tree_memory.h"
 
 #include <pthread.h>
 

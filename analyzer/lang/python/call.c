@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The values of calls in Python: callables of the tables, methods of constants, functions of this
  * source. */
+#include "analyzer/facts/sinks.h"
 #include "analyzer/lang/python/internal.h"
-#include "analyzer/sinks.h"
 
 enum { APPLY_MAX = 256, APPLY_DEPTH_MAX = 60 };
 

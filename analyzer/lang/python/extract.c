@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Pass two over Python: the facts. One loop over the nodes; the evaluator gives the values. */
 #include "analyzer/lang/python/internal.h"
-#include "analyzer/syntax_indent.h"
+#include "analyzer/lang/python/syntax_indent.h"
 
-#include "analyzer/lang/python/magics.h"
-#include "analyzer/notebook.h"
-#include "analyzer/sinks.h"
-#include "policies/index.h"
+#include "analyzer/facts/sinks.h"
+#include "analyzer/lang/python/notebook/magics.h"
+#include "analyzer/lang/python/notebook/notebook.h"
+#include "policies/load/index.h"
 
 enum { DECORATORS_MAX = 32, THROUGH_DEPTH_MAX = 4, THROUGH_ITEMS_MAX = 16 };
 

@@ -2,8 +2,8 @@
  * The facts about import statements. */
 #include "analyzer/lang/python/internal.h"
 
-#include "analyzer/sinks.h"
-#include "policies/index.h"
+#include "analyzer/facts/sinks.h"
+#include "policies/load/index.h"
 
 void cbx_py_add_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {

@@ -3,8 +3,8 @@
  * of mappers, types as texts. evaluated.def says which argument is in which language. A constant is
  * judged as Python, after what its language has and Python lacks is replaced; of another text there
  * is a fact. */
+#include "analyzer/facts/sinks.h"
 #include "analyzer/lang/python/internal.h"
-#include "analyzer/sinks.h"
 
 #include <ctype.h>
 

@@ -3,7 +3,7 @@
  * normal form is a likely text (value.h): rules about paths see it, and nothing takes it for a constant. */
 #include "analyzer/lang/python/internal.h"
 
-#include "analyzer/places.h"
+#include "analyzer/facts/places.h"
 
 enum { PARENTS_MAX = 8 };
 

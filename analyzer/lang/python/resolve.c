@@ -2,7 +2,7 @@
  * The expansions of notebook lines, after the text is bound: IPython leaves a line as it is when a
  * name in it does not exist ("!echo $HOME"), and that has to be known when the line is judged. */
 #include "analyzer/lang/python/internal.h"
-#include "analyzer/lang/python/magics.h"
+#include "analyzer/lang/python/notebook/magics.h"
 
 bool cbx_py_is_given(struct cbx_str name)
 {

@@ -4,7 +4,7 @@
  * source of standard input. */
 #include "analyzer/lang/shell/arithmetic.h"
 
-#include "analyzer/tree_memory.h"
+#include "analyzer/syntax/tree_memory.h"
 #include "policies/base/array.h"
 
 #include <ctype.h>

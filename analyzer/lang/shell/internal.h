@@ -4,9 +4,9 @@
 #ifndef CBX_ANALYZER_LANG_SHELL_INTERNAL_H
 #define CBX_ANALYZER_LANG_SHELL_INTERNAL_H
 
+#include "analyzer/facts/places.h"
 #include "analyzer/packages/install.h"
 #include "analyzer/parse.h"
-#include "analyzer/places.h"
 
 /* The source of a command's standard input, as far as the text determines it. */
 enum cbx_shell_source {
@@ -145,7 +145,7 @@ bool cbx_shell_output(struct cbx_shell *s, TSNode node, struct cbx_str *out);
 bool cbx_shell_reads_more(const struct cbx_shell *s, TSNode node);
 
 /* True for a number of 10 and more: descriptors that bash keeps for itself. Through them the shell of
- * a session reads its cells and reports its state (docker/command/shell.c). */
+ * a session reads its cells and reports its state (docker/inside/command/shell.c). */
 bool cbx_shell_is_inner_descriptor(struct cbx_str number);
 
 /* --- names.c ---------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What names can do: the rows of sinks.def. */
-#include "analyzer/sinks_table.h"
+#include "analyzer/facts/sinks_table.h"
 
 CBX_SINKS(shell) = {
 #include "analyzer/lang/shell/sinks.def"

@@ -127,7 +127,7 @@ static void judge_trap(const struct cbx_shell_command *c)
     }
 }
 
-/* source FILE: the shell of a sandbox loads judged files only (docker/shell_loader), which a shell inside
+/* source FILE: the shell of a sandbox loads judged files only (docker/inside/shell_loader), which a shell inside
  * of another program does not. The file has the parameters of the program, so it gets none here. */
 static void judge_source(const struct cbx_shell_command *c)
 {

@@ -3,7 +3,7 @@
 #ifndef CBX_ANALYZER_LINT_LSP_PUBLISH_H
 #define CBX_ANALYZER_LINT_LSP_PUBLISH_H
 
-#include "analyzer/lint/lsp/store.h"
+#include "analyzer/lint/lsp/lsp_store.h"
 
 /* The parameters of textDocument/publishDiagnostics, for the findings of the document. A new reference. */
 json_t *cbx_lsp_diagnostics(const struct cbx_lsp_document *document,

@@ -12,7 +12,7 @@ ENVIRONMENT = "/usr/lib/codebox/environment"  # the modules of a virtual environ
 
 version = f"{sys.version_info.major}.{sys.version_info.minor}"
 base = os.path.realpath(sys.executable)
-layer = f"/usr/local/lib/python{version}/dist-packages"  # where docker/layers.c puts packages of a session
+layer = f"/usr/local/lib/python{version}/dist-packages"  # where docker/packages/layer_images.c puts packages of a session
 folders = subprocess.run([base, "-I", "-c", "import site; print('\\n'.join(site.getsitepackages()))"], check=True, capture_output=True, text=True).stdout.splitlines()
 site = next(folder for folder in folders if folder != layer)
 os.makedirs(site, exist_ok=True)

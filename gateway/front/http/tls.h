@@ -27,7 +27,7 @@ int cbx_tls_use(struct cbx_str bytes, struct cbx_err *err);
 /* When the certificate in use expires, in seconds of the wall clock; 0 = there is none. Thread-safe. */
 int64_t cbx_tls_expires_s(void);
 
-/* The callback, and the priority string of GnuTLS: TLS 1.2 and 1.3. For server.c. */
+/* The callback, and the priority string of GnuTLS: TLS 1.2 and 1.3. For http_server.c. */
 gnutls_certificate_retrieve_function2 cbx_tls_give;
 extern const char cbx_tls_priorities[];
 

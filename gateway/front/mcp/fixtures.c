@@ -2,7 +2,7 @@
  * Fixtures of the conformance suite. */
 #include "gateway/front/mcp/fixtures.h"
 
-#include "gateway/front/mcp/jsonrpc.h"
+#include "gateway/front/mcp/protocol/jsonrpc.h"
 #include "policies/base/clock.h"
 
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_FIXTURES_H
 #define CBX_GATEWAY_FRONT_MCP_FIXTURES_H
 
-#include "gateway/front/mcp/mcp.h"
+#include "gateway/front/mcp/protocol/mcp.h"
 
 /* What fixtures remember between requests. */
 struct cbx_mcp_fixtures {

@@ -4,7 +4,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_RESOURCES_H
 #define CBX_GATEWAY_FRONT_MCP_RESOURCES_H
 
-#include "gateway/front/mcp/tools.h"
+#include "gateway/front/mcp/tools/tools.h"
 
 /* The URI of an execution begins with it; its id follows, then the part. */
 #define CBX_EXECUTION_URI "sandbox://executions/"
@@ -40,7 +40,7 @@ bool cbx_resource_is_execution(struct cbx_str uri, char id[40]);
 json_t *cbx_resources_list(void);
 json_t *cbx_resources_templates(void);
 
-/* --- policy.c --------------------------------------------------------------------------------- */
+/* --- mcp_policy.c ----------------------------------------------------------------------------- */
 
 /* All that the images have. */
 #define CBX_LIBRARIES_URI "sandbox://libraries"

@@ -5,7 +5,7 @@
 #ifndef CBX_GATEWAY_FRONT_PAGE_PAGE_H
 #define CBX_GATEWAY_FRONT_PAGE_PAGE_H
 
-#include "gateway/front/http/server.h"
+#include "gateway/front/http/http_server.h"
 #include "gateway/front/service/service.h"
 #include "gateway/identity/identity.h"
 

@@ -4,7 +4,7 @@
 #include "gateway/front/rest/query.h"
 #include "gateway/front/rest/rest.h"
 
-#include "gateway/front/denial.h"
+#include "gateway/front/denial/denial.h"
 #include "gateway/front/service/approvals.h"
 #include "gateway/front/service/decisions.h"
 #include "gateway/identity/caller.h"

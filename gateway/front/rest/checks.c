@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * POST /v1/check judges and runs nothing; GET /healthz. */
+#include "gateway/front/denial/relaxed.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
-#include "gateway/front/relaxed.h"
 #include "gateway/front/rest/rest.h"
-#include "gateway/ipc/mounts.h"
+#include "gateway/ipc/seal/mount_requests.h"
 #include "policies/release.h"
 
 struct body {

@@ -10,7 +10,7 @@
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/input.h"
 #include "gateway/front/service/live.h"
-#include "gateway/ipc/mounts.h"
+#include "gateway/ipc/seal/mount_requests.h"
 
 #include "analyzer/analyze.h"
 #include "policies/base/clock.h"

@@ -3,8 +3,8 @@
 #include "gateway/front/rest/idempotency.h"
 
 #include "gateway/front/service/jobs.h"
-#include "gateway/front/service/packages.h"
-#include "gateway/front/service/sessions.h"
+#include "gateway/front/service/service_packages.h"
+#include "gateway/front/service/service_sessions.h"
 #include "policies/base/hash.h"
 
 #include <string.h>

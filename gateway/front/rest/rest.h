@@ -4,7 +4,7 @@
 #define CBX_GATEWAY_FRONT_REST_REST_H
 
 #include "gateway/front/claims.h"
-#include "gateway/front/http/server.h"
+#include "gateway/front/http/http_server.h"
 #include "gateway/front/service/service.h"
 
 enum { CBX_REST_PATH_MAX = CBX_PATH_MAX + 1 };

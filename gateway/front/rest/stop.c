@@ -37,7 +37,7 @@ void cbx_rest_stop(struct cbx_rest_call *call)
         .proof = call->claims.proof,
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_CLAIM(member, max_bytes, meaning) .member = cbx_str_of(call->claims.member),
-#include "gateway/ipc/subject.def"
+#include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
     };
     if (cbx_call_stop(call->service->flow, &args, CBX_STR(""), NULL, &err) != 0) {

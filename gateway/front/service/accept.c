@@ -6,7 +6,7 @@
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/queue.h"
-#include "gateway/front/service/sessions.h"
+#include "gateway/front/service/service_sessions.h"
 #include "gateway/front/vouch.h"
 #include "policies/base/clock.h"
 #include "policies/packages.h"

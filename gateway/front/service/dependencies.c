@@ -6,13 +6,13 @@
 #include "analyzer/packages/known.h"
 #include "analyzer/packages/requirement.h"
 #include "analyzer/packages/resolved.h"
-#include "gateway/front/contents.h"
 #include "gateway/front/dialect.h"
-#include "gateway/front/service/packages.h"
+#include "gateway/front/image_contents.h"
+#include "gateway/front/service/service_packages.h"
 #include "policies/base/sort.h"
 #include "policies/language.h"
 #include "policies/packages.h"
-#include "policies/version.h"
+#include "policies/versions/version.h"
 
 /* --- what callers are told at once -------------------------------------------------------------- */
 

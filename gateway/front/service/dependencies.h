@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What callers ask a sandbox to have: requirements (PEP 508: name, extras, versions; no URL, no marker; of npm for JavaScript and TypeScript:
- * name, name@range). What the sandbox image has counts as there; the rest is installed (packages.h). */
+ * name, name@range). What the sandbox image has counts as there; the rest is installed (service_packages.h). */
 #ifndef CBX_GATEWAY_FRONT_SERVICE_DEPENDENCIES_H
 #define CBX_GATEWAY_FRONT_SERVICE_DEPENDENCIES_H
 
@@ -18,7 +18,7 @@ struct cbx_dependencies {
     /* Of a sandbox that exists already: what was installed for it. Nothing can be added to it. */
     bool exists;
     struct cbx_str installed;
-    void (*progress)(void *context, struct cbx_str line); /* packages.h */
+    void (*progress)(void *context, struct cbx_str line); /* service_packages.h */
     bool (*gone)(void *context);
     void *context;
 };

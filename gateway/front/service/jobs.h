@@ -58,7 +58,7 @@ struct cbx_job {
     struct cbx_buf packages; /* installed for its sandbox: the text of a set */
     int64_t installed_ms;    /* how long that took for this job; 0 = it was there */
     json_t *
-        mounts; /* folders of the host, as the caller asked (gateway/ipc/mounts.h), or NULL; owned */
+        mounts; /* folders of the host, as the caller asked (gateway/ipc/seal/mount_requests.h), or NULL; owned */
     json_t *environment; /* variables that the caller sets: {NAME: VALUE}, or NULL; owned */
     bool interactive;
     struct cbx_job_input input;

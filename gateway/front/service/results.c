@@ -3,10 +3,10 @@
  */
 #include "gateway/front/service/results.h"
 
-#include "gateway/front/advice.h"
-#include "gateway/front/contents.h"
+#include "gateway/front/denial/advice.h"
+#include "gateway/front/denial/relaxed.h"
 #include "gateway/front/dialect.h"
-#include "gateway/front/relaxed.h"
+#include "gateway/front/image_contents.h"
 #include "gateway/front/service/jobs.h"
 
 #include <signal.h>

@@ -4,7 +4,7 @@
 
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/jobs.h"
-#include "gateway/front/service/packages.h"
+#include "gateway/front/service/service_packages.h"
 
 #include "policies/base/deadline.h"
 #include <stdio.h>

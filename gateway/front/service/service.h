@@ -6,7 +6,7 @@
 #define CBX_GATEWAY_FRONT_SERVICE_SERVICE_H
 
 #include "gateway/front/review.h"
-#include "gateway/front/store.h"
+#include "gateway/front/store/store.h"
 #include "gateway/identity/quotas.h"
 #include "gateway/ipc/threads.h"
 
@@ -17,7 +17,7 @@ enum { CBX_SERVICE_PASTS = 128, CBX_SERVICE_APPROVALS = 4096, CBX_SERVICE_SETS =
 
 struct cbx_issuer_keys;
 struct cbx_job;
-struct cbx_install; /* packages.c */
+struct cbx_install; /* service_packages.c */
 
 /* What was accepted for one session so far, for the judgement of the next (subject.h). */
 struct cbx_session_past {
@@ -33,7 +33,7 @@ struct cbx_used_approval {
     int64_t expires_ms; /* then it is forgotten; of cbx_clock_ms, 0 = free */
 };
 
-/* What packages requirements were resolved to (packages.h). */
+/* What packages requirements were resolved to (service_packages.h). */
 struct cbx_resolved_set {
     struct cbx_sha256 key; /* of the requirements */
     int64_t until_ms;      /* of cbx_clock_ms */

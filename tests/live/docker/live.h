@@ -3,8 +3,8 @@
 #ifndef CBX_TESTS_LIVE_DOCKER_LIVE_H
 #define CBX_TESTS_LIVE_DOCKER_LIVE_H
 
-#include "docker/container.h"
-#include "docker/sandbox.h"
+#include "docker/sandbox/container.h"
+#include "docker/sandbox/sandbox.h"
 #include "tests/live/docker/open.h"
 #include "tests/unit/unit.h"
 

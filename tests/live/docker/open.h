@@ -3,7 +3,7 @@
 #ifndef CBX_TESTS_LIVE_DOCKER_OPEN_H
 #define CBX_TESTS_LIVE_DOCKER_OPEN_H
 
-#include "docker/sandbox.h"
+#include "docker/sandbox/sandbox.h"
 
 /* Prepares and claims. Errors of cbx_sandbox_permitted, cbx_sandbox_prepare and cbx_sandbox_claim.
  */

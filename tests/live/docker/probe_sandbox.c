@@ -3,7 +3,7 @@
  * started by a program that the real supervisor watches. Usage: probe_sandbox KERNEL ...; the
  * runtime is $CODEBOX_RUNTIME. Prints every attempt that was not held; exit status 1 if there is
  * one. */
-#include "docker/doctor.h"
+#include "docker/doctor/doctor.h"
 #include "tests/live/docker/open.h"
 
 #include <signal.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Packages on a real engine: what is resolved, what is refused, and layers. pip's index is served by a container of this test, npm's is
  * the real one. */
-#include "docker/container.h"
 #include "docker/contents.h"
-#include "docker/packages.h"
-#include "docker/stream.h"
+#include "docker/packages/package_layers.h"
+#include "docker/sandbox/container.h"
+#include "docker/sandbox/sandbox_stream.h"
 #include "policies/base/clock.h"
 #include "policies/base/json.h"
 #include "tests/live/docker/live.h"

@@ -11,7 +11,7 @@ TEXTS = ["<img src=x onerror=alert(1)>", "</svg><script>alert(1)</script>", "a=b
 MEMBERS = ["principal", "session", "origin", "rule", "what", "reason", "error", "file_name", "path", "policy", "language", "host", "method",
            "capability", "id", "decision"]
 root = os.path.dirname(os.path.abspath(__file__)) + "/../../.."
-classes = open(root + "/gateway/cli/audit_classes.def", encoding="utf-8").read()
+classes = open(root + "/gateway/cli/audit/audit_classes.def", encoding="utf-8").read()
 types = list(dict.fromkeys(re.findall(r'^CBX_AUDIT_CLASS\("([a-z-]+)"', classes, re.M))) + ["another"]
 
 

@@ -4,7 +4,7 @@
 #define CBX_TESTS_UNIT_ANALYZER_PAST_RIG_H
 
 #include "analyzer/analyze.h"
-#include "analyzer/past.h"
+#include "analyzer/past/past.h"
 #include "policies/base/buf.h"
 #include "tests/unit/unit.h"
 

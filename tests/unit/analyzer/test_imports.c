@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The modules that the guard refuses to code that was not judged are those that rules deny by name. */
 #include "analyzer/imports.h"
-#include "policies/guard.h"
+#include "policies/guard/guard.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

@@ -5,8 +5,8 @@
 #ifndef CBX_TESTS_UNIT_DOCKER_FAKE_ENGINE_H
 #define CBX_TESTS_UNIT_DOCKER_FAKE_ENGINE_H
 
-#include "docker/engine.h"
-#include "docker/frame.h"
+#include "docker/engine/engine.h"
+#include "docker/inside/wire/frame.h"
 #include "policies/base/buf.h"
 #include "policies/base/deadline.h"
 #include "tests/unit/unit.h"

@@ -4,7 +4,7 @@
 #ifndef CBX_TESTS_UNIT_DOCKER_GUARD_RIG_H
 #define CBX_TESTS_UNIT_DOCKER_GUARD_RIG_H
 
-#include "docker/supervisor/guard.h"
+#include "docker/inside/supervisor/guard_notifier.h"
 #include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
@@ -17,11 +17,11 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "docker/inside/confine.c"
-#include "docker/inside/filter.c"
-#include "docker/inside/places.c"
-#include "docker/supervisor/guard_calls.c"
-#include "docker/supervisor/guard_files.c"
+#include "docker/inside/confine/confine.c"
+#include "docker/inside/confine/filter.c"
+#include "docker/inside/confine/open_places.c"
+#include "docker/inside/supervisor/guard_calls.c"
+#include "docker/inside/supervisor/guard_files.c"
 
 /* --- the rest of the supervisor --------------------------------------------------------------- */
 

@@ -3,8 +3,8 @@
 #ifndef CBX_TESTS_UNIT_DOCKER_POOL_RIG_H
 #define CBX_TESTS_UNIT_DOCKER_POOL_RIG_H
 
-#include "docker/container.h"
-#include "docker/pool_internal.h"
+#include "docker/pool/pool_internal.h"
+#include "docker/sandbox/container.h"
 #include "tests/unit/docker/fake_engine.h"
 
 static struct cbx_engine *engine;

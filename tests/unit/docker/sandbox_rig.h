@@ -4,7 +4,7 @@
 #ifndef CBX_TESTS_UNIT_DOCKER_SANDBOX_RIG_H
 #define CBX_TESTS_UNIT_DOCKER_SANDBOX_RIG_H
 
-#include "docker/sandbox.h"
+#include "docker/sandbox/sandbox.h"
 #include "tests/unit/docker/fake_engine.h"
 
 static struct cbx_engine *engine;

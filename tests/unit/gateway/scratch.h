@@ -4,8 +4,8 @@
 #ifndef CBX_TESTS_UNIT_GATEWAY_SCRATCH_H
 #define CBX_TESTS_UNIT_GATEWAY_SCRATCH_H
 
-#include "gateway/ipc/seal.h"
-#include "gateway/ipc/wire.h"
+#include "gateway/ipc/seal/seal.h"
+#include "gateway/ipc/wire/ipc_wire.h"
 #include "tests/unit/unit.h"
 
 #include <ftw.h>

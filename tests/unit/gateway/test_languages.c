@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What a row of the table of languages names exists: an extractor, a kernel, an image. */
-#include "analyzer/lang.h"
-#include "docker/container.h"
+#include "analyzer/lang/lang.h"
+#include "docker/sandbox/container.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

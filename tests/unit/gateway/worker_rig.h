@@ -4,7 +4,7 @@
 #define CBX_TESTS_UNIT_GATEWAY_WORKER_RIG_H
 
 #include "gateway/front/judge.h"
-#include "gateway/ipc/master.h"
+#include "gateway/ipc/master/master.h"
 #include "gateway/worker/worker.h"
 #include "tests/unit/gateway/scratch.h"
 

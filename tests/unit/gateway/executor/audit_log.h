@@ -4,8 +4,8 @@
 #ifndef CBX_TESTS_UNIT_GATEWAY_EXECUTOR_AUDIT_LOG_H
 #define CBX_TESTS_UNIT_GATEWAY_EXECUTOR_AUDIT_LOG_H
 
-#include "gateway/executor/audit.h"
-#include "gateway/executor/audit_chain.h"
+#include "gateway/executor/audit/audit.h"
+#include "gateway/executor/audit/audit_chain.h"
 #include "tests/unit/gateway/scratch.h"
 #include <fcntl.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * What an executor refuses a front that was taken over: it has the real rows and tokens, and this test sends what such a front
  * would. */
 #include "gateway/executor/executor.h"
-#include "gateway/executor/internal.h"
+#include "gateway/executor/executor_internal.h"
 #include "gateway/identity/identity.h"
 #include "gateway/identity/tokens.h"
 #include "tests/unit/docker/fake_engine.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A real executor behind its sockets, with the test's own key and without an engine: what it
  * refuses, what it records, what it survives. */
-#include "gateway/executor/audit.h"
+#include "gateway/executor/audit/audit.h"
 #include "gateway/executor/executor.h"
-#include "gateway/executor/internal.h"
+#include "gateway/executor/executor_internal.h"
 #include "tests/unit/gateway/scratch.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * A decision belongs to the set of policies that its worker had. */
 #include "gateway/executor/policies.h"
 
-#include "gateway/executor/internal.h"
+#include "gateway/executor/executor_internal.h"
 #include "tests/unit/gateway/scratch.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef CBX_TESTS_UNIT_GATEWAY_FRONT_STORE_RIG_H
 #define CBX_TESTS_UNIT_GATEWAY_FRONT_STORE_RIG_H
 
-#include "gateway/front/store.h"
+#include "gateway/front/store/store.h"
 #include "tests/unit/gateway/scratch.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Events to JSON: streams are put together before they are read as text. */
 #include "gateway/front/collect.h"
-#include "policies/guard.h"
+#include "policies/guard/guard.h"
 #include "tests/unit/gateway/scratch.h"
 
 static void add(struct cbx_collected *c, enum cbx_event_kind kind, struct cbx_str text)

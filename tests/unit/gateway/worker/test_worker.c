@@ -3,7 +3,7 @@
  * tests/cases and for programs with very many findings: the worker's seccomp filter refuses no call
  * that judging makes. */
 #include "analyzer/analyze.h"
-#include "analyzer/lang.h"
+#include "analyzer/lang/lang.h"
 #include "analyzer/report/report.h"
 #include "tests/unit/gateway/worker_rig.h"
 

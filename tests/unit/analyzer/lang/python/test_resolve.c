@@ -2,8 +2,8 @@
  * The program that runs in place of notebook lines: which names are expanded, which values are
  * known, and what the decision seals. */
 #include "analyzer/analyze.h"
-#include "analyzer/past.h"
-#include "analyzer/program.h"
+#include "analyzer/past/past.h"
+#include "analyzer/past/program.h"
 #include "tests/unit/unit.h"
 
 static struct cbx_policy *policy;

@@ -4,7 +4,7 @@
 #ifndef CBX_TESTS_UNIT_GATEWAY_FRONT_HTTP_RIG_H
 #define CBX_TESTS_UNIT_GATEWAY_FRONT_HTTP_RIG_H
 
-#include "gateway/front/http/server.h"
+#include "gateway/front/http/http_server.h"
 #include "policies/base/buf.h"
 #include "policies/base/deadline.h"
 #include "tests/unit/unit.h"

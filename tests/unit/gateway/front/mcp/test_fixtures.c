@@ -2,7 +2,7 @@
  * Fixtures through the dispatcher: they are served when the server has them and never otherwise, ask for
  * what a client declared, and accept no state but their own. */
 #include "gateway/front/mcp/fixtures.h"
-#include "gateway/front/mcp/server.h"
+#include "gateway/front/mcp/protocol/mcp_server.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

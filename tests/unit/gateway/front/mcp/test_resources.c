@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * URIs of resources, and the parts of executions. */
-#include "gateway/front/mcp/parts.h"
+#include "gateway/front/mcp/tools/parts.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

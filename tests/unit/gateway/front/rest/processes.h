@@ -4,9 +4,9 @@
 #ifndef CBX_TESTS_UNIT_GATEWAY_FRONT_REST_PROCESSES_H
 #define CBX_TESTS_UNIT_GATEWAY_FRONT_REST_PROCESSES_H
 
-#include "analyzer/past.h"
-#include "gateway/ipc/executor_calls.h"
-#include "gateway/ipc/relay.h"
+#include "analyzer/past/past.h"
+#include "gateway/ipc/wire/executor_calls.h"
+#include "gateway/ipc/wire/relay.h"
 #include "policies/base/deadline.h"
 #include "policies/base/list.h"
 #include "tests/unit/gateway/scratch.h"

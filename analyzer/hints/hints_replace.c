@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT
+ * Hints that are computed from the source: this code of it, and what to write in its place. */
+#include "analyzer/hints/hints_internal.h"
+
+#include "policies/language.h"
+#include "policies/load/index.h"
+
+enum { CODE_BYTES = 160 };
+
+static const struct command {
+    enum cbx_language language;
+    const char *command, *module, *write;
+} commands[] = {
+#define CBX_HINT_COMMAND(language, command, module, write)                                         \
+    { CBX_##language, command, module, write },
+#include "analyzer/hints/hints.def"
+};
+
+enum role { STARTS = 1, RUNS_CODE, IMPORTS };
+static const struct role_row {
+    enum cbx_language language;
+    enum role role;
+    const char *symbol;
+} roles[] = {
+#define CBX_HINT_START(language, symbol)  { CBX_##language, STARTS, symbol },
+#define CBX_HINT_CODE(language, symbol)   { CBX_##language, RUNS_CODE, symbol },
+#define CBX_HINT_MODULE(language, symbol) { CBX_##language, IMPORTS, symbol },
+#include "analyzer/hints/hints.def"
+};
+
+/* --- facts and source ------------------------------------------------------------------------- */
+
+static struct cbx_str slice(const struct cbx_hints *h, uint32_t from, uint32_t to)
+{
+    return cbx_str_sub(h->text, from, to);
+}
+
+static bool is_one_line(struct cbx_str code)
+{
+    return code.len > 0 && code.len <= CODE_BYTES && memchr(code.p, '\n', code.len) == NULL &&
+           memchr(code.p, '`', code.len) == NULL;
+}
+
+static bool has_role(const struct cbx_hints *h, const struct cbx_fact *call, enum role role)
+{
+    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+        if (roles[i].role == role && cbx_hints_holds(h, roles[i].language) &&
+            cbx_str_glob(cbx_str_of(roles[i].symbol), call->name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct cbx_arg *constant_of(const struct cbx_fact *call, uint32_t position)
+{
+    for (uint32_t i = 0; i < call->arg_count; i++) {
+        const struct cbx_arg *arg = &call->args[i];
+        if (arg->keyword.len == 0 && arg->position == position && arg->known && arg->constant) {
+            return arg;
+        }
+    }
+    return NULL;
+}
+
+/* Nothing when there is such a clause already. */
+static void add_clause(struct cbx_buf *out, struct cbx_str old, struct cbx_str new)
+{
+    CBX_AUTO_DONE(buf) clause;
+    cbx_buf_init(&clause, CBX_HINT_BYTES);
+    cbx_buf_add_cstr(&clause, "instead of `");
+    cbx_buf_add(&clause, old);
+    cbx_buf_add_cstr(&clause, "` write `");
+    cbx_buf_add(&clause, new);
+    cbx_buf_add_char(&clause, '`');
+    if (memmem(out->p, out->len, clause.p, clause.len) == NULL) {
+        cbx_buf_add_cstr(out, out->len > 0 ? "; " : "");
+        cbx_buf_add(out, cbx_buf_str(&clause));
+    }
+}
+
+/* The whole line of a place, without the spaces around it. */
+static struct cbx_str line_at(const struct cbx_hints *h, uint32_t at)
+{
+    size_t from = at < h->text.len ? at : h->text.len, to = from;
+    while (from > 0 && h->text.p[from - 1] != '\n') {
+        from--;
+    }
+    while (to < h->text.len && h->text.p[to] != '\n') {
+        to++;
+    }
+    while (from < to && (h->text.p[from] == ' ' || h->text.p[from] == '\t')) {
+        from++;
+    }
+    while (to > from && (h->text.p[to - 1] == ' ' || h->text.p[to - 1] == '\t')) {
+        to--;
+    }
+    return cbx_str_sub(h->text, from, to);
+}
+
+/* True when the line of a finding imports: it then stands for all uses of what it imports. */
+static bool is_import(const struct cbx_hints *h, const struct cbx_finding *f)
+{
+    static const char *const importers[] = { "import ", "from ", "require(", "__import__(",
+                                             "import_module(" };
+    struct cbx_str line = line_at(h, f->span.start_byte);
+    for (size_t i = 0; i < sizeof(importers) / sizeof(importers[0]); i++) {
+        const char *found = memmem(line.p, line.len, importers[i], strlen(importers[i]));
+        if (found != NULL && (i > 1 || found == line.p)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A finding while its calls are replaced. */
+struct replacing {
+    const struct cbx_hints *h;
+    const struct cbx_finding *f;
+    bool imports;
+};
+
+/* The calls that a finding is about: at its place, or of what it imports. */
+static bool is_about(const struct replacing *r, const struct cbx_fact *call)
+{
+    return call->kind == CBX_IS_CALL && !call->earlier &&
+           (call->start == r->f->span.start_byte ||
+            (r->imports && cbx_name_is_within(call->name, r->f->symbol)));
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+/* A cell of a session is read twice, alone and with the cells before it. */
+static bool are_same(const struct cbx_fact *a, const struct cbx_fact *b)
+{
+    if (!cbx_str_equal(a->name, b->name) || a->arg_count != b->arg_count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->arg_count; i++) {
+        if (!cbx_str_equal(a->args[i].value, b->args[i].value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The only shell command in the place of a call that starts programs. */
+static const struct cbx_fact *command_of(const struct cbx_hints *h, const struct cbx_fact *call)
+{
+    const struct cbx_fact *found = NULL;
+    for (size_t i = 0; i < h->facts->count; i++) {
+        const struct cbx_fact *fact = &h->facts->items[i];
+        if (fact->kind == CBX_IS_CALL && fact->language == CBX_SHELL && !fact->earlier &&
+            fact->start == call->start && fact->end == call->end) {
+            if (found != NULL && !are_same(found, fact)) {
+                return NULL;
+            }
+            found = fact;
+        }
+    }
+    return found;
+}
+
+/* The argument with this number, from 1, that is no option. */
+static struct cbx_str word_of(const struct cbx_fact *command, int number)
+{
+    for (uint32_t i = 0; i < command->arg_count; i++) {
+        const struct cbx_arg *arg = &command->args[i];
+        bool option = arg->value.len > 0 && arg->value.p[0] == '-';
+        if (arg->known && arg->constant && !option && --number == 0) {
+            return arg->value;
+        }
+    }
+    return (struct cbx_str){ 0 };
+}
+
+/* Writes a template; false when an argument is missing or cannot stand in quotes. */
+static bool fill(const char *template, const struct cbx_fact *command, struct cbx_buf *out)
+{
+    for (const char *p = template; *p != '\0'; p++) {
+        bool word = p[0] == '{' && (p[1] == '1' || p[1] == '2') && (p[2] == '}' || p[2] == ':');
+        const char *end = word ? strchr(p, '}') : NULL;
+        if (end == NULL) {
+            cbx_buf_add_char(out, *p);
+            continue;
+        }
+        struct cbx_str value = word_of(command, p[1] - '0');
+        if (value.p == NULL && p[2] == ':') {
+            value = (struct cbx_str){ p + 3, (size_t)(end - p - 3) };
+        }
+        if (value.p == NULL || value.len > CODE_BYTES ||
+            strcspn(value.p, "\"\\\n`$*?") < value.len) {
+            return false;
+        }
+        cbx_buf_add_char(out, '"');
+        cbx_buf_add(out, value);
+        cbx_buf_add_char(out, '"');
+        p = end;
+    }
+    return true;
+}
+
+/* The end of what reads the command's output: ".stdout", ".read().strip()". */
+static uint32_t end_of_reading(const struct cbx_hints *h, uint32_t end)
+{
+    static const char *const endings[] = { ".stdout",          ".read()",
+                                           ".readlines()",     ".decode()",
+                                           ".decode('utf-8')", ".decode(\"utf-8\")",
+                                           ".strip()",         ".splitlines()",
+                                           ".toString()",      ".toString('utf8')" };
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        struct cbx_str rest = cbx_str_sub(h->text, end, h->text.len);
+        if (cbx_str_starts(rest, cbx_str_of(endings[i]))) {
+            end += (uint32_t)strlen(endings[i]);
+            i = (size_t)-1;
+        }
+    }
+    return end;
+}
+
+/* `result.stdout` is `result` when the call that it was assigned from is replaced. */
+static void add_reading(const struct cbx_hints *h, const struct cbx_fact *call, struct cbx_buf *out)
+{
+    struct cbx_str line = line_at(h, call->start);
+    size_t end = cbx_hints_name_end(line, 0);
+    bool assigned = end > 0 && cbx_str_starts(cbx_str_sub(line, end, line.len), CBX_STR(" = "));
+    struct cbx_str name = cbx_str_sub(line, 0, end);
+    if (!assigned || end > CODE_BYTES) {
+        return;
+    }
+    struct cbx_str read = CBX_JOIN(h->arena, name, CBX_STR(".stdout"));
+    const char *found = read.p != NULL ? memmem(h->text.p, h->text.len, read.p, read.len) : NULL;
+    if (found != NULL) {
+        uint32_t from = (uint32_t)(found - h->text.p);
+        add_clause(out, slice(h, from, end_of_reading(h, from + (uint32_t)name.len)), name);
+    }
+}
+
+/* "import a, b" without the module that a finding is about, and with `module` when that is not
+ * empty; "" when the line is no such statement. */
+static struct cbx_str without_module(const struct cbx_hints *h, struct cbx_str line,
+                                     struct cbx_str symbol, const char *module)
+{
+    CBX_AUTO_DONE(buf) out;
+    cbx_buf_init(&out, CBX_HINT_BYTES);
+    cbx_buf_add_cstr(&out, module[0] != '\0' ? "import " : "import");
+    cbx_buf_add_cstr(&out, module);
+    for (size_t from = sizeof("import ") - 1; from < line.len;) {
+        const char *comma = memchr(line.p + from, ',', line.len - from);
+        size_t to = comma != NULL ? (size_t)(comma - line.p) : line.len;
+        while (from < to && line.p[from] == ' ') {
+            from++;
+        }
+        if (!cbx_str_equal(cbx_str_sub(line, from, cbx_hints_name_end(line, from)), symbol)) {
+            bool first = out.len == sizeof("import") - 1;
+            cbx_buf_add_cstr(&out, first ? " " : ", ");
+            cbx_buf_add(&out, cbx_str_sub(line, from, to));
+        }
+        from = to + 1;
+    }
+    return cbx_arena_copy(h->arena, cbx_buf_str(&out));
+}
+
+/* The statement that imports `module`, in the form of `line`, which it replaces. */
+static struct cbx_str import_like(const struct cbx_hints *h, const struct cbx_finding *f,
+                                  struct cbx_str line, const char *module)
+{
+    const struct cbx_hint_piece *piece = cbx_hints_piece(h);
+    CBX_AUTO_DONE(buf) out;
+    cbx_buf_init(&out, CBX_HINT_BYTES);
+    if (cbx_str_starts(line, CBX_STR("import ")) && memchr(line.p, ',', line.len) != NULL &&
+        cbx_str_is(cbx_str_of(piece->modules), "*")) {
+        return without_module(h, line, f->symbol, module);
+    }
+    if (module[0] == '\0') {
+        return cbx_str_of(piece->none);
+    }
+    cbx_hints_add_import(h, line, cbx_str_of(module), &out);
+    return cbx_arena_copy(h->arena, cbx_buf_str(&out));
+}
+
+/* What the new code of a finding needs: in place of the import that the finding is about, or as a line
+ * of its own. */
+static void add_import(const struct replacing *r, const char *module, struct cbx_buf *out)
+{
+    const struct cbx_hints *h = r->h;
+    const struct cbx_finding *f = r->f;
+    struct cbx_str line = line_at(h, f->span.start_byte);
+    struct cbx_str new = import_like(h, f, line, module);
+    if (r->imports && is_one_line(line)) {
+        add_clause(out, line, new);
+    } else if (module[0] != '\0' && memmem(h->text.p, h->text.len, new.p, new.len) == NULL) {
+        cbx_buf_printf(out, "; add the line `%.*s`", CBX_STR_ARG(new));
+    }
+}
+
+static const struct command *find_command(const struct cbx_hints *h, struct cbx_str name)
+{
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (cbx_hints_holds(h, commands[i].language) &&
+            cbx_str_glob(cbx_str_of(commands[i].command), name)) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+/* Replaces one call that starts a command. Returns the module that the new code needs, or NULL. */
+static const char *replace_call(const struct cbx_hints *h, const struct cbx_fact *call,
+                                struct cbx_buf *out)
+{
+    const struct cbx_fact *started = command_of(h, call);
+    const struct command *command = started != NULL ? find_command(h, started->name) : NULL;
+    struct cbx_str old = slice(h, call->start, end_of_reading(h, call->end));
+    CBX_AUTO_DONE(buf) new;
+    cbx_buf_init(&new, CBX_HINT_BYTES);
+    if (command == NULL || !is_one_line(old) || !fill(command->write, started, &new) ||
+        !cbx_hints_allow_piece(h, cbx_buf_str(&new))) {
+        return NULL;
+    }
+    add_clause(out, old, cbx_buf_str(&new));
+    add_reading(h, call, out);
+    return command->module;
+}
+
+/* Modules that the new code of a finding needs. */
+struct needed {
+    const char *modules[CBX_HINT_CALLS_MAX];
+    int count;
+};
+
+static void need(struct needed *needed, const char *module)
+{
+    for (int i = 0; i < needed->count; i++) {
+        if (module[0] == '\0' || strcmp(needed->modules[i], module) == 0) {
+            return;
+        }
+        if (needed->modules[i][0] == '\0') {
+            needed->modules[i] = module;
+            return;
+        }
+    }
+    needed->modules[needed->count++] = module;
+}
+
+static void replace_commands(const struct replacing *r, struct cbx_buf *out)
+{
+    const struct cbx_hints *h = r->h;
+    struct needed needed = { .count = 0 };
+    int calls = 0;
+    for (size_t i = 0; i < h->facts->count && calls < CBX_HINT_CALLS_MAX; i++) {
+        const struct cbx_fact *call = &h->facts->items[i];
+        if (is_about(r, call) && has_role(h, call, STARTS)) {
+            const char *module = replace_call(h, call, out);
+            if (module != NULL) {
+                need(&needed, module);
+            }
+            calls++;
+        }
+    }
+    struct replacing line = *r;
+    for (int i = 0; i < needed.count; i++) {
+        add_import(&line, needed.modules[i], out);
+        line.imports = false; /* its import is replaced by the first one */
+    }
+}
+
+/* --- constant code, modules, paths ------------------------------------------------------------ */
+
+/* True when the code calls this name itself: calls in a text that it runs have its place too. */
+static bool calls_by_name(struct cbx_str code, struct cbx_str name)
+{
+    const char *open = memchr(code.p, '(', code.len);
+    size_t last = name.len;
+    while (last > 0 && name.p[last - 1] != '.') {
+        last--;
+    }
+    return open != NULL && cbx_str_ends(cbx_str_sub(code, 0, (size_t)(open - code.p)),
+                                        cbx_str_sub(name, last, name.len));
+}
+
+/* Replaces one call whose first argument is this constant; false when the policy denies the code. */
+static bool replace_constant(const struct cbx_hints *h, const struct cbx_fact *call,
+                             struct cbx_str code, struct cbx_buf *out)
+{
+    struct cbx_str old = slice(h, call->start, call->end);
+    if (has_role(h, call, RUNS_CODE) && cbx_hints_allow_piece(h, code)) {
+        add_clause(out, old, code);
+        return true;
+    }
+    struct cbx_str import = CBX_JOIN(h->arena, CBX_STR("import "), code);
+    if (import.p == NULL || !has_role(h, call, IMPORTS) ||
+        !cbx_hints_allow(h, h->request->language, import)) {
+        return false;
+    }
+    add_clause(out, old, code);
+    cbx_buf_add_cstr(out, "; add the line `");
+    cbx_buf_add(out, import);
+    cbx_buf_add_char(out, '`');
+    return true;
+}
+
+static void replace_code(const struct replacing *r, struct cbx_buf *out)
+{
+    int calls = 0;
+    for (size_t i = 0; i < r->h->facts->count && calls < CBX_HINT_CALLS_MAX; i++) {
+        const struct cbx_fact *call = &r->h->facts->items[i];
+        const struct cbx_arg *code = is_about(r, call) ? constant_of(call, 0) : NULL;
+        struct cbx_str old = slice(r->h, call->start, call->end);
+        if (code == NULL || !is_one_line(old) || !is_one_line(code->value) ||
+            !calls_by_name(old, call->name)) {
+            continue;
+        }
+        calls++;
+        if (replace_constant(r->h, call, code->value, out)) {
+            return;
+        }
+    }
+}
+
+/* The first absolute path in quotes in this code; or all of it when it is one. */
+static struct cbx_str path_in(struct cbx_str code)
+{
+    for (size_t i = 0; i + 1 < code.len; i++) {
+        bool quote = code.p[i] == '"' || code.p[i] == '\'';
+        const char *end = quote ? memchr(code.p + i + 1, code.p[i], code.len - i - 1) : NULL;
+        if (end != NULL && (code.p[i + 1] == '/' || code.p[i + 1] == '~')) {
+            return cbx_str_sub(code, i + 1, (size_t)(end - code.p));
+        }
+        i = end != NULL ? (size_t)(end - code.p) : i;
+    }
+    const char *slash = code.len > 0 ? memchr(code.p, '/', code.len) : NULL;
+    bool bare = slash != NULL && memchr(code.p, '(', code.len) == NULL;
+    return bare ? cbx_str_sub(code, (size_t)(slash - code.p), code.len) : CBX_STR("");
+}
+
+/* A file outside of the workspace becomes one of the same name in it. */
+static void replace_path(const struct cbx_hints *h, const struct cbx_finding *f,
+                         struct cbx_buf *out)
+{
+    const uint64_t changes_files = 1ull << CBX_CAN_FILE_WRITE | 1ull << CBX_CAN_FILE_DELETE;
+    struct cbx_str code = slice(h, f->span.start_byte, f->span.end_byte);
+    bool redirects = code.len > 0 && code.p[0] == '>';
+    struct cbx_str path = path_in(code);
+    size_t name = path.len;
+    if ((f->rule->match.capabilities & changes_files) == 0 && !redirects) {
+        return;
+    }
+    while (name > 0 && path.p[name - 1] != '/') {
+        name--;
+    }
+    if (name < path.len && is_one_line(path) && memchr(path.p, ' ', path.len) == NULL) {
+        add_clause(out, path, cbx_str_sub(path, name, path.len));
+    }
+}
+
+void cbx_hints_replace(const struct cbx_hints *h, const struct cbx_finding *f, struct cbx_buf *out)
+{
+    size_t before = out->len;
+    struct replacing r = { h, f, is_import(h, f) };
+    replace_commands(&r, out);
+    if (out->len == before) {
+        replace_code(&r, out);
+    }
+    if (out->len == before) {
+        replace_path(h, f, out);
+    }
+}

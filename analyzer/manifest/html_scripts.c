@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ * Pages of HTML: scripts, handlers of events, and addresses with code. The grammar of tree-sitter finds them;
+ * where it cannot read the page and there may be one, the page is refused. */
+#include "analyzer/manifest/html_text.h"
+#include "analyzer/manifest/readers.h"
+
+#include "analyzer/parse.h"
+#include "analyzer/syntax/tree_memory.h"
+
+#include <ctype.h>
+#include <strings.h>
+
+const TSLanguage *tree_sitter_html(void);
+
+enum { BUDGET_MS = 20000 };
+
+static const struct script_type {
+    struct cbx_str glob;
+    const char *language;
+} types[] = {
+#define CBX_SCRIPT_TYPE(glob, language) { { glob, sizeof(glob) - 1 }, language },
+#include "analyzer/manifest/html_scripts.def"
+};
+
+struct reading {
+    struct cbx_str text;
+    struct cbx_arena *arena;
+    struct cbx_manifest *out;
+    struct cbx_err *err;
+    const char *language; /* of the script that is open; NULL: it is not judged */
+};
+
+static bool is(TSNode node, const char *type)
+{
+    return strcmp(ts_node_type(node), type) == 0;
+}
+
+static struct cbx_range range_of(TSNode node)
+{
+    return (struct cbx_range){ ts_node_start_byte(node), ts_node_end_byte(node) };
+}
+
+/* --- pieces ----------------------------------------------------------------------------------- */
+
+/* Adds the code; where it has the marks of a template it is judged without them if it cannot be read. */
+static int end_piece(struct reading *r, struct cbx_piece_maker *code, const char *language)
+{
+    size_t before = r->out->piece_count;
+    struct cbx_piece_maker plain;
+    cbx_piece_maker_init(&plain, r->arena, r->text);
+    bool template = cbx_html_take_template(&plain, code);
+    int failed = cbx_piece_maker_end(code, language, r->out, r->err);
+    if (!failed && template) {
+        failed = cbx_piece_maker_end(&plain, language, r->out, r->err);
+    }
+    if (!failed && template && r->out->piece_count == before + 2) {
+        struct cbx_manifest_piece *instead = cbx_arena_alloc(r->arena, sizeof(*instead));
+        if (instead != NULL) {
+            *instead = r->out->pieces[--r->out->piece_count];
+            r->out->pieces[before].instead = instead;
+        }
+    }
+    cbx_piece_maker_done(&plain);
+    return failed;
+}
+
+/* --- attributes ------------------------------------------------------------------------------- */
+
+/* The name and the value of an attribute, without quotes. */
+static bool read_attribute(TSNode attribute, struct cbx_range *name, struct cbx_range *value)
+{
+    *value = (struct cbx_range){ 0 };
+    TSNode first = ts_node_named_child(attribute, 0), second = ts_node_named_child(attribute, 1);
+    if (ts_node_is_null(first) || !is(first, "attribute_name")) {
+        return false;
+    }
+    *name = range_of(first);
+    if (!ts_node_is_null(second) && is(second, "quoted_attribute_value")) {
+        second = ts_node_named_child(second, 0);
+    }
+    if (!ts_node_is_null(second)) {
+        *value = range_of(second);
+    }
+    return true;
+}
+
+static bool is_handler(struct cbx_str name)
+{
+    size_t i = 2;
+    if (name.len < 4 || strncasecmp(name.p, "on", 2) != 0) {
+        return false;
+    }
+    while (i < name.len && isalpha((unsigned char)name.p[i])) {
+        i++;
+    }
+    return i == name.len;
+}
+
+static int judge_attribute(struct reading *r, TSNode attribute)
+{
+    struct cbx_range name, value;
+    if (!read_attribute(attribute, &name, &value) || value.end == value.start) {
+        return 0;
+    }
+    CBX_AUTO_DONE(piece_maker) text;
+    CBX_AUTO_DONE(piece_maker) code;
+    cbx_piece_maker_init(&text, r->arena, r->text);
+    cbx_piece_maker_init(&code, r->arena, r->text);
+    cbx_html_take(&text, value.start, value.end);
+    if (is_handler(cbx_str_sub(r->text, name.start, name.end))) {
+        return end_piece(r, &text, "javascript");
+    }
+    size_t from = cbx_html_script_url(cbx_buf_str(&text.text));
+    if (from == 0 || from == text.text.len) {
+        return 0;
+    }
+    cbx_html_take_url(&code, &text, from);
+    return end_piece(r, &code, "javascript");
+}
+
+/* --- scripts ---------------------------------------------------------------------------------- */
+
+/* Reads the type out of an attribute of that name, in small letters, without parameters and blanks. False for another
+ * attribute. */
+static bool read_type(struct reading *r, TSNode attribute, char *out, size_t size, size_t *len)
+{
+    struct cbx_range name, value;
+    if (!is(attribute, "attribute") || !read_attribute(attribute, &name, &value) ||
+        name.end - name.start != 4 || strncasecmp(r->text.p + name.start, "type", 4) != 0) {
+        return false;
+    }
+    for (uint32_t at = value.start; at < value.end && r->text.p[at] != ';' && *len < size; at++) {
+        char c = r->text.p[at];
+        if (!isspace((unsigned char)c)) {
+            out[(*len)++] = (char)tolower((unsigned char)c);
+        }
+    }
+    return true;
+}
+
+/* The type of a script: its first attribute of that name counts. */
+static struct cbx_str type_of(struct reading *r, TSNode start_tag, char *out, size_t size)
+{
+    size_t len = 0;
+    bool found = false;
+    TSTreeCursor cursor = ts_tree_cursor_new(start_tag);
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    for (; more && !found; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        found = read_type(r, ts_tree_cursor_current_node(&cursor), out, size, &len);
+    }
+    ts_tree_cursor_delete(&cursor);
+    return (struct cbx_str){ out, len };
+}
+
+/* A start tag: the tag of a script says what follows. */
+static int open_tag(struct reading *r, TSNode tag)
+{
+    char name[64];
+    struct cbx_range word = range_of(ts_node_named_child(tag, 0));
+    r->language = NULL;
+    if (word.end - word.start != 6 || strncasecmp(r->text.p + word.start, "script", 6) != 0) {
+        return 0;
+    }
+    struct cbx_str type = type_of(r, tag, name, sizeof(name));
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (cbx_str_glob(types[i].glob, type)) {
+            bool data = types[i].language[0] == '\0';
+            r->language = data ? NULL : types[i].language;
+            return 0;
+        }
+    }
+    return cbx_manifest_add_skip(r->out, r->arena, CBX_SKIPPED_FOREIGN, type, r->err);
+}
+
+static int judge_script(struct reading *r, TSNode raw)
+{
+    struct cbx_range range = range_of(raw);
+    if (r->language == NULL || range.end == range.start) {
+        return 0;
+    }
+    CBX_AUTO_DONE(piece_maker) code;
+    cbx_piece_maker_init(&code, r->arena, r->text);
+    cbx_piece_maker_take(&code, range.start, range.end);
+    return end_piece(r, &code, r->language);
+}
+
+/* --- the page --------------------------------------------------------------------------------- */
+
+/* True when code may be in a part of the page that the grammar cannot read. */
+static bool may_have_code(struct cbx_str part)
+{
+    static const char *const words[] = { "<script", "javascript:", " on", "\non", "\ton", "/on" };
+    for (size_t at = 0; at < part.len; at++) {
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+            size_t len = strlen(words[i]);
+            bool same = at + len <= part.len && strncasecmp(part.p + at, words[i], len) == 0;
+            bool handler = same && i >= 2;
+            size_t end = at + len;
+            while (handler && end < part.len && isalpha((unsigned char)part.p[end])) {
+                end++;
+            }
+            if (same && (!handler || (end < part.len && part.p[end] == '='))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* What lies between the children of an error was not read. */
+static int check_gap(struct reading *r, uint32_t start, uint32_t end)
+{
+    if (end <= start || !may_have_code(cbx_str_sub(r->text, start, end))) {
+        return 0;
+    }
+    return cbx_manifest_fail(r->text, start, "HTML that cannot be read, with code in it", r->err);
+}
+
+static int check_error(struct reading *r, TSNode error)
+{
+    struct cbx_range range = range_of(error);
+    TSTreeCursor cursor = ts_tree_cursor_new(error);
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    int failed = 0;
+    for (; more && !failed; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        bool read = ts_node_is_named(child) && !ts_node_is_error(child);
+        if (read) {
+            failed = check_gap(r, range.start, ts_node_start_byte(child));
+            range.start = ts_node_end_byte(child);
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    return failed ? failed : check_gap(r, range.start, range.end);
+}
+
+static int take_node(struct reading *r, TSNode node)
+{
+    if (ts_node_is_error(node)) {
+        return check_error(r, node);
+    }
+    if (is(node, "start_tag")) {
+        return open_tag(r, node);
+    }
+    if (is(node, "attribute")) {
+        return judge_attribute(r, node);
+    }
+    return is(node, "raw_text") ? judge_script(r, node) : 0;
+}
+
+/* Moves to the next node in the order of the text; false behind the last. */
+static bool move(TSTreeCursor *cursor)
+{
+    if (ts_tree_cursor_goto_first_child(cursor)) {
+        return true;
+    }
+    while (!ts_tree_cursor_goto_next_sibling(cursor)) {
+        if (!ts_tree_cursor_goto_parent(cursor)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int read_tree(struct reading *r)
+{
+    TSTree *tree = cbx_parse_tree(tree_sitter_html(), r->text, cbx_parse_deadline(BUDGET_MS));
+    if (tree == NULL) {
+        return cbx_fail(r->err, CBX_ETOOBIG, "it could not be read in %d s", BUDGET_MS / 1000);
+    }
+    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
+    int failed = 0;
+    for (bool more = true; more && !failed; more = move(&cursor)) {
+        failed = take_node(r, ts_tree_cursor_current_node(&cursor));
+    }
+    ts_tree_cursor_delete(&cursor);
+    cbx_tree_delete(tree);
+    return failed;
+}
+
+int cbx_manifest_read_html(struct cbx_str text, struct cbx_arena *arena, struct cbx_manifest *out,
+                           struct cbx_err *err)
+{
+    struct reading r = { .text = text, .arena = arena, .out = out, .err = err };
+    *out = (struct cbx_manifest){ .text = text, .code = CBX_MANIFEST_PAGE };
+    cbx_tree_memory_begin();
+    int failed = read_tree(&r);
+    cbx_tree_memory_end();
+    return failed;
+}

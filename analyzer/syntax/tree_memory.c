@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ * Blocks for tree-sitter that are freed all at once. */
+#include "analyzer/syntax/tree_memory.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CBX_PLAIN_MEMORY 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CBX_PLAIN_MEMORY 1
+#endif
+#endif
+
+#ifdef CBX_PLAIN_MEMORY
+
+void cbx_tree_memory_begin(void)
+{
+}
+
+void cbx_tree_memory_end(void)
+{
+}
+
+void cbx_tree_delete(TSTree *tree)
+{
+    if (tree != NULL) {
+        ts_tree_delete(tree);
+    }
+}
+
+void cbx_parser_delete(TSParser *parser)
+{
+    ts_parser_delete(parser);
+}
+
+#else
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STEP = 16, /* sizes are rounded up to it */
+    SMALL_MAX = 1024,
+    CLASSES = SMALL_MAX / STEP + 1,
+    CHUNK_BYTES = 256 * 1024,
+};
+
+/* The owner of a block; any other value means that the pointer was not allocated here. */
+enum owner { OUTSIDE = 0x6f757473, SMALL = 0x736d616c, LARGE = 0x6c617267 };
+
+/* Precedes every block. */
+struct block {
+    _Alignas(STEP) size_t size;
+    uint64_t owner;
+};
+
+/* Precedes a large block: large blocks are freed one by one at the end. */
+struct large {
+    struct large *next, *before;
+    struct block block;
+};
+
+struct chunk {
+    struct chunk *next;
+    _Alignas(STEP) unsigned char bytes[CHUNK_BYTES];
+};
+
+static _Thread_local struct {
+    int depth;
+    struct chunk *chunks; /* the chunk in use is the first */
+    size_t used;
+    struct block *free[CLASSES]; /* the next one follows the header */
+    struct large larges;         /* a ring */
+} memory;
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Where a free block keeps the next one of its size. */
+static struct block **next_of(struct block *block)
+{
+    return (struct block **)(void *)(block + 1);
+}
+
+static void *must(void *p)
+{
+    if (p == NULL) {
+        fputs("codebox: out of memory\n", stderr);
+        abort();
+    }
+    return p;
+}
+
+static struct block *take_small(size_t size)
+{
+    size_t class = (size + STEP - 1) / STEP;
+    struct block *block = memory.free[class];
+    if (block != NULL) {
+        memory.free[class] = *next_of(block);
+    } else {
+        size_t bytes = sizeof(*block) + class * STEP;
+        if (memory.chunks == NULL || CHUNK_BYTES - memory.used < bytes) {
+            struct chunk *chunk = must(malloc(sizeof(*chunk)));
+            chunk->next = memory.chunks;
+            memory.chunks = chunk;
+            memory.used = 0;
+        }
+        block = (struct block *)(void *)(memory.chunks->bytes + memory.used);
+        memory.used += bytes;
+    }
+    *block = (struct block){ .size = class * STEP, .owner = SMALL };
+    return block;
+}
+
+static struct block *take_large(size_t size)
+{
+    struct large *large = must(malloc(sizeof(*large) + size));
+    large->block = (struct block){ .size = size, .owner = LARGE };
+    large->next = memory.larges.next;
+    large->before = &memory.larges;
+    large->next->before = large;
+    memory.larges.next = large;
+    return &large->block;
+}
+
+static void *allocate(size_t size)
+{
+    struct block *block;
+    if (memory.depth == 0) {
+        block = must(malloc(sizeof(*block) + size));
+        *block = (struct block){ .size = size, .owner = OUTSIDE };
+    } else {
+        size += size == 0; /* a free block holds a pointer */
+        block = size <= SMALL_MAX ? take_small(size) : take_large(size);
+    }
+    return block + 1;
+}
+
+static void *allocate_zeroed(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        must(NULL);
+    }
+    return memset(allocate(bytes), 0, bytes);
+}
+
+static void give_back(void *p)
+{
+    if (p == NULL) {
+        return;
+    }
+    struct block *block = (struct block *)p - 1;
+    if (block->owner == OUTSIDE) {
+        free(block);
+    } else if (block->owner == SMALL) {
+        size_t class = block->size / STEP;
+        *next_of(block) = memory.free[class];
+        memory.free[class] = block;
+    } else if (block->owner == LARGE) {
+        struct large *large =
+            (struct large *)(void *)((char *)block - offsetof(struct large, block));
+        large->next->before = large->before;
+        large->before->next = large->next;
+        free(large);
+    } else {
+        fputs("codebox: a freed block of memory was not allocated here\n", stderr);
+        abort();
+    }
+}
+
+static void *change_size(void *p, size_t size)
+{
+    size_t before = p != NULL ? ((struct block *)p - 1)->size : 0;
+    if (p != NULL && size <= before) {
+        return p;
+    }
+    void *other = allocate(size);
+    if (p != NULL) {
+        memcpy(other, p, before);
+    }
+    give_back(p);
+    return other;
+}
+
+static void set_up(void)
+{
+    ts_set_allocator(allocate, allocate_zeroed, change_size, give_back);
+    (void)pthread_key_create(&key, free);
+}
+
+void cbx_tree_memory_begin(void)
+{
+    pthread_once(&once, set_up);
+    if (memory.depth++ == 0) {
+        memory.larges.next = memory.larges.before = &memory.larges;
+    }
+}
+
+/* The thread keeps one chunk for its next source. */
+void cbx_tree_memory_end(void)
+{
+    if (--memory.depth > 0) {
+        return;
+    }
+    while (memory.larges.next != &memory.larges) {
+        give_back(memory.larges.next + 1);
+    }
+    while (memory.chunks != NULL && memory.chunks->next != NULL) {
+        struct chunk *chunk = memory.chunks;
+        memory.chunks = chunk->next;
+        free(chunk);
+    }
+    memset(memory.free, 0, sizeof(memory.free));
+    memory.used = 0;
+    (void)pthread_setspecific(key, memory.chunks);
+}
+
+void cbx_tree_delete(TSTree *tree)
+{
+    if (tree != NULL && memory.depth == 0) {
+        ts_tree_delete(tree);
+    }
+}
+
+void cbx_parser_delete(TSParser *parser)
+{
+    if (memory.depth == 0) {
+        ts_parser_delete(parser);
+    }
+}
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ * One function for each call of the Engine API that the gateway uses. */
+#include "docker/contents.h"
+#include "docker/engine/engine_http.h"
+#include "docker/sandbox/container.h"
+#include "policies/base/json.h"
+#include "policies/base/str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LEASE_MAX_S = 24 * 3600 };
+
+static bool is_hex(struct cbx_str text, size_t len)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.p[i];
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) {
+            return false;
+        }
+    }
+    return text.len == len;
+}
+
+static int get_object(struct cbx_engine *engine, const char *path, const char *what, json_t **out,
+                      struct cbx_err *err)
+{
+    struct cbx_engine_request request = { .method = "GET", .path = path };
+    return cbx_engine_expect(engine, &request, 200, CBX_ANSWER_OBJECT, what, out, err);
+}
+
+int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
+{
+    return get_object(engine, "/version", "give its version", out, err);
+}
+
+int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
+{
+    return get_object(engine, "/info", "describe itself", out, err);
+}
+
+/* Of an image; CBX_ENOTFOUND when there is none. */
+static int get_image(struct cbx_engine *engine, const char *name, const char *path, json_t **out,
+                     struct cbx_err *err)
+{
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    struct cbx_engine_request request = { .method = "GET", .path = path };
+    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    if (status == 404) {
+        cbx_fail(err, CBX_ENOTFOUND,
+                 "image '%s' is missing; the operator builds it with 'codebox image build%s'", name,
+                 strstr(name, "-small:") != NULL ? " --images small" : "");
+        cbx_err_detail(err, "%s", cbx_engine_host(engine));
+        return CBX_ENOTFOUND;
+    }
+    if (status != 200 || !json_is_object(answer)) {
+        return cbx_engine_refused(engine, status, answer, "inspect an image", err);
+    }
+    *out = json_incref(answer);
+    return 0;
+}
+
+static int inspect_image(struct cbx_engine *engine, const char *name, json_t **out,
+                         struct cbx_err *err)
+{
+    char path[300];
+    snprintf(path, sizeof(path), "/images/%.200s/json", name);
+    return get_image(engine, name, path, out, err);
+}
+
+static const char *label_of(const json_t *image, const char *label)
+{
+    const json_t *labels = json_object_get(json_object_get(image, "Config"), "Labels");
+    return json_string_value(json_object_get(labels, label));
+}
+
+int cbx_engine_image_label(struct cbx_engine *engine, const char *name, const char *label,
+                           char *out, size_t size, struct cbx_err *err)
+{
+    CBX_AUTO_JSON image = NULL;
+    int failed = inspect_image(engine, name, &image, err);
+    if (!failed) {
+        const char *value = label_of(image, label);
+        snprintf(out, size, "%s", value != NULL ? value : "");
+    }
+    return failed;
+}
+
+static int read_image_id(const json_t *image, const char *name, char out[CBX_IMAGE_ID_CHARS + 1],
+                         struct cbx_err *err)
+{
+    struct cbx_str id = cbx_json_str(json_object_get(image, "Id"));
+    if (cbx_str_starts(id, CBX_STR("sha256:"))) {
+        id = cbx_str_sub(id, 7, id.len);
+    }
+    if (!is_hex(id, 64)) {
+        return cbx_fail(err, CBX_EENGINE, "the sandbox engine gave no id for image '%s'", name);
+    }
+    snprintf(out, CBX_IMAGE_ID_CHARS + 1, "sha256:%.*s", (int)id.len, id.p);
+    return 0;
+}
+
+int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
+                        char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err)
+{
+    CBX_AUTO_JSON image = NULL;
+    int failed = inspect_image(engine, name, &image, err);
+    return failed ? failed : read_image_id(image, name, out, err);
+}
+
+int cbx_engine_image(struct cbx_engine *engine, const char *name, struct cbx_image *out,
+                     struct cbx_err *err)
+{
+    CBX_AUTO_JSON image = NULL;
+    *out = (struct cbx_image){ 0 };
+    int failed = inspect_image(engine, name, &image, err);
+    failed = failed ? failed : read_image_id(image, name, out->id, err);
+    if (!failed) {
+        const char *contents = label_of(image, CBX_LABEL_CONTENTS);
+        out->size_bytes = json_integer_value(json_object_get(image, "Size"));
+        out->contents = contents != NULL ? strdup(contents) : NULL;
+    }
+    return failed;
+}
+
+static int create(struct cbx_engine *engine, const json_t *body, long *status, json_t **answer,
+                  struct cbx_err *err)
+{
+    struct cbx_engine_request request = { .method = "POST",
+                                          .path = "/containers/create",
+                                          .body = body };
+    if (!cbx_engine_is_podman(engine)) {
+        return cbx_engine_call(engine, &request, status, answer, err);
+    }
+    char profile[CBX_PODMAN_PATH_MAX] = "";
+    CBX_AUTO_JSON changed = NULL;
+    int failed = cbx_engine_podman_body(body, &changed, profile, err);
+    request.body = changed;
+    failed = failed ? failed : cbx_engine_call(engine, &request, status, answer, err);
+    if (profile[0] != '\0') {
+        unlink(profile);
+    }
+    return failed;
+}
+
+int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
+                                char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err)
+{
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    int failed = create(engine, body, &status, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    if (status != 201) {
+        return cbx_engine_refused(engine, status, answer, "create a container", err);
+    }
+    struct cbx_str id = cbx_json_str(json_object_get(answer, "Id"));
+    if (!is_hex(id, CBX_CONTAINER_ID_CHARS)) {
+        return cbx_fail(err, CBX_EENGINE, "the sandbox engine created a container without an id");
+    }
+    snprintf(out, CBX_CONTAINER_ID_CHARS + 1, "%.*s", (int)id.len, id.p);
+    return 0;
+}
+
+int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct cbx_err *err)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "/containers/%.64s/start", id);
+    CBX_AUTO_JSON answer = NULL;
+    struct cbx_engine_request request = { .method = "POST", .path = path };
+    return cbx_engine_expect(engine, &request, 204, CBX_ANSWER_ANY, "start a container", &answer,
+                             err);
+}
+
+int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err)
+{
+    char path[128], busy[80];
+    snprintf(path, sizeof(path), "/containers/%.64s?force=true&v=true", id);
+    snprintf(busy, sizeof(busy), "the sandbox engine is removing container %.12s already", id);
+    return cbx_engine_remove(engine, path, 204, "remove a container", busy, err);
+}
+
+int cbx_engine_container_state(struct cbx_engine *engine, const char *id, int timeout_ms,
+                               struct cbx_container_state *out, struct cbx_err *err)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "/containers/%.64s/json", id);
+    CBX_AUTO_JSON answer = NULL;
+    long status = 0;
+    struct cbx_engine_request request = { .method = "GET", .path = path, .timeout_ms = timeout_ms };
+    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    const json_t *state = json_object_get(answer, "State");
+    if (status == 404) {
+        return cbx_fail(err, CBX_ENOTFOUND, "the sandbox is gone");
+    }
+    if (status != 200 || !json_is_object(state)) {
+        return cbx_engine_refused(engine, status, answer, "inspect a container", err);
+    }
+    out->running = json_is_true(json_object_get(state, "Running"));
+    out->paused = json_is_true(json_object_get(state, "Paused"));
+    out->oom_killed = json_is_true(json_object_get(state, "OOMKilled"));
+    out->exit_code = (int)json_integer_value(json_object_get(state, "ExitCode"));
+    return 0;
+}
+
+int cbx_engine_container_throttled(struct cbx_engine *engine, const char *id, int timeout_ms,
+                                   int64_t *out, struct cbx_err *err)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "/containers/%.64s/stats?stream=false&one-shot=true", id);
+    CBX_AUTO_JSON answer = NULL;
+    struct cbx_engine_request request = { .method = "GET", .path = path, .timeout_ms = timeout_ms };
+    int failed = cbx_engine_expect(engine, &request, 200, CBX_ANSWER_OBJECT, "measure a container",
+                                   &answer, err);
+    if (failed) {
+        return failed;
+    }
+    const json_t *cpu = json_object_get(answer, "cpu_stats");
+    const json_t *periods =
+        json_object_get(json_object_get(cpu, "throttling_data"), "throttled_periods");
+    if (!json_is_integer(periods)) {
+        return cbx_fail(err, CBX_EENGINE, "the sandbox engine does not count throttled periods");
+    }
+    *out = json_integer_value(periods);
+    return 0;
+}
+
+/* Is a container at least this old, and its lease over? With age 0 every container is. */
+static bool is_older(const json_t *entry, int64_t age_s)
+{
+    const char *text =
+        json_string_value(json_object_get(json_object_get(entry, "Labels"), CBX_LABEL_LEASE));
+    int64_t lease_s = text != NULL ? strtol(text, NULL, 10) : 0;
+    lease_s = lease_s < 0 || lease_s > LEASE_MAX_S ? LEASE_MAX_S : lease_s;
+    int64_t created = json_integer_value(json_object_get(entry, "Created"));
+    return age_s == 0 || created <= (int64_t)time(NULL) - (age_s > lease_s ? age_s : lease_s);
+}
+
+/* Containers in `state` (NULL = any) that are at least age_s seconds old, and not within their lease; age 0 = all. */
+static int list_containers(struct cbx_engine *engine, const char *label, const char *state,
+                           int64_t age_s, json_t **out, struct cbx_err *err)
+{
+    char path[512];
+    /* {"label":["key=value"]}, percent-encoded; labels of ours hold no character that would need
+     * more. */
+    snprintf(path, sizeof(path),
+             "/containers/json?all=true&filters=%%7B%%22label%%22%%3A%%5B%%22%.200s%%22%%5D%%7D",
+             label);
+    CBX_AUTO_JSON answer = NULL;
+    struct cbx_engine_request request = { .method = "GET", .path = path };
+    int failed =
+        cbx_engine_expect(engine, &request, 200, CBX_ANSWER_ARRAY, "list containers", &answer, err);
+    if (failed) {
+        return failed;
+    }
+    json_t *ids = json_array();
+    size_t i;
+    json_t *entry;
+    json_array_foreach(answer, i, entry)
+    {
+        struct cbx_str is = cbx_json_str(json_object_get(entry, "State"));
+        if (is_hex(cbx_json_str(json_object_get(entry, "Id")), CBX_CONTAINER_ID_CHARS) &&
+            (state == NULL || cbx_str_is(is, state)) && is_older(entry, age_s)) {
+            json_array_append(ids, json_object_get(entry, "Id"));
+        }
+    }
+    *out = ids;
+    return 0;
+}
+
+int cbx_engine_container_running(struct cbx_engine *engine, const char *label, json_t **out,
+                                 struct cbx_err *err)
+{
+    return list_containers(engine, label, "running", 0, out, err);
+}
+
+int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64_t age_s,
+                             json_t **out, struct cbx_err *err)
+{
+    return list_containers(engine, label, NULL, age_s, out, err);
+}

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""What libraries of the image expect of a desktop, or of the front end of a notebook, and what they get in a sandbox. A program goes on as it does
+under a notebook server, and one line on stderr says what is different.
+
+Each row of `rows` is a module of the image, and what happens around its import. All functions exist before a program runs, so they are the
+image's code (docker/inside/python_guard/codes.c).
+"""
+import builtins
+
+__builtins__ = dict(vars(builtins))  # for the functions below: a program may replace a builtin
+
+import contextlib
+import functools
+import os
+import sys
+
+FONT_LISTS = "/codebox/matplotlib", "/tmp/matplotlib"
+FALLBACK_FONTS = "/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc", "/usr/share/fonts/truetype/noto/NotoEmoji-Regular.ttf"
+INLINE = "module://matplotlib_inline.backend_inline"
+open_fd, close_fd, chdir, fchdir = os.open, os.close, os.chdir, os.fchdir
+
+
+class AroundImport:
+    """A finder that calls functions before and after the import of one module, which runs within a context."""
+
+    def __init__(self, name, before=lambda: None, after=lambda module: None, within=contextlib.nullcontext):
+        self._name, self._before, self._after, self._within = name, before, after, within
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self._name:
+            return None
+        spec = sys.modules["_frozen_importlib_external"].PathFinder.find_spec(name, path)
+        if spec is not None:
+            exec_module = spec.loader.exec_module
+
+            def and_then(module):
+                self._before()
+                with self._within():
+                    exec_module(module)
+                self._after(module)
+
+            spec.loader.exec_module = and_then
+        return spec
+
+
+@contextlib.contextmanager
+def in_read_only_folder():
+    """matplotlib reads the file `matplotlibrc` of the working folder, before those that the environment names."""
+    here = open_fd(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        chdir("/codebox")
+        yield
+    finally:
+        fchdir(here)
+        close_fd(here)
+
+
+def copy_font_list():
+    """Copies the list of fonts, which is part of the image; without it matplotlib reads every font. matplotlib looks for it in
+    MPLCONFIGDIR, which must be writable."""
+    try:
+        os.makedirs(FONT_LISTS[1], exist_ok=True)
+        for name in os.listdir(FONT_LISTS[0]):
+            with open(f"{FONT_LISTS[0]}/{name}", "rb") as source, open(f"{FONT_LISTS[1]}/{name}", "xb") as target:
+                target.write(source.read())
+    except OSError:
+        pass  # then matplotlib creates the list
+
+
+def rows(kernel):
+    """The finders, for sys.meta_path."""
+
+    def after_font_manager(module):
+        """A text takes what its fonts lack from those for Chinese, Japanese, Korean and emoji, whatever families a program or a style sets.
+        One path is one font: a file that is embedded."""
+        get_font = module.get_font
+
+        @functools.wraps(get_font)
+        def get_font_with_fallback(font_filepaths, *arguments, **options):
+            if isinstance(font_filepaths, list):
+                font_filepaths = [*font_filepaths, *(path for path in FALLBACK_FONTS if path not in font_filepaths)]
+            return get_font(font_filepaths, *arguments, **options)
+
+        module.get_font = get_font_with_fallback
+        module._log.addFilter(lambda record: kernel.is_new(record.getMessage()))  # else a line for each text of a figure
+
+    def after_pyplot(pyplot):
+        """Backends with windows: figures are shown inline. matplotlib.use calls this too."""
+        switch = pyplot.switch_backend
+
+        @functools.wraps(switch)
+        def switch_backend(newbackend):
+            try:
+                return switch(newbackend)
+            except ImportError:
+                if newbackend == INLINE:
+                    raise
+                kernel.notice(f"there is no display for the backend {newbackend}; figures are shown by plt.show() and at the end of a cell")
+                switch(INLINE)
+                kernel.use_inline()
+
+        pyplot.switch_backend = switch_backend
+
+    def after_tqdm_notebook(module):
+        """Bars of widgets: bars of text."""
+        if module.IProgress is None:
+            import tqdm.std
+
+            module.tqdm = module.tqdm_notebook = tqdm.std.tqdm
+            module.trange = module.tnrange = tqdm.std.trange
+            kernel.notice("there are no widgets for tqdm.notebook; its bars are text")
+
+    def after_asyncio_events(module):
+        """After asyncio.run() a thread has no event loop, and get_event_loop() fails; in a notebook there is always one."""
+        policy = module.BaseDefaultEventLoopPolicy
+        get_event_loop = policy.get_event_loop
+
+        @functools.wraps(get_event_loop)
+        def get_or_make_event_loop(self):
+            try:
+                return get_event_loop(self)
+            except RuntimeError:
+                if not kernel.channel.is_main_thread():
+                    raise
+                self.set_event_loop(self.new_event_loop())
+                return get_event_loop(self)
+
+        policy.get_event_loop = get_or_make_event_loop
+
+    def after_plotly_renderers(module):
+        """plotly shows figures by a browser or by nbformat, which are not here: the figure is the result's HTML."""
+
+        def show(fig, renderer=None, validate=True, **options):
+            import plotly.io
+
+            text = plotly.io.to_html(fig, include_plotlyjs="cdn", full_html=False, validate=validate)
+            kernel.display({"text/html": text, "text/plain": f"plotly figure with {len(fig['data'])} trace{'s' * (len(fig['data']) != 1)}"}, raw=True)
+
+        module.show = show
+
+    return [
+        AroundImport("matplotlib", within=in_read_only_folder),
+        AroundImport("matplotlib.backend_bases", after=kernel.after_backend_bases),
+        AroundImport("matplotlib.font_manager", before=copy_font_list, after=after_font_manager),
+        AroundImport("matplotlib.pyplot", after=after_pyplot),
+        AroundImport("tqdm.notebook", after=after_tqdm_notebook),
+        AroundImport("asyncio.events", after=after_asyncio_events),
+        AroundImport("plotly.io._renderers", after=after_plotly_renderers),
+    ]
+
+
+def format_warning(message, category, filename, lineno, line=None):
+    """warnings.formatwarning: without the place, when that is in a library of the image, which no program can change."""
+    if filename.startswith(("/usr/", "<frozen", "/codebox/")):
+        return f"{category.__name__}: {message}\n"
+    return f"{filename}:{lineno}: {category.__name__}: {message}\n"

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * Paths of files. Landlock refuses those that are outside, and reports nothing; an audit event costs less than a notification. */
+#include "docker/inside/python_guard/python_guard.h"
+
+#include "docker/inside/confine/open_places.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool moved; /* the program has changed the working directory */
+
+void cbx_hook_note_moved(void)
+{
+    moved = true;
+}
+
+static bool begins(const char *path, const char *with)
+{
+    return strncmp(path, with, strlen(with)) == 0;
+}
+
+/* No link is on the way to the file, or there is no such file. Not by openat2(2), which the filter refuses (inside/calls.def). */
+static bool has_no_link(const char *path)
+{
+    char part[PATH_MAX], target;
+    size_t len = strlen(path);
+    if (len >= sizeof(part)) {
+        return false;
+    }
+    memcpy(part, path, len + 1);
+    for (size_t i = 1; i <= len; i++) {
+        if (path[i] != '/' && path[i] != '\0') {
+            continue;
+        }
+        part[i] = '\0';
+        if (readlink(part, &target, 1) >= 0) {
+            return false;
+        }
+        if (errno != EINVAL) { /* EINVAL: it exists and is no link */
+            return errno == ENOENT;
+        }
+        part[i] = path[i];
+    }
+    return true;
+}
+
+/* Paths that need no closer look, as most have. Nothing in the image's libraries leads outside. */
+static bool is_plainly_inside(const char *path, bool writes)
+{
+    if (strstr(path, "..") != NULL || (path[0] != '/' && moved)) {
+        return false;
+    }
+    if (begins(path, "/dev/fd/") || begins(path, "/dev/std") ||
+        (!writes && begins(path, "/usr/"))) {
+        return true;
+    }
+    return (path[0] != '/' || begins(path, "/workspace/") || begins(path, "/tmp/")) &&
+           has_no_link(path);
+}
+
+/* The path without links; of a file that does not exist, that of its folder. False when neither is known. */
+static bool resolve(const char *path, char real[PATH_MAX], bool *exists)
+{
+    char folder[PATH_MAX];
+    *exists = realpath(path, real) != NULL;
+    if (*exists) {
+        return true;
+    }
+    snprintf(folder, sizeof(folder), "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL) {
+        return realpath(".", real) != NULL;
+    }
+    slash[slash == folder ? 1 : 0] = '\0';
+    return realpath(folder, real) != NULL;
+}
+
+int cbx_hook_check_file(PyObject *name, bool writes)
+{
+    uint32_t refusal = writes ? CBX_GUARD_WRITE : CBX_GUARD_READ;
+    PyObject *bytes = NULL;
+    if (!cbx_hook_refuses(refusal) || (!PyUnicode_Check(name) && !PyBytes_Check(name)) ||
+        PyUnicode_FSConverter(name, &bytes) == 0) {
+        PyErr_Clear(); /* the call itself says what is wrong with it */
+        return 0;
+    }
+    const char *path = PyBytes_AsString(bytes);
+    char real[PATH_MAX];
+    bool exists = false;
+    struct stat status;
+    int result = 0;
+    if (!is_plainly_inside(path, writes) && resolve(path, real, &exists) && (exists || writes) &&
+        !cbx_place_is_inside(real, writes) &&
+        (writes || stat(real, &status) != 0 || !S_ISDIR(status.st_mode))) {
+        result = cbx_hook_refuse(refusal, path, name);
+    }
+    Py_DECREF(bytes);
+    return result;
+}

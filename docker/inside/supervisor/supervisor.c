@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT
+ * PID 1 of every sandbox. Starts the kernel, relays frames between kernel and host, enforces
+ * deadlines and caps, kills programs that do not end, reaps processes. Static, no library but libc.
+ * All frames of the kernel are hostile: the program shares its process.
+ *
+ * A host may die and another one take over: the log of a run is stored (supervisor_report.c), and the sandbox
+ * runs until the lease of the last host expires. Only file operations block here, so deadlines hold
+ * whatever host and program do. */
+#include "docker/inside/supervisor/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    FIRST_LEASE_MS = 60000, /* until a host attaches */
+    /* A program that prints line by line would wake every process between here and the client for
+     * each line. So output is read at most once a millisecond, after a burst of reads without
+     * delay; what accumulates meanwhile is one read and one frame. A read of BULK_BYTES is no
+     * burden. */
+    READ_BURST = 16,
+    BULK_BYTES = 32 * 1024,
+    INPUT_FD = 6,  /* the descriptor of the standard input among those that are polled */
+    GUARD_FDS = 7, /* descriptors that are polled before those of the guard */
+};
+
+static struct {
+    int children;
+    struct cbx_inbox host;
+    uint8_t key[CBX_FRAME_KEY_BYTES];
+    bool has_key;
+    uint8_t tag[CBX_FRAME_TAG_MAX];
+    size_t tag_len;
+    int64_t lease_ms; /* when it ends */
+    int64_t paced_ms; /* when READ_BURST reads without delay are available again */
+    size_t received;  /* bytes of output in this turn */
+} s;
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
+{
+    int32_t code;
+    if (type == CBX_FRAME_READY && !cbx_kernel.ready) {
+        cbx_run_kernel_ready();
+    }
+    if (!cbx_run_is_active()) {
+        if (cbx_kernel.ready) {
+            cbx_report_late(type, payload, len);
+        }
+        return;
+    }
+    switch (type) {
+    case CBX_FRAME_FINISH:
+        if (len == sizeof(code) && cbx_run.phase != CBX_PHASE_SETTLING) {
+            memcpy(&code, payload, sizeof(code));
+            cbx_run_finished(code);
+        }
+        return;
+    case CBX_FRAME_STDOUT:
+    case CBX_FRAME_STDERR:
+        cbx_report_output(type, payload, len);
+        return;
+    case CBX_FRAME_READY:
+        return;
+    case CBX_FRAME_BLOCKED:
+        cbx_guard_told(payload, len);
+        return;
+    default: /* DISPLAY, RESULT, ERROR, ASK */
+        cbx_report_bundle(type, payload, len);
+    }
+}
+
+static void send_hello(const uint8_t *nonce)
+{
+    uint8_t mark[CBX_FRAME_MARK_BYTES];
+    memcpy(mark, s.key, sizeof(s.key));
+    memcpy(mark + sizeof(s.key), nonce, CBX_FRAME_NONCE_BYTES);
+    struct cbx_frame_hello hello = {
+        .version = CBX_FRAME_VERSION,
+        .run = cbx_run.request.id[0] == '\0'     ? CBX_HELLO_IDLE
+               : cbx_run.phase == CBX_PHASE_IDLE ? CBX_HELLO_ENDED
+                                                 : CBX_HELLO_RUNNING,
+    };
+    memcpy(hello.id, cbx_run.request.id, sizeof(hello.id));
+    cbx_network_reset(); /* frames about its connections may have been lost */
+    cbx_input_reset();
+    cbx_reply_mark(mark);
+    cbx_reply(CBX_FRAME_HELLO, &hello, sizeof(hello), s.tag, s.tag_len);
+}
+
+static void renew_lease(const uint8_t *payload)
+{
+    uint32_t lease_ms;
+    memcpy(&lease_ms, payload, sizeof(lease_ms));
+    if (lease_ms == 0) {
+        cbx_die(); /* at once: the next host's frames may follow, and it must not find a discarded
+                      sandbox */
+    }
+    s.lease_ms = cbx_now_ms() + lease_ms;
+}
+
+static void drop_run(const uint8_t *payload, size_t len)
+{
+    if (cbx_run.phase == CBX_PHASE_IDLE && len == sizeof(cbx_run.request.id) &&
+        memcmp(payload, cbx_run.request.id, len) == 0) {
+        cbx_report_clear();
+        cbx_run.request.id[0] = '\0';
+    }
+}
+
+static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
+{
+    switch (type) {
+    case CBX_FRAME_ATTACH:
+        if (len != CBX_FRAME_NONCE_BYTES + 4) {
+            cbx_die();
+        }
+        renew_lease(payload + CBX_FRAME_NONCE_BYTES);
+        send_hello(payload);
+        return;
+    case CBX_FRAME_LEASE:
+        if (len == 4) {
+            renew_lease(payload);
+        }
+        return;
+    case CBX_FRAME_TAG:
+        memcpy(s.tag, payload, len);
+        s.tag_len = len;
+        return;
+    case CBX_FRAME_VARIABLES:
+        cbx_variables_set(payload, len);
+        return;
+    case CBX_FRAME_MOUNTS:
+        cbx_folders_report();
+        return;
+    case CBX_FRAME_RUN:
+        cbx_run_submit(payload, len);
+        return;
+    case CBX_FRAME_FOLLOW:
+        cbx_report_follow();
+        return;
+    case CBX_FRAME_ACK:
+        drop_run(payload, len);
+        return;
+    case CBX_FRAME_INTERRUPT:
+        cbx_run_interrupt();
+        return;
+    case CBX_FRAME_RESET:
+        cbx_run_reset();
+        return;
+    case CBX_FRAME_INPUT:
+        if (cbx_kernel.pid > 0 && cbx_run.phase == CBX_PHASE_RUNNING) {
+            cbx_kernel_send(type, payload, len, NULL, 0);
+        }
+        return;
+    case CBX_FRAME_FEED:
+    case CBX_FRAME_FEED_END:
+        cbx_input_take(type, payload, len);
+        return;
+    case CBX_FRAME_WARM:
+        cbx_run_warm();
+        return;
+    case CBX_FRAME_PART:
+    case CBX_FRAME_GRANT:
+    case CBX_FRAME_CLOSE:
+        cbx_network_take(type, payload, len);
+        return;
+    case CBX_FRAME_PUT:
+        cbx_file_put(payload, len);
+        return;
+    case CBX_FRAME_GET:
+        cbx_file_get(payload, len);
+        return;
+    case CBX_FRAME_LIST:
+        cbx_file_list(payload, len);
+        return;
+    case CBX_FRAME_REFUSALS:
+        cbx_guard_answer();
+        return;
+    case CBX_FRAME_PING:
+        cbx_reply(CBX_FRAME_PONG, NULL, 0, NULL, 0);
+        return;
+    default:
+        cbx_file_delete(payload, len);
+    }
+}
+
+/* Output that other processes wrote before the kernel sent its frames comes first. */
+static bool read_kernel(void)
+{
+    size_t before = cbx_kernel.from.len;
+    if (!cbx_inbox_read(cbx_kernel.control, &cbx_kernel.from)) {
+        return false;
+    }
+    s.received += cbx_kernel.from.len - before;
+    s.received += cbx_run_drain(CBX_CHUNK_BYTES);
+    return cbx_inbox_take(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
+}
+
+/* The first bytes of the stream are the key. Where the key stands again, a new host begins:
+ * complete frames before it count, an incomplete one is dropped. */
+static bool read_host(void)
+{
+    struct cbx_inbox *in = &s.host;
+    size_t before = in->len;
+    if (!cbx_inbox_read(STDIN_FILENO, in)) {
+        return false;
+    }
+    if (!s.has_key) {
+        if (in->len < sizeof(s.key)) {
+            return true;
+        }
+        memcpy(s.key, in->bytes, sizeof(s.key));
+        s.has_key = true;
+        cbx_inbox_drop(in, sizeof(s.key));
+        before = 0;
+    }
+    size_t from = before > sizeof(s.key) ? before - sizeof(s.key) : 0;
+    for (uint8_t *found; from < in->len && (found = memmem(in->bytes + from, in->len - from, s.key,
+                                                           sizeof(s.key))) != NULL;) {
+        size_t end = (size_t)(found - in->bytes), behind = in->len - end;
+        if (!cbx_inbox_take(in, end, 'h', take_host_frame)) {
+            return false;
+        }
+        cbx_inbox_drop(in, in->len - behind + sizeof(s.key));
+        from = 0;
+    }
+    return cbx_inbox_take(in, in->len, 'h', take_host_frame);
+}
+
+static void reap(void)
+{
+    struct signalfd_siginfo info;
+    (void)!read(s.children, &info, sizeof(info));
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == cbx_kernel.pid) {
+            /* Its last frames may still be in the socket. */
+            for (size_t before = 1; cbx_kernel.control >= 0 && before != 0;) {
+                struct pollfd left = { .fd = cbx_kernel.control, .events = POLLIN };
+                before = poll(&left, 1, 0) > 0 && (left.revents & POLLIN) != 0 && read_kernel();
+            }
+            if (cbx_kernel.pid == pid) {
+                cbx_kernel.pid = 0;
+                cbx_run_kernel_died(status);
+            }
+        }
+    }
+}
+
+/* Output accumulates in the pipes and the channel and is not read yet. */
+static bool is_gathering(int64_t now)
+{
+    return s.paced_ms - now > READ_BURST;
+}
+
+static int time_left(void)
+{
+    int64_t now = cbx_now_ms(), left = cbx_run_time_left(now);
+    left = s.lease_ms - now < left ? s.lease_ms - now : left;
+    left = is_gathering(now) && left > 1 ? 1 : left;
+    return left < 0 ? 0 : left > 1000000 ? 1000000 : (int)left;
+}
+
+/* Deadlines are checked first, so that a flood of bytes cannot delay them. The lease is the exception: a sandbox that was paused may find
+ * its renewals unread. */
+static bool check_deadlines(void)
+{
+    int64_t now = cbx_now_ms();
+    if (now >= s.lease_ms && (!read_host() || now >= s.lease_ms)) {
+        cbx_die(); /* no host has renewed the lease */
+    }
+    return cbx_run_check_deadlines(now);
+}
+
+static void take_control(short revents)
+{
+    if (revents == 0 || cbx_kernel.control < 0 || read_kernel()) {
+        return;
+    }
+    if ((revents & POLLHUP) == 0) {
+        cbx_run_protocol_broken();
+    } else {
+        cbx_close(
+            &cbx_kernel
+                 .control); /* it closed the channel or died: SIGCHLD or the deadline follows */
+    }
+}
+
+/* Reads what the kernel and its programs wrote, unless output is to accumulate. */
+static void take_output(short control)
+{
+    int64_t now = cbx_now_ms();
+    if (is_gathering(now)) {
+        return;
+    }
+    s.received = cbx_run_drain(CBX_CHUNK_BYTES);
+    take_control(control);
+    if (s.received > 0 && s.received < BULK_BYTES) {
+        s.paced_ms = (s.paced_ms > now ? s.paced_ms : now) + 1;
+    }
+}
+
+static void serve(void)
+{
+    for (;;) {
+        short feeds = cbx_kernel.taken < cbx_kernel.to.len ? POLLOUT : 0;
+        bool reads = !is_gathering(cbx_now_ms());
+        struct pollfd fds[] = {
+            { .fd = STDIN_FILENO, .events = POLLIN },
+            { .fd = cbx_report_pending() ? STDOUT_FILENO : -1, .events = POLLOUT },
+            { .fd = reads ? cbx_kernel.control : -1, .events = (short)(POLLIN | feeds) },
+            { .fd = reads ? cbx_kernel.out : -1, .events = POLLIN },
+            { .fd = reads ? cbx_kernel.err : -1, .events = POLLIN },
+            { .fd = s.children, .events = POLLIN },
+            [GUARD_FDS] = { .fd = -1 },
+            [GUARD_FDS + CBX_LISTENERS_MAX + CBX_NETWORK_FDS] = { .fd = -1 },
+        };
+        cbx_input_poll(&fds[INPUT_FD]);
+        int guards = cbx_guard_poll(fds + GUARD_FDS);
+        struct pollfd *connections = fds + GUARD_FDS + guards;
+        int connected = cbx_network_poll(connections);
+        if (poll(fds, (nfds_t)(GUARD_FDS + guards + connected), time_left()) < 0 &&
+            errno != EINTR) {
+            cbx_die();
+        }
+        if (check_deadlines()) {
+            continue;
+        }
+        if (fds[0].revents != 0 && !read_host()) {
+            cbx_die(); /* the engine closed the stream: no host can attach again */
+        }
+        bool notified = false;
+        for (int i = 0; i < guards; i++) {
+            notified |= fds[GUARD_FDS + i].revents != 0;
+        }
+        if (notified) {
+            cbx_guard_serve();
+        }
+        cbx_network_serve(connections, connected);
+        take_output(fds[2].fd == cbx_kernel.control ? fds[2].revents & ~POLLOUT : 0);
+        cbx_kernel_flush();
+        cbx_input_flush();
+        if (fds[5].revents != 0) {
+            reap();
+        }
+        if (!cbx_report_send()) {
+            cbx_die();
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 || !cbx_kernel_select(argv[1]) || prctl(PR_SET_DUMPABLE, 0) != 0) {
+        return 2;
+    }
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    s.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
+    fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
+    s.lease_ms = cbx_now_ms() + FIRST_LEASE_MS;
+    cbx_folders_read();
+    cbx_kernel_start();
+    serve();
+    return 0;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT
+ * One installer container: its body, its job, its output. docker/inside/installer is what runs in it. */
+#include "docker/egress/addresses.h"
+#include "docker/packages/package_failures.h"
+#include "docker/packages/packages_internal.h"
+#include "docker/sandbox/container.h"
+#include "docker/sandbox/sandbox_stream.h"
+#include "policies/base/clock.h"
+#include "policies/base/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    ANSWER_TIMEOUT_MS = 15000,
+    POLL_MS = 200,
+    EXIT_TIMEOUT_S = 30,
+    LINE_BYTES = 4096,
+    PROGRESS_LINES = 10000,
+    PIDS = 128,
+    CPU_MILLI = 1000,
+    SCRATCH_INODES = 100000,
+    MAKE_LAYER_S = 1200, /* what follows in install: commit and build */
+};
+static const int64_t mib = 1024 * 1024;
+
+static const char *const commands[CBX_MANAGERS][4] = {
+    [CBX_MANAGER_PIP] = { "/usr/bin/python3", "-I", "/codebox/installer/install.py" },
+    [CBX_MANAGER_NPM] = { "/codebox/node", "--no-warnings", "/codebox/installer/install.js" },
+};
+
+static int64_t or_default(uint64_t value, int64_t otherwise)
+{
+    return value != 0 ? (int64_t)value : otherwise;
+}
+
+static int64_t timeout_ms_of(const struct cbx_packages_config *config)
+{
+    return or_default(config->timeout_ms, CBX_PACKAGES_TIMEOUT_MS);
+}
+
+static int64_t download_bytes_of(const struct cbx_packages_config *config)
+{
+    return or_default(config->download_bytes, 512 * mib);
+}
+
+static int64_t unpacked_bytes_of(const struct cbx_packages_config *config)
+{
+    return or_default(config->unpacked_bytes, 1024 * mib);
+}
+
+/* --- the container ------------------------------------------------------------------------------ */
+
+/* What differs from a sandbox: a network, and a root that the image makes unwritable but for /packages, which a layer is made of. Downloads
+ * are in memory, as /tmp of a sandbox is, so the limit of memory has room for them. */
+static void open_host(const struct cbx_packages_config *config, json_t *host)
+{
+    json_object_set_new(host, "AutoRemove", json_false());
+    json_object_set_new(host, "ReadonlyRootfs", json_false());
+    json_object_set_new(host, "NetworkMode",
+                        json_string(config->network != NULL ? config->network : "default"));
+    json_object_set_new(
+        host, "Tmpfs",
+        json_pack("{s:o}", "/tmp",
+                  json_sprintf("rw,nosuid,nodev,noexec,size=%" PRId64 ",nr_inodes=%d,mode=1777",
+                               download_bytes_of(config) + 64 * mib, SCRATCH_INODES)));
+}
+
+static json_t *make_command(enum cbx_manager manager)
+{
+    json_t *command = json_array();
+    for (size_t i = 0; commands[manager][i] != NULL; i++) {
+        json_array_append_new(command, json_string(commands[manager][i]));
+    }
+    return command;
+}
+
+json_t *cbx_installer_body(const struct cbx_packages_config *config,
+                           const struct cbx_installer_run *run)
+{
+    /* The index is reached from gVisor as well, but what is written in it may not be in the container's file system. */
+    struct cbx_limits limits = { .memory_bytes = 1024 * mib + download_bytes_of(config),
+                                 .pids = PIDS,
+                                 .cpu_milli = CPU_MILLI,
+                                 .disk_bytes = unpacked_bytes_of(config),
+                                 .isolation = CBX_ISOLATION_CONTAINER };
+    json_t *body =
+        cbx_container_body(config->sandbox, run->kernel, &limits, run->images->installer);
+    json_t *labels = json_object_get(body, "Labels");
+    json_object_set_new(labels, CBX_LABEL_LEASE,
+                        json_sprintf("%" PRId64, timeout_ms_of(config) / 1000 + MAKE_LAYER_S));
+    json_object_set_new(body, "Entrypoint", make_command(run->images->manager));
+    json_object_set_new(body, "Cmd", json_array());
+    json_object_set_new(body, "Env",
+                        json_pack("[s,s,s,s,s]", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp",
+                                  "LANG=C.UTF-8", "TZ=UTC", "NO_COLOR=1"));
+    json_object_set_new(body, "WorkingDir", json_string("/packages"));
+    json_object_set_new(body, "Hostname", json_string("installer"));
+    json_object_set_new(body, "StdinOnce", json_true()); /* it ends when this process does */
+    json_object_set_new(body, "NetworkDisabled", json_false());
+    open_host(config, json_object_get(body, "HostConfig"));
+    return body;
+}
+
+/* --- its output --------------------------------------------------------------------------------- */
+
+struct reader {
+    const struct cbx_packages_progress *progress;
+    struct cbx_chunks chunks;
+    struct cbx_buf *out;
+    size_t out_start;
+    char line[LINE_BYTES]; /* of standard error, incomplete; what is longer is dropped */
+    size_t line_len, lines;
+    struct cbx_failure failure;
+};
+
+static void take_line(struct reader *r)
+{
+    struct cbx_str line = { .p = r->line, .len = r->line_len };
+    r->line_len = 0;
+    if (!cbx_str_starts(line, CBX_STR("progress "))) {
+        cbx_failure_take(&r->failure, line);
+        return;
+    }
+    if (r->progress == NULL || r->progress->line == NULL || ++r->lines > PROGRESS_LINES) {
+        return;
+    }
+    line = cbx_str_sub(line, 9, 9 + CBX_PROGRESS_BYTES_MAX);
+    char clean[CBX_PROGRESS_BYTES_MAX];
+    for (size_t i = 0; i < line.len; i++) {
+        clean[i] = line.p[i] >= ' ' && line.p[i] <= '~' ? line.p[i] : '?';
+    }
+    r->progress->line(r->progress->context, (struct cbx_str){ .p = clean, .len = line.len });
+}
+
+static int take_output(struct reader *r, struct cbx_str bytes, struct cbx_err *err)
+{
+    struct cbx_str part;
+    int got;
+    while ((got = cbx_chunks_next(&r->chunks, &bytes, &part, err)) > 0) {
+        if (r->chunks.kind == 1) {
+            if (r->out->len - r->out_start + part.len > CBX_REPORT_BYTES_MAX ||
+                cbx_buf_add(r->out, part) != 0) {
+                return cbx_fail(err, CBX_ETOOBIG, "the report has more than %d bytes",
+                                CBX_REPORT_BYTES_MAX);
+            }
+            continue;
+        }
+        for (size_t i = 0; i < part.len; i++) {
+            if (part.p[i] == '\n') {
+                take_line(r);
+            } else if (r->line_len < LINE_BYTES) {
+                r->line[r->line_len++] = part.p[i];
+            }
+        }
+    }
+    return got;
+}
+
+static bool is_cancelled(const struct cbx_packages_progress *progress)
+{
+    return progress != NULL && progress->cancelled != NULL &&
+           progress->cancelled(progress->context);
+}
+
+/* Reads until the container closes its streams. */
+static int follow(struct cbx_engine *engine, struct cbx_attach *attach, int64_t deadline,
+                  struct reader *r, struct cbx_err *err)
+{
+    enum { READ_BYTES = 64 * 1024 };
+    char *bytes = malloc(READ_BYTES);
+    if (bytes == NULL) {
+        abort();
+    }
+    int failed = 0;
+    int64_t heard_ms = cbx_clock_ms();
+    for (size_t n = 1; !failed && n > 0;) {
+        int64_t left = deadline - cbx_clock_ms();
+        if (is_cancelled(r->progress)) {
+            failed = cbx_fail(err, CBX_ESTATE, "the installation was cancelled");
+        } else if (left <= 0) {
+            failed = cbx_fail(err, CBX_ETIMEDOUT,
+                              "the packages could not be resolved or installed in time");
+        } else {
+            int wait_ms = left < POLL_MS ? (int)left : POLL_MS;
+            struct cbx_err inner = { 0 };
+            int received = cbx_attach_receive(attach, bytes, READ_BYTES, wait_ms, &n, &inner);
+            if (received == CBX_ETIMEDOUT) {
+                n = 1;
+                failed = cbx_engine_check(engine, &heard_ms, err);
+            } else if (received) {
+                failed = cbx_fail(err, CBX_EENGINE, "the connection to the installer is gone");
+            } else {
+                heard_ms = cbx_clock_ms();
+                failed = take_output(r, (struct cbx_str){ .p = bytes, .len = n }, err);
+            }
+        }
+    }
+    free(bytes);
+    return failed;
+}
+
+/* --- a run -------------------------------------------------------------------------------------- */
+
+static const char *index_of(const struct cbx_packages_config *config,
+                            const struct cbx_installer_run *run)
+{
+    return run->index != NULL ? run->index : config->index[run->images->manager];
+}
+
+/* Ranges of addresses, as pairs of numbers. */
+static int list_unreachable(const struct cbx_packages_config *config, json_t *out,
+                            struct cbx_err *err)
+{
+    struct cbx_addresses ranges[CBX_ADDRESSES_RANGES_MAX];
+    size_t count = 0;
+    int failed = cbx_addresses_unreachable(config->reach != NULL ? &config->reach->allowed : NULL,
+                                           config->reach != NULL ? &config->reach->denied : NULL,
+                                           ranges, &count, err);
+    for (size_t i = 0; !failed && i < count; i++) {
+        json_array_append_new(
+            out, json_pack("[I,I]", (json_int_t)ranges[i].first, (json_int_t)ranges[i].last));
+    }
+    return failed;
+}
+
+static int send_job(struct cbx_attach *attach, const struct cbx_packages_config *config,
+                    const struct cbx_installer_run *run, struct cbx_err *err)
+{
+    int64_t answer_ms = or_default(config->answer_timeout_ms, ANSWER_TIMEOUT_MS);
+    const char *index = index_of(config, run);
+    json_object_set_new(run->job, "index", index != NULL ? json_string(index) : json_null());
+    json_object_set_new(run->job, "ca",
+                        config->ca_bundle != NULL ? json_string(config->ca_bundle) : json_null());
+    json_object_set_new(run->job, "providers",
+                        config->providers != NULL
+                            ? json_incref((json_t *)(uintptr_t)config->providers)
+                            : json_object());
+    json_t *unreachable = json_array();
+    json_object_set_new(run->job, "unreachable", unreachable);
+    int failed = list_unreachable(config, unreachable, err);
+    if (failed) {
+        return failed;
+    }
+    json_object_set_new(run->job, "answer_timeout_s", json_integer((answer_ms + 999) / 1000));
+    json_object_set_new(run->job, "download_bytes", json_integer(download_bytes_of(config)));
+    json_object_set_new(run->job, "unpacked_bytes", json_integer(unpacked_bytes_of(config)));
+    json_object_set_new(run->job, "files", json_integer(or_default(config->files, 100000)));
+    CBX_AUTO_DONE(buf) line;
+    cbx_buf_init(&line, (size_t)2 * CBX_PACKAGE_SET_BYTES_MAX + 2 * CBX_CA_BUNDLE_BYTES_MAX);
+    cbx_json_write(&line, run->job);
+    cbx_buf_add_char(&line, '\n');
+    if (line.overflow) {
+        return cbx_fail(err, CBX_ETOOBIG, "the job of an installer is too long");
+    }
+    failed = cbx_attach_send(attach, line.p, line.len, err);
+    return failed ? cbx_fail(err, CBX_EENGINE, "the installer does not take its job") : 0;
+}
+
+/* Why it ended. */
+static int judge_end(struct cbx_engine *engine, const char *container, const struct reader *r,
+                     struct cbx_err *err)
+{
+    int exit_code = -1;
+    struct cbx_container_state state = { 0 };
+    int failed = cbx_engine_container_wait(engine, container, EXIT_TIMEOUT_S, &exit_code, err);
+    if (!failed) {
+        failed = cbx_engine_container_state(engine, container, 0, &state, err);
+    }
+    if (failed) {
+        return failed == CBX_ENOTFOUND ? cbx_fail(err, CBX_EENGINE, "the installer was removed")
+                                       : failed;
+    }
+    if (exit_code == 0 && !state.oom_killed) {
+        return 0;
+    }
+    return state.oom_killed
+               ? cbx_fail(err, CBX_ETOOBIG, "the packages need more memory than an installer has")
+               : cbx_failure_fail(&r->failure, err);
+}
+
+static int run_container(struct cbx_engine *engine, const struct cbx_packages_config *config,
+                         const struct cbx_installer_run *run, const char *container,
+                         struct cbx_buf *out, struct cbx_err *err)
+{
+    int64_t deadline = cbx_clock_ms() + timeout_ms_of(config);
+    CBX_AUTO(attach) attach = NULL;
+    struct reader *r = calloc(1, sizeof(*r));
+    if (r == NULL) {
+        abort();
+    }
+    r->progress = run->progress;
+    r->out = out;
+    r->out_start = out->len;
+    int failed = cbx_engine_container_attach(engine, container, &attach, err);
+    failed = failed ? failed : cbx_engine_container_start(engine, container, err);
+    failed = failed ? failed : send_job(attach, config, run, err);
+    failed = failed ? failed : follow(engine, attach, deadline, r, err);
+    failed = failed ? failed : judge_end(engine, container, r, err);
+    free(r);
+    return failed;
+}
+
+int cbx_installer_run(struct cbx_engine *engine, const struct cbx_packages_config *config,
+                      const struct cbx_installer_run *run, struct cbx_buf *out,
+                      char container[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err)
+{
+    if (config->ca_bundle != NULL && strlen(config->ca_bundle) > CBX_CA_BUNDLE_BYTES_MAX) {
+        return cbx_fail(err, CBX_ETOOBIG,
+                        "the bundle of certificates is too long, allowed are %d bytes",
+                        CBX_CA_BUNDLE_BYTES_MAX);
+    }
+    const char *index = index_of(config, run);
+    if (index != NULL && !cbx_package_is_url(cbx_str_of(index))) {
+        return cbx_fail(err, CBX_EINVAL, "the index is no http or https URL");
+    }
+    char id[CBX_CONTAINER_ID_CHARS + 1];
+    CBX_AUTO_JSON body = cbx_installer_body(config, run);
+    int failed = cbx_engine_container_create(engine, body, id, err);
+    if (failed) {
+        return failed;
+    }
+    failed = run_container(engine, config, run, id, out, err);
+    if (failed || container == NULL) {
+        cbx_engine_container_remove(engine, id, NULL); /* else the reaper does */
+    } else {
+        memcpy(container, id, sizeof(id));
+    }
+    return failed;
+}

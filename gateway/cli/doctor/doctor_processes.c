@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ * The part of `codebox doctor` about the gateway's own processes: children confine themselves as a
+ * front, a zygote and an executor do, and try what must fail. */
+#include "gateway/cli/doctor/doctor_processes.h"
+
+#include "gateway/executor/executor_confine.h"
+#include "gateway/ipc/jail/files.h"
+#include "gateway/ipc/jail/jail.h"
+#include "gateway/ipc/jail/privileges.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the child could still do; bits of its exit status. */
+enum reached {
+    REACHED_USER = 1 << 0,
+    REACHED_CAPABILITY = 1 << 1,
+    REACHED_FILE = 1 << 2,
+    REACHED_CALL = 1 << 3,
+    REACHED_ALL = 1 << 4, /* the confinement itself failed, or its end is not known */
+};
+
+static bool has_capability(void)
+{
+    struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    struct __user_cap_data_struct data[2] = { { 0 } };
+    return syscall(SYS_capget, &header, data) < 0 || (data[0].permitted | data[1].permitted) != 0;
+}
+
+/* As the master starts every child. */
+static int become(enum cbx_role role)
+{
+    struct cbx_err err;
+    if (cbx_privileges_drop(CBX_ROLE_MASTER, NULL, &err) != 0 || cbx_jail_master(&err) != 0 ||
+        cbx_privileges_drop(role, NULL, &err) != 0) {
+        return REACHED_ALL;
+    }
+    cbx_jail_common();
+    return 0;
+}
+
+/* What no child of the master may: files that it was not granted, a network, a program. */
+static int try_all(void)
+{
+    char *const argv[] = { (char *)(uintptr_t) "true", NULL };
+    int reached = open("/etc/passwd", O_RDONLY | O_CLOEXEC) >= 0 ? REACHED_FILE : 0;
+    reached |= socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0) >= 0 ? REACHED_CALL : 0;
+    execv("/nonexistent", argv);
+    return reached | (errno != EPERM ? REACHED_CALL : 0);
+}
+
+static int try_as_front(const char *docker_host)
+{
+    (void)docker_host;
+    struct cbx_err err;
+    int reached = become(CBX_ROLE_FRONT);
+    reached |= has_capability() ? REACHED_CAPABILITY : 0;
+    if (cbx_files_confine(NULL, 0, false, &err) != 0 || cbx_jail_front(&err) != 0) {
+        return REACHED_ALL;
+    }
+    uid_t user = cbx_privileges_user(CBX_ROLE_FRONT);
+    reached |= getuid() != user || geteuid() != user ? REACHED_USER : 0;
+    reached |= socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) >= 0 ? REACHED_CALL : 0;
+    return reached | try_all();
+}
+
+static int try_as_zygote(const char *docker_host)
+{
+    (void)docker_host;
+    struct cbx_err err;
+    int reached = become(CBX_ROLE_ANALYZER);
+    reached |= has_capability() ? REACHED_CAPABILITY : 0;
+    if (cbx_jail_worker_prepare(&err) != 0 || cbx_files_confine(NULL, 0, false, &err) != 0 ||
+        cbx_jail_zygote(&err) != 0) {
+        return REACHED_ALL;
+    }
+    return reached | try_all();
+}
+
+static int try_as_executor(const char *docker_host)
+{
+    struct cbx_err err;
+    int reached = become(CBX_ROLE_EXECUTOR);
+    if (cbx_executor_confine(NULL, docker_host, &err) != 0) {
+        return REACHED_ALL;
+    }
+    reached |= try_all();
+    /* With an engine over TCP names are resolved with the files of /etc. */
+    CBX_AUTO_FD other = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    return other >= 0 ? reached | REACHED_FILE : reached & ~REACHED_FILE;
+}
+
+/* Bits of enum reached. */
+static int probe(int (*attempt)(const char *), const char *docker_host)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(attempt(docker_host));
+    }
+    int status = 0;
+    pid_t ended;
+    while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR) {
+    }
+    return pid > 0 && ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : REACHED_ALL;
+}
+
+static void report_users(int reached, const struct cbx_doctor *doctor)
+{
+    if ((reached & (REACHED_USER | REACHED_ALL)) != 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "users", "no gateway can start here",
+                          "the front cannot drop its user id");
+    } else if (cbx_privileges_separate()) {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "users", "",
+                          "the front runs as user %u, the analyzer as user %u, of their own",
+                          (unsigned)cbx_privileges_user(CBX_ROLE_FRONT),
+                          (unsigned)cbx_privileges_user(CBX_ROLE_ANALYZER));
+    } else {
+        bool root = geteuid() == 0;
+        cbx_doctor_report(doctor, root ? CBX_HEALTH_WARN : CBX_HEALTH_OK, "users",
+                          root ? "give the gateway CAP_SETUID, CAP_SETGID, CAP_CHOWN, CAP_KILL and "
+                                 "CAP_SYS_CHROOT, and user ids from 2080000000 on"
+                               : "",
+                          "all processes run as user %u%s", (unsigned)geteuid(),
+                          root ? ", which cannot change its user id here"
+                               : "; only root can give them users of their own");
+    }
+}
+
+static void report_landlock(int reached, const struct cbx_doctor *doctor)
+{
+    int version = cbx_files_landlock();
+    if (version == 0) {
+        cbx_doctor_report(
+            doctor, CBX_HEALTH_WARN, "landlock",
+            "start Linux with landlock among the names of lsm=", "this Linux has none; %s",
+            cbx_privileges_separate()
+                ? "the front of 'serve' is in a root directory of its own, other "
+                  "fronts can open what every user can"
+                : "a front that is taken over can open the files of its user");
+        return;
+    }
+    bool holds = (reached & (REACHED_FILE | REACHED_ALL)) == 0;
+    cbx_doctor_report(
+        doctor, holds ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "landlock",
+        holds ? "" : "no gateway should serve here",
+        "version %d: front, zygote and executor %s files that they were not granted%s", version,
+        holds ? "cannot open" : "can open",
+        version < 6 ? "; from version 6 on it could also refuse signals to others" : "");
+}
+
+void cbx_doctor_processes(const struct cbx_doctor *doctor, const char *docker_host)
+{
+    int front = probe(try_as_front, docker_host);
+    int all = front | probe(try_as_zygote, docker_host) | probe(try_as_executor, docker_host);
+    bool bare = (all & (REACHED_CAPABILITY | REACHED_ALL)) == 0;
+    bool filtered = (all & (REACHED_CALL | REACHED_ALL)) == 0;
+    report_users(front, doctor);
+    cbx_doctor_report(doctor, bare ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "capabilities",
+                      bare ? "" : "no gateway should serve here", "front and zygote have %s",
+                      bare ? "none" : "some left");
+    cbx_doctor_report(doctor, filtered ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "system calls",
+                      filtered ? "" : "use a Linux with seccomp filters (CONFIG_SECCOMP_FILTER)",
+                      filtered ? "front, zygote and executor are limited to their lists"
+                               : "a filter cannot be set, or does not hold");
+    report_landlock(all, doctor);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * Packages that are built into an image. */
+#include "gateway/cli/image/image_packages.h"
+
+#include "gateway/cli/cli.h"
+#include "gateway/front/denial/denial.h"
+#include "gateway/front/service/dependencies.h"
+#include "gateway/front/service/service_packages.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *language_of(const struct cbx_options *options)
+{
+    return options->language != NULL ? options->language : "python";
+}
+
+static void show_progress(void *context, struct cbx_str line)
+{
+    (void)context;
+    fprintf(stderr, "  IMAGE %.*s\n", CBX_STR_ARG(line));
+}
+
+static int report_denial(const struct cbx_flow *flow, const struct cbx_outcome *outcome)
+{
+    struct cbx_denial denial = { .decision = outcome->decision,
+                                 .ask = outcome->verdict == CBX_ASK };
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 2 * CBX_DENIAL_BYTES_MAX);
+    cbx_denial_add(&denial, &text);
+    fputs(text.p, stderr);
+    fprintf(stderr,
+            "codebox: no packages were built in: denied by policy %.*s (decision %s, audit record "
+            "%llu)\n",
+            CBX_STR_ARG(cbx_flow_policies(flow)->items[0]->name), outcome->id,
+            (unsigned long long)outcome->audit_seq);
+    return 1;
+}
+
+/* In the front. */
+static int install(const struct cbx_options *options, struct cbx_flow *flow, int to)
+{
+    static struct cbx_service service;
+    struct cbx_err err = { 0 };
+    char principal[32];
+    snprintf(principal, sizeof(principal), "uid:%u", (unsigned)getuid());
+    CBX_AUTO_DONE(outcome) outcome = { .verdict = CBX_ALLOW };
+    CBX_AUTO_DONE(buf) set;
+    CBX_AUTO_JSON list = json_array();
+    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
+    for (size_t i = 0; i < options->packages.count; i++) {
+        json_t *text = json_string(options->packages.items[i]);
+        json_array_append_new(list, text != NULL ? text : json_string("?"));
+    }
+    const struct cbx_dependencies dependencies = { .list = list,
+                                                   .policy = CBX_STR(""),
+                                                   .language = language_of(options),
+                                                   .origin = CBX_STR("image"),
+                                                   .principal = principal,
+                                                   .progress = show_progress };
+    cbx_service_init_packages(&service, flow);
+    int failed = cbx_service_have_dependencies(&service, &dependencies, &set, &outcome, &err);
+    cbx_service_forget_packages(&service);
+    if (failed) {
+        return cbx_cli_fail(&err);
+    }
+    if (outcome.verdict != CBX_ALLOW) {
+        return report_denial(flow, &outcome);
+    }
+    if (cbx_cli_write(to, cbx_buf_str(&set)) != 0) {
+        cbx_fail(&err, CBX_EIO, "the packages cannot be passed on: %s", strerror(errno));
+        return cbx_cli_fail(&err);
+    }
+    return 0;
+}
+
+/* In the child: becomes a gateway, whose front returns here. */
+static int start(const struct cbx_options *options, int to)
+{
+    struct cbx_err err = { 0 };
+    struct cbx_flow flow;
+    struct cbx_flow_config config = cbx_options_flow(options);
+    cbx_options_log(options, CBX_LOG_WARNING, false);
+    config.front_role = CBX_ROLE_CALLER;
+    config.front_fd = to;
+    if (cbx_flow_start(&config, &flow, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    int status = install(options, &flow, to);
+    cbx_flow_done(&flow);
+    return status;
+}
+
+static int read_all(int from, struct cbx_buf *out)
+{
+    char bytes[16 * 1024];
+    ssize_t n;
+    while ((n = read(from, bytes, sizeof(bytes))) > 0 || (n < 0 && errno == EINTR)) {
+        cbx_buf_add_bytes(out, bytes, n > 0 ? (size_t)n : 0);
+    }
+    return n < 0 || out->overflow ? -1 : 0;
+}
+
+int cbx_image_packages_install(const struct cbx_options *options, struct cbx_buf *set)
+{
+    int ends[2], status = 0;
+    struct cbx_err err = { 0 };
+    fflush(NULL);
+    if (pipe(ends) < 0) {
+        cbx_fail(&err, CBX_EIO, "pipe: %s", strerror(errno));
+        return cbx_cli_fail(&err);
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        _exit(start(options, ends[1]));
+    }
+    close(ends[1]);
+    int failed = child < 0 ? -1 : read_all(ends[0], set);
+    close(ends[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) != 0) {
+        return WEXITSTATUS(status);
+    }
+    if (failed || !WIFEXITED(status)) {
+        cbx_fail(&err, CBX_EIO, "the packages were not installed: the process for it failed");
+        return cbx_cli_fail(&err);
+    }
+    return 0;
+}
+
+int cbx_image_packages_layer(const struct cbx_options *options, const char *docker_host,
+                             struct cbx_str set, char id[CBX_IMAGE_ID_CHARS + 1],
+                             char image[CBX_IMAGE_NAME_BYTES])
+{
+    const struct cbx_sandbox_config sandboxes = { .variant = cbx_options_variant(options) };
+    const struct cbx_packages_config config = { .sandbox = &sandboxes };
+    const char *kernel = cbx_kernel_of(language_of(options));
+    CBX_AUTO(engine) engine = NULL;
+    struct cbx_layer layer;
+    struct cbx_err err = { 0 };
+    int failed = cbx_engine_new(docker_host, &engine, &err);
+    failed = failed ? failed : cbx_layer_find(engine, &config, kernel, set, &layer, &err);
+    if (failed) {
+        return cbx_cli_fail(&err);
+    }
+    memcpy(id, layer.id, sizeof(layer.id));
+    cbx_image_variant(kernel, cbx_options_variant(options), image);
+    return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * Packages of `codebox run`: those of --with, and those that the cell itself installs. */
+#ifndef CBX_GATEWAY_CLI_RUN_RUN_PACKAGES_H
+#define CBX_GATEWAY_CLI_RUN_RUN_PACKAGES_H
+
+#include "gateway/cli/settings/cli_options.h"
+#include "gateway/front/review.h"
+
+/* Judges the request, and installs what the program needs and the sandbox image lacks: *set (initialised with CBX_PACKAGE_SET_BYTES_MAX) has it
+ * then, and is in the subject of the request. A terminal on stderr shows the progress. Returns 0 with a judgement, to be submitted, or with
+ * a denial of a package in *denial, which was recorded. Errors of the flow and of docker/packages/package_layers.h. */
+int cbx_run_packages(struct cbx_flow *flow, const struct cbx_words *with,
+                     struct cbx_request *request, struct cbx_buf *set,
+                     struct cbx_judgement *judgement, struct cbx_outcome *denial,
+                     struct cbx_err *err);
+
+#endif

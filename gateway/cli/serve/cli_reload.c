@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ * Loading again what a gateway serves by. */
+#include "gateway/cli/serve/cli_reload.h"
+
+#include "gateway/cli/cli.h"
+#include "gateway/cli/serve/steps.h"
+#include "gateway/cli/settings/cli_variables.h"
+#include "gateway/cli/settings/identity_options.h"
+#include "gateway/cli/settings/tls_options.h"
+#include "gateway/front/http/tls.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* --- what can be loaded again: the functions of reloadables.def ------------------------------- */
+
+struct outcome {
+    bool changed;
+    unsigned processes; /* that get the part */
+};
+
+/* Whether HTTP or HTTPS is served is decided at the start. */
+static int load_certificate(const struct cbx_reload_context *c, const struct cbx_options *options,
+                            struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err)
+{
+    if (c->certificate.len == 0 || !cbx_options_tls(options)) {
+        cbx_buf_add(out, c->certificate);
+        return 0;
+    }
+    int failed = cbx_options_tls_read(options, out, err);
+    outcome->changed = !failed && !cbx_str_equal(c->certificate, cbx_buf_str(out));
+    return failed;
+}
+
+static int adopt_certificate(struct cbx_reload_context *c, struct cbx_str bytes,
+                             struct cbx_err *err)
+{
+    int failed = bytes.len > 0 ? cbx_tls_use(bytes, err) : 0;
+    c->certificate = failed ? c->certificate : bytes;
+    return failed;
+}
+
+static int load_policies(const struct cbx_reload_context *c, const struct cbx_options *options,
+                         struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err)
+{
+    const struct cbx_flow_config config = cbx_options_flow(options);
+    struct cbx_policies loaded = { 0 }; /* freed with the process */
+    int failed =
+        cbx_policies_load(config.policies, config.policy_count,
+                          c->identity != NULL ? CBX_MODES_ALL : CBX_MODES_ENFORCED, &loaded, err);
+    failed = failed ? failed : cbx_variables_grant_again(c->policies, &loaded, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_options_check_principals(options, &loaded, err);
+    if (failed) {
+        return cbx_step_place(NULL, options, err);
+    }
+    outcome->changed = !cbx_policies_equal(c->policies, &loaded);
+    return cbx_policies_write(&loaded, out, err);
+}
+
+static int adopt_policies(struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err)
+{
+    struct cbx_policies loaded;
+    int failed = cbx_policies_read(bytes, &loaded, err);
+    if (!failed) {
+        cbx_policies_done(c->policies);
+        *c->policies = loaded;
+    }
+    return failed;
+}
+
+/* Who is authenticated at all is decided at the start. */
+static int load_identity(const struct cbx_reload_context *c, const struct cbx_options *options,
+                         struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err)
+{
+    struct cbx_identity_config config;
+    char folder[PATH_MAX];
+    cbx_options_identity_config(options, folder, &config);
+    int failed = cbx_identity_load(&config, out, err);
+    outcome->changed = !failed && c->identity != NULL &&
+                       !cbx_str_equal(cbx_identity_bytes(c->identity), cbx_buf_str(out));
+    if (!failed && (c->identity == NULL || !cbx_identity_fetches(cbx_buf_str(out)))) {
+        outcome->processes &= ~(unsigned)CBX_RELOAD_KEYS;
+    }
+    if (!failed && c->identity == NULL && (config.principals != NULL || config.issuers != NULL)) {
+        cbx_log(CBX_LOG_WARNING, "reload: there are principals or issuers now; callers are "
+                                 "authenticated from the next start on");
+    }
+    return failed;
+}
+
+static int adopt_identity(struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err)
+{
+    return c->identity != NULL ? cbx_identity_replace(c->identity, bytes, err) : 0;
+}
+
+static const struct reloadable {
+    const char *name;
+    unsigned processes;
+    int (*load)(const struct cbx_reload_context *c, const struct cbx_options *options,
+                struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err);
+    int (*adopt)(struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err);
+} rows[] = {
+#define CBX_RELOADABLE(name, processes, load, adopt) { name, processes, load, adopt },
+#include "gateway/cli/serve/reloadables.def"
+#undef CBX_RELOADABLE
+};
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+/* --- loading ---------------------------------------------------------------------------------- */
+
+static bool words_equal(const struct cbx_words *a, const struct cbx_words *b)
+{
+    bool equal = a->count == b->count;
+    for (size_t i = 0; equal && i < a->count; i++) {
+        equal = strcmp(a->items[i], b->items[i]) == 0;
+    }
+    return equal;
+}
+
+static bool values_equal(const struct cbx_option *row, const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+    switch (row->type) {
+    case CBX_OPTION_LIST:
+        return words_equal(a, b);
+    case CBX_OPTION_NUMBER:
+        return *(const int64_t *)a == *(const int64_t *)b;
+    case CBX_OPTION_FLAG:
+        return *(const bool *)a == *(const bool *)b;
+    default:
+        return *x == *y || (*x != NULL && *y != NULL && strcmp(*x, *y) == 0);
+    }
+}
+
+/* The lists of what can be loaded again may change. */
+static void note_others(const struct cbx_options *before, const struct cbx_options *after)
+{
+    /* HTTPS before and after: the files may be others. */
+    bool tls = cbx_options_tls(before) && cbx_options_tls(after);
+    struct cbx_option_table table = cbx_cli_options_table('c');
+    for (size_t i = 0; i < table.count; i++) {
+        const struct cbx_option *row = &table.rows[i];
+        bool loaded = row->offset == offsetof(struct cbx_options, policies) ||
+                      (tls && (row->offset == offsetof(struct cbx_options, tls_certificate) ||
+                               row->offset == offsetof(struct cbx_options, tls_key)));
+        /* The default of the state directory is set after the options are read. */
+        bool derived = row->offset == offsetof(struct cbx_options, state_dir) &&
+                       before->origins[i].source == after->origins[i].source &&
+                       before->origins[i].source == CBX_OPTION_OF_DEFAULT;
+        if (cbx_settings_has(row) && !loaded && !derived &&
+            !values_equal(row, (const char *)before + row->offset,
+                          (const char *)after + row->offset)) {
+            cbx_log(CBX_LOG_WARNING, "reload: '%s' changed; it is used from the next start on",
+                    row->name);
+        }
+    }
+}
+
+static int read_settings(const struct cbx_reload_context *c, struct cbx_options *out)
+{
+    static struct cbx_problems problems;
+    *out = (struct cbx_options){ .line = c->options->line, .config = c->options->settings_path };
+    cbx_arena_init(&out->arena, CBX_OPTIONS_ARENA_MAX);
+    cbx_cli_options_settings(out, &problems);
+    for (size_t i = 0; i < problems.count; i++) {
+        cbx_log(CBX_LOG_ERROR, "reload: %s",
+                cbx_err_full(&problems.items[i], (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    }
+    return problems.count > 0 ? CBX_EINVAL : 0;
+}
+
+static int load_one(const struct cbx_reload_context *c, const struct reloadable *row,
+                    const struct cbx_options *options, struct cbx_buf *set, bool *changed)
+{
+    CBX_AUTO_DONE(buf) bytes;
+    struct cbx_err err = { 0 };
+    cbx_buf_init(&bytes, CBX_RELOAD_BYTES_MAX);
+    struct outcome outcome = { .processes = row->processes };
+    int failed = row->load(c, options, &bytes, &outcome, &err);
+    struct cbx_reload_part part = { .processes = outcome.processes, .bytes = cbx_buf_str(&bytes) };
+    *changed = outcome.changed;
+    snprintf(part.name, sizeof(part.name), "%s", row->name);
+    failed = failed ? failed : cbx_reload_add(set, &part, &err);
+    explicit_bzero(bytes.p, bytes.len);
+    if (failed) {
+        cbx_log(CBX_LOG_ERROR, "reload: %s", cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    }
+    return failed;
+}
+
+int cbx_reload_load(void *context, struct cbx_buf *set)
+{
+    const struct cbx_reload_context *c = context;
+    static struct cbx_options options;
+    bool any = false;
+    int failed = read_settings(c, &options);
+    for (size_t i = 0; i < ROWS && !failed; i++) {
+        bool changed = false;
+        failed = load_one(c, &rows[i], &options, set, &changed);
+        any = any || changed;
+    }
+    if (!failed) {
+        note_others(c->options, &options);
+    }
+    return failed ? failed : any ? 0 : 1;
+}
+
+int cbx_reload_adopt(void *context, const struct cbx_reload_part *part, struct cbx_err *err)
+{
+    struct cbx_reload_context *c = context;
+    for (size_t i = 0; i < ROWS; i++) {
+        if (strcmp(part->name, rows[i].name) == 0) {
+            return rows[i].adopt(c, part->bytes, err);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT
+ * `codebox serve`: the REST API on a loopback address until SIGINT or SIGTERM. */
+#include "gateway/cli/cli.h"
+#include "gateway/cli/serve/serve_start.h"
+#include "gateway/cli/settings/identity_options.h"
+#include "gateway/cli/settings/tls_options.h"
+#include "gateway/front/entrance.h"
+#include "gateway/front/http/tls.h"
+#include "gateway/front/mcp/fixtures.h"
+#include "gateway/front/page/logins.h"
+#include "gateway/front/rest/rest.h"
+#include "gateway/front/service/live.h"
+#include "gateway/front/service/recovery.h"
+#include "gateway/ipc/master/state.h"
+#include "gateway/ipc/metrics.h"
+#include "policies/base/clock.h"
+#include "policies/base/log.h"
+#include "policies/release.h"
+
+#include <limits.h>
+#include <signal.h>
+
+enum { HANDLERS_MAX = 16, JOBS_MAX = 1280 };
+
+static void log_start(const struct cbx_flow *flow, const struct cbx_listen_address *address,
+                      uint16_t port, const char *state_dir)
+{
+    bool v6 = strchr(address->host, ':') != NULL;
+    CBX_AUTO_DONE(buf) policies;
+    cbx_buf_init(&policies, 64 * 1024);
+    for (size_t i = 0; i < cbx_flow_policies(flow)->count; i++) {
+        char hex[CBX_SHA256_HEX + 1];
+        cbx_sha256_hex(&cbx_flow_policies(flow)->items[i]->sha256, hex);
+        cbx_buf_printf(&policies, "%s %.*s (%.12s)", i > 0 ? "," : "",
+                       CBX_STR_ARG(cbx_flow_policies(flow)->items[i]->name), hex);
+    }
+    cbx_log(CBX_LOG_INFO, "%s: serving on %s://%s%s%s:%u, polic%s%s, state in %s", CBX_VERSION,
+            cbx_tls_expires_s() > 0 ? "https" : "http", v6 ? "[" : "", address->host, v6 ? "]" : "",
+            port, cbx_flow_policies(flow)->count == 1 ? "y" : "ies", policies.p, state_dir);
+}
+
+/* When the certificate expires, and what is to be done when that is soon. */
+static void log_certificate(void)
+{
+    char date[CBX_TLS_DATE_BYTES];
+    int64_t days;
+    if (cbx_options_tls_expiry(date, &days)) {
+        bool soon = days < CBX_TLS_SOON_DAYS;
+        cbx_log(soon ? CBX_LOG_WARNING : CBX_LOG_INFO,
+                "the TLS certificate expires on %s, in %lld day%s%s", date, (long long)days,
+                days == 1 ? "" : "s",
+                soon ? "; after the files are replaced, SIGHUP loads the new one" : "");
+    }
+}
+
+/* Waits for SIGINT or SIGTERM, which all threads block. */
+static void wait_for_stop(const sigset_t *signals)
+{
+    int number = 0;
+    while (sigwait(signals, &number) != 0 || (number != SIGINT && number != SIGTERM)) {
+    }
+}
+
+struct served {
+    struct cbx_service service;
+    struct cbx_mcp mcp;
+    struct cbx_mcp_fixtures fixtures; /* of --conformance */
+    struct cbx_entrance entrance;
+};
+
+/* Waits until the requests in progress are answered, as long as --stop-timeout allows; a second signal ends that. New
+ * ones that change something are refused meanwhile. */
+static void drain(struct served *s, int64_t timeout_ms, const sigset_t *signals)
+{
+    enum { TICK_MS = 20 };
+    int64_t deadline = cbx_clock_ms() + timeout_ms;
+    const struct timespec tick = cbx_timespec_of(TICK_MS);
+    cbx_service_announce_stop(&s->service);
+    int waits = s->entrance.in_work;
+    cbx_log(CBX_LOG_INFO, "stopping: %d request%s in progress%s", waits, waits == 1 ? "" : "s",
+            waits > 0 ? "; they are waited for" : "");
+    while (s->entrance.in_work > 0 && cbx_clock_ms() < deadline &&
+           sigtimedwait(signals, NULL, &tick) < 0) {
+    }
+    if (s->entrance.in_work > 0) {
+        cbx_log(CBX_LOG_WARNING,
+                "stopping: %d request%s still in progress; what runs continues in its sandbox, and "
+                "the next gateway has its result",
+                s->entrance.in_work, s->entrance.in_work == 1 ? " is" : "s are");
+    }
+}
+
+static void count_answer(void *context, struct cbx_str method, struct cbx_str path, int status,
+                         int64_t ms)
+{
+    char code[8];
+    const char *route = cbx_rest_route(path);
+    (void)context;
+    (void)method;
+    snprintf(code, sizeof(code), "%d", status);
+    cbx_metric_count(CBX_METRIC_HTTP, cbx_str_of(route), cbx_str_of(code));
+    if (strcmp(route, "/v1/check") == 0 && status == 200) {
+        cbx_metric_observe(CBX_METRIC_CHECK_TIME, ms * 1000);
+    }
+}
+
+/* What a reload changes in the front. */
+struct front_reload {
+    struct cbx_flow *flow;
+    struct cbx_identity *identity;
+    size_t body_max_bytes; /* of the server, for its life */
+};
+
+static int take_over(void *context, const struct cbx_reload_part *part, uint64_t first_number,
+                     struct cbx_err *err)
+{
+    const struct front_reload *r = context;
+    if (strcmp(part->name, "identity") == 0) {
+        return r->identity != NULL ? cbx_identity_replace(r->identity, part->bytes, err) : 0;
+    }
+    if (strcmp(part->name, CBX_TLS_PART) == 0) {
+        int failed = part->bytes.len > 0 ? cbx_tls_use(part->bytes, err) : 0;
+        log_certificate();
+        return failed;
+    }
+    int failed = cbx_flow_reload(r->flow, part, first_number, err);
+    if (!failed && cbx_rest_body_max(cbx_flow_policies(r->flow)) > r->body_max_bytes) {
+        cbx_log(CBX_LOG_WARNING,
+                "reload: a policy allows larger sources than before; until the next start requests "
+                "have %zu bytes at most",
+                r->body_max_bytes);
+    }
+    return failed;
+}
+
+static int serve(const struct cbx_options *options, struct cbx_flow *flow,
+                 const struct cbx_listen_address *address, struct cbx_identity *identity,
+                 int64_t idle_ms, int listening, int socket_fd, const sigset_t *signals,
+                 struct cbx_err *err)
+{
+    CBX_AUTO(store) store = NULL;
+    /* No principal may fill the store, which would leave the others none. Without identities there is one. */
+    const struct cbx_store_limits limits = { .principal_bytes =
+                                                 identity != NULL ? INT64_C(512) << 20 : 0 };
+    /* cbx_flow_start entered the front's folder of the state directory. */
+    int failed = cbx_store_open(".", &limits, &store, err);
+    if (failed) {
+        cbx_flow_done(flow);
+        return failed;
+    }
+    struct served served = { 0 };
+    struct cbx_service *service = &served.service;
+    cbx_service_init(service, flow, store, JOBS_MAX);
+    cbx_mcp_init(&served.mcp, service, idle_ms);
+    cbx_mcp_fixtures_init(&served.fixtures, served.mcp.sessions);
+    served.mcp.fixtures = options->conformance ? &served.fixtures : NULL;
+    service->package_sources = cbx_options_package_sources(options);
+    service->quotas = cbx_identity_quotas(identity);
+    service->issuer_keys = cbx_identity_issuer_keys(identity);
+    CBX_AUTO(logins) logins = cbx_logins_new();
+    served.entrance =
+        (struct cbx_entrance){ .service = service, .mcp = &served.mcp, .identity = identity };
+    served.entrance.page = (struct cbx_page){
+        .service = service,
+        .identity = identity,
+        .logins = logins,
+        .is_https = cbx_options_tls(options) || (options->public_url != NULL &&
+                                                 strncmp(options->public_url, "https://", 8) == 0),
+    };
+    char own_host[300];
+    const char *hosts[CBX_HOSTS_MAX + 1];
+    struct cbx_http_config http = { .listening = listening,
+                                    .hosts = hosts,
+                                    .host_count = cbx_options_hosts(options, own_host, hosts),
+                                    .origin = options->public_url,
+                                    .port = address->port,
+                                    .tls = cbx_options_tls(options),
+                                    .hsts_s = options->hsts_s,
+                                    .max_body_bytes = cbx_rest_body_max(cbx_flow_policies(flow)),
+                                    /* A handler whose client waits for a run blocks. */
+                                    .threads = HANDLERS_MAX + JOBS_MAX,
+                                    .reserved_path = "/healthz",
+                                    .handler = cbx_entrance_handle,
+                                    .refuse = cbx_rest_refuse,
+                                    .answered = count_answer,
+                                    .context = &served.entrance };
+    struct cbx_http_server *server = NULL;
+    static struct front_reload taken;
+    taken = (struct front_reload){ .flow = flow,
+                                   .identity = identity,
+                                   .body_max_bytes = http.max_body_bytes };
+    static struct cbx_reload_listener reloads;
+    reloads =
+        (struct cbx_reload_listener){ .fd = flow->reload, .apply = take_over, .context = &taken };
+    struct cbx_http_server *local = NULL;
+    struct cbx_http_config on_socket = http;
+    on_socket.listening = socket_fd;
+    on_socket.local = true;
+    on_socket.tls = false;
+    cbx_service_recover(service);
+    if (identity != NULL) {
+        cbx_live_watch(service);
+    }
+    failed = identity != NULL ? cbx_issuer_keys_start(service->issuer_keys, flow->keys, err) : 0;
+    failed = failed                        ? failed
+             : cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
+                                           : cbx_fail(err, CBX_EIO, "a thread cannot be started");
+    failed = failed || socket_fd <= 0 ? failed : cbx_http_server_new(&on_socket, &local, err);
+    if (!failed) {
+        cbx_reload_tell_ready(flow->reload);
+        log_start(flow, address, cbx_http_server_port(server), options->state_dir);
+        log_certificate();
+        wait_for_stop(signals);
+        drain(&served, (options->stop_timeout_s > 0 ? options->stop_timeout_s : 10) * 1000,
+              signals);
+    }
+    cbx_service_stop(service);
+    cbx_mcp_sessions_stop(served.mcp.sessions);
+    cbx_http_server_free(local);
+    cbx_http_server_free(server);
+    cbx_service_done(service); /* before the flow, which jobs use to their end */
+    cbx_mcp_done(&served.mcp);
+    cbx_flow_done(flow);
+    return failed;
+}
+
+int cbx_serve_command(const struct cbx_options *options)
+{
+    struct cbx_err err = { 0 };
+    struct cbx_flow flow;
+    if (options->arguments.count > 0) {
+        fprintf(stderr, "codebox: serve takes no arguments, not '%s'\n",
+                options->arguments.items[0]);
+        return 2;
+    }
+    struct cbx_flow_config config = cbx_options_flow(options);
+    cbx_options_log(options, CBX_LOG_INFO, true);
+    const struct cbx_option_table table = cbx_cli_options_table('\0');
+    const char *unknown = cbx_settings_unknown_variable(&table);
+    if (unknown != NULL) {
+        cbx_log(CBX_LOG_WARNING, "the variable '%s' of the environment is no option", unknown);
+    }
+    enum { POOL_MIN = 2 };
+    config.options = options;
+    config.executor.persistent = true;
+    config.executor.pool.min = config.executor.pool.min > 0 ? config.executor.pool.min : POOL_MIN;
+    config.prewarm[config.prewarm_count++] = "python";
+    CBX_AUTO_DONE(serve_start) start = { 0 };
+    if (cbx_serve_start(options, &start, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    config.certificate = &start.certificate;
+    config.front_fd = start.listening;
+    config.socket_fd = start.socket;
+    config.identity = start.identity;
+    config.front_folder = (struct cbx_grant){ .path = start.folder, .reads = true, .writes = true };
+    if (cbx_flow_start(&config, &flow, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    cbx_identity_warn(start.identity, cbx_flow_policies(&flow));
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    return serve(options, &flow, &start.address, start.identity, config.executor.idle_ms,
+                 start.listening, start.socket, &signals, &err) != 0
+               ? cbx_cli_fail(&err)
+               : 0;
+}

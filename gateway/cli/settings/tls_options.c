@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * Certificate and key of `codebox serve`. */
+#include "gateway/cli/settings/tls_options.h"
+
+#include "gateway/front/http/tls.h"
+#include "gateway/ipc/jail/trusted.h"
+#include "policies/base/clock.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct pem_file {
+    const char *option, *path;
+    bool secret;
+};
+
+/* A file that was read. No buffer that grows: what it leaves behind in the heap would be in every process that is
+ * forked later. */
+struct pem {
+    char bytes[CBX_TLS_PEM_MAX + 1];
+    size_t len;
+};
+
+/* A group may read the key: Debian's ssl-cert is one for it. */
+static int read_file(const struct pem_file *file, struct pem *out, struct cbx_err *err)
+{
+    const struct cbx_trusted_kind kind = { .what = file->option,
+                                           .advice = "give it to root or to the gateway's user",
+                                           .code = CBX_EINVAL,
+                                           .file = true };
+    CBX_AUTO_FD fd = -1;
+    struct stat status;
+    int failed = cbx_trusted_open(&kind, file->path, &fd, err);
+    if (failed) {
+        return failed == CBX_ENOTFOUND ? cbx_fail(err, CBX_EINVAL, "%s: '%.300s' does not exist",
+                                                  file->option, file->path)
+                                       : failed;
+    }
+    if (fstat(fd, &status) < 0 || (file->secret && (status.st_mode & S_IRWXO) != 0)) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "%s: '%.300s' has mode %o, so every user can use the private key; allowed "
+                        "is 0600, or 0640 with a group for it",
+                        file->option, file->path, (unsigned)status.st_mode & 07777);
+    }
+    ssize_t n = 1;
+    while (n > 0 && out->len < sizeof(out->bytes)) {
+        n = read(fd, out->bytes + out->len, sizeof(out->bytes) - out->len);
+        out->len += n > 0 ? (size_t)n : 0;
+    }
+    return n < 0 || out->len > CBX_TLS_PEM_MAX
+               ? cbx_fail(err, CBX_EINVAL, "%s: '%.300s' cannot be read, or has more than %d bytes",
+                          file->option, file->path, CBX_TLS_PEM_MAX)
+               : 0;
+}
+
+bool cbx_options_tls(const struct cbx_options *options)
+{
+    return options->tls_certificate != NULL || options->tls_key != NULL;
+}
+
+int cbx_options_tls_read(const struct cbx_options *options, struct cbx_buf *out,
+                         struct cbx_err *err)
+{
+    const struct pem_file files[] = {
+        { .option = "--tls-certificate", .path = options->tls_certificate },
+        { .option = "--tls-key", .path = options->tls_key, .secret = true },
+    };
+    static struct pem pem[2];
+    int failed = 0;
+    for (size_t i = 0; i < 2 && !failed; i++) {
+        pem[i].len = 0;
+        failed = files[i].path == NULL
+                     ? cbx_fail(err, CBX_EINVAL, "%s is missing: TLS needs %s and %s",
+                                files[i].option, files[0].option, files[1].option)
+                     : read_file(&files[i], &pem[i], err);
+    }
+    if (!failed) {
+        failed = cbx_tls_write((struct cbx_str){ .p = pem[0].bytes, .len = pem[0].len },
+                               (struct cbx_str){ .p = pem[1].bytes, .len = pem[1].len },
+                               cbx_time_ms() / 1000, out, err);
+        failed = failed ? cbx_wrap(err, "TLS with '%.200s'", files[0].path) : 0;
+    }
+    explicit_bzero(pem, sizeof(pem));
+    return failed;
+}
+
+bool cbx_options_tls_expiry(char date[CBX_TLS_DATE_BYTES], int64_t *days)
+{
+    enum { DAY_S = 24 * 3600 };
+    const time_t expires = cbx_tls_expires_s();
+    struct tm parts;
+    if (expires == 0 || gmtime_r(&expires, &parts) == NULL) {
+        return false;
+    }
+    strftime(date, CBX_TLS_DATE_BYTES, "%Y-%m-%d %H:%M UTC", &parts);
+    *days = (expires - cbx_time_ms() / 1000) / DAY_S;
+    return true;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * The options --tls-certificate and --tls-key of `codebox serve`. */
+#ifndef CBX_GATEWAY_CLI_SETTINGS_TLS_OPTIONS_H
+#define CBX_GATEWAY_CLI_SETTINGS_TLS_OPTIONS_H
+
+#include "gateway/cli/settings/cli_options.h"
+#include "policies/base/buf.h"
+
+/* The name of the part in a reload (gateway/ipc/master/reload.h). */
+#define CBX_TLS_PART "certificate"
+
+/* True when the options ask for TLS. */
+bool cbx_options_tls(const struct cbx_options *options);
+
+/* Reads and checks both files, and appends them for cbx_tls_use. CBX_EINVAL when one option is given without the
+ * other, another user could replace a file, or read the key, and for what cbx_tls_write refuses. The caller cleanses
+ * `out`: it has a private key. */
+int cbx_options_tls_read(const struct cbx_options *options, struct cbx_buf *out,
+                         struct cbx_err *err);
+
+/* When the certificate in use (cbx_tls_use) expires: "2027-01-31 10:00 UTC", and in how many days from now. False when
+ * there is none. */
+enum { CBX_TLS_DATE_BYTES = 32, CBX_TLS_SOON_DAYS = 14 };
+bool cbx_options_tls_expiry(char date[CBX_TLS_DATE_BYTES], int64_t *days);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ * Turns: a ring of principals, each with a list of its programs that wait. */
+#include "gateway/executor/run/turns.h"
+
+#include "policies/base/clock.h"
+#include "policies/base/deadline.h"
+#include "policies/permit.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TICK_MS = 500 };
+
+/* A program that waits, on the stack of its thread. */
+struct waiter {
+    const struct cbx_turn_wait *wait;
+    struct waiter *next;
+    pthread_cond_t changed;
+    int64_t since_ms;
+    bool granted;
+};
+
+/* A principal of which something waits or runs. */
+struct line {
+    char principal[CBX_NAME_MAX + 1];
+    struct waiter *first, **last;
+    int waiting, running;
+    struct line *next; /* in the ring */
+};
+
+struct cbx_turns {
+    struct cbx_turns_config config;
+    pthread_mutex_t lock;
+    int running, waiting;
+    int64_t given_ms; /* when a turn was given last */
+    struct line
+        *turn; /* whose turn it was last: the one behind it is next; NULL = the ring is empty */
+};
+
+struct cbx_turns *cbx_turns_new(const struct cbx_turns_config *config)
+{
+    struct cbx_turns *turns = calloc(1, sizeof(*turns));
+    if (turns == NULL) {
+        abort();
+    }
+    pthread_mutex_init(&turns->lock, NULL);
+    turns->config = *config;
+    if (turns->config.own_running == 0) {
+        turns->config.own_running = config->running;
+    }
+    return turns;
+}
+
+void cbx_turns_free(struct cbx_turns *turns)
+{
+    if (turns != NULL) {
+        pthread_mutex_destroy(&turns->lock);
+        free(turns);
+    }
+}
+
+/* --- lines, with the lock held ---------------------------------------------------------------- */
+
+static struct line *find_line(struct cbx_turns *turns, const char *principal)
+{
+    struct line *line = turns->turn;
+    for (; line != NULL && strcmp(line->principal, principal) != 0;) {
+        line = line->next != turns->turn ? line->next : NULL;
+    }
+    return line;
+}
+
+/* A new one is the last in the ring. */
+static struct line *get_line(struct cbx_turns *turns, const char *principal)
+{
+    struct line *line = find_line(turns, principal);
+    if (line != NULL) {
+        return line;
+    }
+    line = calloc(1, sizeof(*line));
+    if (line == NULL) {
+        abort();
+    }
+    snprintf(line->principal, sizeof(line->principal), "%s", principal);
+    line->last = &line->first;
+    line->next = turns->turn != NULL ? turns->turn->next : line;
+    if (turns->turn != NULL) {
+        turns->turn->next = line;
+    }
+    turns->turn = line;
+    return line;
+}
+
+/* Frees a line of which nothing waits or runs. */
+static void drop_line(struct cbx_turns *turns, struct line *line)
+{
+    struct line *before = line;
+    if (line->waiting > 0 || line->running > 0) {
+        return;
+    }
+    while (before->next != line) {
+        before = before->next;
+    }
+    before->next = line->next;
+    turns->turn = turns->turn == line ? before : turns->turn;
+    turns->turn = before == line ? NULL : turns->turn;
+    free(line);
+}
+
+static void begin(struct cbx_turns *turns, struct line *line)
+{
+    turns->running++;
+    line->running++;
+    turns->given_ms = cbx_clock_ms();
+}
+
+/* The line whose turn is next, of those that may have one; NULL when there is none. */
+static struct line *find_next(const struct cbx_turns *turns)
+{
+    struct line *line = turns->turn;
+    for (bool more = line != NULL; more; more = line != turns->turn) {
+        line = line->next;
+        if (line->waiting > 0 && line->running < turns->config.own_running) {
+            return line;
+        }
+    }
+    return NULL;
+}
+
+/* Gives free turns to those that wait. Called whenever a turn is free, so a free turn has no waiter that may take it. */
+static void give(struct cbx_turns *turns)
+{
+    struct line *line;
+    while (turns->running < turns->config.running && (line = find_next(turns)) != NULL) {
+        struct waiter *waiter = line->first;
+        line->first = waiter->next;
+        line->last = line->first != NULL ? line->last : &line->first;
+        line->waiting--;
+        turns->waiting--;
+        waiter->granted = true;
+        begin(turns, line);
+        turns->turn = line;
+        pthread_cond_signal(&waiter->changed);
+    }
+}
+
+static void leave(struct cbx_turns *turns, struct line *line, struct waiter *waiter)
+{
+    struct waiter **at = &line->first;
+    while (*at != waiter) {
+        at = &(*at)->next;
+    }
+    *at = waiter->next;
+    line->last = waiter->next == NULL ? at : line->last;
+    line->waiting--;
+    turns->waiting--;
+}
+
+/* How many waiting runs have their turn before this one, as far as no principal has as many as may run: those ahead of it in its own line, the same number of each other
+ * line, and one more of each line whose turn comes first. */
+static int count_ahead(const struct cbx_turns *turns, const struct line *line,
+                       const struct waiter *waiter)
+{
+    int own = 0, ahead;
+    bool before = true; /* the lines from the next turn on, up to its own */
+    for (const struct waiter *w = line->first; w != waiter; w = w->next) {
+        own++;
+    }
+    ahead = own;
+    const struct line *other = turns->turn->next;
+    do {
+        before = before && other != line;
+        int most = own + before;
+        ahead += other == line ? 0 : other->waiting < most ? other->waiting : most;
+        other = other->next;
+    } while (other != turns->turn->next);
+    return ahead;
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+/* With the lock, which is free meanwhile. True when the waiter has no turn and gives up. */
+static bool await(struct cbx_turns *turns, struct line *line, struct waiter *waiter)
+{
+    while (!waiter->granted) {
+        int ahead = count_ahead(turns, line, waiter);
+        pthread_mutex_unlock(&turns->lock);
+        bool gives_up = waiter->wait->gives_up(waiter->wait->context, ahead);
+        pthread_mutex_lock(&turns->lock);
+        if (gives_up && !waiter->granted) {
+            leave(turns, line, waiter);
+            return true;
+        }
+        if (!waiter->granted) {
+            cbx_cond_wait_ms(&waiter->changed, &turns->lock, TICK_MS);
+        }
+    }
+    return false;
+}
+
+int cbx_turns_take(struct cbx_turns *turns, const struct cbx_turn_wait *wait, struct cbx_err *err)
+{
+    const struct cbx_turns_config *c = &turns->config;
+    struct waiter waiter = { .wait = wait, .since_ms = cbx_clock_ms() };
+    int failed = 0;
+    pthread_mutex_lock(&turns->lock);
+    struct line *line = get_line(turns, wait->principal);
+    if (turns->running < c->running && line->running < c->own_running) {
+        begin(turns, line);
+    } else if (turns->waiting >= c->waiting || line->waiting >= c->own_waiting) {
+        bool own = line->waiting >= c->own_waiting;
+        failed = cbx_fail(err, CBX_EBUSY, "%d %s %s wait, the most is %d; try again later",
+                          own ? line->waiting : turns->waiting, c->what,
+                          own ? "of this principal" : "in all", own ? c->own_waiting : c->waiting);
+    } else {
+        cbx_cond_init(&waiter.changed);
+        *line->last = &waiter;
+        line->last = &waiter.next;
+        line->waiting++;
+        turns->waiting++;
+        if (await(turns, line, &waiter)) {
+            failed = cbx_fail(err, CBX_ECANCELLED, "cancelled before it began");
+        }
+        pthread_cond_destroy(&waiter.changed);
+    }
+    drop_line(turns, line);
+    pthread_mutex_unlock(&turns->lock);
+    return failed;
+}
+
+void cbx_turns_end(struct cbx_turns *turns, const char *principal)
+{
+    pthread_mutex_lock(&turns->lock);
+    struct line *line = find_line(turns, principal);
+    turns->running--;
+    line->running--;
+    give(turns);
+    drop_line(turns, line);
+    pthread_mutex_unlock(&turns->lock);
+}
+
+void cbx_turns_wake(struct cbx_turns *turns, const char *run)
+{
+    pthread_mutex_lock(&turns->lock);
+    struct line *line = turns->turn;
+    for (bool more = line != NULL; more; more = line != turns->turn) {
+        for (struct waiter *w = line->first; w != NULL; w = w->next) {
+            if (strcmp(w->wait->run, run) == 0) {
+                pthread_cond_signal(&w->changed);
+            }
+        }
+        line = line->next;
+    }
+    pthread_mutex_unlock(&turns->lock);
+}
+
+void cbx_turns_stats(struct cbx_turns *turns, struct cbx_turns_stats *out)
+{
+    pthread_mutex_lock(&turns->lock);
+    int64_t now = cbx_clock_ms(), oldest_ms = now;
+    *out = (struct cbx_turns_stats){ .running = turns->running, .waiting = turns->waiting };
+    const struct line *line = turns->turn;
+    for (bool more = line != NULL; more; more = line != turns->turn) {
+        out->principals += line->waiting > 0;
+        if (line->first != NULL && line->first->since_ms < oldest_ms) {
+            oldest_ms = line->first->since_ms;
+        }
+        line = line->next;
+    }
+    out->oldest_ms = now - oldest_ms;
+    out->held_ms = turns->running >= turns->config.running ? now - turns->given_ms : 0;
+    pthread_mutex_unlock(&turns->lock);
+}

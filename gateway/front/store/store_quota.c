@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ * Quotas of the store: what is dropped, and when. */
+#include "gateway/front/store/store_internal.h"
+
+#include "policies/base/json.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+/* The row stays, so that its id is known. The code of an open session stays: its next cell is judged
+ * with the code of all of them. What runs is never touched; what has ended needs nothing of its row
+ * any more, also when the executor does not know yet that its result is stored. */
+#define DROP                                                                                       \
+    "UPDATE executions SET dropped=(dropped OR results IS NOT NULL), results=NULL,"                \
+    " code=CASE WHEN session IN (SELECT id FROM sessions) THEN code ELSE '' END"                   \
+    " WHERE completed_at IS NOT NULL"                                                              \
+    " AND (results IS NOT NULL OR session NOT IN (SELECT id FROM sessions)) AND "
+
+/* The results of a principal that are not among its newest: those behind the last one that is kept. */
+static void limit_results(struct cbx_store *store, const char *principal)
+{
+    char last[24];
+    const char *const values[] = { principal, last };
+    snprintf(last, sizeof(last), "%lld", (long long)store->limits.executions - 1);
+    cbx_store_execute(store,
+                      DROP "rowid IN (SELECT id FROM sizes WHERE principal=?1 AND id <"
+                           " (SELECT id FROM sizes WHERE principal=?1 AND results > 0"
+                           " ORDER BY id DESC LIMIT 1 OFFSET CAST(?2 AS INTEGER)))",
+                      values, 2, NULL, NULL);
+}
+
+static void limit_known(struct cbx_store *store)
+{
+    char known[24];
+    const char *const values[] = { known };
+    snprintf(known, sizeof(known), "%lld", (long long)store->limits.known);
+    cbx_store_execute(store,
+                      "DELETE FROM executions WHERE completed_at IS NOT NULL AND session NOT IN"
+                      " (SELECT id FROM sessions) AND rowid <"
+                      " (SELECT max(rowid) FROM executions) - CAST(? AS INTEGER)",
+                      values, 1, NULL, NULL);
+}
+
+void cbx_store_limit_counts(struct cbx_store *store, const char *principal)
+{
+    enum { EVERY = 256 };
+    if (atomic_fetch_add(&store->added, 1) % EVERY == 0) {
+        limit_results(store, principal);
+        limit_known(store);
+    }
+}
+
+void cbx_store_limit_all_counts(struct cbx_store *store)
+{
+    const char *principal;
+    const json_t *bytes;
+    json_object_foreach(store->principal_bytes, principal, bytes)
+    {
+        limit_results(store, principal);
+    }
+    limit_known(store);
+}
+
+/* --- counts ------------------------------------------------------------------------------------- */
+
+/* The rows that a quota is for: of a session, of a principal, or, with neither, all. */
+struct share {
+    const char *session, *principal;
+};
+static const struct share all = { NULL, NULL };
+
+static int64_t bytes_of(const struct cbx_store *store, const struct share *share)
+{
+    const json_t *counts = share->session != NULL ? store->session_bytes : store->principal_bytes;
+    const char *name = share->session != NULL ? share->session : share->principal;
+    return name == NULL ? store->all_bytes
+                        : (int64_t)json_integer_value(json_object_get(counts, name));
+}
+
+static void add_count(json_t *counts, const char *name, int64_t bytes)
+{
+    json_int_t before = json_integer_value(json_object_get(counts, name));
+    json_object_set_new(counts, name, json_integer(before + (json_int_t)bytes));
+}
+
+/* One-shots are no session. */
+void cbx_store_count_bytes(struct cbx_store *store, const char *session, const char *principal,
+                           int64_t bytes)
+{
+    store->all_bytes += bytes;
+    add_count(store->principal_bytes, principal, bytes);
+    if (session[0] != '\0') {
+        add_count(store->session_bytes, session, bytes);
+    }
+}
+
+/* With the lock: counts anew. */
+int cbx_store_count_all(struct cbx_store *store, struct cbx_err *err)
+{
+    sqlite3_stmt *rows = cbx_store_prepare(
+        store,
+        "SELECT session, principal, sum(code + results) FROM sizes GROUP BY session, principal",
+        NULL, 0);
+    int step = SQLITE_ERROR;
+    store->all_bytes = 0;
+    json_object_clear(store->session_bytes);
+    json_object_clear(store->principal_bytes);
+    while (rows != NULL && (step = sqlite3_step(rows)) == SQLITE_ROW) {
+        cbx_store_count_bytes(store, (const char *)sqlite3_column_text(rows, 0),
+                              (const char *)sqlite3_column_text(rows, 1),
+                              sqlite3_column_int64(rows, 2));
+    }
+    cbx_store_release(rows);
+    return step == SQLITE_DONE ? 0 : cbx_store_fail(store, err);
+}
+
+/* --- dropping ----------------------------------------------------------------------------------- */
+
+/* What can be dropped of one row. */
+struct droppable {
+    int64_t id, bytes;
+};
+enum { BATCH = 64 };
+
+#define DROPPABLE                                                                                  \
+    "(SELECT s.id AS id, s.principal AS principal, s.results +"                                    \
+    " CASE WHEN s.session IN (SELECT id FROM sessions) THEN 0 ELSE s.code END AS bytes"            \
+    " FROM sizes s JOIN executions e ON e.rowid=s.id"                                              \
+    " WHERE (?1 IS NULL OR s.session=?1) AND (?2 IS NULL OR s.principal=?2)"                       \
+    " AND e.completed_at IS NOT NULL) WHERE bytes>0 "
+
+/* With the lock: the oldest rows of the share of which something can be dropped. -1 when the database fails. */
+static int find_droppable(struct cbx_store *store, const struct share *share,
+                          struct droppable out[BATCH])
+{
+    const char *const values[] = { share->session, share->principal };
+    sqlite3_stmt *rows = cbx_store_prepare(
+        store, "SELECT id, bytes FROM " DROPPABLE "ORDER BY id LIMIT 64", values, 2);
+    int count = 0, step = SQLITE_ERROR;
+    while (rows != NULL && (step = sqlite3_step(rows)) == SQLITE_ROW && count < BATCH) {
+        out[count].id = sqlite3_column_int64(rows, 0);
+        out[count++].bytes = sqlite3_column_int64(rows, 1);
+    }
+    cbx_store_release(rows);
+    return step == SQLITE_DONE ? count : -1;
+}
+
+/* With the lock, in a transaction: drops the oldest rows of the share until `*bytes`, which are counted down, are at most `most`, or nothing is left
+ * to drop. Sets *dropped to the bytes. */
+static int drop_oldest(struct cbx_store *store, const struct share *share, int64_t bytes,
+                       int64_t most, int64_t *dropped, struct cbx_err *err)
+{
+    struct droppable rows[BATCH];
+    int count = BATCH, failed = 0;
+    *dropped = 0;
+    while (!failed && bytes - *dropped > most && count > 0) {
+        count = find_droppable(store, share, rows);
+        failed = count < 0 ? cbx_store_fail(store, err) : 0;
+        for (int i = 0; i < count && !failed && bytes - *dropped > most; i++) {
+            char id[24];
+            const char *const values[] = { id };
+            snprintf(id, sizeof(id), "%lld", (long long)rows[i].id);
+            failed = cbx_store_execute_locked(store, DROP "rowid=CAST(? AS INTEGER)", values, 1,
+                                              NULL, err);
+            *dropped += rows[i].bytes;
+        }
+    }
+    return failed;
+}
+
+/* With the lock: the principal of which most can be dropped, "" when nothing can be, and how much more that is than of the next one. */
+static int find_largest(struct cbx_store *store, char out[CBX_NAME_MAX + 1], int64_t *more,
+                        struct cbx_err *err)
+{
+    const char *const values[] = { NULL, NULL };
+    sqlite3_stmt *rows = cbx_store_prepare(store,
+                                           "SELECT principal, sum(bytes) FROM " DROPPABLE
+                                           "GROUP BY principal ORDER BY 2 DESC LIMIT 2",
+                                           values, 2);
+    int step = SQLITE_ERROR;
+    out[0] = '\0';
+    *more = 0;
+    for (int i = 0; rows != NULL && (step = sqlite3_step(rows)) == SQLITE_ROW; i++) {
+        int64_t bytes = sqlite3_column_int64(rows, 1);
+        if (i == 0) {
+            snprintf(out, CBX_NAME_MAX + 1, "%s", (const char *)sqlite3_column_text(rows, 0));
+        }
+        *more = i == 0 ? bytes : *more - bytes;
+    }
+    cbx_store_release(rows);
+    return step == SQLITE_DONE ? 0 : cbx_store_fail(store, err);
+}
+
+/* With the lock, in a transaction: drops the oldest rows of the principal that has most, until another one has as much, and so on. So
+ * no principal's results are evicted for one that stores more. */
+static int drop_largest(struct cbx_store *store, int64_t most, struct cbx_err *err)
+{
+    int64_t left = store->all_bytes, dropped = 1;
+    int failed = 0;
+    while (!failed && left > most && dropped > 0) {
+        char principal[CBX_NAME_MAX + 1];
+        const struct share share = { .principal = principal };
+        int64_t more = 0;
+        dropped = 0;
+        failed = find_largest(store, principal, &more, err);
+        if (!failed) {
+            int64_t excess = left - most < more ? left - most : more;
+            failed = drop_oldest(store, &share, excess > 0 ? excess : 1, 0, &dropped, err);
+        }
+        left -= dropped;
+    }
+    return failed;
+}
+
+/* With the lock: makes room for `bytes` more below `quota`. The counts may be too high: they are
+ * made anew before anything is dropped. More is dropped than is needed, so that a full store does not
+ * count with each execution. CBX_ETOOBIG when what cannot be dropped is too much. */
+static int make_room_below(struct cbx_store *store, const struct share *share, int64_t quota,
+                           int64_t bytes, struct cbx_err *err)
+{
+    if (bytes_of(store, share) + bytes <= quota) {
+        return 0;
+    }
+    int failed = cbx_store_count_all(store, err);
+    if (failed || bytes_of(store, share) + bytes <= quota) {
+        return failed;
+    }
+    int64_t most = quota - quota / 8 - bytes, dropped;
+    most = most > 0 ? most : 0;
+    bool begun = cbx_store_run(store, "BEGIN");
+    failed = !begun ? cbx_store_fail(store, err)
+             : share->session == NULL && share->principal == NULL
+                 ? drop_largest(store, most, err)
+                 : drop_oldest(store, share, bytes_of(store, share), most, &dropped, err);
+    failed = failed ? failed : cbx_store_count_all(store, err);
+    if (failed || !cbx_store_run(store, "COMMIT")) {
+        failed = failed ? failed : cbx_store_fail(store, err);
+        cbx_store_run(store, "ROLLBACK");
+        cbx_store_count_all(store, NULL);
+        return failed;
+    }
+    return bytes_of(store, share) + bytes <= quota ? 0 : CBX_ETOOBIG;
+}
+
+/* With the lock. */
+int cbx_store_make_room(struct cbx_store *store, const char *session, const char *principal,
+                        int64_t bytes, struct cbx_err *err)
+{
+    enum { MIB = 1024 * 1024 };
+    const struct share of_session = { .session = session },
+                       of_principal = { .principal = principal };
+    int failed = session[0] != '\0'
+                     ? make_room_below(store, &of_session, store->limits.session_bytes, bytes, err)
+                     : 0;
+    if (failed == CBX_ETOOBIG) {
+        return cbx_fail(
+            err, CBX_ETOOBIG,
+            "the code of the session, which cannot be dropped, leaves no room below %lld "
+            "MiB; open a new session",
+            (long long)(store->limits.session_bytes / MIB));
+    }
+    failed = failed
+                 ? failed
+                 : make_room_below(store, &of_principal, store->limits.principal_bytes, bytes, err);
+    if (failed == CBX_ETOOBIG) {
+        return cbx_fail(err, CBX_EBUSY,
+                        "the code of your open sessions and what runs leave no room below %lld "
+                        "MiB; close sessions, or try again later",
+                        (long long)(store->limits.principal_bytes / MIB));
+    }
+    failed = failed ? failed : make_room_below(store, &all, store->limits.store_bytes, bytes, err);
+    return failed != CBX_ETOOBIG
+               ? failed
+               : cbx_fail(err, CBX_EBUSY,
+                          "the code of open sessions and what runs leave no room below %lld MiB; "
+                          "close sessions, or try again later",
+                          (long long)(store->limits.store_bytes / MIB));
+}
+
+int cbx_store_check_space(const struct cbx_store *store, int code, struct cbx_err *err)
+{
+    enum { MIB = 1024 * 1024 };
+    struct statvfs status;
+    if (store->dir < 0) { /* in memory */
+        return 0;
+    }
+    if (fstatvfs(store->dir, &status) < 0) {
+        return cbx_fail(err, code, "the file system of the state directory: %s", strerror(errno));
+    }
+    int64_t bytes = (int64_t)status.f_bavail * (int64_t)status.f_frsize;
+    return bytes >= store->limits.free_bytes
+               ? 0
+               : cbx_fail(err, code,
+                          "the file system of the state directory has %lld MiB free, and the last "
+                          "%lld MiB are left to the audit log; free some space",
+                          (long long)(bytes / MIB), (long long)(store->limits.free_bytes / MIB));
+}
+
+size_t cbx_store_result_max(struct cbx_store *store, const char **reason)
+{
+    bool full = cbx_store_check_space(store, CBX_EIO, NULL) != 0;
+    *reason = full ? "the file system of the state directory is full"
+                   : "the results of one execution may not be larger in the store";
+    return (size_t)(full ? store->limits.short_bytes : store->limits.execution_bytes);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ * The subject of a judgement: the properties of a request besides its source. subject.def lists
+ * its text fields. */
+#ifndef CBX_GATEWAY_IPC_SEAL_SUBJECT_H
+#define CBX_GATEWAY_IPC_SEAL_SUBJECT_H
+
+#include "gateway/ipc/seal/voucher.h"
+#include "policies/base/json.h"
+#include "policies/permit.h"
+
+/* "token ID", "issuer NAME" with the name of an issuer that the operator chose, and those of its grants that the token has
+ * behind it ("issuer NAME (GRANT, GRANT)"), "Unix socket". */
+enum { CBX_CREDENTIAL_MAX = 511 };
+#define CBX_CREDENTIAL_PEER "Unix socket"
+
+/* Strings are borrowed. */
+struct cbx_subject {
+    enum cbx_action action;
+#define CBX_SUBJECT(member, max_bytes, in_permit, meaning) struct cbx_str member;
+#include "gateway/ipc/seal/subject.def"
+#undef CBX_SUBJECT
+    /* For the executor alone: what shows that the principal asked (voucher.h), or empty. It is written nowhere. */
+    struct cbx_str proof;
+    struct cbx_str voucher_subject; /* what `proof` is for, when it is the voucher of a run */
+    const json_t *arguments; /* of a file program: argv[1] and on, strings; NULL = none. Borrowed */
+    /* Variables that the caller sets for the program: {NAME: VALUE}; from a worker on {NAME: SHA-256 of the value}. NULL = none. Borrowed */
+    const json_t *environment;
+    /* OPEN and RUN: the packages that are installed for the sandbox, the text of a set (analyzer/packages/resolved.h); empty = none */
+    struct cbx_str packages;
+    const json_t
+        *mounts; /* folders of the host in the sandbox (mount_requests.h); NULL = none. Borrowed */
+    const struct cbx_limits *limits; /* asked for, members may be unset; NULL = the policy's */
+    /* What was admitted to the session before: a past as a worker sealed it (seal.h), or empty; then
+     * the entries behind it (cbx_entry_write). */
+    struct cbx_str past, entries;
+};
+
+/* "check", "open", "run", "file", "resolve", "install"; and back: CBX_ACTION_CHECK for an unknown name, for it allows nothing. */
+const char *cbx_action_name(enum cbx_action action);
+enum cbx_action cbx_action_of(struct cbx_str name);
+
+/* Writes a claim into the JSON object `into`, unless it is empty. */
+void cbx_claim_write(const char *name, struct cbx_str claim, json_t *into);
+
+/* Copies the claims that the JSON object `from` has (NULL = none) into the JSON object `into`. */
+void cbx_claim_copy(const json_t *from, json_t *into);
+
+/* Writes the text fields, the claims, the arguments and the mounts into the JSON object `into`. */
+void cbx_subject_write(const struct cbx_subject *subject, json_t *into);
+
+/* May a caller set these variables ({NAME: TEXT}, NULL = none) under the policy? CBX_EINVAL, with what is allowed, and CBX_ETOOBIG. */
+int cbx_environment_check(const struct cbx_policy *policy, const json_t *environment,
+                          struct cbx_err *err);
+
+/* {NAME: SHA-256 of VALUE} of {NAME: VALUE} (new reference); NULL for NULL or an empty object. */
+json_t *cbx_environment_hashes(const json_t *environment);
+
+/* What stands for such hashes in a permit: the SHA-256 of their canonical JSON; all zero for NULL. */
+struct cbx_sha256 cbx_environment_digest(const json_t *hashes);
+
+/* The arguments as permits have them, each terminated by NUL, appended to `out` (initialised with
+ * CBX_ARGUMENTS_BYTES_MAX). CBX_EINVAL for what is not a string or has a NUL, CBX_ETOOBIG. */
+int cbx_arguments_join(const json_t *arguments, struct cbx_buf *out, struct cbx_err *err);
+
+#endif
