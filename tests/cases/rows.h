@@ -4,7 +4,7 @@
 #ifndef CBX_TESTS_CASES_ROWS_H
 #define CBX_TESTS_CASES_ROWS_H
 
-#include "analyzer/sinks.h"
+#include "analyzer/facts/sinks.h"
 #include "policies/base/buf.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static inline void add_capabilities(struct cbx_buf *out, uint32_t bits)
 {
     static const char *const words[] = {
 #define CBX_CAPABILITY(id, word, ...) word,
-#include "policies/capabilities.def"
+#include "policies/guard/capabilities.def"
 #undef CBX_CAPABILITY
     };
     bool first = true;
@@ -112,7 +112,7 @@ static const struct rows_table rows_tables[] = {
       "import R\nimport os\nt = open('f').read()\n1(t, t, 2=t)\n1(os)\nq = os\nq.1('id')\n" },
     { "analyzer/lang/python/evaluated.def", "python",
       "import R\nt = open('f').read()\n1(t, t, t, t, 2=t)\n" },
-    { "analyzer/lang/python/magics.def", "ipython", "%1 2 import os; os.system('id')\n" },
+    { "analyzer/lang/python/notebook/magics.def", "ipython", "%1 2 import os; os.system('id')\n" },
     { "analyzer/lang/javascript/names.def", "javascript",
       "const t = require('fs').readFileSync('f', 'utf8');\n1(t, t);\nrequire('R').1(t, "
       "t);\n1(t).2(t);\n" },
