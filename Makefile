@@ -80,7 +80,6 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-MAKEFLAGS += --no-builtin-rules
 .PHONY: all check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-format \
         setup engine demo test live bench install uninstall clean help FORCE
 
@@ -137,11 +136,11 @@ $B/%.o: %.c $B/flags | $G/.fetched
 # The presets are compiled in, so that codebox-lint needs no file beside it: as YAML, and as data that is loaded without parsing.
 # compile_presets writes that data; it is linked with the same loader, but with presets that are YAML alone.
 PRESETS  := $(wildcard policies/presets/*.yaml)
-COMPILER := $(filter-out $B/policies/load/preset.o,$(call objects,$(call sources,policies))) $B/policies/preset_source.o $B/policies/load/compile_presets.o
-$B/policies/load/preset.o $B/policies/preset_source.o: $(PRESETS)
+COMPILER := $(filter-out $B/policies/load/preset.o,$(call objects,$(call sources,policies))) $B/policies/load/preset_source.o $B/policies/load/compile_presets.o
+$B/policies/load/preset.o $B/policies/load/preset_source.o: $(PRESETS)
 $B/policies/load/preset.o: $B/presets/done
 $B/policies/load/preset.o: private ALL_CFLAGS += -DCBX_PRESET_IMAGES='"$B/presets"'
-$B/policies/preset_source.o: policies/load/preset.c $B/flags
+$B/policies/load/preset_source.o: policies/load/preset.c $B/flags
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$Q$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -400,6 +399,5 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
 
--include $(shell find $B -name '*.d' 2>/dev/null)
-# Sources that were moved since still stand in the dependencies of an older build.
-%.c: ;
+# Only those of sources that exist: an older build also has those of sources that were moved since.
+-include $(foreach d,$(shell find $B -name '*.d' 2>/dev/null),$(if $(wildcard $(d:$B/%.d=%.c)),$d)) $(wildcard $B/policies/load/preset_source.d)
