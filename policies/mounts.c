@@ -52,7 +52,10 @@ int cbx_mount_parse(struct cbx_str text, struct cbx_mount_request *out, struct c
     }
     out->writable = writable;
     int failed = straighten(parts[0], "host's path", out->host, err);
-    return failed ? failed : straighten(parts[1], "container's path", out->container, err);
+    if (failed) {
+        return failed;
+    }
+    return straighten(parts[1], "container's path", out->container, err);
 }
 
 void cbx_mount_write(const struct cbx_mount_request *request, struct cbx_buf *out)

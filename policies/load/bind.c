@@ -131,8 +131,11 @@ static int read_list(struct binder *b, const struct cbx_key *key, const struct c
     uint32_t count = one ? 1 : node->count;
     int failed = check_bounds(b, key, node, count, " items");
     struct cbx_str *items = cbx_arena_array(b->arena, count + 1u, sizeof(*items));
-    if (failed || items == NULL) {
-        return failed ? failed : fail_memory(b, node);
+    if (failed) {
+        return failed;
+    }
+    if (items == NULL) {
+        return fail_memory(b, node);
     }
     const struct cbx_yaml *item = one ? node : node->first;
     for (uint32_t i = 0; i < count; i++, item = item->next) {
@@ -303,8 +306,11 @@ static int read_minimum(struct binder *b, const struct cbx_key *key, const struc
     }
     int failed = check_bounds(b, key, node, node->count, " items");
     struct cbx_minimum *items = cbx_arena_array(b->arena, node->count + 1u, sizeof(*items));
-    if (failed || items == NULL) {
-        return failed ? failed : fail_memory(b, node);
+    if (failed) {
+        return failed;
+    }
+    if (items == NULL) {
+        return fail_memory(b, node);
     }
     size_t count = 0;
     for (const struct cbx_yaml *entry = node->first; entry != NULL; entry = entry->next) {
@@ -354,8 +360,11 @@ static int read_sections(struct binder *b, const struct cbx_key *key, const stru
     }
     int failed = check_bounds(b, key, node, node->count, " items");
     char *items = cbx_arena_array(b->arena, node->count + 1u, section->size);
-    if (failed || items == NULL) {
-        return failed ? failed : fail_memory(b, node);
+    if (failed) {
+        return failed;
+    }
+    if (items == NULL) {
+        return fail_memory(b, node);
     }
     size_t count = 0;
     for (const struct cbx_yaml *item = node->first; item != NULL; item = item->next, count++) {
@@ -578,5 +587,8 @@ int cbx_draft_bind(const struct cbx_yaml *root, struct cbx_arena *arena, struct 
 {
     struct binder b = { .arena = arena, .err = err };
     int failed = bind_section(&b, &cbx_section_policy, root, out);
-    return failed ? failed : cbx_draft_check(out, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_draft_check(out, err);
 }

@@ -163,7 +163,16 @@ int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err)
                            "network mode egress needs 'egress: [hosts]'");
     }
     int failed = check_minimums(&draft->packages.pip, true, err);
-    failed = failed ? failed : check_minimums(&draft->packages.npm, false, err);
-    failed = failed ? failed : check_environment(draft, err);
-    return failed ? failed : check_exceptions(draft, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_minimums(&draft->packages.npm, false, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_environment(draft, err);
+    if (failed) {
+        return failed;
+    }
+    return check_exceptions(draft, err);
 }

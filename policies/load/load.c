@@ -166,12 +166,16 @@ static int parse_draft(struct loader *l, struct cbx_str text, const char *folder
     struct cbx_yaml *root;
     int failed = cbx_yaml_parse(text, CBX_POLICY_DEPTH_MAX, l->arena, &root, l->err);
     struct cbx_draft draft = { 0 };
-    failed = failed ? failed : cbx_draft_bind(root, l->arena, &draft, l->err);
+    if (!failed) {
+        failed = cbx_draft_bind(root, l->arena, &draft, l->err);
+    }
     for (size_t i = 0; !failed && i < draft.rule_count; i++) {
         draft.rules[i].v.line = draft.rules[i].head.line;
         draft.rules[i].v.origin = draft.name;
     }
-    failed = failed ? failed : apply_extends(l, folder, chain, &draft);
+    if (!failed) {
+        failed = apply_extends(l, folder, chain, &draft);
+    }
     if (!failed) {
         *out = draft;
         return 0;
@@ -230,7 +234,10 @@ static int load_draft(struct loader *l, const char *name, const char *folder,
         folder = NULL;
     }
     struct chain chain = { .name = path, .up = up, .depth = up != NULL ? up->depth + 1 : 0 };
-    failed = failed ? failed : check_chain(l, &chain);
+    if (failed) {
+        return failed;
+    }
+    failed = check_chain(l, &chain);
     if (failed) {
         return failed;
     }
@@ -322,7 +329,10 @@ static int seal(const struct cbx_image *loaded, struct cbx_policy *policy, struc
         return 0;
     }
     int failed = hash_policy(policy, err);
-    return failed ? failed : cbx_index_build(policy, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_index_build(policy, err);
 }
 
 json_t *cbx_policy_json(const struct cbx_policy *policy)
@@ -351,11 +361,15 @@ static int load(const char *name, bool from_source, struct cbx_policy **out, str
     struct loader l = { .arena = &policy->arena, .err = err, .from_source = from_source };
     struct cbx_image loaded = { 0 };
     int failed = load_draft(&l, name, "", NULL, &loaded);
-    failed = failed ? failed : seal(&loaded, policy, err);
-    if (!failed) {
-        *out = cbx_steal(&policy);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = seal(&loaded, policy, err);
+    if (failed) {
+        return failed;
+    }
+    *out = cbx_steal(&policy);
+    return 0;
 }
 
 int cbx_policy_load(const char *name, struct cbx_policy **out, struct cbx_err *err)
@@ -378,11 +392,15 @@ int cbx_policy_read(struct cbx_str bytes, struct cbx_policy **out, struct cbx_er
     CBX_AUTO(policy) policy = new_policy();
     struct cbx_image loaded = { 0 };
     int failed = cbx_image_read(bytes, &policy->arena, &loaded, err);
-    failed = failed ? failed : seal(&loaded, policy, err);
-    if (!failed) {
-        *out = cbx_steal(&policy);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = seal(&loaded, policy, err);
+    if (failed) {
+        return failed;
+    }
+    *out = cbx_steal(&policy);
+    return 0;
 }
 
 int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy **out,
@@ -400,11 +418,15 @@ int cbx_policy_parse(struct cbx_str yaml, const char *label, struct cbx_policy *
     if (failed && err != NULL && strncmp(err->text, "policy ", 7) != 0) {
         cbx_wrap(err, "policy '%s'", label);
     }
-    failed = failed ? failed : seal(&loaded, policy, err);
-    if (!failed) {
-        *out = cbx_steal(&policy);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = seal(&loaded, policy, err);
+    if (failed) {
+        return failed;
+    }
+    *out = cbx_steal(&policy);
+    return 0;
 }
 
 void cbx_policy_free(struct cbx_policy *policy)

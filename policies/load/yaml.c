@@ -189,7 +189,10 @@ static int add_scalar(struct builder *b, const yaml_event_t *event)
         return fail(b, event, CBX_ETOOBIG, "more than 200000 nodes");
     }
     int failed = add_anchor(b, event, event->data.scalar.anchor, node);
-    return failed ? failed : attach(b, event, node);
+    if (failed) {
+        return failed;
+    }
+    return attach(b, event, node);
 }
 
 static int open_collection(struct builder *b, const yaml_event_t *event, enum cbx_yaml_kind kind,
@@ -209,7 +212,9 @@ static int open_collection(struct builder *b, const yaml_event_t *event, enum cb
         return fail(b, event, CBX_ETOOBIG, "more than 200000 nodes");
     }
     int failed = add_anchor(b, event, anchor, node);
-    failed = failed ? failed : attach(b, event, node);
+    if (!failed) {
+        failed = attach(b, event, node);
+    }
     b->stack[b->depth++] = (struct frame){ .node = node };
     return failed;
 }
