@@ -185,10 +185,27 @@ static int list_installs(struct stages *s)
     return 0;
 }
 
+static int judge_facts(struct stages *s, const struct cbx_notebook *notebook, TSTree *tree)
+{
+    struct cbx_hits hits = { 0 };
+    struct cbx_evidence evidence = {
+        .facts = &s->facts, .tree = tree, .text = notebook->text, .folders = s->request->folders
+    };
+    cbx_places_follow(&s->facts);
+    int failed = cbx_rules_match(s->policy, &evidence, s->arena, &hits);
+    if (failed) {
+        return failed;
+    }
+    failed = decide(s, &hits);
+    if (failed) {
+        return failed;
+    }
+    return list_installs(s);
+}
+
 static int analyze_readable(struct stages *s)
 {
     struct cbx_notebook notebook = { .text = s->source.text };
-    struct cbx_hits hits = { 0 };
     TSTree *tree = NULL;
     int failed = extract(s, &notebook, &tree);
     if (!failed) {
@@ -199,14 +216,8 @@ static int analyze_readable(struct stages *s)
     }
     if (!failed) {
         s->out->sha256 = cbx_sha256_of(s->out->text);
-        struct cbx_evidence evidence = {
-            .facts = &s->facts, .tree = tree, .text = notebook.text, .folders = s->request->folders
-        };
-        cbx_places_follow(&s->facts);
-        failed = cbx_rules_match(s->policy, &evidence, s->arena, &hits);
+        failed = judge_facts(s, &notebook, tree);
     }
-    failed = failed ? failed : decide(s, &hits);
-    failed = failed ? failed : list_installs(s);
     if (tree != NULL) {
         cbx_tree_delete(tree);
     }

@@ -139,8 +139,10 @@ int cbx_dump_facts(const struct cbx_policy *policy, const struct cbx_analysis *r
     if (!failed) {
         ts_tree_delete(s.tree);
     }
-    return failed ? failed
-           : out->overflow
+    if (failed) {
+        return failed;
+    }
+    return out->overflow
                ? cbx_fail(err, CBX_ETOOBIG, "the facts are larger than %zu bytes", out->max_bytes)
                : 0;
 }

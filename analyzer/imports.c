@@ -120,7 +120,10 @@ static int match(const struct cbx_importer *importer, const struct names *names,
     }
     const struct cbx_evidence evidence = { .facts = &facts };
     int failed = cbx_rules_match(importer->policy, &evidence, names->arena, hits);
-    return failed ? failed : hits->truncated ? CBX_ETOOBIG : 0;
+    if (failed) {
+        return failed;
+    }
+    return hits->truncated ? CBX_ETOOBIG : 0;
 }
 
 static bool is_asked(const struct cbx_importer *importer)
@@ -188,7 +191,9 @@ int cbx_imports_list(const struct cbx_importer *importer, struct cbx_buf *out, s
     cbx_arena_init(&arena, ARENA_BYTES);
     struct names names = { .arena = &arena };
     int failed = collect(importer, &names);
-    failed = failed ? failed : mark(importer, &names);
+    if (!failed) {
+        failed = mark(importer, &names);
+    }
     for (size_t i = 0; i < names.count && !failed; i++) {
         const struct name *name = &names.items[i];
         if (name->mark != mark_around(&names, i)) {

@@ -210,21 +210,27 @@ int cbx_baseline_parse(struct cbx_str json, struct cbx_baseline **out, struct cb
         abort();
     }
     int failed = cbx_json_parse(json, CBX_BASELINE_MAX_BYTES, &baseline->root, err);
-    if (!failed && !json_is_object(baseline->root)) {
-        failed = cbx_fail(err, CBX_EINVAL, "this is JSON, but no baseline: it is no object");
+    if (failed) {
+        return failed;
     }
-    failed = failed ? failed
-                    : cbx_json_read(baseline->root, head_fields,
-                                    sizeof(head_fields) / sizeof(head_fields[0]), &head, err);
-    if (!failed && !cbx_str_is(head.tool, "codebox-lint")) {
-        failed = cbx_fail(err, CBX_EINVAL, "the tool is '%.*s', allowed is codebox-lint",
-                          CBX_STR_SHOWN(head.tool));
+    if (!json_is_object(baseline->root)) {
+        return cbx_fail(err, CBX_EINVAL, "this is JSON, but no baseline: it is no object");
     }
-    failed = failed ? failed : read_entries(head.findings, baseline, err);
-    if (!failed) {
-        *out = cbx_steal(&baseline);
+    failed = cbx_json_read(baseline->root, head_fields,
+                           sizeof(head_fields) / sizeof(head_fields[0]), &head, err);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    if (!cbx_str_is(head.tool, "codebox-lint")) {
+        return cbx_fail(err, CBX_EINVAL, "the tool is '%.*s', allowed is codebox-lint",
+                        CBX_STR_SHOWN(head.tool));
+    }
+    failed = read_entries(head.findings, baseline, err);
+    if (failed) {
+        return failed;
+    }
+    *out = cbx_steal(&baseline);
+    return 0;
 }
 
 static int read_file(const char *path, struct cbx_buf *out, struct cbx_err *err)
@@ -252,7 +258,9 @@ int cbx_baseline_load(const char *path, struct cbx_baseline **out, struct cbx_er
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_BASELINE_MAX_BYTES);
     int failed = read_file(path, &text, err);
-    failed = failed ? failed : cbx_baseline_parse(cbx_buf_str(&text), out, err);
+    if (!failed) {
+        failed = cbx_baseline_parse(cbx_buf_str(&text), out, err);
+    }
     return failed ? cbx_wrap(err, "baseline '%s'", path) : 0;
 }
 

@@ -169,7 +169,9 @@ static int take_decision(struct cbx_lint_check *c, const struct cbx_decision *de
     for (size_t i = 0; !failed && i < decision->finding_count; i++) {
         cbx_lint_check_keep(c, &decision->findings[i], cell, source.text);
     }
-    failed = failed || !source.readable ? failed : suppress_inline(c, cell, source.text, first);
+    if (!failed && source.readable) {
+        failed = suppress_inline(c, cell, source.text, first);
+    }
     c->file.truncated |= decision->truncated;
     return failed;
 }
@@ -382,7 +384,10 @@ static int check_path(struct cbx_lint_check *c, const struct cbx_lint_path *path
         c->file.language = cbx_str_of(path->language);
         failed = cbx_lint_check_cell(c, &whole, NULL, 0);
     }
-    return failed ? failed : finish(c, out);
+    if (failed) {
+        return failed;
+    }
+    return finish(c, out);
 }
 
 static void name_file(struct cbx_lint_check *c, const struct cbx_lint_path *path)

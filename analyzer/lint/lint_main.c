@@ -163,7 +163,13 @@ static int find_paths(const struct cbx_lint_options *o, struct cbx_lint_paths *p
     CBX_AUTO(ignore) include = NULL;
     CBX_AUTO(ignore) exclude = NULL;
     int failed = read_globs("include", &o->include, &include, err);
-    failed = failed ? failed : read_globs("exclude", &o->exclude, &exclude, err);
+    if (failed) {
+        return failed;
+    }
+    failed = read_globs("exclude", &o->exclude, &exclude, err);
+    if (failed) {
+        return failed;
+    }
     struct cbx_lint_filter filter = { .language = o->language,
                                       .input_name = o->stdin_filename,
                                       .no_ignore = o->no_ignore,
@@ -310,12 +316,21 @@ static int lint_all(const struct cbx_lint_options *o, const struct cbx_policy *p
     };
     unsigned jobs = o->jobs > 0 ? (unsigned)o->jobs : cbx_lint_cpus();
     int failed = cbx_lint_paths_init(&paths, err);
-    if (!failed && o->baseline != NULL) {
-        failed = cbx_baseline_load(o->baseline, &baseline, err);
+    if (failed) {
+        return failed;
     }
-    failed = failed ? failed : find_paths(o, &paths, err);
-    lint.baseline = baseline;
-    return failed ? failed : lint_paths(o, &lint, &paths, jobs, err);
+    if (o->baseline != NULL) {
+        failed = cbx_baseline_load(o->baseline, &baseline, err);
+        if (failed) {
+            return failed;
+        }
+        lint.baseline = baseline;
+    }
+    failed = find_paths(o, &paths, err);
+    if (failed) {
+        return failed;
+    }
+    return lint_paths(o, &lint, &paths, jobs, err);
 }
 
 /* --- the program ------------------------------------------------------------------------------ */
@@ -332,7 +347,10 @@ static int show_rules(const struct cbx_lint_options *o, const struct cbx_policy 
     } else {
         cbx_lint_list_rules(policy, json, &text);
     }
-    return failed ? failed : print(&text);
+    if (failed) {
+        return failed;
+    }
+    return print(&text);
 }
 
 /* The findings of open documents have the form of the JSON report. */

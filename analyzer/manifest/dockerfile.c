@@ -291,7 +291,10 @@ static int read_command(struct reading *r, uint32_t at, struct line line, bool h
     if (script) {
         struct line body;
         int failed = read_heredoc(r, &h, &body);
-        return failed ? failed : take_script(r, body);
+        if (failed) {
+            return failed;
+        }
+        return take_script(r, body);
     }
     bool array = at < line.end && r->file.p[at] == '[';
     if (array && continuation(r->file, line) == line.end &&
@@ -303,7 +306,10 @@ static int read_command(struct reading *r, uint32_t at, struct line line, bool h
         return fail_at(r, at, "an array of words over several lines is not read");
     }
     int failed = heredocs ? take_heredocs(r, at, &maker) : 0;
-    return failed ? failed : cbx_piece_maker_end(&maker, "shell", r->out, r->err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_piece_maker_end(&maker, "shell", r->out, r->err);
 }
 
 /* Shells whose text the analyzer reads. */

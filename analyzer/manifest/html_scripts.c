@@ -231,7 +231,10 @@ static int check_error(struct reading *r, TSNode error)
         }
     }
     ts_tree_cursor_delete(&cursor);
-    return failed ? failed : check_gap(r, range.start, range.end);
+    if (failed) {
+        return failed;
+    }
+    return check_gap(r, range.start, range.end);
 }
 
 static int take_node(struct reading *r, TSNode node)

@@ -100,7 +100,10 @@ int cbx_manifest_read_workflow(struct cbx_str text, struct cbx_arena *arena,
 {
     struct reading r = { .arena = arena, .out = out, .err = err };
     int failed = begin(&r, text);
-    return failed ? failed : cbx_doc_each(&r.doc, "jobs.*", read_job, &r, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_doc_each(&r.doc, "jobs.*", read_job, &r, err);
 }
 
 int cbx_manifest_read_action(struct cbx_str text, struct cbx_arena *arena, struct cbx_manifest *out,
@@ -108,7 +111,10 @@ int cbx_manifest_read_action(struct cbx_str text, struct cbx_arena *arena, struc
 {
     struct reading r = { .arena = arena, .out = out, .err = err, .shell = CBX_STR("bash") };
     int failed = begin(&r, text);
-    return failed ? failed : cbx_doc_each(&r.doc, "runs.steps[]", read_step, &r, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_doc_each(&r.doc, "runs.steps[]", read_step, &r, err);
 }
 
 /* --- GitLab ----------------------------------------------------------------------------------- */

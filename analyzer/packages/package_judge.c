@@ -232,7 +232,9 @@ int cbx_packages_judge(const struct cbx_policy *policy, const struct cbx_package
     int failed = j == NULL ? CBX_ETOOBIG : 0;
     if (!failed && request->resolved != NULL) {
         failed = list_resolved(request->resolved, arena, &text);
-        failed = failed ? failed : set_text(request->resolved, arena, &out->text);
+        if (!failed) {
+            failed = set_text(request->resolved, arena, &out->text);
+        }
     }
     if (failed) {
         return cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");
@@ -258,7 +260,9 @@ int cbx_packages_judge(const struct cbx_policy *policy, const struct cbx_package
                    .detail = CBX_STR(
                        "the policy gives installs no network, 'network: packages-only' does") });
     }
-    failed = failed ? failed : decide_packages(j);
+    if (!failed) {
+        failed = decide_packages(j);
+    }
     return failed || arena->exhausted ? cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory")
                                       : 0;
 }

@@ -181,7 +181,10 @@ static int take_scalar(struct builder *b, const yaml_event_t *event)
         open->key = node;
     }
     int failed = keep_anchor(b, event, copy(b, event->data.scalar.anchor), node);
-    return failed || key ? failed : keep_root(b, node);
+    if (failed || key) {
+        return failed;
+    }
+    return keep_root(b, node);
 }
 
 static int open_node(struct builder *b, const yaml_event_t *event, enum cbx_doc_kind kind,
@@ -213,7 +216,10 @@ static int close_node(struct builder *b, const yaml_event_t *event)
         frame.node->first = frame.node->last = NULL;
     }
     int failed = keep_anchor(b, event, frame.anchor, frame.node);
-    return failed ? failed : keep_root(b, frame.node);
+    if (failed) {
+        return failed;
+    }
+    return keep_root(b, frame.node);
 }
 
 /* An alias shares the content of its anchor. An anchor is known behind its node: no node contains itself. */

@@ -63,7 +63,10 @@ static int read_uv_package(void *context, const struct cbx_doc_node *package)
     if (!failed) {
         failed = cbx_locked_add_index(l, index);
     }
-    return failed ? failed : add_files(l, package, index.text);
+    if (failed) {
+        return failed;
+    }
+    return add_files(l, package, index.text);
 }
 
 /* --- poetry, pdm ------------------------------------------------------------------------------ */
@@ -85,7 +88,10 @@ static int read_poetry_package(void *context, const struct cbx_doc_node *package
         return cbx_locked_add_direct(l, name, url.text);
     }
     int failed = cbx_locked_add(l, name, cbx_doc_text(package, "version"));
-    return failed ? failed : cbx_locked_add_index(l, url);
+    if (failed) {
+        return failed;
+    }
+    return cbx_locked_add_index(l, url);
 }
 
 static int read_pdm_package(void *context, const struct cbx_doc_node *package)
@@ -190,5 +196,8 @@ int cbx_manifest_read_pipfile_lock(struct cbx_str text, struct cbx_arena *arena,
     }
     struct cbx_locking l = { .doc = &doc, .arena = arena, .out = out, .err = err };
     failed = read_each(&l, "_meta.sources[].url", read_index);
-    return failed ? failed : read_each(&l, "*", read_pipenv_group);
+    if (failed) {
+        return failed;
+    }
+    return read_each(&l, "*", read_pipenv_group);
 }

@@ -124,5 +124,8 @@ int cbx_locked_add_npm(struct cbx_locking *l, struct cbx_locked_text name, struc
         return cbx_locked_add_direct(l, name, resolved.text);
     }
     int failed = cbx_locked_add(l, name, version);
-    return failed ? failed : cbx_locked_add_file(l, resolved, CBX_STR(""));
+    if (failed) {
+        return failed;
+    }
+    return cbx_locked_add_file(l, resolved, CBX_STR(""));
 }
