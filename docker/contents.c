@@ -111,9 +111,18 @@ static int read_label(struct cbx_str label, struct cbx_contents *out, struct cbx
     if (!failed && !json_is_object(out->json)) {
         failed = cbx_fail(err, CBX_EINVAL, "it is no object");
     }
-    failed = failed ? failed : cbx_json_read(out->json, fields, 3, &top, err);
-    failed = failed ? failed : read_runtime(top.runtime, out, err);
-    return failed ? failed : read_packages(top.packages, out, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_json_read(out->json, fields, 3, &top, err);
+    if (failed) {
+        return failed;
+    }
+    failed = read_runtime(top.runtime, out, err);
+    if (failed) {
+        return failed;
+    }
+    return read_packages(top.packages, out, err);
 }
 
 int cbx_contents_read(struct cbx_str label, struct cbx_contents *out, struct cbx_err *err)

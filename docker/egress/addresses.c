@@ -120,12 +120,13 @@ int cbx_addresses_may_allow(struct cbx_str cidr, struct cbx_err *err)
 {
     struct cbx_addresses range;
     int failed = cbx_addresses_parse(cidr, &range, err);
-    return failed || row_of(range) != NULL
-               ? failed
-               : cbx_fail(err, CBX_EINVAL,
-                          "the range '%.*s' cannot be allowed, only parts of 10.0.0.0/8, "
-                          "100.64.0.0/10, 172.16.0.0/12, 192.168.0.0/16 and 198.18.0.0/15",
-                          CBX_STR_SHOWN(cidr));
+    if (failed || row_of(range) != NULL) {
+        return failed;
+    }
+    return cbx_fail(err, CBX_EINVAL,
+                    "the range '%.*s' cannot be allowed, only parts of 10.0.0.0/8, "
+                    "100.64.0.0/10, 172.16.0.0/12, 192.168.0.0/16 and 198.18.0.0/15",
+                    CBX_STR_SHOWN(cidr));
 }
 
 static int read_ranges(const struct cbx_strs *cidrs, bool allow, struct ranges *out,
@@ -139,7 +140,10 @@ static int read_ranges(const struct cbx_strs *cidrs, bool allow, struct ranges *
     for (size_t i = 0; i < count; i++) {
         struct cbx_addresses range;
         int failed = allow ? cbx_addresses_may_allow(cidrs->items[i], err) : 0;
-        failed = failed ? failed : cbx_addresses_parse(cidrs->items[i], &range, err);
+        if (failed) {
+            return failed;
+        }
+        failed = cbx_addresses_parse(cidrs->items[i], &range, err);
         if (failed) {
             return failed;
         }
@@ -156,7 +160,10 @@ static int deny_ranges(const struct cbx_strs *allow, const struct cbx_strs *deny
     struct ranges allowed = { .count = 0 };
     out->count = 0;
     int failed = read_ranges(deny, false, out, err);
-    failed = failed ? failed : read_ranges(allow, true, &allowed, err);
+    if (failed) {
+        return failed;
+    }
+    failed = read_ranges(allow, true, &allowed, err);
     if (failed) {
         return failed;
     }

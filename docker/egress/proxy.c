@@ -103,7 +103,10 @@ int cbx_proxy_body(const struct cbx_sandbox_config *config, const struct cbx_net
     /* A relay that does not check tunnels (proxy/tunnel.h) reads another variable, and ends without it. */
     cbx_buf_add_cstr(&text, "CODEBOX_PROXY_CONFIG=");
     int failed = cbx_proxy_check_network(grant->settings->network, err);
-    failed = failed ? failed : cbx_proxy_config(&rules, &text, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_proxy_config(&rules, &text, err);
     if (failed) {
         return failed;
     }
@@ -138,19 +141,31 @@ static int start_container(struct cbx_proxy *proxy, struct cbx_err *err)
     char id[CBX_CONTAINER_ID_CHARS + 1] = "";
     cbx_image_name(proxy->config->image_prefix, CBX_PROXY_IMAGE, NULL, image);
     int failed = cbx_engine_image_id(proxy->engine, image, image_id, err);
-    failed = failed ? failed : cbx_proxy_body(proxy->config, proxy->grant, image_id, &body, err);
-    failed = failed ? failed : cbx_engine_container_create(proxy->engine, body, id, err);
-    failed = failed ? failed : cbx_engine_container_attach(proxy->engine, id, &attach, err);
-    failed = failed ? failed : cbx_engine_container_start(proxy->engine, id, err);
-    if (failed && id[0] != '\0') {
-        cbx_engine_container_remove(proxy->engine, id, NULL);
-    } else if (!failed) {
-        pthread_mutex_lock(&proxy->lock);
-        memcpy(proxy->id, id, sizeof(id));
-        proxy->attach = cbx_steal(&attach);
-        pthread_mutex_unlock(&proxy->lock);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = cbx_proxy_body(proxy->config, proxy->grant, image_id, &body, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_engine_container_create(proxy->engine, body, id, err);
+    if (!failed) {
+        failed = cbx_engine_container_attach(proxy->engine, id, &attach, err);
+    }
+    if (!failed) {
+        failed = cbx_engine_container_start(proxy->engine, id, err);
+    }
+    if (failed) {
+        if (id[0] != '\0') {
+            cbx_engine_container_remove(proxy->engine, id, NULL);
+        }
+        return failed;
+    }
+    pthread_mutex_lock(&proxy->lock);
+    memcpy(proxy->id, id, sizeof(id));
+    proxy->attach = cbx_steal(&attach);
+    pthread_mutex_unlock(&proxy->lock);
+    return 0;
 }
 
 /* --- connections ------------------------------------------------------------------------------ */
@@ -299,8 +314,9 @@ static int pump(struct cbx_proxy *proxy, struct cbx_stream *stream, char *chunk,
                                     "than this program; 'codebox image build' renews it"
                                   : "the proxy has ended");
         }
-        failed = failed ? failed
-                        : cbx_stream_feed(stream, (struct cbx_str){ .p = chunk, .len = n }, err);
+        if (!failed) {
+            failed = cbx_stream_feed(stream, (struct cbx_str){ .p = chunk, .len = n }, err);
+        }
         if (failed && failed != CBX_ETIMEDOUT) {
             return failed;
         }
@@ -333,8 +349,10 @@ static int flush(struct cbx_proxy *proxy, struct cbx_stream *stream, char *chunk
     pthread_mutex_lock(&proxy->lock);
     int failed = cbx_attach_send(proxy->attach, frame, sizeof(frame), err);
     pthread_mutex_unlock(&proxy->lock);
-    return failed ? failed
-                  : pump(proxy, stream, chunk, CBX_FRAME_FLUSH, cbx_clock_ms() + FLUSH_MS, err);
+    if (failed) {
+        return failed;
+    }
+    return pump(proxy, stream, chunk, CBX_FRAME_FLUSH, cbx_clock_ms() + FLUSH_MS, err);
 }
 
 static int serve(struct cbx_proxy *proxy, struct cbx_err *err)
@@ -342,19 +360,27 @@ static int serve(struct cbx_proxy *proxy, struct cbx_err *err)
     CBX_AUTO_DONE(stream) stream;
     cbx_stream_init(&stream, CBX_FRAME_PART_MAX + CBX_FRAME_EVENT_MAX);
     stream.direction = 'p';
-    char *chunk = malloc(READ_BYTES);
+    CBX_AUTO_MEM char *chunk = malloc(READ_BYTES);
     if (chunk == NULL) {
         abort();
     }
     int failed = start_container(proxy, err);
-    failed = failed ? failed
-                    : pump(proxy, &stream, chunk, CBX_FRAME_READY,
-                           cbx_clock_ms() + START_TIMEOUT_MS, err);
-    failed = failed ? failed : open_proxy(proxy, err);
-    failed = failed ? failed : pump(proxy, &stream, chunk, 0, 0, err);
-    failed = failed ? failed : flush(proxy, &stream, chunk, err);
-    free(chunk);
-    return failed;
+    if (failed) {
+        return failed;
+    }
+    failed = pump(proxy, &stream, chunk, CBX_FRAME_READY, cbx_clock_ms() + START_TIMEOUT_MS, err);
+    if (failed) {
+        return failed;
+    }
+    failed = open_proxy(proxy, err);
+    if (failed) {
+        return failed;
+    }
+    failed = pump(proxy, &stream, chunk, 0, 0, err);
+    if (failed) {
+        return failed;
+    }
+    return flush(proxy, &stream, chunk, err);
 }
 
 static void *run_proxy(void *context)

@@ -346,7 +346,10 @@ int cbx_engine_remove(struct cbx_engine *engine, const char *path, long good, co
         return cbx_fail(err, CBX_EBUSY, "%s", busy);
     }
     bool gone = status == good || status == 404;
-    return failed || gone ? failed : cbx_engine_refused(engine, status, answer, what, err);
+    if (failed || gone) {
+        return failed;
+    }
+    return cbx_engine_refused(engine, status, answer, what, err);
 }
 
 /* --- discovery ------------------------------------------------------------------------------- */
@@ -517,21 +520,30 @@ void cbx_engine_prepare(const char *host, const char *scratch, struct cbx_engine
     }
 }
 
+static int use_host(struct cbx_engine *engine, const char *host, struct cbx_err *err)
+{
+    int failed = parse_host(engine, host, err);
+    if (failed) {
+        return failed;
+    }
+    return negotiate(engine, err);
+}
+
 int cbx_engine_new(const char *host, struct cbx_engine **out, struct cbx_err *err)
 {
     CBX_AUTO(engine) engine = new_engine();
-    host = choose_host(host);
     int failed;
-    if (host != NULL) {
-        failed = parse_host(engine, host, err);
-        failed = failed ? failed : negotiate(engine, err);
-    } else {
+    host = choose_host(host);
+    if (host == NULL) {
         failed = probe(engine, err);
+    } else {
+        failed = use_host(engine, host, err);
     }
-    if (!failed) {
-        *out = cbx_steal(&engine);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    *out = cbx_steal(&engine);
+    return 0;
 }
 
 void cbx_engine_free(struct cbx_engine *engine)

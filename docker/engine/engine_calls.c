@@ -112,7 +112,10 @@ int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
 {
     CBX_AUTO_JSON image = NULL;
     int failed = inspect_image(engine, name, &image, err);
-    return failed ? failed : read_image_id(image, name, out, err);
+    if (failed) {
+        return failed;
+    }
+    return read_image_id(image, name, out, err);
 }
 
 int cbx_engine_image(struct cbx_engine *engine, const char *name, struct cbx_image *out,
@@ -121,13 +124,17 @@ int cbx_engine_image(struct cbx_engine *engine, const char *name, struct cbx_ima
     CBX_AUTO_JSON image = NULL;
     *out = (struct cbx_image){ 0 };
     int failed = inspect_image(engine, name, &image, err);
-    failed = failed ? failed : read_image_id(image, name, out->id, err);
-    if (!failed) {
-        const char *contents = label_of(image, CBX_LABEL_CONTENTS);
-        out->size_bytes = json_integer_value(json_object_get(image, "Size"));
-        out->contents = contents != NULL ? strdup(contents) : NULL;
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = read_image_id(image, name, out->id, err);
+    if (failed) {
+        return failed;
+    }
+    const char *contents = label_of(image, CBX_LABEL_CONTENTS);
+    out->size_bytes = json_integer_value(json_object_get(image, "Size"));
+    out->contents = contents != NULL ? strdup(contents) : NULL;
+    return 0;
 }
 
 static int create(struct cbx_engine *engine, const json_t *body, long *status, json_t **answer,
@@ -143,7 +150,9 @@ static int create(struct cbx_engine *engine, const json_t *body, long *status, j
     CBX_AUTO_JSON changed = NULL;
     int failed = cbx_engine_podman_body(body, &changed, profile, err);
     request.body = changed;
-    failed = failed ? failed : cbx_engine_call(engine, &request, status, answer, err);
+    if (!failed) {
+        failed = cbx_engine_call(engine, &request, status, answer, err);
+    }
     if (profile[0] != '\0') {
         unlink(profile);
     }

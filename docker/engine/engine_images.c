@@ -64,7 +64,10 @@ int cbx_engine_container_commit(struct cbx_engine *engine, const char *id,
                                           .context = stop != NULL ? stop->context : NULL };
     int failed = cbx_engine_expect(engine, &request, 201, CBX_ANSWER_ANY, "commit a container",
                                    &answer, err);
-    return failed ? failed : read_id(answer, "a committed container", out, err);
+    if (failed) {
+        return failed;
+    }
+    return read_id(answer, "a committed container", out, err);
 }
 
 /* The answer is one JSON object per line, also when the build failed. */
@@ -121,7 +124,10 @@ int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct c
         cbx_json_parse(cbx_buf_str(&reply), BUILD_ANSWER_MAX, &answer, &(struct cbx_err){ 0 });
         return cbx_engine_refused(engine, status, answer, "build an image", err);
     }
-    return failed ? failed : read_build(engine, cbx_buf_str(&reply), err);
+    if (failed) {
+        return failed;
+    }
+    return read_build(engine, cbx_buf_str(&reply), err);
 }
 
 int cbx_engine_image_list(struct cbx_engine *engine, const char *label, json_t **out,

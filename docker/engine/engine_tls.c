@@ -46,15 +46,19 @@ static int check_certificate(const char *path, struct cbx_err *err)
 int cbx_engine_tls_check(const struct cbx_engine_tls *tls, struct cbx_err *err)
 {
     int failed = check_certificate(tls->ca, err);
-    failed = failed ? failed : check_certificate(tls->cert, err);
-    FILE *key = failed ? NULL : fopen(tls->key, "re");
-    if (!failed && key == NULL) {
-        failed = refuse(err, tls->key, strerror(errno));
+    if (failed) {
+        return failed;
     }
-    if (key != NULL) {
-        fclose(key);
+    failed = check_certificate(tls->cert, err);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    FILE *key = fopen(tls->key, "re");
+    if (key == NULL) {
+        return refuse(err, tls->key, strerror(errno));
+    }
+    fclose(key);
+    return 0;
 }
 
 void cbx_engine_tls_use(const struct cbx_engine_tls *tls, CURL *curl)

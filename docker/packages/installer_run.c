@@ -285,7 +285,7 @@ static int run_container(struct cbx_engine *engine, const struct cbx_packages_co
 {
     int64_t deadline = cbx_clock_ms() + timeout_ms_of(config);
     CBX_AUTO(attach) attach = NULL;
-    struct reader *r = calloc(1, sizeof(*r));
+    CBX_AUTO_MEM struct reader *r = calloc(1, sizeof(*r));
     if (r == NULL) {
         abort();
     }
@@ -293,12 +293,22 @@ static int run_container(struct cbx_engine *engine, const struct cbx_packages_co
     r->out = out;
     r->out_start = out->len;
     int failed = cbx_engine_container_attach(engine, container, &attach, err);
-    failed = failed ? failed : cbx_engine_container_start(engine, container, err);
-    failed = failed ? failed : send_job(attach, config, run, err);
-    failed = failed ? failed : follow(engine, attach, deadline, r, err);
-    failed = failed ? failed : judge_end(engine, container, r, err);
-    free(r);
-    return failed;
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_engine_container_start(engine, container, err);
+    if (failed) {
+        return failed;
+    }
+    failed = send_job(attach, config, run, err);
+    if (failed) {
+        return failed;
+    }
+    failed = follow(engine, attach, deadline, r, err);
+    if (failed) {
+        return failed;
+    }
+    return judge_end(engine, container, r, err);
 }
 
 int cbx_installer_run(struct cbx_engine *engine, const struct cbx_packages_config *config,

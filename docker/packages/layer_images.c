@@ -56,11 +56,15 @@ static int read_wanted(struct cbx_engine *engine, const struct cbx_packages_conf
                        struct cbx_err *err)
 {
     int failed = read_set(kernel, set, out, err);
-    failed = failed ? failed : cbx_packages_base(engine, config, kernel, &out->images, err);
-    if (!failed) {
-        name_layer(config->sandbox->image_prefix, kernel, out);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = cbx_packages_base(engine, config, kernel, &out->images, err);
+    if (failed) {
+        return failed;
+    }
+    name_layer(config->sandbox->image_prefix, kernel, out);
+    return 0;
 }
 
 /* --- find --------------------------------------------------------------------------------------- */
@@ -73,12 +77,12 @@ static int find(struct cbx_engine *engine, const struct wanted *wanted, struct c
     char set[CBX_SHA256_HEX + 1], base[CBX_IMAGE_ID_CHARS + 1];
     snprintf(layer.name, sizeof(layer.name), "%s", wanted->name);
     int failed = cbx_engine_image_id(engine, wanted->name, layer.id, err);
-    failed = failed
-                 ? failed
-                 : cbx_engine_image_label(engine, layer.id, CBX_LABEL_LAYER, set, sizeof(set), err);
-    failed =
-        failed ? failed
-               : cbx_engine_image_label(engine, layer.id, CBX_LABEL_BASE, base, sizeof(base), err);
+    if (!failed) {
+        failed = cbx_engine_image_label(engine, layer.id, CBX_LABEL_LAYER, set, sizeof(set), err);
+    }
+    if (!failed) {
+        failed = cbx_engine_image_label(engine, layer.id, CBX_LABEL_BASE, base, sizeof(base), err);
+    }
     bool same =
         !failed && strcmp(set, wanted->set_hex) == 0 && strcmp(base, wanted->images.base) == 0;
     if (failed == CBX_ENOTFOUND || (!failed && !same)) {
@@ -96,7 +100,10 @@ int cbx_layer_find(struct cbx_engine *engine, const struct cbx_packages_config *
 {
     struct wanted wanted;
     int failed = read_wanted(engine, config, kernel, set, &wanted, err);
-    return failed ? failed : find(engine, &wanted, out, err);
+    if (failed) {
+        return failed;
+    }
+    return find(engine, &wanted, out, err);
 }
 
 /* --- what a layer has --------------------------------------------------------------------------- */
@@ -174,9 +181,10 @@ static int list_contents(struct cbx_engine *engine, const struct wanted *wanted,
     struct cbx_image base;
     CBX_AUTO_DONE(contents) contents = { 0 };
     int failed = cbx_engine_image(engine, wanted->images.base, &base, err);
-    failed = failed ? failed
-                    : cbx_contents_read(cbx_str_of(base.contents != NULL ? base.contents : ""),
-                                        &contents, err);
+    if (!failed) {
+        failed = cbx_contents_read(cbx_str_of(base.contents != NULL ? base.contents : ""),
+                                   &contents, err);
+    }
     free(base.contents);
     if (failed) {
         return failed;
@@ -404,7 +412,10 @@ int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_confi
     if (!failed && strcmp(base, wanted.images.base) != 0) {
         failed = cbx_fail(err, CBX_EENGINE, "the sandbox image was replaced meanwhile");
     }
-    failed = failed ? failed : install(engine, config, kernel, &wanted, index, progress, err);
+    if (failed) {
+        return failed;
+    }
+    failed = install(engine, config, kernel, &wanted, index, progress, err);
     if (failed) {
         return failed;
     }
@@ -500,7 +511,9 @@ int cbx_packages_reap(struct cbx_engine *engine, const char *instance, int64_t a
         if (json_integer_value(json_object_get(image, "Created")) <= (int64_t)time(NULL) - age_s) {
             const char *id = json_string_value(json_object_get(image, "Id"));
             int kept = cbx_engine_image_remove(engine, id, failed ? NULL : err);
-            failed = failed ? failed : kept;
+            if (!failed) {
+                failed = kept;
+            }
             *removed += kept ? 0 : 1;
         }
     }

@@ -78,17 +78,25 @@ int cbx_packages_images(struct cbx_engine *engine, const struct cbx_packages_con
     }
     cbx_image_name(prefix, made_from, variant, base);
     failed = image_id(engine, base, want, err);
-    failed = failed ? failed : image_id(engine, name, out->installer, err);
-    failed = failed ? failed
-                    : cbx_engine_image_label(engine, out->installer, CBX_LABEL_BASE, have,
-                                             sizeof(have), err);
-    if (!failed && strcmp(want, have) != 0) {
-        failed = cbx_fail(err, CBX_EENGINE,
-                          "image '%s' was made for another image than '%s'; 'codebox image build' "
-                          "renews it",
-                          name, base);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = image_id(engine, name, out->installer, err);
+    if (failed) {
+        return failed;
+    }
+    failed =
+        cbx_engine_image_label(engine, out->installer, CBX_LABEL_BASE, have, sizeof(have), err);
+    if (failed) {
+        return failed;
+    }
+    if (strcmp(want, have) != 0) {
+        return cbx_fail(err, CBX_EENGINE,
+                        "image '%s' was made for another image than '%s'; 'codebox image build' "
+                        "renews it",
+                        name, base);
+    }
+    return 0;
 }
 
 int cbx_packages_resolve(struct cbx_engine *engine, const struct cbx_packages_config *config,
@@ -103,7 +111,10 @@ int cbx_packages_resolve(struct cbx_engine *engine, const struct cbx_packages_co
     }
     int failed = cbx_requirements_check(manager, requirements, err);
     struct cbx_package_images images;
-    failed = failed ? failed : cbx_packages_images(engine, config, kernel, &images, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_packages_images(engine, config, kernel, &images, err);
     if (failed) {
         return failed;
     }

@@ -288,7 +288,10 @@ int cbx_pool_make(struct cbx_pool *pool, const struct cbx_permit *permit,
     const char *kernel;
     struct cbx_sandbox *sandbox = NULL;
     int failed = cbx_sandbox_permitted(permit, &kernel, err);
-    failed = failed ? failed : count_one(pool, err);
+    if (failed) {
+        return failed;
+    }
+    failed = count_one(pool, err);
     if (failed) {
         return failed;
     }
@@ -299,7 +302,9 @@ int cbx_pool_make(struct cbx_pool *pool, const struct cbx_permit *permit,
     pool->stats.failed += failed != 0;
     pool->in_use -= failed != 0;
     pthread_mutex_unlock(&pool->lock);
-    failed = failed ? failed : cbx_sandbox_claim(sandbox, permit, err);
+    if (!failed) {
+        failed = cbx_sandbox_claim(sandbox, permit, err);
+    }
     if (failed) {
         cbx_pool_discard(pool, sandbox);
         return failed;

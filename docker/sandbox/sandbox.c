@@ -161,10 +161,30 @@ static int receive_hello(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx
         }
         struct cbx_container_state state = { 0 };
         failed = cbx_engine_container_state(sandbox->engine, sandbox->id, 0, &state, err);
-        if (failed || !state.running) {
-            return failed ? failed : cbx_fail(err, CBX_ENOTFOUND, "the sandbox has ended");
+        if (failed) {
+            return failed;
+        }
+        if (!state.running) {
+            return cbx_fail(err, CBX_ENOTFOUND, "the sandbox has ended");
         }
     }
+}
+
+static int exchange_hello(struct cbx_sandbox *sandbox, const char mark[CBX_FRAME_MARK_BYTES],
+                          int timeout_ms, struct cbx_frame *frame, struct cbx_err *err)
+{
+    struct cbx_str nonce = { .p = mark + CBX_FRAME_KEY_BYTES, .len = CBX_FRAME_NONCE_BYTES };
+    struct cbx_str lease = { .p = (const char *)&sandbox->lease_ms,
+                             .len = sizeof(sandbox->lease_ms) };
+    int failed = cbx_attach_send(sandbox->attach, mark, CBX_FRAME_KEY_BYTES, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_sandbox_send(sandbox, CBX_FRAME_ATTACH, nonce, lease, err);
+    if (failed) {
+        return failed;
+    }
+    return receive_hello(sandbox, timeout_ms, frame, err);
 }
 
 /* Authenticates this host, and skips what the sandbox sent to earlier hosts. */
@@ -176,14 +196,29 @@ static int greet(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_str *ta
     memcpy(mark, key.bytes, CBX_FRAME_KEY_BYTES);
     cbx_random(mark + CBX_FRAME_KEY_BYTES, CBX_FRAME_NONCE_BYTES);
     cbx_stream_seek(&sandbox->stream, mark);
-    struct cbx_str nonce = { .p = mark + CBX_FRAME_KEY_BYTES, .len = CBX_FRAME_NONCE_BYTES };
-    struct cbx_str lease = { .p = (const char *)&sandbox->lease_ms,
-                             .len = sizeof(sandbox->lease_ms) };
-    int failed = cbx_attach_send(sandbox->attach, mark, CBX_FRAME_KEY_BYTES, err);
-    failed = failed ? failed : cbx_sandbox_send(sandbox, CBX_FRAME_ATTACH, nonce, lease, err);
     struct cbx_frame frame;
-    failed = failed ? failed : receive_hello(sandbox, timeout_ms, &frame, err);
-    return failed ? cbx_wrap(err, "starting a sandbox") : read_hello(sandbox, &frame, tag, err);
+    if (exchange_hello(sandbox, mark, timeout_ms, &frame, err)) {
+        return cbx_wrap(err, "starting a sandbox");
+    }
+    return read_hello(sandbox, &frame, tag, err);
+}
+
+static int run_container(struct cbx_sandbox *sandbox, const json_t *body, struct cbx_err *err)
+{
+    struct cbx_str tag;
+    int failed = cbx_engine_container_create(sandbox->engine, body, sandbox->id, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_engine_container_attach(sandbox->engine, sandbox->id, &sandbox->attach, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_engine_container_start(sandbox->engine, sandbox->id, err);
+    if (failed) {
+        return failed;
+    }
+    return greet(sandbox, HELLO_TIMEOUT_MS, &tag, err);
 }
 
 static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *config,
@@ -202,13 +237,7 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
     }
     CBX_AUTO_JSON body = cbx_container_body(config, sandbox->kernel, &sandbox->limits, image_id);
     cbx_container_add_mounts(body, mounts);
-    failed = cbx_engine_container_create(sandbox->engine, body, sandbox->id, err);
-    failed = failed
-                 ? failed
-                 : cbx_engine_container_attach(sandbox->engine, sandbox->id, &sandbox->attach, err);
-    failed = failed ? failed : cbx_engine_container_start(sandbox->engine, sandbox->id, err);
-    struct cbx_str tag;
-    failed = failed ? failed : greet(sandbox, HELLO_TIMEOUT_MS, &tag, err);
+    failed = run_container(sandbox, body, err);
     sandbox->alive = !failed;
     if (!failed && mounts != NULL) {
         failed = cbx_sandbox_verify_mounts(sandbox, mounts, err);
@@ -300,7 +329,10 @@ static int send_tag(struct cbx_sandbox *sandbox, struct cbx_err *err)
     CBX_AUTO_DONE(buf) frames;
     cbx_buf_init(&frames, CBX_FRAME_TAG_MAX + CBX_FRAME_HEAD_BYTES);
     int failed = add_tag(sandbox, &frames, err);
-    return failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
 }
 
 int cbx_sandbox_give(struct cbx_sandbox *sandbox, struct cbx_str variables,
@@ -310,10 +342,12 @@ int cbx_sandbox_give(struct cbx_sandbox *sandbox, struct cbx_str variables,
     cbx_buf_init(&frames, CBX_FRAME_TAG_MAX + CBX_FRAME_VARIABLES_MAX + 2 * CBX_FRAME_HEAD_BYTES);
     sandbox->granted = *granted;
     int failed = add_tag(sandbox, &frames, err);
-    failed = failed
-                 ? failed
-                 : cbx_sandbox_add_frame(&frames, CBX_FRAME_VARIABLES, variables, CBX_STR(""), err);
-    failed = failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
+    if (!failed) {
+        failed = cbx_sandbox_add_frame(&frames, CBX_FRAME_VARIABLES, variables, CBX_STR(""), err);
+    }
+    if (!failed) {
+        failed = cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
+    }
     explicit_bzero(frames.p, frames.len);
     return failed;
 }
@@ -412,9 +446,10 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     CBX_AUTO_JSON json = NULL;
     struct tag t = { 0 };
     int failed = cbx_json_parse(text, CBX_FRAME_TAG_MAX, &json, err);
-    failed = failed ? failed
-                    : cbx_json_read(json, tag_fields, sizeof(tag_fields) / sizeof(tag_fields[0]),
-                                    &t, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_json_read(json, tag_fields, sizeof(tag_fields) / sizeof(tag_fields[0]), &t, err);
     if (failed) {
         return failed;
     }
@@ -485,8 +520,12 @@ int cbx_sandbox_adopt(struct cbx_engine *engine, const struct cbx_sandbox_config
     snprintf(sandbox->id, sizeof(sandbox->id), "%s", id);
     int failed = cbx_engine_container_attach(engine, sandbox->id, &sandbox->attach, err);
     struct cbx_str tag = { 0 };
-    failed = failed ? failed : greet(sandbox, ADOPT_TIMEOUT_MS, &tag, err);
-    failed = failed ? failed : read_tag(sandbox, tag, err);
+    if (!failed) {
+        failed = greet(sandbox, ADOPT_TIMEOUT_MS, &tag, err);
+    }
+    if (!failed) {
+        failed = read_tag(sandbox, tag, err);
+    }
     if (failed) {
         cbx_sandbox_detach(sandbox);
         return failed;
@@ -512,7 +551,9 @@ int cbx_sandbox_reap(struct cbx_engine *engine, const struct cbx_reap *reap, siz
         const char *container = json_string_value(id);
         if (reap->keeps == NULL || !reap->keeps(reap->context, container)) {
             int kept = cbx_engine_container_remove(engine, container, failed ? NULL : err);
-            failed = failed ? failed : kept;
+            if (!failed) {
+                failed = kept;
+            }
             *removed += kept ? 0 : 1;
         }
     }

@@ -241,7 +241,10 @@ static int add_to_ledger(struct cbx_sandbox *sandbox, const struct cbx_sha256 *e
     CBX_AUTO_DONE(buf) frames;
     cbx_buf_init(&frames, CBX_FRAME_TAG_MAX + CBX_FRAME_HEAD_BYTES);
     int failed = cbx_sandbox_set_ledger(sandbox, &after, &frames, err);
-    return failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
 }
 
 int cbx_sandbox_put_judged(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
@@ -249,8 +252,14 @@ int cbx_sandbox_put_judged(struct cbx_sandbox *sandbox, const struct cbx_permit 
 {
     sandbox->touched = true;
     int failed = cbx_sandbox_check_permit(sandbox, permit, CBX_ACTION_FILE, bytes, err);
-    failed = failed ? failed : cbx_sandbox_put(sandbox, cbx_str_of(permit->path), bytes, err);
-    return failed ? failed : add_to_ledger(sandbox, &permit->entry, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_sandbox_put(sandbox, cbx_str_of(permit->path), bytes, err);
+    if (failed) {
+        return failed;
+    }
+    return add_to_ledger(sandbox, &permit->entry, err);
 }
 
 int cbx_sandbox_reset(struct cbx_sandbox *sandbox, const struct cbx_sha256 *ledger,
@@ -268,7 +277,10 @@ int cbx_sandbox_reset(struct cbx_sandbox *sandbox, const struct cbx_sha256 *ledg
     if (!failed && code != 0) {
         failed = cbx_fail(err, CBX_EIO, "the sandbox could not start a new kernel");
     }
-    return failed || done ? failed : add_to_ledger(sandbox, &entry, err);
+    if (failed || done) {
+        return failed;
+    }
+    return add_to_ledger(sandbox, &entry, err);
 }
 
 static int by_name(const void *a, const void *b)
@@ -329,7 +341,10 @@ int cbx_sandbox_list(struct cbx_sandbox *sandbox, struct cbx_str path, json_t **
     struct request request = { .type = CBX_FRAME_LIST, .data = path };
     struct answer answer;
     int failed = check_path(path, true, err);
-    failed = failed ? failed : ask(sandbox, request, &answer, err);
+    if (failed) {
+        return failed;
+    }
+    failed = ask(sandbox, request, &answer, err);
     if (failed) {
         return failed;
     }

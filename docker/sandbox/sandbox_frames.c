@@ -64,7 +64,10 @@ int cbx_sandbox_send(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str a
     CBX_AUTO_DONE(buf) frame;
     cbx_buf_init(&frame, (size_t)CBX_FRAME_DATA_MAX + CBX_FRAME_HEAD_BYTES);
     int failed = cbx_sandbox_add_frame(&frame, type, a, b, err);
-    return failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frame), err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frame), err);
 }
 
 static bool is_of_connection(const struct cbx_frame *frame)

@@ -130,11 +130,14 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     /* First the ledger: a run that began is in it, whoever is killed in between. A one-shot has no
      * second run. */
     int failed = run.one_shot ? 0 : cbx_sandbox_set_ledger(sandbox, &after, &frames, err);
-    failed = failed
-                 ? failed
-                 : cbx_sandbox_add_frame(&frames, CBX_FRAME_RUN, cbx_buf_str(&head), source, err);
+    if (!failed) {
+        failed = cbx_sandbox_add_frame(&frames, CBX_FRAME_RUN, cbx_buf_str(&head), source, err);
+    }
     sandbox->ledger = failed ? before : after;
-    return failed ? failed : cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
 }
 
 /* How a run ended whose sandbox does not say it, with an engine that answers. */
@@ -357,7 +360,10 @@ int cbx_sandbox_resume(struct cbx_sandbox *sandbox, const char *run_id, const st
         return cbx_fail(err, CBX_ENOTFOUND, "the sandbox has no run '%.31s'", run_id);
     }
     int failed = cbx_sandbox_send(sandbox, CBX_FRAME_FOLLOW, CBX_STR(""), CBX_STR(""), err);
-    return failed ? failed : follow_to_end(sandbox, sandbox->limits.wall_ms, sink, out, err);
+    if (failed) {
+        return failed;
+    }
+    return follow_to_end(sandbox, sandbox->limits.wall_ms, sink, out, err);
 }
 
 void cbx_sandbox_acknowledge(struct cbx_sandbox *sandbox, const char *run_id)
