@@ -116,7 +116,9 @@ static int run_command(const struct command *command, int argc, char **argv)
         failed = cbx_state_default(options.state_buffer, sizeof(options.state_buffer), &err);
     }
     bool has_steps = strchr("sc", command->letter) != NULL; /* of which that is one */
-    failed = failed || has_steps ? failed : cbx_options_check(&options, &err);
+    if (!failed && !has_steps) {
+        failed = cbx_options_check(&options, &err);
+    }
     int status = failed ? cbx_cli_fail(&err) : command->run(&options);
     cbx_cli_options_done(&options);
     return status;

@@ -28,11 +28,15 @@ static int record(const struct cbx_options *options, const char *operation, cons
     CBX_AUTO_JSON body = json_pack("{s:s,s:s,s:s,s:s}", "operation", operation, "token", id,
                                    "principal", principal, "by", by);
     int failed = cbx_audit_open(options->state_dir, &audit, err);
-    failed = failed ? failed : cbx_audit_append(audit, "token", body, NULL, err);
-    if (!failed) {
-        cbx_audit_flush(audit);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = cbx_audit_append(audit, "token", body, NULL, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_audit_flush(audit);
+    return 0;
 }
 
 static int create_token(const struct cbx_options *options)

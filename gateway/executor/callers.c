@@ -155,7 +155,10 @@ int cbx_executor_check_caller(struct cbx_executor *e, struct cbx_str principal,
         return 0;
     }
     int failed = prove(e->config.identity, principal, proof, &caller, err);
-    return failed ? failed : check_right(&caller, principal, CBX_RIGHT_EXECUTE, err);
+    if (failed) {
+        return failed;
+    }
+    return check_right(&caller, principal, CBX_RIGHT_EXECUTE, err);
 }
 
 int cbx_executor_check_operator(struct cbx_executor *e, struct cbx_str principal,
@@ -168,7 +171,10 @@ int cbx_executor_check_operator(struct cbx_executor *e, struct cbx_str principal
                         "by: POST /v1/executions/ID/cancel ends one");
     }
     int failed = prove(e->config.identity, principal, proof, &caller, err);
-    return failed ? failed : check_right(&caller, principal, CBX_RIGHT_ADMIN, err);
+    if (failed) {
+        return failed;
+    }
+    return check_right(&caller, principal, CBX_RIGHT_ADMIN, err);
 }
 
 /* The policy of a decision is one of its principal's, also when it was one of the principal's when it was asked for. */
@@ -212,7 +218,10 @@ int cbx_executor_check_submission(struct cbx_executor *e, const struct cbx_seale
     cbx_voucher_run(cbx_str_of(sealed->fields.session),
                     cbx_json_str(json_object_get(sealed->json, "sha256")), subject);
     int failed = check(e, &claim, proof, err);
-    return failed ? failed : check_policy(e, sealed, err);
+    if (failed) {
+        return failed;
+    }
+    return check_policy(e, sealed, err);
 }
 
 int cbx_executor_check_resume(struct cbx_executor *e, const struct cbx_resume_args *args,

@@ -43,5 +43,8 @@ int cbx_executor_confine(const char *state_dir, const char *docker_host, struct 
         grant(&grants, needs.certs, false);
     }
     int failed = cbx_files_confine(grants.items, grants.count, needs.tcp, err);
-    return failed ? failed : cbx_jail_executor(needs.tcp, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_jail_executor(needs.tcp, err);
 }

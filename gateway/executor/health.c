@@ -69,7 +69,9 @@ static void probe_engine(struct cbx_executor *e)
     if (failed == CBX_ESTATE) {
         return; /* the executor is stopping, which says nothing about the engine */
     }
-    failed = failed ? failed : cbx_engine_ping(e->engine, PING_MS, &err);
+    if (!failed) {
+        failed = cbx_engine_ping(e->engine, PING_MS, &err);
+    }
     note_health(&e->health, CBX_HEALTH_ENGINE, failed, &err);
 }
 
@@ -93,8 +95,12 @@ static void probe_audit(struct cbx_executor *e)
     struct cbx_audit *audit;
     struct cbx_err err = { 0 };
     int failed = cbx_executor_audit(e, &audit, &err);
-    failed = failed ? failed : cbx_audit_check(audit, &err);
-    failed = failed ? failed : write_block(e->config.state_dir, &err);
+    if (!failed) {
+        failed = cbx_audit_check(audit, &err);
+    }
+    if (!failed) {
+        failed = write_block(e->config.state_dir, &err);
+    }
     note_health(&e->health, CBX_HEALTH_AUDIT, failed, &err);
 }
 

@@ -142,7 +142,10 @@ static int serve_close(struct cbx_executor_request *r, const struct cbx_close_ar
     (void)bytes;
     const struct cbx_session_name name = { args->session.p, args->principal.p };
     int failed = cbx_sessions_close(r->executor->sessions, &name, err);
-    return failed ? failed : answer_done(r, err);
+    if (failed) {
+        return failed;
+    }
+    return answer_done(r, err);
 }
 
 static int serve_interrupt(struct cbx_executor_request *r, const struct cbx_interrupt_args *args,
@@ -151,7 +154,10 @@ static int serve_interrupt(struct cbx_executor_request *r, const struct cbx_inte
     (void)bytes;
     const struct cbx_session_name name = { args->session.p, args->principal.p };
     int failed = cbx_sessions_interrupt(r->executor->sessions, &name, err);
-    return failed ? failed : answer_done(r, err);
+    if (failed) {
+        return failed;
+    }
+    return answer_done(r, err);
 }
 
 /* A run is queued until it has begun, and then in its session: the second look finds one that began meanwhile. */
@@ -167,7 +173,10 @@ static int serve_cancel(struct cbx_executor_request *r, const struct cbx_cancel_
     } else {
         failed = cbx_sessions_interrupt(e->sessions, &name, err);
     }
-    return failed ? failed : answer_done(r, err);
+    if (failed) {
+        return failed;
+    }
+    return answer_done(r, err);
 }
 
 static int serve_input(struct cbx_executor_request *r, const struct cbx_input_args *args,
@@ -179,7 +188,10 @@ static int serve_input(struct cbx_executor_request *r, const struct cbx_input_ar
         return failed;
     }
     failed = cbx_sessions_input(r->executor->sessions, &name, line, err);
-    return failed ? failed : answer_done(r, err);
+    if (failed) {
+        return failed;
+    }
+    return answer_done(r, err);
 }
 
 static int serve_feed(struct cbx_executor_request *r, const struct cbx_feed_args *args,
@@ -277,7 +289,10 @@ static int record(struct cbx_executor *e, const char *type, json_t *body, struct
     CBX_AUTO_JSON owned = body;
     struct cbx_audit *audit;
     int failed = cbx_executor_audit(e, &audit, err);
-    return failed ? failed : cbx_audit_append(audit, type, owned, NULL, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_audit_append(audit, type, owned, NULL, err);
 }
 
 /* The front, which sees the line with its next look at the file, cancels what it is about. The line is first: a log that cannot be written
@@ -308,7 +323,10 @@ static int serve_stop(struct cbx_executor_request *r, const struct cbx_stop_args
 #include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
     failed = record(r->executor, "stop", body, err);
-    return failed ? failed : answer_done(r, err);
+    if (failed) {
+        return failed;
+    }
+    return answer_done(r, err);
 }
 
 static bool is_access(struct cbx_str type)
@@ -345,7 +363,10 @@ static int serve_note(struct cbx_executor_request *r, const struct cbx_note_args
 #include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
     int failed = record(r->executor, args->type.p, body, err);
-    return failed ? failed : answer_done(r, err);
+    if (failed) {
+        return failed;
+    }
+    return answer_done(r, err);
 }
 
 static int serve_reset(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
@@ -361,11 +382,15 @@ static int serve_reset(struct cbx_executor_request *r, struct cbx_sandbox *sandb
                              args->principal.p, "ledger", args->ledger.p);
     cbx_claim_write("credential", args->credential, body);
     int failed = record(r->executor, "reset", body, err);
-    failed = failed ? failed : cbx_sandbox_reset(sandbox, &ledger, err);
-    if (!failed) {
-        cbx_sandbox_warm(sandbox);
+    if (failed) {
+        return failed;
     }
-    return failed ? failed : answer_done(r, err);
+    failed = cbx_sandbox_reset(sandbox, &ledger, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_sandbox_warm(sandbox);
+    return answer_done(r, err);
 }
 
 /* Data: code is never loaded from it. A file that code may be loaded from comes with a decision
@@ -403,8 +428,14 @@ static int serve_put_file(struct cbx_executor_request *r, struct cbx_sandbox *sa
                           struct cbx_err *err)
 {
     int failed = record_upload(r->executor, args, bytes, err);
-    failed = failed ? failed : cbx_sandbox_put(sandbox, args->path, bytes, err);
-    return failed ? failed : answer_done(r, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_sandbox_put(sandbox, args->path, bytes, err);
+    if (failed) {
+        return failed;
+    }
+    return answer_done(r, err);
 }
 
 static int serve_get_file(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
@@ -427,7 +458,10 @@ static int serve_get_file(struct cbx_executor_request *r, struct cbx_sandbox *sa
     }
     struct cbx_str bytes_out =
         cbx_buf_str(r->executor->grants.redactor != NULL ? &clean : &content);
-    return failed ? failed : answer(r, cbx_reply_json(CBX_REPLY_DONE), bytes_out, err);
+    if (failed) {
+        return failed;
+    }
+    return answer(r, cbx_reply_json(CBX_REPLY_DONE), bytes_out, err);
 }
 
 static int serve_list_files(struct cbx_executor_request *r, struct cbx_sandbox *sandbox,
@@ -461,8 +495,14 @@ static int serve_delete_file(struct cbx_executor_request *r, struct cbx_sandbox 
                              args->principal.p, "path", args->path.p);
     cbx_claim_write("credential", args->credential, body);
     int failed = record(r->executor, "deletion", body, err);
-    failed = failed ? failed : cbx_sandbox_delete(sandbox, args->path, err);
-    return failed ? failed : answer_done(r, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_sandbox_delete(sandbox, args->path, err);
+    if (failed) {
+        return failed;
+    }
+    return answer_done(r, err);
 }
 
 /* Enters the session of a caller that is proved, once no run is in it. Leave it with cbx_sessions_leave. */
@@ -476,8 +516,10 @@ static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct 
         return failed;
     }
     failed = cbx_executor_pool(r->executor, &pool, err);
-    failed = failed ? failed
-                    : cbx_sessions_enter(r->executor->sessions, id.p, principal.p, session, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_sessions_enter(r->executor->sessions, id.p, principal.p, session, err);
     if (failed) {
         return failed;
     }
@@ -496,15 +538,19 @@ static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct 
 #define SERVE_ADOPTED(name)                                                                        \
     struct cbx_pool *pool; /* opening the pool adopts existing sandboxes */                        \
     failed = cbx_executor_pool(r->executor, &pool, err);                                           \
-    return failed ? failed : serve_##name(r, &args, bytes, err);
+    if (failed) {                                                                                  \
+        return failed;                                                                             \
+    }                                                                                              \
+    return serve_##name(r, &args, bytes, err);
 #define SERVE_IDLE(name)                                                                           \
     struct cbx_session *session;                                                                   \
     struct cbx_sandbox *sandbox;                                                                   \
     failed = enter_idle(r, args.session, args.principal, args.proof, &session, &sandbox, err);     \
-    if (!failed) {                                                                                 \
-        failed = serve_##name(r, sandbox, &args, bytes, err);                                      \
-        cbx_sessions_leave(r->executor->sessions, session);                                        \
+    if (failed) {                                                                                  \
+        return failed;                                                                             \
     }                                                                                              \
+    failed = serve_##name(r, sandbox, &args, bytes, err);                                          \
+    cbx_sessions_leave(r->executor->sessions, session);                                            \
     return failed;
 #define CBX_CALL(name, serve, retry, meaning)                                                      \
     static int dispatch_##name(struct cbx_executor_request *r, const json_t *header,               \

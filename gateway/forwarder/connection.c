@@ -186,7 +186,10 @@ int cbx_connection_open(struct cbx_connection *c, struct cbx_err *err)
     c->lines = false;
     int failed =
         c->url->transport == CBX_SYSLOG_UNIX ? connect_local(c, err) : connect_network(c, err);
-    return failed || c->url->transport != CBX_SYSLOG_TLS ? failed : begin_tls(c, err);
+    if (failed || c->url->transport != CBX_SYSLOG_TLS) {
+        return failed;
+    }
+    return begin_tls(c, err);
 }
 
 void cbx_connection_close(struct cbx_connection *c)
@@ -247,7 +250,10 @@ int cbx_connection_write(struct cbx_connection *c, struct cbx_str message, struc
         return fail(c, "write", "the server closed the connection", err);
     }
     int failed = write_all(c, message, err);
-    return failed || !c->lines ? failed : write_all(c, CBX_STR("\n"), err);
+    if (failed || !c->lines) {
+        return failed;
+    }
+    return write_all(c, CBX_STR("\n"), err);
 }
 
 int cbx_connection_settle(struct cbx_connection *c, struct cbx_err *err)

@@ -285,8 +285,14 @@ static int open_files(struct reader *r, struct cbx_err *err)
     }
     read_cursor(r);
     int failed = confine_to_log(err);
-    failed = failed ? failed : cbx_jail_reader(err);
-    return failed ? failed : open_reader(r, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_jail_reader(err);
+    if (failed) {
+        return failed;
+    }
+    return open_reader(r, err);
 }
 
 static _Noreturn void read_files(int channel)

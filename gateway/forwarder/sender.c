@@ -74,7 +74,10 @@ static int send_all(struct sender *s, struct cbx_connection *c, struct cbx_err *
     for (size_t i = 0; i < s->count && !failed; i++) {
         failed = cbx_connection_write(c, cbx_buf_str(&s->messages[i]), err);
     }
-    return failed ? failed : cbx_connection_settle(c, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_connection_settle(c, err);
 }
 
 /* Until the server has the batch. */
@@ -114,7 +117,10 @@ static int confine(const struct cbx_forwarder_config *config, struct cbx_err *er
         }
     }
     int failed = cbx_files_confine(grants, count, !local, err);
-    return failed ? failed : cbx_jail_sender(local, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_jail_sender(local, err);
 }
 
 _Noreturn void cbx_forwarder_send(int channel, const struct cbx_forwarder_config *config)

@@ -24,7 +24,9 @@ static int connect_and_send(int control, const json_t *header, struct cbx_str by
     }
     failed = cbx_wire_send_fd(control, pair[1], 'r', err);
     close(pair[1]);
-    failed = failed ? failed : cbx_wire_send(pair[0], header, bytes, err);
+    if (!failed) {
+        failed = cbx_wire_send(pair[0], header, bytes, err);
+    }
     if (failed) {
         close(pair[0]);
         return cbx_fail(err, CBX_EIO, "the executor is gone; nothing runs");

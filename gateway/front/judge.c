@@ -246,7 +246,10 @@ static int send_request(struct cbx_judge *judge, int slot, const json_t *request
                         struct cbx_str source, struct cbx_err *err)
 {
     int failed = judge->slots[slot].fd < 0 ? refill(judge, slot) : 0;
-    return failed ? failed : cbx_wire_send(judge->slots[slot].fd, request, source, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_wire_send(judge->slots[slot].fd, request, source, err);
 }
 
 /* CBX_EIO, CBX_ETIMEDOUT and CBX_EPROTO are failures of the worker; any other error is the
@@ -263,9 +266,12 @@ static int ask_worker(struct cbx_judge *judge, int slot, const json_t *request,
         CBX_AUTO_DONE(message) answer;
         cbx_message_init(&answer);
         failed = send_request(judge, slot, request, source, err);
-        failed = failed ? failed
-                        : cbx_wire_receive(judge->slots[slot].fd, judge->timeout_ms, &answer, err);
-        failed = failed ? failed : read_answer(&answer, out, err);
+        if (!failed) {
+            failed = cbx_wire_receive(judge->slots[slot].fd, judge->timeout_ms, &answer, err);
+        }
+        if (!failed) {
+            failed = read_answer(&answer, out, err);
+        }
     }
     return failed;
 }

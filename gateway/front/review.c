@@ -14,7 +14,10 @@ int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,
 {
     CBX_AUTO_DONE(judgement) judgement = { 0 };
     int failed = cbx_review_judge(flow, request, &judgement, err);
-    return failed ? failed : cbx_review_submit(flow, request, &judgement, sink, out, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_review_submit(flow, request, &judgement, sink, out, err);
 }
 
 /* Every judgement of every API passes here, also those of sessions that were opened before, of jobs that waited, and of
@@ -55,11 +58,22 @@ int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
     }
     const struct cbx_subject *subject = &request->subject;
     int failed = check_mode(flow, policy, subject, err);
-    failed = failed ? failed : cbx_environment_check(policy, subject->environment, err);
-    failed = failed ? failed : cbx_mounts_check(policy, subject->mounts, err);
-    failed =
-        failed ? failed : cbx_judge_decide(flow->judge, policy, subject, request->source, out, err);
-    return failed ? failed : check_judged_mode(flow, policy, subject, out, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_environment_check(policy, subject->environment, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_mounts_check(policy, subject->mounts, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_judge_decide(flow->judge, policy, subject, request->source, out, err);
+    if (failed) {
+        return failed;
+    }
+    return check_judged_mode(flow, policy, subject, out, err);
 }
 
 static void note_decision(const struct cbx_submit_options *options,

@@ -237,7 +237,10 @@ int cbx_identity_still(const struct cbx_identity *identity, const struct cbx_beg
                         begun->principal, cbx_right_name(right));
     }
     int failed = check_stopped(identity, begun, err);
-    return failed ? failed : check_credential(identity, begun, err);
+    if (failed) {
+        return failed;
+    }
+    return check_credential(identity, begun, err);
 }
 
 int cbx_identity_fd(const struct cbx_identity *identity)
@@ -318,9 +321,10 @@ static int take_fetched(const struct cbx_identity *identity, const struct cbx_is
     }
     failed = cbx_issuer_keys_renew(identity->fetched, &issuer->source, cbx_clock_ms(),
                                    CBX_KEYS_WAIT_MS, err);
-    return failed
-               ? failed
-               : cbx_issuer_keys_take(identity->fetched, &issuer->source, cbx_clock_ms(), out, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_issuer_keys_take(identity->fetched, &issuer->source, cbx_clock_ms(), out, err);
 }
 
 static int take_keys(const struct cbx_identity *identity, const struct cbx_loaded *loaded,

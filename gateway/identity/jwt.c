@@ -557,7 +557,10 @@ static int verify(const struct token *token, const struct cbx_issuer *issuer,
         return failed;
     }
     failed = check_times(token->claims, issuer, now_s, err);
-    return failed ? failed : name_principal(token->claims, issuer, out->principal, err);
+    if (failed) {
+        return failed;
+    }
+    return name_principal(token->claims, issuer, out->principal, err);
 }
 
 int cbx_jwt_verify(struct cbx_str text, const struct cbx_issuer *issuer,

@@ -76,7 +76,10 @@ static int read_all(int fd, const struct content *content, struct cbx_buf *out, 
     }
     struct cbx_str bytes = { .p = text, .len = len };
     int failed = content->check(bytes, err);
-    return failed ? failed : cbx_buf_add(out, bytes);
+    if (failed) {
+        return failed;
+    }
+    return cbx_buf_add(out, bytes);
 }
 
 static int read_file(const struct content *content, const char *folder, const char *name,

@@ -278,7 +278,10 @@ static int read_row(const struct reader *r, const struct cbx_yaml *node, struct 
     for (const struct cbx_yaml *e = node->first; e != NULL && !failed; e = e->next) {
         failed = read_entry(r, e, err);
     }
-    return failed ? failed : check_required(r->section, node, err);
+    if (failed) {
+        return failed;
+    }
+    return check_required(r->section, node, err);
 }
 
 /* Errors without a place of their own are the row's. */

@@ -130,8 +130,10 @@ static int apply(struct cbx_tokens *tokens, struct cbx_str line, struct cbx_err 
     CBX_AUTO_JSON json = NULL;
     struct record r = { 0 };
     int failed = cbx_json_parse(line, LINE_MAX_BYTES, &json, err);
-    failed =
-        failed ? failed : cbx_json_read(json, fields, sizeof(fields) / sizeof(fields[0]), &r, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_json_read(json, fields, sizeof(fields) / sizeof(fields[0]), &r, err);
     if (failed) {
         return failed;
     }
@@ -225,7 +227,10 @@ static int open_file(const char *state_dir, int flags, bool create, int *fd, str
 {
     CBX_AUTO_FD dir = -1;
     int failed = cbx_state_open(state_dir, &dir, err);
-    return failed ? failed : open_in(dir, flags, create, fd, err);
+    if (failed) {
+        return failed;
+    }
+    return open_in(dir, flags, create, fd, err);
 }
 
 static int load(int fd, struct cbx_tokens **out, struct cbx_err *err)
@@ -249,7 +254,10 @@ int cbx_tokens_open(const char *state_dir, bool create, struct cbx_tokens **out,
     int fd = -1;
     *out = NULL;
     int failed = open_file(state_dir, O_RDONLY, create, &fd, err);
-    return failed || fd < 0 ? failed : load(fd, out, err);
+    if (failed || fd < 0) {
+        return failed;
+    }
+    return load(fd, out, err);
 }
 
 int cbx_tokens_try(const char *state_dir, struct cbx_tokens **out, struct cbx_err *err)
@@ -262,7 +270,10 @@ int cbx_tokens_try(const char *state_dir, struct cbx_tokens **out, struct cbx_er
         return failed;
     }
     failed = open_in(dir, O_RDONLY, false, &fd, err);
-    return failed || fd < 0 ? failed : load(fd, out, err);
+    if (failed || fd < 0) {
+        return failed;
+    }
+    return load(fd, out, err);
 }
 
 void cbx_tokens_free(struct cbx_tokens *tokens)
@@ -403,7 +414,9 @@ static int append(struct cbx_tokens *tokens, json_t *record, struct cbx_err *err
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, LINE_MAX_BYTES);
     int failed = cbx_json_write(&line, record);
-    failed = failed ? failed : cbx_buf_add_char(&line, '\n');
+    if (!failed) {
+        failed = cbx_buf_add_char(&line, '\n');
+    }
     json_decref(record);
     if (failed || ftruncate(tokens->fd, tokens->read) < 0 ||
         write(tokens->fd, line.p, line.len) != (ssize_t)line.len || fsync(tokens->fd) < 0) {
@@ -435,7 +448,10 @@ int cbx_tokens_create(const char *state_dir, const struct cbx_token *token,
     uint8_t bytes[CBX_TOKEN_ID_CHARS / 2];
     char secret[44], hex[CBX_SHA256_HEX + 1];
     int failed = cbx_principal_check(cbx_str_of(token->principal), err);
-    failed = failed ? failed : open_to_write(state_dir, true, &tokens, err);
+    if (failed) {
+        return failed;
+    }
+    failed = open_to_write(state_dir, true, &tokens, err);
     if (failed) {
         return failed;
     }

@@ -160,7 +160,10 @@ static int confine(struct cbx_err *err)
         }
     }
     int failed = cbx_files_confine(grants, count, true, err);
-    return failed ? failed : cbx_jail_sender(false, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_jail_sender(false, err);
 }
 
 static void open_sources(struct fetcher *f, const struct cbx_key_source *sources, size_t count)

@@ -264,7 +264,10 @@ static int seal_decision(const struct cbx_seal_token *token, const struct cbx_ju
     struct cbx_sha256 mac;
     json_t *full = NULL;
     int failed = cbx_seal_make(token, judged, &sealed, &mac, err);
-    failed = failed ? failed : cbx_decision_json(judged->decision, &full, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_decision_json(judged->decision, &full, err);
     if (failed) {
         return failed;
     }
@@ -334,7 +337,10 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
     struct cbx_decision decision = { 0 };
     int failed = cbx_analyze(policy, &analysis, arena, &decision, err);
     const struct cbx_packages_question installed = question_of(request, subject->packages);
-    failed = failed ? failed : cbx_packages_add_to(policy, &installed, arena, &decision, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_packages_add_to(policy, &installed, arena, &decision, err);
     if (failed) {
         return failed;
     }
@@ -381,13 +387,17 @@ static int judge_install(const struct cbx_worker *worker, const struct analysis_
                                  .subject = &request->subject,
                                  .decision = &decision };
     judged.code = worker->policies->keep_code ? request->source : judged.code;
-    failed = failed ? failed : seal_decision(&worker->secrets->token, &judged, answer, err);
-    if (!failed) {
-        cbx_buf_add(bytes, decision.text);
-        json_object_set_new(answer, "past_bytes", json_integer(0));
-        json_object_set_new(json_object_get(answer, "decision"), "packages", json_true());
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = seal_decision(&worker->secrets->token, &judged, answer, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_buf_add(bytes, decision.text);
+    json_object_set_new(answer, "past_bytes", json_integer(0));
+    json_object_set_new(json_object_get(answer, "decision"), "packages", json_true());
+    return 0;
 }
 
 static int judge(const struct cbx_worker *worker, const struct cbx_message *message,
@@ -409,9 +419,18 @@ static int judge(const struct cbx_worker *worker, const struct cbx_message *mess
     }
     CBX_AUTO_DONE(past) past = { 0 };
     failed = cbx_environment_check(policy, request.subject.environment, err);
-    failed = failed ? failed : cbx_mounts_check(policy, request.subject.mounts, err);
-    failed = failed ? failed : read_past(worker, policy, &request.subject, arena, &past, err);
-    return failed ? failed : judge_with(worker, &request, policy, &past, arena, answer, bytes, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_mounts_check(policy, request.subject.mounts, err);
+    if (failed) {
+        return failed;
+    }
+    failed = read_past(worker, policy, &request.subject, arena, &past, err);
+    if (failed) {
+        return failed;
+    }
+    return judge_with(worker, &request, policy, &past, arena, answer, bytes, err);
 }
 
 /* Judges a program of our own and drops the answer. In the zygote this makes what every worker

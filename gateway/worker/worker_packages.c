@@ -26,18 +26,25 @@ int cbx_packages_answer(const struct cbx_policy *policy,
                                             .principal = question->principal,
                                             .now = question->now };
     int failed = kind_of(question->language, &packages.kind, err);
-    if (!failed && question->action != CBX_ACTION_RESOLVE) {
+    if (failed) {
+        return failed;
+    }
+    if (question->action != CBX_ACTION_RESOLVE) {
         packages.resolved = resolved;
         failed = question->action == CBX_ACTION_INSTALL
                      ? cbx_resolved_read(packages.kind, question->text, resolved, err)
                      : cbx_resolved_read_set(packages.kind, question->text, resolved, err);
     }
-    failed = failed ? failed : cbx_packages_judge(policy, &packages, arena, out, err);
-    if (!failed) {
-        out->language = question->language;
-        out->verdict = out->verdict == CBX_ALLOW ? CBX_ALLOW : CBX_DENY;
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = cbx_packages_judge(policy, &packages, arena, out, err);
+    if (failed) {
+        return failed;
+    }
+    out->language = question->language;
+    out->verdict = out->verdict == CBX_ALLOW ? CBX_ALLOW : CBX_DENY;
+    return 0;
 }
 
 /* Nothing else tells what a set that is remembered would have been denied for. These findings stand on no line of the source. */

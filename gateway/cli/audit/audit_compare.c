@@ -59,8 +59,11 @@ static int fetch(struct cbx_audit_heads *heads, const char *url, struct cbx_err 
     struct fetch f = { .heads = heads };
     int failed = cbx_audit_heads_begin(heads, url, false, err);
     CURL *curl = failed ? NULL : curl_easy_init();
-    if (failed || curl == NULL) {
-        return failed ? failed : fail_fetch(url, "libcurl cannot be used", err);
+    if (failed) {
+        return failed;
+    }
+    if (curl == NULL) {
+        return fail_fetch(url, "libcurl cannot be used", err);
     }
     long status = 0;
     set_options(curl, url, &f);

@@ -12,7 +12,10 @@ int cbx_audit_walk_open(const struct cbx_options *options, struct cbx_audit_walk
 {
     *out = (struct cbx_audit_walk){ 0 };
     int failed = cbx_audit_filter_init(&out->filter, options, err);
-    return failed ? failed : cbx_audit_reader_new(options->state_dir, 0, &out->reader, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_audit_reader_new(options->state_dir, 0, &out->reader, err);
 }
 
 void cbx_audit_walk_done(struct cbx_audit_walk *walk)

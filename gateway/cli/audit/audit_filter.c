@@ -39,13 +39,17 @@ int cbx_audit_filter_init(struct cbx_audit_filter *filter, const struct cbx_opti
     *filter = (struct cbx_audit_filter){ .options = options, .until_ms = INT64_MAX };
     int failed =
         options->since != NULL ? read_time("--since", options->since, &filter->since_ms, err) : 0;
-    failed = failed || options->until == NULL
-                 ? failed
-                 : read_time("--until", options->until, &filter->until_ms, err);
-    if (!failed) {
-        filter->decisions = json_object();
+    if (failed) {
+        return failed;
     }
-    return failed;
+    if (options->until != NULL) {
+        failed = read_time("--until", options->until, &filter->until_ms, err);
+    }
+    if (failed) {
+        return failed;
+    }
+    filter->decisions = json_object();
+    return 0;
 }
 
 void cbx_audit_filter_done(struct cbx_audit_filter *filter)

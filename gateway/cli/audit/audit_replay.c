@@ -291,8 +291,9 @@ static enum reason decide(struct replay *r, struct again *a)
         .now = json_integer_value(json_object_get(a->body, "issued_ms")) / 1000
     };
     int failed = cbx_analyze(a->policy, &analysis, &r->arena, &a->decision, NULL);
-    failed = failed ? failed
-                    : cbx_packages_add_to(a->policy, &a->packages, &r->arena, &a->decision, NULL);
+    if (!failed) {
+        failed = cbx_packages_add_to(a->policy, &a->packages, &r->arena, &a->decision, NULL);
+    }
     return failed ? FAILED : REPLAYED;
 }
 
@@ -422,5 +423,8 @@ int cbx_audit_replay_command(const struct cbx_options *options)
     cbx_policies_done(&r.policies);
     cbx_arena_done(&r.arena);
     int status = print_result(&r);
-    return failed ? failed : status;
+    if (failed) {
+        return failed;
+    }
+    return status;
 }

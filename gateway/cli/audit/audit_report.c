@@ -397,5 +397,8 @@ int cbx_audit_report_command(const struct cbx_options *options)
     json_decref(r.days);
     free(r.runs.ms);
     free(r.admissions.ms);
-    return failed ? failed : status;
+    if (failed) {
+        return failed;
+    }
+    return status;
 }

@@ -144,7 +144,10 @@ int cbx_image_packages_layer(const struct cbx_options *options, const char *dock
     struct cbx_layer layer;
     struct cbx_err err = { 0 };
     int failed = cbx_engine_new(docker_host, &engine, &err);
-    failed = failed ? failed : cbx_layer_find(engine, &config, kernel, set, &layer, &err);
+    if (failed) {
+        return cbx_cli_fail(&err);
+    }
+    failed = cbx_layer_find(engine, &config, kernel, set, &layer, &err);
     if (failed) {
         return cbx_cli_fail(&err);
     }

@@ -73,5 +73,8 @@ int cbx_client_entry_json(struct cbx_str text, const struct cbx_client_entry *en
         return cbx_json_splice(text, path, 2, whole, what, out, err);
     }
     failed = cbx_client_entry_check(has_member, before, entry->name, err);
-    return failed ? failed : set_members(text, entry, what, out, err);
+    if (failed) {
+        return failed;
+    }
+    return set_members(text, entry, what, out, err);
 }

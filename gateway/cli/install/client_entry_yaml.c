@@ -388,7 +388,10 @@ static int plan(struct edit *e, struct cbx_err *err)
         return fail_form(e, "", err);
     }
     int failed = cbx_client_entry_check(has_member, entry, e->entry->name, err);
-    return failed ? failed : set_members(e, entry, err);
+    if (failed) {
+        return failed;
+    }
+    return set_members(e, entry, err);
 }
 
 /* The entry of a file as JSON, which is taken out of `root`: NULL = none. */
@@ -479,7 +482,10 @@ static int run(struct edit *e, enum cbx_splice *what, struct cbx_buf *out, struc
         return cbx_buf_add(out, e->text);
     }
     failed = check_result(e, err);
-    return failed ? failed : cbx_buf_add(out, cbx_buf_str(&e->result));
+    if (failed) {
+        return failed;
+    }
+    return cbx_buf_add(out, cbx_buf_str(&e->result));
 }
 
 static int set_entry(struct cbx_str text, const struct cbx_client_entry *entry, bool list,

@@ -48,7 +48,10 @@ static int load_policies(const struct cbx_reload_context *c, const struct cbx_op
     int failed =
         cbx_policies_load(config.policies, config.policy_count,
                           c->identity != NULL ? CBX_MODES_ALL : CBX_MODES_ENFORCED, &loaded, err);
-    failed = failed ? failed : cbx_variables_grant_again(c->policies, &loaded, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_variables_grant_again(c->policies, &loaded, err);
     if (failed) {
         return failed;
     }
@@ -183,7 +186,9 @@ static int load_one(const struct cbx_reload_context *c, const struct reloadable 
     struct cbx_reload_part part = { .processes = outcome.processes, .bytes = cbx_buf_str(&bytes) };
     *changed = outcome.changed;
     snprintf(part.name, sizeof(part.name), "%s", row->name);
-    failed = failed ? failed : cbx_reload_add(set, &part, &err);
+    if (!failed) {
+        failed = cbx_reload_add(set, &part, &err);
+    }
     explicit_bzero(bytes.p, bytes.len);
     if (failed) {
         cbx_log(CBX_LOG_ERROR, "reload: %s", cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
@@ -205,7 +210,10 @@ int cbx_reload_load(void *context, struct cbx_buf *set)
     if (!failed) {
         note_others(c->options, &options);
     }
-    return failed ? failed : any ? 0 : 1;
+    if (failed) {
+        return failed;
+    }
+    return any ? 0 : 1;
 }
 
 int cbx_reload_adopt(void *context, const struct cbx_reload_part *part, struct cbx_err *err)

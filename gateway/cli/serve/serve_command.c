@@ -202,10 +202,13 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
         cbx_live_watch(service);
     }
     failed = identity != NULL ? cbx_issuer_keys_start(service->issuer_keys, flow->keys, err) : 0;
-    failed = failed                        ? failed
-             : cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
-                                           : cbx_fail(err, CBX_EIO, "a thread cannot be started");
-    failed = failed || socket_fd <= 0 ? failed : cbx_http_server_new(&on_socket, &local, err);
+    if (!failed) {
+        failed = cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
+                                             : cbx_fail(err, CBX_EIO, "a thread cannot be started");
+    }
+    if (!failed && socket_fd > 0) {
+        failed = cbx_http_server_new(&on_socket, &local, err);
+    }
     if (!failed) {
         cbx_reload_tell_ready(flow->reload);
         log_start(flow, address, cbx_http_server_port(server), options->state_dir);

@@ -87,7 +87,10 @@ static int confine_front(const struct cbx_flow_config *config, struct cbx_err *e
     bool granted = grant.path != NULL;
     grant.path = config->front_role == CBX_ROLE_FRONT ? "." : grant.path; /* it was entered */
     int failed = cbx_files_confine(&grant, granted, false, err);
-    return failed ? failed : cbx_jail_front(err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_jail_front(err);
 }
 
 /* Reads the certificates for installers, which stay for the life of the process. */
@@ -305,7 +308,10 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     cbx_descriptors_raise();
     bool https = config->certificate != NULL && config->certificate->len > 0;
     int failed = https ? pass_certificate(config->certificate, &first, err) : 0;
-    failed = failed ? failed : prepare(config, &setup, err);
+    if (failed) {
+        return failed;
+    }
+    failed = prepare(config, &setup, err);
     if (failed) {
         return failed;
     }
@@ -334,7 +340,9 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .front_root = config->front_role == CBX_ROLE_FRONT ? config->front_folder.path : NULL
     };
     failed = cbx_master_fork(&master, &sockets, err);
-    failed = failed ? failed : confine_front(config, err);
+    if (!failed) {
+        failed = confine_front(config, err);
+    }
     if (failed) {
         cbx_policies_done(&setup.policies);
         return failed;

@@ -91,7 +91,10 @@ static int read_variable(struct cbx_variable *v, struct value *value, struct cbx
                           v->value.len, FILE_BYTES_MAX);
     }
     struct cbx_redact_secret secret = { .name = v->name, .value = v->value };
-    return failed || !v->secret ? failed : cbx_redact_check(&secret, err);
+    if (failed || !v->secret) {
+        return failed;
+    }
+    return cbx_redact_check(&secret, err);
 }
 
 /* Number i of the policy's variables; false behind the last one. */
@@ -253,7 +256,9 @@ int cbx_variables_collect(struct cbx_policies *policies, const char *const *only
             wipe(v.name);
         }
     }
-    failed = failed ? failed : cbx_variables_seal(file, err);
+    if (!failed) {
+        failed = cbx_variables_seal(file, err);
+    }
     *fd = failed ? 0 : cbx_fd_steal(&file);
     return failed;
 }

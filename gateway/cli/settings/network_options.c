@@ -75,5 +75,8 @@ int cbx_network_ranges(const char *const *words, size_t count, struct cbx_networ
         return cbx_wrap(err, "--egress-network");
     }
     failed = read_allowed(words, count, &out->allowed, err);
-    return failed ? failed : read_own(&out->denied, err);
+    if (failed) {
+        return failed;
+    }
+    return read_own(&out->denied, err);
 }

@@ -39,7 +39,9 @@ int cbx_audit_commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, s
     if (!failed && audit->size >= audit->max_bytes && remains.torn_bytes == 0 &&
         remains.unsigned_from == 0) {
         failed = cbx_audit_rotate(audit, err);
-        failed = failed ? failed : cbx_audit_catch_up(audit, &remains, err);
+        if (!failed) {
+            failed = cbx_audit_catch_up(audit, &remains, err);
+        }
     }
     if (failed) {
         return failed;
@@ -144,7 +146,9 @@ static int commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, stru
         audit->head_behind = false; /* another process went on; what is unsigned is noted */
     }
     failed = audit->head_behind ? sign(audit, err) : 0;
-    failed = failed ? failed : cbx_audit_commit(audit, batch, err);
+    if (!failed) {
+        failed = cbx_audit_commit(audit, batch, err);
+    }
     if (failed) {
         flock(audit->fd, LOCK_UN);
     }
@@ -247,7 +251,10 @@ static int append_both(struct cbx_audit *audit, const json_t *decision, const js
     if (!failed && !also) {
         *seq = first.seq;
     }
-    return failed ? failed : also;
+    if (failed) {
+        return failed;
+    }
+    return also;
 }
 
 int cbx_audit_admit(struct cbx_audit *audit, const struct cbx_sealed *sealed,

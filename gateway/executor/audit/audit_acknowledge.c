@@ -21,5 +21,8 @@ int cbx_audit_acknowledge(const char *state_dir, const struct cbx_audit_report *
     json_object_set_new(body, "reason", cbx_json_text(reason));
     CBX_AUTO(audit) audit = NULL;
     int failed = cbx_audit_open(state_dir, &audit, err);
-    return failed ? failed : cbx_audit_append(audit, "acknowledged", body, NULL, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_audit_append(audit, "acknowledged", body, NULL, err);
 }

@@ -128,7 +128,10 @@ int cbx_audit_closed_position(struct cbx_audit *audit, struct cbx_chain *out, st
     if (!failed && end == 0) {
         failed = cbx_audit_fail(audit, err, "'%s' has no record, so nothing runs", name);
     }
-    return failed ? failed : read_position(audit, fd, begin, end, out, err);
+    if (failed) {
+        return failed;
+    }
+    return read_position(audit, fd, begin, end, out, err);
 }
 
 /* Takes the last record as what the next one follows. */

@@ -198,7 +198,10 @@ int cbx_audit_replace_key(const char *state_dir, struct cbx_str principal, struc
 {
     CBX_AUTO(audit) audit = NULL;
     int failed = cbx_audit_open(state_dir, &audit, err);
-    failed = failed ? failed : cbx_audit_lock(audit, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_audit_lock(audit, err);
     if (failed) {
         return failed;
     }

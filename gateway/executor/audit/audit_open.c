@@ -47,7 +47,9 @@ static int open_files(struct cbx_audit *audit, const char *state_dir, int dir, s
         return failed;
     }
     failed = cbx_audit_open_key(audit, state_dir, err);
-    failed = failed ? failed : begin_head(audit, dir, err);
+    if (!failed) {
+        failed = begin_head(audit, dir, err);
+    }
     flock(audit->fd, LOCK_UN);
     return failed;
 }

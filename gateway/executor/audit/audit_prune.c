@@ -190,7 +190,9 @@ int cbx_audit_prune(struct cbx_audit *audit, const struct cbx_audit_prune *wante
     }
     if (!failed && count > 0) {
         failed = record_pruned(&p, wanted, err);
-        failed = failed ? failed : remove_files(&p, err);
+        if (!failed) {
+            failed = remove_files(&p, err);
+        }
     }
     free(p.line);
     cbx_buf_done(&p.scratch);

@@ -125,9 +125,15 @@ int cbx_audit_rotate(struct cbx_audit *audit, struct cbx_err *err)
     }
     audit->rotation_failed = false;
     int failed = open_current(audit, err);
-    failed = failed ? failed : cbx_audit_lock(audit, err);
-    if (!failed && fsync(audit->dir) < 0) {
-        failed = cbx_audit_fail_io(audit, err, "sync");
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = cbx_audit_lock(audit, err);
+    if (failed) {
+        return failed;
+    }
+    if (fsync(audit->dir) < 0) {
+        return cbx_audit_fail_io(audit, err, "sync");
+    }
+    return 0;
 }

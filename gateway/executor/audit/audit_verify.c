@@ -107,7 +107,10 @@ static int open_head(const struct walk *w, const char *state_dir, const uint8_t 
 {
     uint8_t key[CBX_AUDIT_PUBLIC_BYTES];
     int failed = read_head(w->dir, NULL, head, present, err);
-    failed = failed ? failed : cbx_audit_find_key(state_dir, pinned, key, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_audit_find_key(state_dir, pinned, key, err);
     if (failed) {
         return failed;
     }
@@ -116,12 +119,13 @@ static int open_head(const struct walk *w, const char *state_dir, const uint8_t 
     if (failed && pinned != NULL) {
         cbx_wrap(err, "with the given public key");
     }
-    return failed || follows
-               ? failed
-               : cbx_fail(err, CBX_EAUDIT,
-                          "record %" PRIu64 " replaced the signing key by another one than that "
-                          "which is trusted",
-                          w->notes.key_seq);
+    if (failed || follows) {
+        return failed;
+    }
+    return cbx_fail(err, CBX_EAUDIT,
+                    "record %" PRIu64 " replaced the signing key by another one than that "
+                    "which is trusted",
+                    w->notes.key_seq);
 }
 
 /* --- the records ------------------------------------------------------------------------------ */

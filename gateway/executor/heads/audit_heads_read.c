@@ -224,7 +224,10 @@ int cbx_audit_heads_read_fd(struct cbx_audit_heads *heads, int fd, const char *n
                             struct cbx_err *err)
 {
     int failed = cbx_audit_heads_begin(heads, name, false, err);
-    return failed ? failed : feed_fd(heads, fd, err);
+    if (failed) {
+        return failed;
+    }
+    return feed_fd(heads, fd, err);
 }
 
 static int fail_kind(const char *name, mode_t mode, const char *allowed, struct cbx_err *err)
@@ -264,7 +267,10 @@ static int read_entry(struct cbx_audit_heads *heads, int folder, const char *pat
                         fd < 0 ? strerror(errno) : "it was replaced meanwhile");
     }
     int failed = cbx_audit_heads_begin(heads, shown, true, err);
-    return failed ? failed : feed_fd(heads, fd, err);
+    if (failed) {
+        return failed;
+    }
+    return feed_fd(heads, fd, err);
 }
 
 static int read_folder(struct cbx_audit_heads *heads, int fd, const char *path, struct cbx_err *err)

@@ -218,7 +218,10 @@ static int resolve(struct cbx_executor *e, const struct order *order, struct cbx
     cbx_buf_init(&report, CBX_REPORT_BYTES_MAX);
     int failed = cbx_packages_resolve(e->engine, &order->setup.packages, order->kernel, text,
                                       order->index, &order->progress, &report, err);
-    return failed ? failed : send_report(sink, cbx_buf_str(&report), err);
+    if (failed) {
+        return failed;
+    }
+    return send_report(sink, cbx_buf_str(&report), err);
 }
 
 static int install(struct cbx_executor *e, const struct cbx_permit *permit, struct order *order,

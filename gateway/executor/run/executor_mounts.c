@@ -226,7 +226,9 @@ int cbx_host_mounts_open(const struct cbx_policy *policy, const struct cbx_host_
         int fd = -1;
         failed = cbx_mount_parse(cbx_json_str(json_array_get(sealed, i)), request, err);
         snprintf(asked, sizeof(asked), "%s", request->host);
-        failed = failed ? failed : open_one(policy, rules, request, &fd, err);
+        if (!failed) {
+            failed = open_one(policy, rules, request, &fd, err);
+        }
         if (fd >= 0) {
             opened.mounts.items[opened.mounts.count++] = (struct cbx_sandbox_mount){
                 .fd = fd, .container = request->container, .writable = request->writable

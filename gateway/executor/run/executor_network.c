@@ -48,7 +48,9 @@ static int record(void *context, const struct cbx_sandbox *sandbox, const char *
     struct cbx_err err;
     CBX_AUTO_JSON body = describe(sandbox, run, event);
     int failed = cbx_executor_audit(context, &audit, &err);
-    failed = failed ? failed : cbx_audit_append(audit, "network", body, NULL, &err);
+    if (!failed) {
+        failed = cbx_audit_append(audit, "network", body, NULL, &err);
+    }
     if (failed) {
         cbx_log(CBX_LOG_ERROR,
                 "a sandbox gets no connection any more: its last one is not recorded: %s",

@@ -105,7 +105,10 @@ static int take_mounted(struct execution *x, struct cbx_pool *pool,
     int failed = x->mounts.mounts.count == 0
                      ? cbx_executor_open_mounts(x->request->executor, x->sealed, &x->mounts, err)
                      : 0;
-    return failed ? failed : cbx_pool_make(pool, x->permit, layer, &x->mounts.mounts, out, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_pool_make(pool, x->permit, layer, &x->mounts.mounts, out, err);
 }
 
 /* A sandbox that is claimed, with the variables of its program. */
@@ -119,10 +122,15 @@ static int take_sandbox(struct execution *x, struct cbx_sandbox **out, struct cb
     struct cbx_pool *pool;
     int failed = cbx_executor_pool(e, &pool, err);
     bool mounted = json_array_size(json_object_get(x->sealed, "mounts")) > 0;
-    failed = failed ? failed : cbx_executor_layer(e, x->permit, x->packages, &layer, err);
-    failed = failed    ? failed
-             : mounted ? take_mounted(x, pool, &layer, &sandbox, err)
-                       : cbx_pool_take(pool, x->permit, &layer, &x->sink, &sandbox, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_executor_layer(e, x->permit, x->packages, &layer, err);
+    if (failed) {
+        return failed;
+    }
+    failed = mounted ? take_mounted(x, pool, &layer, &sandbox, err)
+                     : cbx_pool_take(pool, x->permit, &layer, &x->sink, &sandbox, err);
     if (failed) {
         return failed;
     }
@@ -250,9 +258,11 @@ static int put_in_session(struct execution *x, struct cbx_err *err)
     struct cbx_session *session;
     struct cbx_pool *pool; /* opening the pool adopts existing sandboxes */
     int failed = cbx_executor_pool(e, &pool, err);
-    failed = failed ? failed
-                    : cbx_sessions_enter_run(e->sessions, &x->request->ticket, x->permit,
-                                             UNACKNOWLEDGED_MS, &session, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_sessions_enter_run(e->sessions, &x->request->ticket, x->permit, UNACKNOWLEDGED_MS,
+                                    &session, err);
     if (failed) {
         return failed;
     }
@@ -396,7 +406,9 @@ static int check(struct cbx_executor *e, const struct cbx_submit_args *args,
     struct cbx_err why = { 0 };
     const struct cbx_policies *policies = cbx_policy_history_of(&e->policies, sealed->number);
     int failed = cbx_executor_check_policy(policies, sealed, text, args->packages, &why);
-    failed = failed ? failed : cbx_executor_read_approval(args, sealed, approval, &why);
+    if (!failed) {
+        failed = cbx_executor_read_approval(args, sealed, approval, &why);
+    }
     bool acts = sealed->verdict == CBX_ALLOW || *approval != NULL;
     if (!failed && acts && sealed->fields.action != CBX_ACTION_CHECK) {
         failed = cbx_executor_check_submission(e, sealed, args->proof, &why);

@@ -41,7 +41,10 @@ static int flush(struct cbx_outlet *outlet, size_t number, const struct cbx_sink
 int cbx_outlet_flush(struct cbx_outlet *outlet, const struct cbx_sink *to)
 {
     int failed = flush(outlet, 0, to);
-    return failed ? failed : flush(outlet, 1, to);
+    if (failed) {
+        return failed;
+    }
+    return flush(outlet, 1, to);
 }
 
 static int pass_text(struct cbx_outlet *outlet, size_t number, const struct cbx_event *event,
@@ -55,7 +58,10 @@ static int pass_text(struct cbx_outlet *outlet, size_t number, const struct cbx_
     }
     outlet->late[number] = event->late;
     cbx_redact_feed(outlet->streams[number], event->text, &text);
-    return failed ? failed : send_text(number, event->late, &text, to);
+    if (failed) {
+        return failed;
+    }
+    return send_text(number, event->late, &text, to);
 }
 
 static void clean(const struct cbx_redactor *redactor, struct cbx_str *text, struct cbx_buf *into)
@@ -102,7 +108,10 @@ int cbx_outlet_event(struct cbx_outlet *outlet, const struct cbx_event *event,
         return pass_text(outlet, (size_t)number, event, to);
     }
     int failed = event->kind == CBX_EVENT_CUT ? cbx_outlet_flush(outlet, to) : 0;
-    return failed ? failed : pass_whole(outlet->redactor, event, to);
+    if (failed) {
+        return failed;
+    }
+    return pass_whole(outlet->redactor, event, to);
 }
 
 static void clean_text(const struct cbx_redactor *redactor, char **text)

@@ -101,7 +101,9 @@ static int check_leaf(const gnutls_datum_t *chain, int64_t now_s, struct cbx_err
     int status = gnutls_x509_crt_import(leaf, chain, GNUTLS_X509_FMT_PEM);
     int failed = status < 0 ? fail(err, "the certificate cannot be read", status)
                             : check_time(leaf, now_s, err);
-    failed = failed ? failed : check_strength(leaf, err);
+    if (!failed) {
+        failed = check_strength(leaf, err);
+    }
     gnutls_x509_crt_deinit(leaf);
     return failed;
 }
@@ -154,8 +156,14 @@ int cbx_tls_write(struct cbx_str chain, struct cbx_str key, int64_t now_s, struc
     }
     gnutls_datum_t chain_datum = datum_of(chain), key_datum = datum_of(key);
     int failed = check_leaf(&chain_datum, now_s, err);
-    failed = failed ? failed : check_pair(&chain_datum, &key_datum, err);
-    failed = failed ? failed : read_certificate(&chain_datum, &key_datum, &read, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_pair(&chain_datum, &key_datum, err);
+    if (failed) {
+        return failed;
+    }
+    failed = read_certificate(&chain_datum, &key_datum, &read, err);
     if (failed) {
         return failed;
     }

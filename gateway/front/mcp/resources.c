@@ -144,7 +144,10 @@ static int resource_sessions(struct cbx_mcp *mcp, const struct cbx_caller *calle
 {
     json_t *list;
     int failed = cbx_service_list_sessions(mcp->service, caller->principal, &list, NULL, err);
-    return failed ? failed : set_json(out, json_pack("{s:o}", "sessions", list));
+    if (failed) {
+        return failed;
+    }
+    return set_json(out, json_pack("{s:o}", "sessions", list));
 }
 
 static const struct fixed {
@@ -224,7 +227,10 @@ static int read_session(struct cbx_mcp *mcp, const struct cbx_caller *caller,
         json_t *session;
         int failed =
             cbx_service_describe_session(mcp->service, caller->principal, id, &session, err);
-        return failed ? failed : set_json(out, session);
+        if (failed) {
+            return failed;
+        }
+        return set_json(out, session);
     }
     CBX_AUTO_DONE(buf) path;
     CBX_AUTO_DONE(message) answer;

@@ -81,7 +81,10 @@ static int add_parameter(struct cbx_str text, const struct cbx_json_field *field
     cbx_buf_init(&name, CBX_QUERY_BYTES_MAX);
     cbx_buf_init(&value, CBX_QUERY_BYTES_MAX);
     int failed = decode(cbx_str_sub(text, 0, at), &name, err);
-    failed = failed ? failed : decode(cbx_str_sub(text, at + 1, text.len), &value, err);
+    if (failed) {
+        return failed;
+    }
+    failed = decode(cbx_str_sub(text, at + 1, text.len), &value, err);
     if (failed) {
         return failed;
     }

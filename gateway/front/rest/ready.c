@@ -17,9 +17,10 @@ static int judge_nothing(struct cbx_service *service, struct cbx_err *err)
         cbx_policies_find(cbx_flow_policies(service->flow), request.policy);
     int failed = cbx_judge_decide(service->flow->judge, policy, &request.subject, request.source,
                                   &judgement, err);
-    return failed               ? failed
-           : judgement.analysed ? 0
-                                : cbx_fail(err, CBX_EIO, "no analyzer worker gives an answer");
+    if (failed) {
+        return failed;
+    }
+    return judgement.analysed ? 0 : cbx_fail(err, CBX_EIO, "no analyzer worker gives an answer");
 }
 
 /* Analyzers are asked once a second at most: clients cannot make probes a load. */

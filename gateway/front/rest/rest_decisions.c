@@ -113,9 +113,11 @@ static int vouch(struct cbx_rest_call *call, char out[CBX_VOUCHER_CHARS + 1], st
     char digest[CBX_SHA256_HEX + 1];
     int failed = cbx_decisions_digest(call->service->decisions, reader_of(call), call->id,
                                       cbx_clock_ms(), digest, err);
-    return failed ? failed
-                  : cbx_vouch(call->service->flow, CBX_VOUCHER_APPROVAL, cbx_rest_principal(call),
-                              &call->claims, digest, out, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_vouch(call->service->flow, CBX_VOUCHER_APPROVAL, cbx_rest_principal(call),
+                     &call->claims, digest, out, err);
 }
 
 static void answer_question(struct cbx_rest_call *call, bool approve)

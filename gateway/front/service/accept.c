@@ -54,7 +54,9 @@ static int judge(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err
         cbx_service_drop_past(job->service, job->session);
         failed = cbx_job_copy_past(job, err);
         request = cbx_job_request(job);
-        failed = failed ? failed : cbx_review_judge(flow, &request, &job->judgement, err);
+        if (!failed) {
+            failed = cbx_review_judge(flow, &request, &job->judgement, err);
+        }
     }
     bool may_run = !failed && (job->judgement.verdict == CBX_ALLOW ||
                                cbx_judgement_is_approved(&job->judgement, &job->approval));
@@ -138,7 +140,10 @@ static int renew_past(struct cbx_job *job, bool *installed, struct cbx_err *err)
         cbx_buf_add(&job->packages, cbx_json_str(json_object_get(options, "packages")));
         *installed = false;
     }
-    return failed ? failed : cbx_job_copy_past(job, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_job_copy_past(job, err);
 }
 
 /* Judges; a first cell that installs once more, with what was installed. */
@@ -147,7 +152,9 @@ static int judge_all(struct cbx_job *job, bool is_first, struct cbx_outcome *den
 {
     bool changed = false;
     int failed = judge(job, denial, err);
-    failed = failed || denial->verdict != CBX_ALLOW ? failed : vouch(job, err);
+    if (!failed && denial->verdict == CBX_ALLOW) {
+        failed = vouch(job, err);
+    }
     if (!failed && denial->verdict == CBX_ALLOW && is_first && job->judgement.installs != NULL) {
         failed = install(job, &changed, denial, err);
     }

@@ -383,7 +383,10 @@ static int read_sandbox(struct cbx_service *service, const struct cbx_dependenci
     struct cbx_str language = cbx_str_of(cbx_dialect_shown(d->language));
     enum cbx_spec_kind kind = cbx_spec_kind_of(cbx_language_manager(language));
     int failed = cbx_contents_ask(service->flow, language, d->policy, image, err);
-    return failed ? failed : cbx_resolved_read_set(kind, d->installed, installed, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_resolved_read_set(kind, d->installed, installed, err);
 }
 
 /* --- mistakes ---------------------------------------------------------------------------------- */

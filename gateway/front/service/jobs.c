@@ -374,9 +374,10 @@ static int submit(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_o
     }
     int failed = cbx_clock_ms() - began > job->service->fresh_ms ? judge_again(job, err) : 0;
     struct cbx_request request = cbx_job_request(job);
-    return failed ? failed
-                  : cbx_review_submit(job->service->flow, &request, &job->judgement, sink, outcome,
-                                      err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_review_submit(job->service->flow, &request, &job->judgement, sink, outcome, err);
 }
 
 /* Follows the run of a gateway before this one; a run that never began is judged and submitted. */
@@ -405,8 +406,14 @@ static int recover(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_
     outcome->id[0] = '\0';
     job->approval = (struct cbx_approval){ 0 };
     failed = cbx_job_recall_past(job, err);
-    failed = failed ? failed : judge_again(job, err);
-    return failed ? failed : submit(job, sink, outcome, err);
+    if (failed) {
+        return failed;
+    }
+    failed = judge_again(job, err);
+    if (failed) {
+        return failed;
+    }
+    return submit(job, sink, outcome, err);
 }
 
 /* Counts one more running job; CBX_EBUSY. The backlog counts too: it was accepted before. */
@@ -608,7 +615,10 @@ static int reset(struct cbx_job *job, struct cbx_err *err)
         char hex[CBX_SHA256_HEX + 1];
         struct cbx_sha256 ledger;
         failed = cbx_job_recall_past(job, err);
-        failed = failed ? failed : cbx_job_past_ledger(job, &ledger, err);
+        if (failed) {
+            return failed;
+        }
+        failed = cbx_job_past_ledger(job, &ledger, err);
         if (failed) {
             return failed;
         }

@@ -477,8 +477,10 @@ static int install(struct cbx_service *service, struct output *o, struct cbx_buf
     CBX_AUTO_DONE(buf) report = o->report;
     cbx_buf_init(&o->report, CBX_REPORT_BYTES_MAX);
     failed = step(service, CBX_ACTION_INSTALL, cbx_buf_str(&report), o, &all, denial, err);
-    return failed || denial->verdict != CBX_ALLOW ? failed
-                                                  : cbx_buf_add(set, cbx_buf_str(&all.text));
+    if (failed || denial->verdict != CBX_ALLOW) {
+        return failed;
+    }
+    return cbx_buf_add(set, cbx_buf_str(&all.text));
 }
 
 /* With the entry of its key, which conclude() gives back. */

@@ -160,7 +160,10 @@ int cbx_service_describe_session(struct cbx_service *service, const char *princi
             return 0;
         }
     }
-    return failed ? failed : cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
+    if (failed) {
+        return failed;
+    }
+    return cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
 }
 
 /* Removes the rows of closed sessions, once as many were opened as were open the last time, and at least sixteen: so it costs each opening
@@ -241,9 +244,10 @@ static int check_place(struct cbx_service *service, const char *principal, size_
     int failed = service->quotas != NULL
                      ? cbx_service_list_sessions(service, principal, &open, NULL, err)
                      : 0;
-    return failed
-               ? failed
-               : cbx_quotas_open(service->quotas, principal, json_array_size(open) + opening, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_quotas_open(service->quotas, principal, json_array_size(open) + opening, err);
 }
 
 static int open_in_place(struct cbx_service *service, struct cbx_opening *opening,
@@ -270,7 +274,9 @@ int cbx_service_open_session(struct cbx_service *service, struct cbx_opening *op
 {
     size_t opening_now = cbx_quotas_opening(service->quotas, opening->principal);
     int failed = check_place(service, opening->principal, opening_now, err);
-    failed = failed ? failed : open_in_place(service, opening, outcome, err);
+    if (!failed) {
+        failed = open_in_place(service, opening, outcome, err);
+    }
     cbx_quotas_opened(service->quotas, opening->principal);
     return failed;
 }
@@ -285,7 +291,9 @@ int cbx_service_close_session(struct cbx_service *service, const char *principal
                                        .principal = cbx_str_of(principal) };
         failed = cbx_call_close(service->flow, &args, CBX_STR(""), NULL, err);
         failed = failed == CBX_ENOTFOUND ? 0 : failed; /* closed already, because it was idle */
-        failed = failed ? failed : cbx_store_remove_session(service->store, id, err);
+        if (!failed) {
+            failed = cbx_store_remove_session(service->store, id, err);
+        }
     }
     return failed == CBX_ENOTFOUND ? cbx_fail(err, CBX_ENOTFOUND, "Session not found") : failed;
 }

@@ -124,11 +124,13 @@ int cbx_store_add_session(struct cbx_store *store, const char *principal, const 
     cbx_json_write(&text, options);
     const char *const values[] = { id, created_at, policy, text.p, principal };
     int failed = cbx_store_check_space(store, CBX_EBUSY, err);
-    return failed ? failed
-                  : cbx_store_execute(store,
-                                      "INSERT INTO sessions(id, created_at, policy, options, "
-                                      "principal) VALUES(?,?,?,?,?)",
-                                      values, 5, NULL, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_store_execute(store,
+                             "INSERT INTO sessions(id, created_at, policy, options, "
+                             "principal) VALUES(?,?,?,?,?)",
+                             values, 5, NULL, err);
 }
 
 int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t *options,
@@ -164,9 +166,10 @@ int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx
 {
     int changed = 0;
     int failed = cbx_store_execute(store, "DELETE FROM sessions WHERE id=?", &id, 1, &changed, err);
-    return failed         ? failed
-           : changed == 0 ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%.64s'", id)
-                          : 0;
+    if (failed) {
+        return failed;
+    }
+    return changed == 0 ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%.64s'", id) : 0;
 }
 
 int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *e,
@@ -199,15 +202,15 @@ int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_exe
     cbx_store_limit_counts(store, values[10]);
     pthread_mutex_lock(&store->lock);
     failed = cbx_store_make_room(store, e->session, values[10], (int64_t)strlen(e->code), err);
-    failed =
-        failed ? failed
-               : cbx_store_execute_locked(
-                     store,
-                     "INSERT INTO executions(id, session, status, created_at, decision, language, "
-                     "code, request, begun, kind, name, turn, principal) "
-                     "VALUES(?,?,'running',?,?,?,?,?,0,"
-                     "CAST(? AS INTEGER),?,CAST(? AS INTEGER),?)",
-                     values, 11, NULL, err);
+    if (!failed) {
+        failed = cbx_store_execute_locked(
+            store,
+            "INSERT INTO executions(id, session, status, created_at, decision, language, "
+            "code, request, begun, kind, name, turn, principal) "
+            "VALUES(?,?,'running',?,?,?,?,?,0,"
+            "CAST(? AS INTEGER),?,CAST(? AS INTEGER),?)",
+            values, 11, NULL, err);
+    }
     if (!failed) {
         cbx_store_count_bytes(store, e->session, values[10], (int64_t)strlen(e->code));
     }
@@ -259,11 +262,11 @@ int cbx_store_set_execution(struct cbx_store *store, const char *id, const char 
     const char *const values[] = { status, completed_at, results != NULL ? text.p : NULL, id };
     pthread_mutex_lock(&store->lock);
     int failed = results != NULL ? make_room_for(store, id, (int64_t)text.len, err) : 0;
-    failed =
-        failed ? failed
-               : cbx_store_execute_locked(
-                     store, "UPDATE executions SET status=?, completed_at=?, results=? WHERE id=?",
-                     values, 4, NULL, err);
+    if (!failed) {
+        failed = cbx_store_execute_locked(
+            store, "UPDATE executions SET status=?, completed_at=?, results=? WHERE id=?", values,
+            4, NULL, err);
+    }
     pthread_mutex_unlock(&store->lock);
     return failed;
 }
@@ -382,14 +385,16 @@ int cbx_store_page_past(struct cbx_store *store, const char *session, int64_t af
     pthread_mutex_lock(&store->lock);
     int failed = store->begun_bytes > 0 ? cbx_store_merge_begun(store, err) : 0;
     pthread_mutex_unlock(&store->lock);
-    return failed ? failed
-                  : fetch_rows(store,
-                               "SELECT kind, language, name, code, turn FROM executions "
-                               "WHERE session=? AND turn > CAST(? AS INTEGER) "
-                               "AND turn < CAST(? AS INTEGER) "
-                               "AND (begun=1 OR completed_at IS NULL) "
-                               "ORDER BY turn LIMIT CAST(? AS INTEGER)",
-                               values, 4, out, err);
+    if (failed) {
+        return failed;
+    }
+    return fetch_rows(store,
+                      "SELECT kind, language, name, code, turn FROM executions "
+                      "WHERE session=? AND turn > CAST(? AS INTEGER) "
+                      "AND turn < CAST(? AS INTEGER) "
+                      "AND (begun=1 OR completed_at IS NULL) "
+                      "ORDER BY turn LIMIT CAST(? AS INTEGER)",
+                      values, 4, out, err);
 }
 
 int64_t cbx_store_last_turn(struct cbx_store *store)
@@ -429,14 +434,19 @@ int cbx_store_take_key(struct cbx_store *store, const char *principal, const cha
     int changed = 0;
     int failed =
         cbx_store_execute(store, "DELETE FROM keys WHERE created_at < ?", &oldest, 1, NULL, err);
-    failed = failed ? failed
-                    : cbx_store_execute(store, "INSERT OR IGNORE INTO keys VALUES(?,?,?,?,?)",
-                                        values, 5, &changed, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_store_execute(store, "INSERT OR IGNORE INTO keys VALUES(?,?,?,?,?)", values, 5,
+                               &changed, err);
     if (failed || changed > 0) {
         return failed;
     }
     failed = read_key(store, principal, key, own, err);
-    return failed ? failed : cbx_fail(err, CBX_ESTATE, "the key was used before");
+    if (failed) {
+        return failed;
+    }
+    return cbx_fail(err, CBX_ESTATE, "the key was used before");
 }
 
 int cbx_store_drop_key(struct cbx_store *store, const char *principal, const char *key,

@@ -191,7 +191,10 @@ int cbx_store_merge_begun(struct cbx_store *store, struct cbx_err *err)
 static int open_begun(struct cbx_store *store, const char *folder, struct cbx_err *err)
 {
     int failed = open_file(store, folder, "codebox.begun", O_APPEND, &store->begun_fd, err);
-    return failed ? failed : cbx_store_merge_begun(store, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_store_merge_begun(store, err);
 }
 
 /* With the lock held. A line that was written in part is taken back. */
@@ -230,7 +233,10 @@ int cbx_store_check(struct cbx_store *store, struct cbx_err *err)
                      ? cbx_fail(err, CBX_EIO, "the last result was not stored: %s", store->failure)
                      : 0;
     pthread_mutex_unlock(&store->lock);
-    return failed ? failed : cbx_store_check_space(store, CBX_EIO, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_store_check_space(store, CBX_EIO, err);
 }
 
 static struct cbx_store *make_store(const struct cbx_store_limits *limits)
@@ -271,8 +277,14 @@ static int open_folder(struct cbx_store *store, const char *folder, struct cbx_e
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/codebox.db", folder);
     int failed = take_lock(store, folder, err);
-    failed = failed ? failed : open_tables(store, path, err);
-    return failed ? failed : open_begun(store, folder, err);
+    if (failed) {
+        return failed;
+    }
+    failed = open_tables(store, path, err);
+    if (failed) {
+        return failed;
+    }
+    return open_begun(store, folder, err);
 }
 
 int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
@@ -281,7 +293,10 @@ int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
     CBX_AUTO(store) store = make_store(limits);
     int failed =
         folder != NULL ? open_folder(store, folder, err) : open_tables(store, ":memory:", err);
-    failed = failed ? failed : cbx_store_count_all(store, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_store_count_all(store, err);
     if (failed) {
         return failed;
     }

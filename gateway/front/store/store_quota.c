@@ -233,9 +233,13 @@ static int make_room_below(struct cbx_store *store, const struct share *share, i
              : share->session == NULL && share->principal == NULL
                  ? drop_largest(store, most, err)
                  : drop_oldest(store, share, bytes_of(store, share), most, &dropped, err);
-    failed = failed ? failed : cbx_store_count_all(store, err);
+    if (!failed) {
+        failed = cbx_store_count_all(store, err);
+    }
     if (failed || !cbx_store_run(store, "COMMIT")) {
-        failed = failed ? failed : cbx_store_fail(store, err);
+        if (!failed) {
+            failed = cbx_store_fail(store, err);
+        }
         cbx_store_run(store, "ROLLBACK");
         cbx_store_count_all(store, NULL);
         return failed;
@@ -260,16 +264,18 @@ int cbx_store_make_room(struct cbx_store *store, const char *session, const char
             "MiB; open a new session",
             (long long)(store->limits.session_bytes / MIB));
     }
-    failed = failed
-                 ? failed
-                 : make_room_below(store, &of_principal, store->limits.principal_bytes, bytes, err);
+    if (!failed) {
+        failed = make_room_below(store, &of_principal, store->limits.principal_bytes, bytes, err);
+    }
     if (failed == CBX_ETOOBIG) {
         return cbx_fail(err, CBX_EBUSY,
                         "the code of your open sessions and what runs leave no room below %lld "
                         "MiB; close sessions, or try again later",
                         (long long)(store->limits.principal_bytes / MIB));
     }
-    failed = failed ? failed : make_room_below(store, &all, store->limits.store_bytes, bytes, err);
+    if (!failed) {
+        failed = make_room_below(store, &all, store->limits.store_bytes, bytes, err);
+    }
     return failed != CBX_ETOOBIG
                ? failed
                : cbx_fail(err, CBX_EBUSY,

@@ -154,10 +154,14 @@ static struct sock_fprog worker_program;
 static int build_worker(scmp_filter_ctx filter)
 {
     int failed = add_calls(filter, SCMP_ACT_ALLOW, worker_calls, COUNT(worker_calls));
-    failed = failed
-                 ? failed
-                 : add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), worker_refused, COUNT(worker_refused));
-    return failed ? failed : allow_when(filter, worker_when, COUNT(worker_when));
+    if (failed) {
+        return failed;
+    }
+    failed = add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), worker_refused, COUNT(worker_refused));
+    if (failed) {
+        return failed;
+    }
+    return allow_when(filter, worker_when, COUNT(worker_when));
 }
 
 /* The filter as the bytes that Linux takes; a negative errno. */
@@ -166,8 +170,11 @@ static int compile(scmp_filter_ctx filter, struct sock_fprog *out)
     CBX_AUTO_FD fd = memfd_create("filter", MFD_CLOEXEC);
     struct stat status;
     int failed = fd < 0 ? -errno : seccomp_export_bpf(filter, fd);
-    if (failed || fstat(fd, &status) < 0) {
-        return failed ? failed : -errno;
+    if (failed) {
+        return failed;
+    }
+    if (fstat(fd, &status) < 0) {
+        return -errno;
     }
     size_t bytes = (size_t)status.st_size;
     struct sock_filter *code = malloc(bytes);
@@ -193,7 +200,9 @@ int cbx_jail_worker_prepare(struct cbx_err *err)
         return cbx_fail(err, CBX_EIO, "seccomp: no filter could be made");
     }
     int failed = build_worker(filter);
-    failed = failed ? failed : compile(filter, &worker_program);
+    if (!failed) {
+        failed = compile(filter, &worker_program);
+    }
     seccomp_release(filter);
     return fail_filter(failed, err);
 }
@@ -419,54 +428,94 @@ static const int missing[] = { SCMP_SYS(clone3) };
 static int build_shared(scmp_filter_ctx filter)
 {
     int failed = add_calls(filter, SCMP_ACT_ALLOW, shared_calls, COUNT(shared_calls));
-    failed = failed ? failed : add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), missing, COUNT(missing));
-    failed = failed ? failed : allow_when(filter, shared_when, COUNT(shared_when));
+    if (failed) {
+        return failed;
+    }
+    failed = add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), missing, COUNT(missing));
+    if (failed) {
+        return failed;
+    }
+    failed = allow_when(filter, shared_when, COUNT(shared_when));
     /* A signal to one of our own threads: abort() and pthread_kill(). */
-    return failed ? failed
-                  : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                                     SCMP_A0(SCMP_CMP_MASKED_EQ, ANY_BITS, (uint64_t)getpid()));
+    if (failed) {
+        return failed;
+    }
+    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+                            SCMP_A0(SCMP_CMP_MASKED_EQ, ANY_BITS, (uint64_t)getpid()));
 }
 
 static int build_front(scmp_filter_ctx filter)
 {
     int failed = build_shared(filter);
-    return failed ? failed : add_calls(filter, SCMP_ACT_ALLOW, front_calls, COUNT(front_calls));
+    if (failed) {
+        return failed;
+    }
+    return add_calls(filter, SCMP_ACT_ALLOW, front_calls, COUNT(front_calls));
 }
 
 static int build_executor(scmp_filter_ctx filter)
 {
     int failed = build_shared(filter);
-    failed =
-        failed ? failed : add_calls(filter, SCMP_ACT_ALLOW, executor_calls, COUNT(executor_calls));
-    return failed ? failed : allow_when(filter, unix_engine, COUNT(unix_engine));
+    if (failed) {
+        return failed;
+    }
+    failed = add_calls(filter, SCMP_ACT_ALLOW, executor_calls, COUNT(executor_calls));
+    if (failed) {
+        return failed;
+    }
+    return allow_when(filter, unix_engine, COUNT(unix_engine));
 }
 
 static int build_tcp_executor(scmp_filter_ctx filter)
 {
     int failed = build_executor(filter);
-    return failed ? failed : allow_when(filter, tcp_engine, COUNT(tcp_engine));
+    if (failed) {
+        return failed;
+    }
+    return allow_when(filter, tcp_engine, COUNT(tcp_engine));
 }
 
 static int build_sender(scmp_filter_ctx filter)
 {
     int failed = build_shared(filter);
-    failed = failed ? failed : add_calls(filter, SCMP_ACT_ALLOW, sender_calls, COUNT(sender_calls));
-    return failed ? failed : allow_when(filter, tcp_engine, COUNT(tcp_engine));
+    if (failed) {
+        return failed;
+    }
+    failed = add_calls(filter, SCMP_ACT_ALLOW, sender_calls, COUNT(sender_calls));
+    if (failed) {
+        return failed;
+    }
+    return allow_when(filter, tcp_engine, COUNT(tcp_engine));
 }
 
 static int build_local_sender(scmp_filter_ctx filter)
 {
     int failed = build_shared(filter);
-    failed = failed ? failed : add_calls(filter, SCMP_ACT_ALLOW, sender_calls, COUNT(sender_calls));
-    return failed ? failed : allow_when(filter, unix_engine, COUNT(unix_engine));
+    if (failed) {
+        return failed;
+    }
+    failed = add_calls(filter, SCMP_ACT_ALLOW, sender_calls, COUNT(sender_calls));
+    if (failed) {
+        return failed;
+    }
+    return allow_when(filter, unix_engine, COUNT(unix_engine));
 }
 
 static int build_zygote(scmp_filter_ctx filter)
 {
     int failed = add_calls(filter, SCMP_ACT_ALLOW, worker_calls, COUNT(worker_calls));
-    failed = failed ? failed : add_calls(filter, SCMP_ACT_ALLOW, zygote_calls, COUNT(zygote_calls));
-    failed = failed ? failed : add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), missing, COUNT(missing));
-    return failed ? failed : allow_when(filter, worker_when, COUNT(worker_when));
+    if (failed) {
+        return failed;
+    }
+    failed = add_calls(filter, SCMP_ACT_ALLOW, zygote_calls, COUNT(zygote_calls));
+    if (failed) {
+        return failed;
+    }
+    failed = add_calls(filter, SCMP_ACT_ERRNO(ENOSYS), missing, COUNT(missing));
+    if (failed) {
+        return failed;
+    }
+    return allow_when(filter, worker_when, COUNT(worker_when));
 }
 
 static int build_master(scmp_filter_ctx filter)
@@ -487,6 +536,24 @@ static int build_master(scmp_filter_ctx filter)
     return failed;
 }
 
+static int build_and_load(scmp_filter_ctx filter, int (*build)(scmp_filter_ctx))
+{
+    int failed = build(filter);
+    if (failed) {
+        return failed;
+    }
+    failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+    if (failed) {
+        return failed;
+    }
+    /* A tree instead of a chain of comparisons. */
+    failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+    if (failed) {
+        return failed;
+    }
+    return seccomp_load(filter);
+}
+
 /* Limits the process, with all its threads, to what `build` allows; the rest fails with EPERM. */
 static int limit_to(int (*build)(scmp_filter_ctx), struct cbx_err *err)
 {
@@ -494,11 +561,7 @@ static int limit_to(int (*build)(scmp_filter_ctx), struct cbx_err *err)
     if (filter == NULL) {
         return cbx_fail(err, CBX_EIO, "seccomp: no filter could be made");
     }
-    int failed = build(filter);
-    failed = failed ? failed : seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-    /* A tree instead of a chain of comparisons. */
-    failed = failed ? failed : seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-    failed = failed ? failed : seccomp_load(filter);
+    int failed = build_and_load(filter, build);
     seccomp_release(filter);
     return fail_filter(failed, err);
 }

@@ -197,9 +197,18 @@ int cbx_privileges_drop(enum cbx_role role, const char *root, struct cbx_err *er
 {
     bool has_own = block() != 0 && roles[role].own_id != 0;
     int failed = enter(root, has_own && !roles[role].files_of_caller, err);
-    failed = failed ? failed : drop_bounding(roles[role].capabilities, err);
-    if (!failed && has_own) {
+    if (failed) {
+        return failed;
+    }
+    failed = drop_bounding(roles[role].capabilities, err);
+    if (failed) {
+        return failed;
+    }
+    if (has_own) {
         failed = drop_ids(role, err);
     }
-    return failed ? failed : drop_capabilities(roles[role].capabilities, err);
+    if (failed) {
+        return failed;
+    }
+    return drop_capabilities(roles[role].capabilities, err);
 }

@@ -621,8 +621,14 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
         cbx_buf_init(config->reload.first, CBX_RELOAD_BYTES_MAX);
     }
     int failed = make_secrets(&m, err);
-    failed = failed ? failed : cbx_wire_pair(m.zygote, err);
-    failed = failed ? failed : cbx_wire_pair(m.executor, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_wire_pair(m.zygote, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_wire_pair(m.executor, err);
     if (failed) {
         return failed;
     }

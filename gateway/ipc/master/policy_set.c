@@ -87,7 +87,9 @@ int cbx_policies_load(const char *const *names, size_t count, enum cbx_modes mod
     for (size_t i = 0; i < count && !failed; i++) {
         struct cbx_policy *policy = NULL;
         failed = cbx_policy_load(names[i], &policy, err);
-        failed = failed ? failed : check_policy(&loaded, policy, modes, err);
+        if (!failed) {
+            failed = check_policy(&loaded, policy, modes, err);
+        }
         if (failed) {
             cbx_policy_free(policy);
         } else {
@@ -117,11 +119,20 @@ static int write_one(const struct cbx_policy *policy, const json_t *granted, str
         json_array_append(list, (json_t *)(uintptr_t)granted);
     }
     int failed = cbx_policy_write(policy, &bytes, err);
-    failed = failed ? failed : cbx_json_write(&text, list);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_json_write(&text, list);
+    if (failed) {
+        return failed;
+    }
     const struct cbx_reload_part image = { .name = "policy", .bytes = cbx_buf_str(&bytes) };
     const struct cbx_reload_part grants = { .name = "granted", .bytes = cbx_buf_str(&text) };
-    failed = failed ? failed : cbx_reload_add(out, &image, err);
-    return failed ? failed : cbx_reload_add(out, &grants, err);
+    failed = cbx_reload_add(out, &image, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_reload_add(out, &grants, err);
 }
 
 int cbx_policies_write(const struct cbx_policies *policies, struct cbx_buf *out,
@@ -143,11 +154,15 @@ static int read_one(struct cbx_str *rest, struct cbx_policies *into, struct cbx_
         return cbx_fail(err, CBX_EPROTO, "a set of policies is malformed");
     }
     int failed = cbx_json_parse(grants.bytes, CBX_RELOAD_BYTES_MAX, &list, err);
-    failed = failed ? failed : cbx_policy_read(image.bytes, &into->items[into->count], err);
-    if (!failed) {
-        into->granted[into->count++] = json_incref(json_array_get(list, 0));
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = cbx_policy_read(image.bytes, &into->items[into->count], err);
+    if (failed) {
+        return failed;
+    }
+    into->granted[into->count++] = json_incref(json_array_get(list, 0));
+    return 0;
 }
 
 int cbx_policies_read(struct cbx_str bytes, struct cbx_policies *out, struct cbx_err *err)

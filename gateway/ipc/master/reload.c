@@ -97,6 +97,18 @@ static int send_all(int fd, struct cbx_str bytes, int64_t deadline_ms, struct cb
     return 0;
 }
 
+static int send_message(int fd, uint64_t first_number, struct cbx_str parts, int64_t deadline,
+                        struct cbx_err *err)
+{
+    struct message head = { .first_number = first_number, .len = parts.len };
+    struct cbx_str first = { .p = (const char *)&head, .len = sizeof(head) };
+    int failed = send_all(fd, first, deadline, err);
+    if (failed) {
+        return failed;
+    }
+    return send_all(fd, parts, deadline, err);
+}
+
 int cbx_reload_send(int fd, enum cbx_reload_process process, uint64_t first_number,
                     struct cbx_str set, int timeout_ms, struct cbx_err *err)
 {
@@ -108,10 +120,9 @@ int cbx_reload_send(int fd, enum cbx_reload_process process, uint64_t first_numb
     while (!failed && cbx_reload_next(&set, &part)) {
         failed = (part.processes & process) != 0 ? cbx_reload_add(&own, &part, err) : 0;
     }
-    struct message head = { .first_number = first_number, .len = own.len };
-    struct cbx_str first = { .p = (const char *)&head, .len = sizeof(head) };
-    failed = failed ? failed : send_all(fd, first, deadline, err);
-    failed = failed ? failed : send_all(fd, cbx_buf_str(&own), deadline, err);
+    if (!failed) {
+        failed = send_message(fd, first_number, cbx_buf_str(&own), deadline, err);
+    }
     explicit_bzero(own.p, own.len);
     char answer = 0;
     ssize_t n = -1;
@@ -123,9 +134,10 @@ int cbx_reload_send(int fd, enum cbx_reload_process process, uint64_t first_numb
             return cbx_fail(err, CBX_EIO, "its answer: %s", strerror(errno));
         }
     }
-    return failed            ? failed
-           : answer == taken ? 0
-                             : cbx_fail(err, CBX_ESTATE, "it could not take the new set over");
+    if (failed) {
+        return failed;
+    }
+    return answer == taken ? 0 : cbx_fail(err, CBX_ESTATE, "it could not take the new set over");
 }
 
 /* --- the other processes ---------------------------------------------------------------------- */

@@ -182,7 +182,10 @@ int cbx_state_make_front(const char *path, uid_t owner, char *out, size_t size, 
         return CBX_EAUDIT;
     }
     failed = move_front_files(from, to, path, err);
-    return failed ? failed : give_front_files(to, owner, err);
+    if (failed) {
+        return failed;
+    }
+    return give_front_files(to, owner, err);
 }
 
 int cbx_state_find_front(const char *path, char *out, size_t size, struct cbx_err *err)

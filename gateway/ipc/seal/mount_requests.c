@@ -140,7 +140,9 @@ int cbx_mounts_check(const struct cbx_policy *policy, const json_t *mounts, stru
     int failed = requests == NULL ? cbx_fail(err, CBX_ETOOBIG, "out of memory") : 0;
     for (size_t i = 0; i < count && !failed; i++) {
         failed = read_text(json_array_get(mounts, i), &requests[i], err);
-        failed = failed ? failed : judge(policy, &requests[i], err);
+        if (!failed) {
+            failed = judge(policy, &requests[i], err);
+        }
         for (size_t k = 0; k < i && !failed; k++) {
             failed = overlap(&requests[i], &requests[k])
                          ? cbx_fail(err, CBX_EINVAL,

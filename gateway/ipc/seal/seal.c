@@ -466,7 +466,10 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
     cbx_buf_init(&out->arguments, CBX_ARGUMENTS_BYTES_MAX);
     failed = cbx_arguments_join(f.subject.arguments, &out->arguments, err);
     p->arguments = cbx_buf_str(&out->arguments);
-    return failed ? failed : cbx_permit_check_arguments(p->file_name, p->arguments, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_permit_check_arguments(p->file_name, p->arguments, err);
 }
 
 static int check_sealed(const struct cbx_sealed *sealed, struct cbx_str source, int64_t now_ms,
@@ -521,7 +524,10 @@ int cbx_seal_open(const struct cbx_seal_key *key, const struct cbx_seal_claim *c
     }
     failed =
         read_files(cbx_json_str(json_object_get(sealed.json, "files")), claim->files, &sealed, err);
-    failed = failed ? failed : check_sealed(&sealed, claim->source, now_ms, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_sealed(&sealed, claim->source, now_ms, err);
     if (failed) {
         return failed;
     }

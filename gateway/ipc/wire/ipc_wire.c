@@ -141,15 +141,23 @@ static int receive_both(int fd, struct parts *p, int64_t deadline, struct cbx_er
     size_t got = n > 0 ? (size_t)n : 0;
     size_t header = got < p->lengths[0] ? got : p->lengths[0], bytes = got - header;
     int failed = receive_exactly(fd, p->header + header, p->lengths[0] - header, deadline, err);
-    return failed ? failed
-                  : receive_exactly(fd, p->bytes + bytes, p->lengths[1] - bytes, deadline, err);
+    if (failed) {
+        return failed;
+    }
+    return receive_exactly(fd, p->bytes + bytes, p->lengths[1] - bytes, deadline, err);
 }
 
 static int receive_parts(int fd, struct parts *p, int64_t deadline, struct cbx_err *err)
 {
     int failed = receive_exactly(fd, p->lengths, sizeof(p->lengths), deadline, err);
-    failed = failed ? failed : make_room(p, err);
-    return failed ? failed : receive_both(fd, p, deadline, err);
+    if (failed) {
+        return failed;
+    }
+    failed = make_room(p, err);
+    if (failed) {
+        return failed;
+    }
+    return receive_both(fd, p, deadline, err);
 }
 
 static int parse_header(struct parts *p, struct cbx_err *err)
@@ -170,7 +178,9 @@ int cbx_wire_receive(int fd, int timeout_ms, struct cbx_message *out, struct cbx
     cbx_buf_init(&p.text, CBX_WIRE_HEADER_MAX);
     cbx_message_init(&p.message);
     int failed = receive_parts(fd, &p, deadline, err);
-    failed = failed ? failed : parse_header(&p, err);
+    if (!failed) {
+        failed = parse_header(&p, err);
+    }
     cbx_buf_done(&p.text);
     if (failed) {
         cbx_message_done(&p.message);

@@ -132,9 +132,18 @@ int cbx_rpc_read(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_er
 {
     *out = (struct cbx_rpc_message){ 0 };
     int failed = parse(line, out, err);
-    failed = failed ? failed : check_shape(out->json, err);
-    failed = failed ? failed : read_id(line, out, err);
-    return failed ? failed : read_kind(out, err);
+    if (failed) {
+        return failed;
+    }
+    failed = check_shape(out->json, err);
+    if (failed) {
+        return failed;
+    }
+    failed = read_id(line, out, err);
+    if (failed) {
+        return failed;
+    }
+    return read_kind(out, err);
 }
 
 int cbx_rpc_refuse_long(const struct cbx_request_id *scan, uint64_t bytes,

@@ -189,7 +189,9 @@ static void read_one(const struct cbx_tool *tool, const struct argument *a, cons
         json_object_set(one, a->field.name, value);
     }
     int failed = cbx_json_read(one, &a->field, 1, out, &err);
-    failed = failed || !a->chooses ? failed : read_language(a, out, &err);
+    if (!failed && a->chooses) {
+        failed = read_language(a, out, &err);
+    }
     if (failed) {
         add_error(errors, err.text);
     }

@@ -196,12 +196,18 @@ int cbx_mcp_retry_read(struct cbx_mcp *mcp, const char *principal, const json_t 
     const json_t *text = json_object_get(params, "requestState");
     CBX_AUTO_DONE(mcp_retry) retry = { 0 };
     int failed = read_response(json_object_get(params, "inputResponses"), &retry, err);
-    failed = failed || text == NULL ? failed : open_state(mcp, principal, text, &retry, err);
-    if (!failed) {
-        *out = retry;
-        retry = (struct cbx_mcp_retry){ 0 };
+    if (failed) {
+        return failed;
     }
-    return failed;
+    if (text != NULL) {
+        failed = open_state(mcp, principal, text, &retry, err);
+    }
+    if (failed) {
+        return failed;
+    }
+    *out = retry;
+    retry = (struct cbx_mcp_retry){ 0 };
+    return 0;
 }
 
 /* An answer is used up by whatever it says, so that a question that was declined cannot be accepted later. */

@@ -198,13 +198,15 @@ json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
         : path.len == 0 || strlen(path.p) != name.len || strlen(session) != arguments->session.len
             ? cbx_fail(&err, CBX_EINVAL, "'path' and 'session' have characters, and no NUL")
             : 0;
-    failed = failed                      ? failed
-             : arguments->text.p != NULL ? cbx_buf_add(&bytes, arguments->text)
-                                         : decode(arguments->base64, &bytes, &err);
-    failed = failed ? failed
-                    : cbx_service_put_file(call->mcp->service,
-                                           cbx_mcp_caller(call->peer)->principal, session, path.p,
-                                           cbx_buf_str(&bytes), "mcp", call->claims, &denial, &err);
+    if (!failed) {
+        failed = arguments->text.p != NULL ? cbx_buf_add(&bytes, arguments->text)
+                                           : decode(arguments->base64, &bytes, &err);
+    }
+    if (!failed) {
+        failed =
+            cbx_service_put_file(call->mcp->service, cbx_mcp_caller(call->peer)->principal, session,
+                                 path.p, cbx_buf_str(&bytes), "mcp", call->claims, &denial, &err);
+    }
     if (failed) {
         return cbx_content_of_error(&err, NULL);
     }
