@@ -16,7 +16,10 @@ static int feed(struct cbx_audit_heads *heads, struct cbx_str bytes, size_t piec
         struct cbx_str part = cbx_str_take(&bytes, piece);
         failed = cbx_audit_heads_feed(heads, part, err);
     }
-    return failed ? failed : cbx_audit_heads_end(heads, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_audit_heads_end(heads, err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -14,14 +14,19 @@ static inline int open_with(struct cbx_engine *engine, const struct cbx_sandbox_
     const char *kernel;
     CBX_AUTO(sandbox) sandbox = NULL;
     int failed = cbx_sandbox_permitted(permit, &kernel, err);
-    failed =
-        failed ? failed
-               : cbx_sandbox_prepare(engine, config, kernel, &permit->limits, NULL, &sandbox, err);
-    failed = failed ? failed : cbx_sandbox_claim(sandbox, permit, err);
-    if (!failed) {
-        *out = cbx_steal(&sandbox);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    failed = cbx_sandbox_prepare(engine, config, kernel, &permit->limits, NULL, &sandbox, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_sandbox_claim(sandbox, permit, err);
+    if (failed) {
+        return failed;
+    }
+    *out = cbx_steal(&sandbox);
+    return 0;
 }
 
 #endif

@@ -56,7 +56,9 @@ static void leaves_no_container_when_the_gateway_is_killed(void **state)
         struct cbx_sandbox_config short_lived = config;
         short_lived.lease_ms = 1000;
         int failed = cbx_engine_new(NULL, &own, &err);
-        failed = failed ? failed : open_with(own, &short_lived, &p, &sandbox, &err);
+        if (!failed) {
+            failed = open_with(own, &short_lived, &p, &sandbox, &err);
+        }
         send_id(ends[1], failed ? NULL : sandbox, &err);
         if (failed) {
             _exit(1);
@@ -93,7 +95,9 @@ static void begin_and_die(const char *source, int to)
     struct seen seen = { 0 };
     clear(&seen);
     int failed = cbx_engine_new(NULL, &own, &err);
-    failed = failed ? failed : open_with(own, &config, &p, &sandbox, &err);
+    if (!failed) {
+        failed = open_with(own, &config, &p, &sandbox, &err);
+    }
     if (!failed) {
         run(sandbox, "ipython", "kept = 6", &seen);
     }

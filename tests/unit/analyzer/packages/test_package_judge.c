@@ -37,8 +37,9 @@ static void judge(struct judged *j, const char *yaml, enum cbx_spec_kind kind, c
                                                  .resolved = report != NULL ? &j->resolved : NULL,
                                                  .principal = CBX_STR("local"),
                                                  .now = 1700000000 };
-    failed =
-        failed ? failed : cbx_packages_judge(j->policy, &request, &j->arena, &j->decision, &err);
+    if (!failed) {
+        failed = cbx_packages_judge(j->policy, &request, &j->arena, &j->decision, &err);
+    }
     if (failed) {
         fail_msg("%s", err.text);
     }

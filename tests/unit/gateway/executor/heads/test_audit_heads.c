@@ -39,7 +39,10 @@ static int feed(struct cbx_audit_heads *heads, struct cbx_str bytes, bool may_be
         return failed;
     }
     failed = cbx_audit_heads_feed(heads, bytes, err);
-    return failed ? failed : cbx_audit_heads_end(heads, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_audit_heads_end(heads, err);
 }
 
 static void feed_line(struct cbx_audit_heads *heads, const char *line)

@@ -680,7 +680,10 @@ static int fork_workers(void)
 static int jail_zygote(struct cbx_err *err)
 {
     int failed = cbx_jail_worker_prepare(err);
-    return failed ? failed : cbx_jail_zygote(err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_jail_zygote(err);
 }
 
 static void lets_a_zygote_fork_workers_and_do_nothing_else(void **state)
@@ -695,7 +698,10 @@ static void lets_a_zygote_fork_workers_and_do_nothing_else(void **state)
 static int jail_in_turn(int (*jail)(struct cbx_err *), struct cbx_err *err)
 {
     int failed = cbx_jail_master(err);
-    return failed ? failed : jail(err);
+    if (failed) {
+        return failed;
+    }
+    return jail(err);
 }
 
 static int jail_zygote_below(struct cbx_err *err)
