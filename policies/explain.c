@@ -58,6 +58,15 @@ static void add_alternatives(struct cbx_buf *out, const struct cbx_strs *list)
     }
 }
 
+/* NULL: either is right. */
+static const char *choose(enum cbx_presence wanted, const char *present, const char *absent)
+{
+    if (wanted == CBX_PRESENT) {
+        return present;
+    }
+    return wanted == CBX_ABSENT ? absent : NULL;
+}
+
 /* One condition on an argument, in words. */
 static void add_where(struct cbx_buf *out, const struct cbx_where *w)
 {
@@ -81,12 +90,8 @@ static void add_where(struct cbx_buf *out, const struct cbx_where *w)
             add_alternatives(out, tests[i].list);
         }
     }
-    const char *presence = w->presence == CBX_PRESENT  ? " is given"
-                           : w->presence == CBX_ABSENT ? " is not given"
-                                                       : NULL,
-               *constant = w->constant == CBX_PRESENT  ? " is a constant"
-                           : w->constant == CBX_ABSENT ? " is computed"
-                                                       : NULL;
+    const char *presence = choose(w->presence, " is given", " is not given");
+    const char *constant = choose(w->constant, " is a constant", " is computed");
     if (presence != NULL) {
         cbx_buf_printf(out, "%s%s", first ? "" : " and", presence);
         first = false;

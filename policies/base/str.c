@@ -239,7 +239,14 @@ static size_t utf8_sequence(const unsigned char *s, size_t left)
     if (c < 0x80) {
         return 1;
     }
-    size_t n = c >= 0xC2 && c <= 0xDF ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c <= 0xF4 ? 4 : 0;
+    size_t n = 0;
+    if (c >= 0xC2 && c <= 0xDF) {
+        n = 2;
+    } else if ((c & 0xF0) == 0xE0) {
+        n = 3;
+    } else if (c >= 0xF0 && c <= 0xF4) {
+        n = 4;
+    }
     if (n == 0 || n > left) {
         return 0;
     }

@@ -57,11 +57,15 @@ static int fail_names(struct binder *b, const struct cbx_key *key, const struct 
         }
     }
     bool all = used < sizeof(allowed);
+    if (nearest != NULL && all) {
+        return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
+                           "key '%s' is '%.*s', did you mean '%s' (allowed: %s)", key->name,
+                           CBX_STR_SHOWN(node->text), nearest, allowed);
+    }
     if (nearest != NULL) {
         return cbx_fail_at(b->err, CBX_EPOLICY, node->line, node->column,
-                           "key '%s' is '%.*s', did you mean '%s'%s%s%s", key->name,
-                           CBX_STR_SHOWN(node->text), nearest, all ? " (allowed: " : "",
-                           all ? allowed : "", all ? ")" : "");
+                           "key '%s' is '%.*s', did you mean '%s'", key->name,
+                           CBX_STR_SHOWN(node->text), nearest);
     }
     return fail_value(b, key, node,
                       all ? allowed : "one of the names that 'codebox policy reference' lists");

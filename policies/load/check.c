@@ -67,18 +67,30 @@ static int check_rule(const struct cbx_draft *draft, size_t i, struct cbx_err *e
     return 0;
 }
 
+static const char *missing_part(const struct cbx_exception *e)
+{
+    if (e->rule.len == 0) {
+        return "rule";
+    }
+    if (e->principal.len == 0) {
+        return "principal";
+    }
+    if (e->until == 0) {
+        return "until";
+    }
+    return e->reason.len == 0 ? "reason" : NULL;
+}
+
 static int check_exceptions(const struct cbx_draft *draft, struct cbx_err *err)
 {
     for (size_t i = 0; i < draft->exception_count; i++) {
         const struct cbx_exception *e = &draft->exceptions[i];
-        if (e->rule.len == 0 || e->principal.len == 0 || e->until == 0 || e->reason.len == 0) {
+        const char *missing = missing_part(e);
+        if (missing != NULL) {
             return cbx_fail_at(err, CBX_EPOLICY, e->line, e->column,
                                "this exception has no '%s'; rule, principal, until and reason are "
                                "required",
-                               e->rule.len == 0        ? "rule"
-                               : e->principal.len == 0 ? "principal"
-                               : e->until == 0         ? "until"
-                                                       : "reason");
+                               missing);
         }
     }
     return 0;

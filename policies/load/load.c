@@ -88,12 +88,16 @@ static int fail_unknown_preset(struct loader *l, const char *name)
         nearest = distance < best ? presets[i].name : nearest;
         best = distance < best ? distance : best;
     }
-    return cbx_fail(
-        l->err, CBX_ENOTFOUND,
-        "no policy is called '%.60s'%s%s%s; presets are %s; a file's name ends in .yaml "
-        "or holds a '/'",
-        name, nearest != NULL ? ", did you mean '" : "", nearest != NULL ? nearest : "",
-        nearest != NULL ? "'" : "", known);
+    if (nearest == NULL) {
+        return cbx_fail(l->err, CBX_ENOTFOUND,
+                        "no policy is called '%.60s'; presets are %s; a file's name ends in .yaml "
+                        "or holds a '/'",
+                        name, known);
+    }
+    return cbx_fail(l->err, CBX_ENOTFOUND,
+                    "no policy is called '%.60s', did you mean '%s'; presets are %s; a file's name "
+                    "ends in .yaml or holds a '/'",
+                    name, nearest, known);
 }
 
 static const struct cbx_preset *find_preset(const char *name)

@@ -36,12 +36,17 @@ static enum decision decide_laxer(struct merge *m, const struct slot *s)
     if (s->head->override) {
         return TAKE_CHILD;
     }
-    bool named = m->kind != NULL;
-    cbx_fail_at(m->err, CBX_EPOLICY, s->head->line, s->head->column,
-                "%s%s%.*s%s%s than in the policy that this one extends; say 'override: true' there "
-                "to allow that",
-                named ? m->kind : "", named ? " '" : "", CBX_STR_SHOWN(m->name), named ? "' " : "",
-                s->key->laxer);
+    if (m->kind != NULL) {
+        cbx_fail_at(m->err, CBX_EPOLICY, s->head->line, s->head->column,
+                    "%s '%.*s' %s than in the policy that this one extends; say 'override: true' "
+                    "there to allow that",
+                    m->kind, CBX_STR_SHOWN(m->name), s->key->laxer);
+    } else {
+        cbx_fail_at(m->err, CBX_EPOLICY, s->head->line, s->head->column,
+                    "%.*s%s than in the policy that this one extends; say 'override: true' there "
+                    "to allow that",
+                    CBX_STR_SHOWN(m->name), s->key->laxer);
+    }
     return REFUSED;
 }
 

@@ -215,7 +215,11 @@ static struct npm floor_of(const struct npm *v)
 /* How many parts are given. */
 static size_t parts_of(const struct npm *v)
 {
-    return v->number[0] < 0 ? 0 : v->number[1] < 0 ? 1 : v->number[2] < 0 ? 2 : 3;
+    size_t parts = 0;
+    while (parts < 3 && v->number[parts] >= 0) {
+        parts++;
+    }
+    return parts;
 }
 
 static void bound_low(struct bounds *b, struct npm v, bool above)
@@ -290,7 +294,12 @@ static bool read_bounds(struct cbx_str op, struct cbx_str text, struct bounds *o
         bound_low(out, v, false);
         bound_high(out, v, true);
     } else if (parts > 0) { /* none: anything */
-        bound_series(out, &v, caret ? caret_parts(&v) : tilde && parts > 1 ? 2 : tilde ? 1 : parts);
+        if (caret) {
+            parts = caret_parts(&v);
+        } else if (tilde) {
+            parts = parts > 1 ? 2 : 1;
+        }
+        bound_series(out, &v, parts);
     }
     return caret || tilde || op.len == 0;
 }
