@@ -51,10 +51,12 @@ static void add_node(TSTreeCursor *cursor, struct cbx_str text, int depth, struc
     TSNode node = ts_tree_cursor_current_node(cursor);
     TSPoint at = ts_node_start_point(node);
     const char *field = ts_tree_cursor_current_field_name(cursor);
-    cbx_buf_printf(out, "%5u:%-4u %*s%s%s%s%s", at.row + 1, at.column + 1,
-                   depth > 200 ? 400 : depth * 2, "", field != NULL ? field : "",
-                   field != NULL ? ": " : "", ts_node_is_missing(node) ? "MISSING " : "",
-                   ts_node_type(node));
+    cbx_buf_printf(out, "%5u:%-4u %*s", at.row + 1, at.column + 1, depth > 200 ? 400 : depth * 2,
+                   "");
+    if (field != NULL) {
+        cbx_buf_printf(out, "%s: ", field);
+    }
+    cbx_buf_printf(out, "%s%s", ts_node_is_missing(node) ? "MISSING " : "", ts_node_type(node));
     if (ts_node_child_count(node) == 0) {
         cbx_buf_add_cstr(out, " `");
         cbx_printable_add(

@@ -49,12 +49,19 @@ struct cbx_str cbx_fold_trim(struct cbx_str text)
 
 static int base64_digit(unsigned char c)
 {
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == '+' || c == '-' ? 62
-           : c == '/' || c == '_' ? 63
-                                  : -1;
+    if (c >= 'A' && c <= 'Z') {
+        return c - 'A';
+    }
+    if (c >= 'a' && c <= 'z') {
+        return c - 'a' + 26;
+    }
+    if (c >= '0' && c <= '9') {
+        return c - '0' + 52;
+    }
+    if (c == '+' || c == '-') {
+        return 62;
+    }
+    return c == '/' || c == '_' ? 63 : -1;
 }
 
 struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text)
@@ -174,6 +181,21 @@ struct cbx_str cbx_fold_codepoint(struct cbx_arena *arena, int64_t code)
     return cbx_arena_copy(arena, (struct cbx_str){ .p = (const char *)bytes, .len = (size_t)n });
 }
 
+/* The base that the letter behind a leading zero stands for; 10 = none. */
+static int base_of(char letter)
+{
+    switch (letter) {
+    case 'x':
+        return 16;
+    case 'o':
+        return 8;
+    case 'b':
+        return 2;
+    default:
+        return 10;
+    }
+}
+
 bool cbx_fold_integer(struct cbx_str text, int64_t *out)
 {
     char digits[72];
@@ -185,7 +207,7 @@ bool cbx_fold_integer(struct cbx_str text, int64_t *out)
     }
     digits[n] = '\0';
     char prefix = n > 2 && digits[0] == '0' ? (char)(digits[1] | 32) : 0;
-    int base = prefix == 'x' ? 16 : prefix == 'o' ? 8 : prefix == 'b' ? 2 : 10;
+    int base = base_of(prefix);
     char *end;
     errno = 0;
     int64_t value = strtoll(base == 10 ? digits : digits + 2, &end, base);

@@ -35,6 +35,11 @@ static bool write_all(int fd, const char *p, size_t len)
     return true;
 }
 
+static size_t bytes_of(const char *text)
+{
+    return text != NULL ? strlen(text) : 0;
+}
+
 static void add_result(size_t index, const struct cbx_lint_result *r, struct cbx_buf *out)
 {
     char *failure = r->failure != NULL ? json_dumps(r->failure, JSON_COMPACT) : NULL;
@@ -44,9 +49,9 @@ static void add_result(size_t index, const struct cbx_lint_result *r, struct cbx
                            .findings = r->findings,
                            .suppressed = r->suppressed,
                            .output_bytes = r->output.len,
-                           .failure_bytes = failure != NULL ? strlen(failure) : 0,
-                           .entries_bytes = entries != NULL ? strlen(entries) : 0,
-                           .skipped_bytes = skipped != NULL ? strlen(skipped) : 0,
+                           .failure_bytes = bytes_of(failure),
+                           .entries_bytes = bytes_of(entries),
+                           .skipped_bytes = bytes_of(skipped),
                            .status = r->status };
     cbx_buf_add_bytes(out, &reply, sizeof(reply));
     cbx_buf_add(out, cbx_buf_str(&r->output));

@@ -209,11 +209,23 @@ static bool names_built_in(const struct cbx_policy *policy, struct cbx_str id)
 const char *cbx_lint_comment_fault(const struct cbx_policy *policy,
                                    const struct cbx_lint_comment *comment)
 {
-    return comment->used                  ? NULL
-           : !policy->inline_suppressions ? "the policy permits no suppressions in the source"
-           : comment->rule.len == 0       ? "it names no rule"
-           : names_built_in(policy, comment->rule) ? "findings of this rule cannot be suppressed"
-           : cbx_policy_rule(policy, comment->rule) == NULL ? "the policy has no such rule"
-           : comment->reason.len == 0 ? "it gives no reason ('-- reason' is required)"
-                                      : "there is no such finding on its line";
+    if (comment->used) {
+        return NULL;
+    }
+    if (!policy->inline_suppressions) {
+        return "the policy permits no suppressions in the source";
+    }
+    if (comment->rule.len == 0) {
+        return "it names no rule";
+    }
+    if (names_built_in(policy, comment->rule)) {
+        return "findings of this rule cannot be suppressed";
+    }
+    if (cbx_policy_rule(policy, comment->rule) == NULL) {
+        return "the policy has no such rule";
+    }
+    if (comment->reason.len == 0) {
+        return "it gives no reason ('-- reason' is required)";
+    }
+    return "there is no such finding on its line";
 }

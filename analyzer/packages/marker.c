@@ -142,11 +142,16 @@ static bool text_may(struct cbx_str value, struct cbx_str op, struct cbx_str lit
 {
     struct cbx_str part = swapped ? literal : value, whole = swapped ? value : literal;
     bool in = part.len == 0 || memmem(whole.p, whole.len, part.p, part.len) != NULL;
-    return cbx_str_is(op, "==") || cbx_str_is(op, "===") ? cbx_str_equal(value, literal)
-           : cbx_str_is(op, "!=")                        ? !cbx_str_equal(value, literal)
-           : cbx_str_is(op, "in")                        ? in
-           : cbx_str_is(op, "not")                       ? !in
-                                                         : true;
+    if (cbx_str_is(op, "==") || cbx_str_is(op, "===")) {
+        return cbx_str_equal(value, literal);
+    }
+    if (cbx_str_is(op, "!=")) {
+        return !cbx_str_equal(value, literal);
+    }
+    if (cbx_str_is(op, "in")) {
+        return in;
+    }
+    return cbx_str_is(op, "not") ? !in : true;
 }
 
 /* "3.8" > python_version is python_version < "3.8". */

@@ -57,17 +57,19 @@ static bool may_cover(struct cbx_str item, struct cbx_str name)
     return !letters || (item.p[0] | 32) == (name.p[0] | 32);
 }
 
+static bool covers(struct cbx_str item, struct cbx_str name, bool python)
+{
+    if (python) {
+        return is_glob(item) ? glob_covers(item, name) : cbx_package_same(item, name);
+    }
+    return is_glob(item) ? cbx_str_glob(item, name) : cbx_str_equal(item, name);
+}
+
 bool cbx_packages_lists(const struct cbx_strs *list, struct cbx_str name, bool python)
 {
     for (size_t i = 0; i < list->count; i++) {
         struct cbx_str item = list->items[i];
-        if (!may_cover(item, name)) {
-            continue;
-        }
-        bool glob = is_glob(item);
-        if (python ? glob ? glob_covers(item, name) : cbx_package_same(item, name)
-            : glob ? cbx_str_glob(item, name)
-                   : cbx_str_equal(item, name)) {
+        if (may_cover(item, name) && covers(item, name, python)) {
             return true;
         }
     }

@@ -68,22 +68,33 @@ static bool is_hash(enum cbx_spec_kind kind, struct cbx_str hash)
                : hash.len == SHA256_DIGITS && strspn(hash.p, "0123456789abcdef") >= SHA256_DIGITS;
 }
 
+static int check_texts(struct reader *r, const struct cbx_resolved_package *package)
+{
+    enum cbx_spec_kind kind = r->out->kind;
+    if (!is_name(kind, package->name)) {
+        return refuse(r, "name", package->name);
+    }
+    if (!is_version(kind, package->version)) {
+        return refuse(r, "version", package->version);
+    }
+    if (package->url.len > 0 && !is_url(package->url)) {
+        return refuse(r, "URL", package->url);
+    }
+    if (package->hash.len > 0 && !is_hash(kind, package->hash)) {
+        return refuse(r, "hash", package->hash);
+    }
+    return 0;
+}
+
 /* A package whose texts are valid; NULL with an error. */
 static struct cbx_resolved_package *add(struct reader *r, struct cbx_resolved_package package)
 {
-    enum cbx_spec_kind kind = r->out->kind;
     if (r->out->count == CBX_PACKAGE_SET_MAX) {
         cbx_fail(r->err, CBX_ETOOBIG, "more than %d packages would be installed",
                  CBX_PACKAGE_SET_MAX);
         return NULL;
     }
-    int failed = !is_name(kind, package.name)         ? refuse(r, "name", package.name)
-                 : !is_version(kind, package.version) ? refuse(r, "version", package.version)
-                 : package.url.len > 0 && !is_url(package.url) ? refuse(r, "URL", package.url)
-                 : package.hash.len > 0 && !is_hash(kind, package.hash)
-                     ? refuse(r, "hash", package.hash)
-                     : 0;
-    if (failed) {
+    if (check_texts(r, &package)) {
         return NULL;
     }
     struct cbx_resolved_package *added = &r->out->items[r->out->count++];

@@ -49,10 +49,13 @@ static enum cbx_origin origin_of(struct cbx_str address)
     static const char *const vcs[] = { "git+", "hg+",     "svn+",    "bzr+",       "git:",  "git@",
                                        "ssh:", "github:", "gitlab:", "bitbucket:", "gist:", NULL };
     static const char *const path[] = { "file:", "workspace:", "link:", "portal:", "patch:", NULL };
-    return starts_with_any(address, vcs)    ? CBX_FROM_VCS
-           : starts_with_any(address, path) ? CBX_FROM_PATH
-           : has(address, ":")              ? CBX_FROM_URL
-                                            : CBX_FROM_PATH;
+    if (starts_with_any(address, vcs)) {
+        return CBX_FROM_VCS;
+    }
+    if (starts_with_any(address, path)) {
+        return CBX_FROM_PATH;
+    }
+    return has(address, ":") ? CBX_FROM_URL : CBX_FROM_PATH;
 }
 
 /* The name and the version in a file name (name-1.2-py3-none-any.whl, name-1.2.tar.gz) or in
@@ -316,8 +319,14 @@ bool cbx_spec_below(enum cbx_spec_kind kind, const struct cbx_spec *spec, struct
     if (spec->pinned) {
         return cbx_version_compare(version, minimum, &ok) < 0 || !ok;
     }
-    return kind == CBX_SPEC_CONDA     ? cbx_conda_below(version, minimum)
-           : kind == CBX_SPEC_NPM     ? cbx_npm_below(version, minimum)
-           : kind == CBX_SPEC_PROJECT ? constraint_below(version, minimum)
-                                      : cbx_version_below(version, minimum);
+    switch (kind) {
+    case CBX_SPEC_CONDA:
+        return cbx_conda_below(version, minimum);
+    case CBX_SPEC_NPM:
+        return cbx_npm_below(version, minimum);
+    case CBX_SPEC_PROJECT:
+        return constraint_below(version, minimum);
+    default:
+        return cbx_version_below(version, minimum);
+    }
 }

@@ -91,10 +91,12 @@ static void add_finding(const struct cbx_finding *f, struct cbx_str path, struct
                         bool color, struct cbx_buf *out)
 {
     bool stops = f->effect == CBX_EFFECT_DENY || f->effect == CBX_EFFECT_ASK;
-    const char *mark = !color  ? ""
-                       : stops ? "\033[1;31m"
-                               : "\033[1;33m",
-               *bold = color ? "\033[1m" : "", *off = color ? "\033[0m" : "";
+    const char *mark = "", *bold = "", *off = "";
+    if (color) {
+        mark = stops ? "\033[1;31m" : "\033[1;33m";
+        bold = "\033[1m";
+        off = "\033[0m";
+    }
     cbx_buf_add_cstr(out, bold);
     cbx_printable_add(out, path, CBX_PRINTABLE_LINE);
     cbx_buf_printf(out, ":%u:%u: %s%s%s [%.*s] ", f->span.line, f->span.column, mark,

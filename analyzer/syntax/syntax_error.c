@@ -303,11 +303,14 @@ static bool explain_bracket(struct cbx_explainer *e, const struct cbx_scan *scan
     size_t end = bracket_end(e->text, scan->at);
     char opener = e->text.p[scan->at];
     bool before = opener != '{' && end > 0 && e->text.p[end - 1] == ';';
+    const char *message = "unclosed brace";
+    if (opener == '(') {
+        message = "unclosed parenthesis";
+    } else if (opener == '[') {
+        message = "unclosed bracket";
+    }
     return cbx_syntax_report(
-        e, scan->at, scan->at + 1,
-        opener == '('   ? "unclosed parenthesis"
-        : opener == '[' ? "unclosed bracket"
-                        : "unclosed brace",
+        e, scan->at, scan->at + 1, message,
         cbx_arena_note(e->arena, "add `%.40s` %sat the end of line %u", scan->closers,
                        before ? "before the `;` " : "",
                        cbx_syntax_line_number(e->text, end > 0 ? end - 1 : 0)));

@@ -77,9 +77,28 @@ static struct cbx_c_value read_primary(struct reader *r)
     return out;
 }
 
+static const char *const operators[] = { "==", "!=", "<=", ">=", "<", ">" };
+
+static bool compare(size_t operator, int64_t a, int64_t b)
+{
+    switch (operator) {
+    case 0:
+        return a == b;
+    case 1:
+        return a != b;
+    case 2:
+        return a <= b;
+    case 3:
+        return a >= b;
+    case 4:
+        return a < b;
+    default:
+        return a > b;
+    }
+}
+
 static struct cbx_c_value read_comparison(struct reader *r)
 {
-    static const char *const operators[] = { "==", "!=", "<=", ">=", "<", ">" };
     struct cbx_c_value left = read_primary(r);
     for (;;) {
         size_t o = 0;
@@ -91,13 +110,7 @@ static struct cbx_c_value read_comparison(struct reader *r)
         }
         r->at++;
         struct cbx_c_value right = read_primary(r);
-        int64_t a = left.value, b = right.value;
-        left.value = o == 0   ? a == b
-                     : o == 1 ? a != b
-                     : o == 2 ? a <= b
-                     : o == 3 ? a >= b
-                     : o == 4 ? a < b
-                              : a > b;
+        left.value = compare(o, left.value, right.value);
         left.certain = left.certain && right.certain;
     }
 }

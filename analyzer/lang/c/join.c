@@ -34,10 +34,13 @@ struct cbx_str cbx_c_canonical(struct cbx_str name)
     struct cbx_str short_name = bare.len > 3 && cbx_str_ends(bare, CBX_STR("64"))
                                     ? cbx_str_sub(bare, 0, bare.len - 2)
                                     : bare;
-    return cbx_sinks_of(CBX_C, name) != 0         ? name
-           : cbx_sinks_of(CBX_C, bare) != 0       ? bare
-           : cbx_sinks_of(CBX_C, short_name) != 0 ? short_name
-                                                  : name;
+    if (cbx_sinks_of(CBX_C, name) != 0) {
+        return name;
+    }
+    if (cbx_sinks_of(CBX_C, bare) != 0) {
+        return bare;
+    }
+    return cbx_sinks_of(CBX_C, short_name) != 0 ? short_name : name;
 }
 
 /* Replacements for tokens that the grammar does not support: `case 1 ... 3` is a range, &&x the

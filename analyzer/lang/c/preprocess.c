@@ -39,13 +39,13 @@ struct preprocessor {
 /* The least certain of all enclosing conditions. */
 static enum taken state(const struct preprocessor *p)
 {
+    static const int uncertainty[] = { [TAKEN] = 0, [CHOSEN] = 1, [PASSED] = 2, [DEAD] = 3 };
     enum taken out = TAKEN;
     for (int i = 0; i < p->depth; i++) {
         enum taken now = p->conditions[i].now;
-        out = now == DEAD || out == DEAD       ? DEAD
-              : now == PASSED || out == PASSED ? PASSED
-              : now == CHOSEN || out == CHOSEN ? CHOSEN
-                                               : TAKEN;
+        if (uncertainty[now] > uncertainty[out]) {
+            out = now;
+        }
     }
     return out;
 }
@@ -388,7 +388,13 @@ static void branch(struct condition *c, struct cbx_c_value value)
 /* #else after a branch that may be taken and was not. */
 static void other_branch(struct condition *c, bool passed)
 {
-    c->now = c->done ? DEAD : c->chosen ? PASSED : passed ? CHOSEN : TAKEN;
+    if (c->done) {
+        c->now = DEAD;
+    } else if (c->chosen) {
+        c->now = PASSED;
+    } else {
+        c->now = passed ? CHOSEN : TAKEN;
+    }
     c->done = true;
 }
 

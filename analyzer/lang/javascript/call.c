@@ -267,6 +267,21 @@ static const struct cbx_values *parent_of(struct cbx_walk *js, const struct cbx_
                            : cbx_values_likely(js->arena, parent);
 }
 
+/* What a number of this base begins with in cbx_fold_integer; "" = nothing. */
+static const char *prefix_of(int64_t base)
+{
+    switch (base) {
+    case 16:
+        return "0x";
+    case 8:
+        return "0o";
+    case 2:
+        return "0b";
+    default:
+        return "";
+    }
+}
+
 static const struct cbx_values *parse_int(struct cbx_walk *js, const struct cbx_js_call_site *site,
                                           struct cbx_scope *scope)
 {
@@ -285,7 +300,7 @@ static const struct cbx_values *parse_int(struct cbx_walk *js, const struct cbx_
     if (text.len + 3 > sizeof(digits)) {
         return &cbx_values_unknown;
     }
-    const char *prefix = base == 16 ? "0x" : base == 8 ? "0o" : base == 2 ? "0b" : "";
+    const char *prefix = prefix_of(base);
     bool has = text.len > 1 && text.p[0] == '0' && text.p[1] == 'x';
     snprintf(digits, sizeof(digits), "%s%.*s", has ? "" : prefix, CBX_STR_ARG(text));
     bool known = (base == 10 || prefix[0] != '\0') && cbx_fold_integer(cbx_str_of(digits), &number);

@@ -203,25 +203,56 @@ static bool to_text(const struct cbx_values *values, struct cbx_str *out)
     return cbx_values_is_text(values, out);
 }
 
+/* False where JavaScript's numbers would give another result, or the operator is none of these. */
+static bool compute(struct cbx_str op, int64_t x, int64_t y, int64_t *out)
+{
+    bool shifts = y >= 0 && y < 31 && x >= 0 && x <= INT32_MAX;
+    if (cbx_str_is(op, "<<")) {
+        *out = shifts ? x << y : 0;
+        return shifts;
+    }
+    if (cbx_str_is(op, ">>") || cbx_str_is(op, ">>>")) {
+        *out = shifts ? x >> y : 0;
+        return shifts;
+    }
+    if (op.len != 1) {
+        return false;
+    }
+    switch (op.p[0]) {
+    case '+':
+        return !__builtin_add_overflow(x, y, out);
+    case '-':
+        return !__builtin_sub_overflow(x, y, out);
+    case '*':
+        return !__builtin_mul_overflow(x, y, out);
+    case '^':
+        *out = x ^ y;
+        return true;
+    case '&':
+        *out = x & y;
+        return true;
+    case '|':
+        *out = x | y;
+        return true;
+    case '%':
+        if (y <= 0 || x < 0) {
+            return false;
+        }
+        *out = x % y;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static const struct cbx_values *eval_numbers(struct cbx_walk *js, struct cbx_str op, int64_t x,
                                              int64_t y)
 {
     int64_t out = 0;
-    bool shifts = y >= 0 && y < 31 && x >= 0 && x <= INT32_MAX;
-    bool bad = cbx_str_is(op, "<<") ? (out = shifts ? x << y : 0, !shifts)
-               : cbx_str_is(op, ">>") || cbx_str_is(op, ">>>")
-                   ? (out = shifts ? x >> y : 0, !shifts)
-               : op.len != 1                       ? true
-               : op.p[0] == '+'                    ? __builtin_add_overflow(x, y, &out)
-               : op.p[0] == '-'                    ? __builtin_sub_overflow(x, y, &out)
-               : op.p[0] == '*'                    ? __builtin_mul_overflow(x, y, &out)
-               : op.p[0] == '^'                    ? (out = x ^ y, false)
-               : op.p[0] == '&'                    ? (out = x & y, false)
-               : op.p[0] == '|'                    ? (out = x | y, false)
-               : op.p[0] == '%' && y > 0 && x >= 0 ? (out = x % y, false)
-                                                   : true;
-    return bad ? &cbx_values_unknown
-               : cbx_values_number(js->arena, cbx_arena_number(js->arena, out), out);
+    if (!compute(op, x, y, &out)) {
+        return &cbx_values_unknown;
+    }
+    return cbx_values_number(js->arena, cbx_arena_number(js->arena, out), out);
 }
 
 static const struct cbx_values *eval_operator(struct cbx_walk *js, struct cbx_str op,

@@ -53,11 +53,18 @@ static const struct cbx_values *slice_text(struct cbx_walk *js, struct cbx_str t
         from = from > to ? to : from;
         to = last;
     }
-    from = from < 0 ? (from + len > 0 ? from + len : 0) : from > len ? len : from;
-    to = given && length ? (to < 0 || to > len - from ? len : from + to)
-         : to < 0        ? to + len
-         : to > len      ? len
-                         : to;
+    if (from < 0) {
+        from = from + len > 0 ? from + len : 0;
+    } else if (from > len) {
+        from = len;
+    }
+    if (given && length) {
+        to = to < 0 || to > len - from ? len : from + to;
+    } else if (to < 0) {
+        to += len;
+    } else if (to > len) {
+        to = len;
+    }
     return cbx_values_text(js->arena,
                            to > from ? cbx_str_sub(text, (size_t)from, (size_t)to) : CBX_STR(""));
 }
@@ -150,13 +157,20 @@ static const struct cbx_values *list_method(struct cbx_walk *js, const struct cb
         one = cbx_values_join(js->arena, any, cbx_values_marked(js->arena, CBX_UNKNOWN_PICKED));
     }
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (cbx_str_is(method, rows[i].name)) {
-            return rows[i].gives == ENTRIES  ? cbx_js_entries(js, any)
-                   : rows[i].gives == MEMBER ? one
-                   : rows[i].gives == LIST   ? cbx_values_each(js->arena, any)
-                   : rows[i].gives == MAPPED
-                       ? cbx_values_each(js->arena, callback_result(js, site, scope))
-                       : callback_result(js, site, scope);
+        if (!cbx_str_is(method, rows[i].name)) {
+            continue;
+        }
+        switch (rows[i].gives) {
+        case ENTRIES:
+            return cbx_js_entries(js, any);
+        case MEMBER:
+            return one;
+        case LIST:
+            return cbx_values_each(js->arena, any);
+        case MAPPED:
+            return cbx_values_each(js->arena, callback_result(js, site, scope));
+        case RESULT:
+            return callback_result(js, site, scope);
         }
     }
     return &cbx_values_unknown;

@@ -81,6 +81,28 @@ static const struct cbx_values *rest_of(struct cbx_walk *py, struct cbx_actuals 
     return cbx_values_list(py->arena, members, n);
 }
 
+/* What the call gives the parameter `p`, whose position is `n`. */
+static const struct cbx_values *parameter_values(struct cbx_walk *py, const struct cbx_node *p,
+                                                 struct cbx_actuals *actuals, uint32_t n,
+                                                 const char *keyword, struct cbx_scope *natural)
+{
+    enum cbx_py_kind kind = cbx_py_kind(p);
+    struct cbx_node *value = cbx_child_of(p, CBX_FIELD_value);
+    if (kind == PY_list_splat_pattern) {
+        return rest_of(py, actuals, n);
+    }
+    if (kind == PY_dictionary_splat_pattern) {
+        return &cbx_values_unknown;
+    }
+    if (cbx_actual_find(actuals, n, keyword) != NULL) {
+        return cbx_actual_values(py, actuals, n, keyword);
+    }
+    if (value != NULL) {
+        return cbx_py_eval(py, value, natural->parent);
+    }
+    return &cbx_values_unknown;
+}
+
 static void bind_actuals(struct cbx_walk *py, const struct cbx_value *function,
                          struct cbx_scope *run, struct cbx_actuals *actuals)
 {
@@ -89,8 +111,7 @@ static void bind_actuals(struct cbx_walk *py, const struct cbx_value *function,
     uint32_t n = 0;
     for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL; p != NULL;
          p = p->next) {
-        enum cbx_py_kind kind = cbx_py_kind(p);
-        struct cbx_node *name = cbx_py_parameter(p), *value = cbx_child_of(p, CBX_FIELD_value);
+        struct cbx_node *name = cbx_py_parameter(p);
         if (name == NULL) {
             continue;
         }
@@ -101,17 +122,11 @@ static void bind_actuals(struct cbx_walk *py, const struct cbx_value *function,
         if (b == NULL || keyword == NULL) {
             continue;
         }
-        bool rest = kind == PY_list_splat_pattern;
-        bool given = cbx_actual_find(actuals, n, keyword) != NULL;
-        b->values = rest                                  ? rest_of(py, actuals, n)
-                    : kind == PY_dictionary_splat_pattern ? &cbx_values_unknown
-                    : given         ? cbx_actual_values(py, actuals, n, keyword)
-                    : value != NULL ? cbx_py_eval(py, value, natural->parent)
-                                    : &cbx_values_unknown;
+        b->values = parameter_values(py, p, actuals, n, keyword, natural);
         if (cbx_scope_assigns(py, natural, text)) { /* its value may change */
             b->values = cbx_values_join(py->arena, b->values, &cbx_values_unknown);
         }
-        n += !rest;
+        n += cbx_py_kind(p) != PY_list_splat_pattern;
     }
 }
 
@@ -573,6 +588,21 @@ static const struct cbx_values *apply_escaped(struct cbx_walk *py, struct cbx_ac
     return cbx_values_join(py->arena, out, &cbx_values_unknown);
 }
 
+static const struct cbx_values *apply_value(struct cbx_walk *py, const struct cbx_value *v,
+                                            struct cbx_actuals *actuals, struct cbx_scope *scope)
+{
+    switch (v->kind) {
+    case CBX_V_NAME:
+        return apply_name(py, v->text, actuals, scope);
+    case CBX_V_FUNCTION:
+        return call_function(py, v, actuals);
+    case CBX_V_PARTIAL:
+        return apply_partial(py, v, actuals, scope);
+    default:
+        return apply_escaped(py, actuals, scope);
+    }
+}
+
 const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_values *callee,
                                       struct cbx_actuals *actuals, struct cbx_scope *scope)
 {
@@ -582,12 +612,7 @@ const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_valu
     }
     py->apply_depth++;
     for (uint32_t i = 0; i < callee->count; i++) {
-        const struct cbx_value *v = callee->items[i];
-        out = cbx_values_join(py->arena, out,
-                              v->kind == CBX_V_NAME       ? apply_name(py, v->text, actuals, scope)
-                              : v->kind == CBX_V_FUNCTION ? call_function(py, v, actuals)
-                              : v->kind == CBX_V_PARTIAL  ? apply_partial(py, v, actuals, scope)
-                                                          : apply_escaped(py, actuals, scope));
+        out = cbx_values_join(py->arena, out, apply_value(py, callee->items[i], actuals, scope));
     }
     if (callee->count == 0) {
         out = apply_escaped(py, actuals, scope);

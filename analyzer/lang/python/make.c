@@ -9,6 +9,21 @@
 
 enum { MEMBERS_MAX = 256 };
 
+/* The letter behind the zero that a number of this base begins with; 0 = none. */
+static char letter_of(int64_t base)
+{
+    switch (base) {
+    case 16:
+        return 'x';
+    case 8:
+        return 'o';
+    case 2:
+        return 'b';
+    default:
+        return 0;
+    }
+}
+
 static const struct cbx_values *parse_int(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     struct cbx_str text;
@@ -22,10 +37,13 @@ static const struct cbx_values *parse_int(struct cbx_walk *py, struct cbx_actual
         !cbx_values_is_number(cbx_actual_values(py, actuals, 1, "base"), &base)) {
         return &cbx_values_unknown;
     }
-    char prefix = base == 16 ? 'x' : base == 8 ? 'o' : base == 2 ? 'b' : 0;
-    bool bare = prefix != 0 && !(text.len > 1 && (text.p[1] | 32) == prefix);
-    snprintf(digits, sizeof(digits), "%s%c%.*s", bare ? "0" : "", bare ? prefix : ' ',
-             (int)(text.len < 64 ? text.len : 64), text.p);
+    char prefix = letter_of(base);
+    int shown = text.len < 64 ? (int)text.len : 64;
+    if (prefix != 0 && !(text.len > 1 && (text.p[1] | 32) == prefix)) {
+        snprintf(digits, sizeof(digits), "0%c%.*s", prefix, shown, text.p);
+    } else {
+        snprintf(digits, sizeof(digits), " %.*s", shown, text.p);
+    }
     struct cbx_str all = cbx_fold_trim(cbx_str_of(digits));
     return (base == 10 || prefix != 0) && text.len < 64 && cbx_fold_integer(all, &number)
                ? cbx_values_number(py->arena, cbx_arena_number(py->arena, number), number)
@@ -258,6 +276,23 @@ static const struct cbx_values *call_with_text(struct cbx_walk *py, enum cbx_py_
     }
 }
 
+/* type(X) */
+static const struct cbx_values *type_of(struct cbx_walk *py, struct cbx_actuals *actuals,
+                                        const struct cbx_values *first)
+{
+    if (cbx_actual_find(actuals, 1, NULL) != NULL) {
+        return &cbx_values_unknown; /* a new class */
+    }
+    const struct cbx_value *value = first->items[0];
+    if (value->kind == CBX_V_NAME && cbx_py_is_owned(value->text)) {
+        return first;
+    }
+    if (value->kind == CBX_V_FUNCTION && cbx_py_kind(value->node) != PY_class_definition) {
+        return cbx_values_name(py->arena, CBX_STR("types.FunctionType"));
+    }
+    return cbx_values_bare(py->arena, CBX_STR("type"));
+}
+
 const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meaning,
                                      struct cbx_actuals *actuals, struct cbx_scope *scope)
 {
@@ -317,13 +352,7 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
         return make_pairs(py, cbx_values_each(py->arena, cbx_py_members(py, first)),
                           map_values(py, first));
     case PY_CALL_TYPE:
-        return cbx_actual_find(actuals, 1, NULL) != NULL ? &cbx_values_unknown /* a new class */
-               : first->items[0]->kind == CBX_V_NAME && cbx_py_is_owned(first->items[0]->text)
-                   ? first
-               : first->items[0]->kind == CBX_V_FUNCTION &&
-                       cbx_py_kind(first->items[0]->node) != PY_class_definition
-                   ? cbx_values_name(py->arena, CBX_STR("types.FunctionType"))
-                   : cbx_values_bare(py->arena, CBX_STR("type"));
+        return type_of(py, actuals, first);
     case PY_CALL_GETENV:
         return cbx_values_is_text(first, &text)
                    ? cbx_py_variable(py, text)

@@ -28,28 +28,55 @@ static int64_t floor_div(int64_t a, int64_t b)
     return q - (a % b != 0 && (a < 0) != (b < 0));
 }
 
+static bool divides(int64_t a, int64_t b)
+{
+    return b != 0 && !(a == INT64_MIN && b == -1);
+}
+
+/* False when the operator is none of these, or its result has no 64 bits. */
+static bool compute(char op, int64_t a, int64_t b, int64_t *out)
+{
+    switch (op) {
+    case '+':
+        return !__builtin_add_overflow(a, b, out);
+    case '-':
+        return !__builtin_sub_overflow(a, b, out);
+    case '*':
+        return !__builtin_mul_overflow(a, b, out);
+    case '^':
+        *out = a ^ b;
+        return true;
+    case '|':
+        *out = a | b;
+        return true;
+    case '&':
+        *out = a & b;
+        return true;
+    case '%':
+        if (!divides(a, b)) {
+            return false;
+        }
+        *out = a - floor_div(a, b) * b;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static const struct cbx_values *eval_arithmetic(struct cbx_walk *py, struct cbx_str op, int64_t a,
                                                 int64_t b)
 {
     int64_t out = 0;
-    bool bad = true, divides = b != 0 && !(a == INT64_MIN && b == -1),
-         shifts = b >= 0 && b < 62 && a >= 0;
+    bool bad = true, shifts = b >= 0 && b < 62 && a >= 0;
     if (cbx_str_is(op, "//")) {
-        bad = !divides;
-        out = divides ? floor_div(a, b) : 0;
+        bad = !divides(a, b);
+        out = bad ? 0 : floor_div(a, b);
     } else if (cbx_str_is(op, "<<") || cbx_str_is(op, ">>")) {
         bool left = op.p[0] == '<';
         bad = !shifts || (left && a > INT64_MAX >> b);
         out = bad ? 0 : left ? a << b : a >> b;
     } else if (op.len == 1) {
-        bad = op.p[0] == '+'              ? __builtin_add_overflow(a, b, &out)
-              : op.p[0] == '-'            ? __builtin_sub_overflow(a, b, &out)
-              : op.p[0] == '*'            ? __builtin_mul_overflow(a, b, &out)
-              : op.p[0] == '^'            ? (out = a ^ b, false)
-              : op.p[0] == '|'            ? (out = a | b, false)
-              : op.p[0] == '&'            ? (out = a & b, false)
-              : op.p[0] == '%' && divides ? (out = a - floor_div(a, b) * b, false)
-                                          : true;
+        bad = !compute(op.p[0], a, b, &out);
     }
     return bad ? &cbx_values_unknown
                : cbx_values_number(py->arena, cbx_arena_number(py->arena, out), out);

@@ -362,10 +362,16 @@ const struct cbx_values *cbx_py_members(struct cbx_walk *py, const struct cbx_va
 const struct cbx_values *cbx_py_variable(struct cbx_walk *py, struct cbx_str name)
 {
     uint32_t secret = cbx_is_secret_name(name) ? CBX_UNKNOWN_SECRET : 0;
-    return cbx_str_is(name, "HOME")   ? cbx_values_likely(py->arena, CBX_STR("~"))
-           : cbx_str_is(name, "PWD")  ? cbx_values_likely(py->arena, CBX_STR("."))
-           : cbx_str_is(name, "PATH") ? cbx_values_likely(py->arena, CBX_STR("/usr/bin:/bin"))
-                                      : cbx_values_marked(py->arena, CBX_UNKNOWN_TEXT | secret);
+    if (cbx_str_is(name, "HOME")) {
+        return cbx_values_likely(py->arena, CBX_STR("~"));
+    }
+    if (cbx_str_is(name, "PWD")) {
+        return cbx_values_likely(py->arena, CBX_STR("."));
+    }
+    if (cbx_str_is(name, "PATH")) {
+        return cbx_values_likely(py->arena, CBX_STR("/usr/bin:/bin"));
+    }
+    return cbx_values_marked(py->arena, CBX_UNKNOWN_TEXT | secret);
 }
 
 static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct cbx_value *space,
@@ -398,6 +404,23 @@ struct bounds {
     int64_t from, to, step;
 };
 
+/* The place that a part of a slice names; INT64_MIN = the part is not given. */
+static int64_t place_of(int64_t part, int64_t absent, int64_t len)
+{
+    if (part == INT64_MIN) {
+        return absent;
+    }
+    return part < 0 ? part + len : part;
+}
+
+static int64_t clamp(int64_t place, int64_t low, int64_t high)
+{
+    if (place < low) {
+        return low;
+    }
+    return place > high ? high : place;
+}
+
 static bool slice_bounds(struct cbx_walk *py, const struct cbx_node *slice, struct cbx_scope *scope,
                          int64_t len, struct bounds *out)
 {
@@ -415,16 +438,10 @@ static bool slice_bounds(struct cbx_walk *py, const struct cbx_node *slice, stru
     }
     bool up = part[2] > 0;
     int64_t low = up ? 0 : -1, high = up ? len : len - 1;
-    int64_t from = part[0] == INT64_MIN ? (up ? 0 : len - 1)
-                   : part[0] < 0        ? part[0] + len
-                                        : part[0];
-    int64_t to = part[1] == INT64_MIN ? (up ? len : -1) : part[1] < 0 ? part[1] + len : part[1];
-    *out = (struct bounds){ .from = from < low    ? low
-                                    : from > high ? high
-                                                  : from,
-                            .to = to < low    ? low
-                                  : to > high ? high
-                                              : to,
+    int64_t from = place_of(part[0], up ? 0 : len - 1, len);
+    int64_t to = place_of(part[1], up ? len : -1, len);
+    *out = (struct bounds){ .from = clamp(from, low, high),
+                            .to = clamp(to, low, high),
                             .step = part[2] };
     return true;
 }

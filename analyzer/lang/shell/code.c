@@ -107,6 +107,30 @@ static bool names_option(const char *list, struct cbx_str name, bool whole)
     return strstr(list, text) != NULL;
 }
 
+static enum cbx_shell_option kind_of_name(const struct cbx_shell_options *names,
+                                          struct cbx_str name)
+{
+    if (names_option(names->long_values, name, true)) {
+        return CBX_SHELL_OPTION_VALUE;
+    }
+    if (names_option(names->long_code, name, false)) {
+        return CBX_SHELL_OPTION_CODE;
+    }
+    return names_option(names->long_values, name, false) ? CBX_SHELL_OPTION_VALUE
+                                                         : CBX_SHELL_OPTION_PLAIN;
+}
+
+static enum cbx_shell_option kind_of_letter(const struct cbx_shell_options *names, char letter)
+{
+    if (strchr(names->code, letter) != NULL) {
+        return CBX_SHELL_OPTION_CODE;
+    }
+    if (strchr(names->module, letter) != NULL) {
+        return CBX_SHELL_OPTION_MODULE;
+    }
+    return strchr(names->values, letter) != NULL ? CBX_SHELL_OPTION_VALUE : CBX_SHELL_OPTION_PLAIN;
+}
+
 enum cbx_shell_option cbx_shell_take_option(const struct cbx_shell_command *c, size_t *w,
                                             const struct cbx_shell_options *names,
                                             struct cbx_word *value)
@@ -118,17 +142,11 @@ enum cbx_shell_option cbx_shell_take_option(const struct cbx_shell_command *c, s
     if (word.p[1] == '-') {
         struct cbx_str name =
             cbx_str_sub(word, 2, equals != NULL ? (size_t)(equals - word.p) : word.len);
-        kind = names_option(names->long_values, name, true)    ? CBX_SHELL_OPTION_VALUE
-               : names_option(names->long_code, name, false)   ? CBX_SHELL_OPTION_CODE
-               : names_option(names->long_values, name, false) ? CBX_SHELL_OPTION_VALUE
-                                                               : CBX_SHELL_OPTION_PLAIN;
+        kind = kind_of_name(names, name);
         at = equals != NULL ? (size_t)(equals - word.p) + 1 : word.len;
     }
     for (; word.p[1] != '-' && at < word.len && kind == CBX_SHELL_OPTION_PLAIN; at++) {
-        kind = strchr(names->code, word.p[at]) != NULL     ? CBX_SHELL_OPTION_CODE
-               : strchr(names->module, word.p[at]) != NULL ? CBX_SHELL_OPTION_MODULE
-               : strchr(names->values, word.p[at]) != NULL ? CBX_SHELL_OPTION_VALUE
-                                                           : CBX_SHELL_OPTION_PLAIN;
+        kind = kind_of_letter(names, word.p[at]);
         const char *rest = strchr(names->values, '/');
         if (rest != NULL && strchr(rest, word.p[at]) != NULL) {
             kind = CBX_SHELL_OPTION_PLAIN;

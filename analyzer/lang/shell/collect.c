@@ -221,9 +221,11 @@ static void collect_arguments(struct collector *c, TSNode command)
                 c->s->names.last_call = at;
             }
             function = word.known ? cbx_shell_name_make(c->s, word.text) : NULL;
-            slot = set ? (c->function != NULL ? &c->function->args : &c->s->names.args)
-                   : function != NULL ? &function->args
-                                      : NULL;
+            if (set) {
+                slot = c->function != NULL ? &c->function->args : &c->s->names.args;
+            } else {
+                slot = function != NULL ? &function->args : NULL;
+            }
             if (slot == NULL) {
                 break;
             }

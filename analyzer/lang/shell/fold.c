@@ -114,15 +114,23 @@ static bool fold_quoted(struct folding *f, struct cbx_str text)
     return true;
 }
 
+/* The value of a hexadecimal digit; 99 = it is none. */
+static unsigned digit_of(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return (unsigned)(c - '0');
+    }
+    if (c >= 'a' && c <= 'f') {
+        return (unsigned)(c - 'a') + 10;
+    }
+    return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 99;
+}
+
 static size_t read_digits(struct cbx_str text, unsigned base, size_t most, unsigned *value)
 {
     size_t n = 0;
     for (*value = 0; n < text.len && n < most; n++) {
-        char c = text.p[n];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                         : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
-                                                : 99;
+        unsigned digit = digit_of(text.p[n]);
         if (digit >= base) {
             break;
         }

@@ -10,10 +10,14 @@ enum { ALTERNATIVES_MAX = 16, WORD_MAX_BYTES = 1024 };
 /* The end of the expansion that begins at `at`: $x, $1, ${...}, $(...), `...`. */
 static size_t end_of_expansion(struct cbx_str word, size_t at)
 {
-    char open = at + 1 < word.len ? word.p[at + 1] : '\0', close = word.p[at] == '`' ? '`'
-                                                                   : open == '{'     ? '}'
-                                                                   : open == '('     ? ')'
-                                                                                     : '\0';
+    char open = at + 1 < word.len ? word.p[at + 1] : '\0', close = '\0';
+    if (word.p[at] == '`') {
+        close = '`';
+    } else if (open == '{') {
+        close = '}';
+    } else if (open == '(') {
+        close = ')';
+    }
     size_t end = at + 1, level = 0;
     if (close == '\0') {
         while (end < word.len && (word.p[end] == '_' || isalnum((unsigned char)word.p[end]))) {

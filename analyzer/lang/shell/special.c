@@ -326,10 +326,13 @@ static enum sed_word sed_long(struct cbx_str word, struct cbx_str *script)
         }
     }
     *script = cbx_str_sub(word, 13, word.len);
-    return cbx_str_starts(word, CBX_STR("--expression="))    ? SED_SCRIPT
-           : cbx_str_starts(word, CBX_STR("--in-place"))     ? SED_PLAIN
-           : cbx_str_starts(word, CBX_STR("--line-length=")) ? SED_PLAIN
-                                                             : SED_UNREAD;
+    if (cbx_str_starts(word, CBX_STR("--expression="))) {
+        return SED_SCRIPT;
+    }
+    return cbx_str_starts(word, CBX_STR("--in-place")) ||
+                   cbx_str_starts(word, CBX_STR("--line-length="))
+               ? SED_PLAIN
+               : SED_UNREAD;
 }
 
 static enum sed_word sed_option(struct cbx_str word, struct cbx_str *script)

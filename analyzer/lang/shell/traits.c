@@ -62,10 +62,17 @@ unsigned cbx_shell_text_traits(struct cbx_str text, bool pattern)
     bool option = (first == '-' && text.len > 1 && !is_number(text)) || (first == '{' && braces) ||
                   (pattern && memchr("*?[", first, 3) != NULL && !has_ending(text));
     bool split = pattern || cbx_shell_has_any(text, " \t\n*?[");
-    return (option ? CBX_SHELL_MAY_OPTION : 0u) |
-           (pattern ? CBX_SHELL_MAY_EVALUATE : arithmetic_traits(text)) |
-           (split ? CBX_SHELL_MAY_SPLIT : 0u) |
-           (cbx_shell_stays_inside(text) ? 0u : CBX_SHELL_MAY_LEAVE);
+    unsigned may = pattern ? CBX_SHELL_MAY_EVALUATE : arithmetic_traits(text);
+    if (option) {
+        may |= CBX_SHELL_MAY_OPTION;
+    }
+    if (split) {
+        may |= CBX_SHELL_MAY_SPLIT;
+    }
+    if (!cbx_shell_stays_inside(text)) {
+        may |= CBX_SHELL_MAY_LEAVE;
+    }
+    return may;
 }
 
 /* --- variables -------------------------------------------------------------------------------- */
@@ -375,10 +382,16 @@ void cbx_shell_traits_flow(struct cbx_shell *s, const struct cbx_shell_flow *flo
 static unsigned follow(struct cbx_shell *s, const struct cbx_shell_flow *f)
 {
     s->function = f->function;
-    return ts_node_is_null(f->node) ? CBX_SHELL_MAY_ANY
-           : f->output              ? cbx_shell_outputs(s, f->node, f->function, 0)
-           : f->fields              ? of_fields(s, f->node, f->function, 0)
-                                    : traits_of(s, f->node, f->function, 0);
+    if (ts_node_is_null(f->node)) {
+        return CBX_SHELL_MAY_ANY;
+    }
+    if (f->output) {
+        return cbx_shell_outputs(s, f->node, f->function, 0);
+    }
+    if (f->fields) {
+        return of_fields(s, f->node, f->function, 0);
+    }
+    return traits_of(s, f->node, f->function, 0);
 }
 
 /* Keeps the places where a variable gets a value that arithmetic may evaluate. */

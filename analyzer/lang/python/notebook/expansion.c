@@ -270,10 +270,13 @@ static void track(struct quotes *q, struct cbx_str text)
 static enum cbx_quoting quoting_of(const struct quotes *q)
 {
     bool dollar = q->open != '\'' && q->last == '$'; /* $'...' reads backslashes */
-    return q->opaque || q->escaped || dollar ? CBX_QUOTING_REFUSED
-           : q->open == '\''                 ? CBX_QUOTING_SINGLE
-           : q->open == '"'                  ? CBX_QUOTING_DOUBLE
-                                             : CBX_QUOTING_WORD;
+    if (q->opaque || q->escaped || dollar) {
+        return CBX_QUOTING_REFUSED;
+    }
+    if (q->open == '\'') {
+        return CBX_QUOTING_SINGLE;
+    }
+    return q->open == '"' ? CBX_QUOTING_DOUBLE : CBX_QUOTING_WORD;
 }
 
 enum cbx_quoting *cbx_expansion_quoting(const struct cbx_expansion *x, struct cbx_arena *arena)
