@@ -199,30 +199,34 @@ static void check_security(const struct cbx_doctor *doctor, const json_t *info,
                           "the engine does not filter system calls");
     }
     bool mapped = has_security(info, "userns") || has_security(info, "rootless");
-    cbx_doctor_report(doctor, mapped ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "user-namespace",
-                      mapped ? ""
-                             : "start the engine with userns-remap or rootless: a program that "
-                               "escapes then has no rights on the host",
-                      mapped ? "users of a sandbox are mapped to other users of the host"
-                             : "user 65532 of a sandbox is user 65532 of the host");
+    if (mapped) {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "user-namespace", "",
+                          "users of a sandbox are mapped to other users of the host");
+    } else {
+        cbx_doctor_report(doctor, CBX_HEALTH_WARN, "user-namespace",
+                          "start the engine with userns-remap or rootless: a program that "
+                          "escapes then has no rights on the host",
+                          "user 65532 of a sandbox is user 65532 of the host");
+    }
     bool labels = has_security(info, "apparmor") || has_security(info, "selinux");
     if (!labels && config->apparmor != NULL) {
         cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "apparmor",
                           "enable AppArmor in the host's kernel, or leave --apparmor out",
                           "profile '%s' is asked for, and the engine has no AppArmor",
                           config->apparmor);
+    } else if (labels) {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "apparmor", "", "the engine has it or SELinux");
     } else {
-        char advice[1024] = "";
-        if (!labels) {
-            const char *file = doctor->apparmor_file;
-            snprintf(advice, sizeof(advice),
-                     "a host with AppArmor or SELinux has one more layer%s%.900s%s",
-                     file != NULL ? "; '" : "", file != NULL ? file : "",
-                     file != NULL ? "' is a profile for AppArmor" : "");
+        char advice[1024] = "a host with AppArmor or SELinux has one more layer";
+        if (doctor->apparmor_file != NULL) {
+            snprintf(
+                advice, sizeof(advice),
+                "a host with AppArmor or SELinux has one more layer; '%.900s' is a profile for "
+                "AppArmor",
+                doctor->apparmor_file);
         }
-        cbx_doctor_report(doctor, labels ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "apparmor", advice,
-                          labels ? "the engine has it or SELinux"
-                                 : "the host has neither AppArmor nor SELinux");
+        cbx_doctor_report(doctor, CBX_HEALTH_WARN, "apparmor", advice,
+                          "the host has neither AppArmor nor SELinux");
     }
 }
 

@@ -157,11 +157,16 @@ static void explain_socket(const char *path, char *out, size_t size)
     if (reason == EACCES || reason == EPERM) {
         const struct group *group =
             stat(path, &status) == 0 && status.st_gid != 0 ? getgrgid(status.st_gid) : NULL;
-        snprintf(out, size,
-                 "permission denied; %s%s%suse sudo, or set DOCKER_HOST to the socket of a "
-                 "rootless engine",
-                 group != NULL ? "add this user to the group '" : "",
-                 group != NULL ? group->gr_name : "", group != NULL ? "' and log in again, " : "");
+        if (group != NULL) {
+            snprintf(out, size,
+                     "permission denied; add this user to the group '%s' and log in again, use "
+                     "sudo, or set DOCKER_HOST to the socket of a rootless engine",
+                     group->gr_name);
+        } else {
+            snprintf(out, size,
+                     "permission denied; use sudo, or set DOCKER_HOST to the socket of a rootless "
+                     "engine");
+        }
     } else if (reason == ENOENT) {
         snprintf(out, size, "there is no such socket; start the engine or set DOCKER_HOST");
     } else if (reason == ECONNREFUSED) {
@@ -363,11 +368,11 @@ static bool uses_tls(const char *host)
 static void name_certs(char *out, size_t size)
 {
     const char *certs = getenv("DOCKER_CERT_PATH"), *home = getenv("HOME");
-    snprintf(out, size, "%.380s%s",
-             certs != NULL  ? certs
-             : home != NULL ? home
-                            : "",
-             certs != NULL ? "" : "/.docker");
+    if (certs != NULL) {
+        snprintf(out, size, "%.380s", certs);
+    } else {
+        snprintf(out, size, "%.380s/.docker", home != NULL ? home : "");
+    }
 }
 
 static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_err *err)

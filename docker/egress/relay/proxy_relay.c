@@ -162,10 +162,13 @@ static void refuse(uint32_t number, const struct cbx_tunnel *tunnel)
                                   sizeof(unrecognized_name) - 1 },
     };
     char line[1024];
-    bool connects = tunnel->host[0] != '\0';
+    const char *method = "-", *host = "-";
+    if (tunnel->host[0] != '\0') {
+        method = "CONNECT";
+        host = tunnel->host;
+    }
     int len = snprintf(line, sizeof(line), "codebox2 TCP_DENIED 0 %s - %s %s %u - 0 0 0 %s",
-                       rows[tunnel->refusal].page, connects ? "CONNECT" : "-",
-                       connects ? tunnel->host : "-", tunnel->port,
+                       rows[tunnel->refusal].page, method, host, tunnel->port,
                        tunnel->name[0] != '\0' ? tunnel->name : "-");
     reply(CBX_FRAME_EVENT, line, (size_t)len, NULL, 0);
     cbx_connections_end(number, rows[tunnel->refusal].answer, rows[tunnel->refusal].len);

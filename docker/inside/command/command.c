@@ -58,12 +58,16 @@ void cbx_command_send(uint8_t type, const void *payload, size_t len)
 /* The length of the UTF-8 sequence at p; 0 = it is malformed. */
 static size_t utf8_len(const unsigned char *p, size_t left)
 {
-    size_t n = p[0] < 0x80                   ? 1
-               : p[0] >= 0xC2 && p[0] < 0xE0 ? 2
-               : p[0] < 0xE0                 ? 0
-               : p[0] < 0xF0                 ? 3
-               : p[0] < 0xF5                 ? 4
-                                             : 0;
+    size_t n = 0;
+    if (p[0] < 0x80) {
+        n = 1;
+    } else if (p[0] >= 0xC2 && p[0] < 0xE0) {
+        n = 2;
+    } else if (p[0] >= 0xE0 && p[0] < 0xF0) {
+        n = 3;
+    } else if (p[0] >= 0xF0 && p[0] < 0xF5) {
+        n = 4;
+    }
     if (n == 0 || n > left) {
         return 0;
     }

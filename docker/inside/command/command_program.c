@@ -292,10 +292,11 @@ static int report_end(int status, bool interrupted)
         char text[128];
         int n = snprintf(text, sizeof(text), "the program was ended by signal %d (%s)",
                          WTERMSIG(status), strsignal(WTERMSIG(status)));
-        bool own = interrupted && WTERMSIG(status) == SIGINT;
-        cbx_command_send_error(own ? "Interrupted" : "Signal",
-                               own ? "the program was interrupted" : text, text,
-                               own ? 0 : (size_t)n);
+        if (interrupted && WTERMSIG(status) == SIGINT) {
+            cbx_command_send_error("Interrupted", "the program was interrupted", text, 0);
+        } else {
+            cbx_command_send_error("Signal", text, text, (size_t)n);
+        }
     }
     return cbx_command_exit_code(status);
 }

@@ -76,12 +76,14 @@ static void walk_and_say(const char *name, const char *root, struct walk *w)
     w->device = lstat(root, &status) == 0 ? status.st_dev : 0;
     walk_folder(w);
     bool whole = w->entries <= ENTRIES_MAX;
-    cbx_attempt_report(name,
-                       w->found > 0 ? CBX_REACHED
-                       : whole      ? CBX_HELD
-                                    : CBX_UNKNOWN,
-                       "%d of %d%s%s%s", w->found, w->entries, whole ? "" : " and more",
-                       w->found > 0 ? ", the first is " : "", w->first);
+    const char *more = whole ? "" : " and more";
+    if (w->found > 0) {
+        cbx_attempt_report(name, CBX_REACHED, "%d of %d%s, the first is %s", w->found, w->entries,
+                           more, w->first);
+    } else {
+        cbx_attempt_report(name, whole ? CBX_HELD : CBX_UNKNOWN, "%d of %d%s%s", w->found,
+                           w->entries, more, w->first);
+    }
 }
 
 /* --- the findings of walks -------------------------------------------------------------------- */

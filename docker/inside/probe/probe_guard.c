@@ -35,10 +35,11 @@ static void try_means(void)
                                         SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) == 0;
     long abi =
         syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, LANDLOCK_CREATE_RULESET_VERSION);
-    printf("guard\t%s\tuser notification: %s%s; Landlock: ",
-           !notifies ? "lacks"
-           : abi < 1 ? "partly"
-                     : "held",
+    const char *holds = "lacks";
+    if (notifies) {
+        holds = abi < 1 ? "partly" : "held";
+    }
+    printf("guard\t%s\tuser notification: %s%s; Landlock: ", holds,
            notifies ? "yes" : strerror(reason), quick ? ", with a synchronous wake-up" : "");
     if (abi >= 1) {
         printf("version %ld\n", abi);

@@ -116,11 +116,12 @@ static void try_interfaces(void)
             snprintf(others + used, sizeof(others) - used, " %s", device);
         }
     }
-    cbx_attempt_report("network-interfaces",
-                       f == NULL           ? CBX_UNKNOWN
-                       : others[0] == '\0' ? CBX_HELD
-                                           : CBX_REACHED,
-                       "beside lo:%s", others[0] == '\0' ? " none" : others);
+    enum cbx_outcome result = CBX_UNKNOWN;
+    if (f != NULL) {
+        result = others[0] == '\0' ? CBX_HELD : CBX_REACHED;
+    }
+    cbx_attempt_report("network-interfaces", result, "beside lo:%s",
+                       others[0] == '\0' ? " none" : others);
     if (f != NULL) {
         fclose(f);
     }
@@ -134,11 +135,11 @@ static void try_routes(void)
     while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
         routes++;
     }
-    cbx_attempt_report("network-routes",
-                       f == NULL     ? CBX_UNKNOWN
-                       : routes <= 0 ? CBX_HELD
-                                     : CBX_REACHED,
-                       "%d", routes < 0 ? 0 : routes);
+    enum cbx_outcome result = CBX_UNKNOWN;
+    if (f != NULL) {
+        result = routes <= 0 ? CBX_HELD : CBX_REACHED;
+    }
+    cbx_attempt_report("network-routes", result, "%d", routes < 0 ? 0 : routes);
     if (f != NULL) {
         fclose(f);
     }

@@ -96,12 +96,13 @@ void cbx_report_late(uint8_t type, const uint8_t *bytes, size_t len)
     }
     uint32_t have = 0;
     bool joins = text && r.late.len > 0 && r.late.p[r.late_last + CBX_FRAME_HEAD_BYTES] == type;
-    size_t cost = joins ? 0 : CBX_FRAME_HEAD_BYTES + 1,
-           room =
-               r.late.len + cost < CBX_FRAME_LATE_MAX ? CBX_FRAME_LATE_MAX - r.late.len - cost : 0,
-           fits = len <= room ? len
-                  : text      ? room
-                              : 0;
+    size_t cost = joins ? 0 : CBX_FRAME_HEAD_BYTES + 1;
+    size_t room =
+        r.late.len + cost < CBX_FRAME_LATE_MAX ? CBX_FRAME_LATE_MAX - r.late.len - cost : 0;
+    size_t fits = len;
+    if (len > room) {
+        fits = text ? room : 0;
+    }
     r.late_omitted += len - fits;
     if (fits == 0) {
         return;

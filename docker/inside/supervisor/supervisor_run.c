@@ -325,6 +325,17 @@ void cbx_run_finished(int32_t code)
     cbx_run.deadline_ms = cbx_now_ms() + SETTLE_MS;
 }
 
+static uint32_t reason_of_end(bool oom, int signal)
+{
+    if (cbx_run.stop_reason != 0) {
+        return cbx_run.stop_reason;
+    }
+    if (oom) {
+        return CBX_DONE_OOM;
+    }
+    return signal ? CBX_DONE_KILLED : CBX_DONE_ENDED;
+}
+
 void cbx_run_kernel_died(int status)
 {
     int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -335,11 +346,7 @@ void cbx_run_kernel_died(int status)
     }
     kill_all(); /* output up to now counts; the processes that it leaves are killed */
     if (running) {
-        finish(cbx_run.stop_reason != 0 ? cbx_run.stop_reason
-               : oom                    ? CBX_DONE_OOM
-               : signal                 ? CBX_DONE_KILLED
-                                        : CBX_DONE_ENDED,
-               WIFEXITED(status) ? WEXITSTATUS(status) : -1, signal);
+        finish(reason_of_end(oom, signal), WIFEXITED(status) ? WEXITSTATUS(status) : -1, signal);
     }
 }
 
