@@ -143,6 +143,11 @@ struct cbx_sha256 cbx_options_package_sources(const struct cbx_options *o)
     return cbx_sha256_of(cbx_buf_str(&text));
 }
 
+static int64_t positive_or(int64_t given, int64_t usual)
+{
+    return given > 0 ? given : usual;
+}
+
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
 {
     static const char *const default_policy[] = { "default" };
@@ -177,9 +182,9 @@ struct cbx_flow_config cbx_options_flow(const struct cbx_options *o)
                       .layers_bytes = o->layers_mib << 20,
                       .layer_bytes = o->layer_mib << 20,
                       .layers_free_bytes = o->layers_free_mib << 20,
-                      .max_sessions = o->max_sessions > 0 ? (int)o->max_sessions : 32,
-                      .max_runs = o->max_runs > 0 ? (int)o->max_runs : 16,
-                      .idle_ms = (o->idle_s > 0 ? o->idle_s : 1800) * 1000,
+                      .max_sessions = (int)positive_or(o->max_sessions, 32),
+                      .max_runs = (int)positive_or(o->max_runs, 16),
+                      .idle_ms = positive_or(o->idle_s, 1800) * 1000,
                       .lease_ms = o->lease_s * 1000,
                       .pool = { .min = (int)o->pool_min,
                                 .max = (int)o->pool_max,

@@ -42,10 +42,11 @@ static void note_health(struct cbx_health *health, enum cbx_health_part part, in
     snprintf(health->parts[part].reason, sizeof(health->parts[part].reason), "%s",
              ok ? "" : err->text);
     pthread_mutex_unlock(&health->lock);
-    if (changed) {
-        cbx_log(ok ? CBX_LOG_INFO : CBX_LOG_ERROR, "the %s %s%s", part_names[part],
-                ok ? "can be used again" : "cannot be used: ",
-                ok ? "" : cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+    if (changed && ok) {
+        cbx_log(CBX_LOG_INFO, "the %s can be used again", part_names[part]);
+    } else if (changed) {
+        cbx_log(CBX_LOG_ERROR, "the %s cannot be used: %s", part_names[part],
+                cbx_err_full(err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
     }
 }
 

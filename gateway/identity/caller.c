@@ -107,14 +107,21 @@ int cbx_caller_check_mode(const struct cbx_caller *caller, const struct cbx_poli
                           caller->principal, list_names(caller, policies, &names));
 }
 
+/* The policy of a caller who names none. */
+static struct cbx_str first_name(const struct cbx_principal *row,
+                                 const struct cbx_policies *policies)
+{
+    if (row->policy_count > 0) {
+        return cbx_str_of(row->policies[0]);
+    }
+    return policies->count > 0 ? policies->items[0]->name : CBX_STR("");
+}
+
 int cbx_caller_policy(const struct cbx_caller *caller, const struct cbx_policies *policies,
                       struct cbx_str asked, const struct cbx_policy **out, struct cbx_err *err)
 {
     const struct cbx_principal *row = row_of(caller);
-    struct cbx_str name = asked.len > 0           ? asked
-                          : row->policy_count > 0 ? cbx_str_of(row->policies[0])
-                          : policies->count > 0   ? policies->items[0]->name
-                                                  : CBX_STR("");
+    struct cbx_str name = asked.len > 0 ? asked : first_name(row, policies);
     const struct cbx_policy *policy =
         is_allowed(row, name) ? cbx_policies_find(policies, name) : NULL;
     if (policy == NULL) {

@@ -200,11 +200,16 @@ static void add_key(struct cbx_jwks *keys, const json_t *json)
         algorithm.len >= sizeof(key.algorithm)) {
         return;
     }
-    key.type = cbx_str_is(type, "RSA") ? RSA : cbx_str_is(type, "EC") ? EC : OKP;
-    key.key = key.type == RSA           ? read_rsa(json)
-              : key.type == EC          ? read_ec(json, &key.bits)
-              : cbx_str_is(type, "OKP") ? read_okp(json)
-                                        : NULL;
+    if (cbx_str_is(type, "RSA")) {
+        key.type = RSA;
+        key.key = read_rsa(json);
+    } else if (cbx_str_is(type, "EC")) {
+        key.type = EC;
+        key.key = read_ec(json, &key.bits);
+    } else if (cbx_str_is(type, "OKP")) {
+        key.type = OKP;
+        key.key = read_okp(json);
+    }
     snprintf(key.id, sizeof(key.id), "%.*s", (int)id.len, id.len > 0 ? id.p : "");
     snprintf(key.algorithm, sizeof(key.algorithm), "%.*s", (int)algorithm.len,
              algorithm.len > 0 ? algorithm.p : "");

@@ -300,10 +300,16 @@ static struct cbx_str id_of(struct cbx_str text)
 /* Why the token of the entry is not valid; NULL when it is. */
 static const char *why_not(const struct entry *entry, int64_t now_ms)
 {
-    return entry == NULL                 ? "there is no such token"
-           : entry->token.revoked_ms > 0 ? "it was revoked"
-           : entry->token.expires_ms > 0 && now_ms >= entry->token.expires_ms ? "it has expired"
-                                                                              : NULL;
+    if (entry == NULL) {
+        return "there is no such token";
+    }
+    if (entry->token.revoked_ms > 0) {
+        return "it was revoked";
+    }
+    if (entry->token.expires_ms > 0 && now_ms >= entry->token.expires_ms) {
+        return "it has expired";
+    }
+    return NULL;
 }
 
 static int check(const struct entry *entry, const struct cbx_sha256 *hash, int64_t now_ms,

@@ -307,12 +307,12 @@ int cbx_audit_export(const char *format, const json_t *record, struct cbx_buf *o
     if (strcmp(format, "cef") == 0) {
         add_cef(record, c, out);
     } else {
-        bool ecs = strcmp(format, "ecs") == 0;
-        CBX_AUTO_JSON mapped = map(ecs ? ECS : OCSF,
-                                   ecs                     ? ECS
-                                   : c->ocsf_class == 2004 ? OCSF_2004
-                                                           : OCSF_6003,
-                                   record, c);
+        CBX_AUTO_JSON mapped = NULL;
+        if (strcmp(format, "ecs") == 0) {
+            mapped = map(ECS, ECS, record, c);
+        } else {
+            mapped = map(OCSF, c->ocsf_class == 2004 ? OCSF_2004 : OCSF_6003, record, c);
+        }
         cbx_json_write(out, mapped);
     }
     return cbx_buf_add_char(out, '\n');

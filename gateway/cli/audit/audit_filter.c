@@ -97,10 +97,13 @@ enum match { NO, YES, NOT_THERE };
 static enum match match(const json_t *body, const char *member, const char *wanted)
 {
     const json_t *value = json_object_get(body, member);
-    return wanted == NULL                            ? YES
-           : value == NULL                           ? NOT_THERE
-           : cbx_str_is(cbx_json_str(value), wanted) ? YES
-                                                     : NO;
+    if (wanted == NULL) {
+        return YES;
+    }
+    if (value == NULL) {
+        return NOT_THERE;
+    }
+    return cbx_str_is(cbx_json_str(value), wanted) ? YES : NO;
 }
 
 bool cbx_audit_filter_passes(struct cbx_audit_filter *filter, const json_t *record)

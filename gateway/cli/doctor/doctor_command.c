@@ -97,10 +97,13 @@ static void check_state(const char *path, const struct cbx_doctor *doctor)
 {
     struct stat status;
     if (stat(path, &status) < 0) {
-        cbx_doctor_report(
-            doctor, errno == ENOENT ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "state",
-            errno == ENOENT ? "" : "choose another with --state DIR", "'%s': %s", path,
-            errno == ENOENT ? "not there yet; the first run makes it" : strerror(errno));
+        if (errno == ENOENT) {
+            cbx_doctor_report(doctor, CBX_HEALTH_OK, "state", "",
+                              "'%s': not there yet; the first run makes it", path);
+        } else {
+            cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "state", "choose another with --state DIR",
+                              "'%s': %s", path, strerror(errno));
+        }
         return;
     }
     struct cbx_err err = { 0 };
@@ -117,13 +120,13 @@ static void check_state(const char *path, const struct cbx_doctor *doctor)
     struct statvfs disk;
     if (statvfs(path, &disk) == 0) {
         unsigned long long mib = (unsigned long long)disk.f_bavail * disk.f_frsize >> 20;
-        cbx_doctor_report(doctor,
-                          mib >= 1024 ? CBX_HEALTH_OK
-                          : mib >= 64 ? CBX_HEALTH_WARN
-                                      : CBX_HEALTH_FAIL,
-                          "disk",
-                          mib >= 1024 ? "" : "free some: when the audit log is full, nothing runs",
-                          "%llu MiB free for the audit log", mib);
+        enum cbx_health health = CBX_HEALTH_OK;
+        const char *advice = "";
+        if (mib < 1024) {
+            health = mib >= 64 ? CBX_HEALTH_WARN : CBX_HEALTH_FAIL;
+            advice = "free some: when the audit log is full, nothing runs";
+        }
+        cbx_doctor_report(doctor, health, "disk", advice, "%llu MiB free for the audit log", mib);
     }
 }
 
@@ -160,11 +163,13 @@ static void check_syslog(const char *state_dir, uint64_t last, const struct cbx_
         return;
     }
     uint64_t sent = strtoull(text, NULL, 10);
-    bool behind = last > sent;
-    cbx_doctor_report(doctor, behind ? CBX_HEALTH_WARN : CBX_HEALTH_OK, "syslog",
-                      behind ? "look into the gateway's log; without 'serve --syslog' none is sent"
-                             : "",
-                      "%" PRIu64 " records are not forwarded yet", behind ? last - sent : 0);
+    if (last > sent) {
+        cbx_doctor_report(doctor, CBX_HEALTH_WARN, "syslog",
+                          "look into the gateway's log; without 'serve --syslog' none is sent",
+                          "%" PRIu64 " records are not forwarded yet", last - sent);
+    } else {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "syslog", "", "0 records are not forwarded yet");
+    }
 }
 
 /* Can heads be kept, and are those that were kept the log's? Heads that were sent to a syslog daemon are where that keeps them. */
@@ -307,12 +312,13 @@ static bool check_image(struct cbx_engine *engine, const char *kernel, const cha
     }
     cbx_image_variant(kernel, variant, built);
     bool known = ask_fingerprint(built, want, sizeof(want));
-    bool current = known && strcmp(want, label) == 0;
-    cbx_doctor_report(doctor, current ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "image",
-                      current ? "" : build, "%s: %s", name,
-                      current ? "current"
-                      : known ? "not made from these sources"
-                              : "there; whether it is current is not known");
+    if (known && strcmp(want, label) == 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "image", "", "%s: current", name);
+    } else {
+        cbx_doctor_report(doctor, CBX_HEALTH_WARN, "image", build, "%s: %s", name,
+                          known ? "not made from these sources"
+                                : "there; whether it is current is not known");
+    }
     return true;
 }
 
@@ -332,13 +338,13 @@ static void check_installer(struct cbx_engine *engine, const char *kernel, const
     cbx_image_name(NULL, kernel, variant, image);
     bool there =
         cbx_engine_image_label(engine, name, CBX_LABEL_BASE, base, sizeof(base), NULL) == 0;
-    bool current =
-        there && cbx_engine_image_id(engine, image, id, NULL) == 0 && strcmp(id, base) == 0;
-    cbx_doctor_report(doctor, current ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "image",
-                      current ? "" : build, "%s: %s", name,
-                      current ? "installs packages"
-                      : there ? "made for another image, so no package can be installed"
-                              : "missing, so no package can be installed");
+    if (there && cbx_engine_image_id(engine, image, id, NULL) == 0 && strcmp(id, base) == 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "image", "", "%s: installs packages", name);
+    } else {
+        cbx_doctor_report(doctor, CBX_HEALTH_WARN, "image", build, "%s: %s", name,
+                          there ? "made for another image, so no package can be installed"
+                                : "missing, so no package can be installed");
+    }
 }
 
 /* Without it sandboxes run, but not under a policy that grants hosts. */
@@ -349,13 +355,18 @@ static void check_proxy(struct cbx_engine *engine, const struct cbx_doctor *doct
     bool there = cbx_engine_image_label(engine, name, "codebox.fingerprint", label, sizeof(label),
                                         NULL) == 0;
     bool known = there && ask_fingerprint(CBX_PROXY_IMAGE, want, sizeof(want));
-    bool current = known && strcmp(want, label) == 0;
-    cbx_doctor_report(doctor, current ? CBX_HEALTH_OK : CBX_HEALTH_WARN, "image",
-                      current ? "" : "codebox image build", "%s: %s", name,
-                      current  ? "current"
-                      : known  ? "not made from these sources"
-                      : !there ? "missing, so no program reaches a host that its policy grants"
-                               : "there; whether it is current is not known");
+    const char *state = "there; whether it is current is not known";
+    if (known && strcmp(want, label) == 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "image", "", "%s: current", name);
+        return;
+    }
+    if (known) {
+        state = "not made from these sources";
+    } else if (!there) {
+        state = "missing, so no program reaches a host that its policy grants";
+    }
+    cbx_doctor_report(doctor, CBX_HEALTH_WARN, "image", "codebox image build", "%s: %s", name,
+                      state);
 }
 
 /* Where layers of packages lie. */

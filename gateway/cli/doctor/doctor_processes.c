@@ -119,15 +119,16 @@ static void report_users(int reached, const struct cbx_doctor *doctor)
                           "the front runs as user %u, the analyzer as user %u, of their own",
                           (unsigned)cbx_privileges_user(CBX_ROLE_FRONT),
                           (unsigned)cbx_privileges_user(CBX_ROLE_ANALYZER));
+    } else if (geteuid() == 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_WARN, "users",
+                          "give the gateway CAP_SETUID, CAP_SETGID, CAP_CHOWN, CAP_KILL and "
+                          "CAP_SYS_CHROOT, and user ids from 2080000000 on",
+                          "all processes run as user 0, which cannot change its user id here");
     } else {
-        bool root = geteuid() == 0;
-        cbx_doctor_report(doctor, root ? CBX_HEALTH_WARN : CBX_HEALTH_OK, "users",
-                          root ? "give the gateway CAP_SETUID, CAP_SETGID, CAP_CHOWN, CAP_KILL and "
-                                 "CAP_SYS_CHROOT, and user ids from 2080000000 on"
-                               : "",
-                          "all processes run as user %u%s", (unsigned)geteuid(),
-                          root ? ", which cannot change its user id here"
-                               : "; only root can give them users of their own");
+        cbx_doctor_report(
+            doctor, CBX_HEALTH_OK, "users", "",
+            "all processes run as user %u; only root can give them users of their own",
+            (unsigned)geteuid());
     }
 }
 
@@ -144,28 +145,39 @@ static void report_landlock(int reached, const struct cbx_doctor *doctor)
                 : "a front that is taken over can open the files of its user");
         return;
     }
-    bool holds = (reached & (REACHED_FILE | REACHED_ALL)) == 0;
-    cbx_doctor_report(
-        doctor, holds ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "landlock",
-        holds ? "" : "no gateway should serve here",
-        "version %d: front, zygote and executor %s files that they were not granted%s", version,
-        holds ? "cannot open" : "can open",
-        version < 6 ? "; from version 6 on it could also refuse signals to others" : "");
+    const char *more =
+        version < 6 ? "; from version 6 on it could also refuse signals to others" : "";
+    if ((reached & (REACHED_FILE | REACHED_ALL)) == 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "landlock", "",
+                          "version %d: front, zygote and executor cannot open files that they were "
+                          "not granted%s",
+                          version, more);
+    } else {
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "landlock", "no gateway should serve here",
+                          "version %d: front, zygote and executor can open files that they were "
+                          "not granted%s",
+                          version, more);
+    }
 }
 
 void cbx_doctor_processes(const struct cbx_doctor *doctor, const char *docker_host)
 {
     int front = probe(try_as_front, docker_host);
     int all = front | probe(try_as_zygote, docker_host) | probe(try_as_executor, docker_host);
-    bool bare = (all & (REACHED_CAPABILITY | REACHED_ALL)) == 0;
-    bool filtered = (all & (REACHED_CALL | REACHED_ALL)) == 0;
     report_users(front, doctor);
-    cbx_doctor_report(doctor, bare ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "capabilities",
-                      bare ? "" : "no gateway should serve here", "front and zygote have %s",
-                      bare ? "none" : "some left");
-    cbx_doctor_report(doctor, filtered ? CBX_HEALTH_OK : CBX_HEALTH_FAIL, "system calls",
-                      filtered ? "" : "use a Linux with seccomp filters (CONFIG_SECCOMP_FILTER)",
-                      filtered ? "front, zygote and executor are limited to their lists"
-                               : "a filter cannot be set, or does not hold");
+    if ((all & (REACHED_CAPABILITY | REACHED_ALL)) == 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "capabilities", "", "front and zygote have none");
+    } else {
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "capabilities", "no gateway should serve here",
+                          "front and zygote have some left");
+    }
+    if ((all & (REACHED_CALL | REACHED_ALL)) == 0) {
+        cbx_doctor_report(doctor, CBX_HEALTH_OK, "system calls", "",
+                          "front, zygote and executor are limited to their lists");
+    } else {
+        cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "system calls",
+                          "use a Linux with seccomp filters (CONFIG_SECCOMP_FILTER)",
+                          "a filter cannot be set, or does not hold");
+    }
     report_landlock(all, doctor);
 }

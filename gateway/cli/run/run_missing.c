@@ -31,8 +31,12 @@ static void add_entry(struct cbx_run_missing *missing, const char *folder,
     if (entries == NULL || path == NULL) {
         abort();
     }
-    snprintf(path, size, "%s%s%s%s", name_at > 0 ? folder : "", name_at > 0 ? "/" : "",
-             entry->d_name, entry->d_type == DT_DIR ? "/" : "");
+    const char *end = entry->d_type == DT_DIR ? "/" : "";
+    if (name_at > 0) {
+        snprintf(path, size, "%s/%s%s", folder, entry->d_name, end);
+    } else {
+        snprintf(path, size, "%s%s", entry->d_name, end);
+    }
     missing->entries = entries;
     missing->entries[missing->count++] =
         (struct cbx_missing_entry){ .path = path, .name_at = name_at };

@@ -34,9 +34,11 @@ static void log_start(const struct cbx_flow *flow, const struct cbx_listen_addre
         cbx_buf_printf(&policies, "%s %.*s (%.12s)", i > 0 ? "," : "",
                        CBX_STR_ARG(cbx_flow_policies(flow)->items[i]->name), hex);
     }
+    const char *scheme = cbx_tls_expires_s() > 0 ? "https" : "http";
+    const char *open = v6 ? "[" : "", *close = v6 ? "]" : "";
     cbx_log(CBX_LOG_INFO, "%s: serving on %s://%s%s%s:%u, polic%s%s, state in %s", CBX_VERSION,
-            cbx_tls_expires_s() > 0 ? "https" : "http", v6 ? "[" : "", address->host, v6 ? "]" : "",
-            port, cbx_flow_policies(flow)->count == 1 ? "y" : "ies", policies.p, state_dir);
+            scheme, open, address->host, close, port,
+            cbx_flow_policies(flow)->count == 1 ? "y" : "ies", policies.p, state_dir);
 }
 
 /* When the certificate expires, and what is to be done when that is soon. */
@@ -45,11 +47,16 @@ static void log_certificate(void)
     char date[CBX_TLS_DATE_BYTES];
     int64_t days;
     if (cbx_options_tls_expiry(date, &days)) {
-        bool soon = days < CBX_TLS_SOON_DAYS;
-        cbx_log(soon ? CBX_LOG_WARNING : CBX_LOG_INFO,
-                "the TLS certificate expires on %s, in %lld day%s%s", date, (long long)days,
-                days == 1 ? "" : "s",
-                soon ? "; after the files are replaced, SIGHUP loads the new one" : "");
+        const char *plural = days == 1 ? "" : "s";
+        if (days < CBX_TLS_SOON_DAYS) {
+            cbx_log(CBX_LOG_WARNING,
+                    "the TLS certificate expires on %s, in %lld day%s; after the files are "
+                    "replaced, SIGHUP loads the new one",
+                    date, (long long)days, plural);
+        } else {
+            cbx_log(CBX_LOG_INFO, "the TLS certificate expires on %s, in %lld day%s", date,
+                    (long long)days, plural);
+        }
     }
 }
 

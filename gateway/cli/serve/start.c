@@ -320,16 +320,13 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
                                            .policies = &setup.policies,
                                            .identity = config->identity };
     struct cbx_key_source sources[CBX_KEY_SOURCES_MAX];
-    const struct cbx_master_config master = {
+    struct cbx_master_config master = {
         .reload = { .first = &first,
                     .load = config->options != NULL ? cbx_reload_load : NULL,
                     .adopt = cbx_reload_adopt,
                     .context = &reloads },
         .zygote = run_zygote,
         .executor = run_executor,
-        .reader = config->syslog != NULL ? run_reader : NULL,
-        .sender = config->syslog != NULL ? run_sender : NULL,
-        .keys = config->identity != NULL ? run_keys : NULL,
         .fetches = cbx_identity_sources(config->identity, sources) > 0,
         .context = &setup,
         .respawn_front = config->executor.persistent,
@@ -339,6 +336,13 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .front_role = config->front_role,
         .front_root = config->front_role == CBX_ROLE_FRONT ? config->front_folder.path : NULL
     };
+    if (config->syslog != NULL) {
+        master.reader = run_reader;
+        master.sender = run_sender;
+    }
+    if (config->identity != NULL) {
+        master.keys = run_keys;
+    }
     failed = cbx_master_fork(&master, &sockets, err);
     if (!failed) {
         failed = confine_front(config, err);

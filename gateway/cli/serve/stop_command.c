@@ -61,14 +61,15 @@ int cbx_stop_command(const struct cbx_options *options)
         cbx_cli_fail(&err);
         return 1;
     }
-    printf("%s%s: what was begun until now ends. A running gateway cancels it within a second; "
+    if (options->token != NULL) {
+        printf("token %s", options->token);
+    } else if (options->principal != NULL) {
+        printf("principal %s", options->principal);
+    } else {
+        printf("all");
+    }
+    printf(": what was begun until now ends. A running gateway cancels it within a second; "
            "requests that "
-           "come later are served, unless the token is revoked or the principal removed\n",
-           options->token != NULL       ? "token "
-           : options->principal != NULL ? "principal "
-                                        : "all",
-           options->token != NULL       ? options->token
-           : options->principal != NULL ? options->principal
-                                        : "");
+           "come later are served, unless the token is revoked or the principal removed\n");
     return 0;
 }

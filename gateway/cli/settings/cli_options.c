@@ -52,10 +52,13 @@ static const char *settings_path(const struct cbx_options *options)
 {
     struct stat status;
     const char *variable = getenv("CODEBOX_CONFIG");
-    return options->config != NULL                                    ? options->config
-           : variable != NULL && variable[0] != '\0'                  ? variable
-           : geteuid() == 0 && lstat(CBX_SETTINGS_FILE, &status) == 0 ? CBX_SETTINGS_FILE
-                                                                      : NULL;
+    if (options->config != NULL) {
+        return options->config;
+    }
+    if (variable != NULL && variable[0] != '\0') {
+        return variable;
+    }
+    return geteuid() == 0 && lstat(CBX_SETTINGS_FILE, &status) == 0 ? CBX_SETTINGS_FILE : NULL;
 }
 
 static void clear_values(struct cbx_options *options)

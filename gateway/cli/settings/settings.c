@@ -73,10 +73,13 @@ static void add_unknown(const struct reader *r, const struct cbx_yaml *entry)
     struct cbx_err err = { 0 };
     keys.command = 'c';
     const char *nearest = cbx_option_nearest(&keys, entry->key);
-    bool hint = nearest != NULL && strcmp(nearest, "config") != 0;
-    cbx_fail(&err, CBX_EINVAL, "unknown key '%.*s'%s%s%s", CBX_STR_SHOWN(entry->key),
-             hint ? ", did you mean '" : "; 'codebox config example' lists the keys",
-             hint ? nearest : "", hint ? "'" : "");
+    if (nearest != NULL && strcmp(nearest, "config") != 0) {
+        cbx_fail(&err, CBX_EINVAL, "unknown key '%.*s', did you mean '%s'",
+                 CBX_STR_SHOWN(entry->key), nearest);
+    } else {
+        cbx_fail(&err, CBX_EINVAL, "unknown key '%.*s'; 'codebox config example' lists the keys",
+                 CBX_STR_SHOWN(entry->key));
+    }
     add_placed(r, &err, entry->key_line, entry->key_column);
 }
 

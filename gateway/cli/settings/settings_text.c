@@ -42,10 +42,12 @@ void cbx_settings_example(const struct cbx_option_table *table, struct cbx_buf *
         cbx_buf_init(&sentence, 16384);
         if (cbx_settings_has(row)) {
             cbx_option_sentence(table, row, &sentence);
-            cbx_buf_printf(out, "\n# %s\n#%s: %s%s%s\n", sentence.p, row->name,
-                           row->type == CBX_OPTION_LIST ? "[" : "",
-                           row->type == CBX_OPTION_FLAG ? "false" : row->value,
-                           row->type == CBX_OPTION_LIST ? "]" : "");
+            cbx_buf_printf(out, "\n# %s\n#%s: ", sentence.p, row->name);
+            if (row->type == CBX_OPTION_LIST) {
+                cbx_buf_printf(out, "[%s]\n", row->value);
+            } else {
+                cbx_buf_printf(out, "%s\n", row->type == CBX_OPTION_FLAG ? "false" : row->value);
+            }
         }
     }
     for (size_t i = 0; i < CBX_SETTINGS_SECTIONS; i++) {
@@ -53,11 +55,23 @@ void cbx_settings_example(const struct cbx_option_table *table, struct cbx_buf *
     }
 }
 
+/* How many bytes follow the first one of a character. */
+static int more_bytes(unsigned char first)
+{
+    if (first < 0x80) {
+        return 0;
+    }
+    if (first < 0xe0) {
+        return 1;
+    }
+    return first < 0xf0 ? 2 : 3;
+}
+
 /* The character of valid UTF-8 at *at, which advances. */
 static uint32_t next_character(struct cbx_str text, size_t *at)
 {
     unsigned char first = (unsigned char)text.p[(*at)++];
-    int more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+    int more = more_bytes(first);
     uint32_t c = more == 0 ? first : first & (0x3fU >> more);
     for (; more > 0 && *at < text.len; more--) {
         c = c << 6 | ((unsigned char)text.p[(*at)++] & 0x3f);

@@ -129,14 +129,25 @@ static int check_place(const char *host, int fd, const struct cbx_policy *policy
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
+static const char *why_not_opened(int error)
+{
+    switch (error) {
+    case ENOENT:
+        return "does not exist";
+    case ENOTDIR:
+        return "is no folder";
+    case EACCES:
+        return "cannot be reached by the gateway's user";
+    case ELOOP:
+        return "is being changed while it is opened";
+    default:
+        return strerror(error);
+    }
+}
+
 static int fail_walk(const char *host, struct cbx_err *err)
 {
-    const char *why = errno == ENOENT    ? "does not exist"
-                      : errno == ENOTDIR ? "is no folder"
-                      : errno == EACCES  ? "cannot be reached by the gateway's user"
-                      : errno == ELOOP   ? "is being changed while it is opened"
-                                         : strerror(errno);
-    return cbx_fail(err, CBX_EINVAL, "the host's folder '%.160s' %s", host, why);
+    return cbx_fail(err, CBX_EINVAL, "the host's folder '%.160s' %s", host, why_not_opened(errno));
 }
 
 /* The path has a link: judges what it leads to, in the request. */

@@ -130,17 +130,35 @@ int cbx_executor_check_policy(const struct cbx_policies *policies, const struct 
     if (may_run && (row == NULL || (policy->languages >> row->language & 1) == 0)) {
         return refuse(fields, "a language", err);
     }
-    return !limits_are_within(&fields->limits, &policy->limits) ? refuse(fields, "a limit", err)
-           : fields->network != policy->network                 ? refuse(fields, "a network", err)
-           : !mode_is(policy, sealed)                           ? refuse(fields, "a mode", err)
-           : !guard_is(policy, row, sealed)                     ? refuse(fields, "a guard", err)
-           : !environment_is(policies, policy, sealed)          ? refuse(fields, "a variable", err)
-           : !mounts_are_allowed(policy, sealed)                ? refuse(fields, "a mount", err)
-           : !programs_are_listed(policy, fields->programs)     ? refuse(fields, "a program", err)
-           : may_run && !installs_are_given(policy, fields)     ? refuse(fields, "an install", err)
-           : !packages_are(fields, packages)
-               ? cbx_fail(err, CBX_ESEAL, "the decision is for other packages than these")
-           : entry_is(fields, text)
-               ? 0
-               : cbx_fail(err, CBX_ESEAL, "the decision's entry is of another file than this");
+    if (!limits_are_within(&fields->limits, &policy->limits)) {
+        return refuse(fields, "a limit", err);
+    }
+    if (fields->network != policy->network) {
+        return refuse(fields, "a network", err);
+    }
+    if (!mode_is(policy, sealed)) {
+        return refuse(fields, "a mode", err);
+    }
+    if (!guard_is(policy, row, sealed)) {
+        return refuse(fields, "a guard", err);
+    }
+    if (!environment_is(policies, policy, sealed)) {
+        return refuse(fields, "a variable", err);
+    }
+    if (!mounts_are_allowed(policy, sealed)) {
+        return refuse(fields, "a mount", err);
+    }
+    if (!programs_are_listed(policy, fields->programs)) {
+        return refuse(fields, "a program", err);
+    }
+    if (may_run && !installs_are_given(policy, fields)) {
+        return refuse(fields, "an install", err);
+    }
+    if (!packages_are(fields, packages)) {
+        return cbx_fail(err, CBX_ESEAL, "the decision is for other packages than these");
+    }
+    if (!entry_is(fields, text)) {
+        return cbx_fail(err, CBX_ESEAL, "the decision's entry is of another file than this");
+    }
+    return 0;
 }

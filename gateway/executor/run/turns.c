@@ -209,10 +209,14 @@ int cbx_turns_take(struct cbx_turns *turns, const struct cbx_turn_wait *wait, st
     if (turns->running < c->running && line->running < c->own_running) {
         begin(turns, line);
     } else if (turns->waiting >= c->waiting || line->waiting >= c->own_waiting) {
-        bool own = line->waiting >= c->own_waiting;
-        failed = cbx_fail(err, CBX_EBUSY, "%d %s %s wait, the most is %d; try again later",
-                          own ? line->waiting : turns->waiting, c->what,
-                          own ? "of this principal" : "in all", own ? c->own_waiting : c->waiting);
+        if (line->waiting >= c->own_waiting) {
+            failed = cbx_fail(err, CBX_EBUSY,
+                              "%d %s of this principal wait, the most is %d; try again later",
+                              line->waiting, c->what, c->own_waiting);
+        } else {
+            failed = cbx_fail(err, CBX_EBUSY, "%d %s in all wait, the most is %d; try again later",
+                              turns->waiting, c->what, c->waiting);
+        }
     } else {
         cbx_cond_init(&waiter.changed);
         *line->last = &waiter;

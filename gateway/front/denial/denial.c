@@ -329,18 +329,19 @@ static void add_last_lines(struct cbx_buf *out, const struct cbx_denial *denial,
     for (size_t i = 0; i < entries->count; i++) {
         hinted |= text_of(entries->items[i].finding, "hint").len > 0;
     }
-    const char *ask = denial->approval != NULL
-                          ? denial->approval
-                          : "This code needs approval, and this client cannot be asked for it. "
-                            "Change the code, or ask the operator of this gateway.";
-    bool packages = json_is_true(json_object_get(denial->decision, "packages"));
-    cbx_buf_add_cstr(out, denial->ask ? ask
-                          : packages
-                              ? "Nothing was installed. Ask for other packages or versions, or "
-                                "the operator of this gateway for another policy."
-                          : hinted ? "Change the code as the hints say and send all of it again."
-                                   : "Change the code, or ask the operator of this gateway for "
-                                     "another policy.");
+    const char *advice = "Change the code, or ask the operator of this gateway for another policy.";
+    if (denial->ask && denial->approval != NULL) {
+        advice = denial->approval;
+    } else if (denial->ask) {
+        advice = "This code needs approval, and this client cannot be asked for it. Change the "
+                 "code, or ask the operator of this gateway.";
+    } else if (json_is_true(json_object_get(denial->decision, "packages"))) {
+        advice = "Nothing was installed. Ask for other packages or versions, or the operator of "
+                 "this gateway for another policy.";
+    } else if (hinted) {
+        advice = "Change the code as the hints say and send all of it again.";
+    }
+    cbx_buf_add_cstr(out, advice);
     cbx_buf_add_char(out, '\n');
     add_short(out, "audit id ", cbx_str_of(denial->audit_id), SYMBOL_BYTES);
     cbx_buf_add_cstr(out, denial->audit_id != NULL && denial->audit_id[0] != '\0' ? "\n" : "");

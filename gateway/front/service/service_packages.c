@@ -73,11 +73,15 @@ static int enter(struct cbx_install *install, struct cbx_err *err)
     if (!full) {
         return 0;
     }
-    bool own_full = own >= OWN_MAX;
-    cbx_fail(err, CBX_EQUOTA,
-             "%d installs of packages %s%s run or wait, the most is %d; try again later",
-             own_full ? own : all, own_full ? "of " : "in all", own_full ? principal : "",
-             own_full ? OWN_MAX : ALL_MAX);
+    if (own >= OWN_MAX) {
+        cbx_fail(err, CBX_EQUOTA,
+                 "%d installs of packages of %s run or wait, the most is %d; try again later", own,
+                 principal, OWN_MAX);
+    } else {
+        cbx_fail(err, CBX_EQUOTA,
+                 "%d installs of packages in all run or wait, the most is %d; try again later", all,
+                 ALL_MAX);
+    }
     err->retry_s = RETRY_S;
     return CBX_EQUOTA;
 }

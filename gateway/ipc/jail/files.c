@@ -76,9 +76,12 @@ static int add_grant(int ruleset, const struct ruleset *all, const struct cbx_gr
                      struct cbx_err *err)
 {
     const uint64_t writing = WRITE_FILE | REMOVE_FILE | MAKE_DIR | MAKE_REG | TRUNCATE;
-    const uint64_t rights =
-        grant->file ? READ_FILE
-                    : READ_DIR | (grant->writes ? writing : 0) | (grant->reads ? READ_FILE : 0);
+    uint64_t rights = READ_FILE;
+    if (!grant->file) {
+        rights = READ_DIR;
+        rights |= grant->writes ? writing : 0;
+        rights |= grant->reads ? READ_FILE : 0;
+    }
     CBX_AUTO_FD fd =
         open(grant->path, O_PATH | (grant->file ? O_NOFOLLOW : O_DIRECTORY) | O_CLOEXEC);
     if (fd < 0 && grant->file && errno == ENOENT) {

@@ -121,11 +121,16 @@ static enum cbx_mcp_answer read_answer(const json_t *response)
 static json_t *refuse_answer(const struct cbx_tool_call *call, const struct cbx_outcome *asking,
                              enum cbx_mcp_answer answer)
 {
-    return answer == CBX_ANSWER_ACCEPT    ? NULL
-           : answer == CBX_ANSWER_DECLINE ? refuse(call, asking, "declined")
-           : answer == CBX_ANSWER_CANCEL
-               ? refuse(call, asking, "dismissed the question")
-               : refuse(call, asking, "gave an answer that is not accept, decline or cancel");
+    switch (answer) {
+    case CBX_ANSWER_ACCEPT:
+        return NULL;
+    case CBX_ANSWER_DECLINE:
+        return refuse(call, asking, "declined");
+    case CBX_ANSWER_CANCEL:
+        return refuse(call, asking, "dismissed the question");
+    default:
+        return refuse(call, asking, "gave an answer that is not accept, decline or cancel");
+    }
 }
 
 /* NULL when the approval is made; else the result that says why nothing runs. */

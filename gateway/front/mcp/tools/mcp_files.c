@@ -151,14 +151,19 @@ json_t *cbx_tool_read_file(const struct cbx_tool_call *call,
                           &err) != 0) {
         return cbx_content_of_error(&err, NULL);
     }
-    size_t from = (size_t)(arguments->offset > 0 ? arguments->offset : offset),
-           most = (size_t)(arguments->length > 0 ? arguments->length
-                           : length > 0          ? length
-                                                 : LENGTH);
+    size_t from = (size_t)(arguments->offset > 0 ? arguments->offset : offset);
+    size_t most = (size_t)(length > 0 ? length : LENGTH);
+    if (arguments->length > 0) {
+        most = (size_t)arguments->length;
+    }
     from = from < resource.bytes.len ? from : resource.bytes.len;
-    return resource.is_text        ? show_text(cbx_buf_str(&resource.bytes), from, most)
-           : is_picture(&resource) ? show_picture(&resource)
-                                   : show_bytes(&resource, from, most);
+    if (resource.is_text) {
+        return show_text(cbx_buf_str(&resource.bytes), from, most);
+    }
+    if (is_picture(&resource)) {
+        return show_picture(&resource);
+    }
+    return show_bytes(&resource, from, most);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
