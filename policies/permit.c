@@ -11,11 +11,13 @@ static int check_file_name(const char *name, struct cbx_err *err)
     for (size_t i = 0; i < len; i++) {
         plain = plain && name[i] != '/' && (unsigned char)name[i] >= 0x20 && name[i] != 0x7f;
     }
-    return plain ? 0
-                 : cbx_fail(err, CBX_EINVAL,
-                            "'%.64s' is no file name; allowed are up to %d bytes without '/' and "
-                            "control characters",
-                            name, CBX_FILE_NAME_MAX);
+    if (!plain) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "'%.64s' is no file name; allowed are up to %d bytes without '/' and "
+                        "control characters",
+                        name, CBX_FILE_NAME_MAX);
+    }
+    return 0;
 }
 
 int cbx_permit_check_arguments(const char *file_name, struct cbx_str arguments, struct cbx_err *err)

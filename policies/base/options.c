@@ -77,11 +77,12 @@ static int fail_unknown(const struct cbx_option_table *table, struct cbx_str nam
                         struct cbx_err *err)
 {
     const char *nearest = cbx_option_nearest(table, name);
-    return nearest != NULL
-               ? cbx_fail(err, CBX_EINVAL, "unknown option '--%.*s', did you mean '--%s'",
-                          CBX_STR_SHOWN(name), nearest)
-               : cbx_fail(err, CBX_EINVAL, "unknown option '--%.*s'; --help lists the options",
-                          CBX_STR_SHOWN(name));
+    if (nearest != NULL) {
+        return cbx_fail(err, CBX_EINVAL, "unknown option '--%.*s', did you mean '--%s'",
+                        CBX_STR_SHOWN(name), nearest);
+    }
+    return cbx_fail(err, CBX_EINVAL, "unknown option '--%.*s'; --help lists the options",
+                    CBX_STR_SHOWN(name));
 }
 
 static bool is_word(const char *words, struct cbx_str value)
@@ -160,10 +161,11 @@ int cbx_option_set(const struct cbx_option_table *table, const struct cbx_option
     case CBX_OPTION_NUMBER:
         return set_number(row, label, value, member, err);
     case CBX_OPTION_LIST:
-        return row->hi > 0 && list->count >= (size_t)row->hi
-                   ? cbx_fail(err, CBX_EINVAL, "%s is given more than %lld times", label,
-                              (long long)row->hi)
-                   : add_word(list, value, out->arena, err);
+        if (row->hi > 0 && list->count >= (size_t)row->hi) {
+            return cbx_fail(err, CBX_EINVAL, "%s is given more than %lld times", label,
+                            (long long)row->hi);
+        }
+        return add_word(list, value, out->arena, err);
     }
     return 0;
 }
@@ -191,9 +193,10 @@ static int read_option(const struct cbx_option_table *table, int argc, char **ar
     name = cbx_str_sub(name, 2, equals != NULL ? (size_t)(equals - word) : name.len);
     const struct cbx_option *row = dashes ? cbx_option_find(table, name) : find_letter(table, word);
     if (row == NULL) {
-        return dashes ? fail_unknown(table, name, err)
-                      : cbx_fail(err, CBX_EINVAL, "unknown option '%s'; --help lists the options",
-                                 word);
+        if (dashes) {
+            return fail_unknown(table, name, err);
+        }
+        return cbx_fail(err, CBX_EINVAL, "unknown option '%s'; --help lists the options", word);
     }
     const char *value = dashes && equals != NULL ? equals + 1 : NULL;
     if (row->type == CBX_OPTION_FLAG && value != NULL) {
@@ -252,8 +255,11 @@ static int set_words(const struct cbx_option_table *table, const struct cbx_opti
     for (const char *at = words + strspn(words, " "); *at != '\0' && !failed;) {
         size_t len = strcspn(at, " ");
         struct cbx_str word = cbx_arena_copy(out->arena, (struct cbx_str){ .p = at, .len = len });
-        failed = word.p == NULL ? cbx_fail(err, CBX_ETOOBIG, "the options take too much memory")
-                                : cbx_option_set(table, row, label, word.p, out, err);
+        if (word.p == NULL) {
+            failed = cbx_fail(err, CBX_ETOOBIG, "the options take too much memory");
+        } else {
+            failed = cbx_option_set(table, row, label, word.p, out, err);
+        }
         at += len + strspn(at + len, " ");
     }
     return failed;
@@ -273,8 +279,11 @@ int cbx_options_read_environment(const struct cbx_option_table *table,
         }
         cbx_option_begin(table, row,
                          (struct cbx_option_origin){ .source = CBX_OPTION_OF_ENVIRONMENT }, out);
-        failed = row->type == CBX_OPTION_LIST ? set_words(table, row, name, value, out, err)
-                                              : cbx_option_set(table, row, name, value, out, err);
+        if (row->type == CBX_OPTION_LIST) {
+            failed = set_words(table, row, name, value, out, err);
+        } else {
+            failed = cbx_option_set(table, row, name, value, out, err);
+        }
     }
     return failed;
 }

@@ -45,7 +45,11 @@ static void add_escaped(struct cbx_buf *buf, struct cbx_str text, bool lines)
             continue;
         }
         bool kept = !is_control(c) || (lines && (c == '\n' || c == '\t'));
-        kept ? cbx_buf_add_char(buf, (char)c) : cbx_buf_printf(buf, "\\x%02x", c);
+        if (kept) {
+            cbx_buf_add_char(buf, (char)c);
+        } else {
+            cbx_buf_printf(buf, "\\x%02x", c);
+        }
         i++;
     }
 }

@@ -248,8 +248,10 @@ static int read_number(struct binder *b, const struct cbx_key *key, const struct
 static int read_date(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
                      int64_t *out)
 {
-    bool real = node->kind == CBX_YAML_SCALAR && cbx_date_parse(node->text, out);
-    return real ? 0 : fail_value(b, key, node, "a date, YYYY-MM-DD");
+    if (node->kind == CBX_YAML_SCALAR && cbx_date_parse(node->text, out)) {
+        return 0;
+    }
+    return fail_value(b, key, node, "a date, YYYY-MM-DD");
 }
 
 static int read_enum(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,

@@ -28,11 +28,13 @@ static int check_where(const struct cbx_draft_rule *rule, const struct cbx_where
                 (where->outside.count > 0) + (where->inside.count > 0) + (where->host.count > 0) +
                 (where->host_outside.count > 0) + (where->presence != CBX_PRESENCE_ANY) +
                 (where->constant != CBX_PRESENCE_ANY) + (where->granted != CBX_PRESENCE_ANY);
-    return tests > 0 ? 0
-                     : fail_rule(rule, err,
-                                 "has a condition that tests nothing; allowed are matches, not, "
-                                 "outside, inside, host, host-outside, "
-                                 "present, constant, granted");
+    if (tests <= 0) {
+        return fail_rule(rule, err,
+                         "has a condition that tests nothing; allowed are matches, not, "
+                         "outside, inside, host, host-outside, "
+                         "present, constant, granted");
+    }
+    return 0;
 }
 
 static int check_rule(const struct cbx_draft *draft, size_t i, struct cbx_err *err)
@@ -121,7 +123,10 @@ static int check_variable(const struct cbx_draft *draft, struct cbx_str name, st
     const struct cbx_draft_head *head = &draft->environment.head;
     struct cbx_err inner = { 0 };
     int failed = cbx_variable_check(name, &inner);
-    return failed ? cbx_fail_at(err, CBX_EPOLICY, head->line, head->column, "%s", inner.text) : 0;
+    if (failed) {
+        return cbx_fail_at(err, CBX_EPOLICY, head->line, head->column, "%s", inner.text);
+    }
+    return 0;
 }
 
 static int check_environment(const struct cbx_draft *draft, struct cbx_err *err)

@@ -360,7 +360,10 @@ static int write_image(struct writer *w, const struct cbx_policy *policy, struct
         cbx_buf_add(out, cbx_buf_str(&w->places));
         cbx_buf_add(out, cbx_buf_str(&w->texts));
     }
-    return overflow || out->overflow ? cbx_fail(err, CBX_ETOOBIG, "the policy is too large") : 0;
+    if (overflow || out->overflow) {
+        return cbx_fail(err, CBX_ETOOBIG, "the policy is too large");
+    }
+    return 0;
 }
 
 int cbx_image_write(const struct cbx_policy *policy, struct cbx_buf *out, struct cbx_err *err)

@@ -221,16 +221,25 @@ static int load_draft(struct loader *l, const char *name, const char *folder,
         bool relative = name[0] != '/' && folder[0] != '\0';
         int n = snprintf(path, sizeof(path), "%s%s%s", relative ? folder : "", relative ? "/" : "",
                          name);
-        failed = n >= (int)sizeof(path)
-                     ? cbx_fail(l->err, CBX_ETOOBIG, "the path of the policy is too long")
-                     : read_file(l, path, &text);
+        if (n >= (int)sizeof(path)) {
+            failed = cbx_fail(l->err, CBX_ETOOBIG, "the path of the policy is too long");
+        } else {
+            failed = read_file(l, path, &text);
+        }
         snprintf(beside, sizeof(beside), "%s", path);
         char *slash = strrchr(beside, '/');
-        slash != NULL ? *(slash == beside ? slash + 1 : slash) = '\0' : (beside[0] = '\0');
-        folder = slash != NULL ? beside : "";
+        if (slash != NULL) {
+            *(slash == beside ? slash + 1 : slash) = '\0';
+            folder = beside;
+        } else {
+            beside[0] = '\0';
+            folder = "";
+        }
     } else {
         preset = find_preset(name);
-        failed = preset == NULL ? fail_unknown_preset(l, name) : 0;
+        if (preset == NULL) {
+            failed = fail_unknown_preset(l, name);
+        }
         text = preset != NULL ? (struct cbx_str){ .p = preset->begin,
                                                   .len = (size_t)(preset->end - preset->begin) }
                               : (struct cbx_str){ 0 };

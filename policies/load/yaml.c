@@ -137,7 +137,10 @@ static int add_anchor(struct builder *b, const yaml_event_t *event, const yaml_c
     }
     struct cbx_str copy = cbx_arena_copy(b->arena, cbx_str_of((const char *)name));
     b->anchors[b->anchor_count++] = (struct anchor){ .name = copy, .node = node };
-    return copy.p != NULL ? 0 : fail(b, event, CBX_ETOOBIG, "the file takes too much memory");
+    if (copy.p == NULL) {
+        return fail(b, event, CBX_ETOOBIG, "the file takes too much memory");
+    }
+    return 0;
 }
 
 static bool is_open(const struct builder *b, const struct cbx_yaml *node)
@@ -224,7 +227,10 @@ static int take_event(struct builder *b, const yaml_event_t *event, int *documen
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return ++*documents > 1 ? fail(b, event, CBX_EPOLICY, "a file holds one document") : 0;
+        if (++*documents > 1) {
+            return fail(b, event, CBX_EPOLICY, "a file holds one document");
+        }
+        return 0;
     case YAML_ALIAS_EVENT:
         return add_alias(b, event);
     case YAML_SCALAR_EVENT:

@@ -215,20 +215,29 @@ static int rank_pre(const struct cbx_pep440 *v)
 
 static int order_public(const struct cbx_pep440 *a, const struct cbx_pep440 *b)
 {
-    int o = cbx_scan_order(a->epoch, b->epoch);
-    o = o != 0 ? o : order_release(a->release, b->release);
-    o = o != 0 ? o : (rank_pre(a) > rank_pre(b)) - (rank_pre(a) < rank_pre(b));
-    o = o != 0 ? o : cbx_scan_order(a->pre, b->pre);
-    o = o != 0 ? o : a->has_post - b->has_post;
-    o = o != 0 ? o : cbx_scan_order(a->post, b->post);
-    o = o != 0 ? o : b->has_dev - a->has_dev;
-    return o != 0 ? o : cbx_scan_order(a->dev, b->dev);
+    const int orders[] = { cbx_scan_order(a->epoch, b->epoch),
+                           order_release(a->release, b->release),
+                           (rank_pre(a) > rank_pre(b)) - (rank_pre(a) < rank_pre(b)),
+                           cbx_scan_order(a->pre, b->pre),
+                           a->has_post - b->has_post,
+                           cbx_scan_order(a->post, b->post),
+                           b->has_dev - a->has_dev,
+                           cbx_scan_order(a->dev, b->dev) };
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        if (orders[i] != 0) {
+            return orders[i];
+        }
+    }
+    return 0;
 }
 
 int cbx_pep440_order(const struct cbx_pep440 *a, const struct cbx_pep440 *b)
 {
-    int o = order_public(a, b);
-    return o != 0 ? o : order_local(a, b);
+    int order = order_public(a, b);
+    if (order != 0) {
+        return order;
+    }
+    return order_local(a, b);
 }
 
 int cbx_version_compare(struct cbx_str a, struct cbx_str b, bool *ok)

@@ -107,11 +107,13 @@ static int order_pre(struct cbx_str a, struct cbx_str b)
 
 int cbx_semver_order(const struct cbx_semver *a, const struct cbx_semver *b)
 {
-    int o = 0;
-    for (size_t i = 0; o == 0 && i < 3; i++) {
-        o = cbx_scan_order(a->number[i], b->number[i]);
+    for (size_t i = 0; i < 3; i++) {
+        int order = cbx_scan_order(a->number[i], b->number[i]);
+        if (order != 0) {
+            return order;
+        }
     }
-    return o != 0 ? o : order_pre(a->pre, b->pre);
+    return order_pre(a->pre, b->pre);
 }
 
 /* --- npm's versions: numbers have a bound there ----------------------------------------------- */
@@ -264,7 +266,11 @@ static void bound_compared(struct bounds *b, struct cbx_str op, const struct npm
             bound_high(b, least, false); /* >* and <* are nothing */
         }
     } else if (parts == 3) {
-        greater ? bound_low(b, *v, !or_equal) : bound_high(b, *v, or_equal);
+        if (greater) {
+            bound_low(b, *v, !or_equal);
+        } else {
+            bound_high(b, *v, or_equal);
+        }
     } else if (greater && or_equal) {
         bound_low(b, low, false);
     } else if (greater) {
