@@ -229,9 +229,10 @@ static int deny_too_large(struct stages *s, struct cbx_err *err)
     struct cbx_note size =
         cbx_arena_note(s->arena, "%zu bytes, allowed are %lld", s->request->source.len,
                        (long long)s->policy->limits.source_bytes);
-    return deny_whole(s, &cbx_rule_too_large, size.shown) == 0
-               ? 0
-               : cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");
+    if (deny_whole(s, &cbx_rule_too_large, size.shown) != 0) {
+        return cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");
+    }
+    return 0;
 }
 
 static int run_stages(struct stages *s)

@@ -43,7 +43,10 @@ static int run_stages(const struct cbx_policy *policy, const struct cbx_analysis
                                  .magics = s->notebook.magics,
                                  .magic_count = s->notebook.magic_count };
     cbx_parse_text(&parsed, s->lang, s->notebook.text, &s->tree);
-    return s->tree == NULL ? cbx_fail(err, CBX_ETOOBIG, "the source is too large") : 0;
+    if (s->tree == NULL) {
+        return cbx_fail(err, CBX_ETOOBIG, "the source is too large");
+    }
+    return 0;
 }
 
 static void add_node(TSTreeCursor *cursor, struct cbx_str text, int depth, struct cbx_buf *out)
@@ -91,9 +94,10 @@ int cbx_dump_tree(const struct cbx_policy *policy, const struct cbx_analysis *re
     }
     ts_tree_cursor_delete(&cursor);
     ts_tree_delete(s.tree);
-    return out->overflow
-               ? cbx_fail(err, CBX_ETOOBIG, "the tree is larger than %zu bytes", out->max_bytes)
-               : 0;
+    if (out->overflow) {
+        return cbx_fail(err, CBX_ETOOBIG, "the tree is larger than %zu bytes", out->max_bytes);
+    }
+    return 0;
 }
 
 static void add_arguments(const struct cbx_fact *fact, struct cbx_buf *out)
@@ -144,7 +148,8 @@ int cbx_dump_facts(const struct cbx_policy *policy, const struct cbx_analysis *r
     if (failed) {
         return failed;
     }
-    return out->overflow
-               ? cbx_fail(err, CBX_ETOOBIG, "the facts are larger than %zu bytes", out->max_bytes)
-               : 0;
+    if (out->overflow) {
+        return cbx_fail(err, CBX_ETOOBIG, "the facts are larger than %zu bytes", out->max_bytes);
+    }
+    return 0;
 }

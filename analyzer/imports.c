@@ -202,11 +202,12 @@ int cbx_imports_list(const struct cbx_importer *importer, struct cbx_buf *out, s
             cbx_buf_add_char(out, '\0');
         }
     }
-    return failed || out->overflow
-               ? cbx_fail(err, CBX_ETOOBIG,
-                          "the modules that the policy denies need more than %zu bytes",
-                          out->max_bytes)
-               : 0;
+    if (failed || out->overflow) {
+        return cbx_fail(err, CBX_ETOOBIG,
+                        "the modules that the policy denies need more than %zu bytes",
+                        out->max_bytes);
+    }
+    return 0;
 }
 
 const struct cbx_rule *cbx_imports_rule(const struct cbx_importer *importer, struct cbx_str module)

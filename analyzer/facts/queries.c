@@ -191,7 +191,10 @@ static int check_predicate(const TSQuery *query, const TSQueryPredicateStep *ste
                         CBX_STR_SHOWN(name),
                         one ? "one other operand" : "the texts that it may be");
     }
-    return predicates[p].test == MATCHES ? check_regex(query, name, &steps[2], err) : 0;
+    if (predicates[p].test == MATCHES) {
+        return check_regex(query, name, &steps[2], err);
+    }
+    return 0;
 }
 
 static int check_predicates(const TSQuery *query, struct cbx_err *err)

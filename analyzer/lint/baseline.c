@@ -100,7 +100,10 @@ int cbx_lint_fingerprint(struct cbx_str uri, struct cbx_report_finding *findings
     if (list != NULL && cbx_sort_in(arena, list, count, sizeof(*list), compare_same)) {
         number_same(list, count, findings, arena);
     }
-    return arena->exhausted ? cbx_fail(err, CBX_ETOOBIG, "more findings than memory allows") : 0;
+    if (arena->exhausted) {
+        return cbx_fail(err, CBX_ETOOBIG, "more findings than memory allows");
+    }
+    return 0;
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -248,9 +251,13 @@ static int read_file(const char *path, struct cbx_buf *out, struct cbx_err *err)
     while ((to = cbx_buf_reserve(out, 65536)) != NULL && (n = read(fd, to, 65536)) > 0) {
         out->len += (size_t)n;
     }
-    return to == NULL ? cbx_fail(err, CBX_ETOOBIG, "larger than %d bytes", CBX_BASELINE_MAX_BYTES)
-           : n < 0    ? cbx_fail(err, CBX_EIO, "%s", strerror(errno))
-                      : 0;
+    if (to == NULL) {
+        return cbx_fail(err, CBX_ETOOBIG, "larger than %d bytes", CBX_BASELINE_MAX_BYTES);
+    }
+    if (n < 0) {
+        return cbx_fail(err, CBX_EIO, "%s", strerror(errno));
+    }
+    return 0;
 }
 
 int cbx_baseline_load(const char *path, struct cbx_baseline **out, struct cbx_err *err)
@@ -261,7 +268,10 @@ int cbx_baseline_load(const char *path, struct cbx_baseline **out, struct cbx_er
     if (!failed) {
         failed = cbx_baseline_parse(cbx_buf_str(&text), out, err);
     }
-    return failed ? cbx_wrap(err, "baseline '%s'", path) : 0;
+    if (failed) {
+        return cbx_wrap(err, "baseline '%s'", path);
+    }
+    return 0;
 }
 
 void cbx_baseline_free(struct cbx_baseline *baseline)

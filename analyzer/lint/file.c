@@ -69,9 +69,10 @@ static int read_path(const struct cbx_lint_path *path, struct cbx_buf *out, stru
         return cbx_fail(err, CBX_EIO, "%s", path->error.p);
     }
     if (path->held) {
-        return cbx_buf_add(out, path->text) == 0
-                   ? 0
-                   : cbx_fail(err, CBX_ETOOBIG, "larger than %zu bytes", out->max_bytes);
+        if (cbx_buf_add(out, path->text) != 0) {
+            return cbx_fail(err, CBX_ETOOBIG, "larger than %zu bytes", out->max_bytes);
+        }
+        return 0;
     }
     if (path->input) {
         return read_all(STDIN_FILENO, out, err);
@@ -81,8 +82,10 @@ static int read_path(const struct cbx_lint_path *path, struct cbx_buf *out, stru
     if (fd < 0 || fstat(fd, &status) < 0) {
         return cbx_fail(err, CBX_EIO, "%s", strerror(errno));
     }
-    return S_ISREG(status.st_mode) ? read_all(fd, out, err)
-                                   : cbx_fail(err, CBX_EINVAL, "not a regular file");
+    if (S_ISREG(status.st_mode)) {
+        return read_all(fd, out, err);
+    }
+    return cbx_fail(err, CBX_EINVAL, "not a regular file");
 }
 
 /* --- judging ---------------------------------------------------------------------------------- */
@@ -104,7 +107,10 @@ int cbx_lint_check_reserve(struct cbx_lint_check *c, size_t more)
 {
     bool fits =
         CBX_ARRAY_RESERVE(&c->worker->file, c->findings, c->count, &c->size, more, SIZE_MAX);
-    return fits ? 0 : cbx_fail(c->err, CBX_ETOOBIG, "more findings than memory allows");
+    if (!fits) {
+        return cbx_fail(c->err, CBX_ETOOBIG, "more findings than memory allows");
+    }
+    return 0;
 }
 
 /* Copies what the finding borrows: the memory of a cell's analysis is reused for the next cell. */
@@ -185,9 +191,10 @@ static int dump(struct cbx_lint_check *c, const struct cbx_analysis *request)
 {
     const struct cbx_policy *policy = c->lint->report.policy;
     struct cbx_arena *arena = &c->worker->analysis;
-    return c->lint->stage == CBX_STAGE_TREE
-               ? cbx_dump_tree(policy, request, arena, c->output, c->err)
-               : cbx_dump_facts(policy, request, arena, c->output, c->err);
+    if (c->lint->stage == CBX_STAGE_TREE) {
+        return cbx_dump_tree(policy, request, arena, c->output, c->err);
+    }
+    return cbx_dump_facts(policy, request, arena, c->output, c->err);
 }
 
 int cbx_lint_check_dump(struct cbx_lint_check *c, const struct cbx_decision *decision)

@@ -339,10 +339,11 @@ static int read_patterns(struct cbx_ignore *ignore, struct cbx_str text, struct 
         ignore->count += read_pattern(line, &ignore->patterns[ignore->count]);
         text = cbx_str_sub(text, len + 1, text.len);
     }
-    return ignore->arena.exhausted || ignore->count > CBX_IGNORE_PATTERNS_MAX
-               ? cbx_fail(err, CBX_ETOOBIG, "%zu patterns, allowed are %d", ignore->count,
-                          CBX_IGNORE_PATTERNS_MAX)
-               : 0;
+    if (ignore->arena.exhausted || ignore->count > CBX_IGNORE_PATTERNS_MAX) {
+        return cbx_fail(err, CBX_ETOOBIG, "%zu patterns, allowed are %d", ignore->count,
+                        CBX_IGNORE_PATTERNS_MAX);
+    }
+    return 0;
 }
 
 int cbx_ignore_new(struct cbx_str text, struct cbx_ignore **out, struct cbx_err *err)
@@ -356,8 +357,12 @@ int cbx_ignore_new(struct cbx_str text, struct cbx_ignore **out, struct cbx_err 
     }
     cbx_arena_init(&ignore->arena, 128 * 1024 * 1024);
     struct cbx_str copy = cbx_arena_copy(&ignore->arena, text);
-    int failed = copy.p == NULL ? cbx_fail(err, CBX_ETOOBIG, "larger than memory allows")
-                                : read_patterns(ignore, copy, err);
+    int failed;
+    if (copy.p == NULL) {
+        failed = cbx_fail(err, CBX_ETOOBIG, "larger than memory allows");
+    } else {
+        failed = read_patterns(ignore, copy, err);
+    }
     if (!failed) {
         *out = cbx_steal(&ignore);
     }

@@ -143,8 +143,14 @@ static int read_globs(const char *name, const struct cbx_words *words, struct cb
         }
         cbx_buf_printf(&lines, "%s\n", words->items[i]);
     }
-    int failed = words->count > 0 ? cbx_ignore_new(cbx_buf_str(&lines), out, err) : 0;
-    return failed ? cbx_wrap(err, "--%s", name) : 0;
+    int failed = 0;
+    if (words->count > 0) {
+        failed = cbx_ignore_new(cbx_buf_str(&lines), out, err);
+    }
+    if (failed) {
+        return cbx_wrap(err, "--%s", name);
+    }
+    return 0;
 }
 
 static enum cbx_lint_stage read_stage(const char *name)
@@ -285,7 +291,10 @@ static int lint_paths(const struct cbx_lint_options *o, const struct cbx_lint *l
     if (summary) {
         print_summary(&lint->report, &output.totals, &paths->skips);
     }
-    int failed = o->write_baseline != NULL ? write_baseline(o, &output, err) : 0;
+    int failed = 0;
+    if (o->write_baseline != NULL) {
+        failed = write_baseline(o, &output, err);
+    }
     if (failed) {
         return failed;
     }
@@ -361,7 +370,10 @@ static int serve_editor(const struct cbx_lint_options *o, const struct cbx_polic
     if (o->paths.count > 0) {
         return cbx_fail(err, CBX_EINVAL, "--lsp takes no PATH: the editor sends documents");
     }
-    int failed = o->baseline != NULL ? cbx_baseline_load(o->baseline, &baseline, err) : 0;
+    int failed = 0;
+    if (o->baseline != NULL) {
+        failed = cbx_baseline_load(o->baseline, &baseline, err);
+    }
     if (failed) {
         return failed;
     }
@@ -385,10 +397,11 @@ static int with_policy(const struct cbx_lint_options *o, struct cbx_err *err)
     if (o->lsp) {
         return serve_editor(o, policy, err);
     }
-    return o->paths.count > 0
-               ? lint_all(o, policy, err)
-               : cbx_fail(err, CBX_EINVAL,
-                          "no PATH is given; '-' is standard input, --help lists the options");
+    if (o->paths.count > 0) {
+        return lint_all(o, policy, err);
+    }
+    return cbx_fail(err, CBX_EINVAL,
+                    "no PATH is given; '-' is standard input, --help lists the options");
 }
 
 /* Returns an exit status, or a negative code with *err set. */
@@ -413,6 +426,11 @@ int main(int argc, char **argv)
     CBX_AUTO_DONE(lint_options) options = { 0 };
     struct cbx_err err = { 0 };
     int status = cbx_lint_options_parse(argc, argv, &options, &err);
-    status = status ? status : run(&options, &err);
-    return status < 0 ? fail(&err) : status;
+    if (status == 0) {
+        status = run(&options, &err);
+    }
+    if (status < 0) {
+        return fail(&err);
+    }
+    return status;
 }

@@ -151,8 +151,11 @@ static struct cbx_ignore *read_ignore(struct walk *w, const char *path)
                (n = read(fd, to, 65536)) > 0) {
             text.len += (size_t)n;
         }
-        n < 0 ? cbx_fail(&err, CBX_EIO, "%s", strerror(errno))
-              : cbx_ignore_new(cbx_buf_str(&text), &ignore, &err);
+        if (n < 0) {
+            cbx_fail(&err, CBX_EIO, "%s", strerror(errno));
+        } else {
+            cbx_ignore_new(cbx_buf_str(&text), &ignore, &err);
+        }
     }
     if (err.code != 0) {
         add_path(w->paths, path, NULL, err.text);
@@ -543,8 +546,9 @@ int cbx_lint_paths_add(struct cbx_lint_paths *paths, const struct cbx_lint_filte
     } else {
         add_file(paths, filter, argument, false);
     }
-    return paths->arena.exhausted
-               ? cbx_fail(err, CBX_ETOOBIG, "more files than memory allows (%d MiB of names)",
-                          PATHS_MAX_BYTES / 1024 / 1024)
-               : 0;
+    if (paths->arena.exhausted) {
+        return cbx_fail(err, CBX_ETOOBIG, "more files than memory allows (%d MiB of names)",
+                        PATHS_MAX_BYTES / 1024 / 1024);
+    }
+    return 0;
 }

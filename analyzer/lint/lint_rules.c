@@ -149,16 +149,20 @@ int cbx_lint_explain(const struct cbx_policy *policy, const char *id, bool json,
     for (size_t i = 0; (rule = cbx_report_rule(policy, i)) != NULL; i++) {
         size_t distance = cbx_str_distance(cbx_str_of(id), rule->id, best);
         if (distance == 0) {
-            json ? explain_json(rule, out) : explain(rule, out);
+            if (json) {
+                explain_json(rule, out);
+            } else {
+                explain(rule, out);
+            }
             return 0;
         }
         nearest = distance < best ? rule->id : nearest;
         best = distance < best ? distance : best;
     }
-    return nearest.len > 0
-               ? cbx_fail(err, CBX_ENOTFOUND, "policy '%.*s' has no rule '%s', did you mean '%.*s'",
-                          CBX_STR_SHOWN(policy->name), id, CBX_STR_SHOWN(nearest))
-               : cbx_fail(err, CBX_ENOTFOUND,
-                          "policy '%.*s' has no rule '%s'; --list-rules lists them",
-                          CBX_STR_SHOWN(policy->name), id);
+    if (nearest.len > 0) {
+        return cbx_fail(err, CBX_ENOTFOUND, "policy '%.*s' has no rule '%s', did you mean '%.*s'",
+                        CBX_STR_SHOWN(policy->name), id, CBX_STR_SHOWN(nearest));
+    }
+    return cbx_fail(err, CBX_ENOTFOUND, "policy '%.*s' has no rule '%s'; --list-rules lists them",
+                    CBX_STR_SHOWN(policy->name), id);
 }

@@ -166,7 +166,10 @@ int cbx_lint_comments_read(struct cbx_str source, struct cbx_str language, struc
     cbx_parser_delete(parser);
     cbx_tree_memory_end();
     look_below(out);
-    return arena->exhausted ? cbx_fail(err, CBX_ETOOBIG, "the source is too large") : 0;
+    if (arena->exhausted) {
+        return cbx_fail(err, CBX_ETOOBIG, "the source is too large");
+    }
+    return 0;
 }
 
 /* --- applying them ---------------------------------------------------------------------------- */

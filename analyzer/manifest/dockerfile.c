@@ -362,11 +362,12 @@ static int read_instruction(struct reading *r, uint32_t at, struct line line)
         if (h.word.len > 0 || h.odd) {
             return fail_at(r, h.start, "a here-document of this instruction is not read");
         }
-        return next < line.end && continuation(r->file, line) != next
-                   ? read_instruction(r, next, line)
-                   : fail_at(r, at,
-                             "an instruction that goes on in the next line before its "
-                             "command is not read");
+        if (next < line.end && continuation(r->file, line) != next) {
+            return read_instruction(r, next, line);
+        }
+        return fail_at(r, at,
+                       "an instruction that goes on in the next line before its "
+                       "command is not read");
     }
     line.start = at;
     return skip_instruction(r, line);

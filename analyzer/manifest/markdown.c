@@ -190,7 +190,10 @@ static int read_text(void *context, struct cbx_range line)
         CBX_AUTO_DONE(piece_maker) maker;
         cbx_piece_maker_init(&maker, r->arena, r->text);
         cbx_piece_maker_take(&maker, line.start + (uint32_t)from, line.start + (uint32_t)at);
-        int failed = at > from ? cbx_piece_maker_end(&maker, "shell", r->out, r->err) : 0;
+        int failed = 0;
+        if (at > from) {
+            failed = cbx_piece_maker_end(&maker, "shell", r->out, r->err);
+        }
         if (failed) {
             return failed;
         }
@@ -254,9 +257,10 @@ static int read_front_matter(struct reading *r, struct cbx_range yaml)
         return 0;
     }
     const struct cbx_doc_node *hooks = cbx_doc_get(doc.root, "hooks");
-    return hooks != NULL && hooks->kind == CBX_DOC_MAP
-               ? cbx_doc_each(&doc, "hooks.*[].hooks[].command", read_hook, r, r->err)
-               : 0;
+    if (hooks != NULL && hooks->kind == CBX_DOC_MAP) {
+        return cbx_doc_each(&doc, "hooks.*[].hooks[].command", read_hook, r, r->err);
+    }
+    return 0;
 }
 
 static int read_document(struct cbx_str text, struct cbx_arena *arena, bool skill,

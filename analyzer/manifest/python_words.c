@@ -61,9 +61,10 @@ int cbx_python_read_group(void *context, const struct cbx_doc_node *node)
     if (cbx_doc_get(node, "include-group") != NULL) {
         return 0;
     }
-    return node->kind == CBX_DOC_TEXT
-               ? cbx_python_read_pep508(w, node)
-               : fail_form(w, node, "a requirement or {include-group = NAME}");
+    if (node->kind == CBX_DOC_TEXT) {
+        return cbx_python_read_pep508(w, node);
+    }
+    return fail_form(w, node, "a requirement or {include-group = NAME}");
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */

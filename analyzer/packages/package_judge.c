@@ -263,6 +263,8 @@ int cbx_packages_judge(const struct cbx_policy *policy, const struct cbx_package
     if (!failed) {
         failed = decide_packages(j);
     }
-    return failed || arena->exhausted ? cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory")
-                                      : 0;
+    if (failed || arena->exhausted) {
+        return cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");
+    }
+    return 0;
 }

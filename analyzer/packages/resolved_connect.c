@@ -51,8 +51,14 @@ static int compare_places(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
     int order = cbx_str_compare(x->name, y->name);
-    order = order != 0 ? order : compare_outer(x->outer, y->outer);
-    return order != 0 ? order : (x->package > y->package) - (x->package < y->package);
+    if (order != 0) {
+        return order;
+    }
+    order = compare_outer(x->outer, y->outer);
+    if (order != 0) {
+        return order;
+    }
+    return (x->package > y->package) - (x->package < y->package);
 }
 
 static void read_place(const struct cbx_resolved *resolved, size_t package, char *normal,

@@ -165,9 +165,18 @@ static int compare_lines(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
     int order = cbx_str_compare(x->package->path, y->package->path);
-    order = order != 0 ? order : strcmp(x->name, y->name);
-    order = order != 0 ? order : cbx_str_compare(x->package->version, y->package->version);
-    return order != 0 ? order : cbx_str_compare(x->package->hash, y->package->hash);
+    if (order != 0) {
+        return order;
+    }
+    order = strcmp(x->name, y->name);
+    if (order != 0) {
+        return order;
+    }
+    order = cbx_str_compare(x->package->version, y->package->version);
+    if (order != 0) {
+        return order;
+    }
+    return cbx_str_compare(x->package->hash, y->package->hash);
 }
 
 static void add_field(struct cbx_buf *out, const char *before, struct cbx_str field)

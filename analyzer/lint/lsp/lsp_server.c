@@ -202,7 +202,10 @@ static int apply_changes(struct server *s, struct cbx_lsp_document *d, const jso
     {
         bool whole = json_object_get(change, "range") == NULL;
         d->lost = d->lost && !whole; /* the whole text sets it right */
-        int failed = d->lost ? 0 : cbx_lsp_apply(&d->text, change, s->encoding, err);
+        int failed = 0;
+        if (!d->lost) {
+            failed = cbx_lsp_apply(&d->text, change, s->encoding, err);
+        }
         if (failed) {
             return failed;
         }

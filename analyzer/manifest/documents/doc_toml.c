@@ -167,7 +167,10 @@ static int enter_table(struct reading *r, struct cbx_doc_node **map, TSNode key)
         entry = entry->last;
     }
     *map = entry;
-    return entry->kind == CBX_DOC_MAP ? 0 : fail(r, key, "this key is no table above");
+    if (entry->kind != CBX_DOC_MAP) {
+        return fail(r, key, "this key is no table above");
+    }
+    return 0;
 }
 
 /* Adds a table to the list of this name. */

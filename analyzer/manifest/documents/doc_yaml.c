@@ -240,7 +240,10 @@ static int take_alias(struct builder *b, const yaml_event_t *event)
     const struct cbx_doc_node *from = b->anchors[i - 1].node;
     if (open != NULL && open->node->kind == CBX_DOC_MAP && open->key == NULL) {
         open->key = from;
-        return from->kind == CBX_DOC_TEXT ? 0 : fail(b, event, "a key that is no text");
+        if (from->kind != CBX_DOC_TEXT) {
+            return fail(b, event, "a key that is no text");
+        }
+        return 0;
     }
     struct cbx_doc_node *node = add_value(b, from->kind, from->start, from->end);
     if (node == NULL) {

@@ -147,9 +147,10 @@ static int read_line(struct reading *r, uint32_t start, uint32_t end)
         return read_field(r, at, end);
     }
     /* names and ranges of what the package needs: each has an entry of its own */
-    return at == start + 4 && r->entry.name.text.len > 0
-               ? 0
-               : fail(r, at, "a line of a depth that lock files of yarn do not have");
+    if (at != start + 4 || r->entry.name.text.len == 0) {
+        return fail(r, at, "a line of a depth that lock files of yarn do not have");
+    }
+    return 0;
 }
 
 int cbx_yarn_read_classic(struct cbx_locking *l, struct cbx_str text)

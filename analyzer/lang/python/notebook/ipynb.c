@@ -131,7 +131,10 @@ static int read_source(const json_t *value, struct cbx_arena *arena, struct cbx_
         cbx_buf_add(&text, cbx_json_str(line));
     }
     *out = cbx_arena_copy(arena, cbx_buf_str(&text));
-    return out->p != NULL ? 0 : cbx_fail(err, CBX_ETOOBIG, "the notebook is too large");
+    if (out->p == NULL) {
+        return cbx_fail(err, CBX_ETOOBIG, "the notebook is too large");
+    }
+    return 0;
 }
 
 static const json_t *find_cells(const json_t *root)
