@@ -67,8 +67,12 @@ static int read_package(const json_t *json, struct cbx_image_package *out, struc
         { "modules", CBX_JSON_ARRAY, offsetof(struct named, modules), true, false, 0, MODULES_MAX },
     };
     struct named package = { 0 };
-    int failed = json_is_object(json) ? cbx_json_read(json, fields, 3, &package, err)
-                                      : cbx_fail(err, CBX_EINVAL, "it is no object");
+    int failed;
+    if (json_is_object(json)) {
+        failed = cbx_json_read(json, fields, 3, &package, err);
+    } else {
+        failed = cbx_fail(err, CBX_EINVAL, "it is no object");
+    }
     if (!failed &&
         (!is_word(package.name, NAME_MAX_BYTES) || !is_word(package.version, VERSION_MAX_BYTES) ||
          !are_modules(package.modules))) {

@@ -55,8 +55,12 @@ static int read_report(struct cbx_engine *engine, struct cbx_attach *attach, str
     cbx_buf_init(&raw, 2 * CBX_ATTEMPT_BYTES_MAX);
     for (size_t n = 1; n > 0;) {
         char *to = cbx_buf_reserve(&raw, CHUNK);
-        int failed = to == NULL ? cbx_fail(err, CBX_EPROTO, "what a container prints is too large")
-                                : receive(engine, attach, to, &n, err);
+        int failed;
+        if (to == NULL) {
+            failed = cbx_fail(err, CBX_EPROTO, "what a container prints is too large");
+        } else {
+            failed = receive(engine, attach, to, &n, err);
+        }
         if (failed) {
             return failed;
         }

@@ -139,7 +139,10 @@ static int read_ranges(const struct cbx_strs *cidrs, bool allow, struct ranges *
     }
     for (size_t i = 0; i < count; i++) {
         struct cbx_addresses range;
-        int failed = allow ? cbx_addresses_may_allow(cidrs->items[i], err) : 0;
+        int failed = 0;
+        if (allow) {
+            failed = cbx_addresses_may_allow(cidrs->items[i], err);
+        }
         if (failed) {
             return failed;
         }
@@ -182,7 +185,10 @@ static int deny_ranges(const struct cbx_strs *allow, const struct cbx_strs *deny
         fits &= from > rows[i].range.last || add_range(out, (uint32_t)from, rows[i].range.last);
     }
     straighten(out);
-    return fits ? 0 : cbx_fail(err, CBX_ETOOBIG, "too many ranges of addresses");
+    if (!fits) {
+        return cbx_fail(err, CBX_ETOOBIG, "too many ranges of addresses");
+    }
+    return 0;
 }
 
 int cbx_addresses_unreachable(const struct cbx_strs *allow, const struct cbx_strs *deny,

@@ -80,11 +80,13 @@ int cbx_proxy_check_network(const char *network, struct cbx_err *err)
 {
     bool own = network == NULL || (strcmp(network, "host") != 0 && strcmp(network, "none") != 0 &&
                                    strchr(network, ':') == NULL);
-    return own ? 0
-               : cbx_fail(err, CBX_EINVAL,
-                          "the network of proxies is '%.64s', allowed is the name of a network of "
-                          "the engine: a proxy restricts the routes of its network namespace",
-                          network);
+    if (!own) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "the network of proxies is '%.64s', allowed is the name of a network of "
+                        "the engine: a proxy restricts the routes of its network namespace",
+                        network);
+    }
+    return 0;
 }
 
 int cbx_proxy_body(const struct cbx_sandbox_config *config, const struct cbx_network_grant *grant,
@@ -302,8 +304,12 @@ static int pump(struct cbx_proxy *proxy, struct cbx_stream *stream, char *chunk,
             take_of_relay(proxy, &frame);
         }
         size_t n = 0;
-        int failed =
-            got < 0 ? got : cbx_attach_receive(proxy->attach, chunk, READ_BYTES, POLL_MS, &n, err);
+        int failed;
+        if (got < 0) {
+            failed = got;
+        } else {
+            failed = cbx_attach_receive(proxy->attach, chunk, READ_BYTES, POLL_MS, &n, err);
+        }
         pthread_mutex_lock(&proxy->lock);
         bool stopping = proxy->stopping;
         pthread_mutex_unlock(&proxy->lock);
@@ -321,7 +327,10 @@ static int pump(struct cbx_proxy *proxy, struct cbx_stream *stream, char *chunk,
             return failed;
         }
         if (stopping && until != CBX_FRAME_FLUSH) {
-            return until == 0 ? 0 : cbx_fail(err, CBX_ESTATE, "its sandbox has ended");
+            if (until != 0) {
+                return cbx_fail(err, CBX_ESTATE, "its sandbox has ended");
+            }
+            return 0;
         }
         if (deadline != 0 && cbx_clock_ms() >= deadline) {
             return cbx_fail(err, CBX_ETIMEDOUT, "the proxy did not answer in time");
@@ -333,9 +342,12 @@ static int pump(struct cbx_proxy *proxy, struct cbx_stream *stream, char *chunk,
 static int open_proxy(struct cbx_proxy *proxy, struct cbx_err *err)
 {
     pthread_mutex_lock(&proxy->lock);
-    int failed = proxy->queue.overflow
-                     ? cbx_fail(err, CBX_ETOOBIG, "more was sent than connections may have")
-                     : cbx_attach_send(proxy->attach, proxy->queue.p, proxy->queue.len, err);
+    int failed;
+    if (proxy->queue.overflow) {
+        failed = cbx_fail(err, CBX_ETOOBIG, "more was sent than connections may have");
+    } else {
+        failed = cbx_attach_send(proxy->attach, proxy->queue.p, proxy->queue.len, err);
+    }
     cbx_buf_reset(&proxy->queue);
     proxy->state = failed ? proxy->state : OPEN;
     pthread_mutex_unlock(&proxy->lock);

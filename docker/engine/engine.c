@@ -286,10 +286,11 @@ int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_reque
     if (code == CURLE_ABORTED_BY_CALLBACK) {
         return cbx_fail(err, CBX_ESTATE, "cancelled");
     }
-    return code == CURLE_OK
-               ? 0
-               : cbx_engine_unreachable(engine, code,
-                                        reply->overflow ? "its answer is too large" : detail, err);
+    if (code != CURLE_OK) {
+        return cbx_engine_unreachable(engine, code,
+                                      reply->overflow ? "its answer is too large" : detail, err);
+    }
+    return 0;
 }
 
 int cbx_engine_call(struct cbx_engine *engine, const struct cbx_engine_request *request,

@@ -32,7 +32,10 @@ int cbx_engine_ping(struct cbx_engine *engine, int timeout_ms, struct cbx_err *e
     if (code != CURLE_OK) {
         return cbx_engine_unreachable(engine, code, detail, err);
     }
-    return status == 200 ? 0 : cbx_engine_refused(engine, status, NULL, "answer a ping", err);
+    if (status != 200) {
+        return cbx_engine_refused(engine, status, NULL, "answer a ping", err);
+    }
+    return 0;
 }
 
 int cbx_engine_check(struct cbx_engine *engine, int64_t *heard_ms, struct cbx_err *err)

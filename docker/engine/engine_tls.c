@@ -24,7 +24,10 @@ static int read_certificate(const char *path, X509 **out, struct cbx_err *err)
     }
     *out = PEM_read_X509(f, NULL, NULL, NULL);
     fclose(f);
-    return *out != NULL ? 0 : refuse(err, path, "it holds no certificate in PEM");
+    if (*out == NULL) {
+        return refuse(err, path, "it holds no certificate in PEM");
+    }
+    return 0;
 }
 
 /* With TLS 1.3 an engine rejects a client's certificate only after the client's handshake has

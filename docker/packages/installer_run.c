@@ -254,7 +254,10 @@ static int send_job(struct cbx_attach *attach, const struct cbx_packages_config 
         return cbx_fail(err, CBX_ETOOBIG, "the job of an installer is too long");
     }
     failed = cbx_attach_send(attach, line.p, line.len, err);
-    return failed ? cbx_fail(err, CBX_EENGINE, "the installer does not take its job") : 0;
+    if (failed) {
+        return cbx_fail(err, CBX_EENGINE, "the installer does not take its job");
+    }
+    return 0;
 }
 
 /* Why it ended. */
@@ -268,15 +271,18 @@ static int judge_end(struct cbx_engine *engine, const char *container, const str
         failed = cbx_engine_container_state(engine, container, 0, &state, err);
     }
     if (failed) {
-        return failed == CBX_ENOTFOUND ? cbx_fail(err, CBX_EENGINE, "the installer was removed")
-                                       : failed;
+        if (failed == CBX_ENOTFOUND) {
+            return cbx_fail(err, CBX_EENGINE, "the installer was removed");
+        }
+        return failed;
     }
     if (exit_code == 0 && !state.oom_killed) {
         return 0;
     }
-    return state.oom_killed
-               ? cbx_fail(err, CBX_ETOOBIG, "the packages need more memory than an installer has")
-               : cbx_failure_fail(&r->failure, err);
+    if (state.oom_killed) {
+        return cbx_fail(err, CBX_ETOOBIG, "the packages need more memory than an installer has");
+    }
+    return cbx_failure_fail(&r->failure, err);
 }
 
 static int run_container(struct cbx_engine *engine, const struct cbx_packages_config *config,

@@ -364,9 +364,10 @@ static int install(struct cbx_engine *engine, const struct cbx_packages_config *
     int64_t timeout_ms = config->timeout_ms > 0 ? config->timeout_ms : CBX_PACKAGES_TIMEOUT_MS;
     int failed = list_contents(engine, wanted, &contents, &image, err);
     if (failed) {
-        return failed == CBX_ENOTFOUND
-                   ? cbx_fail(err, CBX_EENGINE, "the sandbox image was replaced meanwhile")
-                   : failed;
+        if (failed == CBX_ENOTFOUND) {
+            return cbx_fail(err, CBX_EENGINE, "the sandbox image was replaced meanwhile");
+        }
+        return failed;
     }
     CBX_AUTO_JSON job = make_job(wanted, image);
     struct cbx_installer_run run = { .kernel = kernel,
@@ -382,9 +383,10 @@ static int install(struct cbx_engine *engine, const struct cbx_packages_config *
     struct making making = { .progress = progress, .deadline_ms = cbx_clock_ms() + timeout_ms };
     const struct cbx_engine_stop stop = { is_over, &making };
     failed = make_layer(engine, wanted, container, cbx_buf_str(&contents), &stop, err);
-    return failed && making.late
-               ? cbx_fail(err, CBX_ETIMEDOUT, "the packages could not be made a layer in time")
-               : failed;
+    if (failed && making.late) {
+        return cbx_fail(err, CBX_ETIMEDOUT, "the packages could not be made a layer in time");
+    }
+    return failed;
 }
 
 int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_config *config,
@@ -404,7 +406,10 @@ int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_confi
     struct cbx_err absent;
     failed = find(engine, &wanted, out, &absent);
     if (failed != CBX_ENOTFOUND) {
-        return failed ? cbx_fail(err, failed, "%s", absent.text) : 0;
+        if (failed) {
+            return cbx_fail(err, failed, "%s", absent.text);
+        }
+        return 0;
     }
     char base[CBX_IMAGE_ID_CHARS + 1];
     memcpy(base, wanted.images.base, sizeof(base));
@@ -420,8 +425,10 @@ int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_confi
         return failed;
     }
     failed = find(engine, &wanted, out, &absent);
-    return failed ? cbx_fail(err, CBX_EENGINE, "the sandbox engine made a layer that is not there")
-                  : 0;
+    if (failed) {
+        return cbx_fail(err, CBX_EENGINE, "the sandbox engine made a layer that is not there");
+    }
+    return 0;
 }
 
 /* --- list, remove, reap ------------------------------------------------------------------------- */

@@ -161,7 +161,10 @@ int cbx_requirements_check(enum cbx_manager manager, struct cbx_str requirements
                                 : "a name with a range of versions, as 'lodash@^4'");
         }
     }
-    return count > 0 ? 0 : cbx_fail(err, CBX_EINVAL, "no package is asked for");
+    if (count == 0) {
+        return cbx_fail(err, CBX_EINVAL, "no package is asked for");
+    }
+    return 0;
 }
 
 /* --- sets --------------------------------------------------------------------------------------- */
@@ -224,10 +227,12 @@ static int check_line(enum cbx_manager manager, struct cbx_str line, size_t numb
     *name = field[0];
     bool good = rest.len == 0 && !cbx_str_ends(line, CBX_STR(" ")) &&
                 (pip ? is_pip_package : is_npm_package)(field, count);
-    return good ? 0
-                : cbx_fail(err, CBX_EINVAL, "package %zu of the set is '%.*s', allowed is '%s'",
-                           number, CBX_STR_SHOWN(line),
-                           pip ? "NAME VERSION sha256:HEX" : "PATH NAME VERSION sha512-BASE64 URL");
+    if (!good) {
+        return cbx_fail(err, CBX_EINVAL, "package %zu of the set is '%.*s', allowed is '%s'",
+                        number, CBX_STR_SHOWN(line),
+                        pip ? "NAME VERSION sha256:HEX" : "PATH NAME VERSION sha512-BASE64 URL");
+    }
+    return 0;
 }
 
 static int check_lines(enum cbx_manager manager, struct cbx_str set, struct cbx_str *names,
@@ -235,11 +240,13 @@ static int check_lines(enum cbx_manager manager, struct cbx_str set, struct cbx_
 {
     int failed = 0;
     for (*count = 0; !failed && set.len > 0; (*count)++) {
-        failed = *count < CBX_PACKAGE_SET_MAX
-                     ? check_line(manager, cbx_package_take_until(&set, '\n'), *count + 1,
-                                  &names[*count], err)
-                     : cbx_fail(err, CBX_ETOOBIG, "the set has more than %d packages",
-                                CBX_PACKAGE_SET_MAX);
+        if (*count < CBX_PACKAGE_SET_MAX) {
+            failed = check_line(manager, cbx_package_take_until(&set, '\n'), *count + 1,
+                                &names[*count], err);
+        } else {
+            failed = cbx_fail(err, CBX_ETOOBIG, "the set has more than %d packages",
+                              CBX_PACKAGE_SET_MAX);
+        }
     }
     if (failed) {
         return failed;

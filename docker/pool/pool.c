@@ -197,10 +197,12 @@ static int await(struct cbx_pool *pool, struct cbx_pool_profile *p, const struct
             !waiter.done && pool->config.when_empty == CBX_POOL_WAIT && cbx_clock_ms() >= deadline;
         if (cancelled || late) {
             dequeue(pool, &waiter);
-            return cancelled ? cbx_fail(err, CBX_ESTATE, "cancelled before it started")
-                             : cbx_fail(err, CBX_EBUSY,
-                                        "all %d sandboxes are in use; none came free within %lld s",
-                                        pool->config.max, (long long)pool->config.wait_ms / 1000);
+            if (cancelled) {
+                return cbx_fail(err, CBX_ESTATE, "cancelled before it started");
+            }
+            return cbx_fail(err, CBX_EBUSY,
+                            "all %d sandboxes are in use; none came free within %lld s",
+                            pool->config.max, (long long)pool->config.wait_ms / 1000);
         }
     }
     if (waiter.failed) {
@@ -242,9 +244,11 @@ int cbx_pool_take(struct cbx_pool *pool, const struct cbx_permit *permit,
         sandbox = take_ready(pool, p);
     }
     if (!failed && sandbox == NULL) {
-        failed = pool->config.when_empty == CBX_POOL_FAIL && pool->config.min > 0
-                     ? cbx_fail(err, CBX_EBUSY, "no sandbox is ready; try again later")
-                     : await(pool, p, sink, &sandbox, err);
+        if (pool->config.when_empty == CBX_POOL_FAIL && pool->config.min > 0) {
+            failed = cbx_fail(err, CBX_EBUSY, "no sandbox is ready; try again later");
+        } else {
+            failed = await(pool, p, sink, &sandbox, err);
+        }
     }
     if (p != NULL) {
         int keep = min_of(pool, p);

@@ -114,7 +114,10 @@ int cbx_sandbox_take_refusals(struct cbx_sandbox *sandbox, const struct cbx_sink
         sink->event(sink->context, &event);
     }
     cbx_sandbox_trim(sandbox);
-    return answer.code == 0 ? 0 : cbx_fail(err, CBX_ESTATE, "a program runs in the sandbox");
+    if (answer.code != 0) {
+        return cbx_fail(err, CBX_ESTATE, "a program runs in the sandbox");
+    }
+    return 0;
 }
 
 static const struct {

@@ -21,10 +21,11 @@ int cbx_sandbox_add_frame(struct cbx_buf *frames, uint8_t type, struct cbx_str a
     cbx_buf_add_bytes(frames, &len, sizeof(len));
     cbx_buf_add(frames, a);
     cbx_buf_add(frames, b);
-    return frames->overflow || (int64_t)len > limit
-               ? cbx_fail(err, CBX_ETOOBIG, "it has %zu bytes, a sandbox takes %lld", a.len + b.len,
-                          (long long)limit)
-               : 0;
+    if (frames->overflow || (int64_t)len > limit) {
+        return cbx_fail(err, CBX_ETOOBIG, "it has %zu bytes, a sandbox takes %lld", a.len + b.len,
+                        (long long)limit);
+    }
+    return 0;
 }
 
 /* With the lock held. Bytes that a sandbox does not take are a silence too. */

@@ -104,7 +104,10 @@ int cbx_sandbox_open_input(struct cbx_sandbox *sandbox, const struct cbx_run_opt
     in->has = options != NULL && options->has_input;
     in->open = in->has && options->streams;
     in->ended = in->has && !in->open;
-    int failed = in->has ? add(in, options->input, err) : 0;
+    int failed = 0;
+    if (in->has) {
+        failed = add(in, options->input, err);
+    }
     pthread_mutex_unlock(&in->lock);
     return failed;
 }
@@ -164,10 +167,13 @@ int cbx_sandbox_feed(struct cbx_sandbox *sandbox, struct cbx_str bytes, bool end
 {
     struct cbx_sandbox_input *in = &sandbox->input;
     pthread_mutex_lock(&in->lock);
-    int failed = in->open && in->runs
-                     ? add(in, bytes, err)
-                     : cbx_fail(err, CBX_ESTATE,
-                                "the run takes no standard input: it has ended, or its input has");
+    int failed;
+    if (in->open && in->runs) {
+        failed = add(in, bytes, err);
+    } else {
+        failed = cbx_fail(err, CBX_ESTATE,
+                          "the run takes no standard input: it has ended, or its input has");
+    }
     if (!failed) {
         in->ended = end;
         in->open = !end;

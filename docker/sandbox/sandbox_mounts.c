@@ -46,7 +46,10 @@ int cbx_sandbox_check_wishes(const struct cbx_sandbox *sandbox,
             "shell does not run with the isolation gvisor: its bash can be executed and not "
             "read, and gVisor runs only what can be read");
     }
-    return mounted ? cbx_sandbox_check_mounts(sandbox->engine, &sandbox->limits, err) : 0;
+    if (mounted) {
+        return cbx_sandbox_check_mounts(sandbox->engine, &sandbox->limits, err);
+    }
+    return 0;
 }
 
 static const struct {

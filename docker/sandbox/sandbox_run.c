@@ -72,10 +72,11 @@ int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx
     if (!cbx_sha256_equal(&permit->mounts, &sandbox->mounts)) {
         return cbx_fail(err, CBX_ESEAL, "the permit is for other mounts than the session's");
     }
-    return cbx_sha256_equal(&permit->ledger, &sandbox->ledger)
-               ? 0
-               : cbx_fail(err, CBX_ESTALE,
-                          "this was judged against another state of the session than it has now");
+    if (!cbx_sha256_equal(&permit->ledger, &sandbox->ledger)) {
+        return cbx_fail(err, CBX_ESTALE,
+                        "this was judged against another state of the session than it has now");
+    }
+    return 0;
 }
 
 /* The tighter limits of run and session. */
@@ -129,7 +130,10 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     struct cbx_sha256 before = sandbox->ledger, after = cbx_ledger_add(&before, &permit->entry);
     /* First the ledger: a run that began is in it, whoever is killed in between. A one-shot has no
      * second run. */
-    int failed = run.one_shot ? 0 : cbx_sandbox_set_ledger(sandbox, &after, &frames, err);
+    int failed = 0;
+    if (!run.one_shot) {
+        failed = cbx_sandbox_set_ledger(sandbox, &after, &frames, err);
+    }
     if (!failed) {
         failed = cbx_sandbox_add_frame(&frames, CBX_FRAME_RUN, cbx_buf_str(&head), source, err);
     }

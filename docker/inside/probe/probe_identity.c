@@ -137,7 +137,11 @@ static long fork_many(void *context)
         waitpid(children[i], NULL, 0);
     }
     *reached = count;
-    return failed != 0 ? (errno = failed, -1) : 0;
+    if (failed != 0) {
+        errno = failed;
+        return -1;
+    }
+    return 0;
 }
 
 void cbx_probe_identity(void)

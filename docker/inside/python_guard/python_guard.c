@@ -121,7 +121,10 @@ static int check_assigned(PyObject *args)
     bool image = before != NULL && cbx_hook_origin_of(before) == CBX_HOOK_IMAGE;
     Py_XDECREF(before);
     PyErr_Clear();
-    return image ? cbx_hook_refuse_program(CBX_GUARD_REFLECT, "__code__", "code of a library") : 0;
+    if (image) {
+        return cbx_hook_refuse_program(CBX_GUARD_REFLECT, "__code__", "code of a library");
+    }
+    return 0;
 }
 
 /* Whether a callback is one of cProfile's: methods in C that hand out no frame. Nothing else in C has these names, and no program can change the

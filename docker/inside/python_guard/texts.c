@@ -208,7 +208,8 @@ int cbx_hook_check_compiled(void)
         frame = back;
     }
     Py_XDECREF((PyObject *)frame);
-    return refused
-               ? cbx_hook_refuse(CBX_GUARD_EVALUATE, "a text with calls that was not judged", NULL)
-               : 0;
+    if (refused) {
+        return cbx_hook_refuse(CBX_GUARD_EVALUATE, "a text with calls that was not judged", NULL);
+    }
+    return 0;
 }

@@ -33,9 +33,9 @@ bool cbx_guard_read_memory(pid_t pid, uint64_t address, char *out, size_t size)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? pread(fd, out, size - 1, (off_t)address) : -1;
     /* The text may stand at the end of the last page that there is. */
-    for (size_t part = 4096 - address % 4096; fd >= 0 && n < 0 && part < size - 1;) {
+    size_t part = 4096 - address % 4096;
+    if (fd >= 0 && n < 0 && part < size - 1) {
         n = pread(fd, out, part, (off_t)address);
-        break;
     }
     out[n > 0 ? n : 0] = '\0';
     if (fd >= 0) {

@@ -117,7 +117,10 @@ static int decide_path(struct cbx_guard_call *call, int folder, const char *path
         return 0;
     }
     bool lists = !writes && stat(real, &status) == 0 && S_ISDIR(status.st_mode);
-    return lists ? 0 : refuse_path(call, writes, path);
+    if (!lists) {
+        return refuse_path(call, writes, path);
+    }
+    return 0;
 }
 
 /* The text of a symbolic link is relative to the folder of the link. */

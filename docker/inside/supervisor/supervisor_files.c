@@ -281,7 +281,10 @@ static int remove_at(int folder, const char *name, int depth)
     if (dir != NULL) {
         closedir(dir);
     }
-    return code != 0 ? code : unlinkat(folder, name, AT_REMOVEDIR) == 0 ? 0 : reason();
+    if (code != 0) {
+        return code;
+    }
+    return unlinkat(folder, name, AT_REMOVEDIR) == 0 ? 0 : reason();
 }
 
 void cbx_file_delete(const uint8_t *payload, size_t len)
