@@ -119,7 +119,12 @@ static int run_command(const struct command *command, int argc, char **argv)
     if (!failed && !has_steps) {
         failed = cbx_options_check(&options, &err);
     }
-    int status = failed ? cbx_cli_fail(&err) : command->run(&options);
+    int status;
+    if (failed) {
+        status = cbx_cli_fail(&err);
+    } else {
+        status = command->run(&options);
+    }
     cbx_cli_options_done(&options);
     return status;
 }

@@ -24,7 +24,9 @@ static int find_key(struct cbx_executor *e, struct cbx_sha256 *out, struct cbx_e
     pthread_mutex_lock(&e->lock);
     int failed = 0;
     if (!e->has_voucher_key) {
-        failed = e->config.persistent ? cbx_instance_seed(e->config.state_dir, seed, err) : 0;
+        if (e->config.persistent) {
+            failed = cbx_instance_seed(e->config.state_dir, seed, err);
+        }
         e->voucher_key = cbx_hmac_sha256(bytes, purpose);
         e->has_voucher_key = !failed;
     }
@@ -67,9 +69,10 @@ static int prove(struct cbx_identity *identity, struct cbx_str principal, struct
     if (failed) {
         return refuse(principal, why.text, err);
     }
-    return cbx_str_is(principal, out->principal)
-               ? 0
-               : refuse(principal, "what was shown is of another principal", err);
+    if (!cbx_str_is(principal, out->principal)) {
+        return refuse(principal, "what was shown is of another principal", err);
+    }
+    return 0;
 }
 
 static int check_right(const struct cbx_caller *caller, struct cbx_str principal,
@@ -77,7 +80,10 @@ static int check_right(const struct cbx_caller *caller, struct cbx_str principal
 {
     char why[64];
     snprintf(why, sizeof(why), "it lacks the right '%s'", cbx_right_name(right));
-    return cbx_caller_may(caller, right) ? 0 : refuse(principal, why, err);
+    if (!cbx_caller_may(caller, right)) {
+        return refuse(principal, why, err);
+    }
+    return 0;
 }
 
 /* Proves a principal by a header's value. */
@@ -93,9 +99,10 @@ static int check_proof(struct cbx_identity *identity, const struct cbx_voucher_c
     if (failed) {
         return failed;
     }
-    return cbx_str_is(claim->credential, caller.credential)
-               ? 0
-               : refuse(claim->principal, "the credential is another one", err);
+    if (!cbx_str_is(claim->credential, caller.credential)) {
+        return refuse(claim->principal, "the credential is another one", err);
+    }
+    return 0;
 }
 
 /* Proves a principal by what an executor vouched for. *time_ms is when. */
@@ -132,17 +139,19 @@ static int check_voucher(struct cbx_executor *e, const struct cbx_voucher_claim 
     const struct cbx_begun begun = { .principal = principal,
                                      .credential = credential,
                                      .asked_ms = time_ms };
-    return cbx_identity_still(e->config.identity, &begun, right_of[claim->kind], &why) == 0
-               ? 0
-               : refuse(claim->principal, why.text, err);
+    if (cbx_identity_still(e->config.identity, &begun, right_of[claim->kind], &why) != 0) {
+        return refuse(claim->principal, why.text, err);
+    }
+    return 0;
 }
 
 static int check(struct cbx_executor *e, const struct cbx_voucher_claim *claim,
                  struct cbx_str proof, struct cbx_err *err)
 {
-    return cbx_str_starts(proof, CBX_STR(CBX_VOUCHER_PREFIX))
-               ? check_voucher(e, claim, proof, err)
-               : check_proof(e->config.identity, claim, proof, err);
+    if (cbx_str_starts(proof, CBX_STR(CBX_VOUCHER_PREFIX))) {
+        return check_voucher(e, claim, proof, err);
+    }
+    return check_proof(e->config.identity, claim, proof, err);
 }
 
 /* --- the calls -------------------------------------------------------------------------------- */
@@ -189,9 +198,10 @@ static int check_policy(struct cbx_executor *e, const struct cbx_sealed *sealed,
     struct cbx_err why = { 0 };
     cbx_identity_caller(e->config.identity, principal,
                         cbx_json_str(json_object_get(sealed->json, "credential")), &caller);
-    return cbx_caller_policy(&caller, policies, name, &policy, &why) == 0
-               ? 0
-               : refuse(principal, why.text, err);
+    if (cbx_caller_policy(&caller, policies, name, &policy, &why) != 0) {
+        return refuse(principal, why.text, err);
+    }
+    return 0;
 }
 
 int64_t cbx_executor_layers_of(struct cbx_executor *e, const struct cbx_sealed *sealed)

@@ -28,9 +28,11 @@ static bool has_predecessor(const struct cbx_executor *e)
 
 static int read_outcomes(struct cbx_executor *e, struct cbx_err *err)
 {
-    return has_predecessor(e) ? cbx_outcomes_read(e->outcomes, e->config.state_dir, e->name,
-                                                  e->config.persistent, err)
-                              : 0;
+    if (has_predecessor(e)) {
+        return cbx_outcomes_read(e->outcomes, e->config.state_dir, e->name, e->config.persistent,
+                                 err);
+    }
+    return 0;
 }
 
 /* The name by which the next executor knows the actions of this one. */
@@ -38,7 +40,10 @@ static int find_name(struct cbx_executor *e, struct cbx_err *err)
 {
     uint8_t seed[CBX_INSTANCE_SEED_BYTES];
     memcpy(seed, e->secrets.seed, sizeof(seed));
-    int failed = e->config.persistent ? cbx_instance_seed(e->config.state_dir, seed, err) : 0;
+    int failed = 0;
+    if (e->config.persistent) {
+        failed = cbx_instance_seed(e->config.state_dir, seed, err);
+    }
     if (!failed) {
         cbx_instance_name_of(seed, e->name);
     }
@@ -73,7 +78,10 @@ static int open_audit(struct cbx_executor *e, struct cbx_err *err)
 int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cbx_err *err)
 {
     pthread_mutex_lock(&e->lock);
-    int failed = e->audit == NULL ? open_audit(e, err) : 0;
+    int failed = 0;
+    if (e->audit == NULL) {
+        failed = open_audit(e, err);
+    }
     *out = e->audit;
     pthread_mutex_unlock(&e->lock);
     return failed;
@@ -248,9 +256,12 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
 int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err)
 {
     pthread_mutex_lock(&e->lock);
-    int failed = e->stopping       ? cbx_fail(err, CBX_ESTATE, "the gateway is stopping")
-                 : e->pool == NULL ? open_engine(e, err)
-                                   : 0;
+    int failed = 0;
+    if (e->stopping) {
+        failed = cbx_fail(err, CBX_ESTATE, "the gateway is stopping");
+    } else if (e->pool == NULL) {
+        failed = open_engine(e, err);
+    }
     *out = e->pool;
     pthread_mutex_unlock(&e->lock);
     return failed;

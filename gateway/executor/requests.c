@@ -454,7 +454,9 @@ static int serve_get_file(struct cbx_executor_request *r, struct cbx_sandbox *sa
     cbx_buf_init(&clean, CBX_WIRE_BYTES_MAX);
     if (!failed && r->executor->grants.redactor != NULL) {
         cbx_redact_text(r->executor->grants.redactor, cbx_buf_str(&content), &clean);
-        failed = clean.overflow ? cbx_fail(err, CBX_ETOOBIG, "the file is too large") : 0;
+        if (clean.overflow) {
+            failed = cbx_fail(err, CBX_ETOOBIG, "the file is too large");
+        }
     }
     struct cbx_str bytes_out =
         cbx_buf_str(r->executor->grants.redactor != NULL ? &clean : &content);
@@ -597,9 +599,11 @@ void cbx_executor_serve(struct cbx_executor *e, int fd)
     int failed = cbx_wire_receive(fd, RECEIVE_MS, &message, &err);
     enum cbx_executor_call call = failed ? CBX_CALLS : cbx_call_of(message.header);
     if (!failed) {
-        failed = call < CBX_CALLS
-                     ? dispatch[call](&r, message.header, cbx_buf_str(&message.bytes), &err)
-                     : cbx_fail(&err, CBX_EPROTO, "the executor has no such call");
+        if (call < CBX_CALLS) {
+            failed = dispatch[call](&r, message.header, cbx_buf_str(&message.bytes), &err);
+        } else {
+            failed = cbx_fail(&err, CBX_EPROTO, "the executor has no such call");
+        }
     }
     if (failed && r.client != CBX_CLIENT_NO_REPLY && !cbx_executor_is_stopping(e)) {
         answer_error(&r, failed, &err);

@@ -27,10 +27,10 @@ size_t cbx_connection_max(enum cbx_syslog_transport transport)
 static int fail(const struct cbx_connection *c, const char *what, const char *why,
                 struct cbx_err *err)
 {
-    return c->url->transport == CBX_SYSLOG_UNIX
-               ? cbx_fail(err, CBX_EIO, "'%s': %s: %s", c->url->path, what, why)
-               : cbx_fail(err, CBX_EIO, "'%s' port %s: %s: %s", c->url->host, c->url->port, what,
-                          why);
+    if (c->url->transport == CBX_SYSLOG_UNIX) {
+        return cbx_fail(err, CBX_EIO, "'%s': %s: %s", c->url->path, what, why);
+    }
+    return cbx_fail(err, CBX_EIO, "'%s' port %s: %s: %s", c->url->host, c->url->port, what, why);
 }
 
 static int fail_errno(const struct cbx_connection *c, const char *what, struct cbx_err *err)
@@ -68,9 +68,14 @@ static int connect_to(struct cbx_connection *c, const struct addrinfo *address, 
     if (c->fd < 0) {
         return fail_errno(c, "socket", err);
     }
-    int failed = connect(c->fd, address->ai_addr, address->ai_addrlen) < 0
-                     ? errno == EINPROGRESS ? finish_connect(c, err) : fail_errno(c, "connect", err)
-                     : 0;
+    int failed = 0;
+    if (connect(c->fd, address->ai_addr, address->ai_addrlen) < 0) {
+        if (errno == EINPROGRESS) {
+            failed = finish_connect(c, err);
+        } else {
+            failed = fail_errno(c, "connect", err);
+        }
+    }
     if (failed) {
         cbx_connection_close(c);
     }
@@ -184,8 +189,12 @@ int cbx_connection_open(struct cbx_connection *c, struct cbx_err *err)
         return 0;
     }
     c->lines = false;
-    int failed =
-        c->url->transport == CBX_SYSLOG_UNIX ? connect_local(c, err) : connect_network(c, err);
+    int failed;
+    if (c->url->transport == CBX_SYSLOG_UNIX) {
+        failed = connect_local(c, err);
+    } else {
+        failed = connect_network(c, err);
+    }
     if (failed || c->url->transport != CBX_SYSLOG_TLS) {
         return failed;
     }
@@ -235,7 +244,10 @@ static int write_all(struct cbx_connection *c, struct cbx_str bytes, struct cbx_
     while (bytes.len > 0) {
         ssize_t n = write_some(c, bytes, until_ms);
         if (n <= 0) {
-            return c->tls != NULL ? fail_tls(c, "write", err) : fail_errno(c, "write", err);
+            if (c->tls != NULL) {
+                return fail_tls(c, "write", err);
+            }
+            return fail_errno(c, "write", err);
         }
         bytes = cbx_str_sub(bytes, (size_t)n, bytes.len);
     }
@@ -270,7 +282,10 @@ int cbx_connection_settle(struct cbx_connection *c, struct cbx_err *err)
             return fail_errno(c, "state", err);
         }
         if (info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0) {
-            return is_closed(c) ? fail(c, "write", "the server closed the connection", err) : 0;
+            if (is_closed(c)) {
+                return fail(c, "write", "the server closed the connection", err);
+            }
+            return 0;
         }
         if (cbx_clock_ms() >= until_ms) {
             return fail(c, "write", "the server does not take records", err);

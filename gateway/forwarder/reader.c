@@ -258,8 +258,12 @@ static int confine_to_log(struct cbx_err *err)
 {
     CBX_AUTO_DONE(audit_files) files = { 0 };
     CBX_AUTO_FD dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int failed = dir < 0 ? cbx_fail(err, CBX_EIO, "the state directory: %s", strerror(errno))
-                         : cbx_audit_files_list(dir, &files, err);
+    int failed;
+    if (dir < 0) {
+        failed = cbx_fail(err, CBX_EIO, "the state directory: %s", strerror(errno));
+    } else {
+        failed = cbx_audit_files_list(dir, &files, err);
+    }
     if (failed) {
         return failed;
     }

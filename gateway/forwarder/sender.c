@@ -47,8 +47,12 @@ static void take_record(struct sender *s)
     struct cbx_buf *message = &s->messages[s->count];
     cbx_buf_reset(message);
     size_t max = cbx_connection_max(s->config->url.transport);
-    int failed = max > 0 ? cbx_syslog_format(text, s->host, max, message, &err)
-                         : cbx_syslog_frame(text, s->host, message, &err);
+    int failed;
+    if (max > 0) {
+        failed = cbx_syslog_format(text, s->host, max, message, &err);
+    } else {
+        failed = cbx_syslog_frame(text, s->host, message, &err);
+    }
     if (failed) {
         cbx_log(CBX_LOG_WARNING, "syslog: a line of the audit log is not sent: %s", err.text);
     } else {
@@ -160,9 +164,10 @@ int cbx_forwarder_read_options(const char *url, const char *ca_file,
     if (out->url.transport == CBX_SYSLOG_TLS) {
         return cbx_connection_tls_new(ca_file, &out->tls, err);
     }
-    return ca_file == NULL
-               ? 0
-               : cbx_fail(err, CBX_EINVAL, "--syslog-ca is for --syslog tls://HOST:PORT alone");
+    if (ca_file != NULL) {
+        return cbx_fail(err, CBX_EINVAL, "--syslog-ca is for --syslog tls://HOST:PORT alone");
+    }
+    return 0;
 }
 
 int cbx_forwarder_prepare(const char *state_dir, struct cbx_forwarder_config *out,

@@ -52,7 +52,11 @@ static int exchange(const struct cbx_flow *flow, const struct call *call, struct
     int failed = CBX_EIO;
     for (int i = 0; i < tries && failed == CBX_EIO; i++) {
         CBX_AUTO_FD fd = connect_and_send(flow->executor, call->header, call->bytes, err);
-        failed = fd < 0 ? CBX_EIO : call->follow(fd, call->context, err);
+        if (fd < 0) {
+            failed = CBX_EIO;
+        } else {
+            failed = call->follow(fd, call->context, err);
+        }
         if (!failed && call->hold != NULL) {
             *call->hold = cbx_fd_steal(&fd);
         }
@@ -94,9 +98,15 @@ static int call_and_read(struct cbx_flow *flow, json_t *header, struct cbx_str b
     struct call call = { .header = owned, .bytes = bytes, .follow = receive_answer, .context = to };
     int failed = exchange(flow, &call, err);
     if (failed) {
-        return failed == CBX_EIO ? cbx_fail(err, CBX_EENGINE, "the executor was killed") : failed;
+        if (failed == CBX_EIO) {
+            return cbx_fail(err, CBX_EENGINE, "the executor was killed");
+        }
+        return failed;
     }
-    return cbx_reply_of(to->header) == CBX_REPLY_ERROR ? read_error(to->header, err) : 0;
+    if (cbx_reply_of(to->header) == CBX_REPLY_ERROR) {
+        return read_error(to->header, err);
+    }
+    return 0;
 }
 
 #define DEFINE_STREAM(name)
@@ -351,9 +361,10 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
         .header = header, .bytes = bytes, .follow = follow_run, .context = &f, .hold = &out->hold
     };
     int failed = exchange(flow, &call, err);
-    return failed == CBX_EIO && out->id[0] != '\0'
-               ? resume_submission(flow, request, sink, out, err)
-               : failed;
+    if (failed == CBX_EIO && out->id[0] != '\0') {
+        return resume_submission(flow, request, sink, out, err);
+    }
+    return failed;
 }
 
 int cbx_client_record_failure(struct cbx_flow *flow, const struct cbx_request *request,

@@ -39,9 +39,10 @@ static int check_judged_mode(const struct cbx_flow *flow, const struct cbx_polic
                              struct cbx_err *err)
 {
     const struct cbx_policy relaxed = { .name = policy->name, .log_only = true };
-    int failed = json_object_get(judgement->decision, "mode") != NULL
-                     ? check_mode(flow, &relaxed, subject, err)
-                     : 0;
+    int failed = 0;
+    if (json_object_get(judgement->decision, "mode") != NULL) {
+        failed = check_mode(flow, &relaxed, subject, err);
+    }
     if (failed) {
         cbx_judgement_done(judgement);
     }
@@ -125,9 +126,10 @@ static int submit_once(struct cbx_flow *flow, const struct cbx_request *request,
     cbx_judgement_digest(judgement, out->digest);
     json_decref(out->decision);
     out->decision = json_incref(judgement->decision);
-    return judgement->analysed
-               ? cbx_client_submit(flow, request, judgement, sink, out, err)
-               : cbx_client_record_failure(flow, request, judgement->decision, out, err);
+    if (judgement->analysed) {
+        return cbx_client_submit(flow, request, judgement, sink, out, err);
+    }
+    return cbx_client_record_failure(flow, request, judgement->decision, out, err);
 }
 
 /* The sentence about the policy in the outcome. */
@@ -160,11 +162,14 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
     int failed = submit_once(flow, &own, judgement, sink, out, err);
     for (int i = 1; i < TRIES && may_submit_again(failed, &own.options, out); i++) {
         bool done = false;
-        failed = failed == CBX_ESTALE
-                     ? own.options.renew(own.options.context, &out->ledger, &own, &done, err)
-                     : 0;
-        if (failed || done) {
-            return failed;
+        if (failed == CBX_ESTALE) {
+            failed = own.options.renew(own.options.context, &out->ledger, &own, &done, err);
+            if (failed) {
+                return failed;
+            }
+        }
+        if (done) {
+            return 0;
         }
         cbx_judgement_done(&again);
         failed = cbx_review_judge_again(flow, &own, &again, err);
@@ -174,11 +179,12 @@ int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
         out->id[0] = '\0';
         failed = submit_once(flow, &own, &again, sink, out, err);
     }
-    return failed == CBX_ESTALE
-               ? cbx_fail(err, CBX_ESTALE,
-                          "what was admitted to the session is not known any more, so "
-                          "nothing can be judged with it; open a new session")
-               : failed;
+    if (failed == CBX_ESTALE) {
+        return cbx_fail(err, CBX_ESTALE,
+                        "what was admitted to the session is not known any more, so "
+                        "nothing can be judged with it; open a new session");
+    }
+    return failed;
 }
 
 int cbx_review_resume(struct cbx_flow *flow, const struct cbx_request *request,

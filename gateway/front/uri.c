@@ -37,7 +37,8 @@ int cbx_uri_decode(struct cbx_str text, struct cbx_buf *out, struct cbx_err *err
         }
         i += text.p[i] == '%' ? 2 : 0;
     }
-    return cbx_str_is_utf8(cbx_str_sub(cbx_buf_str(out), began, out->len), NULL)
-               ? 0
-               : cbx_fail(err, CBX_EINVAL, "the path is not UTF-8");
+    if (!cbx_str_is_utf8(cbx_str_sub(cbx_buf_str(out), began, out->len), NULL)) {
+        return cbx_fail(err, CBX_EINVAL, "the path is not UTF-8");
+    }
+    return 0;
 }

@@ -98,13 +98,14 @@ int cbx_caller_check_mode(const struct cbx_caller *caller, const struct cbx_poli
                           const struct cbx_policy *policy, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) names = { 0 };
-    return has_mode(caller, policy)
-               ? 0
-               : cbx_fail(err, CBX_EFORBIDDEN,
-                          "policy '%.*s' is in mode log-only, which needs the right '%s' that "
-                          "principal '%s' lacks; the policies that it may use: %s",
-                          CBX_STR_SHOWN(policy->name), cbx_right_name(CBX_RIGHT_POLICY_RELAX),
-                          caller->principal, list_names(caller, policies, &names));
+    if (!has_mode(caller, policy)) {
+        return cbx_fail(err, CBX_EFORBIDDEN,
+                        "policy '%.*s' is in mode log-only, which needs the right '%s' that "
+                        "principal '%s' lacks; the policies that it may use: %s",
+                        CBX_STR_SHOWN(policy->name), cbx_right_name(CBX_RIGHT_POLICY_RELAX),
+                        caller->principal, list_names(caller, policies, &names));
+    }
+    return 0;
 }
 
 /* The policy of a caller who names none. */

@@ -203,7 +203,10 @@ static int add_grants(const struct cbx_principals *all, const struct cbx_princip
         }
         const struct cbx_principal *gives = &all->grants[i].gives;
         row->rights |= gives->rights;
-        int failed = allows_all ? 0 : add_policies(gives, row, err);
+        int failed = 0;
+        if (!allows_all) {
+            failed = add_policies(gives, row, err);
+        }
         if (failed) {
             return failed;
         }

@@ -50,8 +50,11 @@ int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identi
     identity->fetched = cbx_issuer_keys_new();
     configure_fetched(identity, loaded);
     bool configured = loaded->principals.given || loaded->principals.issuer_count > 0;
-    failed = config->tries ? cbx_tokens_try(config->state_dir, &identity->tokens, err)
-                           : cbx_tokens_open(config->state_dir, configured, &identity->tokens, err);
+    if (config->tries) {
+        failed = cbx_tokens_try(config->state_dir, &identity->tokens, err);
+    } else {
+        failed = cbx_tokens_open(config->state_dir, configured, &identity->tokens, err);
+    }
     if (failed || (!configured && identity->tokens == NULL)) {
         return failed;
     }
@@ -195,9 +198,11 @@ static int check_credential(const struct cbx_identity *identity, const struct cb
         struct cbx_str id = cbx_str_sub(shown, token.len, shown.len);
         bool valid = identity->tokens != NULL &&
                      cbx_tokens_check(identity->tokens, id, cbx_time_ms(), &why) == 0;
-        return valid ? 0
-                     : cbx_fail(err, CBX_EFORBIDDEN, "%s",
-                                why.code != 0 ? why.text : "the token is not valid any more");
+        if (!valid) {
+            return cbx_fail(err, CBX_EFORBIDDEN, "%s",
+                            why.code != 0 ? why.text : "the token is not valid any more");
+        }
+        return 0;
     }
     if (!cbx_str_starts(shown, of_issuer)) {
         return 0; /* a user of this machine */
@@ -220,7 +225,10 @@ static int check_stopped(const struct cbx_identity *identity, const struct cbx_b
     }
     int failed = cbx_tokens_stopped(identity->tokens, cbx_str_of(begun->principal),
                                     cbx_str_sub(shown, from, shown.len), begun->asked_ms, &why);
-    return failed ? cbx_fail(err, CBX_EFORBIDDEN, "%s", why.text) : 0;
+    if (failed) {
+        return cbx_fail(err, CBX_EFORBIDDEN, "%s", why.text);
+    }
+    return 0;
 }
 
 int cbx_identity_still(const struct cbx_identity *identity, const struct cbx_begun *begun,
@@ -295,9 +303,12 @@ static int by_token(struct cbx_identity *identity, struct cbx_str text, struct c
                     struct cbx_err *err)
 {
     struct cbx_token token;
-    int failed = identity->tokens != NULL
-                     ? cbx_tokens_find(identity->tokens, text, cbx_time_ms(), &token, err)
-                     : cbx_fail(err, CBX_ENOTFOUND, "the token is not valid");
+    int failed;
+    if (identity->tokens != NULL) {
+        failed = cbx_tokens_find(identity->tokens, text, cbx_time_ms(), &token, err);
+    } else {
+        failed = cbx_fail(err, CBX_ENOTFOUND, "the token is not valid");
+    }
     if (!failed) {
         snprintf(out->principal, sizeof(out->principal), "%s", token.principal);
         snprintf(out->credential, sizeof(out->credential), "token %s", token.id);
@@ -335,9 +346,10 @@ static int take_keys(const struct cbx_identity *identity, const struct cbx_loade
         *out = cbx_jwks_ref(loaded->keys[issuer]);
         return 0;
     }
-    return take_fetched(identity, row, text, out, err) != 0
-               ? cbx_wrap(err, "issuer '%s'", row->name)
-               : 0;
+    if (take_fetched(identity, row, text, out, err) != 0) {
+        return cbx_wrap(err, "issuer '%s'", row->name);
+    }
+    return 0;
 }
 
 static int verify_by(const struct cbx_identity *identity, const struct cbx_loaded *loaded,
@@ -405,9 +417,13 @@ static int find_caller(struct cbx_identity *identity, const struct cbx_loaded *l
         snprintf(out->credential, sizeof(out->credential), CBX_CREDENTIAL_PEER);
         return 0;
     }
-    return token.len == 0 ? cbx_fail(err, CBX_EINVAL, "the header is no bearer token")
-           : cbx_str_starts(token, CBX_STR("cbx_")) ? by_token(identity, token, out, err)
-                                                    : by_issuer(identity, loaded, token, out, err);
+    if (token.len == 0) {
+        return cbx_fail(err, CBX_EINVAL, "the header is no bearer token");
+    }
+    if (cbx_str_starts(token, CBX_STR("cbx_"))) {
+        return by_token(identity, token, out, err);
+    }
+    return by_issuer(identity, loaded, token, out, err);
 }
 
 int cbx_identity_prove(struct cbx_identity *identity, struct cbx_str authorization,
@@ -423,16 +439,20 @@ int cbx_identity_prove(struct cbx_identity *identity, struct cbx_str authorizati
         if (failed == CBX_EBUSY && err != NULL) {
             *err = why;
         }
-        return failed == CBX_EBUSY ? CBX_EBUSY
-                                   : cbx_fail(err, CBX_EFORBIDDEN, "the credential: %s", why.text);
+        if (failed == CBX_EBUSY) {
+            return CBX_EBUSY;
+        }
+        return cbx_fail(err, CBX_EFORBIDDEN, "the credential: %s", why.text);
     }
     failed = find_row(loaded, out, err);
     if (failed) {
         return failed;
     }
-    return out->row != NULL ? 0
-                            : cbx_fail(err, CBX_EFORBIDDEN,
-                                       "principal '%s' may not use this gateway", out->principal);
+    if (out->row == NULL) {
+        return cbx_fail(err, CBX_EFORBIDDEN, "principal '%s' may not use this gateway",
+                        out->principal);
+    }
+    return 0;
 }
 
 static bool refuse_credential(const struct cbx_identity *identity, const char *origin, int failed,

@@ -370,7 +370,10 @@ int cbx_issuer_keys_start(struct cbx_issuer_keys *k, int channel, struct cbx_err
     k->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     k->channel = channel;
     k->has_thread = k->wake >= 0 && pthread_create(&k->thread, NULL, run, k) == 0;
-    return k->has_thread ? 0 : cbx_fail(err, CBX_EIO, "a thread cannot be started");
+    if (!k->has_thread) {
+        return cbx_fail(err, CBX_EIO, "a thread cannot be started");
+    }
+    return 0;
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -395,7 +398,10 @@ int cbx_issuer_keys_take(struct cbx_issuer_keys *k, const struct cbx_sha256 *sou
         *out = cbx_jwks_ref(e->keys);
     }
     pthread_mutex_unlock(&k->lock);
-    return there ? 0 : fail_busy(left, err);
+    if (!there) {
+        return fail_busy(left, err);
+    }
+    return 0;
 }
 
 /* Has them fetched when that is allowed; true when there is something to wait for. */
@@ -434,7 +440,9 @@ int cbx_issuer_keys_renew(struct cbx_issuer_keys *k, const struct cbx_sha256 *so
     pthread_mutex_lock(&k->lock);
     struct entry *e = find(k, source);
     if (e != NULL && has_fetch(k, e, now_ms)) {
-        failed = k->waiters < CBX_KEYS_WAITERS_MAX ? 0 : fail_busy(0, err);
+        if (k->waiters >= CBX_KEYS_WAITERS_MAX) {
+            failed = fail_busy(0, err);
+        }
         if (!failed && wait_ms > 0) { /* without a wait it takes the place of no other caller */
             await_answer(k, source, e->answers, wait_ms);
         }

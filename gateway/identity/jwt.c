@@ -456,10 +456,11 @@ static int check_signature(const struct token *token, const struct cbx_jwks *key
         return cbx_fail(err, CBX_EINVAL, "its algorithm '%.*s' is not served",
                         (int)(name.len < 16 ? name.len : 16), name.len > 0 ? name.p : "");
     }
-    return is_signed(keys, algorithm, cbx_json_str(json_object_get(token->header, "kid")),
-                     cbx_buf_str(&token->signature), token->text)
-               ? 0
-               : cbx_fail(err, CBX_ESEAL, "no key of the issuer made its signature");
+    if (!is_signed(keys, algorithm, cbx_json_str(json_object_get(token->header, "kid")),
+                   cbx_buf_str(&token->signature), token->text)) {
+        return cbx_fail(err, CBX_ESEAL, "no key of the issuer made its signature");
+    }
+    return 0;
 }
 
 static bool has_audience(const json_t *audience, const char *wanted)

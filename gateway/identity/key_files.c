@@ -33,10 +33,11 @@ static int check_authorities(struct cbx_str text, struct cbx_err *err)
     bool whole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
     ERR_clear_error();
     BIO_free(in);
-    return count > 0 && whole
-               ? 0
-               : cbx_fail(err, CBX_EINVAL, "it has %s, allowed are certificates in PEM",
-                          count > 0 ? "a certificate that is damaged" : "no certificate");
+    if (count == 0 || !whole) {
+        return cbx_fail(err, CBX_EINVAL, "it has %s, allowed are certificates in PEM",
+                        count > 0 ? "a certificate that is damaged" : "no certificate");
+    }
+    return 0;
 }
 
 static const struct content {
@@ -70,9 +71,10 @@ static int read_all(int fd, const struct content *content, struct cbx_buf *out, 
         len += n > 0 ? (size_t)n : 0;
     }
     if (n < 0 || len > CBX_KEY_FILE_BYTES_MAX) {
-        return n < 0
-                   ? cbx_fail(err, CBX_EINVAL, "it cannot be read: %s", strerror(errno))
-                   : cbx_fail(err, CBX_EINVAL, "it has more than %d bytes", CBX_KEY_FILE_BYTES_MAX);
+        if (n < 0) {
+            return cbx_fail(err, CBX_EINVAL, "it cannot be read: %s", strerror(errno));
+        }
+        return cbx_fail(err, CBX_EINVAL, "it has more than %d bytes", CBX_KEY_FILE_BYTES_MAX);
     }
     struct cbx_str bytes = { .p = text, .len = len };
     int failed = content->check(bytes, err);
@@ -99,8 +101,10 @@ static int read_file(const struct content *content, const char *folder, const ch
     if (read_all(fd, content, out, err) == 0) {
         return 0;
     }
-    return err->line > 0 ? cbx_wrap(err, "'%.300s', line %u", path, err->line)
-                         : cbx_wrap(err, "'%.300s'", path);
+    if (err->line > 0) {
+        return cbx_wrap(err, "'%.300s', line %u", path, err->line);
+    }
+    return cbx_wrap(err, "'%.300s'", path);
 }
 
 int cbx_key_files_read(const struct cbx_issuer *issuer, const char *folder, struct cbx_buf *out,
@@ -108,7 +112,12 @@ int cbx_key_files_read(const struct cbx_issuer *issuer, const char *folder, stru
 {
     bool fetched = cbx_key_url_is(cbx_str_of(issuer->jwks));
     const char *name = fetched ? issuer->ca : issuer->jwks;
-    int failed =
-        name[0] != '\0' ? read_file(fetched ? &authorities : &keys, folder, name, out, err) : 0;
-    return failed ? cbx_wrap(err, "issuer '%s'", issuer->name) : 0;
+    int failed = 0;
+    if (name[0] != '\0') {
+        failed = read_file(fetched ? &authorities : &keys, folder, name, out, err);
+    }
+    if (failed) {
+        return cbx_wrap(err, "issuer '%s'", issuer->name);
+    }
+    return 0;
 }

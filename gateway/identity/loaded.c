@@ -57,7 +57,10 @@ static int place_at(const struct cbx_yaml *row, struct cbx_err *err)
 static int read_sections(const struct cbx_identity_config *config, struct cbx_principals *out,
                          struct cbx_err *err)
 {
-    int failed = config->principals != NULL ? cbx_principals_add(out, config->principals, err) : 0;
+    int failed = 0;
+    if (config->principals != NULL) {
+        failed = cbx_principals_add(out, config->principals, err);
+    }
     if (failed || config->issuers == NULL) {
         return failed;
     }
@@ -91,7 +94,10 @@ int cbx_identity_load(const struct cbx_identity_config *config, struct cbx_buf *
             return place_at(node, err);
         }
     }
-    return out->overflow ? cbx_fail(err, CBX_ETOOBIG, "principals and keys are too large") : 0;
+    if (out->overflow) {
+        return cbx_fail(err, CBX_ETOOBIG, "principals and keys are too large");
+    }
+    return 0;
 }
 
 static bool take(struct cbx_str *rest, void *into, size_t bytes)

@@ -68,9 +68,10 @@ static int read_place(const struct reader *r, const struct key *key, const struc
     int failed = read_text(r, key, value, err);
     const char *problem =
         !failed && cbx_key_url_is(value->text) ? cbx_key_url_problem(value->text) : NULL;
-    return problem != NULL
-               ? fail_at(value, err, problem, "is the path of a file, or https://HOST[:PORT]/PATH")
-               : failed;
+    if (problem != NULL) {
+        return fail_at(value, err, problem, "is the path of a file, or https://HOST[:PORT]/PATH");
+    }
+    return failed;
 }
 
 static int read_number(const struct reader *r, const struct key *key, const struct cbx_yaml *value,
@@ -137,8 +138,12 @@ static int read_list(const struct reader *r, const struct key *key, const struct
     }
     row->names_rights |= key->type == RIGHTS;
     for (const struct cbx_yaml *item = value->first; item != NULL; item = item->next) {
-        int failed =
-            key->type == RIGHTS ? read_right(item, &row->rights, err) : read_policy(item, row, err);
+        int failed;
+        if (key->type == RIGHTS) {
+            failed = read_right(item, &row->rights, err);
+        } else {
+            failed = read_policy(item, row, err);
+        }
         if (failed) {
             err->line = item->line;
             err->column = item->column;
@@ -244,7 +249,10 @@ static int fail_key(enum section section, const struct cbx_yaml *entry, struct c
 static int read_entry(const struct reader *r, const struct cbx_yaml *entry, struct cbx_err *err)
 {
     const struct key *key = find_key(r->section, entry->key);
-    return key == NULL ? fail_key(r->section, entry, err) : readers[key->type](r, key, entry, err);
+    if (key == NULL) {
+        return fail_key(r->section, entry, err);
+    }
+    return readers[key->type](r, key, entry, err);
 }
 
 /* NULL when the mapping has none. */
@@ -305,9 +313,10 @@ static int check_name(const struct cbx_principals *all, const struct cbx_princip
             return cbx_fail(err, CBX_EINVAL, "two principals are called '%s'", row->name);
         }
     }
-    return many && name.len == 1
-               ? 0
-               : cbx_principal_check(cbx_str_sub(name, 0, name.len - (many ? 1 : 0)), err);
+    if (!many || name.len != 1) {
+        return cbx_principal_check(cbx_str_sub(name, 0, name.len - (many ? 1 : 0)), err);
+    }
+    return 0;
 }
 
 static void complete_rights(struct cbx_principal *row)
@@ -395,12 +404,13 @@ static int complete_fetching(struct cbx_issuer *row, struct cbx_err *err)
         row->refresh_s = row->refresh_s > 0 ? row->refresh_s : REFRESH_S;
         return 0;
     }
-    return row->ca[0] == '\0' && row->refresh_s == 0
-               ? 0
-               : cbx_fail(err, CBX_EINVAL,
-                          "issuer '%s': '%s' is for keys that are fetched, with 'jwks: "
-                          "https://HOST[:PORT]/PATH'",
-                          row->name, row->ca[0] != '\0' ? "ca" : "refresh");
+    if (row->ca[0] != '\0' || row->refresh_s != 0) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "issuer '%s': '%s' is for keys that are fetched, with 'jwks: "
+                        "https://HOST[:PORT]/PATH'",
+                        row->name, row->ca[0] != '\0' ? "ca" : "refresh");
+    }
+    return 0;
 }
 
 static int check_issuer_name(const struct cbx_principals *all, const struct cbx_issuer *row,
@@ -460,7 +470,12 @@ int cbx_principals_add(struct cbx_principals *out, const struct cbx_yaml *sectio
     }
     out->given |= principals;
     for (const struct cbx_yaml *node = section->first; node != NULL; node = node->next) {
-        int failed = principals ? add_principal(out, node, err) : add_issuer(out, node, err);
+        int failed;
+        if (principals) {
+            failed = add_principal(out, node, err);
+        } else {
+            failed = add_issuer(out, node, err);
+        }
         if (failed) {
             return place_at(node, failed, err);
         }
@@ -550,8 +565,12 @@ int cbx_principals_check_policies(const struct cbx_yaml *section,
 {
     bool principals = cbx_str_is(section->key, "principals");
     for (const struct cbx_yaml *row = section->first; row != NULL; row = row->next) {
-        int failed = principals ? check_policies(row, "principal", policies, err)
-                                : check_grants(row, policies, err);
+        int failed;
+        if (principals) {
+            failed = check_policies(row, "principal", policies, err);
+        } else {
+            failed = check_grants(row, policies, err);
+        }
         if (failed) {
             return failed;
         }

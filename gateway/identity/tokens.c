@@ -41,11 +41,13 @@ int cbx_principal_check(struct cbx_str name, struct cbx_err *err)
     for (size_t i = 0; i < name.len && good; i++) {
         good = name.p[i] > ' ' && name.p[i] < 0x7f && strchr("\"'<>&\\*,`", name.p[i]) == NULL;
     }
-    return good ? 0
-                : cbx_fail(err, CBX_EINVAL,
-                           "a principal's name has 1 to %d printable characters of ASCII, and no "
-                           "space, quote, '<', '>', '&', '\\', '*' or ','",
-                           CBX_NAME_MAX);
+    if (!good) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "a principal's name has 1 to %d printable characters of ASCII, and no "
+                        "space, quote, '<', '>', '&', '\\', '*' or ','",
+                        CBX_NAME_MAX);
+    }
+    return 0;
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -195,7 +197,10 @@ static int refresh(struct cbx_tokens *tokens, struct cbx_err *err)
                         "the file of tokens was replaced, removed or cut short; start the gateway "
                         "again");
     }
-    return status.st_size > tokens->read ? read_lines(tokens, status.st_size, err) : 0;
+    if (status.st_size > tokens->read) {
+        return read_lines(tokens, status.st_size, err);
+    }
+    return 0;
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -209,9 +214,10 @@ static int open_in(int dir, int flags, bool create, int *fd, struct cbx_err *err
         openat(dir, CBX_TOKENS_FILE,
                flags | (create ? O_CREAT : 0) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (file < 0) {
-        return errno == ENOENT && !create
-                   ? 0
-                   : cbx_fail(err, CBX_EIO, "the file of tokens: %s", strerror(errno));
+        if (errno != ENOENT || create) {
+            return cbx_fail(err, CBX_EIO, "the file of tokens: %s", strerror(errno));
+        }
+        return 0;
     }
     if (fstat(file, &status) < 0 || !S_ISREG(status.st_mode) ||
         (status.st_uid != geteuid() && status.st_uid != 0) || (status.st_mode & 022) != 0) {

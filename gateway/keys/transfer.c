@@ -14,9 +14,10 @@ int cbx_transfer_prepare(struct cbx_err *err)
     /* libcrypto reads its configuration, and the first of each makes what is shared. */
     SSL_CTX *settings = SSL_CTX_new(TLS_client_method());
     SSL_CTX_free(settings);
-    return settings != NULL && curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK
-               ? 0
-               : cbx_fail(err, CBX_EIO, "libcurl or libssl cannot be used");
+    if (settings == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        return cbx_fail(err, CBX_EIO, "libcurl or libssl cannot be used");
+    }
+    return 0;
 }
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)

@@ -219,7 +219,10 @@ static int read_past(const struct cbx_worker *worker, const struct cbx_policy *p
     for (int64_t deadline = cbx_clock_ms() + REPLAY_MS; cbx_entry_next(&rest, &entry);) {
         replay(policy, subject->mounts, &entry, deadline, arena, out);
     }
-    return rest.len == 0 ? 0 : cbx_fail(err, CBX_EPROTO, "an entry of the past is malformed");
+    if (rest.len != 0) {
+        return cbx_fail(err, CBX_EPROTO, "an entry of the past is malformed");
+    }
+    return 0;
 }
 
 /* Appends the sealed past. */
@@ -293,9 +296,11 @@ static int answer_bytes(const struct cbx_worker *worker, const struct cbx_subjec
         seal_past(worker, past, bytes);
     }
     json_object_set_new(answer, "past_bytes", json_integer((json_int_t)(bytes->len - at)));
-    return bytes->overflow ? cbx_fail(err, CBX_ETOOBIG, "text and past have more than %d bytes",
-                                      CBX_WIRE_BYTES_MAX)
-                           : 0;
+    if (bytes->overflow) {
+        return cbx_fail(err, CBX_ETOOBIG, "text and past have more than %d bytes",
+                        CBX_WIRE_BYTES_MAX);
+    }
+    return 0;
 }
 
 /* `text` is what the action has of packages. */

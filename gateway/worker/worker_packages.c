@@ -31,9 +31,11 @@ int cbx_packages_answer(const struct cbx_policy *policy,
     }
     if (question->action != CBX_ACTION_RESOLVE) {
         packages.resolved = resolved;
-        failed = question->action == CBX_ACTION_INSTALL
-                     ? cbx_resolved_read(packages.kind, question->text, resolved, err)
-                     : cbx_resolved_read_set(packages.kind, question->text, resolved, err);
+        if (question->action == CBX_ACTION_INSTALL) {
+            failed = cbx_resolved_read(packages.kind, question->text, resolved, err);
+        } else {
+            failed = cbx_resolved_read_set(packages.kind, question->text, resolved, err);
+        }
     }
     if (failed) {
         return failed;

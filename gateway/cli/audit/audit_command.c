@@ -157,8 +157,10 @@ int cbx_audit_command(const struct cbx_options *options)
     }
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(what, words[i].name) == 0) {
-            return options->arguments.count == 1 + words[i].arguments ? words[i].run(options)
-                                                                      : fail_usage(what);
+            if (options->arguments.count == 1 + words[i].arguments) {
+                return words[i].run(options);
+            }
+            return fail_usage(what);
         }
     }
     return fail_usage(what);

@@ -25,20 +25,23 @@ static int read_time(const char *option, const char *text, int64_t *out, struct 
             return 0;
         }
     }
-    return cbx_chain_time(cbx_str_of(text), out)
-               ? 0
-               : cbx_fail(err, CBX_EINVAL,
-                          "%s is '%s', allowed is a time in UTC such as 2026-11-23 or "
-                          "2026-11-23T10:00:00Z, or how long ago: 90s, 15m, 2h, 7d",
-                          option, text);
+    if (!cbx_chain_time(cbx_str_of(text), out)) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "%s is '%s', allowed is a time in UTC such as 2026-11-23 or "
+                        "2026-11-23T10:00:00Z, or how long ago: 90s, 15m, 2h, 7d",
+                        option, text);
+    }
+    return 0;
 }
 
 int cbx_audit_filter_init(struct cbx_audit_filter *filter, const struct cbx_options *options,
                           struct cbx_err *err)
 {
     *filter = (struct cbx_audit_filter){ .options = options, .until_ms = INT64_MAX };
-    int failed =
-        options->since != NULL ? read_time("--since", options->since, &filter->since_ms, err) : 0;
+    int failed = 0;
+    if (options->since != NULL) {
+        failed = read_time("--since", options->since, &filter->since_ms, err);
+    }
     if (failed) {
         return failed;
     }

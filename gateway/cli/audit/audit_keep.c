@@ -83,10 +83,11 @@ int cbx_audit_keygen_command(const struct cbx_options *options)
     if (first) {
         CBX_AUTO(audit) audit = NULL;
         snprintf(path, sizeof(path), "%s/" CBX_AUDIT_PUB, options->state_dir);
-        return cbx_audit_open(options->state_dir, &audit, &err) != 0 ||
-                       cbx_audit_public_key(path, key, &err) != 0
-                   ? cbx_cli_fail(&err)
-                   : print_key("the signing key is", key, options->state_dir);
+        if (cbx_audit_open(options->state_dir, &audit, &err) != 0 ||
+            cbx_audit_public_key(path, key, &err) != 0) {
+            return cbx_cli_fail(&err);
+        }
+        return print_key("the signing key is", key, options->state_dir);
     }
     cbx_audit_caller(principal);
     const char *reason = options->reason != NULL ? options->reason : "audit keygen";

@@ -195,7 +195,12 @@ int cbx_audit_show_command(const struct cbx_options *options)
 {
     const char *id = options->arguments.items[1];
     struct cbx_err err = { 0 };
-    CBX_AUTO_JSON found = id[0] != '\0' ? find(options->state_dir, id, &err) : json_array();
+    CBX_AUTO_JSON found = NULL;
+    if (id[0] != '\0') {
+        found = find(options->state_dir, id, &err);
+    } else {
+        found = json_array();
+    }
     if (found == NULL) {
         return cbx_cli_fail(&err);
     }
@@ -205,7 +210,10 @@ int cbx_audit_show_command(const struct cbx_options *options)
         return 1;
     }
     const char *decision = decision_of(json_array_get(found, 0));
-    CBX_AUTO_JSON all = decision[0] != '\0' ? find(options->state_dir, decision, &err) : NULL;
+    CBX_AUTO_JSON all = NULL;
+    if (decision[0] != '\0') {
+        all = find(options->state_dir, decision, &err);
+    }
     size_t i;
     const json_t *record;
     json_array_foreach(all != NULL ? all : found, i, record)

@@ -111,10 +111,13 @@ static int read_row(struct cbx_engine *engine, struct row *row, struct cbx_err *
         return row->missing ? 0 : failed;
     }
     row->built_in = row->installer || row->proxy ? NULL : read_built_in(engine, row->name);
-    failed = row->image.contents != NULL && !row->installer && !row->proxy
-                 ? cbx_contents_read(cbx_str_of(row->image.contents), &row->contents, err)
-                 : 0;
-    return failed ? cbx_wrap(err, "%s", row->name) : 0;
+    if (row->image.contents != NULL && !row->installer && !row->proxy) {
+        failed = cbx_contents_read(cbx_str_of(row->image.contents), &row->contents, err);
+    }
+    if (failed) {
+        return cbx_wrap(err, "%s", row->name);
+    }
+    return 0;
 }
 
 /* Adds the row of an image to `all`, or prints it when that is NULL; *status is 1 when an image that sandboxes need is missing. */
@@ -208,9 +211,10 @@ static int prune(const struct cbx_options *options)
         fprintf(stderr, "codebox: image prune takes nothing, or 'all'\n");
         return 2;
     }
-    return cbx_engine_new(options->docker_host, &engine, &err) != 0
-               ? cbx_cli_fail(&err)
-               : cbx_image_layers_prune(engine, all);
+    if (cbx_engine_new(options->docker_host, &engine, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    return cbx_image_layers_prune(engine, all);
 }
 
 /* In the source tree (build/release/codebox) and where it is installed (bin/codebox,
@@ -288,7 +292,10 @@ static int build_packages_in(const struct cbx_options *options, char *script, co
         return 2;
     }
     char *words[] = { script, (char[]){ "--packages" }, image, id, NULL };
-    return status != 0 ? status : run_script(options, words, text, false);
+    if (status != 0) {
+        return status;
+    }
+    return run_script(options, words, text, false);
 }
 
 static void print_check(void *context, const struct cbx_check *check)
@@ -397,7 +404,10 @@ static int build(const struct cbx_options *options)
         arguments[n++] = (char *)(uintptr_t)options->arguments.items[i];
     }
     int status = run_script(options, arguments, STDIN_FILENO, options->packages.count > 0);
-    return status != 0 ? status : build_packages_in(options, script, host);
+    if (status != 0) {
+        return status;
+    }
+    return build_packages_in(options, script, host);
 }
 
 int cbx_image_command(const struct cbx_options *options)

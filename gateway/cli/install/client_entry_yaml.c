@@ -230,10 +230,11 @@ static int add_to_empty(struct edit *e, const struct cbx_yaml *section, struct c
 static int add_to_section(struct edit *e, const struct cbx_yaml *section, struct cbx_err *err)
 {
     if (section->count == 0) {
-        return section->kind == CBX_YAML_SCALAR && section->text.len > 0 &&
-                       !cbx_str_is(section->text, "null") && !cbx_str_is(section->text, "~")
-                   ? fail_form(e, "", err)
-                   : add_to_empty(e, section, err);
+        if (section->kind == CBX_YAML_SCALAR && section->text.len > 0 &&
+            !cbx_str_is(section->text, "null") && !cbx_str_is(section->text, "~")) {
+            return fail_form(e, "", err);
+        }
+        return add_to_empty(e, section, err);
     }
     if (!is_block(e, section) ||
         section->kind != (e->list ? CBX_YAML_SEQUENCE : CBX_YAML_MAPPING)) {
@@ -459,8 +460,10 @@ static int check_result(struct edit *e, struct cbx_err *err)
     if (e->root == NULL && e->entry->head != NULL) {
         json_object_update_missing(before, after); /* the head */
     }
-    return json_equal(found, expected) && json_equal(before, after) ? 0
-                                                                    : fail_form(e, "the file", err);
+    if (!json_equal(found, expected) || !json_equal(before, after)) {
+        return fail_form(e, "the file", err);
+    }
+    return 0;
 }
 
 static int run(struct edit *e, enum cbx_splice *what, struct cbx_buf *out, struct cbx_err *err)
@@ -468,8 +471,10 @@ static int run(struct edit *e, enum cbx_splice *what, struct cbx_buf *out, struc
     if (has_other_breaks(e->text)) {
         return fail_form(e, "the file", err);
     }
-    int failed =
-        is_blank(e->text) ? 0 : cbx_yaml_parse(e->text, DEPTH_MAX, &e->arena, &e->root, err);
+    int failed = 0;
+    if (!is_blank(e->text)) {
+        failed = cbx_yaml_parse(e->text, DEPTH_MAX, &e->arena, &e->root, err);
+    }
     if (failed) {
         return failed;
     }

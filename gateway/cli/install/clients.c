@@ -84,8 +84,10 @@ int cbx_client_path(const struct cbx_client *client, bool project, char *out, st
     }
     int n = snprintf(folder, sizeof(folder), "%s%s%s", home, client->folder[0] != '\0' ? "/" : "",
                      client->folder);
-    return n < (int)sizeof(folder) ? choose_file(folder, names, out, err)
-                                   : cbx_fail(err, CBX_ETOOBIG, "$HOME is too long");
+    if (n < (int)sizeof(folder)) {
+        return choose_file(folder, names, out, err);
+    }
+    return cbx_fail(err, CBX_ETOOBIG, "$HOME is too long");
 }
 
 /* --- the options of mcp ----------------------------------------------------------------------- */

@@ -49,7 +49,10 @@ static int prepare(struct install *x, struct cbx_err *err)
     }
     x->client = cbx_client_find(o->client);
     x->project = o->scope != NULL && strcmp(o->scope, "project") == 0;
-    int failed = o->print ? 0 : cbx_client_path(x->client, x->project, x->path, err);
+    int failed = 0;
+    if (!o->print) {
+        failed = cbx_client_path(x->client, x->project, x->path, err);
+    }
     if (failed) {
         return failed;
     }

@@ -407,9 +407,10 @@ static int check_result(struct cbx_str text, json_t *expected, const char *const
         at = json_object_get(at, path[i]);
     }
     json_object_set(at, path[count - 1], (json_t *)(uintptr_t)value);
-    return cbx_json_splice_read(text, &result, err) == 0 && json_equal(result, expected)
-               ? 0
-               : cbx_fail(err, CBX_EINVAL, "the file cannot be edited without changing more of it");
+    if (cbx_json_splice_read(text, &result, err) != 0 || !json_equal(result, expected)) {
+        return cbx_fail(err, CBX_EINVAL, "the file cannot be edited without changing more of it");
+    }
+    return 0;
 }
 
 int cbx_json_splice(struct cbx_str text, const char *const *path, size_t count, const json_t *value,

@@ -382,7 +382,9 @@ static int run_each(const struct verb *verb, const struct cbx_options *options)
         const char *name = all ? presets[i].name : options->arguments.items[i + 1];
         CBX_AUTO(policy) policy = NULL;
         int status = load(name, &policy);
-        status = status ? status : verb->each(name, policy);
+        if (status == 0) {
+            status = verb->each(name, policy);
+        }
         worst = status > worst ? status : worst;
     }
     if (count == 0) {

@@ -398,7 +398,10 @@ int cbx_run_command(const struct cbx_options *options)
     CBX_AUTO_DONE(run_program) program = { 0 };
     int unusable = cbx_run_program_read(options, &program, &err);
     if (unusable) {
-        return err.code != 0 ? cbx_cli_fail(&err) : 2;
+        if (err.code != 0) {
+            return cbx_cli_fail(&err);
+        }
+        return 2;
     }
     struct cbx_flow flow;
     struct cbx_flow_config config = cbx_options_flow(options);

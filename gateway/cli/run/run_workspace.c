@@ -100,7 +100,10 @@ static int put(struct cbx_run_workspace *workspace, const struct cbx_request *pr
     if (lang != NULL) {
         return put_code(workspace, program, upload, lang->name, writes, denial, err);
     }
-    return writes ? put_data(workspace, program, upload, err) : 0;
+    if (writes) {
+        return put_data(workspace, program, upload, err);
+    }
+    return 0;
 }
 
 /* Each file in turn, up to the first that is denied. */

@@ -35,7 +35,10 @@ static int load_certificate(const struct cbx_reload_context *c, const struct cbx
 static int adopt_certificate(struct cbx_reload_context *c, struct cbx_str bytes,
                              struct cbx_err *err)
 {
-    int failed = bytes.len > 0 ? cbx_tls_use(bytes, err) : 0;
+    int failed = 0;
+    if (bytes.len > 0) {
+        failed = cbx_tls_use(bytes, err);
+    }
     c->certificate = failed ? c->certificate : bytes;
     return failed;
 }
@@ -96,7 +99,10 @@ static int load_identity(const struct cbx_reload_context *c, const struct cbx_op
 
 static int adopt_identity(struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err)
 {
-    return c->identity != NULL ? cbx_identity_replace(c->identity, bytes, err) : 0;
+    if (c->identity != NULL) {
+        return cbx_identity_replace(c->identity, bytes, err);
+    }
+    return 0;
 }
 
 static const struct reloadable {

@@ -123,10 +123,16 @@ static int take_over(void *context, const struct cbx_reload_part *part, uint64_t
 {
     const struct front_reload *r = context;
     if (strcmp(part->name, "identity") == 0) {
-        return r->identity != NULL ? cbx_identity_replace(r->identity, part->bytes, err) : 0;
+        if (r->identity != NULL) {
+            return cbx_identity_replace(r->identity, part->bytes, err);
+        }
+        return 0;
     }
     if (strcmp(part->name, CBX_TLS_PART) == 0) {
-        int failed = part->bytes.len > 0 ? cbx_tls_use(part->bytes, err) : 0;
+        int failed = 0;
+        if (part->bytes.len > 0) {
+            failed = cbx_tls_use(part->bytes, err);
+        }
         log_certificate();
         return failed;
     }
@@ -138,6 +144,37 @@ static int take_over(void *context, const struct cbx_reload_part *part, uint64_t
                 r->body_max_bytes);
     }
     return failed;
+}
+
+static int start_threads(struct cbx_service *service, const struct cbx_identity *identity,
+                         struct cbx_reload_listener *reloads, struct cbx_err *err)
+{
+    if (identity != NULL) {
+        int failed = cbx_issuer_keys_start(service->issuer_keys, service->flow->keys, err);
+        if (failed) {
+            return failed;
+        }
+    }
+    if (!cbx_reload_listen(reloads)) {
+        return cbx_fail(err, CBX_EIO, "a thread cannot be started");
+    }
+    return 0;
+}
+
+/* The second one, on the socket of this host's users, only when there is such a socket. */
+static int start_servers(const struct cbx_http_config *http, int socket_fd,
+                         struct cbx_http_server **server, struct cbx_http_server **local,
+                         struct cbx_err *err)
+{
+    struct cbx_http_config on_socket = *http;
+    on_socket.listening = socket_fd;
+    on_socket.local = true;
+    on_socket.tls = false;
+    int failed = cbx_http_server_new(http, server, err);
+    if (failed || socket_fd <= 0) {
+        return failed;
+    }
+    return cbx_http_server_new(&on_socket, local, err);
 }
 
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
@@ -200,21 +237,13 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     reloads =
         (struct cbx_reload_listener){ .fd = flow->reload, .apply = take_over, .context = &taken };
     struct cbx_http_server *local = NULL;
-    struct cbx_http_config on_socket = http;
-    on_socket.listening = socket_fd;
-    on_socket.local = true;
-    on_socket.tls = false;
     cbx_service_recover(service);
     if (identity != NULL) {
         cbx_live_watch(service);
     }
-    failed = identity != NULL ? cbx_issuer_keys_start(service->issuer_keys, flow->keys, err) : 0;
+    failed = start_threads(service, identity, &reloads, err);
     if (!failed) {
-        failed = cbx_reload_listen(&reloads) ? cbx_http_server_new(&http, &server, err)
-                                             : cbx_fail(err, CBX_EIO, "a thread cannot be started");
-    }
-    if (!failed && socket_fd > 0) {
-        failed = cbx_http_server_new(&on_socket, &local, err);
+        failed = start_servers(&http, socket_fd, &server, &local, err);
     }
     if (!failed) {
         cbx_reload_tell_ready(flow->reload);
@@ -273,8 +302,9 @@ int cbx_serve_command(const struct cbx_options *options)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    return serve(options, &flow, &start.address, start.identity, config.executor.idle_ms,
-                 start.listening, start.socket, &signals, &err) != 0
-               ? cbx_cli_fail(&err)
-               : 0;
+    if (serve(options, &flow, &start.address, start.identity, config.executor.idle_ms,
+              start.listening, start.socket, &signals, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    return 0;
 }

@@ -51,15 +51,19 @@ static int read_identity(void *context, struct cbx_err *err)
 static int check_callers(void *context, struct cbx_err *err)
 {
     const struct cbx_serve_start *s = context;
-    return s->unknown_callers || s->address.host[0] == '\0'
-               ? 0
-               : cbx_listen_check(&s->address, s->identity, err);
+    if (!s->unknown_callers && s->address.host[0] != '\0') {
+        return cbx_listen_check(&s->address, s->identity, err);
+    }
+    return 0;
 }
 
 static int read_certificate(void *context, struct cbx_err *err)
 {
     struct cbx_serve_start *s = context;
-    return cbx_options_tls(s->options) ? cbx_options_tls_read(s->options, &s->certificate, err) : 0;
+    if (cbx_options_tls(s->options)) {
+        return cbx_options_tls_read(s->options, &s->certificate, err);
+    }
+    return 0;
 }
 
 static int open_address(void *context, struct cbx_err *err)

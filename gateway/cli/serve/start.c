@@ -156,7 +156,10 @@ static int load_policies(void *context, struct cbx_err *err)
     enum cbx_modes modes = config->identity != NULL ? CBX_MODES_ALL : CBX_MODES_ENFORCED;
     int failed =
         cbx_policies_load(config->policies, config->policy_count, modes, &setup->policies, err);
-    return failed && setup->problems != NULL ? report_policies(setup, modes, err) : failed;
+    if (failed && setup->problems != NULL) {
+        return report_policies(setup, modes, err);
+    }
+    return failed;
 }
 
 /* The policies that principals and grants name. */
@@ -164,9 +167,10 @@ static int check_principals(void *context, struct cbx_err *err)
 {
     const struct setup *setup = context;
     const struct cbx_options *options = setup->config.options;
-    return options != NULL && setup->policies.count > 0
-               ? cbx_options_check_principals(options, &setup->policies, err)
-               : 0;
+    if (options != NULL && setup->policies.count > 0) {
+        return cbx_options_check_principals(options, &setup->policies, err);
+    }
+    return 0;
 }
 
 static int prepare_forwarder(void *context, struct cbx_err *err)
@@ -307,7 +311,10 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     cbx_buf_init(&first, CBX_RELOAD_BYTES_MAX);
     cbx_descriptors_raise();
     bool https = config->certificate != NULL && config->certificate->len > 0;
-    int failed = https ? pass_certificate(config->certificate, &first, err) : 0;
+    int failed = 0;
+    if (https) {
+        failed = pass_certificate(config->certificate, &first, err);
+    }
     if (failed) {
         return failed;
     }

@@ -40,10 +40,11 @@ static int check_file(int fd, const char *path, struct cbx_err *err)
                         "'chmod 600' keeps it to its owner",
                         path, (unsigned)status.st_mode & 07777);
     }
-    return status.st_size <= FILE_BYTES_MAX
-               ? 0
-               : cbx_fail(err, CBX_EINVAL, "'%s' has %lld bytes, allowed are %d", path,
-                          (long long)status.st_size, FILE_BYTES_MAX);
+    if (status.st_size > FILE_BYTES_MAX) {
+        return cbx_fail(err, CBX_EINVAL, "'%s' has %lld bytes, allowed are %d", path,
+                        (long long)status.st_size, FILE_BYTES_MAX);
+    }
+    return 0;
 }
 
 /* CBX_ENOTFOUND when there is none. One line end at its end is left out. */
@@ -60,7 +61,9 @@ static int read_file(struct cbx_str path, struct value *out, struct cbx_err *err
     for (ssize_t n = 1; !failed && n > 0;) {
         n = read(fd, out->bytes + out->len, sizeof(out->bytes) - out->len);
         out->len += n > 0 ? (size_t)n : 0;
-        failed = n < 0 ? cbx_fail(err, CBX_EINVAL, "the file '%s': %s", name, strerror(errno)) : 0;
+        if (n < 0) {
+            failed = cbx_fail(err, CBX_EINVAL, "the file '%s': %s", name, strerror(errno));
+        }
     }
     if (!failed && out->len > FILE_BYTES_MAX) {
         failed = cbx_fail(err, CBX_EINVAL, "'%s' has more than %d bytes", name, FILE_BYTES_MAX);
@@ -76,7 +79,10 @@ static int read_variable(struct cbx_variable *v, struct value *value, struct cbx
     char name[CBX_VARIABLE_NAME_MAX + 1];
     snprintf(name, sizeof(name), "%.*s", CBX_STR_ARG(v->name));
     value->len = 0;
-    int failed = v->file.len > 0 ? read_file(v->file, value, err) : 0;
+    int failed = 0;
+    if (v->file.len > 0) {
+        failed = read_file(v->file, value, err);
+    }
     const char *set = getenv(name);
     v->value = v->file.len > 0 ? (struct cbx_str){ .p = value->bytes, .len = value->len }
                                : cbx_str_of(set);

@@ -53,17 +53,19 @@ static int follow(const char *path, bool within, struct cbx_config_file *out, st
         if (errno != ENOENT) {
             return fail_errno(path, err);
         }
-        return !within || is_missing_within(path, here)
-                   ? 0
-                   : cbx_fail(err, CBX_EINVAL,
-                              "a folder of '%s' leads out of the project, so it is not followed",
-                              path);
+        if (within && !is_missing_within(path, here)) {
+            return cbx_fail(err, CBX_EINVAL,
+                            "a folder of '%s' leads out of the project, so it is not followed",
+                            path);
+        }
+        return 0;
     }
     bool linked = S_ISLNK(link.st_mode);
     if (realpath(path, real) == NULL || stat(real, &target) < 0) {
-        return linked && errno == ENOENT
-                   ? cbx_fail(err, CBX_EINVAL, "'%s' is a symbolic link that leads nowhere", path)
-                   : fail_errno(path, err);
+        if (linked && errno == ENOENT) {
+            return cbx_fail(err, CBX_EINVAL, "'%s' is a symbolic link that leads nowhere", path);
+        }
+        return fail_errno(path, err);
     }
     if (within && !is_below(real, here)) {
         return cbx_fail(err, CBX_EINVAL,
@@ -88,11 +90,15 @@ static int open_regular(const char *path, int *fd, struct stat *status, struct c
 {
     *fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (*fd < 0) {
-        return errno == ENOENT ? 0 : fail_errno(path, err);
+        if (errno != ENOENT) {
+            return fail_errno(path, err);
+        }
+        return 0;
     }
-    return fstat(*fd, status) == 0 && S_ISREG(status->st_mode)
-               ? 0
-               : cbx_fail(err, CBX_EINVAL, "'%s' is not a regular file", path);
+    if (fstat(*fd, status) != 0 || !S_ISREG(status->st_mode)) {
+        return cbx_fail(err, CBX_EINVAL, "'%s' is not a regular file", path);
+    }
+    return 0;
 }
 
 int cbx_config_file_read(const char *path, bool within, struct cbx_config_file *out,
@@ -194,11 +200,13 @@ static int check_writable(const struct cbx_config_file *file, struct cbx_err *er
     const mode_t anybody = S_IWUSR | S_IWGRP | S_IWOTH;
     bool writable = !file->exists || ((file->before.st_mode & anybody) != 0 &&
                                       faccessat(AT_FDCWD, file->path, W_OK, AT_EACCESS) == 0);
-    return writable ? 0
-                    : cbx_fail(err, CBX_EINVAL,
-                               "'%s' is read-only; make it writable, or put the entry into it "
-                               "yourself",
-                               file->path);
+    if (!writable) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "'%s' is read-only; make it writable, or put the entry into it "
+                        "yourself",
+                        file->path);
+    }
+    return 0;
 }
 
 int cbx_config_file_replace(const struct cbx_config_file *file, struct cbx_str text, mode_t mode,

@@ -30,11 +30,13 @@ int cbx_options_check_url(const char *url, struct cbx_err *err)
         good = (*p >= '0' && *p <= '9') || ((*p | 32) >= 'a' && (*p | 32) <= 'z') ||
                strchr(".-:[]", *p) != NULL;
     }
-    return good ? 0
-                : cbx_fail(err, CBX_EINVAL,
-                           "--public-url is '%.200s', allowed is https://HOST or http://HOST, "
-                           "maybe with :PORT, without a path",
-                           url);
+    if (!good) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "--public-url is '%.200s', allowed is https://HOST or http://HOST, "
+                        "maybe with :PORT, without a path",
+                        url);
+    }
+    return 0;
 }
 
 void cbx_options_identity_config(const struct cbx_options *options, char folder[PATH_MAX],
@@ -59,7 +61,10 @@ int cbx_options_check_principals(const struct cbx_options *options,
                                                           CBX_SETTINGS_issuers };
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
         const struct cbx_yaml *section = options->sections[sections[i]];
-        int failed = section != NULL ? cbx_principals_check_policies(section, policies, err) : 0;
+        int failed = 0;
+        if (section != NULL) {
+            failed = cbx_principals_check_policies(section, policies, err);
+        }
         if (failed) {
             return failed;
         }

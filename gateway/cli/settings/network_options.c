@@ -63,8 +63,10 @@ static int read_own(struct cbx_strs *out, struct cbx_err *err)
     }
     freeifaddrs(all);
     *out = (struct cbx_strs){ .items = items, .count = count };
-    return complete ? 0
-                    : cbx_fail(err, CBX_EINVAL, "this host has more than %d addresses", DENIED_MAX);
+    if (!complete) {
+        return cbx_fail(err, CBX_EINVAL, "this host has more than %d addresses", DENIED_MAX);
+    }
+    return 0;
 }
 
 int cbx_network_ranges(const char *const *words, size_t count, struct cbx_network_settings *out,

@@ -106,10 +106,13 @@ static void set_value(const struct reader *r, const struct cbx_option *row,
     struct cbx_err err = { 0 };
     char label[CBX_OPTION_LABEL_BYTES];
     snprintf(label, sizeof(label), "key '%s'", row->name);
-    int failed = node->kind != CBX_YAML_SCALAR || node->text.len == 0
-                     ? cbx_fail(&err, CBX_EINVAL, "%s has %s, allowed is %s", label,
-                                found[node->kind], form_of(row))
-                     : cbx_option_set(r->table, row, label, node->text.p, r->out, &err);
+    int failed;
+    if (node->kind != CBX_YAML_SCALAR || node->text.len == 0) {
+        failed = cbx_fail(&err, CBX_EINVAL, "%s has %s, allowed is %s", label, found[node->kind],
+                          form_of(row));
+    } else {
+        failed = cbx_option_set(r->table, row, label, node->text.p, r->out, &err);
+    }
     if (failed) {
         add_placed(r, &err, node->line != 0 ? node->line : key->key_line, node->column);
     }

@@ -34,9 +34,11 @@ static int read_file(const struct pem_file *file, struct pem *out, struct cbx_er
     struct stat status;
     int failed = cbx_trusted_open(&kind, file->path, &fd, err);
     if (failed) {
-        return failed == CBX_ENOTFOUND ? cbx_fail(err, CBX_EINVAL, "%s: '%.300s' does not exist",
-                                                  file->option, file->path)
-                                       : failed;
+        if (failed == CBX_ENOTFOUND) {
+            return cbx_fail(err, CBX_EINVAL, "%s: '%.300s' does not exist", file->option,
+                            file->path);
+        }
+        return failed;
     }
     if (fstat(fd, &status) < 0 || (file->secret && (status.st_mode & S_IRWXO) != 0)) {
         return cbx_fail(err, CBX_EINVAL,
@@ -49,10 +51,11 @@ static int read_file(const struct pem_file *file, struct pem *out, struct cbx_er
         n = read(fd, out->bytes + out->len, sizeof(out->bytes) - out->len);
         out->len += n > 0 ? (size_t)n : 0;
     }
-    return n < 0 || out->len > CBX_TLS_PEM_MAX
-               ? cbx_fail(err, CBX_EINVAL, "%s: '%.300s' cannot be read, or has more than %d bytes",
-                          file->option, file->path, CBX_TLS_PEM_MAX)
-               : 0;
+    if (n < 0 || out->len > CBX_TLS_PEM_MAX) {
+        return cbx_fail(err, CBX_EINVAL, "%s: '%.300s' cannot be read, or has more than %d bytes",
+                        file->option, file->path, CBX_TLS_PEM_MAX);
+    }
+    return 0;
 }
 
 bool cbx_options_tls(const struct cbx_options *options)
@@ -71,16 +74,20 @@ int cbx_options_tls_read(const struct cbx_options *options, struct cbx_buf *out,
     int failed = 0;
     for (size_t i = 0; i < 2 && !failed; i++) {
         pem[i].len = 0;
-        failed = files[i].path == NULL
-                     ? cbx_fail(err, CBX_EINVAL, "%s is missing: TLS needs %s and %s",
-                                files[i].option, files[0].option, files[1].option)
-                     : read_file(&files[i], &pem[i], err);
+        if (files[i].path == NULL) {
+            failed = cbx_fail(err, CBX_EINVAL, "%s is missing: TLS needs %s and %s",
+                              files[i].option, files[0].option, files[1].option);
+        } else {
+            failed = read_file(&files[i], &pem[i], err);
+        }
     }
     if (!failed) {
         failed = cbx_tls_write((struct cbx_str){ .p = pem[0].bytes, .len = pem[0].len },
                                (struct cbx_str){ .p = pem[1].bytes, .len = pem[1].len },
                                cbx_time_ms() / 1000, out, err);
-        failed = failed ? cbx_wrap(err, "TLS with '%.200s'", files[0].path) : 0;
+        if (failed) {
+            failed = cbx_wrap(err, "TLS with '%.200s'", files[0].path);
+        }
     }
     explicit_bzero(pem, sizeof(pem));
     return failed;

@@ -82,7 +82,10 @@ int cbx_audit_commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, s
  * reader finds them unsigned; so the next batch is refused until the head can be written. */
 static int sign(struct cbx_audit *audit, struct cbx_err *err)
 {
-    int failed = cbx_audit_write_head(audit) < 0 ? cbx_audit_fail_io(audit, err, "head") : 0;
+    int failed = 0;
+    if (cbx_audit_write_head(audit) < 0) {
+        failed = cbx_audit_fail_io(audit, err, "head");
+    }
     audit->head_behind = failed != 0;
     if (!failed && audit->keeper != NULL) {
         cbx_audit_keeper_offer(audit->keeper, &audit->chain, audit->key);
@@ -145,7 +148,9 @@ static int commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, stru
     if (audit->head_behind && audit->size < 0) {
         audit->head_behind = false; /* another process went on; what is unsigned is noted */
     }
-    failed = audit->head_behind ? sign(audit, err) : 0;
+    if (audit->head_behind) {
+        failed = sign(audit, err);
+    }
     if (!failed) {
         failed = cbx_audit_commit(audit, batch, err);
     }
@@ -247,7 +252,10 @@ static int append_both(struct cbx_audit *audit, const json_t *decision, const js
         cbx_audit_submit(audit, &second);
     }
     int failed = cbx_audit_await(audit, &first, 0, err);
-    int also = approval != NULL ? cbx_audit_await(audit, &second, 0, failed ? NULL : err) : 0;
+    int also = 0;
+    if (approval != NULL) {
+        also = cbx_audit_await(audit, &second, 0, failed ? NULL : err);
+    }
     if (!failed && !also) {
         *seq = first.seq;
     }
@@ -307,7 +315,10 @@ int cbx_audit_check(struct cbx_audit *audit, struct cbx_err *err)
     pthread_mutex_lock(&audit->lock);
     bool behind = audit->head_behind;
     pthread_mutex_unlock(&audit->lock);
-    return behind ? cbx_audit_fail(audit, err, "the head of the audit log cannot be written") : 0;
+    if (behind) {
+        return cbx_audit_fail(audit, err, "the head of the audit log cannot be written");
+    }
+    return 0;
 }
 
 void cbx_audit_free(struct cbx_audit *audit)

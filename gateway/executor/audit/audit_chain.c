@@ -103,9 +103,10 @@ static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *ha
     cbx_json_write(&text, bare);
     json_decref(bare);
     *hash = cbx_sha256_of(cbx_buf_str(&text));
-    return cbx_sha256_equal(hash, &stated)
-               ? 0
-               : cbx_fail(err, CBX_EAUDIT, "the record was changed: its hash does not fit");
+    if (!cbx_sha256_equal(hash, &stated)) {
+        return cbx_fail(err, CBX_EAUDIT, "the record was changed: its hash does not fit");
+    }
+    return 0;
 }
 
 /* --- checking without parsing ----------------------------------------------------------------- */

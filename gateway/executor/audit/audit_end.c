@@ -77,9 +77,10 @@ static int find_last_line(struct cbx_audit *audit, int fd, off_t size, off_t *be
     const char *newline = memrchr(bytes, '\n', (size_t)(size - from));
     *begin = *end = 0;
     if (newline == NULL) {
-        return from == 0
-                   ? 0
-                   : cbx_audit_fail(audit, err, "the audit log ends in a line that is too long");
+        if (from != 0) {
+            return cbx_audit_fail(audit, err, "the audit log ends in a line that is too long");
+        }
+        return 0;
     }
     const char *before = newline > bytes ? memrchr(bytes, '\n', (size_t)(newline - bytes)) : NULL;
     *end = from + (newline - bytes) + 1;
@@ -138,8 +139,12 @@ int cbx_audit_closed_position(struct cbx_audit *audit, struct cbx_chain *out, st
 static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, struct cbx_err *err)
 {
     struct cbx_chain chain = { 0 };
-    int failed = end > 0 ? read_position(audit, audit->fd, begin, end, &chain, err)
-                         : cbx_audit_closed_position(audit, &chain, err);
+    int failed;
+    if (end > 0) {
+        failed = read_position(audit, audit->fd, begin, end, &chain, err);
+    } else {
+        failed = cbx_audit_closed_position(audit, &chain, err);
+    }
     if (!failed) {
         audit->chain = chain;
         audit->last_seq = chain.seq;
@@ -187,7 +192,10 @@ int cbx_audit_read_end(struct cbx_audit *audit, off_t bytes, off_t *end,
 {
     off_t begin = 0;
     *end = 0;
-    int failed = bytes > 0 ? find_last_line(audit, audit->fd, bytes, &begin, end, err) : 0;
+    int failed = 0;
+    if (bytes > 0) {
+        failed = find_last_line(audit, audit->fd, bytes, &begin, end, err);
+    }
     if (failed) {
         return failed;
     }

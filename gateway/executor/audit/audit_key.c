@@ -95,12 +95,14 @@ int cbx_audit_read_key(struct cbx_audit *audit, const char *state_dir, struct cb
         if (errno != ENOENT) {
             return fail_key(state_dir, strerror(errno), err);
         }
-        return has_log(audit) ? fail_key(state_dir,
-                                         "is missing beside its log, which goes on with this key "
-                                         "alone: restore it from the backup, or move all files "
-                                         "audit.* away to begin another log",
-                                         err)
-                              : 0;
+        if (has_log(audit)) {
+            return fail_key(state_dir,
+                            "is missing beside its log, which goes on with this key "
+                            "alone: restore it from the backup, or move all files "
+                            "audit.* away to begin another log",
+                            err);
+        }
+        return 0;
     }
     if (S_ISREG(status.st_mode) && (status.st_mode & 077) != 0) {
         return fail_key(
@@ -110,9 +112,10 @@ int cbx_audit_read_key(struct cbx_audit *audit, const char *state_dir, struct cb
             err);
     }
     audit->key = read_key(audit->dir, CBX_AUDIT_KEY);
-    return audit->key != NULL
-               ? 0
-               : fail_key(state_dir, "cannot be read, allowed is an Ed25519 key in PEM", err);
+    if (audit->key == NULL) {
+        return fail_key(state_dir, "cannot be read, allowed is an Ed25519 key in PEM", err);
+    }
+    return 0;
 }
 
 int cbx_audit_open_key(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)

@@ -84,10 +84,12 @@ static int read_closed(struct pruning *p, uint64_t first, struct closed *out, st
     EVP_MD_CTX_free(sum);
     char name[CBX_AUDIT_NAME_BYTES];
     cbx_audit_file_name(first, name);
-    return ok ? 0
-              : cbx_fail(err, CBX_EAUDIT,
-                         "'%s' is not whole, so no file is removed; see 'codebox audit verify'",
-                         name);
+    if (!ok) {
+        return cbx_fail(err, CBX_EAUDIT,
+                        "'%s' is not whole, so no file is removed; see 'codebox audit verify'",
+                        name);
+    }
+    return 0;
 }
 
 static void describe(struct pruning *p, const struct closed *file)
@@ -153,7 +155,10 @@ static int remove_files(struct pruning *p, struct cbx_err *err)
             return cbx_fail(err, CBX_EIO, "'%s' cannot be removed: %s", name, strerror(errno));
         }
     }
-    return fsync(p->audit->dir) < 0 ? cbx_audit_fail_io(p->audit, err, "sync") : 0;
+    if (fsync(p->audit->dir) < 0) {
+        return cbx_audit_fail_io(p->audit, err, "sync");
+    }
+    return 0;
 }
 
 /* A cursor that is none counts as the start: nothing was forwarded. */

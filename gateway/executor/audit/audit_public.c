@@ -25,10 +25,12 @@ static int read_pem(const char *path, uint8_t out[CBX_AUDIT_PUBLIC_BYTES], struc
     bool ok = key != NULL && EVP_PKEY_get_id(key) == EVP_PKEY_ED25519 &&
               EVP_PKEY_get_raw_public_key(key, out, &len) == 1 && len == CBX_AUDIT_PUBLIC_BYTES;
     EVP_PKEY_free(key);
-    return ok ? 0
-              : cbx_fail(err, CBX_EINVAL,
-                         "the public key '%s' is none, allowed is an Ed25519 public key in PEM",
-                         path);
+    if (!ok) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "the public key '%s' is none, allowed is an Ed25519 public key in PEM",
+                        path);
+    }
+    return 0;
 }
 
 int cbx_audit_public_key(const char *text, uint8_t out[CBX_AUDIT_PUBLIC_BYTES], struct cbx_err *err)
@@ -39,10 +41,11 @@ int cbx_audit_public_key(const char *text, uint8_t out[CBX_AUDIT_PUBLIC_BYTES], 
     for (size_t i = 0; i < len && i < DIGITS; i++) {
         lower[i] = (char)tolower((unsigned char)text[i]);
     }
-    return len == DIGITS && cbx_hex_decode((struct cbx_str){ .p = lower, .len = DIGITS }, out,
-                                           CBX_AUDIT_PUBLIC_BYTES)
-               ? 0
-               : read_pem(text, out, err);
+    if (len != DIGITS || !cbx_hex_decode((struct cbx_str){ .p = lower, .len = DIGITS }, out,
+                                         CBX_AUDIT_PUBLIC_BYTES)) {
+        return read_pem(text, out, err);
+    }
+    return 0;
 }
 
 int cbx_audit_find_key(const char *state_dir, const uint8_t *pinned,
@@ -54,9 +57,10 @@ int cbx_audit_find_key(const char *state_dir, const uint8_t *pinned,
         return 0;
     }
     snprintf(path, sizeof(path), "%s/" CBX_AUDIT_PUB, state_dir);
-    return read_pem(path, out, err) == 0
-               ? 0
-               : cbx_fail(err, CBX_EAUDIT, "the public key '%s' cannot be read", path);
+    if (read_pem(path, out, err) != 0) {
+        return cbx_fail(err, CBX_EAUDIT, "the public key '%s' cannot be read", path);
+    }
+    return 0;
 }
 
 EVP_PKEY *cbx_audit_key_of(const uint8_t bytes[CBX_AUDIT_PUBLIC_BYTES])

@@ -66,10 +66,14 @@ int cbx_audit_lock(struct cbx_audit *audit, struct cbx_err *err)
         }
         bool closed = was_closed(audit);
         flock(audit->fd, LOCK_UN);
-        int failed = closed ? open_current(audit, err)
-                            : cbx_audit_fail(audit, err,
-                                             "the audit log was removed or replaced by another "
-                                             "file, so nothing runs");
+        int failed;
+        if (closed) {
+            failed = open_current(audit, err);
+        } else {
+            failed = cbx_audit_fail(audit, err,
+                                    "the audit log was removed or replaced by another "
+                                    "file, so nothing runs");
+        }
         if (failed) {
             return failed;
         }

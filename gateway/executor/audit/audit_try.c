@@ -19,7 +19,10 @@ static int open_one(struct cbx_audit *audit, const char *name, int *out, off_t *
     *bytes = 0;
     *out = openat(audit->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (*out < 0) {
-        return errno == ENOENT ? 0 : cbx_audit_fail_io(audit, err, "open");
+        if (errno != ENOENT) {
+            return cbx_audit_fail_io(audit, err, "open");
+        }
+        return 0;
     }
     if (fstat(*out, &status) < 0) {
         return cbx_audit_fail_io(audit, err, "stat");
@@ -67,7 +70,9 @@ int cbx_audit_try(const char *state_dir, struct cbx_err *err)
     snprintf(audit.path, sizeof(audit.path), "%s/" CBX_AUDIT_FILE, state_dir);
     failed = open_one(&audit, CBX_AUDIT_FILE, &audit.fd, &bytes, err);
     while (!failed && audit.fd >= 0 && flock(audit.fd, LOCK_SH) < 0) {
-        failed = errno == EINTR ? 0 : cbx_audit_fail_io(&audit, err, "lock");
+        if (errno != EINTR) {
+            failed = cbx_audit_fail_io(&audit, err, "lock");
+        }
     }
     if (!failed) {
         failed = read_all(&audit, state_dir, err);

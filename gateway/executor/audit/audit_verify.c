@@ -65,10 +65,12 @@ static int read_head(int dir, const uint8_t *public_key, struct cbx_chain *head,
                         "at the end are missing cannot be told");
     }
     EVP_PKEY *key = public_key != NULL ? cbx_audit_key_of(public_key) : NULL;
-    int failed =
-        public_key != NULL && key == NULL
-            ? cbx_fail(err, CBX_EAUDIT, "the public key is not one of Ed25519")
-            : cbx_chain_open((struct cbx_str){ .p = text, .len = (size_t)len }, key, head, err);
+    int failed;
+    if (public_key != NULL && key == NULL) {
+        failed = cbx_fail(err, CBX_EAUDIT, "the public key is not one of Ed25519");
+    } else {
+        failed = cbx_chain_open((struct cbx_str){ .p = text, .len = (size_t)len }, key, head, err);
+    }
     EVP_PKEY_free(key);
     return failed;
 }

@@ -234,7 +234,10 @@ int cbx_outcomes_read(struct cbx_outcomes *o, const char *state_dir, const char 
 {
     uint64_t after = o->reader == NULL && persistent ? read_file(state_dir) : 0;
     o->persistent = persistent;
-    int failed = o->reader == NULL ? cbx_audit_reader_new(state_dir, after, &o->reader, err) : 0;
+    int failed = 0;
+    if (o->reader == NULL) {
+        failed = cbx_audit_reader_new(state_dir, after, &o->reader, err);
+    }
     if (failed) {
         return failed;
     }

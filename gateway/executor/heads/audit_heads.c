@@ -198,9 +198,10 @@ int cbx_audit_heads_judge(struct cbx_audit_heads *heads, const char *instance,
         other = item;
     }
     if (report.others == heads->count) {
-        return other != NULL
-                   ? fail_foreign(heads, other, "is of another log, and so is every other one", err)
-                   : cbx_fail(err, CBX_EINVAL, "no kept head was found");
+        if (other != NULL) {
+            return fail_foreign(heads, other, "is of another log, and so is every other one", err);
+        }
+        return cbx_fail(err, CBX_EINVAL, "no kept head was found");
     }
     *out = report;
     return 0;

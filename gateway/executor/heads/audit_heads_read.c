@@ -183,7 +183,10 @@ int cbx_audit_heads_feed(struct cbx_audit_heads *heads, struct cbx_str bytes, st
         memcpy(heads->line + heads->line_len, bytes.p, part);
         heads->line_len += part;
         bytes = cbx_str_sub(bytes, part + (end != NULL), bytes.len);
-        int failed = end != NULL ? take_line(heads, true, err) : 0;
+        int failed = 0;
+        if (end != NULL) {
+            failed = take_line(heads, true, err);
+        }
         if (failed) {
             return failed;
         }
@@ -193,7 +196,10 @@ int cbx_audit_heads_feed(struct cbx_audit_heads *heads, struct cbx_str bytes, st
 
 int cbx_audit_heads_end(struct cbx_audit_heads *heads, struct cbx_err *err)
 {
-    return heads->line_len > 0 ? take_line(heads, false, err) : 0;
+    if (heads->line_len > 0) {
+        return take_line(heads, false, err);
+    }
+    return 0;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */

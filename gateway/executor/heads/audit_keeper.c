@@ -116,13 +116,13 @@ static int check_file(const struct stat *status, const char *name, struct cbx_er
     } else if ((status->st_mode & 022) != 0) {
         found = "can be written to by other users";
     }
-    return found == NULL
-               ? 0
-               : cbx_fail(
-                     err, CBX_EINVAL,
-                     "the file '%s' of kept heads %s, allowed is a regular file with one name, "
-                     "of the gateway's user, that nobody else can write to",
-                     name, found);
+    if (found != NULL) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "the file '%s' of kept heads %s, allowed is a regular file with one name, "
+                        "of the gateway's user, that nobody else can write to",
+                        name, found);
+    }
+    return 0;
 }
 
 static int begin_file(struct cbx_audit_keeper *k, const char *path, struct cbx_err *err)
@@ -154,8 +154,12 @@ int cbx_audit_keeper_check(const char *place, struct cbx_err *err)
 {
     const char *path = socket_of(place);
     struct cbx_audit_keeper probe = { .fd = -1 };
-    int failed =
-        path != NULL ? begin_socket(&probe, path, err) : open_folder(place, &probe.fd, err);
+    int failed;
+    if (path != NULL) {
+        failed = begin_socket(&probe, path, err);
+    } else {
+        failed = open_folder(place, &probe.fd, err);
+    }
     cbx_fd_auto(&probe.fd);
     return failed;
 }
@@ -174,7 +178,12 @@ int cbx_audit_keeper_new(const char *place, const char *instance, int interval_m
     pthread_mutex_init(&k->lock, NULL);
     cbx_cond_init(&k->changed);
     const char *path = socket_of(place);
-    int failed = path != NULL ? begin_socket(k, path, err) : begin_file(k, place, err);
+    int failed;
+    if (path != NULL) {
+        failed = begin_socket(k, path, err);
+    } else {
+        failed = begin_file(k, place, err);
+    }
     if (!failed) {
         *out = cbx_steal(&k);
     }
@@ -201,7 +210,10 @@ static int append(struct cbx_audit_keeper *k, const char *line, struct cbx_err *
         errno = number;
         return fail_errno(err, cut ? "write" : "write, a part of it", k->place);
     }
-    return fdatasync(k->fd) < 0 ? fail_errno(err, "sync", k->place) : 0;
+    if (fdatasync(k->fd) < 0) {
+        return fail_errno(err, "sync", k->place);
+    }
+    return 0;
 }
 
 static int append_alone(struct cbx_audit_keeper *k, const char *line, struct cbx_err *err)
@@ -236,9 +248,11 @@ static int send_message(struct cbx_audit_keeper *k, const struct cbx_audit_head 
         if (k->fd >= 0 && errno == EAGAIN) {
             break; /* the daemon does not read: the next attempt comes later */
         }
-        int failed = tries == 0 ? open_socket(k, err) : 0; /* it was started anew */
-        if (failed) {
-            return failed;
+        if (tries == 0) { /* it was started anew */
+            int failed = open_socket(k, err);
+            if (failed) {
+                return failed;
+            }
         }
     }
     return fail_errno(err, "send", k->address.sun_path);
@@ -253,7 +267,10 @@ static int keep(struct cbx_audit_keeper *k, const struct cbx_chain *chain, EVP_P
     if (cbx_audit_head_sign(&head, key, line) != 0) {
         return cbx_fail(err, CBX_EIO, "a head of the audit log cannot be signed");
     }
-    return k->file ? append_alone(k, line, err) : send_message(k, &head, line, err);
+    if (k->file) {
+        return append_alone(k, line, err);
+    }
+    return send_message(k, &head, line, err);
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */

@@ -55,7 +55,10 @@ static int open_folder(const char *state_dir, int *out, struct cbx_err *err)
         return cbx_fail(err, CBX_EIO, "'%s/layers': %s", state_dir, strerror(errno));
     }
     *out = openat(state, "layers", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return *out >= 0 ? 0 : cbx_fail(err, CBX_EIO, "'%s/layers': %s", state_dir, strerror(errno));
+    if (*out < 0) {
+        return cbx_fail(err, CBX_EIO, "'%s/layers': %s", state_dir, strerror(errno));
+    }
+    return 0;
 }
 
 /* "PREFIX-KERNEL-layer:DIGEST"; false for a name without one. */

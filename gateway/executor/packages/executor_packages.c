@@ -265,9 +265,10 @@ static int carry_out(struct cbx_executor *e, const struct cbx_permit *permit, st
     if (permit->action != CBX_ACTION_INSTALL) {
         return resolve(e, order, text, sink, err);
     }
-    return find_layer(e, permit, order, text, &absent) == 0
-               ? 0
-               : install(e, permit, order, text, own_layers, err);
+    if (find_layer(e, permit, order, text, &absent) != 0) {
+        return install(e, permit, order, text, own_layers, err);
+    }
+    return 0;
 }
 
 int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permit,
@@ -283,14 +284,20 @@ int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permi
     }
     int found = find_layer(e, permit, &order, text, &absent);
     if (found != CBX_ENOTFOUND) {
-        return found == 0 ? 0 : cbx_fail(err, found, "%s", absent.text);
+        if (found != 0) {
+            return cbx_fail(err, found, "%s", absent.text);
+        }
+        return 0;
     }
     failed = take_turn(e, permit, &state, err);
     if (failed) {
         return failed;
     }
-    failed = is_cancelled(&state) ? cbx_fail(err, CBX_ECANCELLED, "cancelled before it began")
-                                  : carry_out(e, permit, &order, text, own_layers, sink, err);
+    if (is_cancelled(&state)) {
+        failed = cbx_fail(err, CBX_ECANCELLED, "cancelled before it began");
+    } else {
+        failed = carry_out(e, permit, &order, text, own_layers, sink, err);
+    }
     cbx_turns_end(e->installs, permit->principal);
     return failed;
 }

@@ -188,8 +188,10 @@ static int open_one(const struct cbx_policy *policy, const struct cbx_host_rules
         }
         *out = walk(request->host);
     }
-    return *out < 0 ? fail_walk(request->host, err)
-                    : check_place(request->host, *out, policy, rules, err);
+    if (*out < 0) {
+        return fail_walk(request->host, err);
+    }
+    return check_place(request->host, *out, policy, rules, err);
 }
 
 /* Programs have the user id 65532, or one that the engine maps it to. The folder may have a list of access rights that says more, so

@@ -102,9 +102,10 @@ static int take_mounted(struct execution *x, struct cbx_pool *pool,
                         const struct cbx_sandbox_layer *layer, struct cbx_sandbox **out,
                         struct cbx_err *err)
 {
-    int failed = x->mounts.mounts.count == 0
-                     ? cbx_executor_open_mounts(x->request->executor, x->sealed, &x->mounts, err)
-                     : 0;
+    int failed = 0;
+    if (x->mounts.mounts.count == 0) {
+        failed = cbx_executor_open_mounts(x->request->executor, x->sealed, &x->mounts, err);
+    }
     if (failed) {
         return failed;
     }
@@ -129,8 +130,11 @@ static int take_sandbox(struct execution *x, struct cbx_sandbox **out, struct cb
     if (failed) {
         return failed;
     }
-    failed = mounted ? take_mounted(x, pool, &layer, &sandbox, err)
-                     : cbx_pool_take(pool, x->permit, &layer, &x->sink, &sandbox, err);
+    if (mounted) {
+        failed = take_mounted(x, pool, &layer, &sandbox, err);
+    } else {
+        failed = cbx_pool_take(pool, x->permit, &layer, &x->sink, &sandbox, err);
+    }
     if (failed) {
         return failed;
     }
@@ -204,7 +208,9 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
         if (failed) {
             return failed;
         }
-        failed = ended != NULL ? continue_session(sandbox, ended, err) : 0;
+        if (ended != NULL) {
+            failed = continue_session(sandbox, ended, err);
+        }
         if (failed) {
             cbx_executor_discard(e, sandbox);
             return failed;
@@ -347,7 +353,10 @@ static int execute(struct execution *x, struct cbx_err *err)
     case CBX_ACTION_INSTALL:
         return install(x, err);
     default:
-        return x->permit->session[0] != '\0' ? run_in_session(x, err) : run_one_shot(x, err);
+        if (x->permit->session[0] != '\0') {
+            return run_in_session(x, err);
+        }
+        return run_one_shot(x, err);
     }
 }
 

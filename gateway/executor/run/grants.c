@@ -111,10 +111,12 @@ int cbx_grants_give(const struct cbx_grants *grants, const struct cbx_policy *po
         add(&payload, cbx_str_of(name), cbx_json_str(value));
     }
     cbx_network_variables(policy, &payload);
-    int failed = payload.overflow  ? cbx_fail(err, CBX_ETOOBIG,
-                                              "the variables have more than %d bytes", PAYLOAD_MAX)
-                 : payload.len > 0 ? cbx_sandbox_give(sandbox, cbx_buf_str(&payload), &granted, err)
-                                   : 0;
+    int failed = 0;
+    if (payload.overflow) {
+        failed = cbx_fail(err, CBX_ETOOBIG, "the variables have more than %d bytes", PAYLOAD_MAX);
+    } else if (payload.len > 0) {
+        failed = cbx_sandbox_give(sandbox, cbx_buf_str(&payload), &granted, err);
+    }
     explicit_bzero(payload.p, payload.size);
     return failed;
 }

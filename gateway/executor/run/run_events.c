@@ -134,9 +134,10 @@ static int send_cleaned(void *context, const struct cbx_event *event)
 {
     struct cbx_executor_request *r = context;
     struct cbx_sink sink = cbx_relay_sink(&r->fd);
-    return r->client == CBX_CLIENT_GONE
-               ? 0
-               : cbx_executor_note_failure(r, sink.event(sink.context, event));
+    if (r->client != CBX_CLIENT_GONE) {
+        return cbx_executor_note_failure(r, sink.event(sink.context, event));
+    }
+    return 0;
 }
 
 static int send_event(void *context, const struct cbx_event *given)

@@ -30,8 +30,12 @@ int cbx_executor_prepare_mounts(struct cbx_executor *e, struct cbx_sealed *seale
         return 0;
     }
     struct cbx_pool *pool; /* opening it adopts the session's sandbox */
-    int failed = opens ? cbx_executor_open_mounts(e, sealed->json, out, err)
-                       : cbx_executor_pool(e, &pool, err);
+    int failed;
+    if (opens) {
+        failed = cbx_executor_open_mounts(e, sealed->json, out, err);
+    } else {
+        failed = cbx_executor_pool(e, &pool, err);
+    }
     json_t *mounted = failed  ? NULL
                       : opens ? json_deep_copy(out->description)
                               : cbx_sessions_mounted(e->sessions, fields->session);

@@ -19,9 +19,10 @@ int cbx_sessions_close(struct cbx_sessions *sessions, const struct cbx_session_n
 {
     pthread_mutex_lock(&sessions->lock);
     struct cbx_session *session = cbx_sessions_find_slot(sessions, name->id);
-    int failed = session == NULL || !cbx_slot_is_open(session) || !is_of(session, name)
-                     ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", name->id)
-                     : 0;
+    int failed = 0;
+    if (session == NULL || !cbx_slot_is_open(session) || !is_of(session, name)) {
+        failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", name->id);
+    }
     if (!failed) {
         cbx_sessions_close_slot(sessions, session);
     }
@@ -61,7 +62,10 @@ int cbx_sessions_find_run(struct cbx_sessions *sessions, const char *run_id, con
     pthread_mutex_lock(&sessions->lock);
     struct cbx_session *session = cbx_sessions_find_slot_of_run(sessions, run_id);
     bool own = session != NULL && (principal == NULL || strcmp(session->principal, principal) == 0);
-    int failed = own ? 0 : cbx_fail(err, CBX_ENOTFOUND, "no sandbox has a run '%.40s'", run_id);
+    int failed = 0;
+    if (!own) {
+        failed = cbx_fail(err, CBX_ENOTFOUND, "no sandbox has a run '%.40s'", run_id);
+    }
     if (!failed) {
         memcpy(out, session->id, sizeof(session->id));
         if (audit_seq != NULL) {
@@ -140,8 +144,10 @@ int cbx_sessions_interrupt(struct cbx_sessions *sessions, const struct cbx_sessi
 {
     pthread_mutex_lock(&sessions->lock);
     struct cbx_session *session = find_either(sessions, name);
-    int failed =
-        session == NULL ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", name->id) : 0;
+    int failed = 0;
+    if (session == NULL) {
+        failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", name->id);
+    }
     if (!failed && session->sandbox != NULL) { /* of no effect when nothing runs */
         cbx_sandbox_interrupt(session->sandbox);
     }
@@ -154,11 +160,14 @@ int cbx_sessions_input(struct cbx_sessions *sessions, const struct cbx_session_n
 {
     pthread_mutex_lock(&sessions->lock);
     struct cbx_session *session = find_either(sessions, name);
-    int failed = session == NULL
-                     ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", name->id)
-                 : !cbx_slot_is_entered(session) || session->sandbox == NULL
-                     ? cbx_fail(err, CBX_ESTATE, "nothing runs in session '%s'", name->id)
-                     : cbx_sandbox_input(session->sandbox, line, err);
+    int failed;
+    if (session == NULL) {
+        failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", name->id);
+    } else if (!cbx_slot_is_entered(session) || session->sandbox == NULL) {
+        failed = cbx_fail(err, CBX_ESTATE, "nothing runs in session '%s'", name->id);
+    } else {
+        failed = cbx_sandbox_input(session->sandbox, line, err);
+    }
     pthread_mutex_unlock(&sessions->lock);
     return failed;
 }

@@ -45,9 +45,10 @@ static int read_address(const char *host, uint16_t port, struct address *out, st
     }
     *out = (struct address){ .to.v4 = { .sin_family = AF_INET, .sin_port = htons(port) },
                              .size = sizeof(out->to.v4) };
-    return inet_pton(AF_INET, host, &out->to.v4.sin_addr) == 1
-               ? 0
-               : cbx_fail(err, CBX_EINVAL, "'%s' is no IP address", host);
+    if (inet_pton(AF_INET, host, &out->to.v4.sin_addr) != 1) {
+        return cbx_fail(err, CBX_EINVAL, "'%s' is no IP address", host);
+    }
+    return 0;
 }
 
 /* A socket for the address, not bound yet; -1 and errno. */
@@ -99,7 +100,10 @@ int cbx_http_try_listen(const char *host, uint16_t port, bool *taken, struct cbx
         return 0;
     }
     *taken = fd >= 0 && errno == EADDRINUSE;
-    return *taken ? 0 : fail_listen(host, port, err);
+    if (*taken) {
+        return 0;
+    }
+    return fail_listen(host, port, err);
 }
 
 /* True when a process accepts connections on this socket. */
@@ -164,8 +168,9 @@ int cbx_http_try_listen_unix(const char *path, bool *taken, struct cbx_err *err)
     if (!is_socket(path) && lstat(path, &status) == 0) {
         return cbx_fail(err, CBX_EIO, "cannot listen on '%s': it is another file", path);
     }
-    return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
-               ? 0
-               : cbx_fail(err, CBX_EIO, "cannot listen on '%s': its folder: %s", path,
-                          strerror(errno));
+    if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0) {
+        return cbx_fail(err, CBX_EIO, "cannot listen on '%s': its folder: %s", path,
+                        strerror(errno));
+    }
+    return 0;
 }

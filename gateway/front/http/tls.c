@@ -52,7 +52,10 @@ static int check_pair(const gnutls_datum_t *chain, const gnutls_datum_t *key, st
     int status = gnutls_certificate_set_x509_key_mem2(credentials, chain, key, GNUTLS_X509_FMT_PEM,
                                                       NULL, GNUTLS_PKCS_PLAIN);
     gnutls_certificate_free_credentials(credentials);
-    return status < 0 ? fail(err, "the certificate and its key cannot be used", status) : 0;
+    if (status < 0) {
+        return fail(err, "the certificate and its key cannot be used", status);
+    }
+    return 0;
 }
 
 static int check_time(gnutls_x509_crt_t leaf, int64_t now_s, struct cbx_err *err)
@@ -99,8 +102,12 @@ static int check_leaf(const gnutls_datum_t *chain, int64_t now_s, struct cbx_err
         abort();
     }
     int status = gnutls_x509_crt_import(leaf, chain, GNUTLS_X509_FMT_PEM);
-    int failed = status < 0 ? fail(err, "the certificate cannot be read", status)
-                            : check_time(leaf, now_s, err);
+    int failed;
+    if (status < 0) {
+        failed = fail(err, "the certificate cannot be read", status);
+    } else {
+        failed = check_time(leaf, now_s, err);
+    }
     if (!failed) {
         failed = check_strength(leaf, err);
     }
@@ -119,6 +126,30 @@ static void free_certificate(struct certificate *certificate)
     free(certificate);
 }
 
+/* Returns a status of gnutls. */
+static int import(const gnutls_datum_t *chain, const gnutls_datum_t *key, gnutls_x509_crt_t leaf,
+                  struct certificate *made)
+{
+    made->count = CHAIN_MAX;
+    int status = gnutls_pcert_list_import_x509_raw(made->chain, &made->count, chain,
+                                                   GNUTLS_X509_FMT_PEM, GNUTLS_X509_CRT_LIST_SORT);
+    if (status < 0) {
+        made->count = 0;
+        return status;
+    }
+    status = gnutls_privkey_import_x509_raw(made->key, key, GNUTLS_X509_FMT_PEM, NULL,
+                                            GNUTLS_PKCS_PLAIN);
+    if (status < 0) {
+        return status;
+    }
+    status = gnutls_x509_crt_import(leaf, chain, GNUTLS_X509_FMT_PEM);
+    if (status < 0) {
+        return status;
+    }
+    made->expires_s = gnutls_x509_crt_get_expiration_time(leaf);
+    return 0;
+}
+
 static int read_certificate(const gnutls_datum_t *chain, const gnutls_datum_t *key,
                             struct certificate **out, struct cbx_err *err)
 {
@@ -127,15 +158,7 @@ static int read_certificate(const gnutls_datum_t *chain, const gnutls_datum_t *k
     if (made == NULL || gnutls_privkey_init(&made->key) < 0 || gnutls_x509_crt_init(&leaf) < 0) {
         abort();
     }
-    made->count = CHAIN_MAX;
-    int status = gnutls_pcert_list_import_x509_raw(made->chain, &made->count, chain,
-                                                   GNUTLS_X509_FMT_PEM, GNUTLS_X509_CRT_LIST_SORT);
-    made->count = status < 0 ? 0 : made->count;
-    status = status < 0 ? status
-                        : gnutls_privkey_import_x509_raw(made->key, key, GNUTLS_X509_FMT_PEM, NULL,
-                                                         GNUTLS_PKCS_PLAIN);
-    status = status < 0 ? status : gnutls_x509_crt_import(leaf, chain, GNUTLS_X509_FMT_PEM);
-    made->expires_s = status < 0 ? 0 : gnutls_x509_crt_get_expiration_time(leaf);
+    int status = import(chain, key, leaf, made);
     gnutls_x509_crt_deinit(leaf);
     if (status < 0) {
         free_certificate(made);
@@ -171,7 +194,10 @@ int cbx_tls_write(struct cbx_str chain, struct cbx_str key, int64_t now_s, struc
     cbx_buf_add_bytes(out, &head, sizeof(head));
     cbx_buf_add(out, chain);
     cbx_buf_add(out, key);
-    return out->overflow ? cbx_fail(err, CBX_ETOOBIG, "certificate and key are too large") : 0;
+    if (out->overflow) {
+        return cbx_fail(err, CBX_ETOOBIG, "certificate and key are too large");
+    }
+    return 0;
 }
 
 /* --- using ------------------------------------------------------------------------------------ */

@@ -389,7 +389,10 @@ static int read_answers(struct serving *s, struct cbx_err *err)
     if (given != NULL && !json_is_object(given)) {
         return cbx_fail(err, CBX_EINVAL, "inputResponses must be an object");
     }
-    int failed = state != NULL ? read_state(s, state, err) : 0;
+    int failed = 0;
+    if (state != NULL) {
+        failed = read_state(s, state, err);
+    }
     if (!failed && (state != NULL || s->row->keep == OPEN)) {
         json_object_update(s->answers, given);
     }
@@ -437,7 +440,10 @@ static int seal(const struct serving *s, json_t *result, struct cbx_err *err)
 /* The next round of questions as a result; none when all are answered. */
 static int ask_by_result(struct serving *s, json_t **result, struct cbx_err *err)
 {
-    int failed = has_round(s->row, 0) ? read_answers(s, err) : 0;
+    int failed = 0;
+    if (has_round(s->row, 0)) {
+        failed = read_answers(s, err);
+    }
     json_t *questions = failed ? NULL : make_questions(s);
     while (!failed && questions == NULL && has_round(s->row, s->round)) {
         s->round++;
@@ -448,7 +454,9 @@ static int ask_by_result(struct serving *s, json_t **result, struct cbx_err *err
     }
     CBX_AUTO_JSON asked =
         json_pack("{s:s,s:o}", RESULT_TYPE, INPUT_REQUIRED, "inputRequests", questions);
-    failed = s->row->keep == SEALED ? seal(s, asked, err) : 0;
+    if (s->row->keep == SEALED) {
+        failed = seal(s, asked, err);
+    }
     *result = failed ? NULL : json_incref(asked);
     return failed;
 }
@@ -483,7 +491,9 @@ static int ask_by_requests(struct serving *s, json_t **result, struct cbx_err *e
     for (s->round = 0; has_round(s->row, s->round) && !failed; s->round++) {
         for (size_t i = 0; i < INPUTS && !failed; i++) {
             bool asks = belongs(&inputs[i], s->row, s->round) && can_answer(s->request, &inputs[i]);
-            failed = asks ? ask_one(s, &inputs[i], err) : 0;
+            if (asks) {
+                failed = ask_one(s, &inputs[i], err);
+            }
         }
     }
     return failed;
@@ -522,8 +532,11 @@ static int serve(struct serving *s, json_t **result, struct cbx_err *err)
         return failed;
     }
     send_notices(s);
-    failed =
-        s->request->stateless ? ask_by_result(s, result, err) : ask_by_requests(s, result, err);
+    if (s->request->stateless) {
+        failed = ask_by_result(s, result, err);
+    } else {
+        failed = ask_by_requests(s, result, err);
+    }
     if (failed || *result != NULL) {
         return failed;
     }

@@ -353,11 +353,14 @@ static int begin_question(struct cbx_mcp_sessions *s, struct cbx_str id, struct 
         enqueue(s, session, q);
     }
     pthread_mutex_unlock(&s->lock);
-    return session == NULL
-               ? cbx_fail(err, CBX_EIO, "the client opened no session, so it cannot be asked")
-           : busy ? cbx_fail(err, CBX_EBUSY, "%d questions wait for an answer already",
-                             CBX_MCP_QUESTIONS_MAX)
-                  : 0;
+    if (session == NULL) {
+        return cbx_fail(err, CBX_EIO, "the client opened no session, so it cannot be asked");
+    }
+    if (busy) {
+        return cbx_fail(err, CBX_EBUSY, "%d questions wait for an answer already",
+                        CBX_MCP_QUESTIONS_MAX);
+    }
+    return 0;
 }
 
 int cbx_mcp_session_ask(struct cbx_mcp_sessions *s, struct cbx_str id, const json_t *question,

@@ -259,9 +259,12 @@ static int read_execution(struct cbx_mcp *mcp, const struct cbx_caller *caller, 
     char id[40];
     CBX_AUTO_JSON row = NULL;
     struct cbx_str name = take_segment(&rest);
-    int failed = copy_id(name, id) ? cbx_store_get_execution(mcp->service->store, caller->principal,
-                                                             id, &row, err)
-                                   : CBX_ENOTFOUND;
+    int failed;
+    if (copy_id(name, id)) {
+        failed = cbx_store_get_execution(mcp->service->store, caller->principal, id, &row, err);
+    } else {
+        failed = CBX_ENOTFOUND;
+    }
     if (failed) {
         return failed;
     }
@@ -292,11 +295,13 @@ static int find(struct cbx_mcp *mcp, const struct cbx_caller *caller,
         }
     }
     const struct cbx_str session = CBX_STR("session://"), execution = CBX_STR(CBX_EXECUTION_URI);
-    return cbx_str_starts(uri, session)
-               ? read_session(mcp, caller, claims, cbx_str_sub(uri, session.len, uri.len), out, err)
-           : cbx_str_starts(uri, execution)
-               ? read_execution(mcp, caller, cbx_str_sub(uri, execution.len, uri.len), out, err)
-               : CBX_ENOTFOUND;
+    if (cbx_str_starts(uri, session)) {
+        return read_session(mcp, caller, claims, cbx_str_sub(uri, session.len, uri.len), out, err);
+    }
+    if (cbx_str_starts(uri, execution)) {
+        return read_execution(mcp, caller, cbx_str_sub(uri, execution.len, uri.len), out, err);
+    }
+    return CBX_ENOTFOUND;
 }
 
 int cbx_resource_read(struct cbx_mcp *mcp, const struct cbx_caller *caller,
@@ -309,12 +314,13 @@ int cbx_resource_read(struct cbx_mcp *mcp, const struct cbx_caller *caller,
     int failed = find(mcp, caller, claims, uri, out, &own);
     if (failed) {
         cbx_resource_done(out);
-        return own.text[0] != '\0'
-                   ? cbx_fail(err, failed, "%s", own.text)
-                   : cbx_fail(err, failed,
-                              "nothing is at '%.*s'; resources/list and resources/templates/list "
-                              "have what there is",
-                              CBX_STR_SHOWN(cbx_str_sub(uri, 0, 200)));
+        if (own.text[0] != '\0') {
+            return cbx_fail(err, failed, "%s", own.text);
+        }
+        return cbx_fail(err, failed,
+                        "nothing is at '%.*s'; resources/list and resources/templates/list "
+                        "have what there is",
+                        CBX_STR_SHOWN(cbx_str_sub(uri, 0, 200)));
     }
     struct cbx_str bytes = cbx_buf_str(&out->bytes);
     out->is_text = cbx_str_is_utf8(bytes, NULL) &&

@@ -20,7 +20,10 @@ static int judge_nothing(struct cbx_service *service, struct cbx_err *err)
     if (failed) {
         return failed;
     }
-    return judgement.analysed ? 0 : cbx_fail(err, CBX_EIO, "no analyzer worker gives an answer");
+    if (!judgement.analysed) {
+        return cbx_fail(err, CBX_EIO, "no analyzer worker gives an answer");
+    }
+    return 0;
 }
 
 /* Analyzers are asked once a second at most: clients cannot make probes a load. */

@@ -77,12 +77,13 @@ static int check_four_eyes(const struct cbx_policy *policy, const json_t *decisi
                            const struct cbx_caller *caller, struct cbx_err *err)
 {
     struct cbx_str principal = cbx_json_str(json_object_get(decision, "principal"));
-    return policy->four_eyes && cbx_str_is(principal, caller->principal)
-               ? cbx_fail(err, CBX_EFORBIDDEN,
-                          "policy '%.*s' has four-eyes: another principal than '%s' must approve "
-                          "this",
-                          CBX_STR_SHOWN(policy->name), caller->principal)
-               : 0;
+    if (policy->four_eyes && cbx_str_is(principal, caller->principal)) {
+        return cbx_fail(err, CBX_EFORBIDDEN,
+                        "policy '%.*s' has four-eyes: another principal than '%s' must approve "
+                        "this",
+                        CBX_STR_SHOWN(policy->name), caller->principal);
+    }
+    return 0;
 }
 
 /* Whoever accepts what is to run under a policy needs the right to run under it. False when the answer is made. */
@@ -96,8 +97,10 @@ static bool may_accept(struct cbx_rest_call *call)
             ? cbx_policies_find(policies, cbx_json_str(json_object_get(decision, "policy")))
             : NULL;
     struct cbx_err err = { 0 };
-    int failed =
-        policy != NULL ? cbx_caller_check_mode(call->request->caller, policies, policy, &err) : 0;
+    int failed = 0;
+    if (policy != NULL) {
+        failed = cbx_caller_check_mode(call->request->caller, policies, policy, &err);
+    }
     if (!failed && policy != NULL) {
         failed = check_four_eyes(policy, decision, call->request->caller, &err);
     }

@@ -110,10 +110,11 @@ static int read_options(const json_t *json, struct cbx_opening *opening, json_t 
 {
     struct cbx_limits *limits = &opening->limits;
     struct options o = { .timeout = 300, .memory = CBX_STR("2G"), .cpu = CBX_STR("1") };
-    int failed = json != NULL
-                     ? cbx_json_read(json, option_fields,
-                                     sizeof(option_fields) / sizeof(option_fields[0]), &o, err)
-                     : 0;
+    int failed = 0;
+    if (json != NULL) {
+        failed = cbx_json_read(json, option_fields,
+                               sizeof(option_fields) / sizeof(option_fields[0]), &o, err);
+    }
     if (failed) {
         return cbx_wrap(err, "execution_options");
     }
@@ -167,11 +168,11 @@ int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_
                                &body, err);
     if (!failed && body.isolation.p != NULL) {
         body.limits.isolation = cbx_isolation_of(body.isolation);
-        failed = body.limits.isolation == CBX_LIMIT_UNSET
-                     ? cbx_fail(err, CBX_EINVAL,
-                                "'isolation' is '%.*s', allowed are 'container' and 'gvisor'",
-                                CBX_STR_SHOWN(cbx_str_sub(body.isolation, 0, 64)))
-                     : 0;
+        if (body.limits.isolation == CBX_LIMIT_UNSET) {
+            failed = cbx_fail(err, CBX_EINVAL,
+                              "'isolation' is '%.*s', allowed are 'container' and 'gvisor'",
+                              CBX_STR_SHOWN(cbx_str_sub(body.isolation, 0, 64)));
+        }
     }
     if (failed) {
         return cbx_wrap(err, "limits");

@@ -39,8 +39,16 @@ int cbx_job_join(struct cbx_job *job, struct cbx_str session, struct cbx_err *er
 {
     snprintf(job->session, sizeof(job->session), "%.*s", CBX_STR_ARG(session));
     bool cut = strlen(job->session) != session.len; /* at a NUL */
-    int failed = cut ? CBX_ENOTFOUND : copy_session(job, err);
-    return failed == CBX_ENOTFOUND ? cbx_fail(err, CBX_ENOTFOUND, "Session not found") : failed;
+    int failed;
+    if (cut) {
+        failed = CBX_ENOTFOUND;
+    } else {
+        failed = copy_session(job, err);
+    }
+    if (failed == CBX_ENOTFOUND) {
+        return cbx_fail(err, CBX_ENOTFOUND, "Session not found");
+    }
+    return failed;
 }
 
 /* Records what is not allowed. */
@@ -106,7 +114,10 @@ static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denia
                 (cbx_job_is_alone(job) &&
                  cbx_service_session_is_untouched(job->service, job->principal, job->session)));
     int64_t began = cbx_clock_ms();
-    int failed = may ? cbx_service_have_dependencies(job->service, &d, &set, denial, err) : 0;
+    int failed = 0;
+    if (may) {
+        failed = cbx_service_have_dependencies(job->service, &d, &set, denial, err);
+    }
     *changed = !failed && denial->verdict == CBX_ALLOW && set.len > 0;
     if (*changed) {
         cbx_buf_add(&job->packages, cbx_buf_str(&set));
@@ -159,7 +170,10 @@ static int judge_all(struct cbx_job *job, bool is_first, struct cbx_outcome *den
         failed = install(job, &changed, denial, err);
     }
     *installed = *installed || changed;
-    return changed ? judge(job, denial, err) : failed;
+    if (changed) {
+        return judge(job, denial, err);
+    }
+    return failed;
 }
 
 static bool is_approved(const struct cbx_job *job)
@@ -173,9 +187,10 @@ static int enqueue(struct cbx_job *job, bool *accepted, struct cbx_err *err)
 {
     struct cbx_decisions *decisions = job->service->decisions;
     bool approved = is_approved(job);
-    int failed =
-        approved ? cbx_decisions_use(decisions, job->principal, &job->approval, cbx_clock_ms(), err)
-                 : 0;
+    int failed = 0;
+    if (approved) {
+        failed = cbx_decisions_use(decisions, job->principal, &job->approval, cbx_clock_ms(), err);
+    }
     if (failed) {
         return failed;
     }
@@ -197,15 +212,18 @@ int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_e
     enum { TRIES = 20 };
     bool installed = false;
     denial->verdict = CBX_ALLOW;
-    int refused = job->kind == CBX_ENTRY_CELL
-                      ? cbx_quotas_run(job->service->quotas, job->principal, cbx_clock_ms(), err)
-                      : 0;
+    int refused = 0;
+    if (job->kind == CBX_ENTRY_CELL) {
+        refused = cbx_quotas_run(job->service->quotas, job->principal, cbx_clock_ms(), err);
+    }
     if (refused) {
         return refused;
     }
     for (int i = 0; i < TRIES; i++) {
-        int failed =
-            job->kind != CBX_ENTRY_RESET ? judge_all(job, i == 0, denial, &installed, err) : 0;
+        int failed = 0;
+        if (job->kind != CBX_ENTRY_RESET) {
+            failed = judge_all(job, i == 0, denial, &installed, err);
+        }
         if (failed || denial->verdict != CBX_ALLOW) {
             return failed;
         }
@@ -217,7 +235,10 @@ int cbx_job_accept(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_e
         if (accepted) {
             job->claims.proof = use_voucher(job);
             job->claims.voucher_subject = cbx_str_of(job->voucher_subject);
-            return installed && job->session[0] != '\0' ? keep_packages(job, err) : 0;
+            if (installed && job->session[0] != '\0') {
+                return keep_packages(job, err);
+            }
+            return 0;
         }
         failed = renew_past(job, &installed, err);
         if (failed) {

@@ -400,7 +400,10 @@ static int find_in(struct cbx_decisions *decisions, const char *reader, const ch
     }
     const char *why = why_not(e, wanted, clock_ms);
     *out = e;
-    return why != NULL ? cbx_fail(err, CBX_ESTATE, "%s", why) : 0;
+    if (why != NULL) {
+        return cbx_fail(err, CBX_ESTATE, "%s", why);
+    }
+    return 0;
 }
 
 int cbx_decisions_digest(struct cbx_decisions *decisions, const char *reader, const char *id,
@@ -441,9 +444,12 @@ int cbx_decisions_approval(struct cbx_decisions *decisions, const char *principa
     copy_text(id, text, sizeof(text));
     pthread_mutex_lock(&decisions->lock);
     struct entry *e;
-    int failed = strlen(text) == id.len
-                     ? find_in(decisions, principal, text, APPROVED, clock_ms, &e, err)
-                     : cbx_decisions_fail_unknown(err);
+    int failed;
+    if (strlen(text) == id.len) {
+        failed = find_in(decisions, principal, text, APPROVED, clock_ms, &e, err);
+    } else {
+        failed = cbx_decisions_fail_unknown(err);
+    }
     if (!failed) {
         *out = (struct cbx_approval){ .how = OF_REST };
         snprintf(out->digest, sizeof(out->digest), "%s", e->digest);

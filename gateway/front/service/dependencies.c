@@ -180,12 +180,13 @@ static int check_builtin(const struct asked *asked, struct cbx_err *err)
 {
     bool prefixed = asked->npm && cbx_str_starts(asked->text, CBX_STR("node:"));
     struct cbx_str name = prefixed ? cbx_str_sub(asked->text, 5, asked->text.len) : asked->text;
-    return cbx_known_builtin(name, !asked->npm)
-               ? cbx_fail(err, CBX_EINVAL,
-                          "'%.*s' is part of %s, there is nothing to install; leave it out",
-                          CBX_STR_SHOWN(cbx_str_sub(asked->text, 0, CBX_REQUIREMENT_BYTES_MAX)),
-                          asked->npm ? "Node.js" : "Python")
-               : 0;
+    if (cbx_known_builtin(name, !asked->npm)) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "'%.*s' is part of %s, there is nothing to install; leave it out",
+                        CBX_STR_SHOWN(cbx_str_sub(asked->text, 0, CBX_REQUIREMENT_BYTES_MAX)),
+                        asked->npm ? "Node.js" : "Python");
+    }
+    return 0;
 }
 
 /* --- what is installed ------------------------------------------------------------------------ */
@@ -216,7 +217,10 @@ static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
     struct cbx_request request =
         cbx_service_request(CBX_ACTION_CHECK, d->principal, cbx_dialect_default(), d->policy,
                             CBX_STR(""), cbx_str_of(line), NULL, d->origin);
-    return asked->npm ? 0 : cbx_review(service->flow, &request, NULL, denial, err);
+    if (!asked->npm) {
+        return cbx_review(service->flow, &request, NULL, denial, err);
+    }
+    return 0;
 }
 
 /* --- one of them ------------------------------------------------------------------------------ */
@@ -272,7 +276,10 @@ static int read_asked(const struct cbx_dependencies *d, size_t i, struct asked *
     if (builtin) {
         return builtin;
     }
-    return parse(out) ? 0 : fail_unreadable(out, i, err);
+    if (!parse(out)) {
+        return fail_unreadable(out, i, err);
+    }
+    return 0;
 }
 
 /* Adds to `wanted` where the i-th is. Judges nothing. */

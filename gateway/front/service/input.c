@@ -48,7 +48,10 @@ int cbx_input_give(struct cbx_job *job, const struct cbx_input_wanted *wanted, s
         return cbx_fail(err, CBX_EINVAL, "'stdin_base64' is no Base64");
     }
     cbx_buf_add(&in->bytes, wanted->text);
-    return in->bytes.overflow ? fail_large(wanted->text.len, err) : 0;
+    if (in->bytes.overflow) {
+        return fail_large(wanted->text.len, err);
+    }
+    return 0;
 }
 
 void cbx_input_done(struct cbx_job *job)
@@ -110,7 +113,10 @@ static int send_part(struct cbx_service *service, const char *run,
                                         .proof = part->proof,
                                         .end = part->end };
     int failed = cbx_call_feed(service->flow, &args, part->bytes, NULL, err);
-    return failed == CBX_ENOTFOUND ? cbx_fail(err, CBX_ESTATE, "the execution is over") : failed;
+    if (failed == CBX_ENOTFOUND) {
+        return cbx_fail(err, CBX_ESTATE, "the execution is over");
+    }
+    return failed;
 }
 
 int cbx_input_feed(struct cbx_service *service, const struct cbx_input_part *part,

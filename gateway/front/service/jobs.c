@@ -199,7 +199,10 @@ static int renew_past(void *context, const struct cbx_sha256 *ledger, struct cbx
     struct cbx_job *job = context;
     *done = job->kind == CBX_ENTRY_FILE && cbx_job_is_done(job, ledger);
     cbx_job_set_admitted(job, false); /* what was accepted behind it waits */
-    int failed = *done ? 0 : cbx_job_recall_past(job, err);
+    int failed = 0;
+    if (!*done) {
+        failed = cbx_job_recall_past(job, err);
+    }
     request->subject.past = cbx_buf_str(&job->past);
     request->subject.entries = cbx_buf_str(&job->entries);
     return failed;
@@ -363,16 +366,20 @@ static int submit(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_o
 {
     int64_t began = cbx_clock_ms();
     if (!cbx_job_await_turn(job) || !cbx_live_await_room(job)) {
-        return cbx_live_is_cancelled(job)
-                   ? cbx_fail(err, CBX_ECANCELLED, "cancelled before it began")
-                   : cbx_fail(err, CBX_EIO, "the gateway is stopping");
+        if (cbx_live_is_cancelled(job)) {
+            return cbx_fail(err, CBX_ECANCELLED, "cancelled before it began");
+        }
+        return cbx_fail(err, CBX_EIO, "the gateway is stopping");
     }
     if (cbx_live_check(job, err) != 0) { /* it ends as one that cbx_live_enforce finds */
         bool runs;
         cbx_live_cancel(job->service, job->principal, job->id, &runs, NULL);
         return err->code;
     }
-    int failed = cbx_clock_ms() - began > job->service->fresh_ms ? judge_again(job, err) : 0;
+    int failed = 0;
+    if (cbx_clock_ms() - began > job->service->fresh_ms) {
+        failed = judge_again(job, err);
+    }
     struct cbx_request request = cbx_job_request(job);
     if (failed) {
         return failed;
@@ -458,15 +465,15 @@ static const char *why_denied(const json_t *decision)
 /* What was accepted, and judged again before it began, with another verdict. */
 static int fail_denied(const struct cbx_outcome *outcome, struct cbx_err *err)
 {
-    return outcome->verdict == CBX_ASK
-               ? cbx_fail(err, CBX_EPOLICY,
-                          "nothing ran: what was approved is not what would run now, because its "
-                          "session changed or the gateway was restarted before it began; send it "
-                          "again, so that it is approved again")
-               : cbx_fail(
-                     err, CBX_EPOLICY,
-                     "what the session became before this began does not allow it any more: %s",
-                     why_denied(outcome->decision));
+    if (outcome->verdict == CBX_ASK) {
+        return cbx_fail(err, CBX_EPOLICY,
+                        "nothing ran: what was approved is not what would run now, because its "
+                        "session changed or the gateway was restarted before it began; send it "
+                        "again, so that it is approved again");
+    }
+    return cbx_fail(err, CBX_EPOLICY,
+                    "what the session became before this began does not allow it any more: %s",
+                    why_denied(outcome->decision));
 }
 
 static void run_job(void *context)
@@ -480,8 +487,12 @@ static void run_job(void *context)
     struct cbx_sink sink = {
         .event = take_event, .cancelled = is_stopping, .restart = restart_events, .context = &run
     };
-    int failed =
-        job->recovered ? recover(job, &sink, &outcome, &err) : submit(job, &sink, &outcome, &err);
+    int failed;
+    if (job->recovered) {
+        failed = recover(job, &sink, &outcome, &err);
+    } else {
+        failed = submit(job, &sink, &outcome, &err);
+    }
     if (!failed) {
         err = (struct cbx_err){ 0 }; /* of a failed try before the one that succeeded */
     }

@@ -218,7 +218,10 @@ int cbx_live_cancel(struct cbx_service *service, const char *principal, const ch
     if (!found) {
         return cbx_fail(err, CBX_ENOTFOUND, "there is no such execution that has not ended");
     }
-    int failed = *began ? 0 : store_cancelled(service, own_id, err);
+    int failed = 0;
+    if (!*began) {
+        failed = store_cancelled(service, own_id, err);
+    }
     if (run[0] != '\0') {
         cancel_run(service->flow, run, principal);
     }
@@ -246,9 +249,11 @@ int cbx_live_check(struct cbx_job *job, struct cbx_err *err)
                         cbx_str_of(job->claims.credential), &caller);
     failed = cbx_caller_policy(&caller, cbx_flow_policies(flow), cbx_buf_str(&job->policy), &policy,
                                err);
-    return failed ? cbx_fail(err, CBX_EFORBIDDEN, "principal '%s' may not use policy '%s' any more",
-                             job->principal, job->policy.len > 0 ? job->policy.p : "default")
-                  : 0;
+    if (failed) {
+        return cbx_fail(err, CBX_EFORBIDDEN, "principal '%s' may not use policy '%s' any more",
+                        job->principal, job->policy.len > 0 ? job->policy.p : "default");
+    }
+    return 0;
 }
 
 /* The first one that may not run and is not cancelled: its principal and id. */

@@ -234,8 +234,12 @@ static void store_set(struct cbx_service *service, const struct cbx_sha256 *key,
         return;
     }
     cbx_sha256_hex(key, hex);
-    int failed = set.len > 0 ? cbx_store_remember_set(service->store, hex, cbx_time_ms(), set, &err)
-                             : cbx_store_forget_set(service->store, hex, &err);
+    int failed;
+    if (set.len > 0) {
+        failed = cbx_store_remember_set(service->store, hex, cbx_time_ms(), set, &err);
+    } else {
+        failed = cbx_store_forget_set(service->store, hex, &err);
+    }
     if (failed) {
         cbx_log(CBX_LOG_WARNING, "what packages were resolved to is not stored: %s", err.text);
     }

@@ -241,9 +241,10 @@ static int check_place(struct cbx_service *service, const char *principal, size_
                        struct cbx_err *err)
 {
     CBX_AUTO_JSON open = NULL;
-    int failed = service->quotas != NULL
-                     ? cbx_service_list_sessions(service, principal, &open, NULL, err)
-                     : 0;
+    int failed = 0;
+    if (service->quotas != NULL) {
+        failed = cbx_service_list_sessions(service, principal, &open, NULL, err);
+    }
     if (failed) {
         return failed;
     }
@@ -295,5 +296,8 @@ int cbx_service_close_session(struct cbx_service *service, const char *principal
             failed = cbx_store_remove_session(service->store, id, err);
         }
     }
-    return failed == CBX_ENOTFOUND ? cbx_fail(err, CBX_ENOTFOUND, "Session not found") : failed;
+    if (failed == CBX_ENOTFOUND) {
+        return cbx_fail(err, CBX_ENOTFOUND, "Session not found");
+    }
+    return failed;
 }

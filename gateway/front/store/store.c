@@ -73,9 +73,10 @@ int cbx_store_execute_locked(struct cbx_store *store, const char *sql, const cha
                              int count, int *changed, struct cbx_err *err)
 {
     sqlite3_stmt *statement = cbx_store_prepare(store, sql, texts, count);
-    int failed = statement == NULL || sqlite3_step(statement) != SQLITE_DONE
-                     ? cbx_store_fail(store, err)
-                     : 0;
+    int failed = 0;
+    if (statement == NULL || sqlite3_step(statement) != SQLITE_DONE) {
+        failed = cbx_store_fail(store, err);
+    }
     if (changed != NULL) {
         *changed = sqlite3_changes(store->db);
     }
@@ -102,10 +103,12 @@ static int fetch(struct cbx_store *store, const char *sql, const char *principal
     pthread_mutex_lock(&store->lock);
     sqlite3_stmt *statement = cbx_store_prepare(store, sql, values, 2);
     int step = statement != NULL ? sqlite3_step(statement) : SQLITE_ERROR;
-    int failed = step == SQLITE_ROW ? 0
-                 : step == SQLITE_DONE
-                     ? cbx_fail(err, CBX_ENOTFOUND, "there is nothing with id '%.64s'", id)
-                     : cbx_store_fail(store, err);
+    int failed = 0;
+    if (step == SQLITE_DONE) {
+        failed = cbx_fail(err, CBX_ENOTFOUND, "there is nothing with id '%.64s'", id);
+    } else if (step != SQLITE_ROW) {
+        failed = cbx_store_fail(store, err);
+    }
     for (int i = 0; i < count && !failed; i++) {
         const char *text = (const char *)sqlite3_column_text(statement, i);
         columns[i] = text != NULL ? strdup(text) : NULL;
@@ -169,7 +172,10 @@ int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx
     if (failed) {
         return failed;
     }
-    return changed == 0 ? cbx_fail(err, CBX_ENOTFOUND, "there is no session '%.64s'", id) : 0;
+    if (changed == 0) {
+        return cbx_fail(err, CBX_ENOTFOUND, "there is no session '%.64s'", id);
+    }
+    return 0;
 }
 
 int cbx_store_add_execution(struct cbx_store *store, const struct cbx_stored_execution *e,
@@ -239,9 +245,10 @@ static int make_room_for(struct cbx_store *store, const char *id, int64_t bytes,
         snprintf(principal, sizeof(principal), "%s", (const char *)sqlite3_column_text(row, 1));
     }
     cbx_store_release(row);
-    int failed = bytes > store->limits.short_bytes
-                     ? cbx_store_make_room(store, session, principal, bytes, err)
-                     : 0;
+    int failed = 0;
+    if (bytes > store->limits.short_bytes) {
+        failed = cbx_store_make_room(store, session, principal, bytes, err);
+    }
     if (!failed) {
         cbx_store_count_bytes(store, session, principal, bytes);
     }
@@ -261,7 +268,10 @@ int cbx_store_set_execution(struct cbx_store *store, const char *id, const char 
     }
     const char *const values[] = { status, completed_at, results != NULL ? text.p : NULL, id };
     pthread_mutex_lock(&store->lock);
-    int failed = results != NULL ? make_room_for(store, id, (int64_t)text.len, err) : 0;
+    int failed = 0;
+    if (results != NULL) {
+        failed = make_room_for(store, id, (int64_t)text.len, err);
+    }
     if (!failed) {
         failed = cbx_store_execute_locked(
             store, "UPDATE executions SET status=?, completed_at=?, results=? WHERE id=?", values,
@@ -313,7 +323,10 @@ static int fetch_rows(struct cbx_store *store, const char *sql, const char *cons
         }
         json_array_append_new(rows, row);
     }
-    int failed = step != SQLITE_DONE ? cbx_store_fail(store, err) : 0;
+    int failed = 0;
+    if (step != SQLITE_DONE) {
+        failed = cbx_store_fail(store, err);
+    }
     cbx_store_release(statement);
     pthread_mutex_unlock(&store->lock);
     if (failed) {
@@ -383,7 +396,10 @@ int cbx_store_page_past(struct cbx_store *store, const char *session, int64_t af
     snprintf(texts[2], sizeof(texts[2]), "%lld", (long long)limit);
     const char *const values[] = { session, texts[0], texts[1], texts[2] };
     pthread_mutex_lock(&store->lock);
-    int failed = store->begun_bytes > 0 ? cbx_store_merge_begun(store, err) : 0;
+    int failed = 0;
+    if (store->begun_bytes > 0) {
+        failed = cbx_store_merge_begun(store, err);
+    }
     pthread_mutex_unlock(&store->lock);
     if (failed) {
         return failed;
@@ -494,9 +510,9 @@ int cbx_store_recall_set(struct cbx_store *store, const char *key, int64_t oldes
                        "INTEGER)",
                        oldest, key, columns, 2, err);
     if (!failed) {
-        failed = cbx_buf_add_cstr(out, columns[0]) != 0
-                     ? cbx_fail(err, CBX_ETOOBIG, "what is stored of packages is too large")
-                     : 0;
+        if (cbx_buf_add_cstr(out, columns[0]) != 0) {
+            failed = cbx_fail(err, CBX_ETOOBIG, "what is stored of packages is too large");
+        }
         *made_ms = strtoll(columns[1], NULL, 10);
     }
     free(columns[0]);

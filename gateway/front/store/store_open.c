@@ -94,7 +94,10 @@ static int open_file(struct cbx_store *store, const char *folder, const char *na
                      int *out, struct cbx_err *err)
 {
     *out = openat(store->dir, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
-    return *out >= 0 ? 0 : cbx_fail(err, CBX_EIO, "'%s/%s': %s", folder, name, strerror(errno));
+    if (*out < 0) {
+        return cbx_fail(err, CBX_EIO, "'%s/%s': %s", folder, name, strerror(errno));
+    }
+    return 0;
 }
 
 static int take_lock(struct cbx_store *store, const char *folder, struct cbx_err *err)
@@ -183,9 +186,10 @@ int cbx_store_merge_begun(struct cbx_store *store, struct cbx_err *err)
         return failed;
     }
     store->begun_bytes = 0;
-    return ftruncate(store->begun_fd, 0) == 0
-               ? 0
-               : cbx_fail(err, CBX_EIO, "the list of begun runs: %s", strerror(errno));
+    if (ftruncate(store->begun_fd, 0) != 0) {
+        return cbx_fail(err, CBX_EIO, "the list of begun runs: %s", strerror(errno));
+    }
+    return 0;
 }
 
 static int open_begun(struct cbx_store *store, const char *folder, struct cbx_err *err)
@@ -203,7 +207,10 @@ static int append_begun(struct cbx_store *store, const char *line, size_t len, s
     ssize_t n = write(store->begun_fd, line, len);
     if (n == (ssize_t)len) {
         store->begun_bytes += n;
-        return store->begun_bytes > BEGUN_MAX_BYTES ? cbx_store_merge_begun(store, err) : 0;
+        if (store->begun_bytes > BEGUN_MAX_BYTES) {
+            return cbx_store_merge_begun(store, err);
+        }
+        return 0;
     }
     int failed = cbx_fail(err, CBX_EIO, "the list of begun runs: %s", strerror(errno));
     if (n > 0 && ftruncate(store->begun_fd, store->begun_bytes) < 0) {
@@ -219,9 +226,12 @@ int cbx_store_begin_execution(struct cbx_store *store, const char *id, uint64_t 
     int len = snprintf(line, sizeof(line), "%.36s %llu\n", id, (unsigned long long)audit_seq);
     pthread_mutex_lock(&store->lock);
     bool in_memory = store->begun_fd < 0;
-    int failed = !in_memory ? append_begun(store, line, (size_t)len, err)
-                 : merge_line(store, line) == SQLITE_DONE ? 0
-                                                          : cbx_store_fail(store, err);
+    int failed = 0;
+    if (!in_memory) {
+        failed = append_begun(store, line, (size_t)len, err);
+    } else if (merge_line(store, line) != SQLITE_DONE) {
+        failed = cbx_store_fail(store, err);
+    }
     pthread_mutex_unlock(&store->lock);
     return failed;
 }
@@ -229,9 +239,10 @@ int cbx_store_begin_execution(struct cbx_store *store, const char *id, uint64_t 
 int cbx_store_check(struct cbx_store *store, struct cbx_err *err)
 {
     pthread_mutex_lock(&store->lock);
-    int failed = store->failure[0] != '\0'
-                     ? cbx_fail(err, CBX_EIO, "the last result was not stored: %s", store->failure)
-                     : 0;
+    int failed = 0;
+    if (store->failure[0] != '\0') {
+        failed = cbx_fail(err, CBX_EIO, "the last result was not stored: %s", store->failure);
+    }
     pthread_mutex_unlock(&store->lock);
     if (failed) {
         return failed;
@@ -261,11 +272,12 @@ static int open_tables(struct cbx_store *store, const char *path, struct cbx_err
 {
     int flags =
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
-    return sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK ||
-                   sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK ||
-                   !cbx_store_run(store, schema) || !migrate(store)
-               ? cbx_store_fail(store, err)
-               : 0;
+    if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK ||
+        sqlite3_busy_timeout(store->db, 5000) != SQLITE_OK || !cbx_store_run(store, schema) ||
+        !migrate(store)) {
+        return cbx_store_fail(store, err);
+    }
+    return 0;
 }
 
 static int open_folder(struct cbx_store *store, const char *folder, struct cbx_err *err)
@@ -291,8 +303,12 @@ int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
                    struct cbx_store **out, struct cbx_err *err)
 {
     CBX_AUTO(store) store = make_store(limits);
-    int failed =
-        folder != NULL ? open_folder(store, folder, err) : open_tables(store, ":memory:", err);
+    int failed;
+    if (folder != NULL) {
+        failed = open_folder(store, folder, err);
+    } else {
+        failed = open_tables(store, ":memory:", err);
+    }
     if (failed) {
         return failed;
     }
@@ -326,7 +342,10 @@ int cbx_store_try(const char *folder, bool *busy, struct cbx_err *err)
     *busy = false;
     store->dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (store->dir < 0) {
-        return errno == ENOENT ? 0 : cbx_fail(err, CBX_EIO, "'%s': %s", folder, strerror(errno));
+        if (errno != ENOENT) {
+            return cbx_fail(err, CBX_EIO, "'%s': %s", folder, strerror(errno));
+        }
+        return 0;
     }
     store->lock_fd = openat(store->dir, "codebox.lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (store->lock_fd >= 0 && flock(store->lock_fd, LOCK_SH | LOCK_NB) < 0) {

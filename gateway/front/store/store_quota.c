@@ -112,7 +112,10 @@ int cbx_store_count_all(struct cbx_store *store, struct cbx_err *err)
                               sqlite3_column_int64(rows, 2));
     }
     cbx_store_release(rows);
-    return step == SQLITE_DONE ? 0 : cbx_store_fail(store, err);
+    if (step != SQLITE_DONE) {
+        return cbx_store_fail(store, err);
+    }
+    return 0;
 }
 
 /* --- dropping ----------------------------------------------------------------------------------- */
@@ -156,7 +159,9 @@ static int drop_oldest(struct cbx_store *store, const struct share *share, int64
     *dropped = 0;
     while (!failed && bytes - *dropped > most && count > 0) {
         count = find_droppable(store, share, rows);
-        failed = count < 0 ? cbx_store_fail(store, err) : 0;
+        if (count < 0) {
+            failed = cbx_store_fail(store, err);
+        }
         for (int i = 0; i < count && !failed && bytes - *dropped > most; i++) {
             char id[24];
             const char *const values[] = { id };
@@ -189,7 +194,10 @@ static int find_largest(struct cbx_store *store, char out[CBX_NAME_MAX + 1], int
         *more = i == 0 ? bytes : *more - bytes;
     }
     cbx_store_release(rows);
-    return step == SQLITE_DONE ? 0 : cbx_store_fail(store, err);
+    if (step != SQLITE_DONE) {
+        return cbx_store_fail(store, err);
+    }
+    return 0;
 }
 
 /* With the lock, in a transaction: drops the oldest rows of the principal that has most, until another one has as much, and so on. So
@@ -229,10 +237,13 @@ static int make_room_below(struct cbx_store *store, const struct share *share, i
     int64_t most = quota - quota / 8 - bytes, dropped;
     most = most > 0 ? most : 0;
     bool begun = cbx_store_run(store, "BEGIN");
-    failed = !begun ? cbx_store_fail(store, err)
-             : share->session == NULL && share->principal == NULL
-                 ? drop_largest(store, most, err)
-                 : drop_oldest(store, share, bytes_of(store, share), most, &dropped, err);
+    if (!begun) {
+        failed = cbx_store_fail(store, err);
+    } else if (share->session == NULL && share->principal == NULL) {
+        failed = drop_largest(store, most, err);
+    } else {
+        failed = drop_oldest(store, share, bytes_of(store, share), most, &dropped, err);
+    }
     if (!failed) {
         failed = cbx_store_count_all(store, err);
     }
@@ -254,9 +265,10 @@ int cbx_store_make_room(struct cbx_store *store, const char *session, const char
     enum { MIB = 1024 * 1024 };
     const struct share of_session = { .session = session },
                        of_principal = { .principal = principal };
-    int failed = session[0] != '\0'
-                     ? make_room_below(store, &of_session, store->limits.session_bytes, bytes, err)
-                     : 0;
+    int failed = 0;
+    if (session[0] != '\0') {
+        failed = make_room_below(store, &of_session, store->limits.session_bytes, bytes, err);
+    }
     if (failed == CBX_ETOOBIG) {
         return cbx_fail(
             err, CBX_ETOOBIG,
@@ -276,12 +288,13 @@ int cbx_store_make_room(struct cbx_store *store, const char *session, const char
     if (!failed) {
         failed = make_room_below(store, &all, store->limits.store_bytes, bytes, err);
     }
-    return failed != CBX_ETOOBIG
-               ? failed
-               : cbx_fail(err, CBX_EBUSY,
-                          "the code of open sessions and what runs leave no room below %lld MiB; "
-                          "close sessions, or try again later",
-                          (long long)(store->limits.store_bytes / MIB));
+    if (failed != CBX_ETOOBIG) {
+        return failed;
+    }
+    return cbx_fail(err, CBX_EBUSY,
+                    "the code of open sessions and what runs leave no room below %lld MiB; "
+                    "close sessions, or try again later",
+                    (long long)(store->limits.store_bytes / MIB));
 }
 
 int cbx_store_check_space(const struct cbx_store *store, int code, struct cbx_err *err)
@@ -295,12 +308,13 @@ int cbx_store_check_space(const struct cbx_store *store, int code, struct cbx_er
         return cbx_fail(err, code, "the file system of the state directory: %s", strerror(errno));
     }
     int64_t bytes = (int64_t)status.f_bavail * (int64_t)status.f_frsize;
-    return bytes >= store->limits.free_bytes
-               ? 0
-               : cbx_fail(err, code,
-                          "the file system of the state directory has %lld MiB free, and the last "
-                          "%lld MiB are left to the audit log; free some space",
-                          (long long)(bytes / MIB), (long long)(store->limits.free_bytes / MIB));
+    if (bytes < store->limits.free_bytes) {
+        return cbx_fail(err, code,
+                        "the file system of the state directory has %lld MiB free, and the last "
+                        "%lld MiB are left to the audit log; free some space",
+                        (long long)(bytes / MIB), (long long)(store->limits.free_bytes / MIB));
+    }
+    return 0;
 }
 
 size_t cbx_store_result_max(struct cbx_store *store, const char **reason)

@@ -131,7 +131,10 @@ static int allow_when(scmp_filter_ctx filter, const struct when *rules, size_t c
 
 static int fail_filter(int failed, struct cbx_err *err)
 {
-    return failed == 0 ? 0 : cbx_fail(err, CBX_EIO, "seccomp: %s", strerror(-failed));
+    if (failed != 0) {
+        return cbx_fail(err, CBX_EIO, "seccomp: %s", strerror(-failed));
+    }
+    return 0;
 }
 
 /* --- the worker ------------------------------------------------------------------------------- */

@@ -144,9 +144,10 @@ static int drop_bounding(uint64_t kept, struct cbx_err *err)
         }
     }
     /* A program that root starts would get what the bounding set leaves. */
-    return prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED) < 0
-               ? fail_drop("root's gain by execve", err)
-               : 0;
+    if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED) < 0) {
+        return fail_drop("root's gain by execve", err);
+    }
+    return 0;
 }
 
 static int set_capabilities(uint64_t kept)
@@ -183,14 +184,19 @@ static int drop_ids(enum cbx_role role, struct cbx_err *err)
         (roles[role].files_of_caller && keep_file_ids(user, group, kept) < 0)) {
         return fail_drop("the user id", err);
     }
-    return kept != 0 && set_capabilities(kept) < 0 ? fail_drop("a capability", err) : 0;
+    if (kept != 0 && set_capabilities(kept) < 0) {
+        return fail_drop("a capability", err);
+    }
+    return 0;
 }
 
 static int drop_capabilities(uint64_t kept, struct cbx_err *err)
 {
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    return set_capabilities(kept & effective_capabilities()) < 0 ? fail_drop("a capability", err)
-                                                                 : 0;
+    if (set_capabilities(kept & effective_capabilities()) < 0) {
+        return fail_drop("a capability", err);
+    }
+    return 0;
 }
 
 int cbx_privileges_drop(enum cbx_role role, const char *root, struct cbx_err *err)

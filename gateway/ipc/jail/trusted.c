@@ -109,8 +109,10 @@ static int begin_at_root(struct walk *w, struct cbx_err *err)
     cbx_fd_auto(&w->at);
     w->done[0] = '\0';
     w->at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return w->at < 0 || fstat(w->at, &status) < 0 ? fail_at(w, "", err)
-                                                  : check_above(w, &status, err);
+    if (w->at < 0 || fstat(w->at, &status) < 0) {
+        return fail_at(w, "", err);
+    }
+    return check_above(w, &status, err);
 }
 
 /* Removes the first part of the rest; false when none is left. */
@@ -147,7 +149,10 @@ static int follow(struct walk *w, const char *part, const struct stat *link, str
         snprintf(w->rest, sizeof(w->rest), "%s/%s", target, rest) >= (int)sizeof(w->rest)) {
         return fail_too_long(w, err);
     }
-    return target[0] == '/' ? begin_at_root(w, err) : 0;
+    if (target[0] == '/') {
+        return begin_at_root(w, err);
+    }
+    return 0;
 }
 
 static int enter(struct walk *w, const char *part, bool last, struct cbx_err *err)
@@ -168,7 +173,10 @@ static int enter(struct walk *w, const char *part, bool last, struct cbx_err *er
                (int)(sizeof(w->done) - len)) {
         return fail_too_long(w, err);
     }
-    return last ? check_last(w, &status, err) : check_above(w, &status, err);
+    if (last) {
+        return check_last(w, &status, err);
+    }
+    return check_above(w, &status, err);
 }
 
 /* May something be made in the directory that was reached? */
@@ -201,7 +209,10 @@ static int step(struct walk *w, const char *part, bool last, struct cbx_err *err
     }
     if (found < 0 && errno == ENOENT && w->kind->tries) {
         w->missing = may_make(w);
-        return w->missing ? 0 : fail_at(w, part, err);
+        if (!w->missing) {
+            return fail_at(w, part, err);
+        }
+        return 0;
     }
     if (found < 0 && errno == ENOENT && w->kind->makes) {
         found = mkdirat(w->at, part, 0700) < 0 && errno != EEXIST
@@ -229,9 +240,10 @@ static int begin(struct walk *w, const char *path, struct cbx_err *err)
     if (path[0] != '/' && getcwd(here, sizeof(here)) == NULL) {
         return fail_at(w, path, err);
     }
-    return snprintf(w->rest, sizeof(w->rest), "%s/%s", here, path) < (int)sizeof(w->rest)
-               ? begin_at_root(w, err)
-               : fail_too_long(w, err);
+    if (snprintf(w->rest, sizeof(w->rest), "%s/%s", here, path) < (int)sizeof(w->rest)) {
+        return begin_at_root(w, err);
+    }
+    return fail_too_long(w, err);
 }
 
 int cbx_trusted_open(const struct cbx_trusted_kind *kind, const char *path, int *out,
@@ -240,10 +252,16 @@ int cbx_trusted_open(const struct cbx_trusted_kind *kind, const char *path, int 
     struct walk w = { .kind = kind, .at = -1 };
     char part[NAME_MAX + 1];
     bool last = false;
-    int failed = path[0] == '\0' ? cbx_fail(err, kind->code, "%s has no name", kind->what)
-                                 : begin(&w, path, err);
+    int failed;
+    if (path[0] == '\0') {
+        failed = cbx_fail(err, kind->code, "%s has no name", kind->what);
+    } else {
+        failed = begin(&w, path, err);
+    }
     while (!failed && !w.missing && take_part(&w, part, &last)) {
-        failed = strcmp(part, ".") == 0 && !last ? 0 : step(&w, part, last, err);
+        if (strcmp(part, ".") != 0 || last) {
+            failed = step(&w, part, last, err);
+        }
     }
     if (w.missing) {
         cbx_fd_auto(&w.at);

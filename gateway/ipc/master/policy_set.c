@@ -177,7 +177,10 @@ int cbx_policies_read(struct cbx_str bytes, struct cbx_policies *out, struct cbx
     if (loaded.items == NULL || loaded.granted == NULL) {
         abort();
     }
-    int failed = count == 0 ? cbx_fail(err, CBX_EPROTO, "a set of policies is empty") : 0;
+    int failed = 0;
+    if (count == 0) {
+        failed = cbx_fail(err, CBX_EPROTO, "a set of policies is empty");
+    }
     while (!failed && bytes.len > 0) {
         failed = read_one(&bytes, &loaded, err);
     }

@@ -34,9 +34,10 @@ int cbx_reload_add(struct cbx_buf *set, const struct cbx_reload_part *part, stru
     cbx_buf_add_bytes(set, &head, sizeof(head));
     cbx_buf_add(set, part->bytes);
     cbx_buf_add_bytes(set, padding, (ALIGN - part->bytes.len % ALIGN) % ALIGN);
-    return set->overflow ? cbx_fail(err, CBX_ETOOBIG, "what is loaded has more than %zu bytes",
-                                    set->max_bytes)
-                         : 0;
+    if (set->overflow) {
+        return cbx_fail(err, CBX_ETOOBIG, "what is loaded has more than %zu bytes", set->max_bytes);
+    }
+    return 0;
 }
 
 bool cbx_reload_next(struct cbx_str *rest, struct cbx_reload_part *out)
@@ -77,8 +78,10 @@ static int await(int fd, short events, int64_t deadline_ms, struct cbx_err *err)
     struct pollfd ready = { .fd = fd, .events = events };
     int64_t left = deadline_ms - cbx_clock_ms();
     int n = left > 0 ? poll(&ready, 1, (int)left) : 0;
-    return n > 0 || (n < 0 && errno == EINTR) ? 0
-                                              : cbx_fail(err, CBX_ETIMEDOUT, "it does not answer");
+    if (n > 0 || (n < 0 && errno == EINTR)) {
+        return 0;
+    }
+    return cbx_fail(err, CBX_ETIMEDOUT, "it does not answer");
 }
 
 static int send_all(int fd, struct cbx_str bytes, int64_t deadline_ms, struct cbx_err *err)
@@ -118,7 +121,9 @@ int cbx_reload_send(int fd, enum cbx_reload_process process, uint64_t first_numb
     cbx_buf_init(&own, CBX_RELOAD_BYTES_MAX);
     int failed = 0;
     while (!failed && cbx_reload_next(&set, &part)) {
-        failed = (part.processes & process) != 0 ? cbx_reload_add(&own, &part, err) : 0;
+        if ((part.processes & process) != 0) {
+            failed = cbx_reload_add(&own, &part, err);
+        }
     }
     if (!failed) {
         failed = send_message(fd, first_number, cbx_buf_str(&own), deadline, err);
@@ -137,7 +142,10 @@ int cbx_reload_send(int fd, enum cbx_reload_process process, uint64_t first_numb
     if (failed) {
         return failed;
     }
-    return answer == taken ? 0 : cbx_fail(err, CBX_ESTATE, "it could not take the new set over");
+    if (answer != taken) {
+        return cbx_fail(err, CBX_ESTATE, "it could not take the new set over");
+    }
+    return 0;
 }
 
 /* --- the other processes ---------------------------------------------------------------------- */

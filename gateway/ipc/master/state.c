@@ -31,9 +31,10 @@ int cbx_state_default(char *out, size_t size, struct cbx_err *err)
             err, CBX_EINVAL,
             "no place for state: neither XDG_STATE_HOME nor HOME is set; say --state DIR");
     }
-    return n < (int)size
-               ? 0
-               : cbx_fail(err, CBX_ETOOBIG, "the path of the state directory is too long");
+    if (n >= (int)size) {
+        return cbx_fail(err, CBX_ETOOBIG, "the path of the state directory is too long");
+    }
+    return 0;
 }
 
 /* The rules and words of the state directory. */
@@ -153,10 +154,11 @@ static int give_front_files(int folder, uid_t owner, struct cbx_err *err)
                             front_files[i], (unsigned)owner, strerror(errno));
         }
     }
-    return give(folder, owner, S_IFDIR) < 0
-               ? cbx_fail(err, CBX_EIO, "the folder 'front' cannot be given to user %u: %s",
-                          (unsigned)owner, strerror(errno))
-               : 0;
+    if (give(folder, owner, S_IFDIR) < 0) {
+        return cbx_fail(err, CBX_EIO, "the folder 'front' cannot be given to user %u: %s",
+                        (unsigned)owner, strerror(errno));
+    }
+    return 0;
 }
 
 int cbx_state_make_front(const char *path, uid_t owner, char *out, size_t size, struct cbx_err *err)
@@ -198,7 +200,8 @@ int cbx_state_find_front(const char *path, char *out, size_t size, struct cbx_er
     if (old && exists(dir, "front/" OLD_DATABASE)) {
         return fail_both(path, err);
     }
-    return snprintf(out, size, "%s%s", path, old ? "" : "/front") < (int)size
-               ? 0
-               : cbx_fail(err, CBX_ETOOBIG, "the path of the state directory is too long");
+    if (snprintf(out, size, "%s%s", path, old ? "" : "/front") >= (int)size) {
+        return cbx_fail(err, CBX_ETOOBIG, "the path of the state directory is too long");
+    }
+    return 0;
 }

@@ -45,16 +45,18 @@ int cbx_variables_add(int fd, const struct cbx_variable *v, struct cbx_err *err)
                              part_of(v->file),
                              part_of(v->value) };
     size_t total = sizeof(head) + v->name.len + v->file.len + v->value.len;
-    return writev(fd, parts, sizeof(parts) / sizeof(parts[0])) == (ssize_t)total
-               ? 0
-               : cbx_fail(err, CBX_EIO, "memory for the variables: %s", strerror(errno));
+    if (writev(fd, parts, sizeof(parts) / sizeof(parts[0])) != (ssize_t)total) {
+        return cbx_fail(err, CBX_EIO, "memory for the variables: %s", strerror(errno));
+    }
+    return 0;
 }
 
 int cbx_variables_seal(int fd, struct cbx_err *err)
 {
-    return fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0
-               ? 0
-               : cbx_fail(err, CBX_EIO, "memory for the variables: %s", strerror(errno));
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+        return cbx_fail(err, CBX_EIO, "memory for the variables: %s", strerror(errno));
+    }
+    return 0;
 }
 
 static struct cbx_str take(const struct cbx_variables *all, size_t *at, size_t len, bool *good)

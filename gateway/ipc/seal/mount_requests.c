@@ -48,10 +48,14 @@ int cbx_mounts_read(const json_t *asked, json_t **out, struct cbx_err *err)
     json_array_foreach((json_t *)(uintptr_t)asked, i, item)
     {
         struct cbx_mount_request request = { 0 };
-        int failed = json_is_string(item) ? cbx_mount_parse(cbx_json_str(item), &request, err)
-                     : json_is_object(item)
-                         ? read_point(item, &request, err)
-                         : cbx_fail(err, CBX_EINVAL, "mount %zu is no text and no object", i + 1);
+        int failed;
+        if (json_is_string(item)) {
+            failed = cbx_mount_parse(cbx_json_str(item), &request, err);
+        } else if (json_is_object(item)) {
+            failed = read_point(item, &request, err);
+        } else {
+            failed = cbx_fail(err, CBX_EINVAL, "mount %zu is no text and no object", i + 1);
+        }
         if (failed) {
             return cbx_wrap(err, "mounts");
         }
@@ -76,10 +80,13 @@ int cbx_mounts_add_option(const char *text, json_t **list, struct cbx_err *err)
         cbx_buf_add(&full, cbx_str_sub(cbx_buf_str(&full), 0, len));
     }
     struct cbx_mount_request request = { 0 };
-    int failed = full.overflow
-                     ? cbx_fail(err, CBX_ETOOBIG, "its paths have more than %d bytes each",
-                                CBX_MOUNT_PATH_MAX - 1)
-                     : cbx_mount_parse(cbx_buf_str(&full), &request, err);
+    int failed;
+    if (full.overflow) {
+        failed = cbx_fail(err, CBX_ETOOBIG, "its paths have more than %d bytes each",
+                          CBX_MOUNT_PATH_MAX - 1);
+    } else {
+        failed = cbx_mount_parse(cbx_buf_str(&full), &request, err);
+    }
     if (failed) {
         return cbx_wrap(err, "--mount");
     }
@@ -98,9 +105,9 @@ static int read_text(const json_t *item, struct cbx_mount_request *out, struct c
     int failed = cbx_mount_parse(cbx_json_str(item), out, err);
     if (!failed) {
         cbx_mount_write(out, &text);
-        failed = cbx_str_equal(cbx_buf_str(&text), cbx_json_str(item))
-                     ? 0
-                     : cbx_fail(err, CBX_EINVAL, "a mount is not in its canonical form");
+        if (!cbx_str_equal(cbx_buf_str(&text), cbx_json_str(item))) {
+            failed = cbx_fail(err, CBX_EINVAL, "a mount is not in its canonical form");
+        }
     }
     return failed;
 }
@@ -137,18 +144,21 @@ int cbx_mounts_check(const struct cbx_policy *policy, const json_t *mounts, stru
                         CBX_MOUNTS_MAX);
     }
     struct cbx_mount_request *requests = calloc(count + 1, sizeof(*requests));
-    int failed = requests == NULL ? cbx_fail(err, CBX_ETOOBIG, "out of memory") : 0;
+    int failed = 0;
+    if (requests == NULL) {
+        failed = cbx_fail(err, CBX_ETOOBIG, "out of memory");
+    }
     for (size_t i = 0; i < count && !failed; i++) {
         failed = read_text(json_array_get(mounts, i), &requests[i], err);
         if (!failed) {
             failed = judge(policy, &requests[i], err);
         }
         for (size_t k = 0; k < i && !failed; k++) {
-            failed = overlap(&requests[i], &requests[k])
-                         ? cbx_fail(err, CBX_EINVAL,
-                                    "two mounts overlap in the sandbox: '%.100s' and '%.100s'",
-                                    requests[k].container, requests[i].container)
-                         : 0;
+            if (overlap(&requests[i], &requests[k])) {
+                failed = cbx_fail(err, CBX_EINVAL,
+                                  "two mounts overlap in the sandbox: '%.100s' and '%.100s'",
+                                  requests[k].container, requests[i].container);
+            }
         }
     }
     free(requests);

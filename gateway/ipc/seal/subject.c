@@ -82,10 +82,11 @@ int cbx_environment_check(const struct cbx_policy *policy, const json_t *environ
         }
         bytes += strlen(name) + text.len + 2;
     }
-    return bytes <= CBX_VARIABLES_BYTES_MAX
-               ? 0
-               : cbx_fail(err, CBX_ETOOBIG, "the variables have %zu bytes, allowed are %d", bytes,
-                          CBX_VARIABLES_BYTES_MAX);
+    if (bytes > CBX_VARIABLES_BYTES_MAX) {
+        return cbx_fail(err, CBX_ETOOBIG, "the variables have %zu bytes, allowed are %d", bytes,
+                        CBX_VARIABLES_BYTES_MAX);
+    }
+    return 0;
 }
 
 json_t *cbx_environment_hashes(const json_t *environment)

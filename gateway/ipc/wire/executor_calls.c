@@ -121,9 +121,10 @@ static int check_text(struct cbx_str *text, const char *name, struct cbx_err *er
     if (text->p == NULL) {
         *text = CBX_STR("");
     }
-    return memchr(text->p, '\0', text->len) == NULL
-               ? 0
-               : cbx_fail(err, CBX_EINVAL, "field '%s' has a NUL in it", name);
+    if (memchr(text->p, '\0', text->len) != NULL) {
+        return cbx_fail(err, CBX_EINVAL, "field '%s' has a NUL in it", name);
+    }
+    return 0;
 }
 
 static int check_list(const json_t *list, const char *name, struct cbx_err *err)
@@ -155,10 +156,11 @@ static int read_arguments(enum cbx_executor_call call, const json_t *header, voi
     int failed = cbx_json_read(bare, fields, count, out, err);
     for (size_t i = 0; i < count && !failed; i++) {
         void *member = (char *)out + fields[i].offset;
-        failed = fields[i].type == CBX_JSON_STR ? check_text(member, fields[i].name, err)
-                 : fields[i].type == CBX_JSON_ARRAY
-                     ? check_list(*(const json_t **)member, fields[i].name, err)
-                     : 0;
+        if (fields[i].type == CBX_JSON_STR) {
+            failed = check_text(member, fields[i].name, err);
+        } else if (fields[i].type == CBX_JSON_ARRAY) {
+            failed = check_list(*(const json_t **)member, fields[i].name, err);
+        }
     }
     if (failed) {
         cbx_wrap(err, "%s", cbx_call_name(call));

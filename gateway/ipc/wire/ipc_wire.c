@@ -166,9 +166,10 @@ static int parse_header(struct parts *p, struct cbx_err *err)
     p->message.bytes.len = p->lengths[1];
     p->message.bytes.p[p->lengths[1]] = '\0';
     int failed = cbx_json_parse(json, CBX_WIRE_HEADER_MAX, &p->message.header, err);
-    return failed || !json_is_object(p->message.header)
-               ? cbx_fail(err, CBX_EPROTO, "a message's header is no JSON object")
-               : 0;
+    if (failed || !json_is_object(p->message.header)) {
+        return cbx_fail(err, CBX_EPROTO, "a message's header is no JSON object");
+    }
+    return 0;
 }
 
 int cbx_wire_receive(int fd, int timeout_ms, struct cbx_message *out, struct cbx_err *err)
@@ -221,7 +222,10 @@ int cbx_wire_send_fd(int fd, int passed, char tag, struct cbx_err *err)
     ssize_t n;
     while ((n = sendmsg(fd, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR) {
     }
-    return n == 1 ? 0 : cbx_fail(err, CBX_EIO, "passing a descriptor: %s", strerror(errno));
+    if (n != 1) {
+        return cbx_fail(err, CBX_EIO, "passing a descriptor: %s", strerror(errno));
+    }
+    return 0;
 }
 
 int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err)

@@ -36,9 +36,10 @@ static int check_name(const struct cbx_http_mcp *headers, struct cbx_str name, s
     if (!decode(headers->name, &decoded)) {
         return fail("Mcp-Name", "is malformed", err);
     }
-    return cbx_str_equal(cbx_buf_str(&decoded), name)
-               ? 0
-               : fail("Mcp-Name", "is not the name in the body", err);
+    if (!cbx_str_equal(cbx_buf_str(&decoded), name)) {
+        return fail("Mcp-Name", "is not the name in the body", err);
+    }
+    return 0;
 }
 
 int cbx_mcp_headers_match(const struct cbx_http_mcp *headers, const struct cbx_rpc_message *request,

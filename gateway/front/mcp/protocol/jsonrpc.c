@@ -103,10 +103,11 @@ static int parse_replaced(struct cbx_str line, int failed, struct cbx_rpc_messag
         abort();
     }
     memcpy(copy, line.p != NULL ? line.p : "", line.len);
-    return cbx_unpaired_replace(copy, line.len, &out->unpaired)
-               ? cbx_json_parse((struct cbx_str){ .p = copy, .len = line.len }, CBX_RPC_LINE_MAX,
-                                &out->json, err)
-               : failed;
+    if (cbx_unpaired_replace(copy, line.len, &out->unpaired)) {
+        return cbx_json_parse((struct cbx_str){ .p = copy, .len = line.len }, CBX_RPC_LINE_MAX,
+                              &out->json, err);
+    }
+    return failed;
 }
 
 static int parse(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_err *err)

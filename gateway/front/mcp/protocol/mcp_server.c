@@ -102,14 +102,20 @@ static int check_claim(struct exchange *x, const json_t *meta, struct cbx_err *e
     if (!cbx_str_is(cbx_json_str(version), STATELESS_VERSION)) {
         return fail_version(x, cbx_json_str(version), err);
     }
-    return level != NULL ? check_log_level(level, err) : 0;
+    if (level != NULL) {
+        return check_log_level(level, err);
+    }
+    return 0;
 }
 
 static int read_era(struct exchange *x, struct cbx_err *err)
 {
     const json_t *meta = json_object_get(x->request->params, "_meta");
     x->era = json_object_get(meta, META_VERSION) != NULL ? ERA_STATELESS : ERA_HANDSHAKE;
-    return x->era == ERA_STATELESS ? check_claim(x, meta, err) : 0;
+    if (x->era == ERA_STATELESS) {
+        return check_claim(x, meta, err);
+    }
+    return 0;
 }
 
 /* --- the methods ------------------------------------------------------------------------------ */
@@ -184,9 +190,10 @@ static int answer_discover(struct exchange *x, json_t **result, struct cbx_err *
 static int check_cursor(const struct exchange *x, struct cbx_err *err)
 {
     const json_t *cursor = json_object_get(x->request->params, "cursor");
-    return cursor != NULL && !json_is_null(cursor)
-               ? fail_params(err, "the list has one page, this server gives no cursors")
-               : 0;
+    if (cursor != NULL && !json_is_null(cursor)) {
+        return fail_params(err, "the list has one page, this server gives no cursors");
+    }
+    return 0;
 }
 
 static int answer_list(struct exchange *x, json_t **result, struct cbx_err *err)
@@ -264,11 +271,15 @@ static int answer_call(struct exchange *x, json_t **result, struct cbx_err *err)
         return 0;
     }
     CBX_AUTO_DONE(mcp_retry) retry = { 0 };
-    int failed = x->era == ERA_STATELESS
-                     ? cbx_mcp_retry_read(x->mcp, cbx_mcp_caller(x->peer)->principal,
-                                          x->request->params, &retry, err)
-                     : 0;
-    return failed ? CBX_RPC_INVALID_PARAMS : call_tool(x, name, &retry, result, err);
+    int failed = 0;
+    if (x->era == ERA_STATELESS) {
+        failed = cbx_mcp_retry_read(x->mcp, cbx_mcp_caller(x->peer)->principal, x->request->params,
+                                    &retry, err);
+    }
+    if (failed) {
+        return CBX_RPC_INVALID_PARAMS;
+    }
+    return call_tool(x, name, &retry, result, err);
 }
 
 static int answer_resources(struct exchange *x, json_t **result, struct cbx_err *err)
@@ -454,7 +465,11 @@ static int dispatch(struct exchange *x, json_t **result, struct cbx_err *err)
         return failed;
     }
     bool replaced = x->mcp->fixtures != NULL && method->with_fixtures == REPLACED;
-    failed = replaced ? answer_fixture(x, result, err) : method->answer(x, result, err);
+    if (replaced) {
+        failed = answer_fixture(x, result, err);
+    } else {
+        failed = method->answer(x, result, err);
+    }
     if (!failed && x->era == ERA_STATELESS) {
         complete_result(*result, method->cacheable);
     }
@@ -526,13 +541,18 @@ static int check_headers(struct exchange *x, const struct cbx_http_mcp *headers,
         cbx_json_str(json_object_get(json_object_get(x->request->params, "_meta"), META_VERSION));
     bool differs = version.p != NULL && headers->version.p != NULL &&
                    !cbx_str_equal(version, headers->version);
-    int code = differs ? 0 : read_era(x, err);
+    int code = 0;
+    if (!differs) {
+        code = read_era(x, err);
+    }
     x->era = differs ? ERA_STATELESS : x->era;
     if (code != 0) {
         return code;
     }
-    return x->era == ERA_STATELESS ? cbx_mcp_headers_match(headers, x->request, version, err)
-                                   : check_handshake_version(headers->version, err);
+    if (x->era == ERA_STATELESS) {
+        return cbx_mcp_headers_match(headers, x->request, version, err);
+    }
+    return check_handshake_version(headers->version, err);
 }
 
 int cbx_mcp_check(struct cbx_mcp *mcp, const struct cbx_rpc_message *request,
@@ -549,7 +569,9 @@ int cbx_mcp_check(struct cbx_mcp *mcp, const struct cbx_rpc_message *request,
         code = CBX_RPC_METHOD_NOT_FOUND;
         out->status = out->stateless ? 404 : 200;
     }
-    code = code != 0 ? code : check_capabilities(&x, err);
+    if (code == 0) {
+        code = check_capabilities(&x, err);
+    }
     out->data = x.data;
     return code;
 }

@@ -349,15 +349,20 @@ json_t *cbx_mcp_ask_by_request(const struct cbx_tool_call *call, struct cbx_job 
     struct cbx_err err = { 0 };
     CBX_AUTO_JSON response = ask(call, job, asking, &err);
     if (response == NULL) {
-        return err.code == CBX_EBUSY ? cbx_content_of_error(&err, asking)
-               : err.code == CBX_ETIMEDOUT
-                   ? refuse(call, asking, "did not answer the question in time")
-                   : refuse(call, asking, "did not answer the question");
+        if (err.code == CBX_EBUSY) {
+            return cbx_content_of_error(&err, asking);
+        }
+        if (err.code == CBX_ETIMEDOUT) {
+            return refuse(call, asking, "did not answer the question in time");
+        }
+        return refuse(call, asking, "did not answer the question");
     }
     if (cbx_tool_is_cancelled(call)) {
         return refuse(call, asking, "cancelled the call");
     }
     json_t *refusal = refuse_answer(call, asking, read_answer(response));
-    return refusal != NULL ? refusal
-                           : approve(call, asking->digest, asking->id, "handshake", &job->approval);
+    if (refusal != NULL) {
+        return refusal;
+    }
+    return approve(call, asking->digest, asking->id, "handshake", &job->approval);
 }

@@ -178,9 +178,10 @@ static int decode(struct cbx_str base64, struct cbx_buf *out, struct cbx_err *er
             cbx_buf_add_char(&text, base64.p[i]);
         }
     }
-    return cbx_base64_decode(cbx_buf_str(&text), out)
-               ? 0
-               : cbx_fail(err, CBX_EINVAL, "'base64' is no Base64");
+    if (!cbx_base64_decode(cbx_buf_str(&text), out)) {
+        return cbx_fail(err, CBX_EINVAL, "'base64' is no Base64");
+    }
+    return 0;
 }
 
 json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
@@ -197,15 +198,19 @@ json_t *cbx_tool_write_file(const struct cbx_tool_call *call,
     name = cbx_str_starts(name, CBX_STR("/workspace/")) ? cbx_str_sub(name, 11, name.len) : name;
     snprintf(session, sizeof(session), "%.*s", CBX_STR_ARG(arguments->session));
     cbx_buf_add(&path, name);
-    int failed =
-        (arguments->text.p == NULL) == (arguments->base64.p == NULL)
-            ? cbx_fail(&err, CBX_EINVAL, "give one of 'text' and 'base64'")
-        : path.len == 0 || strlen(path.p) != name.len || strlen(session) != arguments->session.len
-            ? cbx_fail(&err, CBX_EINVAL, "'path' and 'session' have characters, and no NUL")
-            : 0;
+    int failed = 0;
+    if ((arguments->text.p == NULL) == (arguments->base64.p == NULL)) {
+        failed = cbx_fail(&err, CBX_EINVAL, "give one of 'text' and 'base64'");
+    } else if (path.len == 0 || strlen(path.p) != name.len ||
+               strlen(session) != arguments->session.len) {
+        failed = cbx_fail(&err, CBX_EINVAL, "'path' and 'session' have characters, and no NUL");
+    }
     if (!failed) {
-        failed = arguments->text.p != NULL ? cbx_buf_add(&bytes, arguments->text)
-                                           : decode(arguments->base64, &bytes, &err);
+        if (arguments->text.p != NULL) {
+            failed = cbx_buf_add(&bytes, arguments->text);
+        } else {
+            failed = decode(arguments->base64, &bytes, &err);
+        }
     }
     if (!failed) {
         failed =

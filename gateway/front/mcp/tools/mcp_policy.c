@@ -217,8 +217,10 @@ json_t *cbx_tool_check(const struct cbx_tool_call *call, const struct cbx_tool_a
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     const char *language = cbx_dialect_of(arguments->language, &err);
-    const struct cbx_policy *policy =
-        language != NULL ? cbx_mcp_policy(call->mcp, cbx_mcp_caller(call->peer), &err) : NULL;
+    if (language == NULL) {
+        return cbx_content_of_error(&err, NULL);
+    }
+    const struct cbx_policy *policy = cbx_mcp_policy(call->mcp, cbx_mcp_caller(call->peer), &err);
     if (policy == NULL) {
         return cbx_content_of_error(&err, NULL);
     }

@@ -163,9 +163,11 @@ static json_t *run_job(const struct cbx_tool_call *call, struct cbx_job *job)
     }
     json_t *result;
     if (!await(call, id, has_ended, p)) {
-        result = cbx_tool_is_cancelled(call)
-                     ? cbx_content_of_failure("killed", NULL, "the call was cancelled")
-                     : describe_running(call->mcp->service, id, session);
+        if (cbx_tool_is_cancelled(call)) {
+            result = cbx_content_of_failure("killed", NULL, "the call was cancelled");
+        } else {
+            result = describe_running(call->mcp->service, id, session);
+        }
     } else if (p->err.code != 0 && (cbx_service_is_stopping(call->mcp->service) ||
                                     cbx_service_says_stop(call->mcp->service))) {
         result =

@@ -162,8 +162,10 @@ int cbx_tools_call(struct cbx_str name, const struct cbx_tool_call *call, json_t
     struct cbx_tool_arguments arguments;
     CBX_AUTO_DONE(buf) errors;
     cbx_buf_init(&errors, 8192);
-    *result = cbx_tool_read(tool, call->arguments, &arguments, &errors)
-                  ? tool->call(call, &arguments)
-                  : cbx_content_of_failure("invalid", NULL, errors.p);
+    if (cbx_tool_read(tool, call->arguments, &arguments, &errors)) {
+        *result = tool->call(call, &arguments);
+    } else {
+        *result = cbx_content_of_failure("invalid", NULL, errors.p);
+    }
     return 0;
 }
