@@ -80,7 +80,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-format \
+.PHONY: all check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-style check-format \
         setup engine demo test live bench install uninstall clean help FORCE
 
 all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/natives/shell-loader.so $B/natives/python_guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
@@ -259,7 +259,7 @@ bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_session $B/tests/be
 
 # --- checks -------------------------------------------------------------------------------------------------
 
-check: check-markers check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols check-names ## everything that needs no engine
+check: check-markers check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols check-names check-style ## everything that needs no engine
 
 # What the checks of `make test` run, built in parallel; the checks themselves print one after another.
 .PHONY: test-programs
@@ -358,6 +358,9 @@ check-symbols: $(MODULES:%=$B/lib%.a) ## every global symbol starts with cbx_
 
 check-names: ## comments and READMEs name only what exists
 	$Q.ci/check-names
+
+check-style: ## a step that failed returns at once; ?: only chooses between two values
+	$Q.ci/check-style
 
 check-format: ## clang-format of Debian 12 changes nothing
 	$Qclang-format --dry-run -Werror $$(find $(MODULES) tests fuzz -name '*.[ch]' -not -path 'tests/cases/c/*' -not -path 'tests/bypass/*' -not -path 'fuzz/corpus/*') && echo '  ok    format'
