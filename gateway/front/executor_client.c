@@ -347,12 +347,12 @@ int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
                         "program and standard input have %zu bytes, allowed are %d",
                         judgement->text.len + request->options.input.len, CBX_WIRE_BYTES_MAX);
     }
-    CBX_AUTO_MEM char *environment = request->subject.environment != NULL
-                                         ? json_dumps(request->subject.environment, JSON_COMPACT)
-                                         : NULL;
+    const struct cbx_asked *asked = cbx_subject_asked(&request->subject);
+    CBX_AUTO_MEM char *environment =
+        asked->environment != NULL ? json_dumps(asked->environment, JSON_COMPACT) : NULL;
     args.proof = request->subject.proof;
     args.environment = cbx_str_of(environment != NULL ? environment : "");
-    args.packages = request->subject.packages;
+    args.packages = cbx_asked_packages(asked);
     CBX_AUTO_JSON header = cbx_submit_args_json(&args);
     struct following f = {
         .options = &request->options, .sink = sink, .out = out, .flow = flow, .request = request

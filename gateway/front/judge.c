@@ -181,16 +181,7 @@ static json_t *make_request(const struct cbx_policy *policy, const struct cbx_su
     json_object_set_new(request, "policy", cbx_json_text(policy->name));
     json_object_set_new(request, "action", json_string(cbx_action_name(subject->action)));
     cbx_subject_write(subject, request);
-    json_t *environment = cbx_environment_hashes(subject->environment);
-    if (environment != NULL) {
-        json_object_set_new(request, "environment", environment);
-    }
-    if (subject->packages.len > 0) {
-        json_object_set_new(request, "packages", cbx_json_text(subject->packages));
-    }
-    if (subject->limits != NULL) {
-        cbx_limits_write(subject->limits, request);
-    }
+    json_object_set_new(request, "asked", cbx_asked_concealed(cbx_subject_asked(subject)));
     json_object_set_new(request, "past_bytes", json_integer((json_int_t)subject->past.len));
     json_object_set_new(request, "entries_bytes", json_integer((json_int_t)subject->entries.len));
     return request;

@@ -62,11 +62,11 @@ int cbx_review_judge(struct cbx_flow *flow, const struct cbx_request *request,
     if (failed) {
         return failed;
     }
-    failed = cbx_environment_check(policy, subject->environment, err);
+    failed = cbx_environment_check(policy, cbx_subject_asked(subject)->environment, err);
     if (failed) {
         return failed;
     }
-    failed = cbx_mounts_check(policy, subject->mounts, err);
+    failed = cbx_mounts_check(policy, cbx_subject_asked(subject)->mounts, err);
     if (failed) {
         return failed;
     }
@@ -142,9 +142,7 @@ static void note_limits(struct cbx_flow *flow, const struct cbx_request *request
         out->limits = policy->limits;
         out->hosts = cbx_hosts_of(policy);
         out->installs = cbx_policy_installs(policy, request->subject.language);
-        if (request->subject.limits != NULL) {
-            cbx_limits_tighten(&out->limits, request->subject.limits);
-        }
+        cbx_limits_tighten(&out->limits, &cbx_subject_asked(&request->subject)->limits);
     }
 }
 

@@ -38,8 +38,8 @@ struct cbx_worker {
 struct analysis_request {
     struct cbx_str policy, action;
     struct cbx_subject subject;
-    struct cbx_limits limits;
-    struct cbx_str isolation;
+    const json_t *asked;
+    struct cbx_asked read; /* what `asked` has */
     int64_t past_bytes, entries_bytes;
     struct cbx_str source; /* not a field of the header */
 };
@@ -59,71 +59,30 @@ struct analysis_request {
         .name = #member, .type = CBX_JSON_STR,                                                     \
         .offset = offsetof(struct analysis_request, subject.member), .max = (most)                 \
     }
-#define LIMIT(member)                                                                              \
-    {                                                                                              \
-        .name = #member, .type = CBX_JSON_INT,                                                     \
-        .offset = offsetof(struct analysis_request, limits.member), .max = INT64_MAX               \
-    }
-#define WORD(member)                                                                               \
-    {                                                                                              \
-        .name = #member, .type = CBX_JSON_STR,                                                     \
-        .offset = offsetof(struct analysis_request, member), .max = 16                             \
-    }
-#define LIMIT_OF_DURATION  LIMIT
-#define LIMIT_OF_CPUS      LIMIT
-#define LIMIT_OF_BYTES     LIMIT
-#define LIMIT_OF_INT       LIMIT
-#define LIMIT_OF_ISOLATION WORD
 static const struct cbx_json_field request_fields[] = {
     FIELD(policy, STR, true, CBX_NAME_MAX),
     FIELD(action, STR, true, 16),
     FIELD(past_bytes, INT, false, CBX_PAST_BYTES_MAX),
     FIELD(entries_bytes, INT, false, CBX_WIRE_BYTES_MAX),
-    { .name = "arguments",
-      .type = CBX_JSON_ARRAY,
-      .offset = offsetof(struct analysis_request, subject.arguments),
-      .max = CBX_ARGUMENTS_MAX },
-    { .name = "mounts",
-      .type = CBX_JSON_ARRAY,
-      .offset = offsetof(struct analysis_request, subject.mounts),
-      .min = 1,
-      .max = CBX_MOUNTS_MAX },
-    { .name = "environment",
-      .type = CBX_JSON_OBJECT,
-      .offset = offsetof(struct analysis_request, subject.environment) },
-    { .name = "packages",
-      .type = CBX_JSON_STR,
-      .offset = offsetof(struct analysis_request, subject.packages),
-      .max = CBX_PACKAGE_SET_BYTES_MAX },
+    FIELD(asked, OBJECT, true, 0),
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) TEXT(member, max_bytes),
 #define CBX_CLAIM(member, max_bytes, meaning)              CLAIM(member, max_bytes),
 #include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
-#define CBX_LIMIT(member, key, type, ...) LIMIT_OF_##type(member),
-#include "policies/limits.def"
-#undef CBX_LIMIT
 };
 #undef FIELD
 #undef TEXT
-#undef LIMIT
-#undef WORD
+#undef CLAIM
 
-/* *out borrows from the message. */
+/* *out borrows from the message; what it asks for is owned (cbx_asked_done). */
 static int read_request(const struct cbx_message *message, struct analysis_request *out,
                         struct cbx_err *err)
 {
-    struct analysis_request request = { 0 };
-    cbx_limits_unset(&request.limits);
+    struct analysis_request request = { .read = cbx_asked_nothing };
     int failed = cbx_json_read(message->header, request_fields,
                                sizeof(request_fields) / sizeof(request_fields[0]), &request, err);
     if (failed) {
         return failed;
-    }
-    if (request.isolation.p != NULL) {
-        request.limits.isolation = cbx_isolation_of(request.isolation);
-        if (request.limits.isolation == CBX_LIMIT_UNSET) {
-            return cbx_fail(err, CBX_EPROTO, "the request's isolation does not exist");
-        }
     }
     struct cbx_str bytes = cbx_buf_str(&message->bytes);
     size_t past = (size_t)request.past_bytes, entries = (size_t)request.entries_bytes;
@@ -135,8 +94,12 @@ static int read_request(const struct cbx_message *message, struct analysis_reque
     request.subject.past = cbx_str_sub(bytes, 0, past);
     request.subject.entries = cbx_str_sub(bytes, past, past + entries);
     request.source = cbx_str_sub(bytes, past + entries, bytes.len);
+    failed = cbx_asked_read(request.asked, &request.read, err);
+    if (failed) {
+        return failed;
+    }
     *out = request;
-    out->subject.limits = &out->limits;
+    out->subject.asked = &out->read;
     return 0;
 }
 
@@ -217,7 +180,7 @@ static int read_past(const struct cbx_worker *worker, const struct cbx_policy *p
         }
     }
     for (int64_t deadline = cbx_clock_ms() + REPLAY_MS; cbx_entry_next(&rest, &entry);) {
-        replay(policy, subject->mounts, &entry, deadline, arena, out);
+        replay(policy, subject->asked->mounts, &entry, deadline, arena, out);
     }
     if (rest.len != 0) {
         return cbx_fail(err, CBX_EPROTO, "an entry of the past is malformed");
@@ -331,7 +294,8 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
 {
     const struct cbx_subject *subject = &request->subject;
     bool is_file = subject->action == CBX_ACTION_FILE;
-    struct cbx_strs folders = cbx_mounts_writable(subject->mounts, arena);
+    const struct cbx_asked *asked = cbx_subject_asked(subject);
+    struct cbx_strs folders = cbx_mounts_writable(asked->mounts, arena);
     struct cbx_analysis analysis = { .source = request->source,
                                      .past = subject->session.len > 0 ? past : NULL,
                                      .folders = &folders,
@@ -341,7 +305,7 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
                                      .now = cbx_time_ms() / 1000 };
     struct cbx_decision decision = { 0 };
     int failed = cbx_analyze(policy, &analysis, arena, &decision, err);
-    const struct cbx_packages_question installed = question_of(request, subject->packages);
+    const struct cbx_packages_question installed = question_of(request, cbx_asked_packages(asked));
     if (failed) {
         return failed;
     }
@@ -357,7 +321,6 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
     cbx_buf_init(&files, CBX_FILES_MAX * CBX_SHA256_HEX);
     struct cbx_judged judged = { .policy = policy,
                                  .subject = subject,
-                                 .granted = cbx_policies_granted(worker->policies, policy),
                                  .decision = &decision,
                                  .ledger = past->ledger,
                                  .entry = cbx_entry_hash(&entry) };
@@ -423,11 +386,11 @@ static int judge(const struct cbx_worker *worker, const struct cbx_message *mess
         return judge_install(worker, &request, policy, arena, answer, bytes, err);
     }
     CBX_AUTO_DONE(past) past = { 0 };
-    failed = cbx_environment_check(policy, request.subject.environment, err);
+    failed = cbx_environment_check(policy, request.read.environment, err);
     if (failed) {
         return failed;
     }
-    failed = cbx_mounts_check(policy, request.subject.mounts, err);
+    failed = cbx_mounts_check(policy, request.read.mounts, err);
     if (failed) {
         return failed;
     }
@@ -445,11 +408,8 @@ static void rehearse(const struct cbx_policies *policies, struct cbx_arena *aren
 {
     static const struct cbx_worker_secrets none;
     const struct cbx_worker rehearsal = { .policies = policies, .secrets = &none };
-    const struct cbx_limits no_limits = { 0 };
     const struct analysis_request request = {
-        .subject = { .action = CBX_ACTION_RUN,
-                     .language = CBX_STR("python"),
-                     .limits = &no_limits },
+        .subject = { .action = CBX_ACTION_RUN, .language = CBX_STR("python") },
         .source = CBX_STR("import os\nprint(os.getcwd())\n"),
     };
     struct cbx_sha256 begin = cbx_ledger_begin(CBX_STR(""), &policies->items[0]->sha256);

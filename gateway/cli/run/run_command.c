@@ -297,15 +297,15 @@ static int report_outcome(const struct cbx_run_program *program, struct output *
 /* Installs the packages, writes the files into the workspace and runs the program: what a step denies ends it. */
 static int carry_out(struct cbx_flow *flow, const struct cbx_words *with,
                      struct cbx_run_workspace *workspace, struct cbx_request *request,
-                     struct cbx_buf *set, const struct cbx_sink *sink, struct cbx_outcome *outcome,
-                     struct cbx_err *err)
+                     struct cbx_asked *asked, const struct cbx_sink *sink,
+                     struct cbx_outcome *outcome, struct cbx_err *err)
 {
     CBX_AUTO_DONE(judgement) judgement = { 0 };
     int failed = cbx_run_workspace_judge(workspace, request, outcome, err);
     if (failed || outcome->verdict != CBX_ALLOW) {
         return failed;
     }
-    failed = cbx_run_packages(flow, with, request, set, &judgement, outcome, err);
+    failed = cbx_run_packages(flow, with, request, asked, &judgement, outcome, err);
     if (failed || outcome->verdict != CBX_ALLOW) {
         return failed;
     }
@@ -352,6 +352,9 @@ static int run_program(const struct cbx_options *options, const struct cbx_run_p
         (struct cbx_run_interrupt){ .flow = flow, .principal = cbx_str_of(principal) };
     cbx_run_interrupt_catch();
     struct cbx_sink sink = { .event = take_event, .cancelled = is_interrupted, .context = &output };
+    CBX_AUTO_DONE(asked) asked = cbx_asked_nothing;
+    asked.arguments = json_incref(program->arguments);
+    asked.mounts = json_incref((json_t *)(uintptr_t)flow->mounts);
     struct cbx_request request = {
         .subject = { .action = CBX_ACTION_RUN,
                      .language = cbx_str_of(program->language),
@@ -359,8 +362,7 @@ static int run_program(const struct cbx_options *options, const struct cbx_run_p
                      .session = CBX_STR(""),
                      .origin = CBX_STR("run"),
                      .file_name = cbx_str_of(program->name),
-                     .arguments = program->arguments,
-                     .mounts = flow->mounts },
+                     .asked = &asked },
         .source = cbx_buf_str(&program->source),
         .options = { .interactive = !feeds,
                      .has_input = feeds,
@@ -368,11 +370,10 @@ static int run_program(const struct cbx_options *options, const struct cbx_run_p
                      .note = note_run,
                      .context = &output },
     };
-    CBX_AUTO_DONE(buf) set;
     CBX_AUTO_DONE(run_workspace) workspace;
-    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
     cbx_run_workspace_init(&workspace, flow, &program->uploads, &request);
-    int failed = carry_out(flow, &options->with, &workspace, &request, &set, &sink, &outcome, &err);
+    int failed =
+        carry_out(flow, &options->with, &workspace, &request, &asked, &sink, &outcome, &err);
     bool interrupted = output.interrupt.handled > 0;
     int unread = cbx_run_feed_end(feed, failed ? &(struct cbx_err){ 0 } : &err);
     int status = 0;

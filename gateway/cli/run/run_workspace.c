@@ -37,8 +37,9 @@ static int open_session(struct cbx_run_workspace *workspace, const struct cbx_re
                         struct cbx_outcome *denial, struct cbx_err *err)
 {
     struct cbx_request request = request_for(program, CBX_ACTION_OPEN);
-    request.subject.packages = program->subject.packages;
-    request.subject.mounts = program->subject.mounts;
+    struct cbx_asked asked = *cbx_subject_asked(&program->subject); /* borrowed */
+    asked.arguments = NULL;
+    request.subject.asked = &asked;
     int failed = cbx_review(workspace->flow, &request, NULL, denial, err);
     if (failed || denial->verdict != CBX_ALLOW) {
         return failed;

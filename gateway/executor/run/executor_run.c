@@ -4,9 +4,9 @@
 #include "gateway/executor/callers.h"
 #include "gateway/executor/executor_internal.h"
 #include "gateway/executor/packages/executor_packages.h"
+#include "gateway/executor/run/derive.h"
 #include "gateway/executor/run/executor_approval.h"
 #include "gateway/executor/run/executor_network.h"
-#include "gateway/executor/run/policy_check.h"
 #include "gateway/ipc/metrics.h"
 #include "gateway/ipc/wire/relay.h"
 #include "policies/base/clock.h"
@@ -432,15 +432,17 @@ static int check(struct cbx_executor *e, const struct cbx_submit_args *args,
     return failed;
 }
 
-/* Adds what a permit has beside the decision. */
-static int complete(struct cbx_executor *e, struct cbx_sealed *sealed, struct cbx_buf *imports,
+/* Adds what permit and record have of the policy. */
+static int complete(struct cbx_executor *e, const struct cbx_submit_args *args,
+                    struct cbx_sealed *sealed, struct cbx_str text, struct cbx_buf *imports,
                     struct cbx_err *err)
 {
+    const struct cbx_policies *policies = cbx_policy_history_of(&e->policies, sealed->number);
+    cbx_executor_derive(policies, sealed, text, args->packages);
     cbx_buf_init(imports, CBX_IMPORTS_BYTES_MAX);
     pthread_mutex_lock(&e->lock);
-    int failed =
-        cbx_import_cache_list(&e->imports, cbx_policy_history_of(&e->policies, sealed->number),
-                              &sealed->fields, sealed->issued_ms / 1000, imports, err);
+    int failed = cbx_import_cache_list(&e->imports, policies, &sealed->fields,
+                                       sealed->issued_ms / 1000, imports, err);
     pthread_mutex_unlock(&e->lock);
     sealed->fields.imports = cbx_buf_str(imports);
     return failed;
@@ -501,12 +503,11 @@ static int examine(struct cbx_executor *e, const struct cbx_submit_args *args,
     if (failed) {
         return failed;
     }
-    failed = complete(e, sealed, imports, err);
+    failed = complete(e, args, sealed, text, imports, err);
     if (failed) {
         return failed;
     }
-    return cbx_grants_read_set(args->environment, json_object_get(sealed->json, "environment"),
-                               environment, err);
+    return cbx_grants_read_set(args->environment, sealed->asked.environment, environment, err);
 }
 
 int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,

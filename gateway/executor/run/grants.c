@@ -42,10 +42,9 @@ void cbx_grants_done(struct cbx_grants *grants)
     *grants = (struct cbx_grants){ 0 };
 }
 
-int cbx_grants_read_set(struct cbx_str text, const json_t *sealed, json_t **out,
+int cbx_grants_read_set(struct cbx_str text, const json_t *hashes, json_t **out,
                         struct cbx_err *err)
 {
-    const json_t *hashes = json_object_get(sealed, "set");
     CBX_AUTO_JSON set = NULL;
     CBX_AUTO_JSON own = NULL;
     *out = NULL;

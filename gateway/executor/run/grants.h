@@ -18,9 +18,9 @@ struct cbx_grants {
 int cbx_grants_init(struct cbx_grants *grants, int fd, struct cbx_err *err);
 void cbx_grants_done(struct cbx_grants *grants);
 
-/* The values that a caller sets: JSON {NAME: VALUE}, checked against what the decision has of them (the `environment` of the seal). Empty
+/* The values that a caller sets: JSON {NAME: VALUE}, checked against what the decision has of them (`environment` of what it asks for). Empty
  * text = none. *out is a new reference, or NULL. CBX_ESEAL. */
-int cbx_grants_read_set(struct cbx_str text, const json_t *sealed, json_t **out,
+int cbx_grants_read_set(struct cbx_str text, const json_t *hashes, json_t **out,
                         struct cbx_err *err);
 
 /* Gives a sandbox that was claimed what the policy passes, and what the caller sets (NULL = nothing). `key` is the instance's. */

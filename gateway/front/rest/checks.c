@@ -46,8 +46,8 @@ void cbx_rest_check(struct cbx_rest_call *call)
         return;
     }
     const char *language = cbx_dialect_of(body.language, &err);
-    CBX_AUTO_JSON mounts = NULL;
-    if (language == NULL || cbx_mounts_read(body.mounts, &mounts, &err) != 0) {
+    CBX_AUTO_DONE(asked) asked = cbx_asked_nothing;
+    if (language == NULL || cbx_mounts_read(body.mounts, &asked.mounts, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
@@ -56,9 +56,8 @@ void cbx_rest_check(struct cbx_rest_call *call)
     }
     struct cbx_request request =
         cbx_service_request(CBX_ACTION_CHECK, cbx_rest_principal(call), language, body.policy,
-                            CBX_STR(""), body.code, NULL, CBX_STR("rest"));
+                            CBX_STR(""), body.code, &asked, CBX_STR("rest"));
     cbx_claims_lend(&call->claims, &request.subject);
-    request.subject.mounts = mounts;
     CBX_AUTO_DONE(outcome) outcome = { 0 };
     int failed = cbx_review(call->service->flow, &request, NULL, &outcome, &err);
     if (failed) {

@@ -24,7 +24,8 @@ enum { CODE_MAX = 8 * 1024 * 1024 };
 struct body {
     struct cbx_str code, session, language, policy, approval, input;
     struct cbx_input_wanted wanted;
-    const json_t *disable, *limits, *environment, *dependencies, *mounts;
+    const json_t *disable, *dependencies;
+    struct cbx_rest_asked asked;
     double timeout_s;
     bool async, stream, interactive;
 };
@@ -50,10 +51,8 @@ static const struct cbx_json_field fields[] = {
     { "session_id", CBX_JSON_STR, offsetof(struct body, session), false, true, 1, 64 },
     { "language", CBX_JSON_STR, offsetof(struct body, language), false, true, 1, 32 },
     { "policy", CBX_JSON_STR, offsetof(struct body, policy), false, true, 1, 64 },
-    { "limits", CBX_JSON_OBJECT, offsetof(struct body, limits), false, true, 0, 0 },
-    { "environment", CBX_JSON_OBJECT, offsetof(struct body, environment), false, true, 0, 0 },
+    CBX_REST_ASKED(struct body, asked),
     { "dependencies", CBX_JSON_ARRAY, offsetof(struct body, dependencies), false, true, 0, 64 },
-    { "mounts", CBX_JSON_ARRAY, offsetof(struct body, mounts), false, true, 0, 0 },
     { "approval", CBX_JSON_STR, offsetof(struct body, approval), false, true, 1, CBX_ID_CHARS },
     { "timeout_seconds", CBX_JSON_NUMBER, offsetof(struct body, timeout_s), false, true, 0, 86400 },
     { "async", CBX_JSON_BOOL, offsetof(struct body, async), false, false, 0, 0 },
@@ -152,7 +151,7 @@ static bool have_dependencies(struct cbx_rest_call *call, const struct body *bod
                                         .origin = CBX_STR("rest"),
                                         .claims = &call->claims,
                                         .exists = job->session[0] != '\0',
-                                        .installed = cbx_buf_str(&job->packages),
+                                        .installed = cbx_asked_packages(&job->asked),
                                         .progress = job->client.progress,
                                         .gone = job->client.gone,
                                         .context = job->client.context };
@@ -160,7 +159,9 @@ static bool have_dependencies(struct cbx_rest_call *call, const struct body *bod
     if (!cbx_rest_have_dependencies(call, &d, &set)) {
         return false;
     }
-    cbx_buf_add(&job->packages, cbx_buf_str(&set));
+    if (set.len > 0) {
+        cbx_asked_set_packages(&job->asked, cbx_buf_str(&set));
+    }
     job->installed_ms = set.len > 0 ? cbx_clock_ms() - began + 1 : 0;
     return true;
 }
@@ -169,9 +170,7 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
 {
     struct cbx_err err = { 0 };
     const char *language = cbx_dialect_of(body->language, &err);
-    if (language == NULL ||
-        (body->limits != NULL && cbx_rest_read_limits(body->limits, &job->limits, &err) != 0) ||
-        cbx_mounts_read(body->mounts, &job->mounts, &err) != 0) {
+    if (language == NULL || cbx_rest_read_asked(&body->asked, &job->asked, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return false;
     }
@@ -179,16 +178,14 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
     if (!read_input(call, body, job)) {
         return false;
     }
-    struct cbx_limits requested = job->limits; /* joining a session sets those of the job */
+    struct cbx_limits requested = job->asked.limits; /* joining a session sets those of the job */
     cbx_buf_add(&job->source, body->code);
-    if (body->session.len > 0 && (json_object_size(body->environment) > 0 || job->mounts != NULL)) {
+    const struct cbx_asked *asked = &job->asked;
+    if (body->session.len > 0 && (asked->environment != NULL || asked->mounts != NULL)) {
         cbx_fail(&err, CBX_EINVAL, "'%s' is set when a session is opened, not for one of its runs",
-                 job->mounts != NULL ? "mounts" : "environment");
+                 asked->mounts != NULL ? "mounts" : "environment");
         cbx_rest_fail(call, 0, &err);
         return false;
-    }
-    if (json_object_size(body->environment) > 0) {
-        job->environment = json_incref((json_t *)(uintptr_t)body->environment);
     }
     if (body->session.len == 0) {
         struct cbx_str policy;
@@ -208,12 +205,12 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
     if (!have_dependencies(call, body, job)) {
         return false;
     }
-    cbx_limits_tighten(&job->limits, &requested);
+    cbx_limits_tighten(&job->asked.limits, &requested);
     if (body->timeout_s > 0) {
         struct cbx_limits timeout;
         cbx_limits_unset(&timeout);
         timeout.wall_ms = (int64_t)(body->timeout_s * 1000);
-        cbx_limits_tighten(&job->limits, &timeout);
+        cbx_limits_tighten(&job->asked.limits, &timeout);
     }
     if (body->approval.len > 0 &&
         cbx_decisions_approval(call->service->decisions, cbx_rest_principal(call), body->approval,

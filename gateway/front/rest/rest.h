@@ -89,6 +89,21 @@ extern const struct cbx_rest_input cbx_rest_input_create_session, cbx_rest_input
 /* The members of `execution_options` in the body of POST /sessions. */
 extern const struct cbx_rest_input cbx_rest_input_options;
 
+/* What a body asks for of a session or a run (gateway/ipc/seal/asked.h): a member of the struct that the body is read into, and its rows. */
+struct cbx_rest_asked {
+    const json_t *limits, *environment, *mounts;
+};
+#define CBX_REST_ASKED(type, member)                                                               \
+    { "limits", CBX_JSON_OBJECT, offsetof(type, member.limits), false, true, 0, 0 },               \
+        { "environment", CBX_JSON_OBJECT, offsetof(type, member.environment), false, true, 0, 0 }, \
+    {                                                                                              \
+        "mounts", CBX_JSON_ARRAY, offsetof(type, member.mounts), false, true, 0, 0                 \
+    }
+
+/* Adds that to what is asked for. CBX_EINVAL, CBX_ETOOBIG. */
+int cbx_rest_read_asked(const struct cbx_rest_asked *body, struct cbx_asked *out,
+                        struct cbx_err *err);
+
 /* Reads the requested limits, by the names of limits.def; absent ones are CBX_LIMIT_UNSET.
  * CBX_EINVAL. */
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err);

@@ -43,7 +43,7 @@ CBX_REST_INPUT(create_session, body_fields);
 struct options {
     int64_t timeout;
     struct cbx_str memory, cpu;
-    const json_t *environment, *mounts;
+    struct cbx_rest_asked asked;
 };
 
 static const struct cbx_json_field option_fields[] = {
@@ -64,11 +64,11 @@ static const struct cbx_json_field option_fields[] = {
       .max = 32 },
     { .name = "environment_variables",
       .type = CBX_JSON_OBJECT,
-      .offset = offsetof(struct options, environment),
+      .offset = offsetof(struct options, asked.environment),
       .nullable = true },
     { .name = "mount_points",
       .type = CBX_JSON_ARRAY,
-      .offset = offsetof(struct options, mounts),
+      .offset = offsetof(struct options, asked.mounts),
       .nullable = true },
 };
 CBX_REST_INPUT(options, option_fields);
@@ -104,11 +104,9 @@ static int64_t parse_cpu(struct cbx_str text)
     return end != copy && *end == '\0' && cpus >= 0.01 && cpus <= 1024 ? (int64_t)(cpus * 1000) : 0;
 }
 
-/* *mounts is a new reference, or NULL. */
-static int read_options(const json_t *json, struct cbx_opening *opening, json_t **mounts,
-                        struct cbx_err *err)
+static int read_options(const json_t *json, struct cbx_asked *asked, struct cbx_err *err)
 {
-    struct cbx_limits *limits = &opening->limits;
+    struct cbx_limits *limits = &asked->limits;
     struct options o = { .timeout = 300, .memory = CBX_STR("2G"), .cpu = CBX_STR("1") };
     int failed = 0;
     if (json != NULL) {
@@ -118,7 +116,6 @@ static int read_options(const json_t *json, struct cbx_opening *opening, json_t 
     if (failed) {
         return cbx_wrap(err, "execution_options");
     }
-    cbx_limits_unset(limits);
     limits->wall_ms = o.timeout * 1000;
     limits->memory_bytes = parse_memory(o.memory);
     limits->cpu_milli = parse_cpu(o.cpu);
@@ -133,8 +130,22 @@ static int read_options(const json_t *json, struct cbx_opening *opening, json_t 
                         "cpu_limit is '%.*s', allowed is a number of processors such as 0.5 or 2",
                         CBX_STR_SHOWN(o.cpu));
     }
-    opening->environment = o.environment;
-    return cbx_mounts_read(o.mounts, mounts, err);
+    return cbx_rest_read_asked(&o.asked, asked, err);
+}
+
+int cbx_rest_read_asked(const struct cbx_rest_asked *body, struct cbx_asked *out,
+                        struct cbx_err *err)
+{
+    if (body->limits != NULL) {
+        int failed = cbx_rest_read_limits(body->limits, &out->limits, err);
+        if (failed) {
+            return failed;
+        }
+    }
+    if (json_object_size(body->environment) > 0) {
+        out->environment = json_incref((json_t *)(uintptr_t)body->environment);
+    }
+    return cbx_mounts_read(body->mounts, &out->mounts, err);
 }
 
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err)
@@ -239,25 +250,24 @@ static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
     if (!cbx_rest_have_dependencies(call, &d, &set)) {
         return false;
     }
-    opening->packages = cbx_buf_str(&set);
-    *installed = cbx_package_names(opening->language, opening->packages);
+    cbx_asked_set_packages(&opening->asked, cbx_buf_str(&set));
+    *installed = cbx_package_names(opening->language, cbx_buf_str(&set));
     return open_session(call, opening, answer);
 }
 
 void cbx_rest_create_session(struct cbx_rest_call *call)
 {
     struct body body = { 0 };
-    struct cbx_opening opening = { .language = cbx_dialect_default() };
+    CBX_AUTO_DONE(opening)
+    opening = { .language = cbx_dialect_default(), .asked = cbx_asked_nothing };
     struct cbx_err err = { 0 };
     if (!cbx_rest_body(call, body_fields, sizeof(body_fields) / sizeof(body_fields[0]), &body)) {
         return;
     }
-    CBX_AUTO_JSON mounts = NULL;
-    if (read_options(body.options, &opening, &mounts, &err) != 0) {
+    if (read_options(body.options, &opening.asked, &err) != 0) {
         cbx_rest_fail(call, 400, &err);
         return;
     }
-    opening.mounts = mounts;
     CBX_AUTO_JSON installed = NULL;
     CBX_AUTO_JSON warnings = json_object();
     if (cbx_rest_policy(call, body.policy, &opening.policy) &&
@@ -271,37 +281,30 @@ void cbx_rest_create_session(struct cbx_rest_call *call)
 
 struct v1_body {
     struct cbx_str policy, language;
-    const json_t *limits, *environment, *dependencies, *mounts;
+    const json_t *dependencies;
+    struct cbx_rest_asked asked;
 };
 static const struct cbx_json_field v1_fields[] = {
     { "dependencies", CBX_JSON_ARRAY, offsetof(struct v1_body, dependencies), false, true, 0, 64 },
     { "language", CBX_JSON_STR, offsetof(struct v1_body, language), false, true, 1, 32 },
     { "policy", CBX_JSON_STR, offsetof(struct v1_body, policy), false, true, 1, 64 },
-    { "limits", CBX_JSON_OBJECT, offsetof(struct v1_body, limits), false, true, 0, 0 },
-    { "environment", CBX_JSON_OBJECT, offsetof(struct v1_body, environment), false, true, 0, 0 },
-    { "mounts", CBX_JSON_ARRAY, offsetof(struct v1_body, mounts), false, true, 0, 0 },
+    CBX_REST_ASKED(struct v1_body, asked),
 };
 CBX_REST_INPUT(open_session, v1_fields);
 
 void cbx_rest_open_session(struct cbx_rest_call *call)
 {
     struct v1_body body = { 0 };
-    struct cbx_opening opening = { 0 };
+    CBX_AUTO_DONE(opening) opening = { .asked = cbx_asked_nothing };
     struct cbx_err err = { 0 };
-    CBX_AUTO_JSON mounts = NULL;
-    cbx_limits_unset(&opening.limits);
     if (!cbx_rest_body(call, v1_fields, sizeof(v1_fields) / sizeof(v1_fields[0]), &body)) {
         return;
     }
     opening.language = cbx_dialect_of(body.language, &err);
-    if (opening.language == NULL ||
-        (body.limits != NULL && cbx_rest_read_limits(body.limits, &opening.limits, &err) != 0) ||
-        cbx_mounts_read(body.mounts, &mounts, &err) != 0) {
+    if (opening.language == NULL || cbx_rest_read_asked(&body.asked, &opening.asked, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
         return;
     }
-    opening.mounts = mounts;
-    opening.environment = body.environment;
     CBX_AUTO_JSON installed = NULL;
     cbx_uuid_make(opening.id);
     if (!cbx_rest_once(call, CBX_ONCE_SESSION, opening.id)) {

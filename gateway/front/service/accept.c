@@ -25,13 +25,10 @@ static int copy_session(struct cbx_job *job, struct cbx_err *err)
     cbx_buf_add_cstr(&job->policy, policy);
     snprintf(job->language, sizeof(job->language), "%s",
              language != NULL ? language : cbx_dialect_default());
-    cbx_limits_read(options, &job->limits);
-    json_decref(job->environment);
-    job->environment = json_incref(json_object_get(options, "environment"));
-    cbx_buf_reset(&job->packages);
-    cbx_buf_add(&job->packages, cbx_json_str(json_object_get(options, "packages")));
-    json_decref(job->mounts);
-    job->mounts = json_incref(json_object_get(options, "mounts"));
+    failed = cbx_asked_read(options, &job->asked, err);
+    if (failed) {
+        return failed;
+    }
     return cbx_job_copy_past(job, err);
 }
 
@@ -104,12 +101,12 @@ static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denia
                                         .origin = cbx_str_of(job->origin),
                                         .principal = job->principal,
                                         .claims = &job->claims,
-                                        .installed = cbx_buf_str(&job->packages),
+                                        .installed = cbx_asked_packages(&job->asked),
                                         .progress = job->client.progress,
                                         .gone = job->client.gone,
                                         .context = job->client.context };
     *changed = false;
-    bool may = job->packages.len == 0 &&
+    bool may = cbx_asked_packages(&job->asked).len == 0 &&
                (job->session[0] == '\0' ||
                 (cbx_job_is_alone(job) &&
                  cbx_service_session_is_untouched(job->service, job->principal, job->session)));
@@ -120,7 +117,7 @@ static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denia
     }
     *changed = !failed && denial->verdict == CBX_ALLOW && set.len > 0;
     if (*changed) {
-        cbx_buf_add(&job->packages, cbx_buf_str(&set));
+        cbx_asked_set_packages(&job->asked, cbx_buf_str(&set));
         job->installed_ms = cbx_clock_ms() - began + 1;
     }
     return failed;
@@ -133,7 +130,7 @@ static int keep_packages(struct cbx_job *job, struct cbx_err *err)
     int failed = cbx_store_get_session(job->service->store, job->principal, job->session, NULL,
                                        &options, err);
     if (!failed) {
-        json_object_set_new(options, "packages", cbx_json_text(cbx_buf_str(&job->packages)));
+        cbx_asked_write(&job->asked, options);
         failed = cbx_store_set_options(job->service->store, job->session, options, err);
     }
     return failed;
@@ -147,8 +144,7 @@ static int renew_past(struct cbx_job *job, bool *installed, struct cbx_err *err)
     if (job->session[0] != '\0') {
         failed = cbx_store_get_session(job->service->store, job->principal, job->session, NULL,
                                        &options, err);
-        cbx_buf_reset(&job->packages);
-        cbx_buf_add(&job->packages, cbx_json_str(json_object_get(options, "packages")));
+        cbx_asked_set_packages(&job->asked, cbx_json_str(json_object_get(options, "packages")));
         *installed = false;
     }
     if (failed) {

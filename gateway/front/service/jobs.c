@@ -34,13 +34,12 @@ struct cbx_job *cbx_job_new(struct cbx_service *service, const char *principal)
     snprintf(job->principal, sizeof(job->principal), "%s", principal);
     job->created_ms = cbx_time_ms();
     job->origin = "rest";
-    cbx_limits_unset(&job->limits);
+    cbx_asked_init(&job->asked);
     cbx_buf_init(&job->policy, CBX_NAME_MAX + 1);
     cbx_buf_init(&job->source, CODE_MAX);
     cbx_buf_init(&job->path, CBX_PATH_MAX);
     cbx_buf_init(&job->past, CBX_WIRE_BYTES_MAX);
     cbx_buf_init(&job->entries, CBX_WIRE_BYTES_MAX);
-    cbx_buf_init(&job->packages, CBX_PACKAGE_SET_BYTES_MAX);
     cbx_input_init(job);
     job->kind = CBX_ENTRY_CELL;
     cbx_uuid_make(job->id);
@@ -56,11 +55,9 @@ void cbx_job_free(struct cbx_job *job)
     cbx_buf_done(&job->path);
     cbx_buf_done(&job->past);
     cbx_buf_done(&job->entries);
-    cbx_buf_done(&job->packages);
+    cbx_asked_done(&job->asked);
     cbx_input_done(job);
     cbx_judgement_done(&job->judgement);
-    json_decref(job->environment);
-    json_decref(job->mounts);
     free(job);
 }
 
@@ -214,11 +211,8 @@ struct cbx_request cbx_job_request(const struct cbx_job *job)
     struct cbx_request request =
         cbx_service_request(is_file ? CBX_ACTION_FILE : CBX_ACTION_RUN, job->principal,
                             job->language, cbx_buf_str(&job->policy), cbx_str_of(job->session),
-                            cbx_buf_str(&job->source), &job->limits, cbx_str_of(job->origin));
+                            cbx_buf_str(&job->source), &job->asked, cbx_str_of(job->origin));
     cbx_claims_lend(&job->claims, &request.subject);
-    request.subject.environment = job->environment;
-    request.subject.packages = is_file ? CBX_STR("") : cbx_buf_str(&job->packages);
-    request.subject.mounts = job->mounts;
     request.subject.path = cbx_buf_str(&job->path);
     request.subject.past = cbx_buf_str(&job->past);
     request.subject.entries = cbx_buf_str(&job->entries);
@@ -324,7 +318,7 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
     outcome->result.output_truncated |= run->collected.omitted > 0;
     outcome->result.files_truncated |= run->collected.incomplete;
     CBX_AUTO_JSON results = cbx_results(run->collected.items, outcome, job->service->flow, err);
-    cbx_package_report(job->language, cbx_buf_str(&job->packages), job->installed_ms, results);
+    cbx_package_report(job->language, cbx_asked_packages(&job->asked), job->installed_ms, results);
     cbx_results_approved(results, outcome, &job->approval);
     cbx_decisions_end(job->service->decisions, outcome->id, results);
     bool good = !failed && outcome->ran && outcome->result.status == CBX_RUN_OK;
@@ -543,16 +537,7 @@ static json_t *describe_request(const struct cbx_job *job)
     if (job->approval.approver[0] != '\0') {
         json_object_set_new(request, "approved_principal", json_string(job->approval.approver));
     }
-    cbx_limits_write(&job->limits, request);
-    if (job->environment != NULL) {
-        json_object_set(request, "environment", job->environment);
-    }
-    if (job->packages.len > 0) {
-        json_object_set_new(request, "packages", cbx_json_text(cbx_buf_str(&job->packages)));
-    }
-    if (job->mounts != NULL) {
-        json_object_set(request, "mounts", job->mounts);
-    }
+    cbx_asked_write(&job->asked, request);
     json_object_set_new(request, "origin", json_string(job->origin));
     if (job->voucher[0] != '\0') {
         json_object_set_new(request, "voucher", json_string(job->voucher));

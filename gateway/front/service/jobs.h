@@ -54,12 +54,9 @@ struct cbx_job {
     uint64_t past_state;          /* of the session's past, when it was copied */
     int64_t turn;                 /* its place in the order of acceptance; 0 = not accepted */
     int64_t created_ms; /* when its request came, by the wall clock: what `codebox stop` goes by */
-    struct cbx_limits limits;
-    struct cbx_buf packages; /* installed for its sandbox: the text of a set */
-    int64_t installed_ms;    /* how long that took for this job; 0 = it was there */
-    json_t *
-        mounts; /* folders of the host, as the caller asked (gateway/ipc/seal/mount_requests.h), or NULL; owned */
-    json_t *environment; /* variables that the caller sets: {NAME: VALUE}, or NULL; owned */
+    struct cbx_asked asked; /* of its session, where it has one */
+    int64_t
+        installed_ms; /* how long installing its packages took for this job; 0 = they were there */
     bool interactive;
     struct cbx_job_input input;
     /* Of a decision that asks (approvals.h). Of a job that an earlier gateway accepted only who accepted it: what

@@ -50,16 +50,13 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
              text_of(request, "approved_version"));
     snprintf(job->approval.approver, sizeof(job->approval.approver), "%s",
              text_of(request, "approved_principal"));
-    cbx_limits_read(request, &job->limits);
+    cbx_asked_read(request, &job->asked, &err);
     cbx_claims_read(request, &job->claims);
     snprintf(job->voucher, sizeof(job->voucher), "%s", text_of(request, "voucher"));
     snprintf(job->voucher_subject, sizeof(job->voucher_subject), "%s",
              text_of(request, "voucher_subject"));
     job->claims.proof = cbx_str_of(job->voucher);
     job->claims.voucher_subject = cbx_str_of(job->voucher_subject);
-    job->environment = json_incref(json_object_get(request, "environment"));
-    cbx_buf_add(&job->packages, cbx_json_str(json_object_get(request, "packages")));
-    job->mounts = json_incref(json_object_get(request, "mounts"));
     job->origin = strcmp(text_of(request, "origin"), "mcp") == 0 ? "mcp" : "rest";
     job->begun = strcmp(text_of(row, "begun"), "0") != 0;
     job->audit_seq = strtoull(text_of(row, "audit_seq"), NULL, 10);

@@ -74,7 +74,7 @@ void cbx_service_done(struct cbx_service *service)
 struct cbx_request cbx_service_request(enum cbx_action action, const char *principal,
                                        const char *language, struct cbx_str policy,
                                        struct cbx_str session, struct cbx_str source,
-                                       const struct cbx_limits *limits, struct cbx_str origin)
+                                       const struct cbx_asked *asked, struct cbx_str origin)
 {
     struct cbx_request request = { .policy = policy, .source = source };
     request.subject = (struct cbx_subject){ .action = action,
@@ -82,7 +82,7 @@ struct cbx_request cbx_service_request(enum cbx_action action, const char *princ
                                             .principal = cbx_str_of(principal),
                                             .session = session,
                                             .origin = origin,
-                                            .limits = limits };
+                                            .asked = asked };
     return request;
 }
 

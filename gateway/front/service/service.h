@@ -117,6 +117,6 @@ void cbx_service_now(char out[32]);
 struct cbx_request cbx_service_request(enum cbx_action action, const char *principal,
                                        const char *language, struct cbx_str policy,
                                        struct cbx_str session, struct cbx_str source,
-                                       const struct cbx_limits *limits, struct cbx_str origin);
+                                       const struct cbx_asked *asked, struct cbx_str origin);
 
 #endif

@@ -193,16 +193,18 @@ static void trim_sessions(struct cbx_service *service)
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 
+void cbx_opening_done(struct cbx_opening *opening)
+{
+    cbx_asked_done(&opening->asked);
+}
+
 static int open_sandbox(struct cbx_service *service, const struct cbx_opening *o,
                         struct cbx_outcome *outcome, struct cbx_err *err)
 {
     struct cbx_request request =
         cbx_service_request(CBX_ACTION_OPEN, o->principal, o->language, o->policy,
-                            cbx_str_of(o->id), CBX_STR(""), &o->limits, o->origin);
+                            cbx_str_of(o->id), CBX_STR(""), &o->asked, o->origin);
     cbx_claims_lend(o->claims, &request.subject);
-    request.subject.environment = o->environment;
-    request.subject.packages = o->packages;
-    request.subject.mounts = o->mounts;
     CBX_AUTO_DONE(judgement) judgement = { 0 };
     int failed = cbx_review_judge(service->flow, &request, &judgement, err);
     if (failed) {
@@ -222,17 +224,8 @@ static int store_session(struct cbx_service *service, const struct cbx_opening *
     char name[CBX_NAME_MAX + 1];
     snprintf(name, sizeof(name), "%.*s", CBX_STR_ARG(o->policy));
     CBX_AUTO_JSON options = json_object();
-    cbx_limits_write(&o->limits, options);
+    cbx_asked_write(&o->asked, options);
     json_object_set_new(options, "language", json_string(o->language));
-    if (json_object_size(o->environment) > 0) {
-        json_object_set(options, "environment", (json_t *)(uintptr_t)o->environment);
-    }
-    if (o->packages.len > 0) {
-        json_object_set_new(options, "packages", cbx_json_text(o->packages));
-    }
-    if (json_array_size(o->mounts) > 0) {
-        json_object_set(options, "mounts", (json_t *)(uintptr_t)o->mounts);
-    }
     return cbx_store_add_session(service->store, o->principal, o->id, o->now, name, options, err);
 }
 

@@ -14,13 +14,13 @@ struct cbx_opening {
     struct cbx_str policy;           /* empty = the default */
     struct cbx_str origin;           /* the API */
     const struct cbx_claims *claims; /* of the client; NULL = none */
-    struct cbx_limits limits;
-    const json_t *environment; /* variables for its programs: {NAME: VALUE}; NULL = none */
-    struct cbx_str packages;   /* installed for it (service_packages.h); empty = none */
-    const json_t *mounts; /* folders of the host (gateway/ipc/seal/mount_requests.h); NULL = none */
+    struct cbx_asked asked;          /* owned: cbx_opening_done */
     char id[37],
         now[32]; /* set when it is opened: its id, unless it has one (cbx_uuid_make), and `created_at` */
 };
+
+void cbx_opening_done(struct cbx_opening *opening);
+CBX_DEFINE_AUTO_DONE(opening)
 
 /* Judges the opening, makes the sandbox and stores the session. Returns 0 also when the policy denies
  * (outcome->verdict): nothing was opened then. Errors of the flow and of the store; CBX_EQUOTA

@@ -74,92 +74,6 @@ json_t *cbx_seal_findings(const struct cbx_decision *decision)
     return array;
 }
 
-/* What is sealed of the guard: "guard": {REFUSAL: RULE}; "programs": the names that may be started although
- * starting programs is refused, for shell and for judged lines of shell; "refusal_ends". Names that do not
- * fit are left out, so they are refused. */
-static void describe_guard(const struct cbx_policy *policy, const struct cbx_subject *subject,
-                           const struct cbx_decision *decision, int64_t now, json_t *json)
-{
-    const struct cbx_language_row *row = cbx_language_find(decision->language);
-    json_t *refused = json_object();
-    json_object_set_new(json, "guard", refused);
-    if (row == NULL || subject->action != CBX_ACTION_RUN) {
-        return;
-    }
-    struct cbx_guard guard = cbx_guard_of(policy, row->language, subject->principal, now);
-    for (unsigned i = 0; i < CBX_REFUSALS; i++) {
-        if ((guard.refused >> i & 1) != 0) {
-            json_object_set_new(refused, cbx_refusal_row((enum cbx_refusal)i)->name,
-                                cbx_json_text(cbx_str_sub(guard.rules[i], 0, CBX_NAME_MAX)));
-        }
-    }
-    if ((guard.refused >> CBX_REFUSE_START & 1) != 0 &&
-        (row->language == CBX_SHELL || decision->runs_lines)) {
-        json_t *programs = json_array();
-        size_t bytes = 0;
-        for (size_t i = 0; i < policy->shell_allow.count; i++) {
-            struct cbx_str name = policy->shell_allow.items[i];
-            bytes += name.len + 1;
-            if (bytes <= CBX_PROGRAMS_BYTES_MAX) {
-                json_array_append_new(programs, cbx_json_text(name));
-            }
-        }
-        json_object_set_new(json, "programs", programs);
-    }
-    if (policy->guard.ends_run) {
-        json_object_set_new(json, "refusal_ends", json_true());
-    }
-}
-
-/* "environment": {pass: [NAME], secrets: [NAME], set: {NAME: SHA-256}}; left out when a program gets none. No value is sealed. */
-static void describe_environment(const struct cbx_judged *judged, json_t *json)
-{
-    enum cbx_action action = judged->subject->action;
-    bool any = judged->granted != NULL || json_object_size(judged->subject->environment) > 0;
-    if (!any || (action != CBX_ACTION_RUN && action != CBX_ACTION_OPEN)) {
-        return;
-    }
-    json_t *environment = json_object();
-    json_object_set(environment, "pass", json_object_get(judged->granted, "pass"));
-    json_object_set(environment, "secrets", json_object_get(judged->granted, "secrets"));
-    if (json_object_size(judged->subject->environment) > 0) {
-        json_object_set(environment, "set", (json_t *)(uintptr_t)judged->subject->environment);
-    }
-    json_object_set_new(json, "environment", environment);
-}
-
-/* "packages": the lines of what is resolved, installed, or there for the sandbox, as many as fit; "package_count"; of a sandbox "layer", the
- * SHA-256 of all lines. */
-static void describe_packages(const struct cbx_judged *judged, json_t *json)
-{
-    enum { LISTED_BYTES = 64 * 1024 };
-    enum cbx_action action = judged->subject->action;
-    bool sandbox = action == CBX_ACTION_OPEN || action == CBX_ACTION_RUN;
-    struct cbx_str rest = sandbox ? judged->subject->packages : judged->decision->text;
-    size_t listed = 0, count = 0;
-    if ((!sandbox && action != CBX_ACTION_RESOLVE && action != CBX_ACTION_INSTALL) ||
-        rest.len == 0) {
-        return;
-    }
-    if (sandbox) {
-        struct cbx_sha256 layer = cbx_sha256_of(rest);
-        json_object_set_new(json, "layer", hex(&layer));
-    }
-    json_t *lines = json_array();
-    while (rest.len > 0) {
-        const char *end = memchr(rest.p, '\n', rest.len);
-        size_t len = end != NULL ? (size_t)(end - rest.p) : rest.len;
-        listed += len + 3;
-        if (listed <= LISTED_BYTES) {
-            json_array_append_new(lines, cbx_json_text(cbx_str_sub(rest, 0, len)));
-        }
-        rest = cbx_str_sub(rest, len + 1, rest.len);
-        count++;
-    }
-    json_object_set_new(json, "packages", lines);
-    json_object_set_new(json, "package_count", json_integer((json_int_t)count));
-}
-
 /* A source that does not fit is left out: that it was there must not make a decision fail. */
 static int write_with_code(const struct cbx_judged *judged, json_t *json, struct cbx_buf *text)
 {
@@ -191,9 +105,6 @@ int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *j
     json_object_set_new(json, "sha256", hex(&decision->sha256));
     json_object_set_new(json, "policy", cbx_json_text(policy->name));
     json_object_set_new(json, "policy_sha256", hex(&policy->sha256));
-    if (policy->log_only) {
-        json_object_set_new(json, "mode", json_string(CBX_MODE_LOG_ONLY));
-    }
     json_object_set_new(json, "analyzer", json_string(CBX_ANALYZER_VERSION));
     cbx_subject_write(subject, json);
     json_object_set_new(json, "language",
@@ -204,19 +115,11 @@ int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *j
         struct cbx_sha256 files = cbx_sha256_of(judged->files);
         json_object_set_new(json, "files", hex(&files));
     }
-    struct cbx_limits granted = policy->limits;
-    if (subject->limits != NULL) {
-        cbx_limits_tighten(&granted, subject->limits);
+    json_object_set_new(json, "asked", cbx_asked_sealed(cbx_subject_asked(subject)));
+    if (decision->runs_lines) {
+        json_object_set_new(json, "runs_lines", json_true());
     }
-    json_t *limits = json_object();
-    cbx_limits_write(&granted, limits);
-    json_object_set_new(json, "limits", limits);
-    json_object_set_new(json, "network", json_integer(policy->network));
-    int64_t issued_ms = cbx_time_ms(); /* the executor derives the guard for the same moment */
-    describe_guard(policy, subject, decision, issued_ms / 1000, json);
-    describe_environment(judged, json);
-    describe_packages(judged, json);
-    json_object_set_new(json, "issued_ms", json_integer(issued_ms));
+    json_object_set_new(json, "issued_ms", json_integer(cbx_time_ms()));
     json_object_set_new(json, "source_bytes", json_integer((json_int_t)decision->text.len));
     json_object_set_new(json, "findings", cbx_seal_findings(decision));
     json_object_set_new(json, "finding_count", json_integer((json_int_t)decision->finding_count));
@@ -255,6 +158,7 @@ void cbx_sealed_done(struct cbx_sealed *sealed)
 {
     json_decref(sealed->json);
     sealed->json = NULL;
+    cbx_asked_done(&sealed->asked);
     cbx_buf_done(&sealed->arguments);
     cbx_buf_done(&sealed->programs);
     cbx_buf_done(&sealed->files);
@@ -296,11 +200,11 @@ static bool use_number(struct cbx_replay_guard *guard, uint64_t number)
  * are checked. */
 struct fields {
     struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, ledger, entry,
-        files, layer, code, mode;
+        files, code;
     struct cbx_subject subject;
-    const json_t *limits, *guard, *programs, *findings, *environment, *packages;
-    bool refusal_ends;
-    int64_t worker, network, issued_ms, source_bytes, finding_count, package_count, code_omitted;
+    const json_t *asked, *findings;
+    bool runs_lines;
+    int64_t worker, issued_ms, source_bytes, finding_count, code_omitted;
 };
 #define FIELD(name, type, lo, hi)                                                                  \
     {                                                                                              \
@@ -317,12 +221,7 @@ static const struct cbx_json_field field_table[] = {
     FIELD(ledger, STR, 64, 64),
     FIELD(entry, STR, 64, 64),
     { "files", CBX_JSON_STR, offsetof(struct fields, files), false, false, 64, 64 },
-    { "packages", CBX_JSON_ARRAY, offsetof(struct fields, packages), false, false, 0, INT32_MAX },
-    { "package_count", CBX_JSON_INT, offsetof(struct fields, package_count), false, false, 0,
-      INT32_MAX },
-    { "layer", CBX_JSON_STR, offsetof(struct fields, layer), false, false, 64, 64 },
     { "code", CBX_JSON_STR, offsetof(struct fields, code), false, false, 0, CBX_SEAL_MAX_BYTES },
-    { "mode", CBX_JSON_STR, offsetof(struct fields, mode), false, false, 0, 16 },
     { "code_omitted", CBX_JSON_INT, offsetof(struct fields, code_omitted), false, false, 0,
       INT64_MAX },
     FIELD(analyzer, STR, 1, 64),
@@ -332,16 +231,8 @@ static const struct cbx_json_field field_table[] = {
     { #member, CBX_JSON_STR, offsetof(struct fields, subject.member), false, false, 0, max_bytes },
 #include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
-    { "arguments", CBX_JSON_ARRAY, offsetof(struct fields, subject.arguments), false, false, 0,
-      CBX_ARGUMENTS_MAX },
-    { "mounts", CBX_JSON_ARRAY, offsetof(struct fields, subject.mounts), false, false, 1,
-      CBX_MOUNTS_MAX },
-    FIELD(limits, OBJECT, 0, 0),
-    FIELD(guard, OBJECT, 0, 0),
-    { "programs", CBX_JSON_ARRAY, offsetof(struct fields, programs), false, false, 0, INT32_MAX },
-    { "environment", CBX_JSON_OBJECT, offsetof(struct fields, environment), false, false, 0, 0 },
-    { "refusal_ends", CBX_JSON_BOOL, offsetof(struct fields, refusal_ends), false, false, 0, 0 },
-    FIELD(network, INT, 0, CBX_NETWORK_EGRESS),
+    FIELD(asked, OBJECT, 0, 0),
+    { "runs_lines", CBX_JSON_BOOL, offsetof(struct fields, runs_lines), false, false, 0, 0 },
     FIELD(issued_ms, INT, 1, INT64_MAX),
     FIELD(source_bytes, INT, 0, INT32_MAX),
     FIELD(findings, ARRAY, 0, CBX_SEAL_FINDINGS_MAX),
@@ -354,53 +245,30 @@ static void copy_name(char *to, size_t size, struct cbx_str from)
     snprintf(to, size, "%.*s", CBX_STR_ARG(from));
 }
 
-/* A permit has every limit. */
-static bool read_limits(const json_t *object, struct cbx_limits *out)
+/* What the caller asks for, as far as permits have it beside the limits. */
+static int read_asked(const json_t *json, struct cbx_sealed *out, struct cbx_err *err)
 {
-    cbx_limits_read(object, out);
-    const struct cbx_limit_row *row;
-    for (size_t i = 0; (row = cbx_limit_row(i)) != NULL; i++) {
-        if (cbx_limit_get(out, row) < 0) {
-            return false;
-        }
+    struct cbx_permit *p = &out->fields;
+    bool sandbox = p->action == CBX_ACTION_OPEN || p->action == CBX_ACTION_RUN;
+    int failed = cbx_asked_read(json, &out->asked, err);
+    if (failed) {
+        return failed;
     }
-    return true;
-}
-
-static bool read_guard(const json_t *object, struct cbx_permit *out)
-{
-    const char *name;
-    json_t *rule;
-    bool good = true;
-    json_object_foreach((json_t *)(uintptr_t)object, name, rule)
-    {
-        enum cbx_refusal id = cbx_refusal_of(cbx_str_of(name));
-        struct cbx_str text = cbx_json_str(rule);
-        good = good && id < CBX_REFUSALS && text.len <= CBX_NAME_MAX;
-        if (good) {
-            out->refused |= 1u << id;
-            copy_name(out->refused_by[id], sizeof(out->refused_by[id]), text);
-        }
+    struct cbx_str layer = cbx_asked_packages(&out->asked);
+    if (sandbox && layer.len > 0 && !cbx_sha256_from_hex(layer, &p->layer)) {
+        return cbx_fail(err, CBX_ESEAL, "the hash of the packages is malformed");
     }
-    return good;
-}
-
-static bool read_programs(const json_t *array, struct cbx_sealed *out)
-{
-    size_t i;
-    json_t *name;
-    cbx_buf_init(&out->programs, CBX_PROGRAMS_BYTES_MAX);
-    json_array_foreach(array, i, name)
-    {
-        struct cbx_str text = cbx_json_str(name);
-        if (text.len == 0 || memchr(text.p, '\0', text.len) != NULL ||
-            cbx_buf_add(&out->programs, text) != 0 ||
-            cbx_buf_add_bytes(&out->programs, "", 1) != 0) {
-            return false;
-        }
+    if (sandbox) {
+        p->environment = cbx_environment_digest(out->asked.environment);
     }
-    out->fields.programs = cbx_buf_str(&out->programs);
-    return true;
+    p->mounts = cbx_mounts_digest(out->asked.mounts);
+    cbx_buf_init(&out->arguments, CBX_ARGUMENTS_BYTES_MAX);
+    failed = cbx_arguments_join(out->asked.arguments, &out->arguments, err);
+    if (failed) {
+        return failed;
+    }
+    p->arguments = cbx_buf_str(&out->arguments);
+    return cbx_permit_check_arguments(p->file_name, p->arguments, err);
 }
 
 /* The hashes of the files, which the seal has the hash of. */
@@ -442,7 +310,7 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
                                                   : CBX_DENY;
     out->number = (uint64_t)f.worker;
     out->issued_ms = f.issued_ms;
-    p->network = (enum cbx_network)f.network;
+    out->runs_lines = f.runs_lines;
     copy_name(p->decision, sizeof(p->decision), f.id);
     copy_name(p->policy, sizeof(p->policy), f.policy);
 #define COPY_YES(member) copy_name(p->member, sizeof(p->member), f.subject.member);
@@ -454,22 +322,10 @@ static int read_fields(const json_t *json, struct cbx_sealed *out, struct cbx_er
 #undef COPY_NO
     if (!cbx_sha256_from_hex(f.sha256, &p->source_sha256) ||
         !cbx_sha256_from_hex(f.policy_sha256, &p->policy_sha256) ||
-        !cbx_sha256_from_hex(f.ledger, &p->ledger) || !cbx_sha256_from_hex(f.entry, &p->entry) ||
-        (f.layer.len > 0 && !cbx_sha256_from_hex(f.layer, &p->layer)) ||
-        !read_limits(f.limits, &p->limits) || !read_guard(f.guard, p) ||
-        !read_programs(f.programs, out)) {
-        return cbx_fail(err, CBX_ESEAL, "the decision's hashes, limits or guard are malformed");
+        !cbx_sha256_from_hex(f.ledger, &p->ledger) || !cbx_sha256_from_hex(f.entry, &p->entry)) {
+        return cbx_fail(err, CBX_ESEAL, "the decision's hashes are malformed");
     }
-    p->refusal_ends = f.refusal_ends;
-    p->environment = cbx_environment_digest(json_object_get(f.environment, "set"));
-    p->mounts = cbx_mounts_digest(f.subject.mounts);
-    cbx_buf_init(&out->arguments, CBX_ARGUMENTS_BYTES_MAX);
-    failed = cbx_arguments_join(f.subject.arguments, &out->arguments, err);
-    p->arguments = cbx_buf_str(&out->arguments);
-    if (failed) {
-        return failed;
-    }
-    return cbx_permit_check_arguments(p->file_name, p->arguments, err);
+    return read_asked(f.asked, out, err);
 }
 
 static int check_sealed(const struct cbx_sealed *sealed, struct cbx_str source, int64_t now_ms,
@@ -513,7 +369,7 @@ int cbx_seal_open(const struct cbx_seal_key *key, const struct cbx_seal_claim *c
                   int64_t now_ms, struct cbx_replay_guard *guard, struct cbx_sealed *out,
                   struct cbx_err *err)
 {
-    CBX_AUTO_DONE(sealed) sealed = { 0 };
+    CBX_AUTO_DONE(sealed) sealed = { .asked = cbx_asked_nothing };
     if (cbx_json_parse(claim->text, CBX_SEAL_MAX_BYTES, &sealed.json, NULL) != 0 ||
         !is_sealed(key, claim, sealed.json)) {
         return cbx_fail(err, CBX_ESEAL, "the decision's seal is not valid: forged or altered");

@@ -33,13 +33,12 @@ struct cbx_seal_token {
 void cbx_seal_token_make(const struct cbx_seal_key *key, uint64_t number,
                          struct cbx_seal_token *out);
 
-/* What a worker decided about what. */
+/* What a worker decided about what. Of the policy the seal has name and hash: whatever else a run gets of it, the executor derives
+ * (gateway/executor/run/derive.h), so no worker has a part in it. */
 struct cbx_judged {
     const struct cbx_policy *policy;
     const struct cbx_subject *subject;
     const struct cbx_decision *decision;
-    const json_t
-        *granted; /* the variables that the policy passes, by name (policy_set.h), or NULL */
     struct cbx_sha256 ledger; /* of the session before it */
     struct cbx_sha256 entry;  /* its own (cbx_entry_hash) */
     struct cbx_str files;     /* SHA-256 values of the files that it may load, 64 digits each */
@@ -48,7 +47,7 @@ struct cbx_judged {
 
 /* With code the JSON has it as "code", or as "code_omitted" its size when the seal would have too many bytes.
  * Makes the canonical JSON of a decision, with number and id of the token and the present time, and
- * its seal. The limits are the smaller of policy and subject. */
+ * its seal. What the subject asks for was concealed (asked.h). */
 int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *judged,
                   struct cbx_buf *text, struct cbx_sha256 *mac, struct cbx_err *err);
 
@@ -64,12 +63,14 @@ json_t *cbx_seal_findings(const struct cbx_decision *decision);
  * principal, session and ledger, files, limits, network, guard and findings. */
 struct cbx_sha256 cbx_seal_digest(const json_t *sealed);
 
-/* The contents of a seal, read back. `json`, and `arguments` and `files`, to which those of `fields`
- * point, are owned: cbx_sealed_done. */
+/* The contents of a seal, read back. `json`, `asked`, and the buffers to which those of `fields` point, are owned: cbx_sealed_done. */
 struct cbx_sealed {
     enum cbx_verdict verdict;
-    struct cbx_permit fields; /* all but audit_seq */
-    uint64_t number;          /* of its worker */
+    /* All that the seal says; what follows from the policy is zero, which allows nothing, until cbx_executor_derive */
+    struct cbx_permit fields;
+    struct cbx_asked asked; /* values and texts as their SHA-256 (cbx_asked_sealed) */
+    bool runs_lines;        /* lines of the cell are shell code that was judged */
+    uint64_t number;        /* of its worker */
     int64_t issued_ms;
     json_t *json;
     struct cbx_buf arguments, programs, files;

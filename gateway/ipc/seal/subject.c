@@ -28,6 +28,11 @@ enum cbx_action cbx_action_of(struct cbx_str name)
     return CBX_ACTION_CHECK;
 }
 
+const struct cbx_asked *cbx_subject_asked(const struct cbx_subject *subject)
+{
+    return subject->asked != NULL ? subject->asked : &cbx_asked_nothing;
+}
+
 void cbx_claim_write(const char *name, struct cbx_str claim, json_t *into)
 {
     if (claim.len > 0) {
@@ -51,12 +56,6 @@ void cbx_subject_write(const struct cbx_subject *subject, json_t *into)
 #define CBX_CLAIM(member, max_bytes, meaning) cbx_claim_write(#member, subject->member, into);
 #include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
-    if (json_array_size(subject->arguments) > 0) {
-        json_object_set(into, "arguments", (json_t *)(uintptr_t)subject->arguments);
-    }
-    if (json_array_size(subject->mounts) > 0) {
-        json_object_set(into, "mounts", (json_t *)(uintptr_t)subject->mounts);
-    }
 }
 
 int cbx_environment_check(const struct cbx_policy *policy, const json_t *environment,

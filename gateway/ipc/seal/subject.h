@@ -4,6 +4,7 @@
 #ifndef CBX_GATEWAY_IPC_SEAL_SUBJECT_H
 #define CBX_GATEWAY_IPC_SEAL_SUBJECT_H
 
+#include "gateway/ipc/seal/asked.h"
 #include "gateway/ipc/seal/voucher.h"
 #include "policies/base/json.h"
 #include "policies/permit.h"
@@ -22,14 +23,8 @@ struct cbx_subject {
     /* For the executor alone: what shows that the principal asked (voucher.h), or empty. It is written nowhere. */
     struct cbx_str proof;
     struct cbx_str voucher_subject; /* what `proof` is for, when it is the voucher of a run */
-    const json_t *arguments; /* of a file program: argv[1] and on, strings; NULL = none. Borrowed */
-    /* Variables that the caller sets for the program: {NAME: VALUE}; from a worker on {NAME: SHA-256 of the value}. NULL = none. Borrowed */
-    const json_t *environment;
-    /* OPEN and RUN: the packages that are installed for the sandbox, the text of a set (analyzer/packages/resolved.h); empty = none */
-    struct cbx_str packages;
-    const json_t
-        *mounts; /* folders of the host in the sandbox (mount_requests.h); NULL = none. Borrowed */
-    const struct cbx_limits *limits; /* asked for, members may be unset; NULL = the policy's */
+    /* What the caller asks for besides its program; NULL = nothing (cbx_subject_asked). Borrowed */
+    const struct cbx_asked *asked;
     /* What was admitted to the session before: a past as a worker sealed it (seal.h), or empty; then
      * the entries behind it (cbx_entry_write). */
     struct cbx_str past, entries;
@@ -39,13 +34,16 @@ struct cbx_subject {
 const char *cbx_action_name(enum cbx_action action);
 enum cbx_action cbx_action_of(struct cbx_str name);
 
+/* Never NULL. */
+const struct cbx_asked *cbx_subject_asked(const struct cbx_subject *subject);
+
 /* Writes a claim into the JSON object `into`, unless it is empty. */
 void cbx_claim_write(const char *name, struct cbx_str claim, json_t *into);
 
 /* Copies the claims that the JSON object `from` has (NULL = none) into the JSON object `into`. */
 void cbx_claim_copy(const json_t *from, json_t *into);
 
-/* Writes the text fields, the claims, the arguments and the mounts into the JSON object `into`. */
+/* Writes the text fields and the claims into the JSON object `into`. */
 void cbx_subject_write(const struct cbx_subject *subject, json_t *into);
 
 /* May a caller set these variables ({NAME: TEXT}, NULL = none) under the policy? CBX_EINVAL, with what is allowed, and CBX_ETOOBIG. */

@@ -224,11 +224,12 @@ json_t *cbx_tool_check(const struct cbx_tool_call *call, const struct cbx_tool_a
     if (policy == NULL) {
         return cbx_content_of_error(&err, NULL);
     }
+    struct cbx_asked asked = cbx_asked_nothing; /* borrowed */
+    asked.mounts = (json_t *)(uintptr_t)call->mcp->service->flow->mounts;
     struct cbx_request request =
         cbx_service_request(CBX_ACTION_CHECK, cbx_mcp_caller(call->peer)->principal, language,
-                            policy->name, CBX_STR(""), arguments->code, NULL, CBX_STR("mcp"));
+                            policy->name, CBX_STR(""), arguments->code, &asked, CBX_STR("mcp"));
     cbx_claims_lend(call->claims, &request.subject);
-    request.subject.mounts = call->mcp->service->flow->mounts;
     if (cbx_review(call->mcp->service->flow, &request, NULL, &outcome, &err) != 0) {
         return cbx_content_of_error(&err, &outcome);
     }

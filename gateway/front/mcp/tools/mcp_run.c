@@ -212,7 +212,7 @@ static json_t *have_libraries(const struct cbx_tool_call *call,
                                         .origin = CBX_STR("mcp"),
                                         .claims = call->claims,
                                         .exists = exists,
-                                        .installed = cbx_buf_str(&job->packages),
+                                        .installed = cbx_asked_packages(&job->asked),
                                         .progress = report_line,
                                         .gone = is_gone,
                                         .context = (void *)(uintptr_t)call };
@@ -222,6 +222,20 @@ static json_t *have_libraries(const struct cbx_tool_call *call,
     return failed                        ? cbx_content_of_error(&err, NULL)
            : denial.verdict != CBX_ALLOW ? cbx_content_of_denial(&denial, CBX_STR(""), NULL)
                                          : NULL;
+}
+
+/* The same for the job's own sandbox, or for that of its session, which exists. */
+static json_t *have_packages(const struct cbx_tool_call *call,
+                             const struct cbx_tool_arguments *arguments, struct cbx_job *job,
+                             bool exists)
+{
+    CBX_AUTO_DONE(buf) set;
+    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
+    json_t *refusal = have_libraries(call, arguments, job, exists, &set, &job->installed_ms);
+    if (set.len > 0) {
+        cbx_asked_set_packages(&job->asked, cbx_buf_str(&set));
+    }
+    return refusal;
 }
 
 /* Opens the session that a call asks for. NULL, or the result that says why not. */
@@ -235,16 +249,17 @@ static json_t *open_session(const struct cbx_tool_call *call,
     if (refusal != NULL) {
         return refusal;
     }
-    struct cbx_opening opening = { .principal = job->principal,
-                                   .language = job->language,
-                                   .policy = cbx_buf_str(&job->policy),
-                                   .packages = cbx_buf_str(&set),
-                                   .origin = CBX_STR("mcp"),
-                                   .claims = call->claims,
-                                   .mounts = call->mcp->service->flow->mounts };
+    CBX_AUTO_DONE(opening)
+    opening = { .principal = job->principal,
+                .language = job->language,
+                .policy = cbx_buf_str(&job->policy),
+                .origin = CBX_STR("mcp"),
+                .claims = call->claims,
+                .asked = cbx_asked_nothing };
+    cbx_asked_set_packages(&opening.asked, cbx_buf_str(&set));
+    opening.asked.mounts = json_incref((json_t *)(uintptr_t)call->mcp->service->flow->mounts);
     struct cbx_err err = { 0 };
     CBX_AUTO_DONE(outcome) outcome = { 0 };
-    cbx_limits_unset(&opening.limits);
     int failed = cbx_service_open_session(call->mcp->service, &opening, &outcome, &err);
     if (failed) {
         return cbx_content_of_error(&err, &outcome);
@@ -276,8 +291,7 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
         cbx_buf_add(&job->policy, policy->name);
         snprintf(job->language, sizeof(job->language), "%s", language);
         return arguments->session.len > 0 ? open_session(call, arguments, job)
-                                          : have_libraries(call, arguments, job, false,
-                                                           &job->packages, &job->installed_ms);
+                                          : have_packages(call, arguments, job, false);
     }
     int failed = cbx_job_join(job, arguments->session, &err);
     if (failed == CBX_ENOTFOUND) {
@@ -290,8 +304,7 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
         failed = cbx_fail(&err, CBX_EINVAL, "the session runs %s; leave 'language' out",
                           cbx_dialect_shown(job->language));
     }
-    return failed ? cbx_content_of_error(&err, NULL)
-                  : have_libraries(call, arguments, job, true, &job->packages, &job->installed_ms);
+    return failed ? cbx_content_of_error(&err, NULL) : have_packages(call, arguments, job, true);
 }
 
 /* Takes the limits and claims of the call over. Until the job starts, the call reports the progress of what it installs. */
@@ -300,7 +313,7 @@ static struct cbx_job *make_job(const struct cbx_tool_call *call,
 {
     struct cbx_job *job = cbx_job_new(call->mcp->service, cbx_mcp_caller(call->peer)->principal);
     job->origin = "mcp";
-    job->mounts = json_incref((json_t *)(uintptr_t)call->mcp->service->flow->mounts);
+    job->asked.mounts = json_incref((json_t *)(uintptr_t)call->mcp->service->flow->mounts);
     job->client = (struct cbx_job_client){ .progress = report_line,
                                            .gone = is_gone,
                                            .context = (void *)(uintptr_t)call };
@@ -317,7 +330,7 @@ static void set_timeout(const struct cbx_tool_arguments *arguments, struct cbx_j
     if (arguments->timeout_s > 0) {
         cbx_limits_unset(&timeout);
         timeout.wall_ms = (int64_t)(arguments->timeout_s * 1000);
-        cbx_limits_tighten(&job->limits, &timeout);
+        cbx_limits_tighten(&job->asked.limits, &timeout);
     }
 }
 

@@ -371,8 +371,8 @@ static void refuses_a_decision_that_its_policy_does_not_give(void **state)
     struct rig rig;
     start(&rig);
     struct sealing s = sealing_make(&rig.key, CBX_ALLOW, CBX_ACTION_RUN, "", SOURCE);
-    sealing_set(&s, "network", json_integer(CBX_NETWORK_EGRESS));
-    assert_refused(&rig, &s, SOURCE, "a network that policy 'testing' does not give");
+    sealing_set(&s, "asked", json_pack("{s:[s]}", "mounts", "/srv:/data:ro"));
+    assert_refused(&rig, &s, SOURCE, "a mount that policy 'testing' does not give");
     sealing_done(&s);
     assert_alive(&rig);
     assert_false(log_holds(&rig, "\"verdict\":\"allow\""));

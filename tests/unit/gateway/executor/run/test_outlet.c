@@ -148,7 +148,7 @@ static void values_of_a_caller_must_be_those_that_were_sealed(void **state)
     struct cbx_sha256 hash = cbx_sha256_of(CBX_STR("blue"));
     char hex[CBX_SHA256_HEX + 1];
     cbx_sha256_hex(&hash, hex);
-    CBX_AUTO_JSON sealed = json_pack("{s:{s:s}}", "set", "STAGE", hex);
+    CBX_AUTO_JSON sealed = json_pack("{s:s}", "STAGE", hex);
     CBX_AUTO_JSON set = NULL;
     assert_int_equal(cbx_grants_read_set(CBX_STR("{\"STAGE\":\"blue\"}"), sealed, &set, &err), 0);
     assert_string_equal(json_string_value(json_object_get(set, "STAGE")), "blue");

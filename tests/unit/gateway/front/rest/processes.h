@@ -148,9 +148,10 @@ static inline bool worker_judge(struct fake_worker *w, int fd, const struct cbx_
     copy_text(request->header, "session", w->session, sizeof(w->session));
     copy_text(request->header, "origin", w->origin, sizeof(w->origin));
     copy_text(request->header, "claimed_client", w->claimed_client, sizeof(w->claimed_client));
-    const char *isolation = json_string_value(json_object_get(request->header, "isolation"));
+    const json_t *asked = json_object_get(request->header, "asked");
+    const char *isolation = json_string_value(json_object_get(asked, "isolation"));
     snprintf(w->isolation, sizeof(w->isolation), "%s", isolation != NULL ? isolation : "");
-    w->wall_ms = json_integer_value(json_object_get(request->header, "wall_ms"));
+    w->wall_ms = json_integer_value(json_object_get(asked, "wall_ms"));
     cbx_buf_reset(&w->past);
     cbx_buf_add(&w->past, cbx_buf_str(&past.cells));
     cbx_buf_add(&w->past, cbx_buf_str(&past.files));
