@@ -50,7 +50,7 @@ GRAMMARS     := $(patsubst tree-sitter-%,%,$(notdir $(GRAMMAR_PACKAGES)))
 TREE_SITTER  := $G/node_modules/tree-sitter/vendor/tree-sitter/lib
 GRAMMAR_LIB  := $G/libgrammars.a
 
-ifeq ($(filter help clean setup demo test,$(MAKECMDGOALS)),)
+ifeq ($(filter help clean setup demo test test-all,$(MAKECMDGOALS)),)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(foreach m,$(MODULES),$(PKGS.$m)) 2>/dev/null)
 endif
 
@@ -81,7 +81,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .SECONDARY:
 .SUFFIXES:
 .PHONY: all check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-style check-format \
-        setup engine demo test live bench install uninstall clean help FORCE
+        setup engine demo test test-all live bench install uninstall clean help FORCE
 
 all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/natives/shell-loader.so $B/natives/python_guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
 
@@ -231,16 +231,12 @@ $B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
 demo: setup engine ## everything from nothing, then the main job on real programs
 	@.ci/demo
 
-test: setup engine ## everything from nothing, then every test, on a real engine
+test: setup engine ## everything from nothing, then what shows in minutes that a clone is sound, on a real engine
 	@.ci/packages test
-	@$(MAKE) --no-print-directory -j"$$(nproc)" test-programs
-	@$(MAKE) --no-print-directory check check-format
-	@$(MAKE) --no-print-directory -j"$$(nproc)" CC=clang VARIANT=debug WERROR=1 test-programs
-	@$(MAKE) --no-print-directory CC=clang VARIANT=debug WERROR=1 check-unit
-	@$(MAKE) --no-print-directory -j"$$(nproc)" VARIANT=asan WERROR=1 test-programs
-	@$(MAKE) --no-print-directory VARIANT=asan WERROR=1 check-unit check-fuzz
-	@$(MAKE) --no-print-directory check-threads
-	@$(MAKE) --no-print-directory live QUICK=1
+	@.ci/stages test
+
+test-all: test ## the same, then clang, sanitizers, threads, fuzz corpora, every MCP client, chaos
+	@.ci/stages rest
 
 setup: ## install the missing Debian packages, fetch the grammars, build
 	@.ci/packages
@@ -251,8 +247,9 @@ engine: setup ## find or start a container engine, build the sandbox images
 	@build/codebox image build
 
 # QUICK=1: without what takes long and little depends on (gVisor), and without what `make check` runs too.
+# GROUP=promises: those of `make test`; GROUP=rest: the others.
 live: all ## the tests that need an engine: sandboxes, processes, REST, MCP clients
-	@QUICK=$(QUICK) tests/live/run
+	@QUICK=$(QUICK) tests/live/run $(GROUP)
 
 bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_session $B/tests/bench/bench_opening $B/tests/bench/bench_audit ## ratios to a baseline measured in the same run
 	@tests/bench/run $B
@@ -264,6 +261,16 @@ check: check-markers check-unit check-cases check-policies check-command check-l
 # What the checks of `make test` run, built in parallel; the checks themselves print one after another.
 .PHONY: test-programs
 test-programs: $(TESTS) $(if $(filter debug,$(VARIANT)),,$(FUZZERS:%=$B/fuzz/%))
+
+# Three compilers at the same time, so that no processor waits for the last file of one.
+.PHONY: test-variants test-clang test-asan test-tsan
+test-variants: test-clang test-asan test-tsan
+test-clang:
+	@$(MAKE) --no-print-directory CC=clang VARIANT=debug WERROR=1 test-programs
+test-asan:
+	@$(MAKE) --no-print-directory VARIANT=asan WERROR=1 test-programs
+test-tsan:
+	@$(MAKE) --no-print-directory VARIANT=tsan $(THREADED)
 
 # T=pattern: only the tests whose path contains it. All of them run, also when one fails.
 SELECTED = $(if $(T),$(foreach t,$(TESTS),$(if $(findstring $(T),$t),$t)),$(TESTS))
