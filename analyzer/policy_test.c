@@ -3,6 +3,7 @@
 #include "analyzer/policy_test.h"
 
 #include "analyzer/analyze.h"
+#include "policies/base/memory.h"
 #include "policies/egress.h"
 #include "policies/environment.h"
 #include "policies/mounts.h"
@@ -22,10 +23,7 @@ const char *cbx_policy_test_language(const struct cbx_rule *rule)
  * allow give findings too. */
 static struct cbx_rule *rules_with_findings(const struct cbx_policy *policy)
 {
-    struct cbx_rule *rules = calloc(policy->rule_count + 1, sizeof(*rules));
-    if (rules == NULL) {
-        abort();
-    }
+    struct cbx_rule *rules = cbx_new_array(policy->rule_count + 1, sizeof(*rules));
     for (size_t i = 0; i < policy->rule_count; i++) {
         rules[i] = policy->rules[i];
         rules[i].effect = rules[i].effect == CBX_EFFECT_ALLOW ? CBX_EFFECT_WARN : rules[i].effect;

@@ -4,6 +4,7 @@
 
 #include "docker/kernel_names.h"
 #include "docker/packages/package_layers.h"
+#include "policies/base/memory.h"
 #include "policies/base/sort.h"
 #include "policies/policy.h"
 
@@ -83,10 +84,7 @@ static int compare_rows(const void *a, const void *b)
 static json_t *order(const json_t *rows)
 {
     size_t count = json_array_size(rows);
-    json_t **items = calloc(count + 1, sizeof(json_t *));
-    if (items == NULL) {
-        abort();
-    }
+    json_t **items = cbx_new_array(count + 1, sizeof(json_t *));
     for (size_t i = 0; i < count; i++) {
         items[i] = json_array_get(rows, i);
     }

@@ -2,6 +2,8 @@
  * Permits. */
 #include "policies/permit.h"
 
+#include "policies/base/memory.h"
+
 #include <stdlib.h>
 
 static int check_file_name(const char *name, struct cbx_err *err)
@@ -42,30 +44,17 @@ int cbx_permit_check_arguments(const char *file_name, struct cbx_str arguments, 
 
 static struct cbx_str copy(struct cbx_str from)
 {
-    char *bytes = malloc(from.len + 1);
-    if (bytes == NULL) {
-        abort();
-    }
-    if (from.len > 0) {
-        memcpy(bytes, from.p, from.len);
-    }
-    return (struct cbx_str){ .p = bytes, .len = from.len };
+    return (struct cbx_str){ .p = cbx_str_copy(from), .len = from.len };
 }
 
 struct cbx_permit *cbx_permit_new(const struct cbx_permit *fields)
 {
-    struct cbx_permit *permit = malloc(sizeof(*permit));
-    if (permit == NULL) {
-        abort();
-    }
+    struct cbx_permit *permit = cbx_renew(NULL, 1, sizeof(*permit));
     *permit = *fields;
     permit->arguments = copy(fields->arguments);
     permit->programs = copy(fields->programs);
     permit->imports = copy(fields->imports);
-    struct cbx_sha256 *files = calloc(fields->file_count + 1, sizeof(*files));
-    if (files == NULL) {
-        abort();
-    }
+    struct cbx_sha256 *files = cbx_new_array(fields->file_count + 1, sizeof(*files));
     if (fields->file_count > 0) {
         memcpy(files, fields->files, fields->file_count * sizeof(*files));
     }

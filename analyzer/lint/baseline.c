@@ -3,6 +3,7 @@
 #include "analyzer/lint/baseline.h"
 
 #include "policies/base/hash.h"
+#include "policies/base/memory.h"
 #include "policies/base/sort.h"
 
 #include <errno.h>
@@ -162,10 +163,7 @@ static int read_entries(const json_t *list, struct cbx_baseline *baseline, struc
         return cbx_fail(err, CBX_ETOOBIG, "%zu findings, allowed are %d", count,
                         CBX_BASELINE_ENTRIES_MAX);
     }
-    baseline->entries = calloc(count + 1, sizeof(*baseline->entries));
-    if (baseline->entries == NULL) {
-        abort();
-    }
+    baseline->entries = cbx_new_array(count + 1, sizeof(*baseline->entries));
     const json_t *value;
     json_array_foreach(list, i, value)
     {
@@ -207,11 +205,8 @@ static const struct cbx_json_field head_fields[] = {
 
 int cbx_baseline_parse(struct cbx_str json, struct cbx_baseline **out, struct cbx_err *err)
 {
-    CBX_AUTO(baseline) baseline = calloc(1, sizeof(*baseline));
+    CBX_AUTO(baseline) baseline = cbx_new(sizeof(*baseline));
     struct head head = { 0 };
-    if (baseline == NULL) {
-        abort();
-    }
     int failed = cbx_json_parse(json, CBX_BASELINE_MAX_BYTES, &baseline->root, err);
     if (failed) {
         return failed;
@@ -344,10 +339,7 @@ static int compare_values(const void *a, const void *b)
 static void add_entries(const json_t *entries, struct cbx_buf *out)
 {
     size_t count = json_array_size(entries);
-    json_t **list = calloc(count + 1, sizeof(json_t *));
-    if (list == NULL) {
-        abort();
-    }
+    json_t **list = cbx_new_array(count + 1, sizeof(json_t *));
     for (size_t i = 0; i < count; i++) {
         list[i] = json_array_get(entries, i);
     }

@@ -3,6 +3,8 @@
  * silent, it behaves like git. */
 #include "analyzer/lint/ignore.h"
 
+#include "policies/base/memory.h"
+
 #include <ctype.h>
 
 struct pattern {
@@ -351,10 +353,7 @@ int cbx_ignore_new(struct cbx_str text, struct cbx_ignore **out, struct cbx_err 
     if (text.len > CBX_IGNORE_MAX_BYTES) {
         return cbx_fail(err, CBX_ETOOBIG, "larger than %d bytes", CBX_IGNORE_MAX_BYTES);
     }
-    CBX_AUTO(ignore) ignore = calloc(1, sizeof(*ignore));
-    if (ignore == NULL) {
-        abort();
-    }
+    CBX_AUTO(ignore) ignore = cbx_new(sizeof(*ignore));
     cbx_arena_init(&ignore->arena, 128 * 1024 * 1024);
     struct cbx_str copy = cbx_arena_copy(&ignore->arena, text);
     int failed;

@@ -6,6 +6,7 @@
 
 #include "analyzer/lint/child.h"
 #include "analyzer/lint/watch.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -265,11 +266,8 @@ void cbx_lint_run(const struct cbx_lint_run *run, const struct cbx_lint_sink *si
         end_children(&s, jobs);
         return;
     }
-    s.ring = calloc(s.window, sizeof(*s.ring));
-    s.ready = calloc(s.window, sizeof(*s.ready));
-    if (s.ring == NULL || s.ready == NULL) {
-        abort();
-    }
+    s.ring = cbx_new_array(s.window, sizeof(*s.ring));
+    s.ready = cbx_new_array(s.window, sizeof(*s.ready));
     run_children(&s);
     end_children(&s, jobs);
     free(s.ring);

@@ -4,6 +4,7 @@
 
 #include "analyzer/packages/requirement.h"
 #include "analyzer/packages/resolved_internal.h"
+#include "policies/base/memory.h"
 #include "policies/versions/version.h"
 
 #include <stdlib.h>
@@ -304,11 +305,8 @@ int cbx_resolved_read(enum cbx_spec_kind kind, struct cbx_str report, struct cbx
         return failed;
     }
     struct reader r = { .out = &read, .err = err };
-    read.items = calloc(CBX_PACKAGE_SET_MAX, sizeof(*read.items));
-    r.edges = calloc(EDGES_MAX, sizeof(*r.edges));
-    if (read.items == NULL || r.edges == NULL) {
-        abort();
-    }
+    read.items = cbx_new_array(CBX_PACKAGE_SET_MAX, sizeof(*read.items));
+    r.edges = cbx_new_array(EDGES_MAX, sizeof(*r.edges));
     failed = kind == CBX_SPEC_NPM ? read_npm(&r) : read_pip(&r);
     if (!failed) {
         cbx_resolved_connect(&read, r.edges, r.edge_count);
@@ -361,10 +359,7 @@ int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct c
     cbx_buf_init(&again, text.len + 1);
     struct reader r = { .out = &read, .err = err };
     *out = (struct cbx_resolved){ .kind = kind };
-    read.items = calloc(CBX_PACKAGE_SET_MAX, sizeof(*read.items));
-    if (read.items == NULL) {
-        abort();
-    }
+    read.items = cbx_new_array(CBX_PACKAGE_SET_MAX, sizeof(*read.items));
     struct cbx_str rest = text;
     while (rest.len > 0) {
         const char *end = memchr(rest.p, '\n', rest.len);

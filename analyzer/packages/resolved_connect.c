@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Which package pulled in which. */
 #include "analyzer/packages/resolved_internal.h"
+#include "policies/base/memory.h"
 #include "policies/base/sort.h"
 #include "policies/versions/version.h"
 
@@ -78,10 +79,7 @@ static void read_place(const struct cbx_resolved *resolved, size_t package, char
 /* Of the heap. */
 static struct places *list_places(const struct cbx_resolved *resolved)
 {
-    struct places *places = calloc(1, sizeof(*places));
-    if (places == NULL) {
-        abort();
-    }
+    struct places *places = cbx_new(sizeof(*places));
     places->count = resolved->count;
     for (size_t i = 0; i < places->count; i++) {
         read_place(resolved, i, places->normal[i], &places->items[i]);
@@ -167,10 +165,7 @@ static size_t find_pip(const struct places *places, struct cbx_str name)
 static size_t *follow(const struct cbx_resolved *resolved, const struct cbx_resolved_edge *edges,
                       size_t count)
 {
-    size_t *to = calloc(count + 1, sizeof(*to));
-    if (to == NULL) {
-        abort();
-    }
+    size_t *to = cbx_new_array(count + 1, sizeof(*to));
     struct places *places = list_places(resolved);
     struct folders folders = { .count = 0 };
     for (size_t e = 0; e < count; e++) {

@@ -3,6 +3,7 @@
 #include "analyzer/packages/known.h"
 #include "analyzer/packages/package_check.h"
 #include "analyzer/packages/resolved.h"
+#include "policies/base/memory.h"
 #include "policies/base/sort.h"
 #include "policies/versions/version.h"
 
@@ -187,11 +188,8 @@ static void add_field(struct cbx_buf *out, const char *before, struct cbx_str fi
 
 void cbx_resolved_write(const struct cbx_resolved *resolved, struct cbx_buf *out)
 {
-    struct line *lines = calloc(resolved->count + 1, sizeof(*lines));
+    struct line *lines = cbx_new_array(resolved->count + 1, sizeof(*lines));
     bool npm = resolved->kind == CBX_SPEC_NPM;
-    if (lines == NULL) {
-        abort();
-    }
     for (size_t i = 0; i < resolved->count; i++) {
         const struct cbx_resolved_package *p = &resolved->items[i];
         lines[i].package = p;

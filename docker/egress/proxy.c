@@ -6,6 +6,7 @@
 #include "docker/sandbox/container.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -372,10 +373,7 @@ static int serve(struct cbx_proxy *proxy, struct cbx_err *err)
     CBX_AUTO_DONE(stream) stream;
     cbx_stream_init(&stream, CBX_FRAME_PART_MAX + CBX_FRAME_EVENT_MAX);
     stream.direction = 'p';
-    CBX_AUTO_MEM char *chunk = malloc(READ_BYTES);
-    if (chunk == NULL) {
-        abort();
-    }
+    CBX_AUTO_MEM char *chunk = cbx_renew(NULL, 1, READ_BYTES);
     int failed = start_container(proxy, err);
     if (failed) {
         return failed;
@@ -431,10 +429,7 @@ struct cbx_proxy *cbx_proxy_new(struct cbx_engine *engine, const struct cbx_sand
                                 const struct cbx_network_grant *grant,
                                 const struct cbx_proxy_owner *owner)
 {
-    struct cbx_proxy *proxy = calloc(1, sizeof(*proxy));
-    if (proxy == NULL) {
-        abort();
-    }
+    struct cbx_proxy *proxy = cbx_new(sizeof(*proxy));
     proxy->engine = engine;
     proxy->config = config;
     proxy->grant = grant;

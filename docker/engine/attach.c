@@ -6,6 +6,7 @@
 #include "docker/sandbox/silence.h"
 #include "policies/base/buf.h"
 #include "policies/base/clock.h"
+#include "policies/base/memory.h"
 #include "policies/base/str.h"
 
 #include <errno.h>
@@ -248,10 +249,7 @@ static int connect_engine(struct cbx_engine *engine, const char *url, struct cbx
 int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
                                 struct cbx_err *err)
 {
-    CBX_AUTO(attach) attach = calloc(1, sizeof(*attach));
-    if (attach == NULL) {
-        abort();
-    }
+    CBX_AUTO(attach) attach = cbx_new(sizeof(*attach));
     attach->socket = -1;
     cbx_buf_init(&attach->pending, HEAD_MAX);
     pthread_mutex_init(&attach->lock, NULL);

@@ -6,6 +6,7 @@
 #include "policies/base/buf.h"
 #include "policies/base/clock.h"
 #include "policies/base/json.h"
+#include "policies/base/memory.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -466,10 +467,7 @@ static int negotiate(struct cbx_engine *engine, struct cbx_err *err)
 static struct cbx_engine *new_engine(void)
 {
     pthread_once(&curl_once, start_curl);
-    struct cbx_engine *engine = calloc(1, sizeof(*engine));
-    if (engine == NULL) {
-        abort();
-    }
+    struct cbx_engine *engine = cbx_new(sizeof(*engine));
     pthread_mutex_init(&engine->lock, NULL);
     return engine;
 }

@@ -2,6 +2,7 @@
  * Converts frames of a supervisor to events and results. */
 #include "docker/engine/events.h"
 
+#include "policies/base/memory.h"
 #include "policies/guard/guard.h"
 
 #include <stdlib.h>
@@ -73,11 +74,8 @@ static int take_bundle(const struct cbx_events *events, enum cbx_event_kind kind
 /* Removes terminal escapes and other control characters except newlines and tabs. */
 static char *copy_clean(struct cbx_str text)
 {
-    char *out = malloc(text.len + 1);
+    char *out = cbx_new(text.len + 1);
     size_t n = 0;
-    if (out == NULL) {
-        abort();
-    }
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.p[i];
         if (c == 0x1b && i + 1 < text.len && text.p[i + 1] == '[') {

@@ -7,6 +7,7 @@
 #include "docker/sandbox/sandbox_stream.h"
 #include "policies/base/clock.h"
 #include "policies/base/json.h"
+#include "policies/base/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -168,10 +169,7 @@ static int follow(struct cbx_engine *engine, struct cbx_attach *attach, int64_t 
                   struct reader *r, struct cbx_err *err)
 {
     enum { READ_BYTES = 64 * 1024 };
-    char *bytes = malloc(READ_BYTES);
-    if (bytes == NULL) {
-        abort();
-    }
+    char *bytes = cbx_renew(NULL, 1, READ_BYTES);
     int failed = 0;
     int64_t heard_ms = cbx_clock_ms();
     for (size_t n = 1; !failed && n > 0;) {
@@ -291,10 +289,7 @@ static int run_container(struct cbx_engine *engine, const struct cbx_packages_co
 {
     int64_t deadline = cbx_clock_ms() + timeout_ms_of(config);
     CBX_AUTO(attach) attach = NULL;
-    CBX_AUTO_MEM struct reader *r = calloc(1, sizeof(*r));
-    if (r == NULL) {
-        abort();
-    }
+    CBX_AUTO_MEM struct reader *r = cbx_new(sizeof(*r));
     r->progress = run->progress;
     r->out = out;
     r->out_start = out->len;

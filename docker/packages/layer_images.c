@@ -7,6 +7,7 @@
 #include "policies/base/clock.h"
 #include "policies/base/hash.h"
 #include "policies/base/json.h"
+#include "policies/base/memory.h"
 #include "policies/versions/version.h"
 
 #include <inttypes.h>
@@ -324,10 +325,7 @@ static int check_line(const struct wanted *wanted, struct cbx_str line, struct c
 static int check_built_in(struct cbx_engine *engine, const struct wanted *wanted,
                           struct cbx_err *err)
 {
-    CBX_AUTO_MEM char *text = malloc(CBX_PACKAGE_SET_BYTES_MAX);
-    if (text == NULL) {
-        abort();
-    }
+    CBX_AUTO_MEM char *text = cbx_renew(NULL, 1, CBX_PACKAGE_SET_BYTES_MAX);
     int failed = cbx_engine_image_label(engine, wanted->images.base, CBX_LABEL_BUILT_IN, text,
                                         CBX_PACKAGE_SET_BYTES_MAX, err);
     struct cbx_str built_in = failed ? CBX_STR("") : cbx_str_of(text);

@@ -2,6 +2,7 @@
  * The lines that installers are given: what is asked for, and sets. What passes here is no option, path or URL for any manager. */
 #include "docker/packages/packages_internal.h"
 
+#include "policies/base/memory.h"
 #include "policies/base/sort.h"
 
 #include <stdlib.h>
@@ -272,10 +273,7 @@ int cbx_package_set_check(enum cbx_manager manager, struct cbx_str set, size_t *
                         set.len == 0 ? "the set has no packages"
                                      : "the last line of the set is incomplete");
     }
-    struct cbx_str *names = calloc(CBX_PACKAGE_SET_MAX, sizeof(*names));
-    if (names == NULL) {
-        abort();
-    }
+    struct cbx_str *names = cbx_new_array(CBX_PACKAGE_SET_MAX, sizeof(*names));
     size_t found = 0;
     int failed = check_lines(manager, set, names, &found, err);
     free(names);

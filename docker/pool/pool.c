@@ -3,6 +3,7 @@
 #include "docker/pool/pool_internal.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,10 +83,7 @@ static struct cbx_pool_profile *get_profile(struct cbx_pool *pool, const char *k
 struct cbx_pool *cbx_pool_new(struct cbx_engine *engine, const struct cbx_sandbox_config *sandboxes,
                               const struct cbx_pool_config *config)
 {
-    struct cbx_pool *pool = calloc(1, sizeof(*pool));
-    if (pool == NULL) {
-        abort();
-    }
+    struct cbx_pool *pool = cbx_new(sizeof(*pool));
     pool->engine = engine;
     pool->sandboxes = *sandboxes;
     pool->config = *config;

@@ -4,6 +4,7 @@
 #include "docker/pool/pool_internal.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -120,10 +121,7 @@ static struct cbx_pool_ready *find_cold(struct cbx_pool *pool)
 
 void cbx_pool_await_removal(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
 {
-    struct cbx_pool_removal *d = calloc(1, sizeof(*d));
-    if (d == NULL) {
-        abort();
-    }
+    struct cbx_pool_removal *d = cbx_new(sizeof(*d));
     *d = (struct cbx_pool_removal){ .sandbox = sandbox, .due_ms = cbx_clock_ms() + END_MS };
     memcpy(d->id, cbx_sandbox_id(sandbox), sizeof(d->id));
     d->next = pool->removals;

@@ -6,6 +6,7 @@
 #include "docker/sandbox/container.h"
 #include "docker/sandbox/sandbox_internal.h"
 #include "policies/base/clock.h"
+#include "policies/base/memory.h"
 
 #include <stdlib.h>
 
@@ -74,10 +75,7 @@ const char *cbx_sandbox_run_id(const struct cbx_sandbox *sandbox)
 static struct cbx_sandbox *new_sandbox(struct cbx_engine *engine,
                                        const struct cbx_sandbox_config *config)
 {
-    struct cbx_sandbox *sandbox = calloc(1, sizeof(*sandbox));
-    if (sandbox == NULL) {
-        abort();
-    }
+    struct cbx_sandbox *sandbox = cbx_new(sizeof(*sandbox));
     sandbox->engine = engine;
     sandbox->config = *config;
     sandbox->lease_ms = config->lease_ms != 0 ? config->lease_ms : CBX_SANDBOX_LEASE_MS;

@@ -5,6 +5,7 @@
 #include "docker/sandbox/silence.h"
 #include "policies/base/clock.h"
 
+#include "policies/base/memory.h"
 #include "policies/base/sort.h"
 
 #include <errno.h>
@@ -295,10 +296,7 @@ static int by_name(const void *a, const void *b)
 static json_t *sort(json_t *list)
 {
     size_t count = json_array_size(list);
-    json_t **items = calloc(count + 1, sizeof(json_t *));
-    if (items == NULL) {
-        abort();
-    }
+    json_t **items = cbx_new_array(count + 1, sizeof(json_t *));
     for (size_t i = 0; i < count; i++) {
         items[i] = json_incref(json_array_get(list, i));
     }

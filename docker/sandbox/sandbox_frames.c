@@ -4,6 +4,7 @@
 #include "docker/sandbox/sandbox_internal.h"
 #include "docker/sandbox/silence.h"
 #include "policies/base/clock.h"
+#include "policies/base/memory.h"
 
 #include <stdlib.h>
 
@@ -105,8 +106,8 @@ static int receive_bytes(struct cbx_sandbox *sandbox, int64_t deadline, struct c
     if (left <= 0) {
         return cbx_fail(err, CBX_ETIMEDOUT, "the sandbox did not answer in time");
     }
-    if (sandbox->chunk == NULL && (sandbox->chunk = malloc(READ_BYTES)) == NULL) {
-        abort();
+    if (sandbox->chunk == NULL) {
+        sandbox->chunk = cbx_renew(NULL, 1, READ_BYTES);
     }
     /* Before HELLO the sandbox may still be starting, and is asked for otherwise. */
     int64_t due = sandbox->alive ? cbx_sandbox_link_left_ms(sandbox) : left;

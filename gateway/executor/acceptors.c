@@ -3,6 +3,7 @@
 #include "gateway/executor/acceptors.h"
 
 #include "gateway/ipc/wire/ipc_wire.h"
+#include "policies/base/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -80,10 +81,7 @@ static void *accept_connections(void *context)
 
 bool cbx_acceptors_start(const struct cbx_acceptors_config *config)
 {
-    struct acceptors *a = calloc(1, sizeof(*a));
-    if (a == NULL) {
-        abort();
-    }
+    struct acceptors *a = cbx_new(sizeof(*a));
     a->config = *config;
     pthread_mutex_init(&a->lock, NULL);
     pthread_mutex_lock(&a->lock);

@@ -5,6 +5,7 @@
 #include "gateway/executor/executor_internal.h"
 #include "gateway/identity/identity.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,7 @@
 static void add_set(struct cbx_policy_history *history, struct cbx_policy_set set)
 {
     struct cbx_policy_set *sets =
-        realloc(history->sets, (history->count + 1) * sizeof(*history->sets));
-    if (sets == NULL) {
-        abort();
-    }
+        cbx_renew(history->sets, history->count + 1, sizeof(*history->sets));
     history->sets = sets;
     history->sets[history->count++] = set;
 }
@@ -156,10 +154,7 @@ int cbx_executor_reload(void *executor, const struct cbx_reload_part *part, uint
     if (strcmp(part->name, "policies") != 0) {
         return 0;
     }
-    struct cbx_policies *loaded = calloc(1, sizeof(*loaded));
-    if (loaded == NULL) {
-        abort();
-    }
+    struct cbx_policies *loaded = cbx_new(sizeof(*loaded));
     int failed = cbx_policies_read(part->bytes, loaded, err);
     if (failed) {
         free(loaded);

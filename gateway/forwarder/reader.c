@@ -9,6 +9,7 @@
 #include "policies/base/clock.h"
 #include "policies/base/hash.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -268,11 +269,8 @@ static int confine_to_log(struct cbx_err *err)
         return failed;
     }
     size_t count = files.count + 2;
-    CBX_AUTO_MEM char(*names)[CBX_AUDIT_NAME_BYTES] = calloc(count, sizeof(*names));
-    CBX_AUTO_MEM struct cbx_grant *grants = calloc(count, sizeof(*grants));
-    if (names == NULL || grants == NULL) {
-        abort();
-    }
+    CBX_AUTO_MEM char(*names)[CBX_AUDIT_NAME_BYTES] = cbx_new_array(count, sizeof(*names));
+    CBX_AUTO_MEM struct cbx_grant *grants = cbx_new_array(count, sizeof(*grants));
     grants[0].path = ".";
     for (size_t i = 1; i < count; i++) {
         cbx_audit_file_name(i < count - 1 ? files.first[i - 1] : 0, names[i]);

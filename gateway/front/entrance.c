@@ -8,6 +8,7 @@
 #include "gateway/front/rest/rest.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 
 #include <stdlib.h>
 
@@ -135,10 +136,7 @@ static bool count(const struct cbx_entrance *entrance, const struct cbx_http_req
         return false;
     }
     if (counted) {
-        struct counted *c = calloc(1, sizeof(*c));
-        if (c == NULL) {
-            abort();
-        }
+        struct counted *c = cbx_new(sizeof(*c));
         c->quotas = quotas;
         c->holders = 2;
         snprintf(c->principal, sizeof(c->principal), "%s", caller->principal);
@@ -151,12 +149,7 @@ static bool count(const struct cbx_entrance *entrance, const struct cbx_http_req
 /* What the caller showed. A copy, as the request is gone when it is answered, and its handler goes on. */
 static char *copy_proof(const struct cbx_http_request *request)
 {
-    struct cbx_str shown = request->authorization;
-    char *copy = strndup(shown.p != NULL ? shown.p : "", shown.len);
-    if (copy == NULL) {
-        abort();
-    }
-    return copy;
+    return cbx_str_copy(request->authorization);
 }
 
 static void drop_proof(char *proof)

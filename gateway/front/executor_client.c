@@ -5,6 +5,7 @@
 #include "gateway/front/service/decisions.h"
 
 #include "gateway/ipc/wire/relay.h"
+#include "policies/base/memory.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -423,10 +424,7 @@ int cbx_flow_reload(void *flow, const struct cbx_reload_part *part, uint64_t fir
     if (strcmp(part->name, "policies") != 0) {
         return 0;
     }
-    struct cbx_policies *loaded = calloc(1, sizeof(*loaded));
-    if (loaded == NULL) {
-        abort();
-    }
+    struct cbx_policies *loaded = cbx_new(sizeof(*loaded));
     int failed = cbx_policies_read(part->bytes, loaded, err);
     if (failed) {
         free(loaded);

@@ -4,6 +4,7 @@
 
 #include "gateway/ipc/metrics.h"
 #include "gateway/ipc/wire/ipc_wire.h"
+#include "policies/base/memory.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -26,10 +27,7 @@ struct cbx_judge {
 
 struct cbx_judge *cbx_judge_new(int control, int workers, int timeout_ms)
 {
-    struct cbx_judge *judge = calloc(1, sizeof(*judge));
-    if (judge == NULL) {
-        abort();
-    }
+    struct cbx_judge *judge = cbx_new(sizeof(*judge));
     pthread_mutex_init(&judge->lock, NULL);
     pthread_cond_init(&judge->freed, NULL);
     judge->control = control;

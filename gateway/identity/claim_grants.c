@@ -2,6 +2,8 @@
  * Grants. */
 #include "gateway/identity/claim_grants.h"
 
+#include "policies/base/memory.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,10 +148,7 @@ struct cbx_granted {
 
 struct cbx_granted *cbx_granted_new(void)
 {
-    struct cbx_granted *granted = calloc(1, sizeof(*granted));
-    if (granted == NULL) {
-        abort();
-    }
+    struct cbx_granted *granted = cbx_new(sizeof(*granted));
     pthread_mutex_init(&granted->lock, NULL);
     return granted;
 }
@@ -239,10 +238,7 @@ static int make_row(struct cbx_granted *granted, const struct cbx_principals *al
     if (failed) {
         return failed;
     }
-    struct granted_row *made = calloc(1, sizeof(*made));
-    if (made == NULL) {
-        abort();
-    }
+    struct granted_row *made = cbx_new(sizeof(*made));
     *made =
         (struct granted_row){ .base = base, .grants = grants, .row = row, .next = granted->first };
     granted->first = made;

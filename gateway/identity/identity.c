@@ -6,6 +6,7 @@
 #include "gateway/identity/tokens.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,10 +43,7 @@ int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identi
     if (failed) {
         return failed;
     }
-    CBX_AUTO(identity) identity = calloc(1, sizeof(*identity));
-    if (identity == NULL) {
-        abort();
-    }
+    CBX_AUTO(identity) identity = cbx_new(sizeof(*identity));
     identity->loaded = loaded;
     identity->fetched = cbx_issuer_keys_new();
     configure_fetched(identity, loaded);

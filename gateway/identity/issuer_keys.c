@@ -7,6 +7,7 @@
 #include "gateway/ipc/metrics.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -58,11 +59,8 @@ struct cbx_issuer_keys {
 
 struct cbx_issuer_keys *cbx_issuer_keys_new(void)
 {
-    struct cbx_issuer_keys *k = calloc(1, sizeof(*k));
+    struct cbx_issuer_keys *k = cbx_new(sizeof(*k));
     pthread_condattr_t monotonic;
-    if (k == NULL) {
-        abort();
-    }
     pthread_mutex_init(&k->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -4,6 +4,7 @@
 
 #include "gateway/identity/identity.h"
 #include "gateway/identity/key_files.h"
+#include "policies/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,10 +133,7 @@ void cbx_loaded_free(struct cbx_loaded *loaded)
 /* `count` rows of this size into new memory; false when there are not so many. */
 static bool take_array(struct cbx_str *rest, uint64_t count, size_t bytes, void **out)
 {
-    *out = calloc(count + 1, bytes);
-    if (*out == NULL) {
-        abort();
-    }
+    *out = cbx_new_array(count + 1, bytes);
     return take(rest, *out, count * bytes);
 }
 
@@ -180,10 +178,7 @@ static bool take_issuer(struct cbx_str *rest, struct cbx_loaded *loaded, size_t 
 
 int cbx_loaded_read(struct cbx_str bytes, struct cbx_loaded **out, struct cbx_err *err)
 {
-    struct cbx_loaded *loaded = calloc(1, sizeof(*loaded));
-    if (loaded == NULL) {
-        abort();
-    }
+    struct cbx_loaded *loaded = cbx_new(sizeof(*loaded));
     loaded->granted = cbx_granted_new();
     cbx_buf_init(&loaded->bytes, bytes.len + 1);
     cbx_buf_add(&loaded->bytes, bytes);

@@ -4,6 +4,7 @@
 
 #include "gateway/identity/key_url.h"
 #include "gateway/identity/tokens.h"
+#include "policies/base/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -156,10 +157,7 @@ static int read_list(const struct reader *r, const struct key *key, const struct
 /* Grows an array of rows by one that is zeroed. */
 static void *add_zeroed(void *rows, size_t count, size_t bytes)
 {
-    char *grown = realloc(rows, (count + 1) * bytes);
-    if (grown == NULL) {
-        abort();
-    }
+    char *grown = cbx_renew(rows, count + 1, bytes);
     memset(grown + count * bytes, 0, bytes);
     return grown;
 }

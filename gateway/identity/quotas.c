@@ -3,6 +3,7 @@
 #include "gateway/identity/quotas.h"
 
 #include "policies/base/clock.h"
+#include "policies/base/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,10 +32,7 @@ struct cbx_quotas {
 
 struct cbx_quotas *cbx_quotas_new(void)
 {
-    struct cbx_quotas *quotas = calloc(1, sizeof(*quotas));
-    if (quotas == NULL) {
-        abort();
-    }
+    struct cbx_quotas *quotas = cbx_new(sizeof(*quotas));
     pthread_mutex_init(&quotas->lock, NULL);
     return quotas;
 }

@@ -7,6 +7,7 @@
 #include "policies/base/clock.h"
 #include "policies/base/hash.h"
 #include "policies/base/json.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,10 +98,7 @@ static int add_token(struct cbx_tokens *tokens, const struct record *r, struct c
     copy(entry.token.id, sizeof(entry.token.id), r->id);
     copy(entry.token.principal, sizeof(entry.token.principal), r->principal);
     copy(entry.token.note, sizeof(entry.token.note), r->note);
-    struct entry *items = realloc(tokens->items, (tokens->count + 1) * sizeof(items[0]));
-    if (items == NULL) {
-        abort();
-    }
+    struct entry *items = cbx_renew(tokens->items, tokens->count + 1, sizeof(items[0]));
     tokens->items = items;
     tokens->items[tokens->count++] = entry;
     return 0;
@@ -119,10 +117,7 @@ static void add_stop(struct cbx_tokens *tokens, const struct record *r)
             return;
         }
     }
-    struct cbx_stop *stops = realloc(tokens->stops, (tokens->stop_count + 1) * sizeof(stops[0]));
-    if (stops == NULL) {
-        abort();
-    }
+    struct cbx_stop *stops = cbx_renew(tokens->stops, tokens->stop_count + 1, sizeof(stops[0]));
     tokens->stops = stops;
     tokens->stops[tokens->stop_count++] = stop;
 }
@@ -158,10 +153,7 @@ static int apply(struct cbx_tokens *tokens, struct cbx_str line, struct cbx_err 
 static int read_lines(struct cbx_tokens *tokens, off_t size, struct cbx_err *err)
 {
     size_t len = (size_t)(size - tokens->read);
-    CBX_AUTO_MEM char *text = malloc(len + 1);
-    if (text == NULL) {
-        abort();
-    }
+    CBX_AUTO_MEM char *text = cbx_renew(NULL, 1, len + 1);
     ssize_t got = pread(tokens->fd, text, len, tokens->read);
     if (got < 0) {
         return cbx_fail(err, CBX_EIO, "the file of tokens cannot be read: %s", strerror(errno));
@@ -241,10 +233,7 @@ static int open_file(const char *state_dir, int flags, bool create, int *fd, str
 
 static int load(int fd, struct cbx_tokens **out, struct cbx_err *err)
 {
-    CBX_AUTO(tokens) tokens = calloc(1, sizeof(*tokens));
-    if (tokens == NULL) {
-        abort();
-    }
+    CBX_AUTO(tokens) tokens = cbx_new(sizeof(*tokens));
     tokens->fd = fd;
     pthread_mutex_init(&tokens->lock, NULL);
     int failed = refresh(tokens, err);

@@ -2,6 +2,8 @@
  * Counters and histograms of one process. */
 #include "gateway/ipc/metrics.h"
 
+#include "policies/base/memory.h"
+
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -71,10 +73,7 @@ static struct series *add_series(const struct row *row, struct family *family, c
         }
     }
     if (family->series == NULL) {
-        family->series = calloc(row->series_max + 1, sizeof(*family->series));
-    }
-    if (family->series == NULL) {
-        abort();
+        family->series = cbx_new_array(row->series_max + 1, sizeof(*family->series));
     }
     struct series *made = &family->series[family->count++];
     snprintf(made->values[0], VALUE_MAX, "%s", first);

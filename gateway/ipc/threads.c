@@ -2,6 +2,8 @@
  * Threads that wait for more work, the one that waits shortest first: its stack is warm. */
 #include "gateway/ipc/threads.h"
 
+#include "policies/base/memory.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -27,10 +29,7 @@ struct cbx_threads {
 
 struct cbx_threads *cbx_threads_new(int most)
 {
-    struct cbx_threads *threads = calloc(1, sizeof(*threads));
-    if (threads == NULL) {
-        abort();
-    }
+    struct cbx_threads *threads = cbx_new(sizeof(*threads));
     threads->most = most;
     pthread_mutex_init(&threads->lock, NULL);
     pthread_cond_init(&threads->ended, NULL);
@@ -106,10 +105,7 @@ static void *serve(void *context)
 /* With the lock: the thread's first work is there before it begins. */
 static bool start(struct cbx_threads *threads, void (*work)(void *context), void *context)
 {
-    struct thread *thread = calloc(1, sizeof(*thread));
-    if (thread == NULL) {
-        abort();
-    }
+    struct thread *thread = cbx_new(sizeof(*thread));
     *thread = (struct thread){ .all = threads, .work = work, .context = context };
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);

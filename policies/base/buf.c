@@ -3,6 +3,7 @@
 #include "policies/base/buf.h"
 
 #include "policies/base/err.h"
+#include "policies/base/memory.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -116,10 +117,7 @@ char *cbx_buf_take(struct cbx_buf *buf)
 {
     char *p = buf->p;
     if (buf->size == 0) {
-        p = calloc(1, 1);
-        if (p == NULL) {
-            abort();
-        }
+        p = cbx_new(1);
     }
     cbx_buf_init(buf, buf->max_bytes);
     return p;

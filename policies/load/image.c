@@ -3,6 +3,8 @@
  * is written as an offset: into the structs, or beyond their end into the texts. */
 #include "policies/load/image.h"
 
+#include "policies/base/memory.h"
+
 #include <stdlib.h>
 
 enum { IMAGE_MAX_BYTES = 16 * 1024 * 1024, ALIGNMENT = 16 };
@@ -113,10 +115,7 @@ static void copy_places(const struct cbx_section *section, const char *from, cha
 static size_t add_copies(struct writer *w, const struct cbx_section *section, const char *from,
                          size_t count)
 {
-    char *copies = calloc(count, section->size);
-    if (copies == NULL) {
-        abort();
-    }
+    char *copies = cbx_new_array(count, section->size);
     for (size_t i = 0; i < count; i++) {
         copy_members(section, from + i * section->size, copies + i * section->size);
         copy_places(section, from + i * section->size, copies + i * section->size);
@@ -305,11 +304,8 @@ static void add_numbers(struct writer *w, const struct cbx_index_rules *rules, s
 static size_t add_index(struct writer *w, const struct cbx_policy *policy)
 {
     const struct cbx_index *index = policy->index;
-    struct patterns patterns = { .copies =
-                                     calloc(index->pattern_count + 1u, sizeof(*patterns.copies)) };
-    if (patterns.copies == NULL) {
-        abort();
-    }
+    struct patterns patterns = { .copies = cbx_new_array(index->pattern_count + 1u,
+                                                         sizeof(*patterns.copies)) };
     add_patterns(w, policy, &patterns);
     size_t at = add_structs(w, index, sizeof(*index));
     add_chains(w, &patterns, index->exact, index->exact_mask + 1u, IN_INDEX(at, exact));

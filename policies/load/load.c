@@ -5,6 +5,7 @@
 
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
+#include "policies/base/memory.h"
 #include "policies/load/image.h"
 #include "policies/load/index.h"
 
@@ -357,10 +358,7 @@ json_t *cbx_policy_json(const struct cbx_policy *policy)
 
 static struct cbx_policy *new_policy(void)
 {
-    struct cbx_policy *policy = calloc(1, sizeof(*policy));
-    if (policy == NULL) {
-        abort();
-    }
+    struct cbx_policy *policy = cbx_new(sizeof(*policy));
     /* jansson reads /dev/urandom when it makes its first object, and a worker that has its policy
      * is jailed */
     json_object_seed(0);

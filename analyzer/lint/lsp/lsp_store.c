@@ -3,6 +3,7 @@
 #include "analyzer/lint/lsp/lsp_store.h"
 
 #include "analyzer/lint/kind.h"
+#include "policies/base/memory.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -115,10 +116,7 @@ struct cbx_lsp_document *cbx_lsp_store_open(struct cbx_lsp_store *store, struct 
                  CBX_LSP_DOCUMENTS_MAX);
         return NULL;
     }
-    struct cbx_lsp_document *d = calloc(1, sizeof(*d));
-    if (d == NULL) {
-        abort();
-    }
+    struct cbx_lsp_document *d = cbx_new(sizeof(*d));
     d->uri = strndup(cbx_str_bytes(uri), uri.len);
     d->path = path_of(uri);
     d->language = language_of(d->path, language_id);

@@ -116,8 +116,21 @@ static int write_file(int fd, const uint8_t *p, size_t len)
     return 0;
 }
 
-/* When a file was put last, by the clock of file systems, which goes in steps of some milliseconds. */
+/* The latest change of a file that was put, as its file system has it: in steps of some milliseconds, or finer (Linux 6.13). */
 static struct timespec last_put;
+
+static bool is_later(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
+}
+
+static void note_put(int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) == 0 && is_later(&status.st_ctim, &last_put)) {
+        last_put = status.st_ctim;
+    }
+}
 
 void cbx_file_put(const uint8_t *payload, size_t len)
 {
@@ -140,7 +153,7 @@ void cbx_file_put(const uint8_t *payload, size_t len)
     } else {
         code = write_file(fd, payload + sizeof(path_len) + path_len,
                           len - sizeof(path_len) - path_len);
-        clock_gettime(CLOCK_REALTIME_COARSE, &last_put);
+        note_put(fd);
     }
     if (fd >= 0) {
         close(fd);
@@ -375,9 +388,10 @@ static void walk_folder(struct walk *w, int folder, size_t prefix, int depth)
 
 void cbx_file_note_begin(struct timespec *out)
 {
+    enum { TRIES = 100 }; /* a clock that was set back does not hold a run up */
     struct timespec pause = { .tv_nsec = 1000000 };
     clock_gettime(CLOCK_REALTIME_COARSE, out);
-    while (out->tv_sec == last_put.tv_sec && out->tv_nsec == last_put.tv_nsec) {
+    for (int i = 0; i < TRIES && !is_later(out, &last_put); i++) {
         nanosleep(&pause, NULL);
         clock_gettime(CLOCK_REALTIME_COARSE, out);
     }

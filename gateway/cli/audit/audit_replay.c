@@ -10,6 +10,7 @@
 #include "gateway/ipc/seal/mount_requests.h"
 #include "gateway/ipc/seal/seal.h"
 #include "gateway/worker/worker_packages.h"
+#include "policies/base/memory.h"
 #include "policies/ledger.h"
 
 #include <string.h>
@@ -407,10 +408,7 @@ int cbx_audit_replay_command(const struct cbx_options *options)
                           &r.policies, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    r.sessions = calloc(SESSIONS_MAX, sizeof(*r.sessions));
-    if (r.sessions == NULL) {
-        abort();
-    }
+    r.sessions = cbx_new_array(SESSIONS_MAX, sizeof(*r.sessions));
     cbx_arena_init(&r.arena, CBX_ANALYSIS_ARENA_MAX);
     int failed = cbx_audit_for_each(options, replay_record, &r);
     for (size_t i = 0; i < SESSIONS_MAX; i++) {

@@ -5,6 +5,7 @@
 #include "gateway/cli/audit/audit_export.h"
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit/audit_chain.h"
+#include "policies/base/memory.h"
 #include "policies/base/printable.h"
 #include "policies/base/sort.h"
 
@@ -50,10 +51,7 @@ static void add_time(struct times *times, int64_t ms)
     }
     if ((times->count & (times->count - 1)) == 0) {
         size_t size = times->count > 0 ? 2 * times->count : 1;
-        int64_t *larger = realloc(times->ms, size * sizeof(*larger));
-        if (larger == NULL) {
-            abort();
-        }
+        int64_t *larger = cbx_renew(times->ms, size, sizeof(*larger));
         times->ms = larger;
     }
     times->ms[times->count++] = ms;
@@ -168,10 +166,7 @@ static void add_bars(struct cbx_buf *out, const char *title, json_t *counts)
 {
     enum { HEIGHT = 22, LEFT = 300, WIDTH = 400 };
     size_t count = 0, total = json_object_size(counts);
-    struct row *rows = calloc(total + 1, sizeof(*rows));
-    if (rows == NULL) {
-        abort();
-    }
+    struct row *rows = cbx_new_array(total + 1, sizeof(*rows));
     const char *name;
     json_t *value;
     json_object_foreach(counts, name, value)
@@ -215,11 +210,8 @@ static void add_columns(struct cbx_buf *out, json_t *days)
     enum { HEIGHT = 160, WIDTH = 12 };
     static const char *const classes[] = { "allowed", "denied", "blocked" };
     size_t hours = json_object_size(days), at = 0;
-    struct row *rows = calloc(hours + 1, sizeof(*rows));
+    struct row *rows = cbx_new_array(hours + 1, sizeof(*rows));
     int64_t sums[BUCKETS][3] = { { 0 } }, most = 1;
-    if (rows == NULL) {
-        abort();
-    }
     const char *name;
     json_t *columns;
     json_object_foreach(days, name, columns)

@@ -2,6 +2,7 @@
  * `codebox audit tail`: the last records that pass the filters, and with --follow those that come. */
 #include "gateway/cli/audit/audit_commands.h"
 #include "gateway/cli/cli.h"
+#include "policies/base/memory.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -48,10 +49,7 @@ int cbx_audit_tail_command(const struct cbx_options *options)
         return cbx_cli_fail(&err);
     }
     struct ring ring = { .keep = options->lines > 0 ? (size_t)options->lines : 10 };
-    ring.records = calloc(ring.keep, sizeof(*ring.records));
-    if (ring.records == NULL) {
-        abort();
-    }
+    ring.records = cbx_new_array(ring.keep, sizeof(*ring.records));
     json_t *record;
     while ((record = cbx_audit_walk_next(&walk, NULL)) != NULL) {
         json_decref(ring.records[ring.count % ring.keep]);

@@ -4,6 +4,7 @@
 
 #include "docker/result.h"
 #include "gateway/front/executor_client.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,10 +43,7 @@ bool cbx_run_feed_takes(int fd, struct cbx_err *err)
 
 struct cbx_run_feed *cbx_run_feed_new(struct cbx_flow *flow, struct cbx_str principal, int fd)
 {
-    struct cbx_run_feed *feed = calloc(1, sizeof(*feed));
-    if (feed == NULL) {
-        abort();
-    }
+    struct cbx_run_feed *feed = cbx_new(sizeof(*feed));
     feed->flow = flow;
     feed->principal = principal;
     feed->fd = fd;

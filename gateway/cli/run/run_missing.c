@@ -2,6 +2,7 @@
  * What is missing in the sandbox and lies beside the program. */
 #include "gateway/cli/run/run_missing.h"
 
+#include "policies/base/memory.h"
 #include "policies/base/printable.h"
 
 #include <dirent.h>
@@ -26,11 +27,8 @@ static void add_entry(struct cbx_run_missing *missing, const char *folder,
     size_t name_at = strcmp(folder, ".") == 0 ? 0 : strlen(folder) + 1;
     size_t size = name_at + strlen(entry->d_name) + 2;
     struct cbx_missing_entry *entries =
-        realloc(missing->entries, (missing->count + 1) * sizeof(*entries));
-    char *path = malloc(size);
-    if (entries == NULL || path == NULL) {
-        abort();
-    }
+        cbx_renew(missing->entries, missing->count + 1, sizeof(*entries));
+    char *path = cbx_new(size);
     const char *end = entry->d_type == DT_DIR ? "/" : "";
     if (name_at > 0) {
         snprintf(path, size, "%s/%s%s", folder, entry->d_name, end);

@@ -3,6 +3,7 @@
 #include "gateway/cli/run/run_stdin.h"
 
 #include "gateway/front/executor_client.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -114,10 +115,7 @@ static void *answer_questions(void *context)
 
 struct cbx_run_input *cbx_run_input_new(struct cbx_flow *flow, struct cbx_str principal, int fd)
 {
-    struct cbx_run_input *in = calloc(1, sizeof(*in));
-    if (in == NULL) {
-        abort();
-    }
+    struct cbx_run_input *in = cbx_new(sizeof(*in));
     in->flow = flow;
     in->principal = principal;
     in->fd = fd;

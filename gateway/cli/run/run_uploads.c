@@ -6,6 +6,7 @@
 #include "docker/sandbox/container.h"
 #include "gateway/cli/cli.h"
 #include "gateway/front/service/service_files.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,10 +126,7 @@ static int add_file(struct cbx_uploads *uploads, const char *path, const char *p
     }
     if (uploads->count == uploads->size) {
         uploads->size = uploads->size > 0 ? 2 * uploads->size : 16;
-        uploads->items = realloc(uploads->items, uploads->size * sizeof(*uploads->items));
-        if (uploads->items == NULL) {
-            abort();
-        }
+        uploads->items = cbx_renew(uploads->items, uploads->size, sizeof(*uploads->items));
     }
     CBX_AUTO_DONE(buf) bytes;
     cbx_buf_init(&bytes, CBX_UPLOAD_BYTES_MAX);
@@ -142,11 +140,10 @@ static int add_file(struct cbx_uploads *uploads, const char *path, const char *p
     }
     uploads->total_bytes += bytes.len;
     struct cbx_upload *upload = &uploads->items[uploads->count++];
-    *upload = (struct cbx_upload){ .path = strdup(place), .shown = strdup(path), .bytes = bytes };
+    *upload = (struct cbx_upload){ .path = cbx_str_copy(cbx_str_of(place)),
+                                   .shown = cbx_str_copy(cbx_str_of(path)),
+                                   .bytes = bytes };
     cbx_buf_init(&bytes, 0); /* the upload owns them now */
-    if (upload->path == NULL || upload->shown == NULL) {
-        abort();
-    }
     return 0;
 }
 

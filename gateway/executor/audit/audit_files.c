@@ -3,6 +3,7 @@
 #include "gateway/executor/audit/audit_files.h"
 
 #include "gateway/executor/audit/audit.h"
+#include "policies/base/memory.h"
 #include "policies/base/sort.h"
 
 #include <dirent.h>
@@ -53,10 +54,7 @@ static bool add(struct cbx_audit_files *files, uint64_t first)
     }
     if ((files->count & (files->count - 1)) == 0) { /* the size is the next power of two */
         size_t size = files->count > 0 ? 2 * files->count : 1;
-        uint64_t *larger = realloc(files->first, size * sizeof(*larger));
-        if (larger == NULL) {
-            abort();
-        }
+        uint64_t *larger = cbx_renew(files->first, size, sizeof(*larger));
         files->first = larger;
     }
     files->first[files->count++] = first;

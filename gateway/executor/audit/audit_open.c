@@ -5,6 +5,7 @@
 #include "gateway/executor/audit/audit_files.h"
 #include "gateway/ipc/master/state.h"
 #include "policies/base/deadline.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,10 +62,7 @@ int cbx_audit_open(const char *state_dir, struct cbx_audit **out, struct cbx_err
     if (failed) {
         return failed;
     }
-    CBX_AUTO(audit) audit = calloc(1, sizeof(*audit));
-    if (audit == NULL) {
-        abort();
-    }
+    CBX_AUTO(audit) audit = cbx_new(sizeof(*audit));
     audit->fd = audit->head_fd = -1;
     audit->dir = cbx_fd_steal(&dir);
     audit->max_bytes = (off_t)CBX_AUDIT_FILE_MIB * 1024 * 1024;

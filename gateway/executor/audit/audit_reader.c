@@ -4,6 +4,7 @@
 
 #include "gateway/executor/audit/audit.h"
 #include "gateway/executor/audit/audit_files.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,10 +36,7 @@ int cbx_audit_reader_new(const char *state_dir, uint64_t after, struct cbx_audit
     if (failed) {
         return failed;
     }
-    struct cbx_audit_reader *reader = calloc(1, sizeof(*reader));
-    if (reader == NULL) {
-        abort();
-    }
+    struct cbx_audit_reader *reader = cbx_new(sizeof(*reader));
     /* A file is left out when the one behind it begins before the wanted record, or with it. */
     for (size_t i = 0; i + 1 < files.count && files.first[i + 1] <= after + 1; i++) {
         reader->closed = files.first[i];

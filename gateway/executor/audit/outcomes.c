@@ -8,6 +8,7 @@
 #include "gateway/ipc/wire/relay.h"
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,10 +46,7 @@ struct cbx_outcomes {
 
 struct cbx_outcomes *cbx_outcomes_new(void)
 {
-    struct cbx_outcomes *outcomes = calloc(1, sizeof(*outcomes));
-    if (outcomes == NULL) {
-        abort();
-    }
+    struct cbx_outcomes *outcomes = cbx_new(sizeof(*outcomes));
     pthread_mutex_init(&outcomes->lock, NULL);
     return outcomes;
 }
@@ -97,10 +95,7 @@ static void add(struct cbx_outcomes *o, struct item item)
 {
     if (o->count == o->size) {
         o->size = o->size > 0 ? 2 * o->size : 64;
-        struct item *larger = realloc(o->items, o->size * sizeof(*larger));
-        if (larger == NULL) {
-            abort();
-        }
+        struct item *larger = cbx_renew(o->items, o->size, sizeof(*larger));
         o->items = larger;
     }
     o->items[o->count++] = item;

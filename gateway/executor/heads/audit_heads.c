@@ -3,6 +3,7 @@
 #include "gateway/executor/heads/audit_heads_internal.h"
 
 #include "policies/base/hex.h"
+#include "policies/base/memory.h"
 #include "policies/base/sort.h"
 
 #include <inttypes.h>
@@ -10,10 +11,7 @@
 
 struct cbx_audit_heads *cbx_audit_heads_new(void)
 {
-    struct cbx_audit_heads *heads = calloc(1, sizeof(*heads));
-    if (heads == NULL) {
-        abort();
-    }
+    struct cbx_audit_heads *heads = cbx_new(sizeof(*heads));
     return heads;
 }
 

@@ -2,6 +2,8 @@
  * Reading kept heads: lines, files, folders. */
 #include "gateway/executor/heads/audit_heads_internal.h"
 
+#include "policies/base/memory.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -74,10 +76,7 @@ static struct cbx_head_item *add_item(struct cbx_audit_heads *heads)
 {
     if ((heads->count & (heads->count - 1)) == 0) { /* the size is the next power of two */
         size_t size = heads->count > 0 ? 2 * heads->count : 1;
-        struct cbx_head_item *larger = realloc(heads->items, size * sizeof(*larger));
-        if (larger == NULL) {
-            abort();
-        }
+        struct cbx_head_item *larger = cbx_renew(heads->items, size, sizeof(*larger));
         heads->items = larger;
     }
     return &heads->items[heads->count++];
@@ -161,11 +160,7 @@ int cbx_audit_heads_begin(struct cbx_audit_heads *heads, const char *name, bool 
         return cbx_fail(err, CBX_ETOOBIG, "there are more than %d files of heads",
                         CBX_AUDIT_HEADS_FILES_MAX);
     }
-    char *copy = strdup(name);
-    if (copy == NULL) {
-        abort();
-    }
-    heads->sources[heads->source_count].name = copy;
+    heads->sources[heads->source_count].name = cbx_str_copy(cbx_str_of(name));
     heads->sources[heads->source_count++].may_be_others = may_be_others;
     heads->line_len = heads->line_number = 0;
     return 0;

@@ -8,6 +8,7 @@
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -167,10 +168,7 @@ int cbx_audit_keeper_check(const char *place, struct cbx_err *err)
 int cbx_audit_keeper_new(const char *place, const char *instance, int interval_ms,
                          struct cbx_audit_keeper **out, struct cbx_err *err)
 {
-    CBX_AUTO(audit_keeper) k = calloc(1, sizeof(*k));
-    if (k == NULL) {
-        abort();
-    }
+    CBX_AUTO(audit_keeper) k = cbx_new(sizeof(*k));
     k->fd = -1;
     k->interval_ms = interval_ms;
     snprintf(k->place, sizeof(k->place), "%.150s", place);

@@ -7,6 +7,7 @@
 #include "policies/base/clock.h"
 #include "policies/base/json.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,10 +29,7 @@ struct cbx_layers {
 
 struct cbx_layers *cbx_layers_new(const struct cbx_layers_config *config)
 {
-    struct cbx_layers *layers = calloc(1, sizeof(*layers));
-    if (layers == NULL) {
-        abort();
-    }
+    struct cbx_layers *layers = cbx_new(sizeof(*layers));
     layers->config = *config;
     pthread_mutex_init(&layers->lock, NULL);
     return layers;
@@ -131,10 +129,7 @@ static int take_inventory(struct cbx_engine *engine, const struct cbx_packages_c
     if (failed) {
         return failed;
     }
-    out->entries = calloc(json_array_size(list) + 1, sizeof(*out->entries));
-    if (out->entries == NULL) {
-        abort();
-    }
+    out->entries = cbx_new_array(json_array_size(list) + 1, sizeof(*out->entries));
     size_t i;
     const json_t *json;
     json_array_foreach(list, i, json)

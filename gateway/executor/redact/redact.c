@@ -5,6 +5,7 @@
 
 #include "gateway/executor/redact/redact_escape.h"
 #include "gateway/executor/redact/redact_index.h"
+#include "policies/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,11 +72,8 @@ int cbx_redact_check(const struct cbx_redact_secret *secret, struct cbx_err *err
 
 struct cbx_redactor *cbx_redactor_new(const struct cbx_redact_secret *secrets, size_t count)
 {
-    struct cbx_redactor *redactor = calloc(1, sizeof(*redactor));
-    char(*names)[NAME_CHARS + 1] = calloc(count + 1, sizeof(*names));
-    if (redactor == NULL || names == NULL) {
-        abort();
-    }
+    struct cbx_redactor *redactor = cbx_new(sizeof(*redactor));
+    char(*names)[NAME_CHARS + 1] = cbx_new_array(count + 1, sizeof(*names));
     redactor->names = names;
     for (enum cbx_redact_view view = 0; view < CBX_REDACT_VIEWS; view++) {
         cbx_redact_index_init(&redactor->indexes[view]);
@@ -139,10 +137,7 @@ static void add_mark(struct marks *marks, struct mark mark)
     }
     if (marks->count == marks->room) {
         marks->room = marks->room * 2 + 16;
-        marks->items = realloc(marks->items, marks->room * sizeof(*marks->items));
-        if (marks->items == NULL) {
-            abort();
-        }
+        marks->items = cbx_renew(marks->items, marks->room, sizeof(*marks->items));
     }
     memmove(marks->items + at + 1, marks->items + at, (marks->count - at) * sizeof(mark));
     marks->items[at] = mark;
@@ -379,10 +374,7 @@ enum { HELD_MAX = 1 << 30 };
 
 struct cbx_redact_stream *cbx_redact_stream_new(const struct cbx_redactor *redactor)
 {
-    struct cbx_redact_stream *s = calloc(1, sizeof(*s));
-    if (s == NULL) {
-        abort();
-    }
+    struct cbx_redact_stream *s = cbx_new(sizeof(*s));
     s->redactor = redactor;
     cbx_buf_init(&s->held, HELD_MAX);
     return s;

@@ -4,6 +4,7 @@
 
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/memory.h"
 #include "policies/permit.h"
 
 #include <pthread.h>
@@ -40,10 +41,7 @@ struct cbx_turns {
 
 struct cbx_turns *cbx_turns_new(const struct cbx_turns_config *config)
 {
-    struct cbx_turns *turns = calloc(1, sizeof(*turns));
-    if (turns == NULL) {
-        abort();
-    }
+    struct cbx_turns *turns = cbx_new(sizeof(*turns));
     pthread_mutex_init(&turns->lock, NULL);
     turns->config = *config;
     if (turns->config.own_running == 0) {
@@ -78,10 +76,7 @@ static struct line *get_line(struct cbx_turns *turns, const char *principal)
     if (line != NULL) {
         return line;
     }
-    line = calloc(1, sizeof(*line));
-    if (line == NULL) {
-        abort();
-    }
+    line = cbx_new(sizeof(*line));
     snprintf(line->principal, sizeof(line->principal), "%s", principal);
     line->last = &line->first;
     line->next = turns->turn != NULL ? turns->turn->next : line;

@@ -2,6 +2,8 @@
  * The table of sandboxes in use: its slots, found and closed. One lock for the table. */
 #include "gateway/executor/sessions/sessions_internal.h"
 
+#include "policies/base/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,12 +12,9 @@ enum { ONE_SHOTS_MAX = 1024 };
 
 struct cbx_sessions *cbx_sessions_new(int max_sessions, cbx_discard_fn *discard, void *context)
 {
-    struct cbx_sessions *sessions = calloc(1, sizeof(*sessions));
+    struct cbx_sessions *sessions = cbx_new(sizeof(*sessions));
     int slots = max_sessions + ONE_SHOTS_MAX;
-    if (sessions == NULL ||
-        (sessions->items = calloc((size_t)slots, sizeof(struct cbx_session))) == NULL) {
-        abort();
-    }
+    sessions->items = cbx_new_array((size_t)slots, sizeof(struct cbx_session));
     sessions->max = max_sessions;
     sessions->slots = slots;
     sessions->discard = discard;

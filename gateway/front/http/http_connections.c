@@ -11,6 +11,7 @@
 #include "policies/base/deadline.h"
 #include "policies/base/list.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 
 #include <netinet/in.h>
 #include <pthread.h>
@@ -258,10 +259,7 @@ static void evict_from_reserve(struct cbx_http_connections *all)
 struct cbx_http_connection *cbx_http_connection_add(struct cbx_http_connections *all, int fd,
                                                     const struct sockaddr *address)
 {
-    struct cbx_http_connection *c = calloc(1, sizeof(*c));
-    if (c == NULL) {
-        abort();
-    }
+    struct cbx_http_connection *c = cbx_new(sizeof(*c));
     c->fd = fd;
     find_peer(address, c->peer);
     pthread_mutex_lock(&all->lock);
@@ -301,10 +299,7 @@ struct cbx_http_connections *cbx_http_connections_new(const struct cbx_http_limi
                                                       void (*refuse)(int status, const char *detail,
                                                                      struct cbx_http_response *out))
 {
-    struct cbx_http_connections *all = calloc(1, sizeof(*all));
-    if (all == NULL) {
-        abort();
-    }
+    struct cbx_http_connections *all = cbx_new(sizeof(*all));
     all->limits = *limits;
     all->wakes_ms = INT64_MAX;
     for (int i = 0; i < CBX_AWAITED; i++) {

@@ -14,6 +14,7 @@
 #include "policies/base/deadline.h"
 #include "policies/base/hash.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -452,10 +453,8 @@ static struct cbx_http_connection *find_connection(struct MHD_Connection *connec
 static void *begin_request(void *context, const char *target, struct MHD_Connection *connection)
 {
     struct cbx_http_server *server = context;
-    struct cbx_http_exchange *e = calloc(1, sizeof(*e));
-    if (e == NULL || (e->target = strdup(target)) == NULL) {
-        abort();
-    }
+    struct cbx_http_exchange *e = cbx_new(sizeof(*e));
+    e->target = cbx_str_copy(cbx_str_of(target));
     e->target_at = target;
     cbx_id_make(e->id);
     e->began_ms = cbx_clock_ms();
@@ -558,10 +557,7 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
                         struct cbx_err *err)
 {
     CBX_AUTO_FD listening = config->listening;
-    CBX_AUTO(http_server) server = calloc(1, sizeof(*server));
-    if (server == NULL) {
-        abort();
-    }
+    CBX_AUTO(http_server) server = cbx_new(sizeof(*server));
     server->config = *config;
     snprintf(server->too_large, sizeof(server->too_large),
              "the body is larger than the %zu bytes that this server takes",

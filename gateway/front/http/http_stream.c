@@ -6,6 +6,7 @@
 #include "policies/base/buf.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/memory.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -26,10 +27,7 @@ struct cbx_http_stream {
 
 struct cbx_http_stream *cbx_http_stream_new(void)
 {
-    struct cbx_http_stream *stream = calloc(1, sizeof(*stream));
-    if (stream == NULL) {
-        abort();
-    }
+    struct cbx_http_stream *stream = cbx_new(sizeof(*stream));
     pthread_mutex_init(&stream->lock, NULL);
     cbx_cond_init(&stream->taken);
     cbx_buf_init(&stream->bytes, QUEUE_MAX);

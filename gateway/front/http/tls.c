@@ -2,6 +2,8 @@
  * Certificates of the HTTPS servers. */
 #include "gateway/front/http/tls.h"
 
+#include "policies/base/memory.h"
+
 #include <gnutls/x509.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -153,9 +155,9 @@ static int import(const gnutls_datum_t *chain, const gnutls_datum_t *key, gnutls
 static int read_certificate(const gnutls_datum_t *chain, const gnutls_datum_t *key,
                             struct certificate **out, struct cbx_err *err)
 {
-    struct certificate *made = calloc(1, sizeof(*made));
+    struct certificate *made = cbx_new(sizeof(*made));
     gnutls_x509_crt_t leaf;
-    if (made == NULL || gnutls_privkey_init(&made->key) < 0 || gnutls_x509_crt_init(&leaf) < 0) {
+    if (gnutls_privkey_init(&made->key) < 0 || gnutls_x509_crt_init(&leaf) < 0) {
         abort();
     }
     int status = import(chain, key, leaf, made);

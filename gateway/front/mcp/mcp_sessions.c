@@ -5,6 +5,7 @@
 #include "policies/base/auto.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/memory.h"
 
 #include <stdlib.h>
 
@@ -41,10 +42,7 @@ struct cbx_mcp_sessions {
 
 struct cbx_mcp_sessions *cbx_mcp_sessions_new(void)
 {
-    struct cbx_mcp_sessions *s = calloc(1, sizeof(*s));
-    if (s == NULL) {
-        abort();
-    }
+    struct cbx_mcp_sessions *s = cbx_new(sizeof(*s));
     pthread_mutex_init(&s->lock, NULL);
     cbx_cond_init(&s->changed);
     return s;

@@ -3,6 +3,7 @@
 #include "gateway/front/page/logins.h"
 
 #include "policies/base/hex.h"
+#include "policies/base/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,10 +22,7 @@ struct cbx_logins {
 
 struct cbx_logins *cbx_logins_new(void)
 {
-    struct cbx_logins *logins = calloc(1, sizeof(*logins));
-    if (logins == NULL) {
-        abort();
-    }
+    struct cbx_logins *logins = cbx_new(sizeof(*logins));
     pthread_mutex_init(&logins->lock, NULL);
     return logins;
 }
@@ -58,10 +56,7 @@ bool cbx_logins_add(struct cbx_logins *logins, struct cbx_str token, int64_t clo
     }
     cbx_random(random, sizeof(random));
     cbx_hex_encode(random, sizeof(random), out);
-    char *copy = strndup(token.p, token.len);
-    if (copy == NULL) {
-        abort();
-    }
+    char *copy = cbx_str_copy(token);
     pthread_mutex_lock(&logins->lock);
     struct login *room = &logins->items[0];
     for (size_t i = 1; i < CBX_LOGINS_MAX; i++) {

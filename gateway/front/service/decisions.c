@@ -5,6 +5,7 @@
 #include "gateway/front/dialect.h"
 #include "gateway/front/service/approvals.h"
 #include "policies/base/clock.h"
+#include "policies/base/memory.h"
 #include "policies/base/printable.h"
 
 #include <pthread.h>
@@ -44,10 +45,7 @@ struct cbx_decisions {
 
 struct cbx_decisions *cbx_decisions_new(void)
 {
-    struct cbx_decisions *d = calloc(1, sizeof(*d));
-    if (d == NULL) {
-        abort();
-    }
+    struct cbx_decisions *d = cbx_new(sizeof(*d));
     pthread_mutex_init(&d->lock, NULL);
     d->next = 1;
     d->counts = json_object();
@@ -156,17 +154,6 @@ static struct entry *find(struct cbx_decisions *d, const char *reader, const cha
 
 /* --- what is added ---------------------------------------------------------------------------- */
 
-static char *copy_bytes(struct cbx_str s)
-{
-    char *copy = malloc(s.len + 1);
-    if (copy == NULL) {
-        abort();
-    }
-    memcpy(copy, s.len > 0 ? s.p : "", s.len);
-    copy[s.len] = '\0';
-    return copy;
-}
-
 /* The items of a list as JSON text, as many as have room. */
 static char *dump_list(const json_t *list)
 {
@@ -218,10 +205,7 @@ static bool is_waiting(const struct cbx_decision_entry *from)
 
 static struct entry *make_entry(const struct cbx_decision_entry *from, int64_t clock_ms)
 {
-    struct entry *e = calloc(1, sizeof(*e));
-    if (e == NULL) {
-        abort();
-    }
+    struct entry *e = cbx_new(sizeof(*e));
     const struct cbx_subject *subject = from->subject;
     struct cbx_str source = cut_source(from->source);
     copy_text(from->id, e->id, sizeof(e->id));
@@ -236,7 +220,7 @@ static struct entry *make_entry(const struct cbx_decision_entry *from, int64_t c
     e->verdict = from->verdict;
     e->relaxed = from->relaxed;
     e->cut = source.len < from->source.len;
-    e->source = copy_bytes(source);
+    e->source = cbx_str_copy(source);
     e->source_len = source.len;
     e->findings = dump_list(from->findings);
     e->finding_count = json_array_size(from->findings);

@@ -16,6 +16,7 @@
 #include "gateway/ipc/wire/ipc_wire.h"
 #include "gateway/ipc/wire/relay.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 #include "policies/packages.h"
 
 #include <stdlib.h>
@@ -26,10 +27,7 @@ enum { CODE_MAX = 16 * 1024 * 1024 };
 
 struct cbx_job *cbx_job_new(struct cbx_service *service, const char *principal)
 {
-    struct cbx_job *job = calloc(1, sizeof(*job));
-    if (job == NULL) {
-        abort();
-    }
+    struct cbx_job *job = cbx_new(sizeof(*job));
     job->service = service;
     snprintf(job->principal, sizeof(job->principal), "%s", principal);
     job->created_ms = cbx_time_ms();

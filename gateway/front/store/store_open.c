@@ -4,6 +4,7 @@
 
 #include "policies/base/json.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -252,10 +253,7 @@ int cbx_store_check(struct cbx_store *store, struct cbx_err *err)
 
 static struct cbx_store *make_store(const struct cbx_store_limits *limits)
 {
-    struct cbx_store *store = calloc(1, sizeof(*store));
-    if (store == NULL) {
-        abort();
-    }
+    struct cbx_store *store = cbx_new(sizeof(*store));
     store->limits = limits != NULL ? *limits : (struct cbx_store_limits){ 0 };
 #define CBX_STORE_LIMIT(name, standard, meaning)                                                   \
     store->limits.name = store->limits.name > 0 ? store->limits.name : (standard);

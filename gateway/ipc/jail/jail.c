@@ -4,6 +4,7 @@
 #include "gateway/ipc/jail/jail.h"
 
 #include "policies/base/auto.h"
+#include "policies/base/memory.h"
 
 #include <asm/termbits.h>
 #include <errno.h>
@@ -180,10 +181,7 @@ static int compile(scmp_filter_ctx filter, struct sock_fprog *out)
         return -errno;
     }
     size_t bytes = (size_t)status.st_size;
-    struct sock_filter *code = malloc(bytes);
-    if (code == NULL) {
-        abort();
-    }
+    struct sock_filter *code = cbx_renew(NULL, 1, bytes);
     if (pread(fd, code, bytes, 0) != (ssize_t)bytes) {
         free(code);
         return -EIO;

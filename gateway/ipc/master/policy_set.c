@@ -3,6 +3,7 @@
 #include "gateway/ipc/master/policy_set.h"
 
 #include "gateway/ipc/master/reload.h"
+#include "policies/base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,11 +79,8 @@ static int check_policy(const struct cbx_policies *loaded, const struct cbx_poli
 int cbx_policies_load(const char *const *names, size_t count, enum cbx_modes modes,
                       struct cbx_policies *out, struct cbx_err *err)
 {
-    struct cbx_policies loaded = { .items = calloc(count, sizeof(loaded.items[0])),
-                                   .granted = calloc(count, sizeof(loaded.granted[0])) };
-    if (loaded.items == NULL || loaded.granted == NULL) {
-        abort();
-    }
+    struct cbx_policies loaded = { .items = cbx_new_array(count, sizeof(loaded.items[0])),
+                                   .granted = cbx_new_array(count, sizeof(loaded.granted[0])) };
     int failed = 0;
     for (size_t i = 0; i < count && !failed; i++) {
         struct cbx_policy *policy = NULL;
@@ -172,11 +170,8 @@ int cbx_policies_read(struct cbx_str bytes, struct cbx_policies *out, struct cbx
     for (struct cbx_str rest = bytes; cbx_reload_next(&rest, &part);) {
         count++;
     }
-    struct cbx_policies loaded = { .items = calloc(count + 1, sizeof(loaded.items[0])),
-                                   .granted = calloc(count + 1, sizeof(loaded.granted[0])) };
-    if (loaded.items == NULL || loaded.granted == NULL) {
-        abort();
-    }
+    struct cbx_policies loaded = { .items = cbx_new_array(count + 1, sizeof(loaded.items[0])),
+                                   .granted = cbx_new_array(count + 1, sizeof(loaded.granted[0])) };
     int failed = 0;
     if (count == 0) {
         failed = cbx_fail(err, CBX_EPROTO, "a set of policies is empty");

@@ -3,6 +3,7 @@
 #include "gateway/ipc/master/variables.h"
 
 #include "policies/base/auto.h"
+#include "policies/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,11 +99,8 @@ int cbx_variables_read(int fd, struct cbx_variables *out, struct cbx_err *err)
         return cbx_fail(err, CBX_EIO, "the variables cannot be read");
     }
     all.len = (size_t)status.st_size;
-    all.bytes = malloc(all.len + 1);
-    all.items = calloc(all.len / sizeof(struct head) + 1, sizeof(*all.items));
-    if (all.bytes == NULL || all.items == NULL) {
-        abort();
-    }
+    all.bytes = cbx_new(all.len + 1);
+    all.items = cbx_new_array(all.len / sizeof(struct head) + 1, sizeof(*all.items));
     if (pread(fd, all.bytes, all.len, 0) != (ssize_t)all.len || !read_records(&all)) {
         cbx_variables_done(&all);
         return cbx_fail(err, CBX_EIO, "the variables cannot be read");

@@ -3,6 +3,7 @@
  * parts follow one another, with their lengths in the header. */
 #include "gateway/ipc/wire/relay.h"
 
+#include "policies/base/memory.h"
 #include "policies/guard/guard.h"
 
 #include <poll.h>
@@ -196,16 +197,7 @@ static const struct cbx_json_field result_fields[] = {
 
 static char *copy_text(struct cbx_str text)
 {
-    if (text.p == NULL) {
-        return NULL;
-    }
-    char *copy = malloc(text.len + 1);
-    if (copy == NULL) {
-        abort();
-    }
-    memcpy(copy, text.p, text.len);
-    copy[text.len] = '\0';
-    return copy;
+    return text.p != NULL ? cbx_str_copy(text) : NULL;
 }
 
 int cbx_result_from_json(const json_t *json, struct cbx_result *out, struct cbx_err *err)

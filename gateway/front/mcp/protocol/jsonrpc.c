@@ -3,6 +3,7 @@
 #include "gateway/front/mcp/protocol/jsonrpc.h"
 
 #include "policies/base/auto.h"
+#include "policies/base/memory.h"
 
 #include <stdlib.h>
 
@@ -98,11 +99,7 @@ static int read_kind(struct cbx_rpc_message *out, struct cbx_err *err)
 static int parse_replaced(struct cbx_str line, int failed, struct cbx_rpc_message *out,
                           struct cbx_err *err)
 {
-    CBX_AUTO_MEM char *copy = malloc(line.len + 1);
-    if (copy == NULL) {
-        abort();
-    }
-    memcpy(copy, line.p != NULL ? line.p : "", line.len);
+    CBX_AUTO_MEM char *copy = cbx_str_copy(line);
     if (cbx_unpaired_replace(copy, line.len, &out->unpaired)) {
         return cbx_json_parse((struct cbx_str){ .p = copy, .len = line.len }, CBX_RPC_LINE_MAX,
                               &out->json, err);

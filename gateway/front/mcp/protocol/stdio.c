@@ -7,6 +7,7 @@
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
 #include "policies/base/log.h"
+#include "policies/base/memory.h"
 #include "policies/base/printable.h"
 
 #include <errno.h>
@@ -167,10 +168,7 @@ static void refuse_taken(struct transport *t, const struct cbx_rpc_message *requ
  * cancellation. */
 static void start_call(struct transport *t, struct cbx_rpc_message *message)
 {
-    struct call *call = calloc(1, sizeof(*call));
-    if (call == NULL) {
-        abort();
-    }
+    struct call *call = cbx_new(sizeof(*call));
     call->transport = t;
     call->message = *message;
     memcpy(call->session, t->session, sizeof(call->session));
@@ -410,10 +408,7 @@ static bool end_calls(struct transport *t)
 
 bool cbx_stdio_serve(int in, int out, struct cbx_mcp *mcp)
 {
-    struct transport *t = calloc(1, sizeof(*t)); /* threads may outlive this function */
-    if (t == NULL) {
-        abort();
-    }
+    struct transport *t = cbx_new(sizeof(*t)); /* threads may outlive this function */
     *t = (struct transport){ .mcp = mcp, .in = in, .out = out };
     pthread_mutex_init(&t->write_lock, NULL);
     pthread_mutex_init(&t->lock, NULL);

@@ -13,6 +13,7 @@
 #include "gateway/front/service/service_sessions.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/memory.h"
 #include "policies/packages.h"
 
 enum {
@@ -146,10 +147,7 @@ static json_t *describe_running(struct cbx_service *service, const char *id, con
 /* Starts the job, which is accepted, and waits for its result. */
 static json_t *run_job(const struct cbx_tool_call *call, struct cbx_job *job)
 {
-    struct pending *p = calloc(1, sizeof(*p));
-    if (p == NULL) {
-        abort();
-    }
+    struct pending *p = cbx_new(sizeof(*p));
     char id[37], session[65];
     struct cbx_err err = { 0 };
     memcpy(id, job->id, sizeof(id));
