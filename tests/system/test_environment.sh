@@ -47,7 +47,7 @@ missing() { execute "$session" $'import os\nprint("NOT_SET_HERE" in os.environ)'
 ok 'a variable that the gateway does not have is missing, and the log says so once' missing
 encoded() {
     local code=$'import os, base64, urllib.parse, json, sys\ns = os.environ["API_TOKEN"]; b = s.encode()\n'
-    code+=$'for t in (base64.b64encode(b).decode(), base64.b32encode(b).decode(), base64.b85encode(b).decode(), b.hex(), b.hex(":"), s[::-1], s.upper(), urllib.parse.quote("".join("%%%02x" % c for c in b)), "".join("\\\\u%04x" % c for c in b), str(list(b)), " ".join(s), "\\n".join(s), s.encode("utf-16-le").decode("latin-1"), json.dumps(json.dumps([s]))): print("|", t, "|")\n'
+    code+=$'for t in (base64.b64encode(b).decode(), base64.b32encode(b).decode(), b.hex(), b.hex(":"), s[::-1], s.upper(), urllib.parse.quote("".join("%%%02x" % c for c in b)), "".join("\\\\u%04x" % c for c in b), str(list(b)), " ".join(s), "\\n".join(s), s.encode("utf-16-le").decode("latin-1"), json.dumps(json.dumps([s]))): print("|", t, "|")\n'
     execute "$session" "$code" >"$work/a"
     has_no_value <"$work/a"
     [ "$(grep -o '\[secret API_TOKEN\]' "$work/a" | wc -l)" -ge 14 ]

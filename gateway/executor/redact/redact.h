@@ -8,7 +8,7 @@
  * separators, line breaks, padding, or one character per line. Where only some characters are written as escapes (\x41, %41, &#65;), a
  * second pass over the decoded text finds the secret.
  *
- * Not found: what was computed from a secret in another way (encrypted, compressed, hashed, added to, every second character), and pieces
+ * Not found: what was computed from a secret in another way (encrypted, compressed, hashed, shifted letters, base 85, an encoding of an encoding), and pieces
  * of less than 12 bytes. A program that wants to send a secret out can. Pure; a redactor is shared by threads, a stream is not. */
 #ifndef CBX_GATEWAY_EXECUTOR_REDACT_REDACT_H
 #define CBX_GATEWAY_EXECUTOR_REDACT_REDACT_H

@@ -3,18 +3,11 @@
 #include "gateway/executor/redact/redact_index.h"
 
 #include "gateway/executor/redact/redact.h"
+#include "policies/base/memory.h"
 #include "policies/base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void *must(void *p)
-{
-    if (p == NULL) {
-        abort();
-    }
-    return p;
-}
 
 #define LETTERS(lower, upper) [upper] = lower, [lower] = lower
 #define ALPHABET                                                                                   \
@@ -79,7 +72,10 @@ void cbx_redact_index_add(struct cbx_redact_index *index, enum cbx_redact_view v
                           struct cbx_str text, size_t bytes, uint32_t secret)
 {
     size_t at = index->text.len;
-    char *to = must(cbx_buf_reserve(&index->text, text.len + 1));
+    char *to = cbx_buf_reserve(&index->text, text.len + 1);
+    if (to == NULL) {
+        abort(); /* a secret would not be looked for */
+    }
     size_t len = 0;
     for (size_t i = 0; i < text.len; i++) {
         uint8_t c = cbx_redact_reduced[view][(uint8_t)text.p[i]];
@@ -98,7 +94,7 @@ void cbx_redact_index_add(struct cbx_redact_index *index, enum cbx_redact_view v
     index->text.len += len + 1;
     if (index->count == index->room) {
         index->room = index->room * 2 + 64;
-        index->pieces = must(realloc(index->pieces, index->room * sizeof(*index->pieces)));
+        index->pieces = cbx_renew(index->pieces, index->room, sizeof(*index->pieces));
     }
     index->pieces[index->count++] = (struct cbx_redact_piece){
         .at = (uint32_t)at, .len = (uint32_t)len, .need = (uint32_t)need, .secret = secret
@@ -163,7 +159,7 @@ static void make_windows(struct cbx_redact_index *index, const struct place *pla
         words++;
     }
     index->window_shift = 64 - words;
-    index->windows = must(calloc(UINT64_C(1) << words, sizeof(uint64_t)));
+    index->windows = cbx_new_array(UINT64_C(1) << words, sizeof(uint64_t));
     for (size_t i = 0; i < index->places; i++) {
         index->order[i] = (uint32_t)(places[i].text - index->text.p);
         if ((places[i].key & 255) != 0) {
@@ -177,7 +173,7 @@ static void make_windows(struct cbx_redact_index *index, const struct place *pla
 
 static void sort_places(struct cbx_redact_index *index)
 {
-    struct place *places = must(calloc(index->text.len + 1, sizeof(*places)));
+    struct place *places = cbx_new_array(index->text.len + 1, sizeof(*places));
     for (size_t at = 1; at < index->text.len; at++) {
         const char *text = index->text.p + at;
         if (*text != '\0') {
@@ -185,7 +181,7 @@ static void sort_places(struct cbx_redact_index *index)
         }
     }
     cbx_sort_heap(places, index->places, sizeof(*places), by_text);
-    index->order = must(calloc(index->places + 1, sizeof(*index->order)));
+    index->order = cbx_new_array(index->places + 1, sizeof(*index->order));
     make_windows(index, places);
     explicit_bzero(places, index->places * sizeof(*places));
     free(places);
@@ -201,7 +197,7 @@ void cbx_redact_index_seal(struct cbx_redact_index *index)
 {
     enum { START_MAX = 3 };
     sort_places(index);
-    index->starts = must(calloc(index->count * START_MAX + 1, sizeof(*index->starts)));
+    index->starts = cbx_new_array(index->count * START_MAX + 1, sizeof(*index->starts));
     for (size_t i = 0; i < index->count; i++) {
         const uint8_t *text = (const uint8_t *)index->text.p + index->pieces[i].at;
         uint32_t start = 0;

@@ -13,7 +13,7 @@ static const struct {
     struct cbx_str text;
 } encoded[] = {
 #define CBX_ENCODED(name, text) { name, CBX_STR(text) },
-#include "tests/unit/gateway/executor/encodings.def"
+#include "tests/unit/gateway/executor/redact/encodings.def"
 #undef CBX_ENCODED
 };
 enum { ENCODED = sizeof(encoded) / sizeof(encoded[0]) };

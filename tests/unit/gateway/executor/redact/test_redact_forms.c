@@ -15,21 +15,15 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define CBX_BEFORE(name, short_only)                { "BEFORE", #name },
+#define CBX_BEFORE(name)                            { "BEFORE", #name },
 #define CBX_RADIX(name, bits, view, alphabet)       { "RADIX", name },
-#define CBX_FIVES(name, view, alphabet)             { "FIVES", name },
 #define CBX_BYTES(name, view, prefix, base, digits) { "BYTES", name },
-#define CBX_NUMBER(name, view, alphabet)            { "NUMBER", name },
 #define CBX_COUNTED(name, view, first)              { "COUNTED", name },
-#define CBX_SHIFTED(name, view)                     { "SHIFTED", name },
 #include "gateway/executor/redact/redact_forms.def"
 #undef CBX_BEFORE
 #undef CBX_RADIX
-#undef CBX_FIVES
 #undef CBX_BYTES
-#undef CBX_NUMBER
 #undef CBX_COUNTED
-#undef CBX_SHIFTED
 };
 
 static const struct {
@@ -40,7 +34,7 @@ static const struct {
 #define CBX_SAMPLE(kind, name, text) { { #kind, name }, false, CBX_STR(text) },
 #define CBX_LONG(kind, name, text)   { { #kind, name }, true, CBX_STR(text) },
 #define CBX_LONG_SECRET(text)
-#include "tests/unit/gateway/executor/redact_samples.def"
+#include "tests/unit/gateway/executor/redact/redact_samples.def"
 #undef CBX_SAMPLE
 #undef CBX_LONG
 #undef CBX_LONG_SECRET
@@ -49,7 +43,7 @@ static const char long_secret[] =
 #define CBX_SAMPLE(kind, name, text)
 #define CBX_LONG(kind, name, text)
 #define CBX_LONG_SECRET(text) text
-#include "tests/unit/gateway/executor/redact_samples.def"
+#include "tests/unit/gateway/executor/redact/redact_samples.def"
 #undef CBX_SAMPLE
 #undef CBX_LONG
 #undef CBX_LONG_SECRET
