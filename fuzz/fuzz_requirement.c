@@ -3,6 +3,7 @@
  * the word, and parsing twice gives the same. */
 #include "analyzer/analyze.h"
 #include "analyzer/packages/known.h"
+#include "analyzer/packages/pinned.h"
 #include "analyzer/packages/requirement.h"
 #include "analyzer/packages/spec.h"
 
@@ -33,6 +34,18 @@ static void check_requirement(struct cbx_str word)
     check(!ok || r.name.len > 0);
     check(!ok || r.marker.p == NULL || cbx_marker_read(r.marker) != CBX_MARKER_MALFORMED);
     check(!r.never || cbx_marker_read(r.marker) == CBX_MARKER_NEVER);
+}
+
+static void check_pinned(struct cbx_str line)
+{
+    struct cbx_pinned p;
+    if (!cbx_pinned_parse(line, &p)) {
+        return;
+    }
+    check(lies_in(p.requirement, line) && lies_in(p.name, line) && lies_in(p.version, line));
+    check(p.name.len > 0 && p.version.len > 0);
+    struct cbx_str hashes = p.hashes;
+    check(cbx_pinned_is_sha256(cbx_pinned_take_hash(&hashes)));
 }
 
 static void check_specs(struct cbx_str word)
@@ -69,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const char *end = memchr(rest.p, '\n', rest.len);
         size_t n = end != NULL ? (size_t)(end - rest.p) : rest.len;
         check_requirement(cbx_str_sub(rest, 0, n));
+        check_pinned(cbx_str_sub(rest, 0, n));
         check_specs(cbx_str_sub(rest, 0, n));
         rest = cbx_str_sub(rest, n + 1, rest.len);
     }

@@ -14,6 +14,7 @@ enum cbx_manager { CBX_MANAGER_NONE = 0, CBX_MANAGER_PIP, CBX_MANAGER_NPM, CBX_M
 enum {
     CBX_REQUIREMENTS_MAX = 100,              /* requirements of one install */
     CBX_REQUIREMENT_BYTES_MAX = 200,         /* one of them */
+    CBX_PINNED_BYTES_MAX = 64 * 1024,        /* a requirement with its hashes (cbx_pinned) */
     CBX_REPORT_BYTES_MAX = 4 * 1024 * 1024,  /* what a manager reports of an install */
     CBX_PACKAGE_SET_MAX = 1000,              /* packages of a set, transitive ones included */
     CBX_PACKAGE_SET_BYTES_MAX = 1024 * 1024, /* the text of a set */

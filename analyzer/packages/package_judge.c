@@ -4,6 +4,7 @@
 
 #include "analyzer/lang/lang.h"
 #include "analyzer/packages/package_check.h"
+#include "analyzer/packages/pinned.h"
 #include "analyzer/packages/requirement.h"
 #include "analyzer/rules.h"
 #include "analyzer/syntax/source.h"
@@ -78,6 +79,23 @@ static bool is_plain_spec(enum cbx_spec_kind kind, struct cbx_str line)
            cbx_requirement_is_plain(&requirement);
 }
 
+/* The same, or one of a lock file. */
+static bool is_allowed_spec(enum cbx_spec_kind kind, struct cbx_str line)
+{
+    struct cbx_pinned pinned;
+    return is_plain_spec(kind, line) || (kind == CBX_SPEC_PIP && cbx_pinned_parse(line, &pinned));
+}
+
+/* The hashes of a lock file say nothing to a policy. */
+static void cut_hashes(enum cbx_spec_kind kind, struct cbx_word *word)
+{
+    struct cbx_pinned pinned;
+    if (kind == CBX_SPEC_PIP && cbx_pinned_parse(word->text, &pinned)) {
+        word->text = pinned.requirement;
+        word->end = word->start + (uint32_t)pinned.requirement.len;
+    }
+}
+
 static void read_specs(struct judging *j)
 {
     struct cbx_parsed parsed = { .policy = j->policy, .arena = j->arena, .facts = &j->facts };
@@ -90,7 +108,8 @@ static void read_specs(struct judging *j)
         if (start == j->source.text.len) {
             break; /* behind the last line feed */
         }
-        if (is_plain_spec(j->request->kind, word.text)) {
+        cut_hashes(j->request->kind, &word);
+        if (is_allowed_spec(j->request->kind, cbx_str_sub(j->source.text, start, end))) {
             cbx_packages_check(&parsed, j->request->kind, &word);
         } else {
             refuse_package(

@@ -9,8 +9,9 @@
 
 /* The packages to judge: `resolved` when it is not NULL, otherwise `specs`. All borrowed. */
 struct cbx_package_request {
-    enum cbx_spec_kind kind;             /* CBX_SPEC_PIP or CBX_SPEC_NPM */
-    struct cbx_str specs;                /* requirements, one per line, in the manager's syntax */
+    enum cbx_spec_kind kind; /* CBX_SPEC_PIP or CBX_SPEC_NPM */
+    /* Requirements, one per line, in the manager's syntax, or of a lock file (pinned.h). */
+    struct cbx_str specs;
     const struct cbx_resolved *resolved; /* every package of the install, transitive ones too */
     struct cbx_str principal;            /* for the policy's exceptions, */
     int64_t now;                         /* at this time: Unix seconds */
@@ -19,7 +20,7 @@ struct cbx_package_request {
 /* The policy's rules judge the packages as they judge an install in code. In addition these packages are denied, and no exception and no
  * `mode: log-only` allows them:
  *   - a package that is blocked, not listed, too old or not from an index, when no rule of the policy decides about that;
- *   - a requirement that has more than a name, extras and versions;
+ *   - a requirement that has more than a name, extras and versions, and is none of a lock file (pinned.h);
  *   - a resolved package that is no wheel (pip), that its authors withdrew, or that has no hash;
  *   - every package when the policy has `network: none`.
  * The decision's text is `specs`, or the text of the set (cbx_resolved_write). The span of a finding refers to `specs`, or to a list of the

@@ -84,6 +84,29 @@ static void requirements_are_judged_by_the_rules_for_installs(void **state)
     assert_specs(NULL, CBX_SPEC_NPM, "x@npm:execa@9", CBX_DENY, "pkg.blocked");
 }
 
+static void requirements_of_a_lock_file_are_judged_without_their_hashes(void **state)
+{
+    (void)state;
+#define HASH " --hash=sha256:" A64
+    assert_specs(NULL, CBX_SPEC_PIP,
+                 "attrs==25.1" HASH HASH "\nrequests==2.32.0 ; python_version >= \"3\"" HASH "\n",
+                 CBX_ALLOW, NULL);
+    assert_specs(NULL, CBX_SPEC_PIP, "attrs==25.1" HASH "\nparamiko==3.0" HASH "\n", CBX_DENY,
+                 "pkg.blocked");
+    assert_specs(NULL, CBX_SPEC_PIP, "numpy==1.19.0" HASH, CBX_DENY, "pkg.version");
+    assert_specs(NULL, CBX_SPEC_PIP, "reqeusts==1.0" HASH, CBX_DENY, "pkg.look-alike");
+    assert_specs(NULL, CBX_SPEC_PIP, "attrs>=25" HASH, CBX_DENY, "package.refused");
+    assert_specs(NULL, CBX_SPEC_PIP, "attrs==25.1" HASH " --index-url=x", CBX_DENY,
+                 "package.refused");
+    assert_specs(NULL, CBX_SPEC_NPM, "attrs==25.1" HASH, CBX_DENY, "package.refused");
+    struct judged j;
+    judge(&j, NULL, CBX_SPEC_PIP, "attrs==25.1" HASH "\nparamiko==3.0" HASH "\n", NULL);
+    assert_int_equal(j.decision.findings[0].span.line, 2);
+    assert_int_equal(j.decision.findings[0].span.end_column, sizeof("paramiko==3.0"));
+    drop(&j);
+#undef HASH
+}
+
 static void a_requirement_is_no_option_no_url_and_no_shell(void **state)
 {
     (void)state;
@@ -235,6 +258,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(requirements_are_judged_by_the_rules_for_installs),
+        cmocka_unit_test(requirements_of_a_lock_file_are_judged_without_their_hashes),
         cmocka_unit_test(a_requirement_is_no_option_no_url_and_no_shell),
         cmocka_unit_test(a_policy_that_allows_no_installs_allows_none_without_a_rule_too),
         cmocka_unit_test(without_a_network_nothing_is_installed),
