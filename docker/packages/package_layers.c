@@ -119,10 +119,12 @@ int cbx_packages_resolve(struct cbx_engine *engine, const struct cbx_packages_co
         return failed;
     }
     json_t *lines = json_array();
+    bool locked = cbx_requirements_are_pinned(requirements);
     while (requirements.len > 0) {
         json_array_append_new(lines, cbx_json_text(cbx_package_take_until(&requirements, '\n')));
     }
-    CBX_AUTO_JSON job = json_pack("{s:s,s:o}", "task", "resolve", "requirements", lines);
+    CBX_AUTO_JSON job =
+        json_pack("{s:s,s:o,s:b}", "task", "resolve", "requirements", lines, "locked", locked);
     struct cbx_installer_run run = {
         .kernel = kernel, .images = &images, .job = job, .index = index, .progress = progress
     };

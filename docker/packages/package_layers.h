@@ -57,9 +57,13 @@ bool cbx_installer_image(const char *prefix, const char *kernel, const char *var
                          char out[CBX_IMAGE_NAME_BYTES], const char **base);
 
 /* Checks the lines of `requirements`, one each: for pip "NAME[EXTRA,...] SPECIFIERS" ("pandas>=2,<3"), for npm "NAME" or "NAME@RANGE"
- * ("@types/node@^20"). No option, URL, path, alias, marker or comment: CBX_EINVAL names the line; CBX_ETOOBIG. Pure. */
+ * ("@types/node@^20"). No option, URL, path, alias, marker or comment. If one of pip's has hashes, all are those of a lock file:
+ * "NAME==VERSION ; MARKER --hash=sha256:HEX ...". CBX_EINVAL names the line; CBX_ETOOBIG. Pure. */
 int cbx_requirements_check(enum cbx_manager manager, struct cbx_str requirements,
                            struct cbx_err *err);
+
+/* Whether the requirements are those of a lock file, each of which has hashes. */
+bool cbx_requirements_are_pinned(struct cbx_str requirements);
 
 /* Checks a set: one package per line, each line terminated by '\n', fields separated by one blank, no package twice.
  *   pip: NAME VERSION sha256:HEX
@@ -70,7 +74,7 @@ int cbx_package_set_check(enum cbx_manager manager, struct cbx_str set, size_t *
 
 /* Resolves requirements for a kernel's sandbox image: appends to *report (its cap at least CBX_REPORT_BYTES_MAX) pip's installation report
  * (version 1), or npm's package-lock.json (lockfileVersion 3). Hostile: only its size was checked. What the image has counts as installed
- * for pip. `index` (may be NULL) takes the place of the configured one: an http(s) URL that the caller has checked against the policy.
+ * for pip, unless the requirements are those of a lock file: then each whose marker holds is reported, and nothing else. `index` (may be NULL) takes the place of the configured one: an http(s) URL that the caller has checked against the policy.
  *
  * Errors whose text is fit for a caller:
  * CBX_EINVAL: the requirements cannot be resolved (no such package, no version, no wheel, a conflict, malformed), or the kernel has no

@@ -84,6 +84,18 @@ static bool is_npm_path(struct cbx_str path)
     return is_npm_name(path);
 }
 
+/* --- hashes ------------------------------------------------------------------------------------- */
+
+static bool is_sha256(struct cbx_str text)
+{
+    bool good = text.len == 7 + 64 && cbx_str_starts(text, CBX_STR("sha256:"));
+    for (size_t i = 7; good && i < text.len; i++) {
+        char c = text.p[i];
+        good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    }
+    return good;
+}
+
 /* --- what is asked for -------------------------------------------------------------------------- */
 
 static bool is_specifier(struct cbx_str text)
@@ -127,6 +139,34 @@ static bool is_pip_requirement(struct cbx_str line)
     return good;
 }
 
+/* A requirement of a lock file: "NAME==VERSION --hash=sha256:HEX ..." or "NAME==VERSION ; MARKER --hash=sha256:HEX ...". */
+static bool is_pinned(struct cbx_str line)
+{
+    static const char hash[] = " --hash=";
+    const char *at = memmem(line.p, line.len, hash, sizeof(hash) - 1);
+    if (at == NULL) {
+        return false;
+    }
+    struct cbx_str marker = cbx_str_sub(line, 0, (size_t)(at - line.p)), hashes, name;
+    hashes = cbx_str_sub(line, marker.len + 1, line.len);
+    bool conditional = memchr(marker.p, ';', marker.len) != NULL;
+    struct cbx_str version = cbx_package_take_until(&marker, ';');
+    name = cbx_package_take_until(&version, '=');
+    bool good = is_pip_name(name) && cbx_str_starts(version, CBX_STR("="));
+    version = trim(cbx_str_sub(version, 1, version.len));
+    good = good && is_word(version, ".+!_-", VERSION_BYTES) && (!conditional || marker.len > 0);
+    for (size_t i = 0; good && i < marker.len; i++) {
+        good = is_alnum(marker.p[i]) ||
+               (marker.p[i] != '\0' && strchr("\" ._-+*!=<>~(),", marker.p[i]) != NULL);
+    }
+    do {
+        struct cbx_str word = cbx_package_take_until(&hashes, ' ');
+        good = good && cbx_str_starts(word, CBX_STR("--hash=")) &&
+               is_sha256(cbx_str_sub(word, sizeof(hash) - 2, word.len));
+    } while (good && hashes.len > 0);
+    return good && !cbx_str_ends(line, CBX_STR(" "));
+}
+
 static bool is_npm_requirement(struct cbx_str line)
 {
     bool scoped = cbx_str_starts(line, CBX_STR("@"));
@@ -143,23 +183,50 @@ static bool is_npm_requirement(struct cbx_str line)
     return good;
 }
 
+bool cbx_requirements_are_pinned(struct cbx_str requirements)
+{
+    static const char hash[] = " --hash=";
+    return requirements.len > 0 &&
+           memmem(requirements.p, requirements.len, hash, sizeof(hash) - 1) != NULL;
+}
+
+/* What the lines of a text may be. */
+struct line_rule {
+    bool (*allows)(struct cbx_str line);
+    const char *allowed;
+    unsigned lines_max, bytes_max;
+};
+
 int cbx_requirements_check(enum cbx_manager manager, struct cbx_str requirements,
                            struct cbx_err *err)
 {
+    static const struct line_rule pip = { is_pip_requirement,
+                                          "a name with versions, as 'numpy>=1.26,<3'",
+                                          CBX_REQUIREMENTS_MAX, CBX_REQUIREMENT_BYTES_MAX },
+                                  npm = { is_npm_requirement,
+                                          "a name with a range of versions, as 'lodash@^4'",
+                                          CBX_REQUIREMENTS_MAX, CBX_REQUIREMENT_BYTES_MAX },
+                                  pinned = { is_pinned, "NAME==VERSION --hash=sha256:HEX",
+                                             CBX_PACKAGE_SET_MAX, CBX_PINNED_BYTES_MAX };
+    const struct line_rule *rule = manager == CBX_MANAGER_PIP ? &pip : &npm;
+    if (manager == CBX_MANAGER_PIP && cbx_requirements_are_pinned(requirements)) {
+        rule = &pinned;
+    }
+    if (requirements.len > CBX_PACKAGE_SET_BYTES_MAX) {
+        return cbx_fail(err, CBX_ETOOBIG, "the requirements have %zu bytes, allowed are %d",
+                        requirements.len, CBX_PACKAGE_SET_BYTES_MAX);
+    }
     unsigned count = 0;
     while (requirements.len > 0) {
         struct cbx_str line = cbx_package_take_until(&requirements, '\n');
-        if (++count > CBX_REQUIREMENTS_MAX || line.len > CBX_REQUIREMENT_BYTES_MAX) {
+        if (++count > rule->lines_max || line.len > rule->bytes_max) {
             return cbx_fail(err, CBX_ETOOBIG,
-                            "requirement %u: allowed are %d lines of %d bytes each", count,
-                            CBX_REQUIREMENTS_MAX, CBX_REQUIREMENT_BYTES_MAX);
+                            "requirement %u: allowed are %u lines of %u bytes each", count,
+                            rule->lines_max, rule->bytes_max);
         }
-        bool pip = manager == CBX_MANAGER_PIP;
-        if (!(pip ? is_pip_requirement : is_npm_requirement)(line)) {
+        if (!rule->allows(line)) {
             return cbx_fail(err, CBX_EINVAL, "requirement %u is '%.*s', allowed is %s", count,
-                            CBX_STR_SHOWN(line),
-                            pip ? "a name with versions, as 'numpy>=1.26,<3'"
-                                : "a name with a range of versions, as 'lodash@^4'");
+                            CBX_STR_SHOWN(line), rule->allowed);
         }
     }
     if (count == 0) {
@@ -169,16 +236,6 @@ int cbx_requirements_check(enum cbx_manager manager, struct cbx_str requirements
 }
 
 /* --- sets --------------------------------------------------------------------------------------- */
-
-static bool is_sha256(struct cbx_str text)
-{
-    bool good = text.len == 7 + 64 && cbx_str_starts(text, CBX_STR("sha256:"));
-    for (size_t i = 7; good && i < text.len; i++) {
-        char c = text.p[i];
-        good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-    }
-    return good;
-}
 
 /* 64 bytes in Base64 are 86 digits and "==". */
 static bool is_sha512(struct cbx_str text)

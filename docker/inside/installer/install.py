@@ -212,9 +212,33 @@ def write_lines(path, lines):
     return path
 
 
+def check_complete(path):
+    """Fails when a package of pip's report needs one that neither the report nor the image has: pip was told not to look (--no-deps). Dependencies
+    of extras are not checked; a lock file lists those that were asked for."""
+    sys.path.insert(0, LIBRARY)
+    from pip._vendor.packaging.requirements import InvalidRequirement, Requirement
+
+    with open(path, encoding="utf-8") as file:
+        packages = [item["metadata"] for item in json.load(file)["install"]]
+    there = {canonical(package["name"]) for package in packages}
+    there.update(canonical(each.metadata["Name"] or "") for each in importlib.metadata.distributions(path=IMAGE))
+    for package in packages:
+        for text in package.get("requires_dist", ()):
+            try:
+                needed = Requirement(text)
+            except InvalidRequirement:
+                continue
+            if canonical(needed.name) not in there and (needed.marker is None or needed.marker.evaluate({"extra": ""})):
+                raise Failure(f"codebox: lacks {package['name']} {needed.name}")
+
+
 def resolve(job):
     asked = write_lines("/tmp/requirements.txt", job["requirements"])
-    pip(job, "install", "--dry-run", "--report", "/tmp/report.json", *index_options(job), "--requirement", asked)
+    # Of a lock file each package is taken as it is locked, whatever the image has.
+    exact = ["--require-hashes", "--no-deps", "--ignore-installed"] if job.get("locked") else []
+    pip(job, "install", "--dry-run", "--report", "/tmp/report.json", *index_options(job), *exact, "--requirement", asked)
+    if exact:
+        check_complete("/tmp/report.json")
     with open("/tmp/report.json", "rb") as file:
         shutil.copyfileobj(file, sys.stdout.buffer)
     sys.stdout.flush()

@@ -45,6 +45,49 @@ static void names_with_versions_may_be_asked_for(void **state)
     }
 }
 
+#define HASH " --hash=" SHA256
+
+static void requirements_of_a_lock_file_have_one_version_and_hashes(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        "a==1.0" HASH,
+        "a-b.c==2!1.0rc1+x" HASH HASH,
+        "a==1.0 ; python_version < \"3.12\" and (sys_platform == \"linux\")" HASH "\nb==2" HASH,
+    };
+    static const char *const bad[] = {
+        "a" HASH,
+        "a>=1" HASH,
+        "a==" HASH,
+        "a==1.*" HASH,
+        "a==1,<2" HASH,
+        "a[x]==1" HASH,
+        "a @ https://x/a.whl" HASH,
+        "a==1" HASH " ",
+        "a==1" HASH " --global-option=x",
+        "a==1" HASH " --index-url=http://x/",
+        "a==1 --hash=md5:00",
+        "a==1 --hash=sha256:00",
+        "a==1 ;" HASH,
+        "a==1 ; python_version < '3'" HASH,
+        "a==1 ; $(id)" HASH,
+        "--index-url=x" HASH,
+        "a==1" HASH "\nb==1",
+        "a==1" HASH "\n-r x",
+        "a==1 # x" HASH,
+    };
+    for (size_t i = 0; i < COUNT(good); i++) {
+        accept_requirement(CBX_MANAGER_PIP, good[i]);
+        assert_true(cbx_requirements_are_pinned(cbx_str_of(good[i])));
+    }
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        refuse_requirement(CBX_MANAGER_PIP, bad[i]);
+    }
+    refuse_requirement(CBX_MANAGER_NPM, "a==1.0" HASH);
+    assert_false(cbx_requirements_are_pinned(CBX_STR("a==1.0")));
+    assert_false(cbx_requirements_are_pinned(CBX_STR("")));
+}
+
 static void no_option_url_or_path_may_be_asked_for(void **state)
 {
     (void)state;
@@ -220,6 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_with_versions_may_be_asked_for),
+        cmocka_unit_test(requirements_of_a_lock_file_have_one_version_and_hashes),
         cmocka_unit_test(no_option_url_or_path_may_be_asked_for),
         cmocka_unit_test(the_refused_line_is_named),
         cmocka_unit_test(requirements_have_a_limit),
