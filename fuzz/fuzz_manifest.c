@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Manifests: the first line is the name of the file. Words and pieces have places in the text, and every
- * place of a piece maps to one. */
+ * place of a piece maps to one. What is installed of a lock file is what installers take. */
 #include "analyzer/analyze.h"
+#include "analyzer/manifest/locks/lockfile.h"
 #include "analyzer/manifest/manifest.h"
+#include "analyzer/packages/resolved.h"
 #include "analyzer/syntax/source.h"
+#include "docker/packages/package_layers.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -42,6 +45,29 @@ static void judge(const struct cbx_manifest *manifest, struct cbx_arena *arena)
     }
 }
 
+/* The text of an accepted file has a form that the next process accepts, or is refused there by a cap or by what npm's entries say. */
+static void check_lockfile(struct cbx_str name, struct cbx_str text, struct cbx_arena *arena)
+{
+    struct cbx_lockfile lockfile;
+    struct cbx_resolved resolved;
+    struct cbx_err err = { 0 };
+    if (cbx_lockfile_read(name, text, arena, &lockfile, &err) != 0) {
+        check(err.text[0] != '\0');
+        return;
+    }
+    check(lockfile.text.len > 0);
+    if (lockfile.manager == CBX_MANAGER_PIP) {
+        check(cbx_requirements_are_pinned(lockfile.text));
+        check(cbx_requirements_check(CBX_MANAGER_PIP, lockfile.text, &err) == 0 ||
+              err.code == CBX_ETOOBIG);
+    } else if (cbx_resolved_read(CBX_SPEC_NPM, lockfile.text, &resolved, &err) == 0) {
+        for (size_t i = 0; i < resolved.count; i++) {
+            check(resolved.items[i].url.len == 0 && resolved.items[i].hash.len > 0);
+        }
+        cbx_resolved_done(&resolved);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cbx_str all = { .p = (const char *)data, .len = size };
@@ -67,5 +93,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_piece(&manifest, &manifest.pieces[i]);
     }
     judge(&manifest, &arena);
+    check_lockfile(cbx_str_sub(all, 0, n), source.text, &arena);
     return 0;
 }

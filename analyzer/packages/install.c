@@ -457,15 +457,19 @@ bool cbx_packages_is_file(struct cbx_str path)
            cbx_str_glob(CBX_STR("*requirements*.in"), name);
 }
 
-/* Without comment, continuation and white space. */
-static struct cbx_str clean_line(struct cbx_str line)
+struct cbx_str cbx_packages_take_line(struct cbx_str *rest, bool *continues)
 {
+    const char *newline = rest->len > 0 ? memchr(rest->p, '\n', rest->len) : NULL;
+    struct cbx_str line =
+        cbx_str_sub(*rest, 0, newline != NULL ? (size_t)(newline - rest->p) : rest->len);
+    *rest = cbx_str_sub(*rest, line.len + 1, rest->len);
     size_t n = 0;
     while (n < line.len && !(line.p[n] == '#' && (n == 0 || line.p[n - 1] == ' '))) {
         n++;
     }
     line = cbx_fold_trim(cbx_str_sub(line, 0, n));
-    line.len -= cbx_str_ends(line, CBX_STR("\\"));
+    *continues = cbx_str_ends(line, CBX_STR("\\"));
+    line.len -= *continues;
     return cbx_fold_trim(line);
 }
 
@@ -494,14 +498,12 @@ static void read_line(struct line *l, struct cbx_str text, const char *base,
 static void read_lines(struct line *l, struct cbx_str text, const char *base,
                        struct cbx_word words[2])
 {
+    bool continues; /* the words of a line are judged one by one: a hash is an option of its own */
     while (text.len > 0) {
-        const char *newline = memchr(text.p, '\n', text.len);
-        size_t n = newline != NULL ? (size_t)(newline - text.p) : text.len;
-        struct cbx_str line = clean_line(cbx_str_sub(text, 0, n));
+        struct cbx_str line = cbx_packages_take_line(&text, &continues);
         if (line.len > 0) {
             read_line(l, line, base, words);
         }
-        text = cbx_str_sub(text, n + 1, text.len);
     }
 }
 

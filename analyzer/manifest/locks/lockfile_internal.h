@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * Shared by the files that make lockfile.h. */
+#ifndef CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_INTERNAL_H
+#define CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_INTERNAL_H
+
+#include "analyzer/manifest/locks/lockfile.h"
+
+enum { CBX_LOCKFILE_WHAT_BYTES = 400 };
+
+/* Each appends the text that is installed to *out (cap CBX_REPORT_BYTES_MAX), of the file in lockfile->manifest.text. Errors of
+ * cbx_lockfile_read. That of requirements adds the indexes to the manifest, too: the reader of requirements leaves its lines as they are. */
+int cbx_lockfile_read_requirements(struct cbx_lockfile *lockfile, struct cbx_arena *arena,
+                                   struct cbx_buf *out, struct cbx_err *err);
+int cbx_lockfile_read_uv(struct cbx_lockfile *lockfile, struct cbx_arena *arena,
+                         struct cbx_buf *out, struct cbx_err *err);
+int cbx_lockfile_read_npm(struct cbx_lockfile *lockfile, struct cbx_arena *arena,
+                          struct cbx_buf *out, struct cbx_err *err);
+
+/* Appends a line and checks that it is one of pinned.h; `place` is where its package stands in the file. CBX_EINVAL, CBX_ETOOBIG. */
+int cbx_lockfile_add_line(struct cbx_lockfile *lockfile, struct cbx_str line, uint32_t place,
+                          struct cbx_buf *out, struct cbx_err *err);
+
+/* Appends a marker with its texts in double quotes. CBX_EINVAL, with the place, for one that is malformed or has a character that no marker of a
+ * lock file needs. */
+int cbx_lockfile_add_marker(const struct cbx_lockfile *lockfile, struct cbx_str marker,
+                            uint32_t place, struct cbx_buf *out, struct cbx_err *err);
+
+/* Fails with the place in the file and a sentence. */
+int cbx_lockfile_fail(const struct cbx_lockfile *lockfile, uint32_t place, struct cbx_err *err,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+#define cbx_lockfile_fail(...) CBX_MESSAGE_SCOPE((cbx_lockfile_fail)(__VA_ARGS__))
+
+#endif
