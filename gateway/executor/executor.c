@@ -239,6 +239,7 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
                                          .gvisor_runtime = e->config.gvisor_runtime,
                                          .lease_ms = (uint32_t)cbx_executor_lease_ms(e),
                                          .apparmor = e->config.apparmor,
+                                         .image_prefix = e->config.image_prefix,
                                          .variant = e->config.variant };
     memcpy(config.secret, e->instance.secret, sizeof(config.secret));
     e->pool = cbx_pool_new(e->engine, &config, &e->config.pool);

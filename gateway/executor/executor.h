@@ -29,6 +29,7 @@ struct cbx_executor_config {
     const char *runtime;         /* NULL = the engine's default */
     const char *gvisor_runtime;  /* NULL = none: what asks for gVisor fails */
     const char *apparmor;        /* NULL = the engine's default */
+    const char *image_prefix;    /* of all images; NULL = "codebox" */
     const char *variant;         /* of the images that no policy chooses (docker/kernel_names.h) */
     const char *package_network; /* of installers; NULL = the engine's default network */
     const char *pip_index, *npm_registry; /* http(s) URLs; NULL = the managers' own */

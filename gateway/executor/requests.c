@@ -257,7 +257,7 @@ static int serve_contents(struct cbx_executor_request *r, const struct cbx_conte
     struct cbx_image_choice images;
     cbx_image_choose(cbx_pool_sandboxes(pool), cbx_policies_find(policies, args->policy),
                      cbx_kernel_at(i), &images);
-    cbx_image_name(NULL, cbx_kernel_at(i), images.config.variant, name);
+    cbx_image_name(images.config.image_prefix, cbx_kernel_at(i), images.config.variant, name);
     failed = cbx_engine_image(r->executor->engine, name, &image, err);
     if (!failed) {
         json_t *header = cbx_reply_json(CBX_REPLY_DONE);

@@ -23,7 +23,9 @@ static struct cbx_sha256 key_of(const struct cbx_service *service,
     CBX_AUTO_DONE(buf) text;
     const struct cbx_policy *policy =
         cbx_policies_find(cbx_flow_policies(service->flow), order->policy);
-    cbx_buf_init(&text, CBX_PACKAGE_SET_BYTES_MAX);
+    cbx_buf_init(&text,
+                 (size_t)2 *
+                     CBX_REPORT_BYTES_MAX); /* more than a request can have: no two have one key */
     if (policy != NULL) {
         cbx_buf_add_bytes(&text, policy->sha256.bytes, sizeof(policy->sha256.bytes));
     }
@@ -32,6 +34,7 @@ static struct cbx_sha256 key_of(const struct cbx_service *service,
     cbx_buf_add_cstr(&text, order->language);
     cbx_buf_add_char(&text, '\n');
     cbx_buf_add(&text, order->requirements);
+    cbx_buf_add(&text, order->report);
     return cbx_sha256_of(cbx_buf_str(&text));
 }
 
@@ -469,11 +472,11 @@ static int step(struct cbx_service *service, enum cbx_action action, struct cbx_
     return failed;
 }
 
-static int install(struct cbx_service *service, struct output *o, struct cbx_buf *set,
+/* The report goes to *report. A denial goes to *denial. */
+static int resolve(struct cbx_service *service, struct output *o, struct cbx_buf *report,
                    struct cbx_outcome *denial, struct cbx_err *err)
 {
     CBX_AUTO_DONE(judgement) asked = { 0 };
-    CBX_AUTO_DONE(judgement) all = { 0 };
     CBX_AUTO_DONE(outcome) resolved = { 0 };
     int failed =
         step(service, CBX_ACTION_RESOLVE, o->order->requirements, o, &asked, &resolved, err);
@@ -482,9 +485,26 @@ static int install(struct cbx_service *service, struct output *o, struct cbx_buf
         resolved = (struct cbx_outcome){ 0 };
         return failed;
     }
-    CBX_AUTO_DONE(buf) report = o->report;
+    *report = o->report;
     cbx_buf_init(&o->report, CBX_REPORT_BYTES_MAX);
-    failed = step(service, CBX_ACTION_INSTALL, cbx_buf_str(&report), o, &all, denial, err);
+    return 0;
+}
+
+static int install(struct cbx_service *service, struct output *o, struct cbx_buf *set,
+                   struct cbx_outcome *denial, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(judgement) all = { 0 };
+    CBX_AUTO_DONE(buf) report;
+    cbx_buf_init(&report, CBX_REPORT_BYTES_MAX);
+    if (o->order->report.len > 0) {
+        cbx_buf_add(&report, o->order->report);
+    } else {
+        int failed = resolve(service, o, &report, denial, err);
+        if (failed || denial->verdict != CBX_ALLOW) {
+            return failed;
+        }
+    }
+    int failed = step(service, CBX_ACTION_INSTALL, cbx_buf_str(&report), o, &all, denial, err);
     if (failed || denial->verdict != CBX_ALLOW) {
         return failed;
     }

@@ -8,9 +8,11 @@
 
 /* What a client asks for. All borrowed. */
 struct cbx_package_order {
-    struct cbx_str policy;           /* empty = the default */
-    const char *language;            /* as the flow names it (dialect.h) */
-    struct cbx_str requirements;     /* one per line, sorted */
+    struct cbx_str policy;       /* empty = the default */
+    const char *language;        /* as the flow names it (dialect.h) */
+    struct cbx_str requirements; /* one per line, sorted */
+    struct cbx_str
+        report; /* of npm: a package-lock.json, which is installed as it is; empty = `requirements` are resolved */
     struct cbx_str origin;           /* the API */
     const char *principal;           /* in whose name it is judged and recorded */
     const struct cbx_claims *claims; /* of the client; NULL = none */
