@@ -20,7 +20,7 @@ function add(folder) {
     }
   }
 }
+add('/usr/local/lib/node_modules'); // what programs find; of a name twice the first counts
 add('/usr/lib/node_modules');
-add('/usr/local/lib/node_modules');
 packages.sort((a, b) => (a.name < b.name ? -1 : 1));
 console.log(JSON.stringify({ version: 1, runtime: { name: 'Node.js', version: process.versions.node }, packages }));

@@ -44,8 +44,10 @@ def modules_of(distribution, package):
 
 packages = {}
 for distribution in importlib.metadata.distributions():
-    package = package_of(str(distribution._path))
     name = distribution.metadata['Name']
+    if name.lower() in packages:  # the first one is that which programs import
+        continue
+    package = package_of(str(distribution._path))
     packages[name.lower()] = {'name': name, 'version': version_of(distribution, package), 'modules': modules_of(distribution, package)}
 print(json.dumps({'version': 1, 'runtime': {'name': 'Python', 'version': platform.python_version()},
                   'packages': [packages[name] for name in sorted(packages)]}, separators=(',', ':')))

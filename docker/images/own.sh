@@ -126,6 +126,43 @@ build_own_kernel() { # IMAGE IMAGE-ID NAME KERNEL
     say "$4-$3: $tag:latest is built from $1 (${2:7:12})"
 }
 
+# Images that packages go into are made under this prefix first (gateway/cli/image_command.c has it too). A build that fails leaves nothing under
+# the name that policies choose, and what had the name stays.
+staged=codebox-unfinished
+
+# Removes what a build under this name left: images, installers, and layers, which have the labels of their image.
+drop_staged() { # NAME
+    local kernel
+    docker image ls --filter "reference=$staged-*" --filter "label=codebox.own=$1" --format '{{.Repository}}:{{.Tag}}' | xargs -r docker rmi >/dev/null 2>&1 || true
+    for kernel in $own_kernels; do
+        docker rmi "$staged-$kernel-$1:unlisted" >/dev/null 2>&1 || true
+    done
+}
+
+stage_own() { # IMAGE NAME KERNEL
+    drop_staged "$2"
+    prefix=$staged installer_for=$3
+    build_own "$1" "$2"
+    [ -n "$(image_id "$prefix-$3-$2:latest")" ] || refuse "the packages are for $3, which '$1' cannot run: see above"
+}
+
+# The set of packages is in the standard input.
+finish_own() { # NAME KERNEL LAYER; an empty LAYER: no package is there
+    local kernel new old
+    [ -z "$3" ] || build_packages_in "$2-$1" "$3"
+    for kernel in $own_kernels; do
+        new=$(image_id "$staged-$kernel-$1:latest")
+        if [ -n "$new" ] && { [ "$kernel" != "$2" ] || [ -z "$3" ]; }; then
+            old=$(image_id "$prefix-$kernel-$1:latest")
+            docker tag "$new" "$prefix-$kernel-$1:latest"
+            [ -z "$old" ] || [ "$old" = "$new" ] || docker rmi "$old" >/dev/null 2>&1 || true
+            say "$kernel-$1: $prefix-$kernel-$1:latest is built"
+        fi
+        [ -z "$new" ] || case $kernel in python | javascript) build_installer "installer-$kernel-$1" ;; esac
+    done
+    drop_staged "$1"
+}
+
 build_own() { # IMAGE NAME
     local kernel why made='' reasons='' id
     read_facts "$1"
@@ -138,7 +175,9 @@ build_own() { # IMAGE NAME
         fi
         build_own_kernel "$1" "$id" "$2" "$kernel"
         made=yes
-        case $kernel in python | javascript) build_installer "installer-$kernel-$2" ;; esac
+        case $kernel in
+            python | javascript) [ -n "${installer_for:-}" ] && [ "$kernel" != "${installer_for/typescript/javascript}" ] || build_installer "installer-$kernel-$2" ;;
+        esac
     done
     [ -n "$made" ] || refuse "'$1' runs no language here: see above"
 }
