@@ -271,31 +271,60 @@ static int open_text(struct cbx_str text)
     return fd;
 }
 
-/* With all images built: installs the packages, and gives the layer the name of its sandbox image. */
-static int build_packages_in(const struct cbx_options *options, char *script, const char *host)
+/* Linux takes no longer argument of a program, and the docker client gets labels as arguments. */
+enum { LABEL_BYTES_MAX = 128 * 1024 - 64 };
+
+/* Installs the packages. *id is their layer; empty when the image has all of them. */
+static int install_packages(const struct cbx_image_packages *packages, const char *host,
+                            struct cbx_buf *set, char id[CBX_IMAGE_ID_CHARS + 1],
+                            char image[CBX_IMAGE_NAME_BYTES])
 {
-    CBX_AUTO_DONE(buf) set;
-    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
-    int status = cbx_image_packages_install(options, &set);
+    id[0] = '\0';
+    int status = cbx_image_packages_install(packages, set);
     if (status != 0) {
         return status;
     }
-    if (set.len == 0) {
-        printf("  IMAGE it has these packages already\n");
+    if (set->len == 0) {
+        printf("  IMAGE %s\n", packages->lock != NULL
+                                   ? "no package of the lock file is for this platform"
+                                   : "it has these packages already");
         return 0;
     }
-    char id[CBX_IMAGE_ID_CHARS + 1], image[CBX_IMAGE_NAME_BYTES];
-    status = cbx_image_packages_layer(options, host, cbx_buf_str(&set), id, image);
-    CBX_AUTO_FD text = status == 0 ? open_text(cbx_buf_str(&set)) : -1;
-    if (status == 0 && text < 0) {
+    if (set->len > LABEL_BYTES_MAX) {
+        fprintf(stderr,
+                "codebox: the names and hashes of the packages have %zu bytes, allowed are %d: "
+                "they are a label of the image\n",
+                set->len, LABEL_BYTES_MAX);
+        return 1;
+    }
+    return cbx_image_packages_layer(packages, host, cbx_buf_str(set), id, image);
+}
+
+/* Runs the script with the text as its standard input, and waits. */
+static int run_script_with(const struct cbx_options *options, char *const words[],
+                           struct cbx_str text)
+{
+    CBX_AUTO_FD fd = open_text(text);
+    if (fd < 0) {
         fprintf(stderr, "codebox: memfd_create: %s\n", strerror(errno));
         return 2;
     }
-    char *words[] = { script, (char[]){ "--packages" }, image, id, NULL };
-    if (status != 0) {
+    return run_script(options, words, fd, true);
+}
+
+/* With all images built: installs the packages, and gives the layer the name of its sandbox image. */
+static int build_packages_in(const struct cbx_image_packages *packages, char *script,
+                             const char *host)
+{
+    CBX_AUTO_DONE(buf) set;
+    char id[CBX_IMAGE_ID_CHARS + 1], image[CBX_IMAGE_NAME_BYTES];
+    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
+    int status = install_packages(packages, host, &set, id, image);
+    if (status != 0 || id[0] == '\0') {
         return status;
     }
-    return run_script(options, words, text, false);
+    char *words[] = { script, (char[]){ "--packages" }, image, id, NULL };
+    return run_script_with(packages->options, words, cbx_buf_str(&set));
 }
 
 static void print_check(void *context, const struct cbx_check *check)
@@ -307,15 +336,9 @@ static void print_check(void *context, const struct cbx_check *check)
     }
 }
 
-/* Makes images of one's own, and runs the probe in them. */
-static int build_own(const struct cbx_options *options, struct cbx_engine *engine, char *script)
+/* Runs the probe in images of one's own. */
+static int probe_own(const struct cbx_options *options, struct cbx_engine *engine)
 {
-    char *words[] = { script, (char[]){ "--from" }, (char *)(uintptr_t)options->from,
-                      (char *)(uintptr_t)options->image_name, NULL };
-    int status = run_script(options, words, STDIN_FILENO, true);
-    if (status != 0) {
-        return status;
-    }
     int failing = 0;
     struct cbx_flow_config flow = cbx_options_flow(options);
     CBX_AUTO(policy) policy = NULL; /* the limits of the probe's sandbox */
@@ -335,10 +358,64 @@ static int build_own(const struct cbx_options *options, struct cbx_engine *engin
     return 0;
 }
 
+/* Images with packages are made under another name, which no policy can choose: a build that fails leaves nothing of itself, and the images
+ * that had the name stay. */
+static int build_own_with(const struct cbx_options *options, struct cbx_image_packages *packages,
+                          char *script, const char *host)
+{
+    static const char unfinished[] = "codebox-unfinished"; /* docker/images/own.sh has it too */
+    char *name = (char *)(uintptr_t)options->image_name;
+    char *kernel = (char *)(uintptr_t)cbx_image_packages_kernel(packages);
+    char id[CBX_IMAGE_ID_CHARS + 1], image[CBX_IMAGE_NAME_BYTES];
+    char *stage[] = { script, (char[]){ "--stage" }, (char *)(uintptr_t)options->from, name, kernel,
+                      NULL };
+    char *finish[] = { script, (char[]){ "--finish" }, name, kernel, id, NULL };
+    char *drop[] = { script, (char[]){ "--drop-staged" }, name, NULL };
+    CBX_AUTO_DONE(buf) set;
+    cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
+    packages->prefix = unfinished;
+    int status = run_script(options, stage, STDIN_FILENO, true);
+    if (status == 0) {
+        status = install_packages(packages, host, &set, id, image);
+    }
+    if (status == 0) {
+        fflush(stdout);
+        status = run_script_with(options, finish, cbx_buf_str(&set));
+    }
+    if (status != 0) {
+        run_script(options, drop, STDIN_FILENO, true);
+    }
+    return status;
+}
+
+/* Makes images of one's own, and runs the probe in them. */
+static int build_own(const struct cbx_options *options, struct cbx_image_packages *packages,
+                     struct cbx_engine *engine, char *script, const char *host)
+{
+    char *words[] = { script, (char[]){ "--from" }, (char *)(uintptr_t)options->from,
+                      (char *)(uintptr_t)options->image_name, NULL };
+    bool goes_into = packages->lock != NULL || options->packages.count > 0;
+    int status;
+    if (goes_into) {
+        status = build_own_with(options, packages, script, host);
+    } else {
+        status = run_script(options, words, STDIN_FILENO, true);
+    }
+    if (status != 0) {
+        return status;
+    }
+    return probe_own(options, engine);
+}
+
 /* Does --name fit --from and the rest of the command? */
 static int check_own(const struct cbx_options *options, struct cbx_err *err)
 {
-    bool goes_into = options->packages.count > 0;
+    bool goes_into = options->packages.count > 0 || options->lock != NULL;
+    if (options->lock != NULL && options->packages.count > 0) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "--lock and --packages are given, allowed is one of them: a lock file "
+                        "says which packages are installed");
+    }
     if (options->from != NULL && options->image_name == NULL) {
         return cbx_fail(err, CBX_EINVAL, "--from needs --name NAME, by which policies choose it");
     }
@@ -350,13 +427,37 @@ static int check_own(const struct cbx_options *options, struct cbx_err *err)
         return 0;
     }
     if (options->from == NULL && !goes_into) {
-        return cbx_fail(err, CBX_EINVAL, "--name needs --from IMAGE, or --packages");
+        return cbx_fail(err, CBX_EINVAL, "--name needs --from IMAGE, --packages or --lock");
     }
     if (options->arguments.count > 1 || options->update || options->images != NULL) {
         return cbx_fail(err, CBX_EINVAL,
-                        "--name goes with --from, --packages and --language alone");
+                        "--name goes with --from, --packages, --lock and --language alone");
     }
     return cbx_own_image_check(options->image_name, err);
+}
+
+/* Can the packages be installed as they are given? */
+static int check_packages(const struct cbx_options *options, struct cbx_err *err)
+{
+    if (options->packages.count > 0 && options->language != NULL &&
+        cbx_packages_manager(cbx_kernel_of(options->language)) == CBX_MANAGER_NONE) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "packages cannot be built in for '%s', but for python, javascript and "
+                        "typescript",
+                        options->language);
+    }
+    for (size_t i = 0; i < options->packages.count; i++) {
+        const char *each = options->packages.items[i];
+        const char *dot = strrchr(each, '.');
+        if (dot != NULL &&
+            (strcmp(dot, ".txt") == 0 || strcmp(dot, ".json") == 0 || strcmp(dot, ".lock") == 0)) {
+            return cbx_fail(err, CBX_EINVAL,
+                            "--packages is '%s', allowed are names of packages; a lock file is "
+                            "given by --lock",
+                            each);
+        }
+    }
+    return 0;
 }
 
 static int build(const struct cbx_options *options)
@@ -367,17 +468,22 @@ static int build(const struct cbx_options *options)
                         "source tree nor in the installation of this program\n");
         return 2;
     }
-    if (options->packages.count > 0 && options->language != NULL &&
-        cbx_packages_manager(cbx_kernel_of(options->language)) == CBX_MANAGER_NONE) {
-        fprintf(stderr,
-                "codebox: packages cannot be built in for '%s', but for python, javascript "
-                "and typescript\n",
-                options->language);
-        return 2;
-    }
     CBX_AUTO(engine) engine = NULL;
+    CBX_AUTO_DONE(image_lock) lock = { 0 };
+    struct cbx_image_packages packages = { .options = options };
     struct cbx_err err = { 0 };
-    if (check_own(options, &err) != 0 || cbx_engine_new(options->docker_host, &engine, &err) != 0) {
+    if (check_own(options, &err) != 0 || check_packages(options, &err) != 0) {
+        return cbx_cli_fail(&err);
+    }
+    if (options->lock != NULL) {
+        int refused = cbx_image_lock_read(options, &lock, &err);
+        if (refused) {
+            cbx_cli_fail(&err);
+            return refused == CBX_EPOLICY ? 1 : 2;
+        }
+        packages.lock = &lock;
+    }
+    if (cbx_engine_new(options->docker_host, &engine, &err) != 0) {
         return cbx_cli_fail(&err);
     }
     snprintf(host, sizeof(host), "%s", cbx_engine_host(engine));
@@ -385,13 +491,12 @@ static int build(const struct cbx_options *options)
            1); /* the docker client builds on the engine that runs the sandboxes */
     setenv("CODEBOX_SUPERVISOR", supervisor, 1);
     if (options->from != NULL) {
-        int made = build_own(options, engine, script);
-        return made != 0 || options->packages.count == 0 ? made
-                                                         : build_packages_in(options, script, host);
+        return build_own(options, &packages, engine, script, host);
     }
     if (options->image_name != NULL) {
-        return build_packages_in(options, script, host);
+        return build_packages_in(&packages, script, host);
     }
+    bool goes_into = packages.lock != NULL || options->packages.count > 0;
     char *arguments[16] = { script };
     size_t n = 1;
     if (options->update) {
@@ -403,11 +508,11 @@ static int build(const struct cbx_options *options)
     for (size_t i = 1; i < options->arguments.count && n < 15; i++) {
         arguments[n++] = (char *)(uintptr_t)options->arguments.items[i];
     }
-    int status = run_script(options, arguments, STDIN_FILENO, options->packages.count > 0);
+    int status = run_script(options, arguments, STDIN_FILENO, goes_into);
     if (status != 0) {
         return status;
     }
-    return build_packages_in(options, script, host);
+    return build_packages_in(&packages, script, host);
 }
 
 int cbx_image_command(const struct cbx_options *options)

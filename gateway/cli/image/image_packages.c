@@ -13,9 +13,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *language_of(const struct cbx_options *options)
+static const char *language_of(const struct cbx_image_packages *packages)
 {
-    return options->language != NULL ? options->language : "python";
+    if (packages->lock != NULL) {
+        return packages->lock->language;
+    }
+    return packages->options->language != NULL ? packages->options->language : "python";
+}
+
+const char *cbx_image_packages_kernel(const struct cbx_image_packages *packages)
+{
+    return cbx_kernel_of(language_of(packages));
 }
 
 static void show_progress(void *context, struct cbx_str line)
@@ -40,8 +48,55 @@ static int report_denial(const struct cbx_flow *flow, const struct cbx_outcome *
     return 1;
 }
 
+/* --packages */
+static int install_named(struct cbx_service *service, const struct cbx_image_packages *packages,
+                         const char *principal, struct cbx_buf *set, struct cbx_outcome *outcome,
+                         struct cbx_err *err)
+{
+    const struct cbx_options *options = packages->options;
+    CBX_AUTO_JSON list = json_array();
+    for (size_t i = 0; i < options->packages.count; i++) {
+        json_t *text = json_string(options->packages.items[i]);
+        json_array_append_new(list, text != NULL ? text : json_string("?"));
+    }
+    const struct cbx_dependencies dependencies = { .list = list,
+                                                   .policy = CBX_STR(""),
+                                                   .language = language_of(packages),
+                                                   .origin = CBX_STR("image"),
+                                                   .principal = principal,
+                                                   .progress = show_progress };
+    return cbx_service_have_dependencies(service, &dependencies, set, outcome, err);
+}
+
+/* --lock: the file goes the way of what pip and npm resolve; the image's own packages do not stand for those of the file. */
+static int install_locked(struct cbx_service *service, const struct cbx_image_packages *packages,
+                          const char *principal, struct cbx_buf *set, struct cbx_outcome *outcome,
+                          struct cbx_err *err)
+{
+    const struct cbx_lockfile *file = &packages->lock->file;
+    struct cbx_package_order order = { .policy = CBX_STR(""),
+                                       .language = language_of(packages),
+                                       .origin = CBX_STR("image"),
+                                       .principal = principal,
+                                       .progress = show_progress };
+    if (file->manager == CBX_MANAGER_NPM) {
+        order.report = file->text;
+    } else {
+        order.requirements = file->text;
+    }
+    int failed = cbx_service_install(service, &order, set, outcome, err);
+    if (failed || outcome->verdict != CBX_ALLOW) {
+        return failed;
+    }
+    failed = cbx_lockfile_compare(file, cbx_buf_str(set), err);
+    if (failed) {
+        return cbx_wrap(err, "%s", packages->options->lock);
+    }
+    return 0;
+}
+
 /* In the front. */
-static int install(const struct cbx_options *options, struct cbx_flow *flow, int to)
+static int install(const struct cbx_image_packages *packages, struct cbx_flow *flow, int to)
 {
     static struct cbx_service service;
     struct cbx_err err = { 0 };
@@ -49,20 +104,14 @@ static int install(const struct cbx_options *options, struct cbx_flow *flow, int
     snprintf(principal, sizeof(principal), "uid:%u", (unsigned)getuid());
     CBX_AUTO_DONE(outcome) outcome = { .verdict = CBX_ALLOW };
     CBX_AUTO_DONE(buf) set;
-    CBX_AUTO_JSON list = json_array();
     cbx_buf_init(&set, CBX_PACKAGE_SET_BYTES_MAX);
-    for (size_t i = 0; i < options->packages.count; i++) {
-        json_t *text = json_string(options->packages.items[i]);
-        json_array_append_new(list, text != NULL ? text : json_string("?"));
-    }
-    const struct cbx_dependencies dependencies = { .list = list,
-                                                   .policy = CBX_STR(""),
-                                                   .language = language_of(options),
-                                                   .origin = CBX_STR("image"),
-                                                   .principal = principal,
-                                                   .progress = show_progress };
     cbx_service_init_packages(&service, flow);
-    int failed = cbx_service_have_dependencies(&service, &dependencies, &set, &outcome, &err);
+    int failed;
+    if (packages->lock != NULL) {
+        failed = install_locked(&service, packages, principal, &set, &outcome, &err);
+    } else {
+        failed = install_named(&service, packages, principal, &set, &outcome, &err);
+    }
     cbx_service_forget_packages(&service);
     if (failed) {
         return cbx_cli_fail(&err);
@@ -78,18 +127,19 @@ static int install(const struct cbx_options *options, struct cbx_flow *flow, int
 }
 
 /* In the child: becomes a gateway, whose front returns here. */
-static int start(const struct cbx_options *options, int to)
+static int start(const struct cbx_image_packages *packages, int to)
 {
     struct cbx_err err = { 0 };
     struct cbx_flow flow;
-    struct cbx_flow_config config = cbx_options_flow(options);
-    cbx_options_log(options, CBX_LOG_WARNING, false);
+    struct cbx_flow_config config = cbx_options_flow(packages->options);
+    cbx_options_log(packages->options, CBX_LOG_WARNING, false);
+    config.executor.image_prefix = packages->prefix;
     config.front_role = CBX_ROLE_CALLER;
     config.front_fd = to;
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    int status = install(options, &flow, to);
+    int status = install(packages, &flow, to);
     cbx_flow_done(&flow);
     return status;
 }
@@ -104,7 +154,7 @@ static int read_all(int from, struct cbx_buf *out)
     return n < 0 || out->overflow ? -1 : 0;
 }
 
-int cbx_image_packages_install(const struct cbx_options *options, struct cbx_buf *set)
+int cbx_image_packages_install(const struct cbx_image_packages *packages, struct cbx_buf *set)
 {
     int ends[2], status = 0;
     struct cbx_err err = { 0 };
@@ -116,7 +166,7 @@ int cbx_image_packages_install(const struct cbx_options *options, struct cbx_buf
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        _exit(start(options, ends[1]));
+        _exit(start(packages, ends[1]));
     }
     close(ends[1]);
     int failed = child < 0 ? -1 : read_all(ends[0], set);
@@ -133,25 +183,23 @@ int cbx_image_packages_install(const struct cbx_options *options, struct cbx_buf
     return 0;
 }
 
-int cbx_image_packages_layer(const struct cbx_options *options, const char *docker_host,
+int cbx_image_packages_layer(const struct cbx_image_packages *packages, const char *docker_host,
                              struct cbx_str set, char id[CBX_IMAGE_ID_CHARS + 1],
                              char image[CBX_IMAGE_NAME_BYTES])
 {
-    const struct cbx_sandbox_config sandboxes = { .variant = cbx_options_variant(options) };
+    const char *variant = cbx_options_variant(packages->options);
+    const struct cbx_sandbox_config sandboxes = { .image_prefix = packages->prefix,
+                                                  .variant = variant };
     const struct cbx_packages_config config = { .sandbox = &sandboxes };
-    const char *kernel = cbx_kernel_of(language_of(options));
+    const char *kernel = cbx_image_packages_kernel(packages);
     CBX_AUTO(engine) engine = NULL;
     struct cbx_layer layer;
     struct cbx_err err = { 0 };
-    int failed = cbx_engine_new(docker_host, &engine, &err);
-    if (failed) {
-        return cbx_cli_fail(&err);
-    }
-    failed = cbx_layer_find(engine, &config, kernel, set, &layer, &err);
-    if (failed) {
+    if (cbx_engine_new(docker_host, &engine, &err) != 0 ||
+        cbx_layer_find(engine, &config, kernel, set, &layer, &err) != 0) {
         return cbx_cli_fail(&err);
     }
     memcpy(id, layer.id, sizeof(layer.id));
-    cbx_image_variant(kernel, cbx_options_variant(options), image);
+    cbx_image_variant(kernel, variant, image);
     return 0;
 }
