@@ -182,3 +182,13 @@ odd_outcomes() {
         | map(select(endswith(" 1") | not)) | .[]'
 }
 one_each() { [ "$(records | grep -c '"type":"outcome"')" -ge "${1:-1}" ] && odd_outcomes | lacks .; }
+
+# A plain Debian of the images' release with Python and Node.js, as the image NAME.
+plain_debian() { # NAME
+    release=trixie lock=docker/images/lock
+    # shellcheck source=/dev/null
+    . <(sed -n '/^debian_sources()/,/^}/p' docker/images/build)
+    debian_sources | mmdebstrap --quiet --mode=root --variant=minbase --include=python3,nodejs --aptopt='APT::Install-Recommends "false"' --dpkgopt='path-exclude=/usr/share/doc/*' \
+        --dpkgopt=force-unsafe-io --hook-dir=/usr/share/mmdebstrap/hooks/maybe-merged-usr "$release" - - 2>"$work/bootstrap.log" |
+        docker import --change 'CMD ["/bin/sh"]' - "$1" >/dev/null || { cat "$work/bootstrap.log"; return 1; }
+}

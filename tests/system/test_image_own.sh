@@ -12,14 +12,9 @@ remove_images() { # an image goes when none is made from it any more
 }
 trap 'kill -9 $server 2>/dev/null || true; remove_images; rm -rf "$work"' EXIT
 
-# A plain Debian of the images' release, as a company's: a Python of its own, settings that must not reach a sandbox, and modules.
-plain_debian() {
-    release=trixie lock=$root/docker/images/lock
-    # shellcheck source=/dev/null
-    . <(sed -n '/^debian_sources()/,/^}/p' "$root/docker/images/build")
-    debian_sources | mmdebstrap --quiet --mode=root --variant=minbase --include=python3,nodejs --aptopt='APT::Install-Recommends "false"' --dpkgopt='path-exclude=/usr/share/doc/*' \
-        --dpkgopt=force-unsafe-io --hook-dir=/usr/share/mmdebstrap/hooks/maybe-merged-usr "$release" - - 2>"$work/bootstrap.log" |
-        docker import --change 'CMD ["/bin/sh"]' - codebox-own-plain >/dev/null || { cat "$work/bootstrap.log"; return 1; }
+# A plain Debian, as a company's: a Python of its own, settings that must not reach a sandbox, and modules.
+company_debian() {
+    (cd "$root" && plain_debian codebox-own-plain)
     docker build --quiet --tag codebox-own-company - >/dev/null <<'DOCKERFILE'
 FROM codebox-own-plain
 RUN python3 -m venv --without-pip /opt/venv && echo 'VALUE = 42' >/opt/venv/lib/python3.13/site-packages/acme.py && \
@@ -30,7 +25,7 @@ VOLUME /data
 ONBUILD RUN false
 DOCKERFILE
 }
-ok 'a plain Debian is there' plain_debian
+ok 'a plain Debian is there' company_debian
 make_own() { "$codebox" image build --from codebox-own-company --name own >"$work/build.txt" 2>&1 || { cat "$work/build.txt"; return 1; }; }
 ok 'image build --from makes images for the languages that it has' make_own
 probed() { [ "$(grep -c 'of .* attempts to get out were held' "$work/build.txt")" = 3 ] && ! grep -v 'PROBE.*were held' "$work/build.txt" | grep PROBE; }
