@@ -86,7 +86,7 @@ static bool is_allowed_spec(enum cbx_spec_kind kind, struct cbx_str line)
     return is_plain_spec(kind, line) || (kind == CBX_SPEC_PIP && cbx_pinned_parse(line, &pinned));
 }
 
-/* The hashes of a lock file say nothing to a policy. */
+/* Policies have no rules about hashes: a finding stands at the requirement alone. */
 static void cut_hashes(enum cbx_spec_kind kind, struct cbx_word *word)
 {
     struct cbx_pinned pinned;

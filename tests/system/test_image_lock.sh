@@ -6,7 +6,10 @@ certificates=/etc/ssl/certs/ca-certificates.crt # of this machine: npm's registr
 remove_images() { # an image goes when none is made from it any more
     local _
     for _ in 1 2 3; do
-        docker image ls --quiet --filter reference="codebox-*-locked" --filter reference="codebox-base-own:locked*" --filter reference="codebox-locked-plain" | sort -u | xargs -r docker rmi -f >/dev/null 2>&1 || true
+        { # layers have the label of their image
+            docker image ls --quiet --filter label=codebox.own=locked
+            docker image ls --quiet --filter reference="codebox-base-own:locked*" --filter reference="codebox-locked-plain"
+        } | sort -u | xargs -r docker rmi -f >/dev/null 2>&1 || true
     done
 }
 index=$(docker run --detach --interactive --rm --entrypoint python3 --label codebox.test=lock codebox-python:latest -I -c "$(cat tests/live/docker/package_index.py)" 8080 8081)

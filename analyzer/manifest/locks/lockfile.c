@@ -146,7 +146,7 @@ static bool has(struct cbx_str text, const char *part)
     return text.len > 0 && memmem(text.p, text.len, part, strlen(part)) != NULL;
 }
 
-/* A name that says nothing: "lock.txt", "frozen.json". */
+/* For a name of no row in manifest.def: "lock.txt", "frozen.json". */
 static const char *reader_by_content(struct cbx_str text)
 {
     if (has(text, "\"lockfileVersion\"")) {

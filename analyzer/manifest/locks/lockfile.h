@@ -17,7 +17,7 @@ struct cbx_lockfile {
     struct cbx_str text;
 };
 
-/* Reads a file: UTF-8, line ends normalised (cbx_source_read). Its name says which kind it is, else its content. CBX_EINVAL with the line, and with what is allowed:
+/* Reads a file: UTF-8, line ends normalised (cbx_source_read). The kind follows from its name, else from its content. CBX_EINVAL with the line, and with what is allowed:
  *   - a file of another kind;
  *   - requirements.txt: a requirement without `==`, or without --hash=sha256 (as pip's --require-hashes demands); a URL, a path, another file,
  *     an option that is not about indexes;
