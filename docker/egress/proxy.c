@@ -103,7 +103,7 @@ int cbx_proxy_body(const struct cbx_sandbox_config *config, const struct cbx_net
                                        .isolation = CBX_ISOLATION_CONTAINER };
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CONFIG_MAX);
-    /* A relay that does not check tunnels (proxy/tunnel.h) reads another variable, and ends without it. */
+    /* A relay that does not check tunnels (relay/tunnel.h) reads another variable, and ends without it. */
     cbx_buf_add_cstr(&text, "CODEBOX_PROXY_CONFIG=");
     int failed = cbx_proxy_check_network(grant->settings->network, err);
     if (failed) {

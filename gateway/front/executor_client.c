@@ -2,8 +2,6 @@
  * The front's side of the executor. */
 #include "gateway/front/executor_client.h"
 
-#include "gateway/front/service/decisions.h"
-
 #include "gateway/ipc/wire/relay.h"
 #include "policies/base/memory.h"
 
@@ -171,25 +169,9 @@ static void read_recorded(const json_t *header, struct cbx_outcome *out)
 /* The one place where the front learns that a decision of its own is in the audit log. */
 static void note_decision(const struct following *f, bool admitted)
 {
-    if (f->flow == NULL || f->flow->decisions == NULL) {
-        return;
+    if (f->flow != NULL && f->flow->recorded != NULL) {
+        f->flow->recorded(f->flow, f->request, f->out, admitted);
     }
-    const struct cbx_request *request = f->request;
-    const struct cbx_policy *policy =
-        cbx_policies_find(cbx_flow_policies(f->flow), request->policy);
-    const struct cbx_decision_entry entry = {
-        .id = cbx_str_of(f->out->id),
-        .audit_seq = f->out->audit_seq,
-        .verdict = f->out->verdict,
-        .subject = &request->subject,
-        .policy = policy != NULL ? policy->name : request->policy,
-        .source = request->source,
-        .findings = json_object_get(f->out->decision, "findings"),
-        .digest = f->out->digest,
-        .admitted = admitted,
-        .relaxed = json_object_get(f->out->decision, "mode") != NULL,
-    };
-    cbx_decisions_add(f->flow->decisions, &entry, cbx_clock_ms());
 }
 
 /* Of a run that was resumed there is no other answer before it begins. */
@@ -412,42 +394,4 @@ void cbx_outcome_acknowledge(struct cbx_flow *flow, struct cbx_outcome *outcome)
         struct cbx_acknowledge_args args = { .run = cbx_str_of(outcome->id) };
         cbx_call_acknowledge(flow, &args, CBX_STR(""), NULL, NULL);
     }
-}
-
-/* --- the flow's end --------------------------------------------------------------------------- */
-
-int cbx_flow_reload(void *flow, const struct cbx_reload_part *part, uint64_t first_number,
-                    struct cbx_err *err)
-{
-    (void)first_number;
-    struct cbx_flow *f = flow;
-    if (strcmp(part->name, "policies") != 0) {
-        return 0;
-    }
-    struct cbx_policies *loaded = cbx_new(sizeof(*loaded));
-    int failed = cbx_policies_read(part->bytes, loaded, err);
-    if (failed) {
-        free(loaded);
-        return failed;
-    }
-    f->reloaded = loaded;
-    return 0;
-}
-
-void cbx_flow_done(struct cbx_flow *flow)
-{
-    cbx_judge_free(flow->judge);
-    cbx_fd_auto(&flow->executor);
-    cbx_policies_done(&flow->policies);
-    *flow = (struct cbx_flow){ .executor = -1 };
-}
-
-void cbx_outcome_done(struct cbx_outcome *outcome)
-{
-    json_decref(outcome->decision);
-    cbx_result_done(&outcome->result);
-    if (outcome->hold > 0) {
-        close(outcome->hold);
-    }
-    *outcome = (struct cbx_outcome){ 0 };
 }

@@ -190,3 +190,13 @@ int cbx_review_resume(struct cbx_flow *flow, const struct cbx_request *request,
 {
     return cbx_client_resume(flow, request, sink, out, err);
 }
+
+void cbx_outcome_done(struct cbx_outcome *outcome)
+{
+    json_decref(outcome->decision);
+    cbx_result_done(&outcome->result);
+    if (outcome->hold > 0) {
+        close(outcome->hold);
+    }
+    *outcome = (struct cbx_outcome){ 0 };
+}

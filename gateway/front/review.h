@@ -5,42 +5,7 @@
 #define CBX_GATEWAY_FRONT_REVIEW_H
 
 #include "docker/result.h"
-#include "gateway/front/judge.h"
-#include "gateway/ipc/master/reload.h"
-
-struct cbx_decisions;
-struct cbx_identity;
-
-/* The other processes, as the front reaches them. */
-struct cbx_flow {
-    struct cbx_policies policies; /* of the start: cbx_flow_policies has those that are in use */
-    const struct cbx_policies
-        *_Atomic reloaded; /* NULL = none; never freed, requests borrow from it */
-    int reload;            /* for cbx_reload_listen */
-    int keys;              /* for cbx_issuer_keys_start; -1 = none */
-    struct cbx_judge *judge;
-    int executor;                    /* control socket */
-    bool small_images;               /* of kernels that have one */
-    struct cbx_decisions *decisions; /* those that were recorded are added; NULL = none. Borrowed */
-    const json_t
-        *mounts; /* folders of the host in the sandboxes of MCP over stdio; NULL = none. Borrowed */
-    const struct cbx_identity *identity; /* who may run under which policy; NULL: nobody is
-                                            authenticated. Borrowed */
-};
-
-/* The policies that new requests are judged by. What a request has borrowed from an earlier set stays. */
-static inline const struct cbx_policies *cbx_flow_policies(const struct cbx_flow *flow)
-{
-    const struct cbx_policies *reloaded = flow->reloaded;
-    return reloaded != NULL ? reloaded : &flow->policies;
-}
-
-/* A cbx_reload_apply whose context is the flow: takes a set of policies over. */
-int cbx_flow_reload(void *flow, const struct cbx_reload_part *part, uint64_t first_number,
-                    struct cbx_err *err);
-
-/* Closes the sockets, so that the other processes end, and frees the policies. */
-void cbx_flow_done(struct cbx_flow *flow);
+#include "gateway/front/flow.h"
 
 enum cbx_progress {
     /* The executor was killed before the run began; a new decision is about to be submitted. */

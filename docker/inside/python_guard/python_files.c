@@ -24,7 +24,7 @@ static bool begins(const char *path, const char *with)
     return strncmp(path, with, strlen(with)) == 0;
 }
 
-/* No link is on the way to the file, or there is no such file. Not by openat2(2), which the filter refuses (inside/calls.def). */
+/* No link is on the way to the file, or there is no such file. Not by openat2(2), which the filter refuses (confine/calls.def). */
 static bool has_no_link(const char *path)
 {
     char part[PATH_MAX], target;

@@ -246,6 +246,25 @@ void cbx_decisions_add(struct cbx_decisions *decisions, const struct cbx_decisio
     pthread_mutex_unlock(&decisions->lock);
 }
 
+void cbx_decisions_record(const struct cbx_flow *flow, const struct cbx_request *request,
+                          const struct cbx_outcome *outcome, bool admitted)
+{
+    const struct cbx_policy *policy = cbx_policies_find(cbx_flow_policies(flow), request->policy);
+    const struct cbx_decision_entry entry = {
+        .id = cbx_str_of(outcome->id),
+        .audit_seq = outcome->audit_seq,
+        .verdict = outcome->verdict,
+        .subject = &request->subject,
+        .policy = policy != NULL ? policy->name : request->policy,
+        .source = request->source,
+        .findings = json_object_get(outcome->decision, "findings"),
+        .digest = outcome->digest,
+        .admitted = admitted,
+        .relaxed = json_object_get(outcome->decision, "mode") != NULL,
+    };
+    cbx_decisions_add(flow->decisions, &entry, cbx_clock_ms());
+}
+
 void cbx_decisions_end(struct cbx_decisions *decisions, const char *id, const json_t *results)
 {
     static const char *const members[] = { "outcome", "duration_ms", "cpu_ms", "message" };

@@ -39,6 +39,10 @@ struct cbx_decision_entry {
 void cbx_decisions_add(struct cbx_decisions *decisions, const struct cbx_decision_entry *entry,
                        int64_t clock_ms);
 
+/* A `recorded` of a flow: adds what was recorded to flow->decisions. */
+void cbx_decisions_record(const struct cbx_flow *flow, const struct cbx_request *request,
+                          const struct cbx_outcome *outcome, bool admitted);
+
 /* The run under this decision has ended: `results` as they are stored (results.h). No effect when it is not there. */
 void cbx_decisions_end(struct cbx_decisions *decisions, const char *id, const json_t *results);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The queue of each session: first in, first out, up to admission by the executor, which keeps
- * the order from then on (executor/sessions.h). A job is submitted when all jobs of its session
+ * the order from then on (executor/sessions/sessions.h). A job is submitted when all jobs of its session
  * that were accepted before it were admitted: the second of two executions finds the state that
  * the first one left. No call has an effect on a job without a session. */
 #ifndef CBX_GATEWAY_FRONT_SERVICE_QUEUE_H

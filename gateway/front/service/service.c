@@ -22,6 +22,7 @@ void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct
     cbx_cond_init(&service->watch_changed);
     cbx_cond_init(&service->sets_changed);
     service->decisions = flow->decisions = cbx_decisions_new();
+    flow->recorded = cbx_decisions_record;
     service->turns = cbx_store_last_turn(store);
     service->jobs = cbx_threads_new(jobs_max);
 }
@@ -63,6 +64,7 @@ void cbx_service_done(struct cbx_service *service)
     cbx_service_drop_backlog(service);
     cbx_service_pasts_done(service);
     cbx_service_forget_packages(service);
+    service->flow->recorded = NULL;
     service->flow->decisions = NULL;
     cbx_decisions_free(service->decisions);
     pthread_cond_destroy(&service->queue_changed);

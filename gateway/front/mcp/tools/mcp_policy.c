@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The policy in words, and the tools that ask it: get_policy, check_code; close_session. */
+ * The policy in words, and the tools that ask it: get_policy, check_code. */
 #include "gateway/front/denial/hosts.h"
 #include "gateway/front/denial/relaxed.h"
 #include "gateway/front/dialect.h"
@@ -8,7 +8,6 @@
 #include "gateway/front/mcp/tools/mcp_approval.h"
 #include "gateway/front/mcp/tools/tools_internal.h"
 #include "gateway/front/service/dependencies.h"
-#include "gateway/front/service/service_sessions.h"
 #include "policies/language.h"
 #include "policies/mounts.h"
 #include "policies/packages.h"
@@ -248,22 +247,4 @@ json_t *cbx_tool_check(const struct cbx_tool_call *call, const struct cbx_tool_a
     cbx_content_add_warnings(&c, warnings);
     cbx_content_add_audit(&c, cbx_str_of(outcome.id));
     return cbx_content_finish(&c, false);
-}
-
-/* --- the end of a session --------------------------------------------------------------------- */
-
-json_t *cbx_tool_close_session(const struct cbx_tool_call *call,
-                               const struct cbx_tool_arguments *arguments)
-{
-    struct cbx_err err = { 0 };
-    char id[65];
-    snprintf(id, sizeof(id), "%.*s", CBX_STR_ARG(arguments->session));
-    int failed = cbx_service_close_session(call->mcp->service,
-                                           cbx_mcp_caller(call->peer)->principal, id, &err);
-    if (failed == CBX_ENOTFOUND) {
-        cbx_fail(&err, CBX_ENOTFOUND,
-                 "there is no session '%s': it is closed already, or was never opened", id);
-    }
-    return failed ? cbx_content_of_error(&err, NULL)
-                  : cbx_content_of_text("message", CBX_STR("ok: the session is closed\n"));
 }
