@@ -247,7 +247,7 @@ engine: setup ## find or start a container engine, build the sandbox images
 	@build/codebox image build
 
 # QUICK=1: without what takes long and little depends on (gVisor), and without what `make check` runs too.
-# GROUP=promises: those of `make test`; GROUP=rest: the others.
+# GROUP=promises: the tests of `make test`; GROUP=rest: the others.
 live: all ## the tests that need an engine: sandboxes, processes, REST, MCP clients
 	@QUICK=$(QUICK) tests/live/run $(GROUP)
 
@@ -409,5 +409,5 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
 
-# Only those of sources that exist: an older build also has those of sources that were moved since.
+# Of sources that exist alone: an older build also has dependencies of sources that were moved since.
 -include $(foreach d,$(shell find $B -name '*.d' 2>/dev/null),$(if $(wildcard $(d:$B/%.d=%.c)),$d)) $(wildcard $B/policies/load/preset_source.d)
