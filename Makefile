@@ -312,7 +312,7 @@ check-command: all ## codebox policy, config, image, install and the wire of cod
 check-lint: $B/codebox-lint ## codebox-lint as a program: formats, folders, suppressions, baselines, hostile input
 	$QLINT=$(abspath $B/codebox-lint) tests/system/test_lint.sh
 
-check-docs: $B/codebox $B/codebox-lint ## the policy reference, the man pages and the commit hook equal the tables; policies in READMEs pass their tests; the changelog names the version
+check-docs: $B/codebox $B/codebox-lint ## the policy reference, the man pages and the commit hook equal the tables; links, paths and policies in READMEs hold; the changelog names the version
 	$Q.ci/check-docs $B/codebox $B/codebox-lint
 
 docs: $B/codebox $B/codebox-lint ## renew the reference in policies/README.md, the options in the man pages, the commit hook's file endings
