@@ -136,7 +136,7 @@ int cbx_engine_image_list(struct cbx_engine *engine, const char *label, json_t *
 int cbx_engine_image_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
 /* The attached streams of a container: one connection in both directions, which costs one descriptor and less than a KiB; with TLS, as
- * much as libcurl needs for it in addition (README.md). Used by one thread, except cbx_attach_send and cbx_attach_send_some, which
+ * much as libcurl needs for it (docker/sandbox/README.md). Used by one thread, except cbx_attach_send and cbx_attach_send_some, which
  * may be called from another. */
 struct cbx_attach;
 int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,

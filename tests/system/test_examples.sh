@@ -146,4 +146,11 @@ used() {
     done
 }
 [ $# -gt 0 ] || ok 'each exception is one of a line that is there' used
+pictures() {
+    mkdir "$work/pictures"
+    tests/pictures/make "$work/pictures"
+    [ -s "$work/pictures/terminal.svg" ] && [ -s "$work/pictures/page.png" ]
+    python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/pictures/terminal.svg"
+}
+[ $# -gt 0 ] || ! command -v chromium >/dev/null || ok 'the pictures of the READMEs can be made' pictures
 finish
