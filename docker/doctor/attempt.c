@@ -85,21 +85,6 @@ static json_t *make_body(const struct cbx_attempt *a, const char *image_id)
     return body;
 }
 
-static int run_container(struct cbx_engine *engine, const char *id, struct cbx_buf *report,
-                         struct cbx_err *err)
-{
-    CBX_AUTO(attach) attach = NULL;
-    int failed = cbx_engine_container_attach(engine, id, &attach, err);
-    if (failed) {
-        return failed;
-    }
-    failed = cbx_engine_container_start(engine, id, err);
-    if (failed) {
-        return failed;
-    }
-    return read_report(engine, attach, report, err);
-}
-
 int cbx_attempt_run(const struct cbx_attempt *a, struct cbx_buf *report, struct cbx_err *err)
 {
     const struct cbx_sandbox_config *config = a->config;
@@ -112,11 +97,13 @@ int cbx_attempt_run(const struct cbx_attempt *a, struct cbx_buf *report, struct 
         return failed;
     }
     CBX_AUTO_JSON body = make_body(a, image_id);
-    failed = cbx_engine_container_create(engine, body, id, err);
-    if (failed) {
-        return failed;
+    CBX_AUTO(attach) attach = NULL;
+    failed = cbx_engine_container_begin(engine, body, id, &attach, err);
+    if (!failed) {
+        failed = read_report(engine, attach, report, err);
     }
-    failed = run_container(engine, id, report, err);
-    cbx_engine_container_remove(engine, id, NULL);
+    if (id[0] != '\0') {
+        cbx_engine_container_remove(engine, id, NULL);
+    }
     return failed;
 }

@@ -151,13 +151,7 @@ static int start_container(struct cbx_proxy *proxy, struct cbx_err *err)
     if (failed) {
         return failed;
     }
-    failed = cbx_engine_container_create(proxy->engine, body, id, err);
-    if (!failed) {
-        failed = cbx_engine_container_attach(proxy->engine, id, &attach, err);
-    }
-    if (!failed) {
-        failed = cbx_engine_container_start(proxy->engine, id, err);
-    }
+    failed = cbx_engine_container_begin(proxy->engine, body, id, &attach, err);
     if (failed) {
         if (id[0] != '\0') {
             cbx_engine_container_remove(proxy->engine, id, NULL);

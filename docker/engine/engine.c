@@ -59,6 +59,13 @@ bool cbx_engine_is_podman(const struct cbx_engine *engine)
     return engine->podman;
 }
 
+const struct cbx_engine_abilities *cbx_engine_abilities(const struct cbx_engine *engine)
+{
+    static const struct cbx_engine_abilities docker = { "Docker", true, true },
+                                             podman = { "Podman", false, false };
+    return engine->podman ? &podman : &docker;
+}
+
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
 
 static void start_curl(void)

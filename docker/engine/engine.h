@@ -38,8 +38,14 @@ const char *cbx_engine_version(const struct cbx_engine *engine);
 const char *cbx_engine_api(const struct cbx_engine *engine);
 const char *cbx_engine_host(const struct cbx_engine *engine);
 
-/* Whether it is Podman, whose compatible interface differs in details. */
-bool cbx_engine_is_podman(const struct cbx_engine *engine);
+/* What an engine can do, as far as engines differ in it. */
+struct cbx_engine_abilities {
+    const char *name;     /* of the product: "Docker", "Podman" */
+    bool mounts_verified; /* folders of the host: how it mounts them was examined */
+    bool
+        builds_layers; /* an image from a Dockerfile of FROM and COPY, as layers of packages need it */
+};
+const struct cbx_engine_abilities *cbx_engine_abilities(const struct cbx_engine *engine);
 
 /* The engine's answers to /version and /info (new references). */
 int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);
@@ -73,10 +79,12 @@ struct cbx_image {
 int cbx_engine_image(struct cbx_engine *engine, const char *name, struct cbx_image *out,
                      struct cbx_err *err);
 
-/* POST /containers/create with `body`. */
-int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
-                                char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err);
-int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct cbx_err *err);
+/* Creates a container with this body, attaches to its streams and starts it. `id` is that of the container as soon as there is one: when a later
+ * step failed the caller removes it; empty when there is none. *attach is the caller's. */
+struct cbx_attach;
+int cbx_engine_container_begin(struct cbx_engine *engine, const json_t *body,
+                               char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_attach **attach,
+                               struct cbx_err *err);
 
 /* Kills and removes; success when the container is gone already. CBX_EBUSY when the engine is
  * removing it, which may still fail: retry. */
@@ -138,7 +146,6 @@ int cbx_engine_image_remove(struct cbx_engine *engine, const char *id, struct cb
 /* The attached streams of a container: one connection in both directions, which costs one descriptor and less than a KiB; with TLS, as
  * much as libcurl needs for it (docker/sandbox/README.md). Used by one thread, except cbx_attach_send and cbx_attach_send_some, which
  * may be called from another. */
-struct cbx_attach;
 int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
                                 struct cbx_err *err);
 void cbx_attach_free(struct cbx_attach *attach);

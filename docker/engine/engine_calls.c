@@ -189,6 +189,23 @@ int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct
                              err);
 }
 
+int cbx_engine_container_begin(struct cbx_engine *engine, const json_t *body,
+                               char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_attach **attach,
+                               struct cbx_err *err)
+{
+    id[0] = '\0';
+    int failed = cbx_engine_container_create(engine, body, id, err);
+    if (failed) {
+        id[0] = '\0';
+        return failed;
+    }
+    failed = cbx_engine_container_attach(engine, id, attach, err);
+    if (failed) {
+        return failed;
+    }
+    return cbx_engine_container_start(engine, id, err);
+}
+
 int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err)
 {
     char path[128], busy[80];

@@ -63,6 +63,14 @@ int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_reque
 int cbx_engine_call(struct cbx_engine *engine, const struct cbx_engine_request *request,
                     long *status, json_t **answer, struct cbx_err *err);
 
+/* The steps of cbx_engine_container_begin: POST /containers/create, and .../start. */
+int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
+                                char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err);
+int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct cbx_err *err);
+
+/* Is it Podman? Its compatible interface differs in details. */
+bool cbx_engine_is_podman(const struct cbx_engine *engine);
+
 enum { CBX_PODMAN_PATH_MAX = 4128 };
 
 /* The folder for the files that Podman reads; /tmp before. Not thread-safe. */

@@ -284,8 +284,9 @@ static int judge_end(struct cbx_engine *engine, const char *container, const str
 }
 
 static int run_container(struct cbx_engine *engine, const struct cbx_packages_config *config,
-                         const struct cbx_installer_run *run, const char *container,
-                         struct cbx_buf *out, struct cbx_err *err)
+                         const struct cbx_installer_run *run, const json_t *body,
+                         char container[CBX_CONTAINER_ID_CHARS + 1], struct cbx_buf *out,
+                         struct cbx_err *err)
 {
     int64_t deadline = cbx_clock_ms() + timeout_ms_of(config);
     CBX_AUTO(attach) attach = NULL;
@@ -293,11 +294,7 @@ static int run_container(struct cbx_engine *engine, const struct cbx_packages_co
     r->progress = run->progress;
     r->out = out;
     r->out_start = out->len;
-    int failed = cbx_engine_container_attach(engine, container, &attach, err);
-    if (failed) {
-        return failed;
-    }
-    failed = cbx_engine_container_start(engine, container, err);
+    int failed = cbx_engine_container_begin(engine, body, container, &attach, err);
     if (failed) {
         return failed;
     }
@@ -327,14 +324,10 @@ int cbx_installer_run(struct cbx_engine *engine, const struct cbx_packages_confi
     }
     char id[CBX_CONTAINER_ID_CHARS + 1];
     CBX_AUTO_JSON body = cbx_installer_body(config, run);
-    int failed = cbx_engine_container_create(engine, body, id, err);
-    if (failed) {
-        return failed;
-    }
-    failed = run_container(engine, config, run, id, out, err);
-    if (failed || container == NULL) {
+    int failed = run_container(engine, config, run, body, id, out, err);
+    if (id[0] != '\0' && (failed || container == NULL)) {
         cbx_engine_container_remove(engine, id, NULL); /* else the reaper does */
-    } else {
+    } else if (!failed) {
         memcpy(container, id, sizeof(id));
     }
     return failed;

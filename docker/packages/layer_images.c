@@ -277,10 +277,11 @@ static int build(struct cbx_engine *engine, const struct wanted *wanted, const c
         return cbx_fail(err, CBX_ETOOBIG, "the list of the packages is too long for a layer");
     }
     failed = cbx_engine_image_build(engine, wanted->name, cbx_buf_str(&dockerfile), stop, err);
-    if (failed == CBX_EENGINE && cbx_engine_is_podman(engine)) {
+    const struct cbx_engine_abilities *able = cbx_engine_abilities(engine);
+    if (failed == CBX_EENGINE && !able->builds_layers) {
         char detail[CBX_ERR_DETAIL_BYTES];
         snprintf(detail, sizeof(detail), "%s", err != NULL ? err->detail : "");
-        cbx_fail(err, CBX_EENGINE, "Podman could not make a layer of packages; Docker can");
+        cbx_fail(err, CBX_EENGINE, "%s could not make a layer of packages; Docker can", able->name);
         cbx_err_detail(err, "%s", detail);
     }
     return failed;

@@ -204,15 +204,8 @@ static int greet(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_str *ta
 static int run_container(struct cbx_sandbox *sandbox, const json_t *body, struct cbx_err *err)
 {
     struct cbx_str tag;
-    int failed = cbx_engine_container_create(sandbox->engine, body, sandbox->id, err);
-    if (failed) {
-        return failed;
-    }
-    failed = cbx_engine_container_attach(sandbox->engine, sandbox->id, &sandbox->attach, err);
-    if (failed) {
-        return failed;
-    }
-    failed = cbx_engine_container_start(sandbox->engine, sandbox->id, err);
+    int failed =
+        cbx_engine_container_begin(sandbox->engine, body, sandbox->id, &sandbox->attach, err);
     if (failed) {
         return failed;
     }

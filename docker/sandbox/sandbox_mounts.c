@@ -16,10 +16,12 @@ int cbx_sandbox_check_mounts(const struct cbx_engine *engine, const struct cbx_l
             "with the isolation gvisor no folder of the host is mounted: gVisor reports "
             "other numbers of its files, so what is mounted cannot be verified");
     }
-    if (cbx_engine_is_podman(engine)) {
+    const struct cbx_engine_abilities *able = cbx_engine_abilities(engine);
+    if (!able->mounts_verified) {
         return cbx_fail(err, CBX_EINVAL,
-                        "with Podman no folder of the host is mounted: how it mounts volumes was "
-                        "not examined");
+                        "with %s no folder of the host is mounted: how it mounts volumes was "
+                        "not examined",
+                        able->name);
     }
     if (strncmp(cbx_engine_host(engine), "unix://", 7) != 0) {
         return cbx_fail(err, CBX_EINVAL,
