@@ -174,6 +174,13 @@ static struct cbx_str word_of(const struct cbx_fact *command, int number)
     return (struct cbx_str){ 0 };
 }
 
+/* A name in the home folder, which is the working folder of sandboxes, as functions of a language take it: they do not expand `~`. */
+static struct cbx_str without_home(struct cbx_str word)
+{
+    bool in_home = word.len > 2 && cbx_str_starts(word, CBX_STR("~/"));
+    return in_home ? cbx_str_sub(word, 2, word.len) : word;
+}
+
 /* Writes a template; false when an argument is missing or cannot stand in quotes. */
 static bool fill(const char *template, const struct cbx_fact *command, struct cbx_buf *out)
 {
@@ -184,7 +191,7 @@ static bool fill(const char *template, const struct cbx_fact *command, struct cb
             cbx_buf_add_char(out, *p);
             continue;
         }
-        struct cbx_str value = word_of(command, p[1] - '0');
+        struct cbx_str value = without_home(word_of(command, p[1] - '0'));
         if (value.p == NULL && p[2] == ':') {
             value = (struct cbx_str){ p + 3, (size_t)(end - p - 3) };
         }

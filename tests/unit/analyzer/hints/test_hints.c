@@ -88,6 +88,8 @@ static void gives_the_hint_of_the_rule_for_other_commands(void **state)
 {
     (void)state;
     static const struct expected cases[] = {
+        { "default", "python", "import os\nos.system('rm ~/old.txt')",
+          "instead of `os.system('rm ~/old.txt')` write `os.remove(\"old.txt\")`" },
         { "default", "python", "import os\nos.system('make all')", "Do the work in Python" },
         { "default", "python", "import os\nos.system('cat')", "Do the work in Python" },
         { "default", "python", "import os\nos.system('cat *.txt')", "Do the work in Python" },
