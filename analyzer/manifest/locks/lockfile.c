@@ -104,7 +104,7 @@ static struct cbx_str take_line(struct cbx_str *rest)
 static int sort_lines(struct cbx_str text, struct cbx_arena *arena, struct cbx_str *out,
                       struct cbx_err *err)
 {
-    CBX_AUTO_DONE(buf) sorted;
+    CBX_AUTO_DONE(buf) sorted = { 0 };
     size_t count = 0;
     struct cbx_str *lines = cbx_arena_array(arena, CBX_PACKAGE_SET_MAX, sizeof(*lines));
     if (lines == NULL) {
@@ -339,7 +339,7 @@ int cbx_lockfile_compare(const struct cbx_lockfile *lockfile, struct cbx_str set
     }
     /* npm's set is made of the file itself. */
     CBX_AUTO_DONE(resolved) locked = { 0 };
-    CBX_AUTO_DONE(buf) again;
+    CBX_AUTO_DONE(buf) again = { 0 };
     failed = cbx_resolved_read(kind, lockfile->text, &locked, err);
     if (failed) {
         return failed;

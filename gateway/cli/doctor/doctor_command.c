@@ -133,7 +133,7 @@ static void check_state(const char *path, const struct cbx_doctor *doctor)
 /* Can the gateway serve with this certificate, and for how long? */
 static void check_tls(const struct cbx_options *options, const struct cbx_doctor *doctor)
 {
-    CBX_AUTO_DONE(buf) bytes;
+    CBX_AUTO_DONE(buf) bytes = { 0 };
     struct cbx_err err = { 0 };
     char date[CBX_TLS_DATE_BYTES];
     int64_t days = 0;

@@ -81,7 +81,7 @@ static int judge_sources(const struct cbx_options *options, struct cbx_image_loc
                          struct cbx_err *err)
 {
     CBX_AUTO(policy) policy = NULL;
-    CBX_AUTO_DONE(buf) indexes;
+    CBX_AUTO_DONE(buf) indexes = { 0 };
     struct cbx_decision decision;
     int failed = cbx_policy_load(cbx_options_flow(options).policies[0], &policy, err);
     if (failed) {
