@@ -14,7 +14,7 @@
 enum { VALUE_MAX = 64, BUCKETS = 16 };
 enum kind { COUNTER, HISTOGRAM };
 
-/* Upper bounds; the last bucket has none. */
+/* Upper bounds; the last bucket has no bound. */
 static const double bounds_s[BUCKETS - 1] = { 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1,
                                               0.2,    0.5,   1,     2,     5,    20,   60 };
 
@@ -34,7 +34,7 @@ struct series {
     uint64_t count;
 };
 static struct family {
-    struct series *series; /* of a counter */
+    struct series *series; /* the series of a counter */
     size_t count;
     uint64_t buckets[BUCKETS];
     double sum_s;
@@ -60,7 +60,7 @@ static struct series *find_series(const struct family *family, const char *first
     return NULL;
 }
 
-/* One more place than series_max, for what is over. */
+/* The array has one element more than series_max: the series "other". */
 static struct series *add_series(const struct row *row, struct family *family, const char *first,
                                  const char *second)
 {
@@ -107,7 +107,7 @@ void cbx_metric_observe(enum cbx_metric metric, int64_t us)
     pthread_mutex_unlock(&lock);
 }
 
-/* The files of /proc that have more are in no process's reach. */
+/* A process cannot reach the files of /proc with more details. */
 struct cbx_process_memory cbx_metrics_memory(void)
 {
     struct mallinfo2 heap = mallinfo2();
@@ -124,7 +124,8 @@ void cbx_metrics_add_head(struct cbx_buf *out, const char *name, const char *typ
     cbx_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* Values are names of ours and of policies; a cut one may end in half a character. */
+/* Values are names from the code and from policies; a truncated name may end within a UTF-8
+ * sequence. */
 static void add_label(struct cbx_buf *out, struct cbx_str name, struct cbx_str value)
 {
     cbx_buf_printf(out, "%.*s=\"", CBX_STR_ARG(name));

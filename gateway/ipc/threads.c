@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Threads that wait for more work, the one that waits shortest first: its stack is warm. */
+ * Threads that wait for more work; the thread that became idle last gets the next work: its
+ * stack is in the cache. */
 #include "gateway/ipc/threads.h"
 
 #include "policies/base/memory.h"
@@ -15,14 +16,14 @@ struct thread {
     pthread_cond_t given;
     void (*work)(void *context); /* NULL = idle */
     void *context;
-    struct thread *next; /* in the list of the idle */
+    struct thread *next; /* next element of the list of idle threads */
 };
 
 struct cbx_threads {
     pthread_mutex_t lock;
     pthread_cond_t ended;
     struct thread *idle;
-    struct cbx_queue queue; /* work that no thread was free for */
+    struct cbx_queue queue; /* work queued while no thread was idle */
     int count, most;
     bool ending;
 };
@@ -45,7 +46,7 @@ static void leave_idle(struct thread *thread)
     *at = thread->next;
 }
 
-/* With the lock: gives the thread the first work of the queue. */
+/* Gives the thread the first work of the queue. Call it with the lock. */
 static bool take_queued(struct thread *thread)
 {
     struct cbx_work *work =
@@ -57,7 +58,7 @@ static bool take_queued(struct thread *thread)
     return work != NULL;
 }
 
-/* With the lock. False when nothing came for long, or nothing will. */
+/* False after an idle timeout, or at shutdown. Call it with the lock. */
 static bool await_work(struct thread *thread)
 {
     struct cbx_threads *all = thread->all;
@@ -71,7 +72,8 @@ static bool await_work(struct thread *thread)
     all->idle = thread;
     int late = 0;
     while (thread->work == NULL && !all->ending && late == 0) {
-        /* The last thread stays: what is queued later needs one, and none may be to be had then. */
+        /* The last thread never times out: work queued later needs a thread, and creating one
+         * may fail then. */
         late = all->count == 1 ? pthread_cond_wait(&thread->given, &all->lock)
                                : pthread_cond_timedwait(&thread->given, &all->lock, &until);
     }
@@ -102,7 +104,7 @@ static void *serve(void *context)
     return NULL;
 }
 
-/* With the lock: the thread's first work is there before it begins. */
+/* The thread's first work is set before the thread begins. Call it with the lock. */
 static bool start(struct cbx_threads *threads, void (*work)(void *context), void *context)
 {
     struct thread *thread = cbx_new(sizeof(*thread));
@@ -127,7 +129,7 @@ static bool start(struct cbx_threads *threads, void (*work)(void *context), void
     return started;
 }
 
-/* With the lock. */
+/* Call it with the lock. */
 static bool run(struct cbx_threads *threads, void (*work)(void *context), void *context)
 {
     struct thread *idle = threads->idle;

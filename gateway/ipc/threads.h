@@ -8,26 +8,27 @@
 
 struct cbx_threads;
 
-/* Work that may wait in the pool's queue. Embedded in what it works on; nothing touches it once
- * `run` was called. */
+/* Work that may wait in the pool's queue. Embedded in the object that it works on; the pool does
+ * not access it after the call of `run`. */
 struct cbx_work {
     struct cbx_link link;
     void (*run)(void *context);
     void *context;
 };
 
-/* At most `most` threads, with stacks of 1 MiB. */
+/* Creates a pool of at most `most` threads, with stacks of 1 MiB. */
 struct cbx_threads *cbx_threads_new(int most);
 
-/* Calls `work` with `context`, once, in a thread of the pool. False when all are busy or no thread
- * can be created: `work` is not called then. From any thread. */
+/* Calls `work` with `context`, once, in a thread of the pool. False if all threads are busy or
+ * none can be created: `work` is not called then. Callable from any thread. */
 bool cbx_threads_run(struct cbx_threads *threads, void (*work)(void *context), void *context);
 
-/* Calls work->run, once, in a thread of the pool: at once, or after what is running and queued when
- * all threads are busy or none can be created. Never refused. From any thread. */
+/* Calls work->run, once, in a thread of the pool: at once, or, if all threads are busy or none
+ * can be created, after the running and queued work. Never fails. Callable from any thread. */
 void cbx_threads_queue(struct cbx_threads *threads, struct cbx_work *work);
 
-/* Waits until all work has ended, what is queued too. No thread may add work any more. NULL is fine. */
+/* Waits until all work has ended, queued work too. No thread may add work after this call
+ * begins. NULL is fine. */
 void cbx_threads_free(struct cbx_threads *threads);
 
 #endif

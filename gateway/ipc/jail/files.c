@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The structure of version 6 and the rights of all versions: the header of the host that builds may
- * be older than the Linux that runs this. */
+/* The structure of Landlock ABI version 6 and the rights of all versions: the Linux headers of
+ * the build host may be older than the running Linux. */
 struct ruleset {
     uint64_t files, net, scoped;
 };
@@ -34,8 +34,8 @@ enum {
     SCOPE_SIGNALS = 1 << 1,
 };
 
-/* What each version adds to what can be refused. Rights that a version does not know are an error
- * to it, so a rule names those of the host's version only. */
+/* The rights and scopes that each ABI version adds. Linux rejects a rule with a right of a later
+ * version, so a rule names only rights of the host's version. */
 static const struct {
     int version;
     uint64_t files, net, scoped;
@@ -107,7 +107,7 @@ int cbx_files_confine(const struct cbx_grant *grants, size_t count, bool connect
     }
     struct ruleset all = refusals_of(version);
     all.net &= ~(connects ? (uint64_t)NET_CONNECT : 0);
-    /* An older Linux takes the larger structure when the rest is zero. */
+    /* An older Linux accepts the larger structure if the additional bytes are zero. */
     CBX_AUTO_FD ruleset = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
     if (ruleset < 0) {
         return fail_landlock("no rules can be made", err);

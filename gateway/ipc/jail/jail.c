@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * seccomp through libseccomp, and rlimits. All filters are lists of what is allowed. A child inherits
- * its parent's, so the zygote's list has that of the workers, and the master's has all. */
+ * seccomp through libseccomp, and rlimits. Every filter is a list of allowed calls. A child
+ * inherits its parent's filter, so the zygote's list includes the workers' list, and the
+ * master's includes all lists. */
 #include "gateway/ipc/jail/jail.h"
 
 #include "policies/base/auto.h"
@@ -49,7 +50,7 @@ struct when {
     uint64_t mask, value;
 };
 
-/* All that judging needs once libcrypto is warm. */
+/* The calls of an analysis once libcrypto is initialised. */
 static const int worker_calls[] = {
     SCMP_SYS(read),           SCMP_SYS(write),         SCMP_SYS(readv),
     SCMP_SYS(writev),         SCMP_SYS(recvmsg),       SCMP_SYS(sendmsg),
@@ -66,7 +67,7 @@ static const int worker_calls[] = {
 #endif
 };
 
-/* Memory is never executable: a process that was taken over brings no code of its own along. */
+/* Memory is never executable: a compromised process cannot load code of its own. */
 static const struct when worker_when[] = {
     { SCMP_SYS(mmap), 2, PROT_EXEC, 0 },
 #ifdef SANITIZED
@@ -74,10 +75,10 @@ static const struct when worker_when[] = {
 #endif
 };
 
-/* Calls that the C library makes by itself while it computes (how much memory there is, how many
+/* Calls that the C library makes by itself while it computes (amount of memory, number of
  * processors, whether a stream is a terminal): qsort calls sysinfo, assert calls fstat. The
- * answer is ENOSYS, as from an old host kernel, and the library takes its default. Killing the
- * worker instead would make a denial of a program that the policy allows. */
+ * filter returns ENOSYS, as an old host kernel does, and the library uses its default. If the
+ * filter killed the worker, a program that the policy allows would be denied. */
 static const int worker_refused[] = {
     SCMP_SYS(sysinfo),
     SCMP_SYS(uname),
@@ -168,7 +169,7 @@ static int build_worker(scmp_filter_ctx filter)
     return allow_when(filter, worker_when, COUNT(worker_when));
 }
 
-/* The filter as the bytes that Linux takes; a negative errno. */
+/* Writes the filter in the binary format of Linux to *out. Returns 0 or a negative errno. */
 static int compile(scmp_filter_ctx filter, struct sock_fprog *out)
 {
     CBX_AUTO_FD fd = memfd_create("filter", MFD_CLOEXEC);
@@ -215,7 +216,7 @@ int cbx_jail_worker(struct cbx_err *err)
         return failed;
     }
     limit_worker();
-    /* Without the right to load filters Linux asks for this. */
+    /* Linux requires no_new_privs to load a filter without CAP_SYS_ADMIN. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &worker_program) < 0) {
         return fail_filter(-errno, err);
@@ -225,7 +226,7 @@ int cbx_jail_worker(struct cbx_err *err)
 
 /* --- the others ------------------------------------------------------------------------------- */
 
-/* What processes with threads and files need. Landlock chooses which files. */
+/* Calls of processes with threads and files. Landlock restricts the files. */
 static const int shared_calls[] = {
     /* open connections */
     SCMP_SYS(socketpair),
@@ -303,7 +304,7 @@ static const int shared_calls[] = {
     SCMP_SYS(sigaltstack),
     SCMP_SYS(exit),
     SCMP_SYS(exit_group),
-    /* who and when */
+    /* ids, clocks and random numbers */
     SCMP_SYS(getpid),
     SCMP_SYS(getppid),
     SCMP_SYS(gettid),
@@ -324,7 +325,7 @@ static const int shared_calls[] = {
     SCMP_SYS(getrlimit),
     SCMP_SYS(getcpu),
 #ifdef SANITIZED
-    /* The leak checker stops the other threads from a process that shares our memory. */
+    /* The leak checker stops the other threads from a process that shares this process's memory. */
     SCMP_SYS(clone),
     SCMP_SYS(ptrace),
     SCMP_SYS(wait4),
@@ -333,29 +334,32 @@ static const int shared_calls[] = {
 #endif
 };
 
-/* For the front. Neither socket(), connect(), bind() nor listen(): the listener is open before. */
+/* Calls of the front. Neither socket(), connect(), bind() nor listen(): the listener is open
+ * before the confinement. */
 static const int front_calls[] = {
     SCMP_SYS(accept),    SCMP_SYS(accept4),    SCMP_SYS(sendfile),    SCMP_SYS(epoll_create1),
     SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
 };
 
-/* For the executor: it connects to the engine, and keeps the audit log. */
+/* Calls of the executor: it connects to the engine and writes the audit log. */
 static const int executor_calls[] = {
     SCMP_SYS(connect),   SCMP_SYS(rename),    SCMP_SYS(renameat),
     SCMP_SYS(renameat2), SCMP_SYS(utimensat),
 };
 
-/* For the sender of the audit log's records, and the process that fetches keys. */
+/* Calls of the process that sends the audit log's records, and of the process that fetches keys. */
 static const int sender_calls[] = { SCMP_SYS(connect) };
 
-/* For the zygote, besides what workers need. Which process it may signal is Landlock's matter. */
+/* Calls of the zygote, in addition to its workers' calls. Landlock restricts the processes that
+ * it may signal. */
 static const int zygote_calls[] = {
     SCMP_SYS(clone),     SCMP_SYS(fork),    SCMP_SYS(wait4),           SCMP_SYS(kill),
     SCMP_SYS(prctl),     SCMP_SYS(getppid), SCMP_SYS(seccomp),         SCMP_SYS(setrlimit),
     SCMP_SYS(prlimit64), SCMP_SYS(rseq),    SCMP_SYS(set_robust_list),
 };
 
-/* For the master, besides what its children need: how a process is confined, and the end of others. */
+/* Calls of the master, in addition to its children's calls: confining a process, and ending
+ * others. */
 static const int master_calls[] = {
     SCMP_SYS(setgroups),
     SCMP_SYS(setresuid),
@@ -388,23 +392,24 @@ static const int master_calls[] = {
 
 enum { ANY_BITS = 0xffffffff };
 
-/* Of the calls of shared_calls. */
+/* Conditions on calls of shared_calls. */
 static const struct when shared_when[] = {
     { SCMP_SYS(mmap), 2, PROT_EXEC, 0 },
     { SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
 #ifndef SANITIZED
-    { SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD }, /* a thread, never a process */
+    { SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD }, /* creates a thread, never a process */
     { SCMP_SYS(prctl), 0, ANY_BITS, PR_SET_NAME },
-    { SCMP_SYS(prlimit64), 2, UINT64_MAX, 0 }, /* reads a limit, sets none */
+    { SCMP_SYS(prlimit64), 2, UINT64_MAX, 0 }, /* reads a limit; setting one is refused */
 #endif
-    /* No file that runs with the rights of its owner. */
+    /* Creating a set-user-ID or set-group-ID file is refused. */
     { SCMP_SYS(open), 2, S_ISUID | S_ISGID, 0 },
     { SCMP_SYS(openat), 3, S_ISUID | S_ISGID, 0 },
     /* TCP Fast Open connects without connect(). */
     { SCMP_SYS(sendto), 3, MSG_FASTOPEN, 0 },
     { SCMP_SYS(sendmsg), 2, MSG_FASTOPEN, 0 },
     { SCMP_SYS(sendmmsg), 3, MSG_FASTOPEN, 0 },
-    /* A terminal's size and its echo. TIOCSTI would type commands into the caller's shell. */
+    /* Reads a terminal's size and changes its echo. TIOCSTI would type commands into the
+     * caller's shell. */
     { SCMP_SYS(ioctl), 1, ANY_BITS, TCGETS },
     { SCMP_SYS(ioctl), 1, ANY_BITS, TCSETS },
     { SCMP_SYS(ioctl), 1, ANY_BITS, TIOCGWINSZ },
@@ -412,7 +417,7 @@ static const struct when shared_when[] = {
     { SCMP_SYS(ioctl), 1, ANY_BITS, FIONBIO },
 };
 
-/* The engine behind a socket of the file system; and over TCP, with the resolution of its name. */
+/* Sockets to the engine: a Unix socket only, or also TCP with the resolution of the host name. */
 static const struct when unix_engine[] = {
     { SCMP_SYS(socket), 0, ANY_BITS, AF_UNIX },
 };
@@ -421,11 +426,11 @@ static const struct when tcp_engine[] = {
     { SCMP_SYS(socket), 0, ANY_BITS, AF_INET6 },
 };
 
-/* The answer of an old host kernel, which makes the C library use the older call: the flags of
- * clone3 are in memory, where a filter cannot see them. */
+/* Returns ENOSYS, as an old host kernel does, so the C library uses the older call: the flags of
+ * clone3 are in memory, where a filter cannot read them. */
 static const int missing[] = { SCMP_SYS(clone3) };
 
-/* What front and executor share. */
+/* Adds the rules common to front and executor. */
 static int build_shared(scmp_filter_ctx filter)
 {
     int failed = add_calls(filter, SCMP_ACT_ALLOW, shared_calls, COUNT(shared_calls));
@@ -437,7 +442,7 @@ static int build_shared(scmp_filter_ctx filter)
         return failed;
     }
     failed = allow_when(filter, shared_when, COUNT(shared_when));
-    /* A signal to one of our own threads: abort() and pthread_kill(). */
+    /* Allows a signal to one of the process's own threads: abort() and pthread_kill(). */
     if (failed) {
         return failed;
     }
@@ -547,7 +552,7 @@ static int build_and_load(scmp_filter_ctx filter, int (*build)(scmp_filter_ctx))
     if (failed) {
         return failed;
     }
-    /* A tree instead of a chain of comparisons. */
+    /* Compile the filter to a binary tree instead of a chain of comparisons. */
     failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
     if (failed) {
         return failed;
@@ -555,7 +560,8 @@ static int build_and_load(scmp_filter_ctx filter, int (*build)(scmp_filter_ctx))
     return seccomp_load(filter);
 }
 
-/* Limits the process, with all its threads, to what `build` allows; the rest fails with EPERM. */
+/* Limits the process, with all its threads, to the calls that `build` allows; all others fail
+ * with EPERM. */
 static int limit_to(int (*build)(scmp_filter_ctx), struct cbx_err *err)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * User ids and capabilities by system calls; no library is needed for so few. */
+ * User ids and capabilities by system calls; a library is not needed for so few. */
 #include "gateway/ipc/jail/privileges.h"
 
 #include "policies/base/auto.h"
@@ -19,18 +19,19 @@
 #include <unistd.h>
 
 /* 2,080,000,000 is in the range that neither distributions nor systemd nor subordinate ids use
- * (1,879,048,192 to 2,147,483,647). A block whose ids have names is left to their owner. */
+ * (1,879,048,192 to 2,147,483,647). A block with an id that has a name is skipped: another
+ * program owns it. */
 enum { FIRST_ID = 2080000000, BLOCK_IDS = 5, BLOCKS = 64 };
 
 #define CAP(name) (UINT64_C(1) << CAP_##name)
 
-/* What each process uses. The executor opens folders of any user: mounts, the engine's socket, a
- * state directory of the operator. `codebox run` writes to a folder of the caller's choice. The
- * master forks all others and sends them signals. */
+/* User id and capabilities of each process. The executor opens folders of any user: mounts, the
+ * engine's socket, a state directory of the operator. `codebox run` writes to a folder of the
+ * caller's choice. The master forks all other processes and sends them signals. */
 static const struct {
-    unsigned own_id; /* in the block; 0 = stays what the caller is */
+    unsigned own_id; /* offset of its user id in the block; 0 = the caller's id */
     uint64_t capabilities;
-    bool files_of_caller; /* the files that it makes are the caller's */
+    bool files_of_caller; /* true if the files that it creates belong to the caller */
 } roles[] = {
     [CBX_ROLE_MASTER] = { 0,
                           CAP(KILL) | CAP(SETUID) | CAP(SETGID) | CAP(SETPCAP) | CAP(SYS_CHROOT) |
@@ -60,7 +61,7 @@ static uint64_t effective_capabilities(void)
     return c.data[0].effective | (uint64_t)c.data[1].effective << 32;
 }
 
-/* True when the user namespace maps all ids of the block. */
+/* True if the user namespace maps all ids of the block. */
 static bool is_mapped(const char *map, uint64_t first)
 {
     CBX_AUTO_FILE f = fopen(map, "re");
@@ -83,7 +84,7 @@ static bool is_free(uid_t first)
     return is_mapped("/proc/self/uid_map", first) && is_mapped("/proc/self/gid_map", first);
 }
 
-/* The first id of the block; 0 = none. */
+/* Returns the first id of a free block; 0 = none. */
 static uid_t choose_block(void)
 {
     if (geteuid() != 0 || (effective_capabilities() & NEEDED) != NEEDED) {
@@ -136,14 +137,15 @@ static int fail_drop(const char *what, struct cbx_err *err)
 static int drop_bounding(uint64_t kept, struct cbx_err *err)
 {
     if ((effective_capabilities() & CAP(SETPCAP)) == 0) {
-        return 0; /* an ordinary user: execve of a privileged file is refused by no_new_privs */
+        return 0; /* an ordinary user: no_new_privs refuses execve of a privileged file */
     }
     for (unsigned c = 0; prctl(PR_CAPBSET_READ, c) >= 0; c++) {
         if ((kept >> c & 1) == 0 && prctl(PR_CAPBSET_DROP, c) < 0) {
             return fail_drop("the bounding set", err);
         }
     }
-    /* A program that root starts would get what the bounding set leaves. */
+    /* Without these bits a program that root starts gets the capabilities left in the bounding
+     * set. */
     if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED) < 0) {
         return fail_drop("root's gain by execve", err);
     }
@@ -161,8 +163,8 @@ static int set_capabilities(uint64_t kept)
     return (int)syscall(SYS_capset, &c.header, c.data);
 }
 
-/* The ids by which Linux gives files an owner are others than those by which it lets processes send
- * signals and trace. */
+/* Gives the process the caller's ids for file ownership; the ids by which Linux checks signals
+ * and tracing stay the process's own. */
 static int keep_file_ids(uid_t user, gid_t group, uint64_t kept)
 {
     if (set_capabilities(kept | CAP(SETUID) | CAP(SETGID)) < 0) {
@@ -170,7 +172,7 @@ static int keep_file_ids(uid_t user, gid_t group, uint64_t kept)
     }
     setfsgid(group);
     setfsuid(user);
-    /* They return the id before, also when they fail. */
+    /* Both calls return the previous id, also on failure. */
     return setfsgid(group) == (int)group && setfsuid(user) == (int)user ? 0 : -1;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Opening what no other user can replace. */
+ * Opening paths that no other user can replace. */
 #include "gateway/ipc/jail/trusted.h"
 
 #include "gateway/ipc/jail/linux_files.h"
@@ -14,15 +14,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A path while its parts are opened one after the other, each below the descriptor of the one before:
- * what was checked is what is used. */
+/* State of opening a path part by part, each part relative to the descriptor of the previous
+ * one: the checked object is the used one. */
 struct walk {
     const struct cbx_trusted_kind *kind;
-    int at;              /* the directory that was reached; owned */
-    char done[PATH_MAX]; /* its name, for messages; "" = the root */
-    char rest[PATH_MAX]; /* what is left of the path */
-    int links;           /* symbolic links that were followed */
-    bool missing; /* with kind->tries: the directory that was reached has not the next part */
+    int at;              /* descriptor of the current directory; owned */
+    char done[PATH_MAX]; /* name of the current directory, for messages; "" = the root */
+    char rest[PATH_MAX]; /* remaining part of the path */
+    int links;           /* number of symbolic links followed */
+    bool missing;        /* with kind->tries: true if the current directory lacks the next part */
 };
 
 static int fail_at(const struct walk *w, const char *part, struct cbx_err *err)
@@ -44,7 +44,7 @@ static bool is_trusted(uid_t owner)
     return owner == 0 || owner == geteuid();
 }
 
-/* `prefix` comes before the name of what is opened. */
+/* `prefix` precedes the name of the opened object in the message. */
 static int fail_owner(const char *prefix, const struct walk *w, uid_t owner, struct cbx_err *err)
 {
     char own[32] = "";
@@ -56,7 +56,7 @@ static int fail_owner(const char *prefix, const struct walk *w, uid_t owner, str
     return cbx_err_detail(err, "'%s'; %s", w->done, w->kind->advice);
 }
 
-/* `allowed` is what may be there instead. */
+/* `allowed` is the description of the permitted modes. */
 static int fail_mode(const char *prefix, const struct walk *w, const char *mode,
                      const char *allowed, struct cbx_err *err)
 {
@@ -66,8 +66,8 @@ static int fail_mode(const char *prefix, const struct walk *w, const char *mode,
     return cbx_err_detail(err, "'%s'; run: chmod go-w '%s'", path, path);
 }
 
-/* A directory above it. In a sticky one, only the owner of an entry, or its own, can replace the
- * entry. */
+/* Checks a directory above the opened one. In a sticky directory, only the owner of an entry or
+ * of the directory can replace the entry. */
 static int check_above(const struct walk *w, const struct stat *status, struct cbx_err *err)
 {
     static const char above[] = "a directory above ";
@@ -115,7 +115,7 @@ static int begin_at_root(struct walk *w, struct cbx_err *err)
     return check_above(w, &status, err);
 }
 
-/* Removes the first part of the rest; false when none is left. */
+/* Removes the first part of the remaining path; false if no part is left. */
 static bool take_part(struct walk *w, char part[NAME_MAX + 1], bool *last)
 {
     size_t from = strspn(w->rest, "/"), len = strcspn(w->rest + from, "/");
@@ -129,7 +129,7 @@ static bool take_part(struct walk *w, char part[NAME_MAX + 1], bool *last)
     return true;
 }
 
-/* Puts the target of a link in front of the rest. */
+/* Puts the target of a link in front of the remaining path. */
 static int follow(struct walk *w, const char *part, const struct stat *link, struct cbx_err *err)
 {
     enum { LINKS_MAX = 40 };
@@ -179,13 +179,13 @@ static int enter(struct walk *w, const char *part, bool last, struct cbx_err *er
     return check_above(w, &status, err);
 }
 
-/* May something be made in the directory that was reached? */
+/* True if an entry may be created in the current directory. */
 static bool may_make(const struct walk *w)
 {
     return faccessat(w->at, ".", W_OK | X_OK, AT_EACCESS) == 0;
 }
 
-/* Of what is made, or written to. */
+/* Checks a directory or file to create entries in or to write to. */
 static int check_data(const struct walk *w, struct cbx_err *err)
 {
     if (!w->kind->makes || !cbx_linux_files_has(w->at)) {
@@ -233,7 +233,7 @@ static int step(struct walk *w, const char *part, bool last, struct cbx_err *err
     return follow(w, part, &status, err);
 }
 
-/* The rest of a relative path begins with the working directory. */
+/* The remaining path of a relative path begins with the working directory. */
 static int begin(struct walk *w, const char *path, struct cbx_err *err)
 {
     char here[PATH_MAX] = "";
@@ -271,7 +271,7 @@ int cbx_trusted_open(const struct cbx_trusted_kind *kind, const char *path, int 
     if (!failed && w.rest[strspn(w.rest, "/")] != '\0') {
         failed = fail_too_long(&w, err);
     }
-    if (!failed && !last) { /* the root itself */
+    if (!failed && !last) { /* the path is the root directory */
         failed = cbx_fail(err, kind->code, "%s cannot be the root directory", kind->what);
     }
     if (!failed) {

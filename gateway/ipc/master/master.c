@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The process that forks the others. Single-threaded, holds no parser and no file. */
+ * The process that forks the others. Single-threaded, has no parser and no open file. */
 #include "gateway/ipc/master/master.h"
 
 #include "gateway/ipc/jail/jail.h"
@@ -27,26 +27,31 @@ enum { QUICK_MS = 1000, PAUSE_MS = 500 };
 
 struct master {
     struct cbx_master_config config;
-    /* On a page that is empty in every child; zygote and executor get theirs through a pipe. */
+    /* Secrets of zygote and executor, in a page that Linux clears in every child; the two
+     * processes read their own from a pipe. */
     struct secrets {
         struct cbx_zygote_secrets zygote;
         struct cbx_executor_secrets executor;
     } * secrets;
-    uint64_t zygotes;           /* forked so far */
-    int zygote[2], executor[2]; /* 0 = the front's end, 1 = theirs */
-    int keys[2];                /* 0 = the front's end, 1 = of what fetches; -1 = none */
-    int executor_keys[2];       /* 0 = the executor's end, 1 = of what fetches; -1 = none */
-    int front_reload[2], executor_reload[2]; /* 0 = the master's end */
-    struct cbx_buf
-        set; /* what was loaded last, for processes that are forked later; before the first reload what the start has for them */
+    uint64_t zygotes; /* number of zygotes forked so far */
+    /* control sockets; [0] = the front's end, [1] = the end of zygote or executor */
+    int zygote[2], executor[2];
+    /* [0] = the front's end, [1] = the end of the process that fetches keys; -1 = none */
+    int keys[2];
+    /* [0] = the executor's end, [1] = the end of the process that fetches keys; -1 = none */
+    int executor_keys[2];
+    int front_reload[2], executor_reload[2]; /* [0] = the master's end */
+    /* parts of the last reload, for processes forked later; before the first reload the parts of
+     * the start (reload.first) */
+    struct cbx_buf set;
     pid_t front_pid, zygote_pid, executor_pid;
     struct cbx_notify notify;
-    bool is_ready;                /* a front has served */
-    bool reloaded;                /* `set` is of a reload */
-    pid_t reader_pid, sender_pid; /* 0 = none */
-    pid_t keys_pid;               /* the same */
+    bool is_ready;                /* true after a front reported that it serves */
+    bool reloaded;                /* true if `set` is from a reload */
+    pid_t reader_pid, sender_pid; /* 0 = no such process */
+    pid_t keys_pid;               /* 0 = no such process */
     int64_t forked_ms;
-    int stop_signal; /* the one that the master was told to end by; 0 = none */
+    int stop_signal; /* signal that ends the gateway; 0 = none received */
 };
 
 static void close_pair(const int pair[2], int kept)
@@ -58,7 +63,7 @@ static void close_pair(const int pair[2], int kept)
     }
 }
 
-/* What a child does first. */
+/* The first step of a child process. */
 static void drop_privileges(enum cbx_role role, const char *root)
 {
     struct cbx_err err = { 0 };
@@ -66,10 +71,10 @@ static void drop_privileges(enum cbx_role role, const char *root)
         cbx_log(CBX_LOG_ERROR, "%s", cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
         _exit(1);
     }
-    cbx_jail_common(); /* after the change of the user id, which sets these anew */
+    cbx_jail_common(); /* after the change of the user id, which resets these attributes */
 }
 
-/* A child ends when the master does, however that ends. */
+/* Ends the child with the master, even if the master is killed. */
 static void follow_master(pid_t master, int signal)
 {
     prctl(PR_SET_PDEATHSIG, signal);
@@ -97,7 +102,7 @@ static void unblock_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* A pipe with these secrets in it: -1 and errno. */
+/* Returns the read end of a pipe that contains the secrets; -1 and errno. */
 static int pass_secrets(const void *secrets, size_t bytes)
 {
     int ends[2];
@@ -125,7 +130,7 @@ static void close_front_fds(const struct master *m)
     }
 }
 
-/* Of a process that authenticates nobody. */
+/* Called in a process that authenticates no callers. */
 static void close_identity_fd(const struct master *m)
 {
     if (m->config.identity_fd > 0) {
@@ -133,7 +138,7 @@ static void close_identity_fd(const struct master *m)
     }
 }
 
-/* First of all: what it leads to is for the executor alone. */
+/* Called first in a new process: the file is for the executor alone. */
 static void close_executor_fd(const struct master *m)
 {
     if (m->config.executor_fd > 0) {
@@ -141,7 +146,7 @@ static void close_executor_fd(const struct master *m)
     }
 }
 
-/* A new pair, so that a process begins with no bytes that were for the one before it. */
+/* Creates a new pair, so a new process cannot read bytes that were sent to its predecessor. */
 static bool renew_pair(int pair[2])
 {
     close_pair(pair, -1);
@@ -149,7 +154,8 @@ static bool renew_pair(int pair[2])
     return cbx_wire_pair(pair, NULL) == 0;
 }
 
-/* In a new process: what was loaded since the start, and nothing that is for others. */
+/* Called in a new process: takes over its parts of the set, and clears the parts of other
+ * processes. */
 static void adopt_set(struct master *m, unsigned process)
 {
     struct cbx_str rest = cbx_buf_str(&m->set);
@@ -223,8 +229,9 @@ static pid_t fork_executor(struct master *m)
     return pid;
 }
 
-/* In a new process that has a channel of its own (`kept_keys` 1: those of the process that fetches keys; -1: another) and
- * none of the gateway's. `process` is the one whose parts of the set it takes over; 0 = none. */
+/* Enters a new process that has a channel of its own (`kept_keys` 1: the channels of the process
+ * that fetches keys; -1: another channel) and none of the gateway's. `process` selects its parts
+ * of the set; 0 = none. */
 static void enter_helper(struct master *m, pid_t master, enum cbx_role role, int kept_keys,
                          unsigned process)
 {
@@ -244,7 +251,7 @@ static void enter_helper(struct master *m, pid_t master, enum cbx_role role, int
     adopt_set(m, process);
 }
 
-/* A process with one channel, of which it has this end. */
+/* Forks a process with one channel; channel[end] is its end. */
 static pid_t fork_on_channel(struct master *m, enum cbx_role role, cbx_channel_main *run,
                              const int channel[2], int end)
 {
@@ -258,7 +265,7 @@ static pid_t fork_on_channel(struct master *m, enum cbx_role role, cbx_channel_m
     return pid;
 }
 
-/* The two processes that forward the audit log, over a new channel. */
+/* Forks the two processes that forward the audit log, with a new channel. */
 static void fork_forwarders(struct master *m)
 {
     int channel[2];
@@ -271,7 +278,7 @@ static void fork_forwarders(struct master *m)
     close_pair(channel, -1);
 }
 
-/* Is there something to fetch: a part of what was loaded last, or at the start? */
+/* True if there is a key source to fetch: a part of the last reload, or one from the start. */
 static bool has_fetches(const struct master *m)
 {
     struct cbx_str rest = cbx_buf_str(&m->set);
@@ -283,7 +290,8 @@ static bool has_fetches(const struct master *m)
     return found;
 }
 
-/* Over the channels that are there: front and executor, which stay, have the other ends. */
+/* Forks the process that fetches keys, over the existing channels: front and executor stay and
+ * have the other ends. */
 static void fork_keys(struct master *m)
 {
     pid_t master = getpid();
@@ -300,7 +308,7 @@ static void fork_keys(struct master *m)
     }
 }
 
-/* True in the front. */
+/* Returns true in the front. */
 static bool fork_front(struct master *m)
 {
     pid_t master = getpid();
@@ -325,7 +333,7 @@ static bool fork_front(struct master *m)
     return true;
 }
 
-/* A process that ends right after its start would otherwise keep a processor busy. */
+/* Delays the fork, so a process that ends right after its start does not keep a processor busy. */
 static void pause_if_quick(struct master *m)
 {
     int64_t now = cbx_clock_ms();
@@ -336,7 +344,7 @@ static void pause_if_quick(struct master *m)
     m->forked_ms = cbx_clock_ms();
 }
 
-/* After a failed fork there is no process, and kill(-1) would reach all of the user. */
+/* After a failed fork the pid is -1, and kill(-1) would reach all processes of the user. */
 static void signal_child(pid_t pid, int number)
 {
     if (pid > 0) {
@@ -350,7 +358,7 @@ static void await_child(pid_t pid)
     }
 }
 
-/* The next executor refuses the decisions of all workers before it, so there must be new ones. */
+/* The next executor refuses the decisions of all earlier workers, so a new zygote is forked too. */
 static void replace_executor(struct master *m)
 {
     signal_child(m->zygote_pid, SIGKILL);
@@ -359,7 +367,7 @@ static void replace_executor(struct master *m)
     m->executor_pid = fork_executor(m);
 }
 
-/* What was being sent when one of them ended is sent again. */
+/* Both processes are forked anew; the new ones resend records that were not acknowledged. */
 static void replace_forwarders(struct master *m, pid_t ended)
 {
     pid_t other = ended == m->reader_pid ? m->sender_pid : m->reader_pid;
@@ -368,8 +376,8 @@ static void replace_forwarders(struct master *m, pid_t ended)
     fork_forwarders(m);
 }
 
-/* The front's exit status. A front that has no handler was ended by the master's SIGTERM, whatever
- * signal the master got: ^C is 130. */
+/* Returns the front's exit status. A front without a handler is killed by the master's SIGTERM,
+ * whatever signal the master received; the status has the master's signal: 130 for ^C. */
 static int exit_status(const struct master *m, int status)
 {
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -377,9 +385,10 @@ static int exit_status(const struct master *m, int status)
     return number != 0 ? 128 + number : WEXITSTATUS(status);
 }
 
-/* Waits until the executor shuts its control socket down, or ends. What it still does, such as removing
- * sandboxes that no later executor may adopt, needs no master. As the first process of a container, the master
- * would end it by its own end. */
+/* Waits until the executor shuts its control socket down, or ends. The remaining work of the
+ * executor, such as removing sandboxes that no later executor may adopt, needs no master. As the
+ * first process of a container, the master waits for the executor's end: Linux kills all
+ * processes of the container when its first process ends. */
 static void await_executor(const struct master *m)
 {
     struct pollfd control = { .fd = m->executor[0] };
@@ -403,7 +412,7 @@ _Noreturn static void end(struct master *m, int status)
     _exit(exit_status(m, status));
 }
 
-/* True in a front that takes the place of one that was killed. */
+/* Returns true in a front that replaces a killed one. */
 static bool reap(struct master *m)
 {
     int status;
@@ -442,7 +451,7 @@ static bool reap(struct master *m)
 
 /* --- reload ----------------------------------------------------------------------------------- */
 
-/* In the child that loads. A policy may be a pipe without a writer. */
+/* Runs in the child that loads. The timer ends it: a policy may be a pipe without a writer. */
 _Noreturn static void load_set(struct master *m, int to)
 {
     enum { LOAD_S = 60 };
@@ -452,7 +461,7 @@ _Noreturn static void load_set(struct master *m, int to)
     setitimer(ITIMER_REAL, &limit, NULL);
     cbx_buf_init(&set, CBX_RELOAD_BYTES_MAX);
     adopt_set(m, CBX_RELOAD_FRONT | CBX_RELOAD_ZYGOTE | CBX_RELOAD_EXECUTOR |
-                     CBX_RELOAD_KEYS); /* to compare with */
+                     CBX_RELOAD_KEYS); /* for the comparison */
     int status = m->config.reload.load(m->config.reload.context, &set);
     for (size_t at = 0; status == 0 && at < set.len;) {
         ssize_t n = write(to, set.p + at, set.len - at);
@@ -462,8 +471,8 @@ _Noreturn static void load_set(struct master *m, int to)
     _exit(status < 0 ? 2 : status);
 }
 
-/* Forks the child that loads, and reads its set. The exit status of the child; negative when it was
- * killed. */
+/* Forks the child that loads, and reads its set. Returns the exit status of the child; negative
+ * if the child was killed. */
 static int fetch_set(struct master *m, struct cbx_buf *out)
 {
     enum { CHUNK_BYTES = 64 * 1024 };
@@ -502,16 +511,16 @@ static void send_set(const struct master *m, int fd, pid_t pid, enum cbx_reload_
     }
 }
 
-/* The executor first: it takes decisions of the next zygote's workers by the new set, and those of workers
- * before by the set that they were made by. So no decision is by a set that the executor does not know,
- * and none that was made before is refused. */
+/* The executor first: it accepts decisions of the next zygote's workers by the new set, and
+ * decisions of earlier workers by their own set. So the executor knows the set of every
+ * decision, and refuses no decision made before the reload. */
 static void distribute_set(struct master *m)
 {
     send_set(m, m->executor_reload[0], m->executor_pid, CBX_RELOAD_EXECUTOR, "executor");
     signal_child(m->zygote_pid, SIGKILL);
     await_child(m->zygote_pid);
     m->zygote_pid = fork_zygote(m);
-    /* Before the front, which asks for what is new at once. */
+    /* Before the front, which requests new keys at once. */
     signal_child(m->keys_pid, SIGKILL);
     await_child(m->keys_pid);
     fork_keys(m);
@@ -542,7 +551,8 @@ static void reload(struct master *m)
     }
 }
 
-/* Waits for a signal, until the service manager expects a message: 0 then. */
+/* Waits for a signal, at most until the service manager expects a watchdog message; returns 0
+ * then. */
 static int next_signal(const struct master *m, const sigset_t *signals)
 {
     enum { START_MS = 50 };
@@ -564,7 +574,7 @@ static void tell_manager(struct master *m)
     cbx_notify_send(&m->notify, "WATCHDOG=1");
 }
 
-/* The rest of the master's life; returns in a new front only. */
+/* The master's loop; returns in a new front only. */
 static void supervise(struct master *m, const sigset_t *signals)
 {
     for (;;) {
@@ -574,7 +584,8 @@ static void supervise(struct master *m, const sigset_t *signals)
             reload(m);
             cbx_notify_send(&m->notify, "READY=1");
         } else if (number == SIGINT && m->config.front_role == CBX_ROLE_CALLER) {
-            signal_child(m->front_pid, SIGINT); /* it interrupts its program, and ends by itself */
+            /* the front interrupts its program and ends by itself */
+            signal_child(m->front_pid, SIGINT);
         } else if (number == SIGTERM || number == SIGINT || number == SIGHUP) {
             cbx_notify_send(&m->notify, "STOPPING=1");
             m->stop_signal = m->stop_signal != 0 ? m->stop_signal : number;
@@ -605,7 +616,7 @@ static int make_secrets(struct master *m, struct cbx_err *err)
 int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_sockets *out,
                     struct cbx_err *err)
 {
-    static struct master m; /* the master's own; a front's copy has no secrets */
+    static struct master m; /* the master's own; the copy in a front has no secrets */
     m = (struct master){ .config = *config,
                          .front_reload = { -1, -1 },
                          .executor_reload = { -1, -1 },

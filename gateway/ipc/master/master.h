@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The master: the process that a user starts. It forks the others (front, zygote, executor, and those with one channel), holds
- * the sockets between them, and forks again what was killed: requests wait in the sockets
- * meanwhile. It ends with the front. It parses nothing and includes none of the processes that it
- * forks. */
+ * The master: the process that a user starts. It forks the others (front, zygote, executor, and
+ * the processes with one channel), holds the sockets between them, and forks a killed process
+ * again: requests stay in the sockets meanwhile. It ends with the front. It parses nothing and
+ * includes no code of the processes that it forks. */
 #ifndef CBX_GATEWAY_IPC_MASTER_MASTER_H
 #define CBX_GATEWAY_IPC_MASTER_MASTER_H
 
@@ -12,81 +12,93 @@
 
 enum { CBX_INSTANCE_SEED_BYTES = 32 };
 
-/* Made by the master; each process reads its own through a pipe. */
+/* Secrets created by the master; each process reads its own from a pipe. */
 struct cbx_zygote_secrets {
     struct cbx_seal_key decisions, pasts;
-    uint64_t first_number; /* of its workers */
+    uint64_t first_number; /* number of its first worker */
 };
 struct cbx_executor_secrets {
     struct cbx_seal_key decisions;
-    uint64_t first_number; /* of workers whose decisions it opens: those below may have been
-                              opened by the executor before it. */
-    uint8_t seed[CBX_INSTANCE_SEED_BYTES]; /* of an instance that does not outlive this gateway */
+    /* lowest number of the workers whose decisions it opens: the previous executor may have
+     * opened decisions of lower numbers */
+    uint64_t first_number;
+    /* seed of the id of an instance that ends with this gateway */
+    uint8_t seed[CBX_INSTANCE_SEED_BYTES];
 };
 
-/* The main function of the zygote: serves `control` and never returns. `secrets_fd` is the read end of
- * a pipe with its secrets; it closes that. */
+/* The main function of the zygote: serves `control` and never returns. `secrets_fd` is the read
+ * end of a pipe with its secrets; the function closes it. */
 typedef void cbx_zygote_process(int control, int secrets_fd, const void *context);
 
-/* What the executor has of the master; its own from then on. */
+/* The executor's ends of the channels; owned by the executor. */
 struct cbx_executor_channels {
-    int control; /* connections of the front */
-    int secrets; /* the read end of a pipe with struct cbx_executor_secrets */
+    int control; /* passes the connections of the front */
+    int secrets; /* read end of a pipe with struct cbx_executor_secrets */
     int reload;  /* for cbx_reload_listen; -1 = none */
-    int keys;    /* to the process that fetches keys, whichever there is; -1 = there never is one */
+    int keys;    /* channel to the current process that fetches keys; -1 = the gateway has none */
 };
 typedef void cbx_executor_process(const struct cbx_executor_channels *channels,
                                   const void *context);
 
-/* What SIGHUP loads again (reload.h). */
+/* The functions that SIGHUP calls (reload.h). */
 struct cbx_master_reload {
-    /* In a child of the master that is forked for this call, with the rights of the master: loads
-     * everything and checks it, and appends the set. It logs its errors. 0; 1 when nothing changed,
-     * negative when something is wrong: what is in use stays in use. */
+    /* Called in a child that the master forks for this call, with the rights of the master:
+     * loads and checks the complete configuration, and appends the set. It logs its errors.
+     * Returns 0; 1 if nothing changed; negative on an error: the current set stays in use. */
     int (*load)(void *context, struct cbx_buf *set);
-    /* In each process that is forked after a reload: takes a part over, before its main function. `bytes` stay. */
+    /* Called in each process forked after a reload, before its main function: takes over one
+     * part. `bytes` stay valid. */
     int (*adopt)(void *context, const struct cbx_reload_part *part, struct cbx_err *err);
     void *context;
-    /* What the first processes get in the same way, until a reload: secrets that one process alone may keep. NULL =
-     * nothing. cbx_master_fork takes the set out of it. */
+    /* Parts for the first processes, until a reload: secrets that only one process may have.
+     * NULL = none. cbx_master_fork moves the set out of it. */
     struct cbx_buf *first;
 };
 
-/* The main function of a process that forwards the audit log: the channel leads to the other one. */
+/* The main function of a process that forwards the audit log; `channel` leads to the other such
+ * process. */
 typedef void cbx_channel_main(int channel, const void *context);
 
-/* Of the process that fetches keys: a channel to each of its clients (key_fetch.h). */
+/* The main function of the process that fetches keys; it has one channel to each of its clients
+ * (key_fetch.h). */
 typedef void cbx_keys_process(const int channels[], const void *context);
 
 struct cbx_master_config {
     cbx_zygote_process *zygote;
     cbx_executor_process *executor;
-    cbx_channel_main *reader, *sender; /* NULL = neither. When one ends, both are forked anew */
-    cbx_keys_process *
-        keys; /* fetches keys of issuers (key_fetch.h); NULL = never. Forked while there is something to fetch */
-    bool
-        fetches; /* there is from the start on; after a reload there is when a part of the set is for CBX_RELOAD_KEYS */
+    /* NULL = no forwarding. If one ends, both are forked anew */
+    cbx_channel_main *reader, *sender;
+    /* main function of the process that fetches keys of issuers (key_fetch.h); NULL = never.
+     * Forked only while there are key sources */
+    cbx_keys_process *keys;
+    /* true if there are key sources from the start; after a reload, a part of the set for
+     * CBX_RELOAD_KEYS means the same */
+    bool fetches;
     const void *context;
     struct cbx_master_reload reload; /* load NULL: SIGHUP ends the gateway */
-    bool respawn_front;              /* fork the front again when a signal killed it */
-    int front_fds[2];                /* open in every front and in no other process; 0 = none */
-    int identity_fd; /* open in the master, in every front and every executor, in no other process; 0 = none */
-    int executor_fd; /* open in the master and in every executor, in no other process; 0 = none */
+    bool respawn_front;              /* true to fork the front again after a signal killed it */
+    int front_fds[2]; /* descriptors open in every front and in no other process; 0 = none */
+    /* descriptor open in the master, in every front and every executor, in no other process; 0 =
+     * none */
+    int identity_fd;
+    /* descriptor open in the master and in every executor, in no other process; 0 = none */
+    int executor_fd;
     enum cbx_role front_role;
-    const char *front_root; /* as cbx_privileges_drop has it */
+    const char *front_root; /* `root` for cbx_privileges_drop */
 };
 
-/* The front's ends. */
+/* The front's ends of the channels. */
 struct cbx_master_sockets {
     int zygote, executor;
     int reload; /* for cbx_reload_listen */
-    int keys; /* the channel to the process that fetches keys, whichever there is; -1 = there never is one */
+    int keys;   /* channel to the current process that fetches keys; -1 = the gateway has none */
 };
 
-/* Forks; every process, the master included, drops its privileges first. Returns 0 in the front alone, once for each front that there is; the caller's process
- * becomes the master and ends in here with the front's exit status. Call it before there are
- * threads, and before anything is open that the others should not have. The configuration is
- * borrowed for the master's life. */
+/* Forks; every process, the master included, drops its privileges first. Returns 0 in the front
+ * alone, once for each front; the caller's process becomes the master and ends in here with the
+ * front's exit status. Call it before the process has threads, and before it opens any
+ * descriptor that the other processes must not have. The configuration is borrowed for the
+ * master's life. */
 int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_sockets *out,
                     struct cbx_err *err);
 

@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <time.h>
 
-/* A path, or a name of the abstract namespace that begins with '@'. */
+/* `name` is a path, or a name of the abstract namespace that begins with '@'. */
 static int connect_to(const char *name)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -35,7 +35,7 @@ static int connect_to(const char *name)
     return cbx_fd_steal(&fd);
 }
 
-/* WATCHDOG_PID, where it is set, names the process that is to send. */
+/* WATCHDOG_PID, if set, is the process that must send the messages. */
 static int64_t watchdog_ms(void)
 {
     const char *us = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");

@@ -104,7 +104,7 @@ int cbx_policies_load(const char *const *names, size_t count, enum cbx_modes mod
 
 /* --- as bytes --------------------------------------------------------------------------------- */
 
-/* A policy, then a JSON list that has what it grants, or nothing. */
+/* Writes a policy, then a JSON list of its granted variables, or nothing. */
 static int write_one(const struct cbx_policy *policy, const json_t *granted, struct cbx_buf *out,
                      struct cbx_err *err)
 {

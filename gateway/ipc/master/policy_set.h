@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The policies of one gateway. They are loaded before any fork, so every process has the same ones.
- */
+ * The policies of one gateway. They are loaded before any fork, so every process has the same
+ * policies. */
 #ifndef CBX_GATEWAY_IPC_MASTER_POLICY_SET_H
 #define CBX_GATEWAY_IPC_MASTER_POLICY_SET_H
 
@@ -11,36 +11,39 @@
 struct cbx_policies {
     struct cbx_policy **items;
     size_t count;
-    /* Of each policy the names of the variables that programs get: {pass: [...], secrets: [...]}; NULL = none. */
+    /* For each policy the names of the variables that programs get: {pass: [...], secrets:
+     * [...]}; NULL = none. */
     json_t **granted;
-    bool keep_code; /* the audit log has the source of each decision (--audit-code full) */
+    /* true if the audit log has the source of each decision (--audit-code full) */
+    bool keep_code;
 };
 
-/* Which modes policies may have. Only principals with the right policy:relax run under log-only, so
- * a gateway without authentication accepts none in this mode. */
+/* The modes that policies may have. Only principals with the right policy:relax run under
+ * log-only, so a gateway without authentication accepts no policy in this mode. */
 enum cbx_modes { CBX_MODES_ENFORCED, CBX_MODES_ALL };
 
 /* Loads `count` presets or files, in order, into *out. CBX_EINVAL, besides the errors of
- * cbx_policy_load, for two policies of the same name, for one in mode log-only unless `modes` has
- * it, and for one that allows no language. *out is untouched then. */
+ * cbx_policy_load, for two policies of the same name, for a policy in mode log-only unless
+ * `modes` has the mode, and for a policy that allows no language. *out is untouched then. */
 int cbx_policies_load(const char *const *names, size_t count, enum cbx_modes modes,
                       struct cbx_policies *out, struct cbx_err *err);
 void cbx_policies_done(struct cbx_policies *policies);
 
-/* The set as bytes, and back, for a reload (reload.h): policies and what they grant. The set that is
- * read borrows the bytes. CBX_ETOOBIG, CBX_EPROTO. */
+/* Write the set as bytes, and read it back, for a reload (reload.h): policies and their granted
+ * variables. The set that is read borrows the bytes. CBX_ETOOBIG, CBX_EPROTO. */
 int cbx_policies_write(const struct cbx_policies *policies, struct cbx_buf *out,
                        struct cbx_err *err);
 int cbx_policies_read(struct cbx_str bytes, struct cbx_policies *out, struct cbx_err *err);
 
-/* True when both have the same policies, by name and SHA-256, in the same order. */
+/* True if both sets have the same policies, by name and SHA-256, in the same order. */
 bool cbx_policies_equal(const struct cbx_policies *a, const struct cbx_policies *b);
 
-/* The policy of this name (borrowed); the default for an empty name; NULL when there is none. */
+/* Returns the policy of this name (borrowed); the default for an empty name; NULL if no policy
+ * has the name. */
 const struct cbx_policy *cbx_policies_find(const struct cbx_policies *policies,
                                            struct cbx_str name);
 
-/* What it grants (borrowed), or NULL. */
+/* Returns the policy's granted variables (borrowed), or NULL. */
 const json_t *cbx_policies_granted(const struct cbx_policies *policies,
                                    const struct cbx_policy *policy);
 

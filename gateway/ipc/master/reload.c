@@ -15,12 +15,12 @@
 
 enum { ALIGN = 16 };
 
-/* Before the bytes of a part; the bytes are padded to ALIGN. */
+/* Header of a part; the bytes of the part follow and are padded to ALIGN. */
 struct head {
     char name[CBX_RELOAD_NAME_MAX + 1];
     uint64_t processes, len;
 };
-/* Before the parts of a message. */
+/* Header of a message; the parts follow. */
 struct message {
     uint64_t first_number, len;
 };
@@ -177,7 +177,7 @@ static bool apply_all(const struct cbx_reload_listener *l, uint64_t first_number
     return rest.len == 0;
 }
 
-/* What was received, kept as long as the process: what is applied borrows from it. */
+/* Received sets, kept as long as the process: applied parts borrow from them. */
 struct kept {
     struct kept *next;
     _Alignas(ALIGN) char bytes[];
@@ -185,7 +185,7 @@ struct kept {
 
 static void *listen_for_sets(void *context)
 {
-    static struct kept *all; /* of this one thread */
+    static struct kept *all; /* used by the listener's thread alone */
     const struct cbx_reload_listener *l = context;
     struct message head;
     while (read_all(l->fd, &head, sizeof(head)) && head.len <= CBX_RELOAD_BYTES_MAX) {

@@ -37,7 +37,7 @@ int cbx_state_default(char *out, size_t size, struct cbx_err *err)
     return 0;
 }
 
-/* The rules and words of the state directory. */
+/* The rules for the state directory and the texts of its errors. */
 #define STATE_DIRECTORY                                                                            \
     .what = "the state directory",                                                                 \
     .advice = "choose another place with --state, or start codebox as its owner",                  \
@@ -82,7 +82,8 @@ FILE *cbx_state_read(const char *dir, const char *name)
     return file;
 }
 
-/* In the order in which they move: while the database is in the old place, so is what it needs. */
+/* In the order of the move: while the database is in the old place, its other files are there
+ * too. */
 static const char *const front_files[] = { "codebox.db-wal", "codebox.db-shm", "codebox.begun",
                                            "codebox.db", "codebox.lock" };
 #define OLD_DATABASE "codebox.db"
@@ -126,8 +127,8 @@ static int move_front_files(int from, int to, const char *path, struct cbx_err *
     return 0;
 }
 
-/* Gives an open file or folder to its user; one that has another name elsewhere is not the front's
- * alone. */
+/* Gives an open file or folder to its user. A file with a second link is refused: another user
+ * may have it. */
 static int give(int fd, uid_t owner, mode_t kind)
 {
     struct stat status;
@@ -141,7 +142,7 @@ static int give(int fd, uid_t owner, mode_t kind)
     return status.st_uid == owner ? 0 : fchown(fd, owner, owner == geteuid() ? getegid() : owner);
 }
 
-/* The files first: their owner could put others in their places. */
+/* The files before the folder: an owner of the folder could replace its files. */
 static int give_front_files(int folder, uid_t owner, struct cbx_err *err)
 {
     for (size_t i = 0; i < sizeof(front_files) / sizeof(front_files[0]); i++) {

@@ -10,38 +10,41 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* The default state directory: /var/lib/codebox for root, else $XDG_STATE_HOME/codebox, else
- * ~/.local/state/codebox. */
+/* Writes the path of the default state directory: /var/lib/codebox for root, else
+ * $XDG_STATE_HOME/codebox, else ~/.local/state/codebox. */
 int cbx_state_default(char *out, size_t size, struct cbx_err *err);
 
-/* Opens the directory; *out is its descriptor, the caller's. It and what is missing above it are made
- * with mode 0700. CBX_EAUDIT, with what to do in the detail, when another user could replace any part of
- * it:
+/* Opens the directory; *out is its descriptor, owned by the caller. The directory and missing ones
+ * above it are created with mode 0700. CBX_EAUDIT, with advice in the detail, if another user could
+ * replace any part of the path:
  * - the directory and all above it must belong to root or to the effective user;
- * - it must be writable for its owner alone; so must those above it, unless they are sticky;
- * - it must not be a symbolic link; a link above it must belong to root or to the effective user, and
- *   what it leads through is checked in the same way;
- * - it must not be in a file system of Linux itself (proc, sysfs, cgroup). */
+ * - the directory must be writable only for its owner; so must those above it, unless they are
+ *   sticky;
+ * - the directory must not be a symbolic link; a link above it must belong to root or to the
+ *   effective user, and the directories of its target are checked in the same way;
+ * - the directory must not be in a file system of Linux itself (proc, sysfs, cgroup). */
 int cbx_state_open(const char *path, int *out, struct cbx_err *err);
 
-/* The same for a check: nothing is made. *out is -1 when the directory is missing and could be made; CBX_EAUDIT also for one that
- * could not, or cannot be written to. */
+/* Checks as cbx_state_open and creates nothing. *out is -1 if the directory is missing and could
+ * be created; CBX_EAUDIT also if it could not be created, or is not writable. */
 int cbx_state_try(const char *path, int *out, struct cbx_err *err);
 
-/* The folder in which cbx_state_make_front would leave the front's database: DIR/front, or DIR, from where it would be moved; `out` gets
- * its path. CBX_EINVAL when there is a database in both, as there. Nothing is made. */
+/* Writes the path of the folder that has the front's database to `out`: DIR/front, or DIR, from
+ * where cbx_state_make_front would move it. CBX_EINVAL if both have a database, as there.
+ * Creates nothing. */
 int cbx_state_find_front(const char *path, char *out, size_t size, struct cbx_err *err);
 
-/* As cbx_state_open, without the descriptor. */
+/* Checks and creates as cbx_state_open, and returns no descriptor. */
 int cbx_state_make(const char *path, struct cbx_err *err);
 
-/* Opens the regular file DIR/NAME for reading, and no link; NULL and errno. */
+/* Opens the regular file DIR/NAME for reading, not through a link; NULL and errno. */
 FILE *cbx_state_read(const char *dir, const char *name);
 
-/* Makes the folder of the front, DIR/front with mode 0700, the only part of the state directory that
- * the front may open, and gives it and the files in it to `owner`; `out` gets its path. The front's files of an older version, which were in DIR
- * itself, are moved there. CBX_EBUSY while a gateway of that version serves from DIR; CBX_EINVAL when
- * there is a database in both; CBX_EAUDIT as cbx_state_make. */
+/* Creates the folder of the front, DIR/front with mode 0700, the only part of the state
+ * directory that the front may open, and gives the folder and its files to `owner`; writes its
+ * path to `out`. The front's files of an older version, which were in DIR itself, are moved into
+ * it. CBX_EBUSY while a gateway of the older version serves from DIR; CBX_EINVAL if both folders
+ * have a database; CBX_EAUDIT as cbx_state_make. */
 int cbx_state_make_front(const char *path, uid_t owner, char *out, size_t size,
                          struct cbx_err *err);
 

@@ -17,7 +17,7 @@
 
 enum { FILE_BYTES_MAX = 16 << 20 };
 
-/* Name, file and value follow. */
+/* Header of a variable; name, file and value follow. */
 struct head {
     uint32_t name, file, value, secret;
 };
@@ -34,7 +34,7 @@ static struct iovec part_of(struct cbx_str text)
     return (struct iovec){ .iov_base = (void *)(uintptr_t)text.p, .iov_len = text.len };
 }
 
-/* One call without a copy: values stay in no other memory. */
+/* One writev call without a copy: no other memory has the values. */
 int cbx_variables_add(int fd, const struct cbx_variable *v, struct cbx_err *err)
 {
     struct head head = { .name = (uint32_t)v->name.len,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * An approval of a decision that asks: a client, or a principal over REST, accepted one execution of exactly what was judged. The front
- * reports it, the executor records it before the program starts. Where callers are authenticated, it brings a
- * voucher of who accepted; else it is a claim of the client. It never makes a denial run. */
+ * An approval of a decision that asks: a client, or a principal over REST, accepted one
+ * execution of exactly the judged program. The front reports it; the executor records it before
+ * the program starts. If callers are authenticated, the approval includes the approver's
+ * voucher; otherwise it is a claim of the client. An approval never makes a denied program run. */
 #ifndef CBX_GATEWAY_IPC_SEAL_APPROVAL_H
 #define CBX_GATEWAY_IPC_SEAL_APPROVAL_H
 

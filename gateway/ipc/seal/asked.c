@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a caller asks for, as JSON. */
+ * The caller's requests besides its program, as JSON. */
 #include "gateway/ipc/seal/asked.h"
 
 #include "policies/environment.h"
@@ -12,9 +12,9 @@ enum kind { LIST, VALUES, TEXT, LIMITS };
 
 static const struct row {
     const char *name;
-    size_t offset; /* of a json_t *, or of the limits */
+    size_t offset; /* offset of the member: a json_t *, or the limits */
     enum kind kind;
-    size_t most; /* items of a list, values, bytes of a text */
+    size_t most; /* maximum: items of a list, values, bytes of a text */
 } rows[] = {
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning)
 #define CBX_ASK(member, type, most, meaning)                                                       \

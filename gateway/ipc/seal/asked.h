@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * What a caller asks for a run or a session besides its program: the rows CBX_ASK of subject.def. The store keeps it, requests to workers and
- * seals carry it, permits and audit records are made from it. A new property is a row, and the code that gives it effect. */
+ * The caller's requests for a run or a session besides its program: the rows CBX_ASK of
+ * subject.def. The store keeps them, requests to workers and seals carry them, permits and audit
+ * records are made from them. A new property is a row, and the code that gives it effect. */
 #ifndef CBX_GATEWAY_IPC_SEAL_ASKED_H
 #define CBX_GATEWAY_IPC_SEAL_ASKED_H
 
 #include "policies/base/json.h"
 #include "policies/permit.h"
 
-/* References are owned, NULL where nothing is asked. Not zeroed memory, whose limits allow nothing: cbx_asked_init. */
+/* The caller's requests besides its program. References are owned; NULL = no request. Initialise
+ * it with cbx_asked_init: zeroed limits allow nothing. */
 struct cbx_asked {
 #define CBX_ASKED_LIST   json_t *
 #define CBX_ASKED_VALUES json_t *
@@ -23,30 +25,33 @@ struct cbx_asked {
 #undef CBX_ASKED_LIMITS
 };
 
-/* Nothing is asked. */
+/* Requests nothing. */
 extern const struct cbx_asked cbx_asked_nothing;
 
 void cbx_asked_init(struct cbx_asked *asked);
 void cbx_asked_done(struct cbx_asked *asked);
 CBX_DEFINE_AUTO_DONE(asked)
 
-/* Takes new references to what `from` has; drops what `to` had. */
+/* Takes new references to the members of `from`; drops the previous members of `to`. */
 void cbx_asked_copy(struct cbx_asked *to, const struct cbx_asked *from);
 
-/* The text of the packages, which is never NULL. */
+/* Returns the text of the packages, never NULL. */
 struct cbx_str cbx_asked_packages(const struct cbx_asked *asked);
 void cbx_asked_set_packages(struct cbx_asked *asked, struct cbx_str packages);
 
-/* Writes each member that is asked for into the JSON object `into`, limits by their names; and reads them back, new references. Other members of the
- * object are left alone. CBX_EINVAL, with the member's name, for one that has another type, and CBX_ETOOBIG for one with more than its row allows;
- * nothing is read then. */
+/* Write each requested member into the JSON object `into`, limits by their names; and read them
+ * back as new references. Other members of the object are left alone. CBX_EINVAL, with the
+ * member's name, for a member of another type, and CBX_ETOOBIG for one with more than its row
+ * allows; nothing is read then. */
 void cbx_asked_write(const struct cbx_asked *asked, json_t *into);
 int cbx_asked_read(const json_t *from, struct cbx_asked *out, struct cbx_err *err);
 
-/* The same for a process that must not see values: in the place of each variable's value its SHA-256 (new reference). */
+/* The same for a process that must not see values: each variable's value is replaced by its
+ * SHA-256 (new reference). */
 json_t *cbx_asked_concealed(const struct cbx_asked *asked);
 
-/* The same for a seal, of what was concealed: in the place of a text its SHA-256 (new reference). */
+/* The same for a seal, from a concealed object: a text is replaced by its SHA-256 (new
+ * reference). */
 json_t *cbx_asked_sealed(const struct cbx_asked *asked);
 
 /* --- variables and arguments ------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ static void append(json_t *list, const struct cbx_mount_request *request)
     json_array_append_new(list, cbx_json_text(cbx_buf_str(&text)));
 }
 
-/* CodeBox-AI's mount_points. */
+/* Reads an entry of CodeBox-AI's mount_points. */
 static int read_point(const json_t *object, struct cbx_mount_request *out, struct cbx_err *err)
 {
     struct point {
@@ -97,7 +97,7 @@ int cbx_mounts_add_option(const char *text, json_t **list, struct cbx_err *err)
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-/* A text that cbx_mounts_read made, and no other. */
+/* Accepts only a text that cbx_mounts_read made. */
 static int read_text(const json_t *item, struct cbx_mount_request *out, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;
@@ -123,13 +123,13 @@ static int judge(const struct cbx_policy *policy, const struct cbx_mount_request
     cbx_fail(err, CBX_EINVAL, "policy '%.*s' mounts no '%.80s': %s", CBX_STR_SHOWN(policy->name),
              request->host,
              listed ? "it is, holds or lies in a folder that is never mounted" : why);
-    if (listed) { /* the entry is for the operator: it may be another path than the caller's */
+    if (listed) { /* the entry is for the operator: its path may differ from the caller's */
         cbx_err_detail(err, "%s", why);
     }
     return CBX_EINVAL;
 }
 
-/* A mount in another one would be made by the engine in the folder of the host. */
+/* The engine would create the mount point of a nested mount in the folder of the host. */
 static bool overlap(const struct cbx_mount_request *a, const struct cbx_mount_request *b)
 {
     return cbx_mount_lies_in(a->container, b->container) ||

@@ -54,7 +54,7 @@ static json_t *hex(const struct cbx_sha256 *hash)
     return json_string(text);
 }
 
-/* Enough of each finding for the log: which rule, on what, where. */
+/* Records of each finding for the log: its rule, its object and its place. */
 json_t *cbx_seal_findings(const struct cbx_decision *decision)
 {
     json_t *array = json_array();
@@ -74,7 +74,8 @@ json_t *cbx_seal_findings(const struct cbx_decision *decision)
     return array;
 }
 
-/* A source that does not fit is left out: that it was there must not make a decision fail. */
+/* Writes the JSON with the source. A source that does not fit is left out, so that a large
+ * source does not make a decision fail. */
 static int write_with_code(const struct cbx_judged *judged, json_t *json, struct cbx_buf *text)
 {
     if (judged->code.p == NULL) {
@@ -108,7 +109,7 @@ int cbx_seal_make(const struct cbx_seal_token *token, const struct cbx_judged *j
     json_object_set_new(json, "analyzer", json_string(CBX_ANALYZER_VERSION));
     cbx_subject_write(subject, json);
     json_object_set_new(json, "language",
-                        cbx_json_text(decision->language)); /* its canonical name */
+                        cbx_json_text(decision->language)); /* canonical name of the language */
     json_object_set_new(json, "ledger", hex(&judged->ledger));
     json_object_set_new(json, "entry", hex(&judged->entry));
     if (judged->files.len > 0) {
@@ -164,7 +165,8 @@ void cbx_sealed_done(struct cbx_sealed *sealed)
     cbx_buf_done(&sealed->files);
 }
 
-/* Moves the window up to a higher number; the bits of those between are of numbers before. */
+/* Advances the window to a higher number; the bits for numbers that leave the window are
+ * dropped. */
 static void advance(struct cbx_replay_window *w, uint64_t highest)
 {
     if (highest - w->highest >= CBX_REPLAY_NUMBERS) {
@@ -177,7 +179,7 @@ static void advance(struct cbx_replay_window *w, uint64_t highest)
     w->highest = highest;
 }
 
-/* False when the number was used before, or is so low that this is not known. */
+/* False if the number was used before, or is so low that the window no longer covers it. */
 static bool use_number(struct cbx_replay_guard *guard, uint64_t number)
 {
     uint64_t zygote = number >> NUMBER_BITS, n = number & ((UINT64_C(1) << NUMBER_BITS) - 1);
@@ -196,8 +198,8 @@ static bool use_number(struct cbx_replay_guard *guard, uint64_t number)
     return true;
 }
 
-/* Fields of a seal. The MAC says that a worker wrote them; a worker can be taken over too, so they
- * are checked. */
+/* Fields of a seal. The MAC proves that a worker wrote them; a worker may be compromised too, so
+ * they are checked. */
 struct fields {
     struct cbx_str id, action, verdict, sha256, policy, policy_sha256, analyzer, ledger, entry,
         files, code;
@@ -245,7 +247,7 @@ static void copy_name(char *to, size_t size, struct cbx_str from)
     snprintf(to, size, "%.*s", CBX_STR_ARG(from));
 }
 
-/* What the caller asks for, as far as permits have it beside the limits. */
+/* Reads the caller's requests that permits have besides the limits. */
 static int read_asked(const json_t *json, struct cbx_sealed *out, struct cbx_err *err)
 {
     struct cbx_permit *p = &out->fields;
@@ -271,7 +273,7 @@ static int read_asked(const json_t *json, struct cbx_sealed *out, struct cbx_err
     return cbx_permit_check_arguments(p->file_name, p->arguments, err);
 }
 
-/* The hashes of the files, which the seal has the hash of. */
+/* Reads the hashes of the files; the seal has the hash of their list. */
 static int read_files(struct cbx_str sealed, struct cbx_str files, struct cbx_sealed *out,
                       struct cbx_err *err)
 {
@@ -347,8 +349,8 @@ static int check_sealed(const struct cbx_sealed *sealed, struct cbx_str source, 
     return 0;
 }
 
-/* Whether the MAC is that of the worker that the text names. The text is the front's until then, so
- * nothing else of it is looked at before. */
+/* True if the MAC is valid for the worker that the text names. The front controls the text until
+ * then, so no other field is read before. */
 static bool is_sealed(const struct cbx_seal_key *key, const struct cbx_seal_claim *claim,
                       const json_t *json)
 {

@@ -9,35 +9,38 @@
 #include "policies/base/json.h"
 #include "policies/permit.h"
 
-/* "token ID", "issuer NAME" with the name of an issuer that the operator chose, and those of its grants that the token has
- * behind it ("issuer NAME (GRANT, GRANT)"), "Unix socket". */
+/* Maximum length of a credential's description: "token ID", "Unix socket", or "issuer NAME" with
+ * the issuer name that the operator chose; "issuer NAME (GRANT, GRANT)" lists the issuer's
+ * grants that the token has. */
 enum { CBX_CREDENTIAL_MAX = 511 };
 #define CBX_CREDENTIAL_PEER "Unix socket"
 
-/* Strings are borrowed. */
+/* The properties of a request. Strings are borrowed. */
 struct cbx_subject {
     enum cbx_action action;
 #define CBX_SUBJECT(member, max_bytes, in_permit, meaning) struct cbx_str member;
 #include "gateway/ipc/seal/subject.def"
 #undef CBX_SUBJECT
-    /* For the executor alone: what shows that the principal asked (voucher.h), or empty. It is written nowhere. */
+    /* for the executor alone: the proof that the principal sent the request (voucher.h), or
+     * empty. It is never written to a record */
     struct cbx_str proof;
-    struct cbx_str voucher_subject; /* what `proof` is for, when it is the voucher of a run */
-    /* What the caller asks for besides its program; NULL = nothing (cbx_subject_asked). Borrowed */
+    struct cbx_str voucher_subject; /* subject of `proof` if that is the voucher of a run */
+    /* the caller's requests besides its program; NULL = none (cbx_subject_asked). Borrowed */
     const struct cbx_asked *asked;
-    /* What was admitted to the session before: a past as a worker sealed it (seal.h), or empty; then
-     * the entries behind it (cbx_entry_write). */
+    /* the session's previous declarations: a past as a worker sealed it (seal.h), or empty; then
+     * the entries after it (cbx_entry_write) */
     struct cbx_str past, entries;
 };
 
-/* "check", "open", "run", "file", "resolve", "install"; and back: CBX_ACTION_CHECK for an unknown name, for it allows nothing. */
+/* Return the name of an action: "check", "open", "run", "file", "resolve", "install"; and the
+ * action of a name: CBX_ACTION_CHECK, which allows nothing, for an unknown name. */
 const char *cbx_action_name(enum cbx_action action);
 enum cbx_action cbx_action_of(struct cbx_str name);
 
-/* Never NULL. */
+/* Returns the caller's requests, never NULL. */
 const struct cbx_asked *cbx_subject_asked(const struct cbx_subject *subject);
 
-/* Writes a claim into the JSON object `into`, unless it is empty. */
+/* Writes a claim into the JSON object `into`, unless the claim is empty. */
 void cbx_claim_write(const char *name, struct cbx_str claim, json_t *into);
 
 /* Copies the claims that the JSON object `from` has (NULL = none) into the JSON object `into`. */

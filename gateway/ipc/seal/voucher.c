@@ -28,7 +28,7 @@ const char *cbx_voucher_kind_name(enum cbx_voucher_kind kind)
     return kind == CBX_VOUCHER_NONE ? "" : kinds[kind];
 }
 
-/* Each text is terminated, so that no two lists of texts are one. */
+/* Each text is terminated, so different lists of texts have different bytes. */
 static void add_text(struct cbx_buf *out, struct cbx_str text)
 {
     cbx_buf_add(out, text);

@@ -80,7 +80,7 @@ static json_t *write_LIST(const json_t *value)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* One argument of a call: where it stands in the struct, and what it may be. */
+/* One argument of a call: its offset in the struct, its type and its limits. */
 struct argument {
     enum cbx_executor_call call;
     struct cbx_json_field field;
@@ -103,7 +103,7 @@ static const struct argument arguments[] = {
 };
 enum { ARGUMENTS = sizeof(arguments) / sizeof(arguments[0]), ARGUMENTS_OF_ONE_MAX = 32 };
 
-/* How many arguments each call has. */
+/* Number of arguments of each call. */
 #define CBX_CALL(name, serve, retry, meaning)      enum { COUNT_##name = 0
 #define CBX_ARG(call, member, type, required, max) +1
 #define CBX_CALL_END(name)                                                                         \
@@ -115,7 +115,7 @@ enum { ARGUMENTS = sizeof(arguments) / sizeof(arguments[0]), ARGUMENTS_OF_ONE_MA
 #undef CBX_ARG
 #undef CBX_CALL_END
 
-/* Texts become C strings further on, so none may hold a NUL. */
+/* Texts become C strings later, so none may have a NUL. */
 static int check_text(struct cbx_str *text, const char *name, struct cbx_err *err)
 {
     if (text->p == NULL) {
@@ -143,7 +143,7 @@ static int check_list(const json_t *list, const char *name, struct cbx_err *err)
 static int read_arguments(enum cbx_executor_call call, const json_t *header, void *out,
                           struct cbx_err *err)
 {
-    /* `call` itself is read into a place of its own: arguments begin at offset 0. */
+    /* Replace `call` by a separate variable: arguments begin at offset 0. */
     CBX_AUTO_JSON bare = json_copy((json_t *)(uintptr_t)header);
     json_object_del(bare, "call");
     struct cbx_json_field fields[ARGUMENTS_OF_ONE_MAX];

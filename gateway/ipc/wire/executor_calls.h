@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The calls of the front to the executor as types: one struct of arguments per row of
- * executor.def, its JSON, and back. */
+ * executor.def, and its conversion to JSON and back. */
 #ifndef CBX_GATEWAY_IPC_WIRE_EXECUTOR_CALLS_H
 #define CBX_GATEWAY_IPC_WIRE_EXECUTOR_CALLS_H
 
@@ -14,11 +14,11 @@ enum cbx_executor_call {
 #undef CBX_CALL
 #undef CBX_ARG
 #undef CBX_CALL_END
-    CBX_CALLS, /* not a call */
+    CBX_CALLS, /* number of calls; also "no call" */
 };
 
-/* struct cbx_submit_args, struct cbx_resume_args, ... Texts and lists are borrowed. A text that
- * came through cbx_*_args_read is terminated and without NUL, and empty when it is absent. */
+/* struct cbx_submit_args, struct cbx_resume_args, ... Texts and lists are borrowed. A text from
+ * cbx_*_args_read is terminated and has no NUL; an absent one is empty. */
 #define CBX_ARG_TEXT                               struct cbx_str
 #define CBX_ARG_FLAG                               bool
 #define CBX_ARG_LIST                               const json_t *
@@ -35,8 +35,8 @@ enum cbx_executor_call {
 #undef CBX_ARG_FLAG
 #undef CBX_ARG_LIST
 
-/* For each call: its header (new reference), and its arguments read back. CBX_EPROTO, which
- * names the call, for a header that is none. */
+/* For each call: returns its header (new reference), and reads its arguments back. CBX_EPROTO,
+ * with the name of the call, for a malformed header. */
 #define CBX_CALL(name, serve, retry, meaning)                                                      \
     json_t *cbx_##name##_args_json(const struct cbx_##name##_args *args);                          \
     int cbx_##name##_args_read(const json_t *header, struct cbx_##name##_args *out,                \
@@ -48,21 +48,22 @@ enum cbx_executor_call {
 #undef CBX_ARG
 #undef CBX_CALL_END
 
-/* Which call a header is; CBX_CALLS when it is none. Its name; "" for CBX_CALLS. */
+/* Return the call of a header, CBX_CALLS for a header without a call; and the name of a call, ""
+ * for CBX_CALLS. */
 enum cbx_executor_call cbx_call_of(const json_t *header);
 const char *cbx_call_name(enum cbx_executor_call call);
 
-/* May the next executor serve the call after this one was killed? */
+/* True if the next executor may serve the call after this one was killed. */
 bool cbx_call_may_retry(enum cbx_executor_call call);
 
 enum cbx_reply {
-    CBX_REPLY_OTHER = 0, /* an event of a run, or not a reply */
+    CBX_REPLY_OTHER = 0, /* an event of a run, or no reply */
 #define CBX_REPLY(id, text, meaning) CBX_REPLY_##id,
 #include "gateway/ipc/wire/replies.def"
 #undef CBX_REPLY
 };
 
-/* The type of an answer; a new header of that type. */
+/* Return the type of a reply; and a new header of that type. */
 enum cbx_reply cbx_reply_of(const json_t *header);
 json_t *cbx_reply_json(enum cbx_reply reply);
 

@@ -62,11 +62,11 @@ int cbx_wire_send(int fd, const json_t *header, struct cbx_str bytes, struct cbx
     return 0;
 }
 
-/* Until there is something to read, by a time of cbx_clock_ms (-1 = none). */
+/* Waits until the descriptor is readable, at most until a time of cbx_clock_ms (-1 = none). */
 static int await_readable(int fd, int64_t deadline, struct cbx_err *err)
 {
     struct pollfd ready = { .fd = fd, .events = POLLIN };
-    while (deadline >= 0) { /* without a deadline the read itself waits */
+    while (deadline >= 0) { /* without a deadline the read itself blocks */
         int64_t left = deadline - cbx_clock_ms();
         int n = left > 0 ? poll(&ready, 1, (int)left) : 0;
         if (n > 0) {
@@ -79,7 +79,7 @@ static int await_readable(int fd, int64_t deadline, struct cbx_err *err)
     return 0;
 }
 
-/* One read of at most `len` bytes; the number of bytes, or a code. */
+/* Reads at most `len` bytes once. Returns the number of bytes, or a negative code. */
 static ssize_t receive_some(int fd, void *to, size_t len, int flags, int64_t deadline,
                             struct cbx_err *err)
 {
@@ -112,7 +112,7 @@ static int receive_exactly(int fd, void *to, size_t len, int64_t deadline, struc
     return 0;
 }
 
-/* The lengths of a message, and its header and bytes in memory of the right size. */
+/* The lengths of a message, and its header and bytes in memory of these lengths. */
 struct parts {
     uint32_t lengths[2];
     struct cbx_buf text;
@@ -131,7 +131,8 @@ static int make_room(struct parts *p, struct cbx_err *err)
     return 0;
 }
 
-/* Header and bytes at once: nearly every message is there as a whole, so it takes two calls, where its three parts would be three. */
+/* Reads header and bytes in one call: nearly every message arrives whole, so a message takes two
+ * calls instead of three. */
 static int receive_both(int fd, struct parts *p, int64_t deadline, struct cbx_err *err)
 {
     struct iovec both[] = { { .iov_base = p->header, .iov_len = p->lengths[0] },
@@ -200,7 +201,7 @@ int cbx_wire_pair(int out[2], struct cbx_err *err)
     return 0;
 }
 
-/* Room for exactly one descriptor, aligned as CMSG wants it. */
+/* Control message buffer for exactly one descriptor, with the alignment of CMSG. */
 union control {
     struct cmsghdr align;
     char bytes[CMSG_SPACE(sizeof(int))];
@@ -245,8 +246,8 @@ int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err)
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
     *passed = -1;
     if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
-        /* Alignment leaves room for a second one, which the kernel fills when it is sent: none of
-         * several is kept. */
+        /* The alignment leaves space for a second descriptor, and Linux fills it if the sender
+         * passed two: several descriptors are all closed. */
         size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         for (size_t i = 0; i < count; i++) {
             memcpy(passed, CMSG_DATA(c) + i * sizeof(int), sizeof(int));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Messages between the processes of the gateway over stream sockets: two lengths (32 bits, host
- * order), a JSON header, raw bytes. The other end may have been taken over: lengths are capped
- * before memory is taken, headers are parsed with the limits of policies/base/json.h. */
+ * order), a JSON header, raw bytes. The other end may be compromised: lengths are capped before
+ * memory is allocated, headers are parsed with the limits of policies/base/json.h. */
 #ifndef CBX_GATEWAY_IPC_WIRE_IPC_WIRE_H
 #define CBX_GATEWAY_IPC_WIRE_IPC_WIRE_H
 
@@ -12,11 +12,11 @@
 
 enum { CBX_WIRE_HEADER_MAX = 4 * 1024 * 1024, CBX_WIRE_BYTES_MAX = 80 * 1024 * 1024 };
 
-/* Analyzer workers of one gateway at most. The tag of a descriptor that is passed to the zygote is
- * a worker's slot number. */
+/* Maximum number of analyzer workers of one gateway. The tag of a descriptor that is passed to
+ * the zygote is a worker's slot number. */
 enum { CBX_WORKER_SLOTS_MAX = 32 };
 
-/* Owned by the caller: cbx_message_done. */
+/* A received message. Owned by the caller: cbx_message_done. */
 struct cbx_message {
     json_t *header;
     struct cbx_buf bytes;
@@ -25,19 +25,18 @@ void cbx_message_init(struct cbx_message *message);
 void cbx_message_done(struct cbx_message *message);
 CBX_DEFINE_AUTO_DONE(message)
 
-/* Sends the whole message or fails: CBX_EIO when the other end is gone. Blocks. */
+/* Sends the whole message or fails: CBX_EIO if the other end is closed. Blocks. */
 int cbx_wire_send(int fd, const json_t *header, struct cbx_str bytes, struct cbx_err *err);
 
-/* Receives one message, with a deadline in milliseconds from now (-1 = none): CBX_ETIMEDOUT;
- * CBX_EIO when the other end closed before a whole message; CBX_EPROTO for anything that is no
- * message. */
+/* Receives one message, with a deadline in milliseconds from now (-1 = none). CBX_ETIMEDOUT;
+ * CBX_EIO if the other end closed before a whole message; CBX_EPROTO for a malformed message. */
 int cbx_wire_receive(int fd, int timeout_ms, struct cbx_message *out, struct cbx_err *err);
 
-/* A pair of connected stream sockets, close-on-exec. */
+/* Creates a pair of connected stream sockets, close-on-exec. */
 int cbx_wire_pair(int out[2], struct cbx_err *err);
 
-/* Passes one descriptor along with one byte; and takes it. CBX_EIO at the end of the stream.
- * *passed is -1 when the byte came with none, or with several, which are closed. */
+/* Pass one descriptor along with one byte, and receive them. CBX_EIO at the end of the stream.
+ * *passed is -1 if the byte came with no descriptor, or with several, which are closed. */
 int cbx_wire_send_fd(int fd, int passed, char tag, struct cbx_err *err);
 int cbx_wire_receive_fd(int fd, int *passed, char *tag, struct cbx_err *err);
 

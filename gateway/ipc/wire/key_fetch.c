@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A message must fit the buffer of a socket, whatever the host's default is. */
+/* A message must fit the socket buffer for any default size of the host. */
 enum { PART_MAX = 16 * 1024 };
 
-/* No process is as old; sums with times do not overflow. */
+/* No process is that old; sums with times do not overflow. */
 #define AGE_MAX_MS (INT64_C(1) << 40)
 
 struct message {
@@ -64,7 +64,7 @@ bool cbx_key_answer_send(int fd, struct cbx_key_answer answer, struct cbx_str by
     return true;
 }
 
-/* Does the message make sense by itself? */
+/* True if the fields of the message are consistent. */
 static bool is_valid(const struct message *m, ssize_t len)
 {
     const struct cbx_key_answer *a = &m->head;
@@ -75,7 +75,7 @@ static bool is_valid(const struct message *m, ssize_t len)
            memchr(a->reason, '\0', sizeof(a->reason)) != NULL;
 }
 
-/* Adds a part to the answer that it continues. True when that is whole. */
+/* Adds a part to the answer that it continues. True if the answer is then complete. */
 static bool add_part(struct cbx_key_reading *r, const struct message *m)
 {
     const struct cbx_key_answer *a = &m->head;

@@ -6,12 +6,12 @@
 #include "docker/result.h"
 #include "gateway/ipc/wire/ipc_wire.h"
 
-/* A sink that sends every event to *fd, which must outlive the sink. It is cancelled when the other
- * end of *fd was closed. */
+/* Returns a sink that sends every event to *fd, which must outlive the sink. The sink is
+ * cancelled when the other end of *fd is closed. */
 struct cbx_sink cbx_relay_sink(const int *fd);
 
-/* Passes an event message to `sink` and returns what the sink returns; CBX_EPROTO for a message
- * that is not an event. */
+/* Passes an event message to `sink` and returns the sink's result; CBX_EPROTO for a message that
+ * is not an event. */
 int cbx_relay_event(const struct cbx_message *message, const struct cbx_sink *sink,
                     struct cbx_err *err);
 
