@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* So many wait at the most: a burst has made more, which end when they are free. */
+/* Maximum number of waiting threads: a burst creates more, and the additional ones end after
+ * their call. */
 enum { WAITING_MAX = 4, STACK_BYTES = 1024 * 1024 };
 
 struct acceptors {
@@ -20,7 +21,7 @@ struct acceptors {
 
 static void *accept_connections(void *context);
 
-/* With the lock held: one more thread, counted as waiting. */
+/* Starts one more thread and counts it as waiting. Call it with the lock held. */
 static bool start_thread(struct acceptors *a)
 {
     pthread_attr_t attributes;
@@ -36,7 +37,7 @@ static bool start_thread(struct acceptors *a)
     return started;
 }
 
-/* Stops waiting, when another thread waits or can be started. */
+/* Leaves the waiting state if another thread waits or can be started. */
 static bool leave_waiting(struct acceptors *a)
 {
     pthread_mutex_lock(&a->lock);
@@ -46,7 +47,7 @@ static bool leave_waiting(struct acceptors *a)
     return may_serve;
 }
 
-/* Waits again; false when enough others do. */
+/* Enters the waiting state again; false if enough other threads wait. */
 static bool enter_waiting(struct acceptors *a)
 {
     pthread_mutex_lock(&a->lock);
@@ -67,7 +68,8 @@ static void *accept_connections(void *context)
             continue;
         }
         if (!leave_waiting(a)) {
-            close(fd); /* the front sees a killed executor for this one call: nothing ran */
+            /* the front treats this call as lost with a killed executor: nothing ran */
+            close(fd);
             continue;
         }
         a->config.serve(a->config.context, fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Callers, as the executor knows them. */
+ * Authentication of callers in the executor. */
 #include "gateway/executor/callers.h"
 
 #include "gateway/executor/executor_internal.h"
@@ -7,14 +7,15 @@
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
-/* A front keeps a voucher no longer than any run waits. */
+/* The front keeps a voucher at most this long: no run waits longer. */
 #define VOUCHER_LIFE_MS (INT64_C(7) * 24 * 3600 * 1000)
 
 static const enum cbx_right right_of[] = {
     [CBX_VOUCHER_RUN] = CBX_RIGHT_EXECUTE, [CBX_VOUCHER_APPROVAL] = CBX_RIGHT_APPROVE
 };
 
-/* Of all executors of a persistent gateway, since a voucher outlives them. */
+/* The key is common to all executors of a persistent gateway, since a voucher outlives an
+ * executor. */
 static int find_key(struct cbx_executor *e, struct cbx_sha256 *out, struct cbx_err *err)
 {
     static const struct cbx_str purpose = CBX_STR("codebox vouchers");
@@ -36,7 +37,7 @@ static int find_key(struct cbx_executor *e, struct cbx_sha256 *out, struct cbx_e
     return failed;
 }
 
-/* An honest front has asked the same before: what is refused here is logged as an error. */
+/* An uncompromised front checked the same before: a refusal here is logged as an error. */
 static int refuse(struct cbx_str principal, const char *why, struct cbx_err *err)
 {
     cbx_log(CBX_LOG_ERROR, "a call in the name of '%.*s' is refused: %s", CBX_STR_SHOWN(principal),
@@ -49,7 +50,8 @@ static bool is_peer(struct cbx_str principal)
     return cbx_str_starts(principal, CBX_STR("uid:"));
 }
 
-/* Whom the header's value authenticates is this principal. A user of this machine shows nothing: its row alone is looked up. */
+/* Checks that the header's value authenticates this principal. A user of this machine has no
+ * header; only its row is looked up. */
 static int prove(struct cbx_identity *identity, struct cbx_str principal, struct cbx_str proof,
                  struct cbx_caller *out, struct cbx_err *err)
 {
@@ -105,7 +107,7 @@ static int check_proof(struct cbx_identity *identity, const struct cbx_voucher_c
     return 0;
 }
 
-/* Proves a principal by what an executor vouched for. *time_ms is when. */
+/* Proves a principal by a voucher of an executor. *time_ms is the voucher's time. */
 static int prove_by_voucher(struct cbx_executor *e, const struct cbx_voucher_claim *claim,
                             struct cbx_str voucher, int64_t *time_ms, struct cbx_err *err)
 {
@@ -123,7 +125,7 @@ static int prove_by_voucher(struct cbx_executor *e, const struct cbx_voucher_cla
     return 0;
 }
 
-/* The same, and by the rights and tokens of now. */
+/* Checks the voucher, and the current rights and tokens of its principal. */
 static int check_voucher(struct cbx_executor *e, const struct cbx_voucher_claim *claim,
                          struct cbx_str voucher, struct cbx_err *err)
 {
@@ -186,7 +188,8 @@ int cbx_executor_check_operator(struct cbx_executor *e, struct cbx_str principal
     return check_right(&caller, principal, CBX_RIGHT_ADMIN, err);
 }
 
-/* The policy of a decision is one of its principal's, also when it was one of the principal's when it was asked for. */
+/* Checks that the decision's policy is among the principal's current policies; it was when the
+ * request was made. */
 static int check_policy(struct cbx_executor *e, const struct cbx_sealed *sealed,
                         struct cbx_err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the executor holds: the audit log, the engine, the pool, the slots of runs. */
+ * The executor's resources: the audit log, the engine, the pool, the slots of runs. */
 #include "docker/packages/package_layers.h"
 #include "gateway/executor/executor_internal.h"
 #include "gateway/executor/run/executor_network.h"
@@ -19,8 +19,8 @@ int64_t cbx_executor_lease_ms(const struct cbx_executor *e)
 
 /* --- what the first request opens ------------------------------------------------------------- */
 
-/* Is there an executor before this one whose actions have no outcome? One that is not persistent has none before it, unless that was killed:
- * then the zygote is a later one too. */
+/* True if an earlier executor may have actions without an outcome. A gateway that is not
+ * persistent has one only after its executor was killed: then the zygote was forked again too. */
 static bool has_predecessor(const struct cbx_executor *e)
 {
     return e->config.persistent || e->secrets.first_number > CBX_SEAL_FIRST_NUMBER(1);
@@ -35,7 +35,7 @@ static int read_outcomes(struct cbx_executor *e, struct cbx_err *err)
     return 0;
 }
 
-/* The name by which the next executor knows the actions of this one. */
+/* Finds the name by which the next executor identifies the actions of this one. */
 static int find_name(struct cbx_executor *e, struct cbx_err *err)
 {
     uint8_t seed[CBX_INSTANCE_SEED_BYTES];
@@ -50,7 +50,7 @@ static int find_name(struct cbx_executor *e, struct cbx_err *err)
     return failed;
 }
 
-/* With the lock held. */
+/* Call it with the lock held. */
 static int open_audit(struct cbx_executor *e, struct cbx_err *err)
 {
     CBX_AUTO(audit) audit = NULL;
@@ -126,7 +126,7 @@ static void adopt_one(struct cbx_executor *e, const struct cbx_sandbox_config *c
     struct cbx_err err = { 0 };
     int failed = cbx_sandbox_adopt(e->engine, config, id, &sandbox, &err);
     if (failed) {
-        if (failed != CBX_ENOTFOUND) { /* that one was ready for use, and in none */
+        if (failed != CBX_ENOTFOUND) { /* that sandbox was prewarmed and unused */
             cbx_log(CBX_LOG_WARNING, "container %.12s of an executor that has ended is removed: %s",
                     id, err.text);
         }
@@ -164,7 +164,7 @@ static void *adopt_some(void *context)
     return NULL;
 }
 
-/* Several at a time: while one does not answer, the leases of the others would expire. */
+/* Adopts several at a time: while one does not reply, the leases of the others would expire. */
 static void adopt_all(struct adoption *adoption)
 {
     enum { HELPERS = 8 };
@@ -180,7 +180,7 @@ static void adopt_all(struct adoption *adoption)
     }
 }
 
-/* Adopts sandboxes with a session or a result, and removes every other container. */
+/* Adopts sandboxes with a session or a result, and removes all other containers. */
 static void adopt(struct cbx_executor *e, const struct cbx_sandbox_config *config)
 {
     char label[128];
@@ -218,7 +218,7 @@ static int make_instance(struct cbx_executor *e, const uint8_t seed[CBX_INSTANCE
     return failed;
 }
 
-/* With the lock held. */
+/* Call it with the lock held. */
 static int open_engine(struct cbx_executor *e, struct cbx_err *err)
 {
     uint8_t seed[CBX_INSTANCE_SEED_BYTES];
@@ -244,7 +244,8 @@ static int open_engine(struct cbx_executor *e, struct cbx_err *err)
     memcpy(config.secret, e->instance.secret, sizeof(config.secret));
     e->pool = cbx_pool_new(e->engine, &config, &e->config.pool);
     adopt(e, &config);
-    if (e->audit != NULL && read_outcomes(e, err) != 0) { /* of one that was still ending */
+    /* actions of an executor that was still ending */
+    if (e->audit != NULL && read_outcomes(e, err) != 0) {
         cbx_log(CBX_LOG_ERROR, "outcomes of the executor before this one: %s", err->text);
     }
     cbx_instance_reap(e->config.state_dir, e->engine);
@@ -268,7 +269,7 @@ int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_
     return failed;
 }
 
-/* Sandboxes exist only once there is a pool. */
+/* Sandboxes exist only after the pool was created. */
 void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox)
 {
     struct cbx_executor *e = executor;
@@ -278,7 +279,7 @@ void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox)
     }
 }
 
-/* At the end sessions are given up, but what runs in them goes on for the next executor. */
+/* At the end sessions are detached, and their runs continue for the next executor. */
 static bool has_run(void *context, const char *decision)
 {
     struct cbx_executor *e = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the executor needs once it serves; everything else is refused. */
+ * Grants the files and calls that the executor needs while it serves; all others are refused. */
 #include "gateway/executor/executor_confine.h"
 
 #include "docker/engine/engine.h"
@@ -35,7 +35,8 @@ int cbx_executor_confine(const char *state_dir, const char *docker_host, struct 
         grant(&grants, state_dir, true);
     } /* else every call that needs it fails, with the reason */
     if (needs.tcp) {
-        /* The resolver's files are replaced by renaming, so a grant of the files would not last. */
+        /* The resolver's files are replaced by renaming, so grants of the files would become
+         * stale. */
         grant(&grants, "/etc", false);
         grant(&grants, "/run/systemd/resolve", false);
     }

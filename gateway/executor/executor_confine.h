@@ -5,11 +5,11 @@
 
 #include "policies/base/err.h"
 
-/* From now on the process, which must not have threads yet, can open files below the state directory
- * only (which is made when it is missing; NULL = none), and connect to Unix sockets. With an engine over TCP
- * (`docker_host`, or $DOCKER_HOST) it can also connect over TCP and UDP, read /etc for the resolution of
- * names, and read the folder of the certificates. No programs, no processes, no listening. Cannot be
- * undone. CBX_EIO: the executor must then not serve. */
+/* Restricts the process, which must not have threads yet: it can open only files below the state
+ * directory (created if missing; NULL = none), and connect to Unix sockets. With an engine over
+ * TCP (`docker_host`, or $DOCKER_HOST) it can also connect over TCP and UDP, read /etc for the
+ * resolution of names, and read the folder of the certificates. No programs, no processes, no
+ * listening. Cannot be undone. CBX_EIO: the executor must then not serve. */
 int cbx_executor_confine(const char *state_dir, const char *docker_host, struct cbx_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the executor share; no other folder includes it. */
+ * Declarations shared by the files of the executor; no other folder includes it. */
 #ifndef CBX_GATEWAY_EXECUTOR_EXECUTOR_INTERNAL_H
 #define CBX_GATEWAY_EXECUTOR_EXECUTOR_INTERNAL_H
 
@@ -29,12 +29,13 @@ struct cbx_executor {
     struct cbx_executor_config config;
     struct cbx_executor_secrets secrets;
     struct cbx_policy_history policies;
-    struct cbx_grants grants; /* unchanged once requests are served */
-    pthread_mutex_t lock;     /* of everything below but sessions and health */
+    struct cbx_grants grants; /* unchanged after the first request is served */
+    pthread_mutex_t lock;     /* protects all members below except sessions and health */
     struct cbx_audit *audit;
-    struct cbx_audit_keeper *keeper; /* of its heads, opened before the confinement; NULL = none */
-    char keeper_problem
-        [CBX_ERR_TEXT_BYTES]; /* why there is none, when there should be; else empty */
+    /* keeper of the log's heads, opened before the confinement; NULL = none */
+    struct cbx_audit_keeper *keeper;
+    /* reason why the configured keeper could not be opened; else empty */
+    char keeper_problem[CBX_ERR_TEXT_BYTES];
     struct cbx_engine *engine;
     struct cbx_pool *pool;
     struct cbx_instance instance;
@@ -42,28 +43,33 @@ struct cbx_executor {
     struct cbx_import_cache imports;
     struct cbx_sha256 voucher_key; /* known after its first use */
     bool has_voucher_key;
-    struct cbx_turns *turns; /* of programs: config.max_runs at the same time */
+    /* turns of programs: at most config.max_runs run at the same time */
+    struct cbx_turns *turns;
     struct cbx_layers *layers;
-    struct cbx_turns *installs; /* of installers: config.max_installs at the same time */
-    int unrecorded;             /* actions whose outcome is being recorded, or to be */
+    /* turns of installers: at most config.max_installs at the same time */
+    struct cbx_turns *installs;
+    int unrecorded; /* number of actions whose outcome is not recorded yet */
     struct cbx_outcomes *outcomes;
-    char name[33]; /* of the instance, from when the audit log is opened */
+    char name[33]; /* name of the instance, set when the audit log is opened */
     bool stopping;
     struct cbx_sessions *sessions;
     struct cbx_health health;
-    /* Runs whose sandbox was not adopted, as this executor could not redact their output. Written while the pool is opened. */
+    /* Runs whose sandbox was not adopted, because this executor could not redact their output.
+     * Written while the pool is opened. */
     char withheld[CBX_WITHHELD_MAX][CBX_NAME_MAX + 1];
     atomic_size_t withheld_count;
-    atomic_uint_fast64_t refusals[CBX_REFUSALS]; /* of the guard, since this executor started */
+    /* number of the guard's refusals since this executor started */
+    atomic_uint_fast64_t refusals[CBX_REFUSALS];
 };
 
-/* The client of one call (the front, through its connection), as its run sees it. */
+/* The state of one call's client (the front, through its connection) during its run. */
 enum cbx_client_state {
     CBX_CLIENT_ATTACHED = 0, /* the run is cancelled when the client disconnects */
     CBX_CLIENT_DETACHED,     /* the run continues when the client disconnects */
-    CBX_CLIENT_GONE,     /* a detached run's client has disconnected: no event is sent any more */
-    CBX_CLIENT_NO_REPLY, /* closed without an answer, as if the executor had been killed before the
-                                run began: the front has the source judged again */
+    CBX_CLIENT_GONE,         /* a detached run's client has disconnected: no more events are sent */
+    /* closed without a reply, as if the executor had been killed before the run began: the front
+     * has the source judged again */
+    CBX_CLIENT_NO_REPLY,
 };
 
 /* One call that is being served. */
@@ -71,67 +77,75 @@ struct cbx_executor_request {
     struct cbx_executor *executor;
     int fd;
     enum cbx_client_state client;
-    int ahead; /* how many runs the client was told are before it; -1 = nothing yet */
-    struct cbx_ticket ticket;     /* queued from admission until the run begins or fails */
-    struct cbx_sha256 ledger;     /* of the session, when the call failed with CBX_ESTALE */
-    struct cbx_sandbox *one_shot; /* while a run is in it: cancelling the run ends the sandbox */
-    struct cbx_outlet outlet;     /* of its events */
-    /* The run whose events are sent, for the audit log. A run that an earlier executor began has no
-     * permit here, and its events are replayed from the first one: a refusal may be recorded twice. */
+    int ahead; /* number of runs before this one, as last sent to the client; -1 = none sent */
+    struct cbx_ticket ticket; /* queued from admission until the run begins or fails */
+    struct cbx_sha256 ledger; /* ledger of the session, if the call failed with CBX_ESTALE */
+    /* set while it has a run: cancelling the run ends the sandbox */
+    struct cbx_sandbox *one_shot;
+    struct cbx_outlet outlet; /* outlet of its events */
+    /* The run whose events are sent, for the audit log. A resumed run of an earlier executor has
+     * no permit here, and its events are replayed from the first one: a refusal may be recorded
+     * twice. */
     struct {
         const char *decision, *session, *principal;
         const struct cbx_permit *permit;
-        const json_t *claims; /* an object that has those of the client; NULL = none */
+        const json_t *claims; /* object with the client's claims; NULL = none */
     } run;
 };
 
-/* Opens the audit log; opens the engine and the pool and adopts sandboxes. The first call does
- * it, later ones return what is there. CBX_ESTATE when the executor is stopping. */
+/* cbx_executor_audit opens the audit log; cbx_executor_pool opens the engine and the pool and
+ * adopts sandboxes. The first call opens, later calls return the same objects. CBX_ESTATE if the
+ * executor is stopping. */
 int cbx_executor_audit(struct cbx_executor *e, struct cbx_audit **out, struct cbx_err *err);
 int cbx_executor_pool(struct cbx_executor *e, struct cbx_pool **out, struct cbx_err *err);
 
-/* True once the executor ends. */
+/* True after the executor began to end. */
 bool cbx_executor_is_stopping(struct cbx_executor *e);
 
-/* The key of digests that are kept in sandboxes. There must be a pool. */
+/* Returns the key of digests that sandboxes store. The pool must exist. */
 struct cbx_str cbx_executor_key(const struct cbx_executor *e);
 
-/* True when the result of this run is withheld: its program had other values of variables than this executor. There must be a pool. */
+/* True if the result of this run is withheld: its program had other values of variables than
+ * this executor. The pool must exist. */
 bool cbx_executor_withholds(const struct cbx_executor *e, const char *run);
 
-/* Counts actions whose outcome is not in the audit log yet: the executor's end waits for them. */
+/* Counts actions whose outcome is not in the audit log yet: the executor waits for them before
+ * it ends. */
 void cbx_executor_count_unrecorded(struct cbx_executor *e, int change);
 
-/* Writes the outcomes that the log did not take, and those of actions that an executor before this one left. */
+/* Writes outcomes that could not be written before, and outcomes of actions that an earlier
+ * executor left. */
 void cbx_executor_tend_outcomes(struct cbx_executor *e);
 
-/* The last time, before this executor exits: what still runs is for the next one. */
+/* Writes outcomes before this executor exits: running actions are left to the next executor. */
 void cbx_executor_leave_outcomes(struct cbx_executor *e);
 
-/* How long sandboxes live without this executor. */
+/* Returns the time that sandboxes live without this executor. */
 int64_t cbx_executor_lease_ms(const struct cbx_executor *e);
 
-/* True when a session or the pool has this container; for struct cbx_reap. */
+/* True if a session or the pool has this container; for struct cbx_reap. */
 bool cbx_executor_has(void *executor, const char *id);
 
-/* Records what the guard refused in the sandbox of a session after its last run, before the sandbox is discarded. */
+/* Records the guard's refusals in a session's sandbox after its last run, before the sandbox is
+ * discarded. */
 void cbx_executor_record_late(struct cbx_executor *e, struct cbx_sandbox *sandbox);
 
-/* Disposes of a sandbox that is not used any more; a cbx_discard_fn for cbx_sessions_new. */
+/* Disposes of an unused sandbox; a cbx_discard_fn for cbx_sessions_new. */
 void cbx_executor_discard(void *executor, struct cbx_sandbox *sandbox);
 
-/* Serves the call that comes through the connection, in the calling thread, and closes it. */
+/* Serves the call on the connection, in the calling thread, and closes the connection. */
 void cbx_executor_serve(struct cbx_executor *e, int fd);
 
 /* --- executor_run.c --------------------------------------------------------------------------- */
 
-/* Sends an answer without fields. */
+/* Sends a reply without fields. */
 int cbx_executor_send_reply(struct cbx_executor_request *r, enum cbx_reply reply);
 
-/* --- run_outcome.c ------------------------------------------------------------------------------ */
+/* --- run_outcome.c ---------------------------------------------------------------------------- */
 
-/* Sends the result of a run, records its outcome as that of the action, and waits until the client has stored it: false when that did not
- * say so. Neither the client nor the next run waits for the record. The run counts as recorded then. */
+/* Sends the result of a run, records it as the outcome of the action, and waits until the client
+ * has stored it: false if the client did not acknowledge it. Neither the client nor the next run
+ * waits for the record. The run counts as recorded then. */
 bool cbx_executor_send_result(struct cbx_executor_request *r, struct cbx_audit *audit,
                               const char *run_id, const char *action,
                               const struct cbx_result *result);
@@ -145,45 +159,48 @@ void cbx_executor_record_failure(struct cbx_executor_request *r, struct cbx_audi
 
 /* The bytes of the call `submit`; borrowed from them. */
 struct cbx_submitted {
-    struct cbx_str text;     /* what may run */
+    struct cbx_str text;     /* the text that may run */
     struct cbx_str input;    /* the beginning of its standard input */
-    bool has_input, streams; /* it has one; more of it comes (`feed`) */
+    bool has_input, streams; /* it has a standard input; the call `feed` sends the rest */
 };
 
-/* Divides them. CBX_EPROTO, and CBX_ETOOBIG for an input that no sandbox takes. */
+/* Splits the bytes. CBX_EPROTO, and CBX_ETOOBIG for an input that no sandbox accepts. */
 int cbx_executor_read_submitted(const struct cbx_submit_args *args, struct cbx_str bytes,
                                 struct cbx_submitted *out, struct cbx_err *err);
 
-/* Adds the length and the hash of the input to the decision, which is on disk before anything runs. Those of one that comes while the program
- * runs are in the outcome alone. */
+/* Adds the length and the hash of the input to the decision, which is on disk before anything
+ * runs. For input that arrives while the program runs, only the outcome has them. */
 void cbx_executor_describe_input(const struct cbx_submitted *submitted, json_t *decision);
 
 /* --- run_mounts.c ----------------------------------------------------------------------------- */
 
-/* Opens the folders of the host that a decision has in "mounts", under its policy. Errors as cbx_host_mounts_open_on. */
+/* Opens the folders of the host in a decision's "mounts", under its policy. Errors as
+ * cbx_host_mounts_open_on. */
 int cbx_executor_open_mounts(struct cbx_executor *e, const json_t *sealed,
                              struct cbx_host_mounts *out, struct cbx_err *err);
 
-/* Before the decision is recorded: opens the folders of a sandbox that is to be made, and adds what is, or will be, mounted to the
- * decision's JSON as "mounted": of a run in a session, or a file for it, what is mounted there. Nothing where there are no mounts and where nothing will
+/* Called before the decision is recorded: opens the folders for a new sandbox, and adds its
+ * present or future mounts to the decision's JSON as "mounted"; for a run in a session, or a
+ * file for it, the mounts of the session's sandbox. No effect without mounts, or if nothing will
  * run. */
 int cbx_executor_prepare_mounts(struct cbx_executor *e, struct cbx_sealed *sealed,
                                 struct cbx_host_mounts *out, struct cbx_err *err);
 
 /* --- run_events.c ----------------------------------------------------------------------------- */
 
-/* The sink of a run's events: names the rules of refusals, records them, and sends everything to the client without
- * secrets. Borrows the request. */
+/* Returns the sink of a run's events: it names the rules of refusals, records them, and sends
+ * every event to the client with secrets replaced. Borrows the request. */
 struct cbx_sink cbx_executor_sink(struct cbx_executor_request *r);
 
-/* The run is over: sends what was held back, and replaces secrets in the result's error. */
+/* Called after the run: sends the output that was held back, and replaces secrets in the
+ * result's error. */
 void cbx_executor_end_output(struct cbx_executor_request *r, struct cbx_result *result);
 
-/* What a failure to send means: a detached run continues after its client disconnects; an attached one fails with
- * its sink. Returns the result for the run. */
+/* Handles a failure to send: a detached run continues after its client disconnects; an attached
+ * one fails with its sink. Returns the result for the run. */
 int cbx_executor_note_failure(struct cbx_executor_request *r, int failed);
 
-/* The calls with several answers. `bytes` are those of `submit` (executor.def). */
+/* The calls with several replies. `bytes` are the bytes of `submit` (executor.def). */
 int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_args *args,
                         struct cbx_str bytes, struct cbx_err *err);
 int cbx_executor_resume(struct cbx_executor_request *r, const struct cbx_resume_args *args,

@@ -26,7 +26,7 @@ void cbx_health_init(struct cbx_health *health)
 }
 
 /* Records the outcome of an attempt: `failed` is 0 or a code, with its reason in `err`. A change
- * is written to the log, once. */
+ * is logged once. */
 static void note_health(struct cbx_health *health, enum cbx_health_part part, int failed,
                         const struct cbx_err *err)
 {
@@ -66,9 +66,9 @@ static void probe_engine(struct cbx_executor *e)
     enum { PING_MS = 2000 };
     struct cbx_pool *pool;
     struct cbx_err err = { 0 };
-    int failed = cbx_executor_pool(e, &pool, &err); /* sets e->engine for good */
+    int failed = cbx_executor_pool(e, &pool, &err); /* sets e->engine permanently */
     if (failed == CBX_ESTATE) {
-        return; /* the executor is stopping, which says nothing about the engine */
+        return; /* the executor is stopping, which is no statement about the engine */
     }
     if (!failed) {
         failed = cbx_engine_ping(e->engine, PING_MS, &err);
@@ -76,13 +76,13 @@ static void probe_engine(struct cbx_executor *e)
     note_health(&e->health, CBX_HEALTH_ENGINE, failed, &err);
 }
 
-/* A full disk, a read-only file system and a directory that was removed all refuse a block. */
+/* A full disk, a read-only file system and a removed directory all fail to write a block. */
 static int write_block(const char *state_dir, struct cbx_err *err)
 {
     static const char block[4096];
     CBX_AUTO_FD fd = open(state_dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
-        return 0; /* this file system has no unnamed files; the next record shows it */
+        return 0; /* this file system has no unnamed files; the next record shows a failure */
     }
     if (fd < 0 || write(fd, block, sizeof(block)) != (ssize_t)sizeof(block)) {
         return cbx_fail(err, CBX_EAUDIT, "nothing can be written to the state directory: %s",
@@ -117,7 +117,7 @@ void cbx_executor_probe(struct cbx_executor *e, int64_t max_age_ms)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-/* After a failure nothing tells what the next attempt gives, so it counts until one is made. */
+/* A failed attempt counts as failure until a sandbox is made. */
 static bool can_make(struct cbx_health *health, const struct cbx_pool_stats *s)
 {
     pthread_mutex_lock(&health->lock);
@@ -194,7 +194,8 @@ static void describe_process(struct cbx_executor *e, json_t *into)
                                   turns.principals));
 }
 
-/* How many records the syslog server has not got: those behind the cursor that the forwarding process keeps. */
+/* Writes the number of records that the syslog server has not received: the records after the
+ * forwarding process's cursor. */
 static void describe_forwarding(struct cbx_executor *e, json_t *into)
 {
     enum { DIGITS = 20 };
@@ -210,10 +211,11 @@ static void describe_forwarding(struct cbx_executor *e, json_t *into)
                         json_pack("{s:I}", "behind", (json_int_t)(last > sent ? last - sent : 0)));
 }
 
-/* Whether heads of the audit log are kept, and how many records are behind the last one. */
+/* Writes whether heads of the audit log are kept, and the number of records after the last kept
+ * head. */
 static void describe_heads(struct cbx_executor *e, json_t *into)
 {
-    struct cbx_audit_keeper_state state = { .failures = 1 }; /* to open the place */
+    struct cbx_audit_keeper_state state = { .failures = 1 }; /* failure to open the place */
     if (e->config.audit_heads == NULL) {
         return;
     }

@@ -104,7 +104,8 @@ static void describe(const struct cbx_policies *from, const struct cbx_policies 
     }
 }
 
-/* A log that cannot be written stops what follows, not this: the new set may be the stricter one. */
+/* If the log cannot be written, later actions fail but the reload continues: the new set may be
+ * the stricter one. */
 static void record(struct cbx_executor *e, const struct cbx_policies *before,
                    const struct cbx_policies *after)
 {
@@ -120,7 +121,7 @@ static void record(struct cbx_executor *e, const struct cbx_policies *before,
     }
 }
 
-/* Who may call, and how, is another one now: the record has the hash of all of it. */
+/* The reload may change callers and their rights: the record has the hash of the complete set. */
 static int reload_identity(struct cbx_executor *e, struct cbx_str bytes, struct cbx_err *err)
 {
     char hex[CBX_SHA256_HEX + 1];

@@ -41,9 +41,10 @@ static void maintain(struct cbx_executor *e, int64_t now, int64_t *renewed, int6
     enum { PROBE_MS = 5000 };
     cbx_executor_probe(e, PROBE_MS);
     if (now - *reaped >= cbx_executor_lease_ms(e) / 2) {
-        enum { COMMIT_S = 1200 }; /* an image that is being made is not younger */
+        enum { COMMIT_S = 1200 }; /* an image commit in progress is younger */
         *reaped = now;
-        size_t removed; /* a sandbox that is being made is in no table yet: only old ones */
+        /* a sandbox in creation is in no table yet: only old ones are removed */
+        size_t removed;
         struct cbx_reap reap = { .instance = e->instance.name,
                                  .age_s = cbx_executor_lease_ms(e) / 1000,
                                  .keeps = cbx_executor_has,
@@ -63,7 +64,7 @@ static void *housekeep(void *context)
         struct cbx_pool *pool;
         struct cbx_err err;
         cbx_executor_pool(e, &pool, &err); /* adopts sandboxes before the first request */
-        struct cbx_audit *audit; /* and has the outcomes of actions that have none recorded */
+        struct cbx_audit *audit;           /* records the outcomes of actions that have none */
         cbx_executor_audit(e, &audit, &err);
     }
     for (;;) {
@@ -105,7 +106,8 @@ static void flush_audit(struct cbx_executor *e)
     }
 }
 
-/* The last record of this executor: a place that does not answer does not hold up its end. */
+/* Keeps the head of this executor's last record; a place that does not respond does not delay
+ * its end. */
 static void keep_last_head(struct cbx_executor *e)
 {
     enum { WAIT_MS = 2000 };
@@ -117,7 +119,8 @@ static void keep_last_head(struct cbx_executor *e)
     }
 }
 
-/* Opens the place of kept heads, which `serve` has tried before it forked. When it is gone since, runs go on, and the health says so. */
+/* Opens the place of kept heads, which `serve` checked before it forked. If it is missing now,
+ * runs continue, and the health reports it. */
 static void open_keeper(struct cbx_executor *e)
 {
     uint8_t seed[CBX_INSTANCE_SEED_BYTES];
@@ -139,7 +142,7 @@ static void open_keeper(struct cbx_executor *e)
     }
 }
 
-/* Waits a moment until the outcomes of the runs that have ended are recorded. */
+/* Waits briefly until the outcomes of the ended runs are recorded. */
 static void await_runs(struct cbx_executor *e)
 {
     enum { WAIT_MS = 3000, STEP_MS = 5 };
@@ -150,13 +153,14 @@ static void await_runs(struct cbx_executor *e)
         running = e->unrecorded;
         pthread_mutex_unlock(&e->lock);
         if (running > 0) {
-            flush_audit(e); /* an outcome would wait for the next decision */
+            flush_audit(e); /* an outcome would otherwise wait for the next decision */
             nanosleep(&step, NULL);
         }
     }
 }
 
-/* Waits until the installers are gone: each sees within a fraction of a second that the executor ends, and removes its container. */
+/* Waits until the installers have ended: each detects within a fraction of a second that the
+ * executor ends, and removes its container. */
 static void await_installs(struct cbx_executor *e)
 {
     enum { WAIT_MS = 5000, STEP_MS = 20 };
@@ -171,16 +175,16 @@ static void await_installs(struct cbx_executor *e)
 
 static int stop_pipe[2] = { -1, -1 };
 
-/* The master, and the client that waits for it, need not wait any more: all is recorded and every sandbox
- * was told to end, or an engine that does not answer holds that up. stderr belongs to that client, so it is
- * replaced by a descriptor that cannot be written. */
+/* Releases the master, and the client that waits for it: all records are written and every
+ * sandbox is being ended, or an engine that does not respond delays this. stderr belongs to that
+ * client, so it is replaced by a descriptor that cannot be written. */
 static void release_master(int control)
 {
     dup2(stop_pipe[0], STDERR_FILENO);
     shutdown(control, SHUT_RDWR);
 }
 
-/* Limits the end of an executor; `context` is the executor's control socket. */
+/* Limits the time of an executor's end; `context` is the executor's control socket. */
 static void *limit_end(void *context)
 {
     enum { RELEASE_S = 1, END_S = 20 };
@@ -188,7 +192,8 @@ static void *limit_end(void *context)
     nanosleep(&(struct timespec){ .tv_sec = RELEASE_S }, NULL);
     release_master(*control);
     nanosleep(&(struct timespec){ .tv_sec = END_S - RELEASE_S }, NULL);
-    _exit(0); /* the next gateway on the state directory removes what is left (instance.h) */
+    /* the next gateway on the state directory removes remaining containers (instance.h) */
+    _exit(0);
 }
 
 /* Removes the sandboxes that no later executor may adopt; the others exist until their leases
@@ -197,8 +202,8 @@ static void end(struct cbx_executor *e, int control)
 {
     enum { LOCK_MS = 2000 };
     if (!cbx_mutex_lock_ms(&e->lock, LOCK_MS)) {
-        _exit(0); /* a thread waits for the engine or for the executor before this one: there is no
-                     sandbox yet */
+        /* a thread waits for the engine or for the previous executor: no sandbox exists yet */
+        _exit(0);
     }
     e->stopping = true;
     struct cbx_pool *pool = e->pool;
@@ -255,9 +260,9 @@ static bool read_secrets(int fd, struct cbx_executor_secrets *out)
     return whole;
 }
 
-/* Waits for the first call, unless sandboxes are to be adopted or made before. False when the executor
- * is to end. The confinement grants the state directory, so it must exist then, and `codebox mcp` makes
- * none before its first call. */
+/* Waits for the first call, unless sandboxes must be adopted or prewarmed before. False if the
+ * executor must end. The confinement grants the state directory, so it must exist then, and
+ * `codebox mcp` creates none before its first call. */
 static bool await_work(int control, const struct cbx_executor_config *config)
 {
     struct pollfd ready[] = { { .fd = control, .events = POLLIN },
@@ -268,7 +273,7 @@ static bool await_work(int control, const struct cbx_executor_config *config)
     return n > 0 && ready[1].revents == 0;
 }
 
-/* Of this process's log. */
+/* The redactor of this process's log. */
 static const struct cbx_redactor *log_redactor;
 
 static void clean_line(char *line, size_t size)
@@ -279,7 +284,7 @@ static void clean_line(char *line, size_t size)
     snprintf(line, size, "%s", clean.overflow ? "" : clean.p);
 }
 
-/* The keys of issuers, of the executor's own fetches. The front tells how fetches go. */
+/* Starts the executor's own fetches of issuers' keys. The front reports the state of fetches. */
 static int start_keys(const struct cbx_executor_config *config, int channel, struct cbx_err *err)
 {
     if (config->identity == NULL) {
@@ -293,8 +298,8 @@ static int start_keys(const struct cbx_executor_config *config, int channel, str
 _Noreturn void cbx_executor_main(const struct cbx_executor_channels *channels,
                                  const struct cbx_executor_config *config)
 {
-    /* A front that was taken over may open any number of connections. Each run that waits has a thread: the rest is for
-     * calls that do not wait. */
+    /* A compromised front may open any number of connections. Each waiting run has a thread: the
+     * remaining threads are for calls that do not wait. */
     enum { THREADS_MAX = 2048, WAITING_MAX = 1536, OWN_WAITING_MAX = 1024 };
     static struct cbx_executor e;
     const int control = channels->control;

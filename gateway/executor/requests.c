@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Serves the calls of executor.def but runs (executor_run.c). Each has a function serve_NAME; how it is
- * prepared and dispatched follows from its row. */
+ * Serves the calls of executor.def except runs (executor_run.c). Each call has a function
+ * serve_NAME; its row determines its preparation and dispatch. */
 #include "docker/sandbox/container.h"
 #include "gateway/executor/callers.h"
 #include "gateway/executor/executor_internal.h"
@@ -32,7 +32,7 @@ static int answer_done(struct cbx_executor_request *r, struct cbx_err *err)
 
 static void answer_error(struct cbx_executor_request *r, int code, const struct cbx_err *err)
 {
-    if (err->detail[0] != '\0') { /* for the operator; the caller gets the text alone */
+    if (err->detail[0] != '\0') { /* for the operator; the caller receives only the text */
         cbx_log(CBX_LOG_WARNING, "%s: %s", err->text, err->detail);
     }
     cbx_metric_count(CBX_METRIC_ERRORS, cbx_str_of(cbx_code_name(code)), CBX_STR(""));
@@ -41,7 +41,7 @@ static void answer_error(struct cbx_executor_request *r, int code, const struct 
     CBX_AUTO_MEM char *detail = cbx_grants_clean(&r->executor->grants, err->detail);
     json_object_set_new(header, "code", json_integer(code));
     json_object_set_new(header, "retry_s", json_integer(err->retry_s));
-    /* A text that was cut to fit may end in half a character. */
+    /* A truncated text may end within a UTF-8 sequence. */
     json_object_set_new(header, "text", cbx_json_text(cbx_str_of(text)));
     json_object_set_new(header, "detail", cbx_json_text(cbx_str_of(detail)));
     if (code == CBX_ESTALE) {
@@ -67,7 +67,7 @@ static int serve_resume(struct cbx_executor_request *r, const struct cbx_resume_
     return cbx_executor_resume(r, args, err);
 }
 
-/* The front cannot seal, so all that it can record by itself is a denial. */
+/* The front cannot seal, so the only decision that it can record by itself is a denial. */
 static int serve_record_failure(struct cbx_executor_request *r,
                                 const struct cbx_record_failure_args *args, struct cbx_str source,
                                 struct cbx_err *err)
@@ -160,7 +160,8 @@ static int serve_interrupt(struct cbx_executor_request *r, const struct cbx_inte
     return answer_done(r, err);
 }
 
-/* A run is queued until it has begun, and then in its session: the second look finds one that began meanwhile. */
+/* A run is queued until it has begun, and is in its session after that: the second search finds
+ * a run that began in between. */
 static int serve_cancel(struct cbx_executor_request *r, const struct cbx_cancel_args *args,
                         struct cbx_str bytes, struct cbx_err *err)
 {
@@ -249,7 +250,7 @@ static int serve_contents(struct cbx_executor_request *r, const struct cbx_conte
     if (cbx_kernel_at(i) == NULL) {
         return cbx_fail(err, CBX_EINVAL, "there is no such kernel");
     }
-    int failed = cbx_executor_pool(r->executor, &pool, err); /* sets the engine for good */
+    int failed = cbx_executor_pool(r->executor, &pool, err); /* sets the engine permanently */
     if (failed) {
         return failed;
     }
@@ -282,8 +283,7 @@ static int serve_find_layer(struct cbx_executor_request *r, const struct cbx_fin
 
 /* --- calls in a session that no run is in ----------------------------------------------------- */
 
-/* Records a change of a session that no decision stands for, before it is made. Takes the
- * reference. */
+/* Records a change of a session that has no decision, before the change. Takes the reference. */
 static int record(struct cbx_executor *e, const char *type, json_t *body, struct cbx_err *err)
 {
     CBX_AUTO_JSON owned = body;
@@ -295,8 +295,8 @@ static int record(struct cbx_executor *e, const char *type, json_t *body, struct
     return cbx_audit_append(audit, type, owned, NULL, err);
 }
 
-/* The front, which sees the line with its next look at the file, cancels what it is about. The line is first: a log that cannot be written
- * must not keep what is to end running. */
+/* The front reads the file periodically and cancels the runs that the line names. The line is
+ * written first: a log that cannot be written must not keep these runs running. */
 static int serve_stop(struct cbx_executor_request *r, const struct cbx_stop_args *args,
                       struct cbx_str bytes, struct cbx_err *err)
 {
@@ -393,8 +393,8 @@ static int serve_reset(struct cbx_executor_request *r, struct cbx_sandbox *sandb
     return answer_done(r, err);
 }
 
-/* Data: code is never loaded from it. A file that code may be loaded from comes with a decision
- * (submit). */
+/* The file is data: code is never loaded from it. A file that code may be loaded from comes with
+ * a decision (submit). */
 static int record_upload(struct cbx_executor *e, const struct cbx_put_file_args *args,
                          struct cbx_str bytes, struct cbx_err *err)
 {
@@ -507,7 +507,7 @@ static int serve_delete_file(struct cbx_executor_request *r, struct cbx_sandbox 
     return answer_done(r, err);
 }
 
-/* Enters the session of a caller that is proved, once no run is in it. Leave it with cbx_sessions_leave. */
+/* Enters the session of a verified caller when it has no run. Leave it with cbx_sessions_leave. */
 static int enter_idle(struct cbx_executor_request *r, struct cbx_str id, struct cbx_str principal,
                       struct cbx_str proof, struct cbx_session **session,
                       struct cbx_sandbox **sandbox, struct cbx_err *err)
@@ -579,8 +579,8 @@ static int (*const dispatch[])(struct cbx_executor_request *, const json_t *, st
 #undef CBX_CALL_END
 };
 
-/* A call that fails while the executor stops may succeed in the next one: without an answer the
- * front sends it there, as it does when the executor is killed. */
+/* A call that fails while the executor stops may succeed in the next one: without a reply the
+ * front sends it there, as it does after the executor was killed. */
 bool cbx_executor_is_stopping(struct cbx_executor *e)
 {
     pthread_mutex_lock(&e->lock);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The writing side of the audit log. Threads leave their records in a queue; the first one that
- * finds no other writing writes for all of them: lock the file, catch up with what other processes
- * appended, chain, write, fdatasync. Then the records are durable and their threads go on; a thread
- * of the log signs the head, and unlocks the file for the next batch and for other processes. */
+ * The writing side of the audit log. Threads put their records into a queue; the first thread
+ * that finds no other writing writes for all of them: lock the file, read records that other
+ * processes appended, chain, write, fdatasync. Then the records are durable and the threads
+ * continue; a thread of the log signs the head, and unlocks the file for the next batch and for
+ * other processes. */
 #include "gateway/executor/audit/audit_internal.h"
 
 #include "gateway/executor/heads/audit_keeper.h"
@@ -64,9 +65,8 @@ int cbx_audit_commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, s
     if (cbx_audit_write(audit->fd, cbx_buf_str(&text), audit->size) < 0 ||
         fdatasync(audit->fd) < 0) {
         failed = cbx_audit_fail_io(audit, err, "write");
-        /* Nothing half done: what is there of the batch goes. If even that fails, the next
-         * writer finds a torn tail, or whole records that were never signed, of actions that
-         * never began. */
+        /* Removes the partly written batch. If this fails too, the next writer finds a torn
+         * tail, or whole records that were never signed, of actions that never began. */
         if (ftruncate(audit->fd, audit->size) < 0) {
             audit->size = -1;
         }
@@ -78,8 +78,8 @@ int cbx_audit_commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, s
     return 0;
 }
 
-/* Signs the head of what was committed last. Without it the records are durable, but the next
- * reader finds them unsigned; so the next batch is refused until the head can be written. */
+/* Signs the head of the last commit. On failure the records are durable, but the next reader
+ * finds them unsigned; so the next batch is refused until the head can be written. */
 static int sign(struct cbx_audit *audit, struct cbx_err *err)
 {
     int failed = 0;
@@ -119,8 +119,8 @@ static void *sign_batches(void *context)
     return NULL;
 }
 
-/* With audit->lock held, and the file locked: the head is signed by the signer thread, or here
- * when there is none. */
+/* Passes the head to the signer thread, or signs it here if there is no such thread. Call it
+ * with audit->lock held and the file locked. */
 static void hand_to_signer(struct cbx_audit *audit)
 {
     if (!audit->signer_started) {
@@ -146,7 +146,8 @@ static int commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, stru
         return failed;
     }
     if (audit->head_behind && audit->size < 0) {
-        audit->head_behind = false; /* another process went on; what is unsigned is noted */
+        /* another process appended; its writer notes the unsigned records */
+        audit->head_behind = false;
     }
     if (audit->head_behind) {
         failed = sign(audit, err);
@@ -160,8 +161,8 @@ static int commit(struct cbx_audit *audit, struct cbx_audit_pending *batch, stru
     return failed;
 }
 
-/* Called with the lock held; releases it while it writes. When the batch is written, `writing`
- * stays set until the signer has unlocked the file. */
+/* Writes the queued records. Called with the lock held; releases it while it writes. After the
+ * write, `writing` stays set until the signer has unlocked the file. */
 static void write_batch(struct cbx_audit *audit)
 {
     struct cbx_audit_pending *batch = audit->first;
@@ -177,8 +178,8 @@ static void write_batch(struct cbx_audit *audit)
         hand_to_signer(audit);
     }
     while (batch != NULL) {
-        struct cbx_audit_pending *next =
-            batch->next; /* its owner may leave as soon as state is set */
+        /* the record's owner may return as soon as `state` is set */
+        struct cbx_audit_pending *next = batch->next;
         batch->err = err;
         if (batch->too_large && !failed) {
             cbx_fail(&batch->err, CBX_EAUDIT,
@@ -241,7 +242,8 @@ int cbx_audit_append(struct cbx_audit *audit, const char *type, const json_t *bo
     return failed;
 }
 
-/* The two records are of one batch, in this order, unless another thread takes the first one alone. */
+/* Appends both records in one batch, in this order, unless another thread writes the first one
+ * alone. */
 static int append_both(struct cbx_audit *audit, const json_t *decision, const json_t *approval,
                        uint64_t *seq, struct cbx_err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Records by which a person explains what a verification reports. */
+ * Records by which an operator explains findings of a verification. */
 #include "gateway/executor/audit/audit_internal.h"
 
 #include <inttypes.h>

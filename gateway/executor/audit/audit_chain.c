@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The form of one audit record and of the signed head. */
+ * The format of one audit record and of the signed head. */
 #include "gateway/executor/audit/audit_chain.h"
 
 #include "gateway/executor/audit/audit.h"
@@ -70,7 +70,7 @@ int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body,
     struct cbx_sha256 hash = cbx_sha256_of(cbx_buf_str(&text));
     json_object_set_new(record, "hash", hex(&hash));
     cbx_buf_reset(
-        &text); /* with its hash it must fit too, or it could be written and never be read */
+        &text); /* the line with its hash must fit too, or a written record could not be read */
     if (cbx_json_write(&text, record) != 0 || cbx_buf_add_char(&text, '\n') != 0 ||
         cbx_buf_add(out, cbx_buf_str(&text)) != 0) {
         return CBX_ETOOBIG;
@@ -81,8 +81,8 @@ int cbx_chain_add(struct cbx_chain *chain, const char *type, const json_t *body,
     return 0;
 }
 
-/* Checks that the hash is that of the record without its member "hash", and that the line has
- * exactly the form that cbx_chain_add writes. */
+/* Checks that the hash is the hash of the record without its member "hash", and that the line
+ * has exactly the format of cbx_chain_add. */
 static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *hash,
                       struct cbx_err *err)
 {
@@ -111,8 +111,8 @@ static int check_hash(json_t *record, struct cbx_str line, struct cbx_sha256 *ha
 
 /* --- checking without parsing ----------------------------------------------------------------- */
 
-/* What follows the body in every line that was written here: the members are sorted, and none
- * but the body holds a text of others. */
+/* The members after the body, in every line of this writer: members are sorted, and only the
+ * body has text from other sources. */
 struct tail {
     struct cbx_str hash, prev, seq, time, type;
 };
@@ -127,7 +127,7 @@ static bool take(struct cbx_str *left, const char *literal)
     return true;
 }
 
-/* Up to the next of `ends`, which is not taken. */
+/* Takes the text up to the next of `ends`, which stays. */
 static struct cbx_str take_until(struct cbx_str *left, char end)
 {
     const char *at = memchr(left->p, end, left->len);
@@ -151,7 +151,7 @@ static bool read_tail(struct cbx_str left, struct tail *out)
     ok = ok && take(&left, "\",\"type\":\"");
     t.type = take_until(&left, '"');
     ok = ok && take(&left, "\"");
-    (void)take(&left, ",\"v\":1"); /* records of version 0 have none */
+    (void)take(&left, ",\"v\":1"); /* records of version 0 have no such field */
     ok = ok && take(&left, "}") && left.len == 0;
     if (ok) {
         *out = t;
@@ -159,7 +159,8 @@ static bool read_tail(struct cbx_str left, struct tail *out)
     return ok;
 }
 
-/* Finds the tail from the line's end. In a JSON text its beginning cannot stand inside a string. */
+/* Finds the tail from the line's end. The beginning of the tail cannot occur inside a JSON
+ * string. */
 static bool find_tail(struct cbx_str line, size_t *at, struct tail *out)
 {
     enum { TAIL_MAX = 400 };
@@ -171,7 +172,7 @@ static bool find_tail(struct cbx_str line, size_t *at, struct tail *out)
            read_tail(cbx_str_sub(line, *at, line.len), out);
 }
 
-/* SHA-256 over the line without its member "hash". */
+/* Returns the SHA-256 of the line without its member "hash". */
 static struct cbx_sha256 hash_without(struct cbx_str line, size_t at, struct cbx_str hash,
                                       struct cbx_buf *scratch)
 {
@@ -248,7 +249,7 @@ int cbx_chain_check(struct cbx_chain *chain, struct cbx_str line, json_t **recor
     return 0;
 }
 
-/* "1 SEQ HASH": what the signature is over. */
+/* Writes "1 SEQ HASH": the signed text. */
 static void format_head(const struct cbx_chain *chain, char out[128])
 {
     char text[CBX_SHA256_HEX + 1];
@@ -296,7 +297,7 @@ int cbx_chain_open(struct cbx_str head, EVP_PKEY *key, struct cbx_chain *out, st
 {
     struct cbx_chain chain = { 0 };
     char text[128];
-    format_head(&chain, text); /* for its length, which is always the same */
+    format_head(&chain, text); /* for its length, which is constant */
     size_t len = strlen(text);
     uint8_t signature[SIGNATURE_BYTES];
     if (head.len != len + 1 + 2 * SIGNATURE_BYTES + 1 || head.p[len] != ' ' ||

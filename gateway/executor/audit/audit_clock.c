@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * Whether the clock may be used to judge the age of records. Somebody who sets it ahead has old files removed by an ordinary call. */
+ * Checks that the clock can be used to compute the age of records. An attacker who sets the
+ * clock ahead would have old files removed by an ordinary call. */
 #include "gateway/executor/audit/audit_files.h"
 #include "gateway/executor/audit/audit_internal.h"
 
 #include <inttypes.h>
 
-/* On the way through the current file. */
+/* State of the walk through the current file. */
 struct clock_walk {
-    struct cbx_chain chain; /* with the time of the last record */
+    struct cbx_chain chain; /* position, with the time of the last record */
     struct cbx_buf scratch;
     char *line;
     size_t size;
-    uint64_t jump; /* the number of a record far from the one before it; 0 = none */
+    /* number of a record with a large time difference to its predecessor; 0 = none */
+    uint64_t jump;
     int64_t jump_ms;
 };
 
@@ -51,13 +53,13 @@ static void read_current(struct cbx_audit *audit, struct clock_walk *w)
     while (f != NULL && (n = getline(&w->line, &w->size, f)) > 0 && w->line[n - 1] == '\n') {
         struct cbx_str line = { .p = w->line, .len = (size_t)n - 1 };
         if (!cbx_chain_follow(&w->chain, line, &w->scratch, &record)) {
-            return; /* `verify` says why */
+            return; /* `verify` reports the error */
         }
         take_record(w, line, &record);
     }
 }
 
-/* Whole days, else hours, else seconds. */
+/* Writes a duration in whole days, else hours, else seconds. */
 static void format_span(int64_t ms, char out[40])
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The end of the audit log, as a writer finds it: the last record, what a killed writer left, the
- * signed head. */
+ * The end of the audit log as a writer finds it: the last record, the remains of a killed
+ * writer, the signed head. */
 #include "gateway/executor/audit/audit_internal.h"
 
 #include "gateway/executor/audit/audit_files.h"
@@ -64,8 +64,8 @@ char *cbx_audit_read_range(int fd, off_t from, off_t to)
     return bytes;
 }
 
-/* The last whole line of a file of the log ends at *end (its '\n' included; 0 = there is none) and
- * begins at *begin. */
+/* Finds the last whole line of a file of the log: it ends at *end (its '\n' included; 0 = no
+ * such line) and begins at *begin. */
 static int find_last_line(struct cbx_audit *audit, int fd, off_t size, off_t *begin, off_t *end,
                           struct cbx_err *err)
 {
@@ -88,8 +88,8 @@ static int find_last_line(struct cbx_audit *audit, int fd, off_t size, off_t *be
     return 0;
 }
 
-/* The number and hash of the record in [begin, end), which the next record follows. Whether it
- * fits the records before it is for `verify` to find; a last line that is no record is an error. */
+/* Reads the number and hash of the record in [begin, end), the predecessor of the next record.
+ * `verify` checks its chain to earlier records; a last line that is no record is an error. */
 static int read_position(struct cbx_audit *audit, int fd, off_t begin, off_t end,
                          struct cbx_chain *out, struct cbx_err *err)
 {
@@ -135,7 +135,7 @@ int cbx_audit_closed_position(struct cbx_audit *audit, struct cbx_chain *out, st
     return read_position(audit, fd, begin, end, out, err);
 }
 
-/* Takes the last record as what the next one follows. */
+/* Uses the last record as the predecessor of the next one. */
 static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, struct cbx_err *err)
 {
     struct cbx_chain chain = { 0 };
@@ -153,9 +153,9 @@ static int adopt_last_line(struct cbx_audit *audit, off_t begin, off_t end, stru
     return failed;
 }
 
-/* Under the file lock. A log that is behind its head was cut, and appending would hide that, so it
- * is an error. A log that is ahead of its head was left by a crash between the two, or has records
- * written by another program: that is noted. */
+/* Under the file lock. A log with fewer records than its head was truncated, and appending would
+ * hide that, so it is an error. A log with more records than its head was left by a crash
+ * between the two writes, or has records of another program: they are noted. */
 static int check_head(struct cbx_audit *audit, struct cbx_remains *remains, struct cbx_err *err)
 {
     char text[512];
@@ -206,8 +206,8 @@ int cbx_audit_read_end(struct cbx_audit *audit, off_t bytes, off_t *end,
     return check_head(audit, remains, err);
 }
 
-/* Under the file lock: brings chain and size up to date. A torn tail is cut; what remains of others
- * is noted in the next batch. */
+/* Under the file lock: updates chain and size. Cuts a torn tail; the next batch notes the
+ * remains of other writers. */
 int cbx_audit_catch_up(struct cbx_audit *audit, struct cbx_remains *remains, struct cbx_err *err)
 {
     struct stat status;

@@ -26,7 +26,7 @@ void cbx_audit_file_name(uint64_t first, char out[CBX_AUDIT_NAME_BYTES])
     }
 }
 
-/* The number in a name; 0 when it is no name of a closed file. */
+/* Returns the number in a name; 0 if it is not the name of a closed file. */
 static uint64_t number_of(const char *name)
 {
     char digits[DIGITS + 1], again[CBX_AUDIT_NAME_BYTES];
@@ -46,7 +46,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* True when there is room. */
+/* Returns true if the array has room. */
 static bool add(struct cbx_audit_files *files, uint64_t first)
 {
     if (files->count >= CBX_AUDIT_FILES_MAX) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The signing key of the audit log: made at first use, replaced on request. While it is replaced, the
- * new one waits in KEY_NEW; the head that is signed with it shows that the change holds. */
+ * The signing key of the audit log: created at first use, replaced on request. During a
+ * replacement the new key is in KEY_NEW; a head signed with it proves that the replacement is
+ * valid. */
 #include "gateway/executor/audit/audit_files.h"
 #include "gateway/executor/audit/audit_internal.h"
 
@@ -17,7 +18,7 @@
 #define KEY_NEW CBX_AUDIT_KEY ".new"
 #define PUB_NEW CBX_AUDIT_PUB ".new"
 
-/* For writing; NULL and errno. */
+/* Opens a file for writing; NULL and errno. */
 static FILE *create_at(int dir, const char *name)
 {
     CBX_AUTO_FD fd = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_EXCL, 0600);
@@ -26,7 +27,7 @@ static FILE *create_at(int dir, const char *name)
     return f;
 }
 
-/* -1 and errno. */
+/* Returns 0; -1 and errno. */
 static int write_private(int dir, const char *name, EVP_PKEY *key)
 {
     CBX_AUTO_FILE f = create_at(dir, name);
@@ -38,7 +39,7 @@ static int write_private(int dir, const char *name, EVP_PKEY *key)
 
 static int write_public(int dir, EVP_PKEY *key)
 {
-    unlinkat(dir, PUB_NEW, 0); /* of a crash */
+    unlinkat(dir, PUB_NEW, 0); /* left by a crash */
     CBX_AUTO_FILE f = create_at(dir, PUB_NEW);
     return f != NULL && PEM_write_PUBKEY(f, key) == 1 && fflush(f) == 0 && fsync(fileno(f)) == 0
                ? renameat(dir, PUB_NEW, dir, CBX_AUDIT_PUB)
@@ -66,7 +67,8 @@ static int fail_key(const char *state_dir, const char *why, struct cbx_err *err)
     return CBX_EAUDIT;
 }
 
-/* Has anything been logged? With the lock of the log. Could not tell: yes, for a new key is for a new log alone. */
+/* True if the log has a file. Call it with the log's lock. True also if this cannot be
+ * determined, because only a new log may get a new key. */
 static bool has_log(const struct cbx_audit *audit)
 {
     struct stat log, head;
@@ -127,7 +129,7 @@ int cbx_audit_open_key(struct cbx_audit *audit, const char *state_dir, struct cb
     return make_key(audit, state_dir, err);
 }
 
-/* Takes the key when it signed this head. */
+/* Takes the key if it signed this head. */
 static bool take(struct cbx_audit *audit, EVP_PKEY *key, struct cbx_str head)
 {
     struct cbx_chain chain;
@@ -172,12 +174,12 @@ static json_t *describe(EVP_PKEY *from, EVP_PKEY *to, uint8_t new_key[CBX_AUDIT_
     return json_pack("{s:s,s:s,s:s}", "old", old_hex, "new", new_hex, "signature", signature);
 }
 
-/* Under the lock. Each step leaves a log that verifies: the record is of the old key, the head from
- * then on of the new one. */
+/* Under the lock. The log verifies after each step: the old key signs the record, the new key
+ * signs the head from then on. */
 static int replace(struct cbx_audit *audit, EVP_PKEY *key, json_t *body, struct cbx_err *err)
 {
     struct cbx_audit_pending record = { .type = "key", .body = body };
-    unlinkat(audit->dir, KEY_NEW, 0); /* of a crash */
+    unlinkat(audit->dir, KEY_NEW, 0); /* left by a crash */
     if (write_private(audit->dir, KEY_NEW, key) < 0 || fsync(audit->dir) < 0) {
         return cbx_audit_fail_io(audit, err, "key");
     }
@@ -208,7 +210,7 @@ int cbx_audit_replace_key(const char *state_dir, struct cbx_str principal, struc
     if (failed) {
         return failed;
     }
-    struct cbx_remains remains; /* the key in use is that which signed the head */
+    struct cbx_remains remains; /* the key in use is the one that signed the head */
     failed = cbx_audit_catch_up(audit, &remains, err);
     EVP_PKEY *key = failed ? NULL : EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
     CBX_AUTO_JSON body = key != NULL ? describe(audit->key, key, public_key) : NULL;
@@ -218,7 +220,7 @@ int cbx_audit_replace_key(const char *state_dir, struct cbx_str principal, struc
     if (!failed) {
         json_object_set_new(body, "principal", cbx_json_text(principal));
         json_object_set_new(body, "reason", cbx_json_text(reason));
-        audit->size = -1; /* what a crash left is noted with the record */
+        audit->size = -1; /* the remains of a crash are noted with the record */
         failed = replace(audit, key, body, err);
     }
     flock(audit->fd, LOCK_UN);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Records of the audit log that are about the log: what a crash left, who explained it, files that
- * were removed, signing keys that were replaced. */
+ * Records of the audit log about the log: remains of a crash, their acknowledgement, removed
+ * files, replaced signing keys. */
 #include "gateway/executor/audit/audit_notes.h"
 
 #include "gateway/executor/audit/audit_internal.h"
@@ -62,7 +62,7 @@ void cbx_audit_note_time(struct cbx_str time, struct cbx_str line, uint64_t seq,
 {
     int64_t before, now;
     struct cbx_str last = cbx_str_of(report->last_time);
-    /* Times have one form, in which they sort as texts: those in order are not read. */
+    /* Times have one format, in which they sort as texts: ordered times are not parsed. */
     bool ordered = time.len == last.len && memcmp(time.p, last.p, time.len) >= 0;
     if (!ordered && cbx_chain_time(last, &before) && cbx_chain_time(time, &now) &&
         before - now > CBX_AUDIT_CLOCK_TOLERANCE_MS) {
@@ -80,7 +80,7 @@ static bool read_key_text(const json_t *body, const char *name, uint8_t out[CBX_
            cbx_hex_decode(text, out, CBX_AUDIT_PUBLIC_BYTES);
 }
 
-/* A key that this key signed takes its place. */
+/* A key that the trusted key signed becomes the trusted key. */
 static bool note_key(struct cbx_audit_notes *notes, const json_t *body, uint64_t seq)
 {
     uint8_t from[CBX_AUDIT_PUBLIC_BYTES], to[CBX_AUDIT_PUBLIC_BYTES];
@@ -103,7 +103,7 @@ static bool note_key(struct cbx_audit_notes *notes, const json_t *body, uint64_t
     return true;
 }
 
-/* A crash right after the record of a change left the key before it in use. */
+/* After a crash right after the record of a change, the previous key stayed in use. */
 static void revert_key(struct cbx_audit_notes *notes, const json_t *body)
 {
     uint64_t from = (uint64_t)json_integer_value(json_object_get(body, "unsigned_from"));

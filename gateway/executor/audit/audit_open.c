@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A new log begins with the head of no record, synced together with the names of the files: from
+/* Writes the head of a new log, for no record, synced together with the names of the files: from
  * then on a missing head is an error. */
 static int begin_head(struct cbx_audit *audit, int dir, struct cbx_err *err)
 {
@@ -24,7 +24,8 @@ static int begin_head(struct cbx_audit *audit, int dir, struct cbx_err *err)
     if (log.st_size > 0 || head.st_size > 0) {
         return 0;
     }
-    CBX_AUTO_DONE(audit_files) files; /* with closed files, a head that is gone is an error too */
+    /* if there are closed files, a missing head is an error too */
+    CBX_AUTO_DONE(audit_files) files;
     int failed = cbx_audit_files_list(dir, &files, err);
     if (failed || files.count > 0) {
         return failed;

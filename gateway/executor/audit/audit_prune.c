@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Removing old files of the audit log: first a record names them, with what the log goes on from,
- * then they are removed, the oldest first. After a crash in between the record names files that are
- * still there; the next call names and removes them again. */
+ * Removal of old files of the audit log: first a record names them, with the position that the
+ * log continues from, then they are removed, the oldest first. After a crash in between the
+ * record names files that still exist; the next call names and removes them again. */
 #include "gateway/executor/audit/audit_files.h"
 #include "gateway/executor/audit/audit_internal.h"
 #include "gateway/executor/audit/audit_reader.h"
@@ -22,17 +22,18 @@ struct pruning {
     struct cbx_buf scratch;
     char *line;
     size_t size;
-    json_t *files; /* of the record */
+    json_t *files; /* list of files for the record */
     uint64_t first;
-    uint64_t
-        forwarded; /* the last record that a syslog server has got; UINT64_MAX = there is none */
+    /* number of the last record that a syslog server has received; UINT64_MAX = there is no
+     * server */
+    uint64_t forwarded;
     bool waits;
 };
 
-/* What a file is, as the record names it. */
+/* Properties of a file, as the record has them. */
 struct closed {
     uint64_t first, last, bytes;
-    int64_t time_ms; /* of its last record */
+    int64_t time_ms; /* time of its last record */
     struct cbx_sha256 sha256;
 };
 
@@ -51,7 +52,7 @@ static int read_start(struct pruning *p, FILE *f, uint64_t first)
     return 0;
 }
 
-/* Follows the chain through a file. -1 = it is not whole. */
+/* Follows the chain through a file. -1 = the file is not whole. */
 static int read_records(struct pruning *p, FILE *f, EVP_MD_CTX *sum, struct closed *out)
 {
     ssize_t n;
@@ -104,7 +105,7 @@ static void describe(struct pruning *p, const struct closed *file)
                             (json_int_t)file->bytes, "sha256", hash, "last_hash", last));
 }
 
-/* The oldest files whose last record is old enough. */
+/* Collects the oldest files whose last record is old enough. */
 static int collect(struct pruning *p, const struct cbx_audit_files *files, struct cbx_err *err)
 {
     for (size_t i = 0; i < files->count && i < FILES_PER_RECORD; i++) {
@@ -161,7 +162,7 @@ static int remove_files(struct pruning *p, struct cbx_err *err)
     return 0;
 }
 
-/* A cursor that is none counts as the start: nothing was forwarded. */
+/* A malformed cursor counts as the start: nothing was forwarded. */
 static uint64_t read_forwarded(const struct cbx_audit *audit)
 {
     char digits[21] = "";

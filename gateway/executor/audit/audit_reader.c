@@ -15,8 +15,8 @@
 struct cbx_audit_reader {
     int dir;
     FILE *f;
-    uint64_t named;  /* the closed file that is read; 0 = the current one */
-    uint64_t closed; /* the last closed file that was read or left out */
+    uint64_t named;  /* number of the open closed file; 0 = the current file */
+    uint64_t closed; /* number of the last closed file that was read or skipped */
     uint64_t line_number;
     bool denied;
     char name[CBX_AUDIT_NAME_BYTES];
@@ -37,7 +37,7 @@ int cbx_audit_reader_new(const char *state_dir, uint64_t after, struct cbx_audit
         return failed;
     }
     struct cbx_audit_reader *reader = cbx_new(sizeof(*reader));
-    /* A file is left out when the one behind it begins before the wanted record, or with it. */
+    /* A file is skipped if its successor begins at or before the requested record. */
     for (size_t i = 0; i + 1 < files.count && files.first[i + 1] <= after + 1; i++) {
         reader->closed = files.first[i];
     }
@@ -57,7 +57,7 @@ void cbx_audit_reader_free(struct cbx_audit_reader *reader)
     free(reader);
 }
 
-/* The closed file behind those that were read; 0 = there is none. */
+/* Returns the number of the next closed file to read; 0 = none. */
 static uint64_t next_closed(const struct cbx_audit_reader *r)
 {
     CBX_AUTO_DONE(audit_files) files;
@@ -99,7 +99,7 @@ static bool open_next(struct cbx_audit_reader *r)
         r->denied = errno == EACCES;
         return false;
     }
-    if (next_closed(r) > 0) { /* what was opened is a later one */
+    if (next_closed(r) > 0) { /* the opened file is a later one */
         fclose(f);
         return open_next(r);
     }
@@ -111,7 +111,7 @@ static bool read_line(struct cbx_audit_reader *r, struct cbx_str *out)
 {
     ssize_t n = getline(&r->line, &r->size, r->f);
     if (n <= 0 || r->line[n - 1] != '\n') {
-        if (n > 0) { /* it is being written */
+        if (n > 0) { /* the line is being written */
             fseeko(r->f, -(off_t)n, SEEK_CUR);
         }
         clearerr(r->f);
@@ -130,7 +130,7 @@ static bool is_same(const struct cbx_audit_reader *r, const char *name)
            open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
 }
 
-/* The file that was the current one has been closed: what is its name? */
+/* Finds the new name of the former current file, which was closed. */
 static void find_name(struct cbx_audit_reader *r)
 {
     CBX_AUTO_DONE(audit_files) files;
@@ -167,11 +167,11 @@ bool cbx_audit_reader_next(struct cbx_audit_reader *r, struct cbx_str *out)
                 return false;
             }
             find_name(r);
-            if (read_line(r, out)) { /* written before it was closed */
+            if (read_line(r, out)) { /* the line was written before the file was closed */
                 return true;
             }
             if (r->named == 0) {
-                return false; /* it was removed */
+                return false; /* the file was removed */
             }
         }
         fclose(r->f);
@@ -179,7 +179,8 @@ bool cbx_audit_reader_next(struct cbx_audit_reader *r, struct cbx_str *out)
     }
 }
 
-/* Members are sorted, and behind "seq" no text of others stands: the last one is the record's. */
+/* Members are sorted, and no text from other sources follows "seq": the last "seq" is the
+ * record's. */
 uint64_t cbx_audit_line_seq(struct cbx_str line)
 {
     enum { TAIL_MAX = 200 };

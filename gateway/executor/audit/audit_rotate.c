@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Closing the current file of the audit log and beginning the next one. The file is renamed under
- * its lock; a process that locks it afterwards finds that its name leads elsewhere, and opens the new one.
- * A crash at any step leaves a log that goes on: without a current file it continues the newest
- * closed one, whose last record the signed head names. */
+ * Closing the current file of the audit log and beginning the next one. The file is renamed
+ * under its lock; a process that locks it afterwards finds another file under its name, and
+ * opens the new one. After a crash at any step the log continues: without a current file the
+ * next record continues the newest closed one, whose last record the signed head names. */
 #include "gateway/executor/audit/audit_internal.h"
 
 #include "gateway/executor/audit/audit_files.h"
@@ -80,7 +80,7 @@ int cbx_audit_lock(struct cbx_audit *audit, struct cbx_err *err)
     }
 }
 
-/* The number of the first record of the current file; 0 = it has none. */
+/* Returns the number of the first record of the current file; 0 = no record. */
 static uint64_t first_number(const struct cbx_audit *audit)
 {
     off_t size = audit->size < CBX_AUDIT_LINE_MAX ? audit->size : CBX_AUDIT_LINE_MAX;
@@ -95,7 +95,7 @@ static uint64_t first_number(const struct cbx_audit *audit)
     return seq > 0 ? (uint64_t)seq : 0;
 }
 
-/* -1 and errno. */
+/* Returns 0; -1 and errno. */
 static int close_current(struct cbx_audit *audit)
 {
     char name[CBX_AUDIT_NAME_BYTES];

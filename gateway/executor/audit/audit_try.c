@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Trying the audit log before a start: what a writer would find. */
+ * Checks the audit log before a start, with the steps of a writer. */
 #include "gateway/executor/audit/audit_internal.h"
 
 #include "gateway/executor/audit/audit_files.h"
@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* With the flags of a writer, for it must be possible to write; -1 in *out when the file is missing, which a writer would make. */
+/* Opens with a writer's flags, because the file must be writable; *out is -1 if the file is
+ * missing, since a writer would create it. */
 static int open_one(struct cbx_audit *audit, const char *name, int *out, off_t *bytes,
                     struct cbx_err *err)
 {
@@ -31,7 +32,7 @@ static int open_one(struct cbx_audit *audit, const char *name, int *out, off_t *
     return 0;
 }
 
-/* Under the lock of readers: a writer appends and signs under its own. */
+/* Under a shared lock: a writer appends and signs under its exclusive lock. */
 static int read_all(struct cbx_audit *audit, const char *state_dir, struct cbx_err *err)
 {
     struct cbx_remains remains = { 0 };
@@ -54,7 +55,7 @@ static int read_all(struct cbx_audit *audit, const char *state_dir, struct cbx_e
         return failed;
     }
     if (status.st_size == 0 && head == 0 && files.count == 0) {
-        return 0; /* a log that begins */
+        return 0; /* a new log */
     }
     return cbx_audit_read_end(audit, status.st_size, &end, &remains, err);
 }

@@ -14,23 +14,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* On the way through the log. */
+/* State of the walk through the log. */
 struct walk {
     int dir;
-    uint64_t closed; /* the last closed file that was read */
-    uint64_t first;  /* the number that the first record of the file being read should have */
-    uint64_t named;  /* its number by its name; 0 = the current file */
+    uint64_t closed; /* number of the last closed file that was read */
+    uint64_t first;  /* expected number of the first record of the current file of the walk */
+    uint64_t named;  /* number in the name of that file; 0 = the log's current file */
     uint64_t line_number;
     FILE *f;
     struct cbx_chain chain;
-    struct cbx_chain head;     /* as of the start: its record is looked out for */
-    struct cbx_sha256 at_head; /* the hash of that record */
+    struct cbx_chain head;     /* head at the start of the walk: its record is searched for */
+    struct cbx_sha256 at_head; /* hash of that record in the log */
     struct cbx_audit_notes notes;
     char *line;
     size_t size;
     struct cbx_buf scratch;
-    bool gap;                      /* the problem is one between files */
-    struct cbx_audit_heads *heads; /* kept elsewhere; NULL = none */
+    bool gap;                      /* true if the problem is a gap between files */
+    struct cbx_audit_heads *heads; /* heads kept elsewhere; NULL = none */
 };
 
 static void set_problem(const struct walk *w, struct cbx_audit_report *report, uint64_t line,
@@ -42,7 +42,7 @@ static void set_problem(const struct walk *w, struct cbx_audit_report *report, u
              text);
 }
 
-/* The line of a record in the current file, which is read last. */
+/* Returns the line of a record in the current file, which is read last. */
 static uint64_t line_of(const struct walk *w, uint64_t seq)
 {
     return seq >= w->first ? seq - w->first + 1 : 1;
@@ -50,8 +50,8 @@ static uint64_t line_of(const struct walk *w, uint64_t seq)
 
 /* --- the head --------------------------------------------------------------------------------- */
 
-/* Reads the head and, with a key, checks its signature. *present: there is a head, whether it is
- * right or not. */
+/* Reads the head and, with a key, checks its signature. *present: true if a head exists, valid
+ * or not. */
 static int read_head(int dir, const uint8_t *public_key, struct cbx_chain *head, bool *present,
                      struct cbx_err *err)
 {
@@ -103,7 +103,7 @@ static void check_head(const struct walk *w, const struct cbx_chain *head,
     }
 }
 
-/* The key that follows from the trusted one must have signed the head. */
+/* The key derived from the trusted one must have signed the head. */
 static int open_head(const struct walk *w, const char *state_dir, const uint8_t *pinned,
                      struct cbx_chain *head, bool *present, struct cbx_err *err)
 {
@@ -132,7 +132,7 @@ static int open_head(const struct walk *w, const char *state_dir, const uint8_t 
 
 /* --- the records ------------------------------------------------------------------------------ */
 
-/* The next record; false sets the problem. */
+/* Checks the next record; false sets the problem. */
 static bool check_record(struct walk *w, struct cbx_str line, struct cbx_audit_report *report)
 {
     struct cbx_err err;
@@ -164,8 +164,8 @@ static bool check_record(struct walk *w, struct cbx_str line, struct cbx_audit_r
     return true;
 }
 
-/* Checks record after record, to the end of the file or to the first that is wrong. A line without
- * its end is left for the next call. */
+/* Checks all records up to the end of the file or the first error. A line without its end is
+ * left for the next call. */
 static bool check_records(struct walk *w, struct cbx_audit_report *report)
 {
     ssize_t n;
@@ -185,7 +185,7 @@ static bool check_records(struct walk *w, struct cbx_audit_report *report)
 
 /* --- the start of the log --------------------------------------------------------------------- */
 
-/* What the first record of a file says that it follows. */
+/* Reads the predecessor that the first record of a file names. */
 static bool read_start(FILE *f, struct cbx_chain *out)
 {
     CBX_AUTO_MEM char *line = NULL;
@@ -202,7 +202,7 @@ static bool read_start(FILE *f, struct cbx_chain *out)
            cbx_sha256_from_hex(cbx_json_str(json_object_get(record, "prev")), &out->hash);
 }
 
-/* Does a record of this file name what was removed? */
+/* True if a record of this file names the removed files. */
 static bool is_pruned_by(struct walk *w, FILE *f, const struct cbx_chain *start)
 {
     ssize_t n;
@@ -213,8 +213,8 @@ static bool is_pruned_by(struct walk *w, FILE *f, const struct cbx_chain *start)
     return found;
 }
 
-/* The chain begins with record 1, or behind the files that a record 'pruned' of this log names. That
- * the record is one of the log shows later. */
+/* The chain begins with record 1, or after the files that a record 'pruned' of this log names. A
+ * later step checks that the record belongs to the log. */
 static void find_start(struct walk *w, const struct cbx_audit_files *files)
 {
     uint64_t first = files->count > 0 ? files->first[0] : 0;
@@ -235,7 +235,7 @@ static void find_start(struct walk *w, const struct cbx_audit_files *files)
 
 /* --- the files -------------------------------------------------------------------------------- */
 
-/* The closed file behind those that were read; 0 = there is none. */
+/* Finds the next closed file to read; 0 = none. */
 static int next_closed(const struct walk *w, uint64_t *out, struct cbx_audit_report *report,
                        struct cbx_err *err)
 {
@@ -293,7 +293,7 @@ static void check_closed(struct walk *w, uint64_t number, struct cbx_audit_repor
     }
 }
 
-/* With writers held up: what came meanwhile, and the end. */
+/* Reads the records appended meanwhile and the end of the log, while writers are blocked. */
 static void check_end(const char *state_dir, const uint8_t *pinned, struct walk *w,
                       struct cbx_audit_report *report)
 {
@@ -323,7 +323,7 @@ static bool is_current(const struct walk *w)
            open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
 }
 
-/* True when this was the end of the log; false when the file was closed meanwhile. */
+/* True at the end of the log; false if the file was closed meanwhile. */
 static bool check_current(const char *state_dir, const uint8_t *pinned, struct walk *w,
                           struct cbx_audit_report *report)
 {
@@ -345,8 +345,9 @@ static bool check_current(const char *state_dir, const uint8_t *pinned, struct w
     return end || report->line != 0;
 }
 
-/* A crash left the log between two files, and the next writer makes the new one; or a writer is about to make it. That one
- * may sign records of the new file before the head is read here: then the file is there behind that, and it is read. */
+/* The log has no current file: after a crash between two files, or while a writer creates the
+ * new one. That writer may sign records of the new file before the head is read here; then the
+ * new file exists, and it is read. */
 static int check_between(const char *state_dir, const uint8_t *pinned, struct walk *w, bool *end,
                          struct cbx_audit_report *report, struct cbx_err *err)
 {
@@ -365,7 +366,7 @@ static int check_between(const char *state_dir, const uint8_t *pinned, struct wa
     return 0;
 }
 
-/* One step: the next file. *end: there is nothing behind it. */
+/* Checks the next file. *end: true if no file follows. */
 static int check_next(const char *state_dir, const uint8_t *pinned, struct walk *w, bool *end,
                       struct cbx_audit_report *report, struct cbx_err *err)
 {
@@ -381,7 +382,8 @@ static int check_next(const char *state_dir, const uint8_t *pinned, struct walk 
     CBX_AUTO_FILE f = cbx_audit_file_open(w->dir, 0);
     int open_errno = f == NULL ? errno : 0;
     failed = next_closed(w, &meanwhile, report, err);
-    if (failed || meanwhile > 0) { /* what was opened is not the file behind those that were read */
+    /* the opened file is not the successor of the files read so far */
+    if (failed || meanwhile > 0) {
         return failed;
     }
     w->f = f;
@@ -448,7 +450,7 @@ int cbx_audit_verify_heads(const char *state_dir, const uint8_t *pinned,
     }
     int failed = 0;
     bool gap = true;
-    /* Files may be pruned while they are read; a gap that stays is one. */
+    /* Files may be pruned while they are read; only a gap in every try is an error. */
     for (int i = 0; i < TRIES && gap && !failed; i++) {
         struct walk walk = { .dir = dir, .heads = heads };
         cbx_buf_init(&walk.scratch, CBX_AUDIT_LINE_MAX);

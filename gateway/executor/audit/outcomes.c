@@ -22,26 +22,26 @@ enum state {
     ADMITTING, /* its decision may be recorded, or not */
     OPEN,      /* this executor carries it out */
     TAKEN,     /* its outcome is being recorded */
-    WAITING,   /* the log did not take `body` */
-    ASKED,     /* read from the log: permitted when its approval follows */
-    LEFT,      /* read from the log: permitted by an executor before this one */
+    WAITING,   /* writing `body` to the log failed */
+    ASKED,     /* read from the log: permitted if its approval follows */
+    LEFT,      /* read from the log: an earlier executor permitted it */
 };
 
 struct item {
     char decision[CBX_NAME_MAX + 1];
-    uint64_t seq; /* of the decision's record; 0 = not known yet */
+    uint64_t seq; /* number of the decision's record; 0 = not known yet */
     enum state state;
-    json_t *body; /* of the outcome that is recorded when nobody has another; NULL = none */
+    json_t *body; /* outcome to record if no other outcome comes; NULL = none */
 };
 
 struct cbx_outcomes {
     pthread_mutex_t lock;
     struct item *items; /* in no order */
     size_t count, size;
-    struct cbx_audit_reader *reader; /* of one thread at a time: cbx_outcomes_read */
-    bool full;                       /* and it was logged */
+    struct cbx_audit_reader *reader; /* used by one thread at a time: cbx_outcomes_read */
+    bool full;                       /* true after the full table was logged */
     bool persistent;
-    int64_t saved_ms; /* monotonic */
+    int64_t saved_ms; /* time of the last save, monotonic */
 };
 
 struct cbx_outcomes *cbx_outcomes_new(void)
@@ -78,9 +78,9 @@ json_t *cbx_outcome_json(const struct cbx_result *result, const char *decision, 
     return body;
 }
 
-/* --- the table, with the lock held -------------------------------------------------------------- */
+/* --- the table, with the lock held ------------------------------------------------------------ */
 
-/* From the end: what is looked for was mostly added last. */
+/* Searches from the end: most searches are for actions added last. */
 static struct item *find(struct cbx_outcomes *o, struct cbx_str decision)
 {
     for (size_t i = o->count; i > 0; i--) {
@@ -107,7 +107,7 @@ static void drop(struct cbx_outcomes *o, struct item *item)
     *item = o->items[--o->count];
 }
 
-/* --- what executors before this one left -------------------------------------------------------- */
+/* --- what executors before this one left ------------------------------------------------------ */
 
 static json_t *describe_loss(const json_t *body)
 {
@@ -119,7 +119,7 @@ static json_t *describe_loss(const json_t *body)
     return outcome;
 }
 
-/* Versions before this one recorded no instance: what they left is the persistent executor's. */
+/* Earlier versions recorded no instance: their actions belong to the persistent executor. */
 static bool is_of(const struct cbx_outcomes *o, const json_t *body, const char *instance)
 {
     const json_t *own = json_object_get(body, CBX_OUTCOMES_INSTANCE);
@@ -163,7 +163,8 @@ static void read_other(struct cbx_outcomes *o, const json_t *body, bool outcome)
     }
 }
 
-/* Only these types are parsed. The members behind a body have no text of others. */
+/* Only records of these types are parsed. The members after a body have no text from other
+ * sources. */
 static bool ends_in_type(struct cbx_str line, const char *type)
 {
     char text[64];
@@ -191,7 +192,7 @@ static void read_line(struct cbx_outcomes *o, struct cbx_str line, uint64_t seq,
     pthread_mutex_unlock(&o->lock);
 }
 
-/* Reads on to the end; the number of the last record. */
+/* Reads to the end of the log; returns the number of the last record. */
 static uint64_t read_on(struct cbx_outcomes *o, uint64_t after, const char *instance)
 {
     struct cbx_str line;
@@ -212,7 +213,8 @@ static uint64_t read_file(const char *state_dir)
     return f != NULL && fread(text, 1, SEQ_DIGITS, f) == SEQ_DIGITS ? strtoull(text, NULL, 10) : 0;
 }
 
-/* Decisions that asked, and got no approval. The record of an approval is of the same batch. */
+/* Drops decisions that asked and were not approved. The record of an approval is in the same
+ * batch. */
 static void drop_asked(struct cbx_outcomes *o)
 {
     pthread_mutex_lock(&o->lock);
@@ -237,7 +239,7 @@ int cbx_outcomes_read(struct cbx_outcomes *o, const char *state_dir, const char 
         return failed;
     }
     uint64_t last = read_on(o, after, instance);
-    if (after > last) { /* of another log than this one */
+    if (after > last) { /* the file is of another log */
         cbx_audit_reader_free(cbx_steal(&o->reader));
         failed = cbx_audit_reader_new(state_dir, 0, &o->reader, err);
         if (failed) {
@@ -249,7 +251,7 @@ int cbx_outcomes_read(struct cbx_outcomes *o, const char *state_dir, const char 
     return 0;
 }
 
-/* --- one action of this executor ---------------------------------------------------------------- */
+/* --- one action of this executor -------------------------------------------------------------- */
 
 void cbx_outcomes_begin(struct cbx_outcomes *o, const char *decision)
 {
@@ -316,9 +318,10 @@ void cbx_outcomes_defer(struct cbx_outcomes *o, const char *decision, json_t *bo
     pthread_mutex_unlock(&o->lock);
 }
 
-/* --- from time to time -------------------------------------------------------------------------- */
+/* --- from time to time ------------------------------------------------------------------------ */
 
-/* Takes one that waits; the body is borrowed from the item, which nobody else removes. */
+/* Takes an action in the state WAITING; the body is borrowed from the item, which no other
+ * thread removes. */
 static bool take_waiting(struct cbx_outcomes *o, char decision[CBX_NAME_MAX + 1], json_t **body)
 {
     bool found = false;
@@ -369,7 +372,7 @@ size_t cbx_outcomes_retry(struct cbx_outcomes *o, struct cbx_audit *audit)
     return cbx_outcomes_waiting(o);
 }
 
-/* The next one that was left and that nothing carries on becomes one that waits. */
+/* Moves the next action in the state LEFT without a running sandbox to WAITING. */
 static bool lose_next(struct cbx_outcomes *o, size_t *at, cbx_outcomes_lives *lives, void *context)
 {
     char decision[CBX_NAME_MAX + 1];
@@ -426,8 +429,8 @@ bool cbx_outcomes_is_due(struct cbx_outcomes *o)
 void cbx_outcomes_save(struct cbx_outcomes *o, const struct cbx_audit *audit, const char *state_dir)
 {
     static const char fresh[] = CBX_OUTCOMES_FILE ".new";
-    uint64_t seq =
-        cbx_audit_last_seq(audit); /* before the table: what is permitted later is behind it */
+    /* before the table is read: actions permitted later have higher numbers */
+    uint64_t seq = cbx_audit_last_seq(audit);
     bool known = seq > 0;
     char text[SEQ_DIGITS + 2];
     pthread_mutex_lock(&o->lock);

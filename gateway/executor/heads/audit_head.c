@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The form of a kept head. */
+ * The format of a kept head. */
 #include "gateway/executor/heads/audit_head.h"
 
 #include "policies/base/hex.h"
@@ -43,7 +43,7 @@ int cbx_audit_head_sign(const struct cbx_audit_head *head, EVP_PKEY *key,
     return 0;
 }
 
-/* The next part of the line, up to the space behind it. */
+/* Takes the next field of the line, up to the next space. */
 static struct cbx_str take(struct cbx_str *left, size_t chars)
 {
     struct cbx_str part = cbx_str_sub(*left, 0, chars);
@@ -84,7 +84,7 @@ bool cbx_audit_head_read(struct cbx_str line, struct cbx_audit_head *out)
         return false;
     }
     snprintf(head.instance, sizeof(head.instance), "%.*s", CBX_STR_ARG(instance));
-    format(&head, again); /* one head has one text: also its spaces and its time */
+    format(&head, again); /* a head has exactly one text, including its spaces and its time */
     if (!cbx_str_equal(cbx_str_of(again), cbx_str_sub(line, 0, CBX_AUDIT_HEAD_TEXT)) ||
         line.p[CBX_AUDIT_HEAD_TEXT] != ' ') {
         return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Kept heads: what was read, sorted by record, and what a walk through the log met. Reading: audit_heads_read.c. */
+ * Kept heads: the heads that were read, sorted by record, and their records in a walk through
+ * the log. Reading: audit_heads_read.c. */
 #include "gateway/executor/heads/audit_heads_internal.h"
 
 #include "policies/base/hex.h"
@@ -56,7 +57,7 @@ void cbx_audit_heads_start(struct cbx_audit_heads *heads, const struct cbx_chain
     for (; heads->next < heads->count && heads->items[heads->next].chain.seq <= start->seq;
          heads->next++) {
         struct cbx_head_item *item = &heads->items[heads->next];
-        /* The record 'pruned' names the hash of the last one. */
+        /* The record 'pruned' has the hash of the last removed record. */
         bool pruned = item->chain.seq < start->seq || is_of(item, start);
         item->state = pruned ? CBX_HEAD_PRUNED : CBX_HEAD_DIFFERS;
     }
@@ -94,8 +95,9 @@ static void describe(const struct cbx_audit_heads *heads, const struct cbx_head_
     cbx_hex_encode(heads->keys[item->key].bytes, CBX_AUDIT_PUBLIC_BYTES, out->key);
 }
 
-/* Instances that are this log's: that of the state directory, and each in whose name a key of the log signed. A head of one of them that another
- * key signed is not of another log. */
+/* Marks the instances of this log: the instance of the state directory, and each instance that a
+ * head signed by the log's key names. A head of such an instance with another key's signature is
+ * not from another log. */
 static void find_own(struct cbx_audit_heads *heads, const char *instance)
 {
     for (size_t i = 0; i < heads->instance_count; i++) {
@@ -142,7 +144,7 @@ static int fail_foreign(const struct cbx_audit_heads *heads, const struct cbx_he
                     place.key);
 }
 
-/* One head of this log. */
+/* Counts one head of this log. */
 static int count(const struct cbx_audit_heads *heads, struct cbx_head_item *item,
                  const struct cbx_audit_report *log, struct cbx_audit_heads_report *out,
                  struct cbx_err *err)

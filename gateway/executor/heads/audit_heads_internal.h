@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * What the files of kept heads share. */
+ * Declarations shared by the files of kept heads. */
 #ifndef CBX_GATEWAY_EXECUTOR_HEADS_AUDIT_HEADS_INTERNAL_H
 #define CBX_GATEWAY_EXECUTOR_HEADS_AUDIT_HEADS_INTERNAL_H
 
 #include "gateway/executor/heads/audit_heads.h"
 
 enum cbx_head_state {
-    CBX_HEAD_UNMET = 0, /* the walk has not come to its record */
+    CBX_HEAD_UNMET = 0, /* the walk has not reached its record */
     CBX_HEAD_MATCHES,
     CBX_HEAD_DIFFERS,
     CBX_HEAD_PRUNED /* its record is before the first one of the log */
@@ -15,7 +15,7 @@ enum cbx_head_state {
 struct cbx_head_item {
     struct cbx_chain chain;
     int64_t time_ms;
-    uint32_t line; /* of its source, 1-based */
+    uint32_t line; /* line in its source, 1-based */
     uint16_t source, key, instance;
     uint8_t state; /* enum cbx_head_state */
 };
@@ -39,7 +39,7 @@ struct cbx_audit_heads {
         bool own;
     } instances[CBX_AUDIT_HEADS_KEYS_MAX];
     size_t instance_count;
-    /* The source that is fed. */
+    /* The source that is being read. */
     char line[CBX_AUDIT_HEADS_LINE_MAX];
     size_t line_len;
     uint32_t line_number;

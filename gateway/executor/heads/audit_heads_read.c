@@ -110,7 +110,8 @@ static int add_head(struct cbx_audit_heads *heads, struct cbx_str line, struct c
     return 0;
 }
 
-/* Is this the beginning of a head, or of the mark? Nothing but the characters of a head, and too few of them. */
+/* True if the text may be the beginning of a head, or of the mark: only characters of a head,
+ * and too few of them. */
 static bool is_torn(struct cbx_str text)
 {
     if (text.len >= CBX_AUDIT_HEAD_CHARS) {
@@ -124,7 +125,7 @@ static bool is_torn(struct cbx_str text)
     return torn;
 }
 
-/* `ended`: with its '\n'. */
+/* `ended`: true if the line had its '\n'. */
 static int take_line(struct cbx_audit_heads *heads, bool ended, struct cbx_err *err)
 {
     struct cbx_str line = { .p = heads->line, .len = heads->line_len };
@@ -249,7 +250,7 @@ static int fail_kind(const char *name, mode_t mode, const char *allowed, struct 
     return cbx_fail(err, CBX_EINVAL, "'%.200s' is %s, allowed is %s", name, found, allowed);
 }
 
-/* A file of a folder: never a link out of it, and nothing that blocks. */
+/* Reads a file of a folder: never through a link, and without blocking. */
 static int read_entry(struct cbx_audit_heads *heads, int folder, const char *path, const char *name,
                       struct cbx_err *err)
 {
@@ -305,7 +306,8 @@ int cbx_audit_heads_read(struct cbx_audit_heads *heads, const char *path, struct
     if (stat(path, &status) < 0) {
         return cbx_fail(err, CBX_EIO, "the kept heads '%.200s': %s", path, strerror(errno));
     }
-    if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) { /* opening a device may act */
+    /* opening a device may have effects */
+    if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
         return fail_kind(path, status.st_mode,
                          "a regular file, a folder, a URL, or '-' for standard input", err);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Keeping heads. Lines are appended and never changed: that works on an append-only file, an interrupted write costs the last line alone, and
- * the next one says that it was torn. */
+ * Keeping heads. Lines are appended and never changed: this works with an append-only file; an
+ * interrupted write damages only the last line, and the next one has the mark that it was torn. */
 #include "gateway/executor/heads/audit_keeper.h"
 
 #include "gateway/executor/heads/audit_heads.h"
@@ -25,20 +25,20 @@
 enum { RETRY_MS = 5000 };
 
 struct cbx_audit_keeper {
-    int fd; /* of the file or the socket */
+    int fd; /* descriptor of the file or the socket */
     bool file;
-    char place[160];            /* for messages */
-    struct sockaddr_un address; /* of the socket */
+    char place[160];            /* description of the place, for messages */
+    struct sockaddr_un address; /* address of the socket */
     char host[256];
     char instance[CBX_AUDIT_INSTANCE_CHARS + 1];
     int64_t interval_ms;
     pthread_t thread;
     bool started;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects all members below */
     pthread_cond_t changed;
-    struct cbx_chain chain; /* offered last */
+    struct cbx_chain chain; /* position offered last */
     EVP_PKEY *key;
-    int64_t due_ms; /* monotonic: not before */
+    int64_t due_ms; /* earliest time of the next attempt, monotonic */
     bool urgent, closing, busy;
     uint64_t attempts;
     struct cbx_audit_keeper_state state;
@@ -46,7 +46,7 @@ struct cbx_audit_keeper {
 
 /* --- the place -------------------------------------------------------------------------------- */
 
-/* The socket's path; NULL = the place is a folder. */
+/* Returns the socket's path; NULL = the place is a folder. */
 static const char *socket_of(const char *place)
 {
     if (strcmp(place, "syslog") == 0) {
@@ -144,7 +144,7 @@ static int begin_file(struct cbx_audit_keeper *k, const char *path, struct cbx_e
     }
     failed = check_file(&status, name, err);
     if (!failed) {
-        fsync(folder); /* the name */
+        fsync(folder); /* makes the name durable */
         k->file = true;
         k->fd = cbx_fd_steal(&fd);
     }
@@ -204,7 +204,8 @@ static int append(struct cbx_audit_keeper *k, const char *line, struct cbx_err *
     ssize_t n = write(k->fd, text, (size_t)len);
     if (n != len) {
         int number = n < 0 ? errno : ENOSPC;
-        bool cut = n <= 0 || ftruncate(k->fd, status.st_size) == 0; /* not in an append-only file */
+        /* cannot succeed in an append-only file */
+        bool cut = n <= 0 || ftruncate(k->fd, status.st_size) == 0;
         errno = number;
         return fail_errno(err, cut ? "write" : "write, a part of it", k->place);
     }
@@ -216,7 +217,7 @@ static int append(struct cbx_audit_keeper *k, const char *line, struct cbx_err *
 
 static int append_alone(struct cbx_audit_keeper *k, const char *line, struct cbx_err *err)
 {
-    bool locked = flock(k->fd, LOCK_EX) == 0; /* where the file system has locks */
+    bool locked = flock(k->fd, LOCK_EX) == 0; /* if the file system has locks */
     int failed = append(k, line, err);
     if (locked) {
         flock(k->fd, LOCK_UN);
@@ -224,7 +225,8 @@ static int append_alone(struct cbx_audit_keeper *k, const char *line, struct cbx
     return failed;
 }
 
-/* RFC 5424: facility 13 (log audit), severity 5 (notice); 32473 is the number for documentation, as in forwarder/syslog.c. */
+/* RFC 5424: facility 13 (log audit), severity 5 (notice); 32473 is the number for documentation,
+ * as in forwarder/syslog.c. */
 static int send_message(struct cbx_audit_keeper *k, const struct cbx_audit_head *head,
                         const char *line, struct cbx_err *err)
 {
@@ -246,7 +248,7 @@ static int send_message(struct cbx_audit_keeper *k, const struct cbx_audit_head 
         if (k->fd >= 0 && errno == EAGAIN) {
             break; /* the daemon does not read: the next attempt comes later */
         }
-        if (tries == 0) { /* it was started anew */
+        if (tries == 0) { /* the daemon was restarted */
             int failed = open_socket(k, err);
             if (failed) {
                 return failed;
@@ -273,7 +275,7 @@ static int keep(struct cbx_audit_keeper *k, const struct cbx_chain *chain, EVP_P
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-/* With the lock held. */
+/* Call it with the lock held. */
 static void note(struct cbx_audit_keeper *k, uint64_t seq, int failed, const struct cbx_err *err)
 {
     bool was_failing = k->state.reason[0] != '\0';
@@ -295,7 +297,7 @@ static void note(struct cbx_audit_keeper *k, uint64_t seq, int failed, const str
     pthread_cond_broadcast(&k->changed);
 }
 
-/* With the lock held, which is released meanwhile. */
+/* Call it with the lock held; the call releases it meanwhile. */
 static void keep_last(struct cbx_audit_keeper *k)
 {
     struct cbx_chain chain = k->chain;
@@ -343,7 +345,7 @@ void cbx_audit_keeper_offer(struct cbx_audit_keeper *k, const struct cbx_chain *
     }
     k->chain = *chain;
     k->state.offered = chain->seq;
-    if (!k->started) { /* not before: a process that is to be confined has no threads yet */
+    if (!k->started) { /* not earlier: a process before its confinement must have no threads */
         k->started = pthread_create(&k->thread, NULL, keep_heads, k) == 0;
     }
     pthread_cond_broadcast(&k->changed);
@@ -355,8 +357,8 @@ bool cbx_audit_keeper_flush(struct cbx_audit_keeper *k, int64_t timeout_ms)
     int64_t until = cbx_clock_ms() + timeout_ms;
     pthread_mutex_lock(&k->lock);
     uint64_t offered = k->state.offered;
-    uint64_t last =
-        k->attempts + (k->busy ? 2 : 1); /* one that has begun may be for an older head */
+    /* an attempt in progress may be for an older head */
+    uint64_t last = k->attempts + (k->busy ? 2 : 1);
     bool waits = k->started;
     k->urgent = true;
     pthread_cond_broadcast(&k->changed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Room for layers. */
+ * Disk space for layers. */
 #include "gateway/executor/packages/executor_layers.h"
 
 #include "docker/doctor/disk.h"
@@ -23,7 +23,7 @@ static const int64_t mib = 1 << MIB_SHIFT, gib = 1 << 30;
 struct cbx_layers {
     struct cbx_layers_config config;
     pthread_mutex_t lock;
-    int64_t reserved_bytes; /* on the disk, for installs that have not ended */
+    int64_t reserved_bytes; /* disk space reserved for installs that have not ended */
     struct cbx_layers_stats stats;
 };
 
@@ -59,7 +59,7 @@ static int open_folder(const char *state_dir, int *out, struct cbx_err *err)
     return 0;
 }
 
-/* "PREFIX-KERNEL-layer:DIGEST"; false for a name without one. */
+/* Reads the digest from "PREFIX-KERNEL-layer:DIGEST"; false for a name without one. */
 static bool digest_of(const char *name, char out[33])
 {
     const char *colon = strrchr(name, ':');
@@ -70,7 +70,8 @@ static bool digest_of(const char *name, char out[33])
     return true;
 }
 
-/* Reads who had a layer made and when it was used; false when this gateway did not make it. */
+/* Reads the principal that had a layer made and the time of its last use; false if this gateway
+ * did not make it. */
 static bool read_file(int folder, struct cbx_layer_entry *entry)
 {
     struct stat status;
@@ -84,7 +85,7 @@ static bool read_file(int folder, struct cbx_layer_entry *entry)
     return true;
 }
 
-/* With `principal` NULL only a file that exists. */
+/* Updates the time of a layer's file. With `principal` NULL only if the file exists. */
 static void touch(struct cbx_layers *layers, const char *name, const char *principal)
 {
     char digest[33];
@@ -120,7 +121,7 @@ struct inventory {
     int folder;
 };
 
-/* Those that this gateway made and the engine has. */
+/* Lists the layers that this gateway made and the engine has. */
 static int take_inventory(struct cbx_engine *engine, const struct cbx_packages_config *config,
                           struct inventory *out, struct cbx_err *err)
 {
@@ -192,7 +193,7 @@ size_t cbx_layers_choose(const struct cbx_layer_entry *entries, size_t count, co
     return chosen;
 }
 
-/* Removes one layer. False when none may go. */
+/* Removes one layer. False if none may be removed. */
 static bool evict(struct cbx_layers *layers, struct cbx_engine *engine, struct inventory *inventory,
                   const char *principal)
 {
@@ -228,7 +229,7 @@ struct order {
     struct inventory inventory;
 };
 
-/* False when it is not known. */
+/* False if the free space is not known. */
 static bool look_at_disk(const struct order *o, struct cbx_disk *out)
 {
     struct cbx_err err = { 0 };
@@ -273,7 +274,8 @@ static int make_room_of_all(struct order *o, int64_t all_bytes, struct cbx_err *
     return 0;
 }
 
-/* An install takes its layer's size three times: the installer's container, the image of that, and the layer. */
+/* An install needs its layer's size three times: for the installer's container, its image, and
+ * the layer. */
 static int make_room_on_disk(struct order *o, int64_t *bytes, struct cbx_err *err)
 {
     static const int64_t least = 64 << MIB_SHIFT;

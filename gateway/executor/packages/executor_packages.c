@@ -11,12 +11,13 @@
 
 enum { INDEX_BYTES = 1024 };
 
-/* Of one call: docker/ reports lines, the front gets events. */
+/* The progress of one call: docker/ reports lines, the front receives events. */
 struct progress {
     struct cbx_executor *executor;
     const struct cbx_sink *sink;
-    bool stopped; /* the sink cancelled */
-    int ahead;    /* how many installs the client was told are before this one; -1 = nothing yet */
+    bool stopped; /* true after the sink cancelled */
+    /* number of installs before this one, as last sent to the client; -1 = none sent */
+    int ahead;
 };
 
 static void send_line(void *context, struct cbx_str text)
@@ -49,7 +50,7 @@ static int send_report(const struct cbx_sink *sink, struct cbx_str report, struc
     return 0;
 }
 
-/* {MODULE: [PACKAGE, ...]} of the modules of the first level; never freed. */
+/* {MODULE: [PACKAGE, ...]} for the modules of the first level; never freed. */
 static json_t *providers;
 
 static void list_providers(void)
@@ -75,13 +76,13 @@ static void list_providers(void)
     }
 }
 
-/* The configuration for a kernel under a policy (NULL = none). */
+/* The configuration for a kernel under a policy (NULL = no policy). */
 struct setup {
     struct cbx_image_choice images;
     struct cbx_packages_config packages; /* borrows from `images` */
 };
 
-/* The engine is there once the pool is. */
+/* The engine exists after the pool was created. */
 static int configure(struct cbx_executor *e, const struct cbx_policy *policy, const char *kernel,
                      struct setup *setup, struct cbx_err *err)
 {
@@ -112,7 +113,8 @@ static const struct cbx_policy *policy_of(struct cbx_executor *e, const struct c
                                    &permit->policy_sha256);
 }
 
-/* The index that the policy names first, where it does not name the configured one: "" then. */
+/* Chooses the first index of the policy, if the policy does not list the configured one: ""
+ * then. */
 static int choose_index(struct cbx_executor *e, const struct cbx_permit *permit,
                         char out[INDEX_BYTES], struct cbx_err *err)
 {
@@ -141,8 +143,9 @@ static int choose_index(struct cbx_executor *e, const struct cbx_permit *permit,
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
-/* Each installer may use a gigabyte of memory. An index that does not answer holds an installer until its time is over: a principal
- * has half of them at most, so one index blocks no other principal. */
+/* Each installer may use a gigabyte of memory. An index that does not reply holds an installer
+ * until its timeout: a principal has half of the installers at most, so one index blocks no
+ * other principal. */
 struct cbx_turns *cbx_executor_install_turns(int max)
 {
     enum { INSTALLERS = 4, WAITING = 128, OWN_WAITING = 32 };
@@ -155,7 +158,7 @@ struct cbx_turns *cbx_executor_install_turns(int max)
     return cbx_turns_new(&config);
 }
 
-/* Tells the client how many are before it, when that has changed. */
+/* Sends the client the number of runs before it, if the number has changed. */
 static bool gives_up(void *context, int ahead)
 {
     struct progress *p = context;
@@ -189,7 +192,7 @@ static int take_turn(struct cbx_executor *e, const struct cbx_permit *permit, st
 
 /* --- the two steps ---------------------------------------------------------------------------- */
 
-/* What both steps need. */
+/* Parameters of both steps. */
 struct order {
     struct setup setup;
     const char *kernel, *index; /* index: NULL = the configured one */
@@ -241,7 +244,7 @@ static int install(struct cbx_executor *e, const struct cbx_permit *permit, stru
     return failed;
 }
 
-/* CBX_ENOTFOUND: it takes an installer. */
+/* CBX_ENOTFOUND: an installer is needed. */
 static int find_layer(struct cbx_executor *e, const struct cbx_permit *permit,
                       const struct order *order, struct cbx_str set, struct cbx_err *err)
 {
@@ -256,7 +259,7 @@ static int find_layer(struct cbx_executor *e, const struct cbx_permit *permit,
     return failed;
 }
 
-/* With a turn. Another install may have made the layer meanwhile. */
+/* Called with a turn. Another install may have made the layer meanwhile. */
 static int carry_out(struct cbx_executor *e, const struct cbx_permit *permit, struct order *order,
                      struct cbx_str text, int64_t own_layers, const struct cbx_sink *sink,
                      struct cbx_err *err)
@@ -325,7 +328,8 @@ int cbx_executor_has_layer(struct cbx_executor *e, const char *language, struct 
     return failed;
 }
 
-/* An image that the policy names: the sandbox starts from its id, so a sandbox that is prewarmed from it is one of that very image. */
+/* Finds an image that the policy names: the sandbox starts from its id, so a sandbox prewarmed
+ * from it has exactly that image. */
 static int find_own_image(struct cbx_executor *e, const struct cbx_permit *permit,
                           const struct cbx_image_choice *images, struct cbx_sandbox_layer *out,
                           struct cbx_err *err)

@@ -5,25 +5,28 @@
 
 #include "gateway/executor/executor_internal.h"
 
-/* How installers take turns; never NULL. */
+/* Makes the turns of installers; never NULL. */
 struct cbx_turns *cbx_executor_install_turns(int max);
 
-/* Carries out a RESOLVE or INSTALL permit for `text`, which was checked to be what the permit is for. An installer takes a turn
- * (turns.h); a set whose layer exists needs none. Progress goes to the sink as stderr, a line each, also while it waits; the report of a
- * resolver as stdout. It ends within a second, and its container is removed, when the sink cancels or the executor ends. Errors of
- * docker/packages/package_layers.h, fit for a caller; CBX_EQUOTA with retry_s when too many wait; errors of cbx_layers_reserve. The principal may have
- * `own_layers`; 0 = no limit. */
+/* Carries out a RESOLVE or INSTALL permit for `text`, which was checked to match the permit. An
+ * installer takes a turn (turns.h); a set whose layer exists needs none. The sink receives
+ * progress as stderr, a line each, also while the call waits, and the report of a resolver as
+ * stdout. If the sink cancels or the executor ends, the call ends within a second and removes
+ * its container. Errors of docker/packages/package_layers.h, fit for a caller; CBX_EQUOTA with
+ * retry_s if too many wait; errors of cbx_layers_reserve. The principal may have `own_layers`
+ * layers; 0 = no limit. */
 int cbx_executor_packages(struct cbx_executor *e, const struct cbx_permit *permit,
                           struct cbx_str text, int64_t own_layers, const struct cbx_sink *sink,
                           struct cbx_err *err);
 
-/* 0 when there is a layer of this set for the language's sandbox image under the policy of this name; CBX_ENOTFOUND when there is none.
- * Errors of cbx_layer_find. */
+/* Returns 0 if this set has a layer for the language's sandbox image under the policy of this
+ * name; CBX_ENOTFOUND if it has none. Errors of cbx_layer_find. */
 int cbx_executor_has_layer(struct cbx_executor *e, const char *language, struct cbx_str policy,
                            struct cbx_str set, struct cbx_err *err);
 
-/* The layer of a set for a permit's sandbox; an empty set gives the image that the policy chooses, if it chooses one. CBX_EENGINE, fit for a caller, when it was never made, or the sandbox
- * image was built anew since. */
+/* Finds the layer of a set for a permit's sandbox; an empty set gives the image that the policy
+ * chooses, if it chooses one. CBX_EENGINE, fit for a caller, if the layer was never made, or the
+ * sandbox image was rebuilt since. */
 int cbx_executor_layer(struct cbx_executor *e, const struct cbx_permit *permit, struct cbx_str set,
                        struct cbx_sandbox_layer *out, struct cbx_err *err);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The redactor's streams. Each view of the output is followed twice: as it is, and, from an escape on, with escapes decoded. A follower
- * looks up each window of eight characters; one that is in a text begins a run, which ends where no text goes on like the output. */
+ * The redactor's streams. Each view of the output is followed twice: unchanged, and, from an
+ * escape on, with escapes decoded. A follower looks up each window of eight characters; a window
+ * that is in a text of the index begins a run, which ends at the first character that no text
+ * continues with. */
 #include "gateway/executor/redact/redact.h"
 
 #include "gateway/executor/redact/redact_escape.h"
@@ -11,13 +13,15 @@
 #include <string.h>
 
 enum {
-    RING = 256,              /* characters that a follower remembers: more than CBX_REDACT_DEPTH */
-    NAME_CHARS = 64,         /* of a secret, in its placeholder */
-    AFTER_ESCAPE_MAX = 1024, /* so long after the last escape the decoded view is followed */
-    ENDS = 4,                /* replaced runs that may be continued, */
-    CONTINUED_MAX = 512,     /* within so many bytes */
-    CONTINUED_BACK = 3,      /* characters that may agree by chance before the continuation */
-    MIDDLE_MIN = 4,          /* characters from the middle of a text that are held back */
+    /* number of recent characters that a follower stores: more than CBX_REDACT_DEPTH */
+    RING = 256,
+    NAME_CHARS = 64, /* maximum length of a secret's name in its placeholder */
+    /* the decoded view is followed for so many bytes after the last escape */
+    AFTER_ESCAPE_MAX = 1024,
+    ENDS = 4,            /* number of replaced runs that a later run may continue, */
+    CONTINUED_MAX = 512, /* within so many bytes */
+    CONTINUED_BACK = 3,  /* characters that may match by chance before the continuation */
+    MIDDLE_MIN = 4,      /* characters from the middle of a text that are held back */
 };
 _Static_assert(RING > CBX_REDACT_DEPTH + CBX_REDACT_WINDOW, "a run that is not met is remembered");
 
@@ -107,16 +111,16 @@ void cbx_redactor_free(struct cbx_redactor *redactor)
     free(redactor);
 }
 
-/* --- marks: what is to be replaced ------------------------------------------------------------ */
+/* --- marks: ranges to replace ----------------------------------------------------------------- */
 
-/* Bytes of the stream, counted from its beginning. */
+/* A range of the stream's bytes, counted from its beginning. */
 struct mark {
     uint64_t from, to;
     uint32_t secret;
 };
 
 struct marks {
-    struct mark *items; /* in order, apart from one another */
+    struct mark *items; /* sorted, and not adjacent */
     size_t count, room;
 };
 
@@ -124,7 +128,7 @@ static void add_mark(struct marks *marks, struct mark mark)
 {
     size_t at = marks->count;
     while (at > 0 &&
-           marks->items[at - 1].to >= mark.from) { /* it touches this one, or is before it */
+           marks->items[at - 1].to >= mark.from) { /* it touches this mark, or is before it */
         struct mark *last = &marks->items[at - 1];
         if (last->from <= mark.to) {
             mark.secret = last->from <= mark.from ? last->secret : mark.secret;
@@ -147,15 +151,16 @@ static void add_mark(struct marks *marks, struct mark mark)
 /* --- following one view ----------------------------------------------------------------------- */
 
 struct follower {
-    uint64_t key;            /* the last characters */
-    uint64_t n;              /* characters since the last gap */
-    uint64_t end;            /* of the last character, in the stream */
-    uint32_t digits, binary; /* of base 2: the last ones, and how many the last characters are */
-    /* A run: characters from number `first` on, which are in texts. */
+    uint64_t key; /* the last characters */
+    uint64_t n;   /* number of characters since the last gap */
+    uint64_t end; /* end of the last character, in the stream */
+    /* the last binary digits, and the number of binary digits at the end */
+    uint32_t digits, binary;
+    /* A run: the characters from number `first` on are in a text of the index. */
     bool running;
-    uint64_t first, from; /* `from`: where it begins in the stream */
+    uint64_t first, from; /* `from`: start of the run in the stream */
     struct cbx_redact_range range;
-    /* Where the last runs that were replaced ended: in the text of the index, and in the stream. */
+    /* Ends of the last replaced runs: position in the text of the index, and in the stream. */
     struct {
         uint32_t text;
         uint64_t at;
@@ -173,7 +178,7 @@ static void reset(struct follower *f)
     f->running = false;
 }
 
-/* The range of the characters from number `first` on; false when no text has them. */
+/* Finds the range of the characters from number `first` on; false if no text has them. */
 static bool search(const struct cbx_redact_index *index, const struct follower *f, uint64_t first,
                    struct cbx_redact_range *range)
 {
@@ -186,7 +191,7 @@ static bool search(const struct cbx_redact_index *index, const struct follower *
     return true;
 }
 
-/* A short secret lies whole in a run that is a piece of a longer one and too short for that. */
+/* A run that is too short a piece of a longer secret may contain a whole short secret: marks it. */
 static void mark_short(const struct cbx_redact_index *index, const struct follower *f,
                        uint64_t last, struct marks *marks)
 {
@@ -216,7 +221,8 @@ static void note_end(const struct cbx_redact_index *index, struct follower *f, u
     f->ends[f->next_end++ % ENDS].at = at;
 }
 
-/* Does the run go on where one ended that was replaced? So the lines of a dump do, with addresses between them. */
+/* True if the run continues a replaced run, as in the lines of a dump, with addresses between
+ * them. */
 static bool continues(const struct cbx_redact_index *index, const struct follower *f)
 {
     enum { LOOK_MAX = 64 };
@@ -231,7 +237,7 @@ static bool continues(const struct cbx_redact_index *index, const struct followe
     return false;
 }
 
-/* The run has ended before character number `last`. True when it is replaced. */
+/* Ends the run before character number `last`. True if the run is replaced. */
 static bool end_run(const struct cbx_redact_index *index, struct follower *f, uint64_t last,
                     struct marks *marks)
 {
@@ -250,7 +256,8 @@ static bool end_run(const struct cbx_redact_index *index, struct follower *f, ui
     return met != NULL;
 }
 
-/* Ends a run that no text continues. What follows is not held back with its last characters. */
+/* Ends a run that no text continues. The following output is not held back with the run's last
+ * characters. */
 static void end_complete_run(const struct cbx_redact_index *index, struct follower *f,
                              struct marks *marks)
 {
@@ -259,7 +266,8 @@ static void end_complete_run(const struct cbx_redact_index *index, struct follow
     }
 }
 
-/* Begins the longest run that ends with the last character, from number `first` on, of at least a window. */
+/* Begins the longest run of at least a window that ends with the last character and starts at or
+ * after number `first`. */
 static void begin_run(const struct cbx_redact_index *index, struct follower *f, uint64_t first,
                       uint32_t window, struct marks *marks)
 {
@@ -276,7 +284,7 @@ static void begin_run(const struct cbx_redact_index *index, struct follower *f, 
     }
 }
 
-/* The next character, which is bytes [from, to) of the stream. */
+/* Takes the next character, bytes [from, to) of the stream. */
 static inline void take(const struct cbx_redact_index *index, struct follower *f, uint8_t c,
                         uint64_t from, uint64_t to, struct marks *marks)
 {
@@ -310,13 +318,13 @@ static inline void take(const struct cbx_redact_index *index, struct follower *f
     }
 }
 
-/* Does a text begin with the last k characters, less than MIDDLE_MIN? */
+/* True if a text begins with the last k characters, fewer than MIDDLE_MIN. */
 static bool begins_text(const struct cbx_redact_index *index, const struct follower *f, uint64_t k)
 {
     return cbx_redact_is_start(index, (uint32_t)(f->key & ((UINT32_C(1) << 8 * k) - 1)));
 }
 
-/* Do the last k characters stand where a replaced run ended? */
+/* True if the last k characters continue a replaced run. */
 static bool may_continue(const struct cbx_redact_index *index, const struct follower *f, uint64_t k)
 {
     uint64_t from = f->ring[(f->n - k) % RING].from;
@@ -333,7 +341,8 @@ static bool may_continue(const struct cbx_redact_index *index, const struct foll
     return false;
 }
 
-/* Where that begins what may become a secret with the next bytes; UINT64_MAX = nothing. */
+/* Returns the start of the bytes that may become a secret with the next bytes; UINT64_MAX =
+ * none. */
 static uint64_t find_hold(const struct cbx_redact_index *index, const struct follower *f, bool line)
 {
     struct cbx_redact_range range;
@@ -359,15 +368,15 @@ static uint64_t find_hold(const struct cbx_redact_index *index, const struct fol
 struct cbx_redact_stream {
     const struct cbx_redactor *redactor;
     struct follower plain[CBX_REDACT_VIEWS], decoded[CBX_REDACT_VIEWS];
-    bool decodes;                        /* the decoded views are followed */
-    uint64_t escape_end;                 /* of the last escape */
-    uint8_t half[CBX_REDACT_ESCAPE_MAX]; /* what may be an escape */
+    bool decodes;                        /* true while the decoded views are followed */
+    uint64_t escape_end;                 /* end of the last escape */
+    uint8_t half[CBX_REDACT_ESCAPE_MAX]; /* bytes that may be an escape */
     size_t half_len;
     uint64_t base,
-        read; /* places in the stream: of the first byte of `held`, and behind its last */
+        read; /* positions in the stream: of the first byte of `held`, and after its last */
     struct cbx_buf held;
     struct marks marks;
-    bool line; /* the last byte ended a line */
+    bool line; /* true if the last byte ended a line */
 };
 
 enum { HELD_MAX = 1 << 30 };
@@ -392,7 +401,7 @@ void cbx_redact_stream_free(struct cbx_redact_stream *s)
     free(s);
 }
 
-/* A decoded byte, which is bytes [from, to) of the stream. */
+/* Takes a decoded byte, bytes [from, to) of the stream. */
 static void take_decoded(struct cbx_redact_stream *s, uint8_t byte, uint64_t from, uint64_t to)
 {
     for (enum cbx_redact_view view = 0; s->decodes && view < CBX_REDACT_VIEWS; view++) {
@@ -403,8 +412,8 @@ static void take_decoded(struct cbx_redact_stream *s, uint8_t byte, uint64_t fro
     }
 }
 
-/* Bytes that may be an escape were read, up to `end`. Decodes the first ones for as long as it can be told what they are, or, when
- * nothing follows (`last`), all of them. */
+/* The bytes before `end` may be an escape. Decodes from the first one on, until more bytes are
+ * needed to decide; with `last`, no more bytes follow, and all of them are decoded. */
 static void decode(struct cbx_redact_stream *s, uint64_t end, bool last)
 {
     while (s->half_len > 0) {
@@ -433,7 +442,7 @@ static void decode(struct cbx_redact_stream *s, uint64_t end, bool last)
     s->decodes = s->decodes && end - s->escape_end <= AFTER_ESCAPE_MAX;
 }
 
-/* Is there, or may there be, an escape? */
+/* True if an escape begins here, or may begin here. */
 static bool is_escape(const uint8_t *p, size_t len)
 {
     uint8_t out[4];
@@ -443,7 +452,7 @@ static bool is_escape(const uint8_t *p, size_t len)
                                &out_len, &used) != CBX_REDACT_NO_ESCAPE;
 }
 
-/* The decoded views go on from what the plain ones have, as there was no escape lately. */
+/* The decoded views continue from the plain ones, as no escape was read recently. */
 static void begin_decoding(struct cbx_redact_stream *s, uint64_t at)
 {
     memcpy(s->decoded, s->plain, sizeof(s->decoded));
@@ -477,13 +486,14 @@ static void follow(struct cbx_redact_stream *s, const uint8_t *p, size_t len)
     s->read += len;
 }
 
-/* The held bytes [from, to) of the stream. */
+/* Returns the held bytes [from, to) of the stream. */
 static struct cbx_str held_part(const struct cbx_redact_stream *s, uint64_t from, uint64_t to)
 {
     return cbx_str_sub(cbx_buf_str(&s->held), from - s->base, to - s->base);
 }
 
-/* Appends what is held up to this place; a mark there is replaced as a whole, or stays. */
+/* Appends the held bytes before this position; a mark that crosses it stays, and so do the bytes
+ * from its start on. */
 static void release(struct cbx_redact_stream *s, uint64_t to, struct cbx_buf *out)
 {
     size_t done = 0;
@@ -495,7 +505,7 @@ static void release(struct cbx_redact_stream *s, uint64_t to, struct cbx_buf *ou
             break;
         }
         if (mark->to <= at) {
-            continue; /* it was released as something else */
+            continue; /* another mark covered it */
         }
         cbx_buf_add(out, held_part(s, at, mark->from > at ? mark->from : at));
         cbx_buf_printf(out, "[secret %s]", s->redactor->names[mark->secret]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Escapes, by a table of what stands before, how many digits of which base, and what stands behind. */
+ * Escapes, by a table of prefix, base, number of digits, and suffix. */
 #include "gateway/executor/redact/redact_escape.h"
 
 #include "policies/base/hex.h"
@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The longer prefix first. */
+/* A longer prefix precedes a shorter one. */
 static const struct {
     const char *before;
     unsigned base;
-    size_t least, most; /* digits */
-    char after;         /* '\0' = nothing; ';' may be missing */
-    bool code_point;    /* else a byte */
+    size_t least, most; /* minimum and maximum number of digits */
+    char after;         /* suffix; '\0' = none; ';' may be missing */
+    bool code_point;    /* true for a code point, false for a byte */
 } numbers[] = {
     { "\\u{", 16, 1, 6, '}', true },  { "\\U", 16, 8, 8, '\0', true },
     { "\\u", 16, 4, 4, '\0', true },  { "\\x", 16, 2, 2, '\0', false },
@@ -36,7 +36,7 @@ const uint8_t cbx_redact_begins_escape[256] = {
     ['\\'] = 1, ['%'] = 1, ['='] = 1, ['&'] = 1, [0x1b] = 1, [0xe2] = 1, [0xef] = 1, [0xc2] = 1,
 };
 
-/* Is `text` at p? HALF: p ends in it. */
+/* Compares `text` with the bytes at p. HALF: they end within it. */
 static enum cbx_redact_escape starts(const uint8_t *p, size_t len, const char *text)
 {
     size_t n = strlen(text), have = len < n ? len : n;
@@ -85,7 +85,7 @@ static enum cbx_redact_escape read_number(size_t row, const uint8_t *p, size_t l
     return CBX_REDACT_ESCAPED;
 }
 
-/* ESC [ parameters letter. */
+/* Reads ESC [ parameters letter. */
 static enum cbx_redact_escape read_control(const uint8_t *p, size_t len, size_t *out_len,
                                            size_t *used)
 {
@@ -102,7 +102,7 @@ static enum cbx_redact_escape read_control(const uint8_t *p, size_t len, size_t 
     return len < CBX_REDACT_ESCAPE_MAX ? CBX_REDACT_HALF_ESCAPE : CBX_REDACT_NO_ESCAPE;
 }
 
-/* U+FF01 to U+FF5E. */
+/* Reads U+FF01 to U+FF5E. */
 static enum cbx_redact_escape read_wide(const uint8_t *p, size_t len, uint8_t out[4],
                                         size_t *out_len, size_t *used)
 {

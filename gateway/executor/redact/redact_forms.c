@@ -38,7 +38,7 @@ static void before_utf16be(struct cbx_str value, struct cbx_buf *out)
     }
 }
 
-/* Words of 16 bits whose bytes are in the other order, as hexdump shows them. */
+/* Swaps the bytes of 16-bit words, as hexdump shows them. */
 static void before_pairs(struct cbx_str value, struct cbx_buf *out)
 {
     for (size_t i = 0; i < value.len; i += 2) {
@@ -49,12 +49,12 @@ static void before_pairs(struct cbx_str value, struct cbx_buf *out)
 
 /* --- forms ------------------------------------------------------------------------------------ */
 
-/* What one form is made of, and where its texts go. */
+/* The input of one form, and the index of its texts. */
 struct form {
     struct cbx_redact_index *indexes;
     enum cbx_redact_view view;
-    struct cbx_str value; /* after what is done before */
-    size_t bytes;         /* of the secret */
+    struct cbx_str value; /* after the CBX_BEFORE step */
+    size_t bytes;         /* size of the secret */
     uint32_t secret;
 };
 
@@ -64,7 +64,7 @@ static void add(const struct form *form, const struct cbx_buf *text)
                          form->secret);
 }
 
-/* The bit at this place of `skipped` zero bytes and the value. */
+/* Returns the bit at this position of `skipped` zero bytes and the value. */
 static unsigned bit_at(struct cbx_str value, size_t skipped, size_t place)
 {
     size_t byte = place / 8;
@@ -73,7 +73,7 @@ static unsigned bit_at(struct cbx_str value, size_t skipped, size_t place)
                : (uint8_t)value.p[byte - skipped] >> (7 - place % 8) & 1;
 }
 
-/* The digits from bit `from` to bit `to`. */
+/* Adds the digits from bit `from` to bit `to`. */
 static void add_digits(const struct form *form, const char *alphabet, unsigned bits, size_t skipped,
                        size_t from, size_t to, struct cbx_buf *text)
 {
@@ -88,11 +88,13 @@ static void add_digits(const struct form *form, const char *alphabet, unsigned b
     add(form, text);
 }
 
-/* Digits that depend on neighbours of the value are left out, except at the end of a value that stands alone. */
+/* Digits that depend on bytes next to the value are left out, except at the end of a value that
+ * stands alone. */
 static void add_radix(const struct form *form, const char *alphabet, unsigned bits,
                       struct cbx_buf *text)
 {
-    size_t group = bits == 6 ? 3 : bits == 5 ? 5 : 1; /* bytes until a digit begins with one */
+    /* number of bytes until a digit and a byte begin at the same bit */
+    size_t group = bits == 6 ? 3 : bits == 5 ? 5 : 1;
     for (size_t skipped = 0; skipped < group; skipped++) {
         size_t from = (skipped * 8 + bits - 1) / bits * bits;
         size_t end = (skipped + form->value.len) * 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A sorted list of all places in all texts, and a bit per hash of the characters there. */
+ * A sorted list of all positions in all texts, and a Bloom filter of the windows at them. */
 #include "gateway/executor/redact/redact_index.h"
 
 #include "gateway/executor/redact/redact.h"
@@ -45,7 +45,7 @@ void cbx_redact_index_init(struct cbx_redact_index *index)
     cbx_buf_add_char(&index->text, '\0');
 }
 
-/* The texts are as good as the secrets. */
+/* Clears the texts: they reveal the secrets. */
 void cbx_redact_index_done(struct cbx_redact_index *index)
 {
     explicit_bzero(index->text.p, index->text.len);
@@ -74,7 +74,7 @@ void cbx_redact_index_add(struct cbx_redact_index *index, enum cbx_redact_view v
     size_t at = index->text.len;
     char *to = cbx_buf_reserve(&index->text, text.len + 1);
     if (to == NULL) {
-        abort(); /* a secret would not be looked for */
+        abort(); /* the index would miss a secret */
     }
     size_t len = 0;
     for (size_t i = 0; i < text.len; i++) {
@@ -104,7 +104,7 @@ void cbx_redact_index_add(struct cbx_redact_index *index, enum cbx_redact_view v
 /* --- sealing ---------------------------------------------------------------------------------- */
 
 struct place {
-    uint64_t key; /* the first characters there */
+    uint64_t key; /* the first characters at the position */
     const char *text;
 };
 
@@ -131,7 +131,7 @@ static int by_text(const void *a, const void *b)
                          CBX_REDACT_DEPTH - CBX_REDACT_WINDOW);
 }
 
-/* The digits of base 2 there; false when there are not so many. */
+/* Reads the binary digits at a position; false if there are too few. */
 static bool read_binary(const char *text, uint32_t *digits)
 {
     *digits = 0;
@@ -152,7 +152,8 @@ static void add_window(struct cbx_redact_index *index, uint64_t key)
 
 static void make_windows(struct cbx_redact_index *index, const struct place *places)
 {
-    enum { WORDS_LEAST = 6 }; /* bits of their number; 32 bits for each place */
+    /* log2 of the minimum number of words; 32 bits for each position */
+    enum { WORDS_LEAST = 6 };
     unsigned words = WORDS_LEAST;
     uint32_t digits;
     while ((UINT64_C(1) << words) < index->places / 2) {
@@ -222,7 +223,7 @@ static uint8_t character_at(const struct cbx_redact_index *index, uint32_t place
     return (uint8_t)index->text.p[index->order[place] + depth];
 }
 
-/* The first place of the range whose next character is at least c. */
+/* Returns the first position of the range whose next character is at least c. */
 static uint32_t lower_bound(const struct cbx_redact_index *index,
                             const struct cbx_redact_range *range, unsigned c)
 {
@@ -241,7 +242,8 @@ static uint32_t lower_bound(const struct cbx_redact_index *index,
 bool cbx_redact_narrow(const struct cbx_redact_index *index, struct cbx_redact_range *range,
                        uint8_t c)
 {
-    if (range->depth >= CBX_REDACT_DEPTH) { /* not ordered from here on: follow one of them */
+    /* not sorted beyond this depth: compare with the first text only */
+    if (range->depth >= CBX_REDACT_DEPTH) {
         if (character_at(index, range->lo, range->depth) != c) {
             return false;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a decision gets of its policy. Not derived is what only a parser can tell: the verdict, the text of a rewritten cell, the files that the
- * session may load, the lines that run programs. */
+ * Settings of a decision that follow from its policy. Not derived are results that only a parser
+ * can give: the verdict, the text of a rewritten cell, the files that the session may load, the
+ * lines that run programs. */
 #include "gateway/executor/run/derive.h"
 
 #include "gateway/ipc/seal/mount_requests.h"
@@ -21,8 +22,8 @@ static bool may_run(const struct cbx_sealed *sealed)
     return sealed->verdict == CBX_ALLOW || sealed->verdict == CBX_ASK;
 }
 
-/* A file is stored as it was sent, so its entry follows from its bytes. A cell's entry is over the
- * cell as it was sent, and its text may be rewritten. */
+/* A file is stored as it was sent, so its entry follows from its bytes. A cell's entry is
+ * computed from the cell as it was sent, and its text may be rewritten. */
 static bool entry_is(const struct cbx_permit *fields, struct cbx_str text)
 {
     const struct cbx_entry entry = { .kind = CBX_ENTRY_FILE,
@@ -33,7 +34,7 @@ static bool entry_is(const struct cbx_permit *fields, struct cbx_str text)
     return fields->action != CBX_ACTION_FILE || cbx_sha256_equal(&hash, &fields->entry);
 }
 
-/* The seal has the hash of what is installed for a sandbox. */
+/* The seal has the hash of the packages installed for a sandbox. */
 static bool packages_are(const struct cbx_sealed *sealed, struct cbx_str packages)
 {
     char hex[CBX_SHA256_HEX + 1] = "";
@@ -44,7 +45,8 @@ static bool packages_are(const struct cbx_sealed *sealed, struct cbx_str package
     return cbx_str_is(cbx_asked_packages(&sealed->asked), hex);
 }
 
-/* Does the policy let packages of the language be installed? Which ones, a worker judges. */
+/* True if the policy allows installing packages of the language. A worker judges the packages
+ * themselves. */
 static bool installs_are_given(const struct cbx_policy *policy, const struct cbx_permit *fields)
 {
     bool installs = fields->action == CBX_ACTION_RESOLVE || fields->action == CBX_ACTION_INSTALL;
@@ -81,9 +83,9 @@ int cbx_executor_check_policy(const struct cbx_policies *policies, const struct 
     return 0;
 }
 
-/* --- what follows from the policy ------------------------------------------------------------- */
+/* --- settings of the policy ------------------------------------------------------------------- */
 
-/* "guard": {REFUSAL: RULE}; "refusal_ends". */
+/* Writes "guard": {REFUSAL: RULE}; "refusal_ends". */
 static void derive_guard(const struct cbx_policy *policy, const struct cbx_language_row *row,
                          struct cbx_sealed *sealed)
 {
@@ -111,8 +113,8 @@ static void derive_guard(const struct cbx_policy *policy, const struct cbx_langu
     }
 }
 
-/* "programs": the names that may be started although starting programs is refused, for shell and for judged lines of shell. Names that do not fit
- * are left out, so they are refused. */
+/* Writes "programs": the names that may be started although starting programs is refused, for
+ * shell and for judged lines of shell. Names that do not fit are left out, so they are refused. */
 static void derive_programs(const struct cbx_policy *policy, const struct cbx_language_row *row,
                             struct cbx_sealed *sealed)
 {
@@ -136,7 +138,8 @@ static void derive_programs(const struct cbx_policy *policy, const struct cbx_la
     json_object_set_new(sealed->json, "programs", programs);
 }
 
-/* "environment": {pass: [NAME], secrets: [NAME], set: {NAME: SHA-256}}; left out when a program gets none. The record has no value. */
+/* Writes "environment": {pass: [NAME], secrets: [NAME], set: {NAME: SHA-256}}; left out if a
+ * program gets no variables. The record has no value. */
 static void derive_environment(const struct cbx_policies *policies, const struct cbx_policy *policy,
                                struct cbx_sealed *sealed)
 {
@@ -155,8 +158,8 @@ static void derive_environment(const struct cbx_policies *policies, const struct
     json_object_set_new(sealed->json, "environment", environment);
 }
 
-/* "packages": the lines of what is resolved, installed, or there for the sandbox, as many as fit; "package_count"; of a sandbox "layer", the
- * SHA-256 of all lines. */
+/* Writes "packages": the lines of the packages to resolve, to install, or of the sandbox, as
+ * many as fit; "package_count"; for a sandbox "layer", the SHA-256 of all lines. */
 static void describe_packages(struct cbx_sealed *sealed, struct cbx_str text,
                               struct cbx_str packages)
 {

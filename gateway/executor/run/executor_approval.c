@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What is checked here is the form and what the approval is for; who approved is checked in callers.c. Where callers are not
- * authenticated, a front that was taken over can claim approvals; what it cannot do is have a denial run, or have anything run
- * without a record of the claim. */
+ * Checks the form of an approval and the decision that it names; callers.c checks the approver.
+ * If callers are not authenticated, a compromised front can claim approvals; it cannot make a
+ * denied program run, and cannot run anything without a record of the claim. */
 #include "gateway/executor/run/executor_approval.h"
 
 #include "policies/base/printable.h"
@@ -17,7 +17,7 @@ static bool is_of(struct cbx_str digest, const struct cbx_sealed *sealed)
     return cbx_sha256_from_hex(digest, &approved) && cbx_sha256_equal(&approved, &have);
 }
 
-/* The rules that ask, each once. */
+/* Lists the rules that ask, each once. */
 static json_t *list_rules(const json_t *findings)
 {
     json_t *rules = json_array();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Lists of modules for permits. Making one takes about two milliseconds, so they are kept. */
+ * Lists of modules for permits. Making a list takes about two milliseconds, so lists are cached. */
 #include "gateway/executor/run/executor_imports.h"
 
 #include "analyzer/imports.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Opening folders of the host. Not with openat2(2): its flags are in memory, where the executor's seccomp filter could not see that
- * it makes no setuid file. openat(2) of one component at a time, with O_NOFOLLOW, follows no link either. */
+ * Opening folders of the host. openat2(2) cannot be used: its flags are in memory, where the
+ * executor's seccomp filter cannot check that the call creates no setuid file. openat(2) of one
+ * component at a time, with O_NOFOLLOW, follows no link either. */
 #include "gateway/executor/run/executor_mounts.h"
 
 #include "gateway/ipc/jail/linux_files.h"
@@ -36,7 +37,7 @@ static bool is_link(int folder, const char *name)
     return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
 }
 
-/* A descriptor of the folder; -1 and errno, ELOOP for a link. */
+/* Returns a descriptor of the folder; -1 and errno, ELOOP for a link. */
 static int walk(const char *path)
 {
     int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -63,7 +64,7 @@ static int walk(const char *path)
     return fd;
 }
 
-/* --- what is never mounted -------------------------------------------------------------------- */
+/* --- folders that are never mounted ----------------------------------------------------------- */
 
 static bool is_folder(const char *path, const struct stat *folder)
 {
@@ -72,8 +73,8 @@ static bool is_folder(const char *path, const struct stat *folder)
            status.st_ino == folder->st_ino;
 }
 
-/* Is `host`, which is open as `folder`, this place, in it, or does it hold it? By the place's path without links, and by
- * identity: a bind mount has another path. */
+/* True if `host`, which is open as `folder`, is this place, is in it, or contains it. Compares
+ * the place's path without links, and identities: a bind mount has another path. */
 static bool touches(const char *host, const struct stat *folder, const char *place)
 {
     char real[PATH_MAX];
@@ -120,7 +121,7 @@ static int check_place(const char *host, int fd, const struct cbx_policy *policy
             cbx_fail(err, CBX_EINVAL,
                      "the host's folder '%.160s' is, by another path, one that mounts.deny has",
                      host);
-            cbx_err_detail(err, "'%s'", path); /* which one is not for callers */
+            cbx_err_detail(err, "'%s'", path); /* the place is not for callers */
             return CBX_EINVAL;
         }
     }
@@ -150,7 +151,7 @@ static int fail_walk(const char *host, struct cbx_err *err)
     return cbx_fail(err, CBX_EINVAL, "the host's folder '%.160s' %s", host, why_not_opened(errno));
 }
 
-/* The path has a link: judges what it leads to, in the request. */
+/* The path has a link: judges its target, and stores it in the request. */
 static int resolve(const struct cbx_policy *policy, struct cbx_mount_request *request,
                    struct cbx_err *err)
 {
@@ -169,7 +170,7 @@ static int resolve(const struct cbx_policy *policy, struct cbx_mount_request *re
         cbx_fail(err, CBX_EINVAL,
                  "the host's path '%.160s' is a link that leads out of what the policy mounts",
                  request->host);
-        cbx_err_detail(err, "%s", why); /* where it leads is not for callers */
+        cbx_err_detail(err, "%s", why); /* the link's target is not for callers */
         return CBX_EINVAL;
     }
     *request = target;
@@ -194,8 +195,8 @@ static int open_one(const struct cbx_policy *policy, const struct cbx_host_rules
     return check_place(request->host, *out, policy, rules, err);
 }
 
-/* Programs have the user id 65532, or one that the engine maps it to. The folder may have a list of access rights that says more, so
- * this is no error. */
+/* Programs have the user id 65532, or the id that the engine maps it to. The folder may have an
+ * access control list with more rights, so this is no error. */
 static void note_unwritable(const struct cbx_mount_request *request, int fd)
 {
     enum { USER = 65532 };
@@ -259,8 +260,8 @@ int cbx_host_mounts_open(const struct cbx_policy *policy, const struct cbx_host_
 
 /* --- on an engine ----------------------------------------------------------------------------- */
 
-/* SELinux: the engine would give the files of the host another label. Rootless: the engine cannot open what the executor's
- * descriptors are open on. */
+/* SELinux: the engine would change the labels of the host's files. Rootless: the engine cannot
+ * open the folders of the executor's descriptors. */
 static int check_kind(const json_t *info, struct cbx_err *err)
 {
     static const struct {

@@ -14,10 +14,10 @@
 
 #include <stdlib.h>
 
-/* How long the executor waits, on behalf of the session's next run, for the acknowledgement of a result. */
+/* Time that the next run of the session waits for the acknowledgement of a result. */
 enum { UNACKNOWLEDGED_MS = 30000 };
 
-/* --- what the client gets --------------------------------------------------------------------- */
+/* --- the client's events ---------------------------------------------------------------------- */
 
 int cbx_executor_send_reply(struct cbx_executor_request *r, enum cbx_reply reply)
 {
@@ -25,8 +25,9 @@ int cbx_executor_send_reply(struct cbx_executor_request *r, enum cbx_reply reply
     return cbx_wire_send(r->fd, header, CBX_STR(""), NULL);
 }
 
-/* Called only after RUN was sent to the sandbox: a client never submits again after 'begun'. What was cancelled until now is
- * interrupted; later calls find the run in its session. */
+/* Called only after RUN was sent to the sandbox: a client never resubmits after 'begun'. A run
+ * cancelled before this point is interrupted here; later cancel calls find the run in its
+ * session. */
 static void note_begun(void *context)
 {
     struct cbx_executor_request *r = context;
@@ -38,7 +39,7 @@ static void note_begun(void *context)
     }
 }
 
-/* Clients of the call `feed` may wait for it. */
+/* Clients of the call `feed` may wait for space in the input buffer. */
 static void note_room(void *context)
 {
     const struct cbx_executor_request *r = context;
@@ -52,7 +53,7 @@ static bool is_cancelled(const struct cbx_executor_request *r)
     return cbx_sessions_is_cancelled(r->executor->sessions, &r->ticket);
 }
 
-/* Tells the client how many are before it, when that has changed. */
+/* Sends the client the number of runs before it, if the number has changed. */
 static bool gives_up(void *context, int ahead)
 {
     struct cbx_executor_request *r = context;
@@ -66,7 +67,7 @@ static bool gives_up(void *context, int ahead)
     return is_cancelled(r) || sink.cancelled(sink.context);
 }
 
-/* Waits for the turn of a run; cbx_turns_end ends it. */
+/* Waits for the turn of a run; cbx_turns_end ends the turn. */
 static int take_turn(struct cbx_executor_request *r, struct cbx_err *err)
 {
     const struct cbx_turn_wait wait = {
@@ -85,19 +86,19 @@ static int take_turn(struct cbx_executor_request *r, struct cbx_err *err)
 struct execution {
     struct cbx_executor_request *request;
     const struct cbx_permit *permit;
-    struct cbx_submitted given;    /* what runs, and its input */
-    const json_t *environment;     /* what the caller sets (grants.h), or NULL */
-    struct cbx_str packages;       /* the set that is installed for its sandbox */
-    const json_t *sealed;          /* the decision */
-    struct cbx_host_mounts mounts; /* opened for its sandbox; owned */
-    struct cbx_err refusal;        /* why they could not be opened; code 0 = they could */
+    struct cbx_submitted given;    /* the program and its input */
+    const json_t *environment;     /* the caller's variables (grants.h), or NULL */
+    struct cbx_str packages;       /* the packages installed for its sandbox */
+    const json_t *sealed;          /* JSON of the decision */
+    struct cbx_host_mounts mounts; /* folders opened for its sandbox; owned */
+    struct cbx_err refusal;        /* error of opening the folders; code 0 = none */
     bool interactive;
-    int64_t own_layers; /* of packages that its principal may have; 0 = no limit */
+    int64_t own_layers; /* maximum number of package layers of its principal; 0 = no limit */
     struct cbx_sink sink;
     struct cbx_result result; /* owned */
 };
 
-/* A sandbox with folders of the host is made for its permit, and never one of the pool. */
+/* A sandbox with folders of the host is made for its permit, never taken from the pool. */
 static int take_mounted(struct execution *x, struct cbx_pool *pool,
                         const struct cbx_sandbox_layer *layer, struct cbx_sandbox **out,
                         struct cbx_err *err)
@@ -112,7 +113,7 @@ static int take_mounted(struct execution *x, struct cbx_pool *pool,
     return cbx_pool_make(pool, x->permit, layer, &x->mounts.mounts, out, err);
 }
 
-/* A sandbox that is claimed, with the variables of its program. */
+/* Claims a sandbox, and gives it the variables of its program. */
 static int take_sandbox(struct execution *x, struct cbx_sandbox **out, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
@@ -155,7 +156,7 @@ static int open_slot(struct execution *x, struct cbx_err *err)
     const struct cbx_permit *permit = x->permit;
     const char *id = permit->session[0] != '\0' ? permit->session : permit->decision;
     if (permit->action == CBX_ACTION_OPEN && cbx_sessions_is_fresh(e->sessions, permit)) {
-        return 0; /* opened by an executor that was killed before it answered */
+        return 0; /* opened by an executor that was killed before it replied */
     }
     int failed = cbx_sessions_reserve(e->sessions, permit, err);
     if (failed) {
@@ -173,14 +174,15 @@ static int open_slot(struct execution *x, struct cbx_err *err)
     return failed;
 }
 
-/* The first cell of a session installs packages: a sandbox with them takes the place of the one that waits. */
+/* True if the session's first cell installs packages: a sandbox with these packages replaces the
+ * unused one. */
 static bool lacks_packages(const struct execution *x, const struct cbx_sandbox *sandbox)
 {
     return x->packages.len > 0 && cbx_sandbox_is_untouched(sandbox) &&
            !cbx_sha256_equal(cbx_sandbox_layer(sandbox), &x->permit->layer);
 }
 
-/* What the record of the run says is mounted has to be true. */
+/* Checks that the mounts match the record of the run. */
 static int continue_session(struct cbx_sandbox *sandbox, const struct cbx_sandbox *ended,
                             struct cbx_err *err)
 {
@@ -194,15 +196,15 @@ static int continue_session(struct cbx_sandbox *sandbox, const struct cbx_sandbo
     return cbx_sandbox_continue(sandbox, ended, err);
 }
 
-/* With the session entered and a run slot acquired. */
+/* Call it with the session entered and a run slot acquired. */
 static int run_entered(struct execution *x, struct cbx_session *session, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
     bool restarted = sandbox == NULL || !cbx_sandbox_poll(sandbox);
     if (restarted || lacks_packages(x, sandbox)) {
-        /* The container ended since the last run: the session continues in a new one, without its
-         * state, and the result reports that. */
+        /* The container ended since the last run: the session continues in a new one, without
+         * its state, and the result reports this. */
         const struct cbx_sandbox *ended = sandbox;
         int failed = take_sandbox(x, &sandbox, err);
         if (failed) {
@@ -227,7 +229,7 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
                                        .has_room = note_room,
                                        .begun = note_begun,
                                        .context = x->request };
-    if (is_cancelled(x->request)) { /* while its sandbox was made */
+    if (is_cancelled(x->request)) { /* cancelled while its sandbox was made */
         return cbx_fail(err, CBX_ECANCELLED, "cancelled before it began");
     }
     cbx_sessions_begin(e->sessions, session, x->permit->decision, x->permit->audit_seq);
@@ -243,7 +245,7 @@ static int run_entered(struct execution *x, struct cbx_session *session, struct 
     return failed;
 }
 
-/* With the session entered. */
+/* Call it with the session entered. */
 static int put_entered(struct execution *x, struct cbx_session *session, struct cbx_err *err)
 {
     struct cbx_sandbox *sandbox = cbx_session_sandbox(session);
@@ -286,7 +288,7 @@ static int run_in_session(struct execution *x, struct cbx_err *err)
     if (failed) {
         return failed;
     }
-    /* The run slot comes second: runs that wait for their session hold none. */
+    /* The run slot comes second: runs that wait for their session hold no slot. */
     failed = take_turn(x->request, err);
     if (!failed) {
         failed = run_entered(x, session, err);
@@ -296,7 +298,7 @@ static int run_in_session(struct execution *x, struct cbx_err *err)
     return failed;
 }
 
-/* In a sandbox of its own, with a run slot acquired. */
+/* Runs in a sandbox of its own, with a run slot acquired. */
 static int run_fresh(struct execution *x, struct cbx_err *err)
 {
     struct cbx_executor *e = x->request->executor;
@@ -329,7 +331,7 @@ static int run_one_shot(struct execution *x, struct cbx_err *err)
     return failed;
 }
 
-/* Packages; no sandbox. */
+/* Installs packages, without a sandbox. */
 static int install(struct execution *x, struct cbx_err *err)
 {
     int failed = cbx_executor_packages(x->request->executor, x->permit, x->given.text,
@@ -384,7 +386,7 @@ static int run_permitted(struct execution *x, struct cbx_audit *audit, struct cb
     bool acknowledged = cbx_executor_send_result(x->request, audit, permit->decision,
                                                  cbx_action_name(permit->action), &x->result);
     if (permit->action == CBX_ACTION_OPEN && !acknowledged) {
-        /* The front was killed before it stored the session's id: no client can use it. */
+        /* The front was killed before it stored the session's id: no client can use the session. */
         cbx_sessions_close(e->sessions, &(struct cbx_session_name){ .id = permit->session }, NULL);
     }
     return 0;
@@ -406,8 +408,9 @@ static int open_seal(struct cbx_executor *e, const struct cbx_submit_args *args,
     return failed;
 }
 
-/* Only a worker that was taken over seals what its policy does not give, and only such a front approves what
- * does not ask, or submits what its principal may not have. */
+/* Only a compromised worker seals settings that its policy does not allow, and only a
+ * compromised front approves a decision that does not ask, or submits one that its principal may
+ * not make. */
 static int check(struct cbx_executor *e, const struct cbx_submit_args *args,
                  const struct cbx_sealed *sealed, struct cbx_str text, json_t **approval,
                  struct cbx_err *err)
@@ -432,7 +435,7 @@ static int check(struct cbx_executor *e, const struct cbx_submit_args *args,
     return failed;
 }
 
-/* Adds what permit and record have of the policy. */
+/* Adds the policy's settings to permit and record. */
 static int complete(struct cbx_executor *e, const struct cbx_submit_args *args,
                     struct cbx_sealed *sealed, struct cbx_str text, struct cbx_buf *imports,
                     struct cbx_err *err)
@@ -473,7 +476,8 @@ static void count_decision(const struct cbx_sealed *sealed)
     }
 }
 
-/* Records the decision. From then on a permitted action is one without an outcome, also for the next executor. */
+/* Records the decision. From then on a permitted action has no outcome yet, also for the next
+ * executor. */
 static int admit(struct cbx_executor *e, struct cbx_audit *audit, const struct cbx_sealed *sealed,
                  const json_t *approval, struct cbx_permit **permit, uint64_t *seq,
                  struct cbx_err *err)
@@ -494,7 +498,7 @@ static int admit(struct cbx_executor *e, struct cbx_audit *audit, const struct c
     return failed;
 }
 
-/* Checks what was submitted against what was sealed, and completes the seal. */
+/* Checks the submission against the seal, and completes the seal. */
 static int examine(struct cbx_executor *e, const struct cbx_submit_args *args,
                    struct cbx_sealed *sealed, struct cbx_str text, json_t **approval,
                    struct cbx_buf *imports, json_t **environment, struct cbx_err *err)
@@ -525,7 +529,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
         return failed;
     }
     if (sealed.number < e->secrets.first_number) {
-        /* The executor before this one may have opened it. */
+        /* The previous executor may have opened the seal. */
         r->client = CBX_CLIENT_NO_REPLY;
         return cbx_fail(err, CBX_ESEAL, "the decision is older than this executor");
     }
@@ -548,7 +552,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     x.interactive = args->interactive;
     x.own_layers = cbx_executor_layers_of(e, &sealed);
     x.sink = cbx_executor_sink(r);
-    /* A failure of the mounts is the outcome of the decision, behind its record. */
+    /* A failure of the mounts is the outcome of the decision, recorded after it. */
     cbx_executor_prepare_mounts(e, &sealed, &x.mounts, &x.refusal);
     cbx_executor_describe_network(e, &sealed);
     cbx_executor_describe_input(&x.given, sealed.json);
@@ -573,7 +577,7 @@ int cbx_executor_submit(struct cbx_executor_request *r, const struct cbx_submit_
     r->run.principal = permit->principal;
     r->run.permit = permit;
     r->run.claims = sealed.json;
-    if (failed) { /* the client is gone: nothing runs, which is the outcome */
+    if (failed) { /* the client has disconnected: nothing runs, and this is the outcome */
         x.refusal = *err;
     }
     failed = run_permitted(&x, audit, err);

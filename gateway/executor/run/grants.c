@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The values that programs get. */
+ * The values of programs' variables. */
 #include "gateway/executor/run/grants.h"
 
 #include "gateway/executor/run/executor_network.h"
@@ -69,7 +69,8 @@ static void add(struct cbx_buf *out, struct cbx_str name, struct cbx_str value)
     cbx_buf_add_char(out, '\0');
 }
 
-/* What the policy passes: variables that the gateway did not have at its start are left out. */
+/* Adds the variables that the policy passes: those without a value at the gateway's start are
+ * left out. */
 static void add_granted(const struct cbx_grants *grants, const struct cbx_policy *policy,
                         struct cbx_buf *out)
 {
@@ -89,7 +90,8 @@ static void add_granted(const struct cbx_grants *grants, const struct cbx_policy
     }
 }
 
-/* Keyed: the sandbox has it, and must not be able to try values. All zero for nothing. */
+/* Returns a keyed digest: the sandbox has the digest, and must not be able to test guesses of
+ * the values. All zero for no variables. */
 static struct cbx_sha256 digest_of(struct cbx_str granted, struct cbx_str key)
 {
     return granted.len > 0 ? cbx_hmac_sha256(key, granted) : (struct cbx_sha256){ 0 };
@@ -153,7 +155,7 @@ static json_t *redact_string(const struct cbx_redactor *redactor, struct cbx_str
     return cbx_json_text(cbx_buf_str(&clean));
 }
 
-/* Recursive: the executor makes these values, whose depth is bounded. */
+/* Recursive: the executor makes these values, and their depth is bounded. */
 json_t *cbx_redact_json(const struct cbx_redactor *redactor, const json_t *json)
 {
     const char *key;

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* The member of struct cbx_images for each kernel that can have an image of one's own. */
+/* The member of struct cbx_images for each kernel that a policy can choose an image for. */
 static const struct {
     const char *kernel;
     size_t offset;

@@ -6,14 +6,15 @@
 #include "docker/sandbox/sandbox.h"
 #include "policies/policy.h"
 
-/* How sandboxes of a kernel are made under a policy. */
+/* The configuration of a kernel's sandboxes under a policy. */
 struct cbx_image_choice {
     struct cbx_sandbox_config config; /* `variant` borrows from this struct */
-    char variant[CBX_IMAGE_OWN_MAX +
-                 1]; /* empty: the policy chooses none, and `config` is the gateway's */
+    /* empty: the policy chooses none, and `config` is the gateway's */
+    char variant[CBX_IMAGE_OWN_MAX + 1];
 };
 
-/* The gateway's configuration with the variant that the policy chooses; without a policy (NULL) it is the gateway's. */
+/* Writes the gateway's configuration with the variant that the policy chooses; without a policy
+ * (NULL), unchanged. */
 void cbx_image_choose(const struct cbx_sandbox_config *gateway, const struct cbx_policy *policy,
                       const char *kernel, struct cbx_image_choice *out);
 

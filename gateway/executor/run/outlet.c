@@ -71,7 +71,7 @@ static void clean(const struct cbx_redactor *redactor, struct cbx_str *text, str
     *text = cbx_buf_str(into);
 }
 
-/* Each text of the event alone. */
+/* Redacts each text of the event separately. */
 static int pass_whole(const struct cbx_redactor *redactor, const struct cbx_event *given,
                       const struct cbx_sink *to)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a run's client gets while it runs: events, without secrets; and the records of what the guard refused. */
+ * The events of a run for its client, without secrets; and the records of the guard's refusals. */
 #include "docker/kernel_names.h"
 #include "gateway/executor/executor_internal.h"
 #include "gateway/ipc/wire/relay.h"
@@ -9,8 +9,9 @@
 
 #include <string.h>
 
-/* The client of an attached run has disconnected. An interrupt gives a session's program the chance
- * to end and keeps the session's state; a one-shot has none, and its program may ignore SIGINT. */
+/* Called after the client of an attached run has disconnected. An interrupt lets a session's
+ * program end and keeps the session's state; a one-shot has no state, and its program may ignore
+ * SIGINT. */
 static void end_one_shot(struct cbx_executor_request *r)
 {
     if (r->one_shot != NULL) {
@@ -28,8 +29,8 @@ int cbx_executor_note_failure(struct cbx_executor_request *r, int failed)
     return r->client == CBX_CLIENT_GONE ? 0 : failed;
 }
 
-/* A record of what the guard refused: for a security officer each one is a program that the analyzer let through. `decision` may be NULL,
- * `claims` too. */
+/* Records a refusal of the guard: for a security officer each one means that the analyzer
+ * allowed the program. `decision` may be NULL, `claims` too. */
 static void record_refusal(struct cbx_executor *e, const struct cbx_event *event, json_t *body)
 {
     struct cbx_audit *audit;
@@ -48,7 +49,7 @@ static void record_refusal(struct cbx_executor *e, const struct cbx_event *event
 static void record_blocked(struct cbx_executor_request *r, const struct cbx_event *event)
 {
     CBX_AUTO_JSON body = json_object();
-    /* The first attempt is reported at once, all that were like it at the end of the run. */
+    /* The first attempt is reported at once, all similar ones at the end of the run. */
     r->executor->refusals[event->refusal] += event->count > 1 ? event->count - 1 : 1;
     json_object_set_new(body, "decision", json_string(r->run.decision));
     json_object_set_new(body, "session", json_string(r->run.session));
@@ -57,7 +58,7 @@ static void record_blocked(struct cbx_executor_request *r, const struct cbx_even
     record_refusal(r->executor, event, body);
 }
 
-/* --- refusals after the last run of a session -------------------------------------------------- */
+/* --- refusals after the last run of a session ------------------------------------------------- */
 
 struct late {
     struct cbx_executor *executor;
@@ -75,7 +76,7 @@ static enum cbx_language language_of(const struct cbx_sandbox *sandbox)
     return (enum cbx_language)language;
 }
 
-/* The permits of its runs are gone: the rule follows from the policy. */
+/* The permits of its runs no longer exist: the rule is derived from the policy. */
 static struct cbx_str rule_of_late(const struct late *late, const struct cbx_event *event)
 {
     const struct cbx_policies *policies = cbx_policy_history_with(
@@ -113,7 +114,8 @@ void cbx_executor_record_late(struct cbx_executor *e, struct cbx_sandbox *sandbo
     struct cbx_sink sink = { .event = record_late, .context = &late };
     struct cbx_err err = { 0 };
     if (cbx_sandbox_session(sandbox)[0] != '\0' && !cbx_sandbox_is_untouched(sandbox)) {
-        cbx_sandbox_take_refusals(sandbox, &sink, &err); /* fails for a sandbox that is gone */
+        /* fails for a sandbox that has ended */
+        cbx_sandbox_take_refusals(sandbox, &sink, &err);
     }
 }
 
@@ -129,7 +131,7 @@ static struct cbx_str rule_of(const struct cbx_executor_request *r, const struct
                : cbx_str_of(permit->refused_by[event->refusal]);
 }
 
-/* An event that may leave the executor. */
+/* Sends a redacted event to the client. */
 static int send_cleaned(void *context, const struct cbx_event *event)
 {
     struct cbx_executor_request *r = context;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The standard input of a run that is submitted. It is data and not judged; the audit log has its length and its hash. */
+ * The standard input of a submitted run. It is data and not judged; the audit log has its length
+ * and its hash. */
 #include "gateway/executor/executor_internal.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The folders of the host that a run's sandbox has. */
+ * The folders of the host that are mounted in a run's sandbox. */
 #include "gateway/executor/executor_internal.h"
 
 int cbx_executor_open_mounts(struct cbx_executor *e, const json_t *sealed,
                              struct cbx_host_mounts *out, struct cbx_err *err)
 {
-    struct cbx_pool *pool; /* opening it opens the engine */
+    struct cbx_pool *pool; /* opening the pool opens the engine */
     int failed = cbx_executor_pool(e, &pool, err);
     if (failed) {
         return failed;
@@ -29,7 +29,7 @@ int cbx_executor_prepare_mounts(struct cbx_executor *e, struct cbx_sealed *seale
         sealed->verdict == CBX_DENY) {
         return 0;
     }
-    struct cbx_pool *pool; /* opening it adopts the session's sandbox */
+    struct cbx_pool *pool; /* opening the pool adopts the session's sandbox */
     int failed;
     if (opens) {
         failed = cbx_executor_open_mounts(e, sealed->json, out, err);

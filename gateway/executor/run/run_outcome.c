@@ -11,7 +11,7 @@ static json_t *describe_outcome(const struct cbx_executor_request *r, const char
     json_t *body = cbx_outcome_json(result, decision, action, r->run.claims);
     if (failed) {
         json_object_set_new(body, "error", cbx_json_text(cbx_str_of(err->text)));
-        if (err->detail[0] != '\0') { /* for operators, as the log is */
+        if (err->detail[0] != '\0') { /* for operators, like the log */
             json_object_set_new(body, "detail", cbx_json_text(cbx_str_of(err->detail)));
         }
     } else if (result->status == CBX_RUN_LOST) {
@@ -21,8 +21,9 @@ static json_t *describe_outcome(const struct cbx_executor_request *r, const char
     return body;
 }
 
-/* The outcome of a permitted action is a record too. A run that is over cannot be undone by a
- * full disk, so an outcome that the log does not take is written later. `record` is that of `body`. */
+/* Waits until the outcome of a permitted action is recorded. A full disk cannot undo an ended
+ * run, so an outcome that cannot be written now is written later. `record` is the pending record
+ * of `body`. */
 static void await_record(struct cbx_executor *e, struct cbx_audit *audit, const char *decision,
                          struct cbx_audit_pending *record, json_t *body)
 {
@@ -37,8 +38,8 @@ static void await_record(struct cbx_executor *e, struct cbx_audit *audit, const 
     cbx_outcomes_defer(e->outcomes, decision, body);
 }
 
-/* Waits until the client has stored the result, and confirms that. The result of an attached run is
- * dropped when the client disconnects instead. */
+/* Waits until the client has stored the result, and confirms the acknowledgement. The result of
+ * an attached run is dropped if the client disconnects instead. */
 static bool await_ack(struct cbx_executor_request *r, const char *run_id)
 {
     enum { ACK_TIMEOUT_MS = 30000 };
@@ -55,8 +56,8 @@ static bool await_ack(struct cbx_executor_request *r, const char *run_id)
 }
 
 /* Sends the result. Neither the client nor the next run waits for the outcome's record: the
- * decision's was on disk before anything ran, and the outcome's is written together with the
- * next decision's. */
+ * decision's record was on disk before anything ran, and the outcome's record is written
+ * together with the next decision's. */
 bool cbx_executor_send_result(struct cbx_executor_request *r, struct cbx_audit *audit,
                               const char *run_id, const char *action,
                               const struct cbx_result *result)
@@ -64,12 +65,14 @@ bool cbx_executor_send_result(struct cbx_executor_request *r, struct cbx_audit *
     CBX_AUTO_JSON done = cbx_result_json(result);
     CBX_AUTO_JSON body = describe_outcome(r, run_id, action, result, 0, NULL);
     struct cbx_audit_pending record = { .type = "outcome", .body = body };
-    /* A run that is resumed may have its outcome: of the call that began it, or of an executor before this one. */
+    /* A resumed run may have its outcome already: from the call that began it, or from an
+     * earlier executor. */
     bool records = cbx_outcomes_take(r->executor->outcomes, run_id);
     if (records) {
         cbx_audit_submit(audit, &record);
     }
-    cbx_wire_send(r->fd, done, CBX_STR(""), NULL); /* no effect when the client is gone */
+    /* no effect if the client has disconnected */
+    cbx_wire_send(r->fd, done, CBX_STR(""), NULL);
     bool acknowledged = await_ack(r, run_id);
     if (records) {
         await_record(r->executor, audit, run_id, &record, body);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Runs that an executor, or a front, before this one began: their events again, and their results. */
+ * Runs that an earlier executor, or an earlier front, began: their events again, and their
+ * results. */
 #include "gateway/executor/callers.h"
 #include "gateway/executor/executor_internal.h"
 #include "gateway/ipc/wire/relay.h"
 
-/* A front that was started again may resume a run that is still queued. */
+/* Waits for the start of a run: a restarted front may resume a run that is still queued. */
 static void await_begin(struct cbx_executor_request *r, const char *run, const char *principal)
 {
     struct cbx_sessions *sessions = r->executor->sessions;
@@ -14,14 +15,16 @@ static void await_begin(struct cbx_executor_request *r, const char *run, const c
     }
 }
 
-/* Enters the slot of the run, once it has begun. One of another principal (NULL = any) is not there: nothing of it is told or changed. */
+/* Enters the slot of the run after its start. A run of another principal (NULL = any) counts as
+ * missing: nothing of it is reported or changed. */
 static int enter_begun_run(struct cbx_executor_request *r, const char *run, const char *principal,
                            struct cbx_session **session, struct cbx_err *err)
 {
     struct cbx_executor *e = r->executor;
     char slot[CBX_NAME_MAX + 1];
     struct cbx_pool *pool;
-    int failed = cbx_executor_pool(e, &pool, err); /* opening the pool adopts existing sandboxes */
+    /* opening the pool adopts existing sandboxes */
+    int failed = cbx_executor_pool(e, &pool, err);
     if (failed) {
         return failed;
     }
@@ -36,7 +39,8 @@ static int enter_begun_run(struct cbx_executor_request *r, const char *run, cons
     if (failed) {
         return failed;
     }
-    cbx_sessions_cut_input(e->sessions, run); /* the front that had the rest of it is gone */
+    /* the front that had the rest of the input has ended */
+    cbx_sessions_cut_input(e->sessions, run);
     CBX_AUTO_JSON begun = cbx_reply_json(CBX_REPLY_BEGUN);
     if (seq > 0) {
         json_object_set_new(begun, "seq", json_integer((json_int_t)seq));
@@ -64,7 +68,7 @@ static int follow_run(struct cbx_executor_request *r, struct cbx_session *sessio
     return failed;
 }
 
-/* New reference. */
+/* Returns the claims; a new reference. */
 static json_t *read_claims(const struct cbx_resume_args *args)
 {
     json_t *claims = json_object();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Turns: a ring of principals, each with a list of its programs that wait. */
+ * Turns: a ring of principals, each with a list of its waiting programs. */
 #include "gateway/executor/run/turns.h"
 
 #include "policies/base/clock.h"
@@ -13,7 +13,7 @@
 
 enum { TICK_MS = 500 };
 
-/* A program that waits, on the stack of its thread. */
+/* A waiting program, on the stack of its thread. */
 struct waiter {
     const struct cbx_turn_wait *wait;
     struct waiter *next;
@@ -22,21 +22,21 @@ struct waiter {
     bool granted;
 };
 
-/* A principal of which something waits or runs. */
+/* The queue of a principal with waiting or running programs. */
 struct line {
     char principal[CBX_NAME_MAX + 1];
     struct waiter *first, **last;
     int waiting, running;
-    struct line *next; /* in the ring */
+    struct line *next; /* next queue in the ring */
 };
 
 struct cbx_turns {
     struct cbx_turns_config config;
     pthread_mutex_t lock;
     int running, waiting;
-    int64_t given_ms; /* when a turn was given last */
-    struct line
-        *turn; /* whose turn it was last: the one behind it is next; NULL = the ring is empty */
+    int64_t given_ms; /* time of the last given turn */
+    /* queue with the last given turn: its successor is next; NULL = the ring is empty */
+    struct line *turn;
 };
 
 struct cbx_turns *cbx_turns_new(const struct cbx_turns_config *config)
@@ -69,7 +69,7 @@ static struct line *find_line(struct cbx_turns *turns, const char *principal)
     return line;
 }
 
-/* A new one is the last in the ring. */
+/* A new queue is the last in the ring. */
 static struct line *get_line(struct cbx_turns *turns, const char *principal)
 {
     struct line *line = find_line(turns, principal);
@@ -87,7 +87,7 @@ static struct line *get_line(struct cbx_turns *turns, const char *principal)
     return line;
 }
 
-/* Frees a line of which nothing waits or runs. */
+/* Frees a queue without waiting or running programs. */
 static void drop_line(struct cbx_turns *turns, struct line *line)
 {
     struct line *before = line;
@@ -110,7 +110,7 @@ static void begin(struct cbx_turns *turns, struct line *line)
     turns->given_ms = cbx_clock_ms();
 }
 
-/* The line whose turn is next, of those that may have one; NULL when there is none. */
+/* Returns the next queue that may have a turn; NULL if there is none. */
 static struct line *find_next(const struct cbx_turns *turns)
 {
     struct line *line = turns->turn;
@@ -123,7 +123,8 @@ static struct line *find_next(const struct cbx_turns *turns)
     return NULL;
 }
 
-/* Gives free turns to those that wait. Called whenever a turn is free, so a free turn has no waiter that may take it. */
+/* Gives free turns to waiting programs. Called whenever a turn becomes free, so no waiter that
+ * may take a turn waits while one is free. */
 static void give(struct cbx_turns *turns)
 {
     struct line *line;
@@ -152,13 +153,14 @@ static void leave(struct cbx_turns *turns, struct line *line, struct waiter *wai
     turns->waiting--;
 }
 
-/* How many waiting runs have their turn before this one, as far as no principal has as many as may run: those ahead of it in its own line, the same number of each other
- * line, and one more of each line whose turn comes first. */
+/* Returns the number of waiting runs that have their turn before this one, as long as no
+ * principal reaches its limit of running programs: the runs before it in its own queue, the same
+ * number of each other queue, and one more of each queue whose turn comes first. */
 static int count_ahead(const struct cbx_turns *turns, const struct line *line,
                        const struct waiter *waiter)
 {
     int own = 0, ahead;
-    bool before = true; /* the lines from the next turn on, up to its own */
+    bool before = true; /* the queues from the next turn on, up to its own */
     for (const struct waiter *w = line->first; w != waiter; w = w->next) {
         own++;
     }
@@ -175,7 +177,8 @@ static int count_ahead(const struct cbx_turns *turns, const struct line *line,
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
-/* With the lock, which is free meanwhile. True when the waiter has no turn and gives up. */
+/* Called with the lock, which is released meanwhile. True if the waiter has no turn and gives
+ * up. */
 static bool await(struct cbx_turns *turns, struct line *line, struct waiter *waiter)
 {
     while (!waiter->granted) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which gateway owns a container. */
+ * The owner of a container. */
 #include "gateway/executor/sessions/instance.h"
 
 #include "docker/sandbox/sandbox.h"
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Opens the state directory with its folder of instances; *out is the caller's. */
+/* Opens the state directory and its folder of instances; the caller owns *out. */
 static int open_state(const char *state_dir, int *out, struct cbx_err *err)
 {
     int failed = cbx_state_open(state_dir, out, err);
@@ -39,7 +39,7 @@ int cbx_instance_seed(const char *state_dir, uint8_t out[CBX_INSTANCE_SEED_BYTES
     if (fd >= 0 && read(fd, out, CBX_INSTANCE_SEED_BYTES) == CBX_INSTANCE_SEED_BYTES) {
         return 0;
     }
-    /* Whole or not at all. */
+    /* The file is complete or missing. */
     unlinkat(dir, fresh, 0);
     cbx_random(out, CBX_INSTANCE_SEED_BYTES);
     CBX_AUTO_FD to = openat(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -77,7 +77,7 @@ bool cbx_instance_name(const char *state_dir, char out[33])
     return true;
 }
 
-/* The gateway before this one may still be stopping. */
+/* The previous gateway may still be stopping. */
 static bool take_lock(int fd)
 {
     enum { TRIES = 150, STEP_MS = 100 };
@@ -140,7 +140,8 @@ void cbx_instance_done(struct cbx_instance *instance, bool forget)
     }
 }
 
-/* Untouched for longer than any sandbox of it can have lived without a gateway. */
+/* True if the file was not updated for longer than a sandbox of the instance can live without a
+ * gateway. */
 static bool is_given_up(int fd)
 {
     enum { AFTER_S = CBX_SANDBOX_LEASE_MS / 1000 + 30 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Which gateway owns a container. An instance is 32 random bytes: its name, on the containers'
- * labels, and the secret that proves to a sandbox that the gateway may adopt it, are derived from
- * them. Each executor locks a file of that name in the state directory and updates its time. When
- * that time is older than a sandbox's lease, the instance has ended, and its containers are
- * removed. */
+ * The owner of a container. An instance is 32 random bytes: its name, on the containers' labels,
+ * and the secret that proves to a sandbox that the gateway may adopt it, are derived from them.
+ * Each executor locks a file of that name in the state directory and updates its time. If that
+ * time is older than a sandbox's lease, the instance has ended, and its containers are removed. */
 #ifndef CBX_GATEWAY_EXECUTOR_SESSIONS_INSTANCE_H
 #define CBX_GATEWAY_EXECUTOR_SESSIONS_INSTANCE_H
 
@@ -18,29 +17,31 @@ struct cbx_instance {
     int fd;
 };
 
-/* The seed that belongs to the state directory, made at its first use: the next gateway on it is
- * the same instance. */
+/* Reads the seed of the state directory, created at its first use: the next gateway on the
+ * directory is the same instance. */
 int cbx_instance_seed(const char *state_dir, uint8_t out[CBX_INSTANCE_SEED_BYTES],
                       struct cbx_err *err);
 
-/* The name of the instance with this seed. */
+/* Writes the name of the instance with this seed. */
 void cbx_instance_name_of(const uint8_t seed[CBX_INSTANCE_SEED_BYTES], char out[33]);
 
-/* The name of the instance that belongs to the state directory, without making anything; false when there is none yet. */
+/* Reads the name of the state directory's instance, without creating anything; false if there is
+ * none yet. */
 bool cbx_instance_name(const char *state_dir, char out[33]);
 
-/* CBX_EBUSY while another process is this instance, also after it was waited for (15 s). */
+/* Makes and locks the instance. CBX_EBUSY if another process still has the lock after a wait of
+ * 15 s. */
 int cbx_instance_make(const char *state_dir, const uint8_t seed[CBX_INSTANCE_SEED_BYTES],
                       struct cbx_instance *out, struct cbx_err *err);
 
-/* Updates the time of the instance's file: the instance exists. */
+/* Updates the time of the instance's file: the instance is alive. */
 void cbx_instance_touch(const struct cbx_instance *instance);
 
 /* Releases the lock; with `forget` the file is removed too. Zeroed memory is fine. */
 void cbx_instance_done(struct cbx_instance *instance, bool forget);
 
-/* Removes the containers of every instance that is gone; returns how many. A failure leaves them
- * for the next time. */
+/* Removes the containers of every ended instance; returns their number. After a failure the next
+ * call removes them. */
 size_t cbx_instance_reap(const char *state_dir, struct cbx_engine *engine);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The table of sandboxes in use: opening, the queue, entering and leaving. While a slot is entered,
- * only the thread that entered it touches its sandbox, except to interrupt, answer or end it. */
+ * The table of sandboxes in use: opening, the queue, entering and leaving. While a slot is
+ * entered, only the thread that entered it uses its sandbox, except to interrupt, answer or end
+ * it. */
 #include "gateway/executor/sessions/sessions_internal.h"
 
 #include <stdlib.h>
@@ -62,7 +63,7 @@ int cbx_sessions_reserve(struct cbx_sessions *sessions, const struct cbx_permit 
     return failed;
 }
 
-/* The state of a slot whose opening, run or call is over. */
+/* Returns the next state of a slot after its opening, run or call. */
 static enum cbx_slot_state state_after_leaving(enum cbx_slot_state state)
 {
     return state == CBX_SLOT_CLOSING ? CBX_SLOT_DRAINED : CBX_SLOT_IDLE;
@@ -75,7 +76,7 @@ void cbx_sessions_fill(struct cbx_sessions *sessions, const char *id, struct cbx
     if (session != NULL) {
         session->sandbox = sandbox;
         session->state = state_after_leaving(session->state);
-        /* Making the sandbox may have taken longer than a session may be idle. */
+        /* Making the sandbox may have taken longer than the idle timeout of a session. */
         session->last_used_ms = cbx_clock_ms();
     }
     pthread_cond_broadcast(&sessions->changed);
@@ -213,7 +214,7 @@ void cbx_sessions_await_dequeued(struct cbx_sessions *sessions, const char *run)
     pthread_mutex_unlock(&sessions->lock);
 }
 
-/* No ticket of the same session is before this one. */
+/* True if no earlier ticket of the same session is queued. */
 static bool is_first(const struct cbx_sessions *sessions, const struct cbx_ticket *ticket)
 {
     const struct cbx_ticket *first = sessions->queue;
@@ -230,16 +231,17 @@ static struct timespec as_timespec(int64_t ms)
     return (struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 }
 
-/* How a session is entered. */
+/* Parameters for entering a session. */
 struct entry {
     const char *id;
-    const char *principal;           /* NULL = do not ask */
-    const struct cbx_ticket *ticket; /* of a run; NULL = a call */
-    const struct cbx_permit *permit; /* the same */
+    const char *principal;           /* NULL = do not check */
+    const struct cbx_ticket *ticket; /* ticket of a run; NULL = a call */
+    const struct cbx_permit *permit; /* permit of a run; NULL = a call */
     int64_t ack_timeout_ms;
 };
 
-/* With the lock held: the session of this entry; NULL when it is another principal's. */
+/* With the lock held: returns the session of this entry; NULL if it belongs to another
+ * principal. */
 static struct cbx_session *find_own(struct cbx_sessions *sessions, const struct entry *entry)
 {
     struct cbx_session *s = cbx_sessions_find_slot(sessions, entry->id);
@@ -248,9 +250,9 @@ static struct cbx_session *find_own(struct cbx_sessions *sessions, const struct 
     return own ? s : NULL;
 }
 
-/* With the lock held: waits until nothing is in the session and, with a ticket, until it is the
- * first and the result of the run before is acknowledged or timed out. The slot is found anew
- * after each wait: others wait too, and one of them may have left a result of its own. */
+/* With the lock held: waits until the session has no run or call and, with a ticket, until the
+ * ticket is the first one and the previous run's result is acknowledged or timed out. The slot
+ * is looked up again after each wait: another waiter may have entered and left a result. */
 static struct cbx_session *await_turn(struct cbx_sessions *sessions, const struct entry *entry)
 {
     const struct cbx_ticket *ticket = entry->ticket;
@@ -334,7 +336,8 @@ struct cbx_sandbox *cbx_session_sandbox(struct cbx_session *session)
 void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *session,
                           struct cbx_sandbox *sandbox)
 {
-    pthread_mutex_lock(&sessions->lock); /* another thread may be interrupting the old one */
+    /* another thread may be interrupting the old sandbox */
+    pthread_mutex_lock(&sessions->lock);
     struct cbx_sandbox *old = session->sandbox;
     session->sandbox = sandbox;
     pthread_mutex_unlock(&sessions->lock);

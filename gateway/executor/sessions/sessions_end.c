@@ -128,9 +128,9 @@ void cbx_sessions_reconcile(struct cbx_sessions *sessions, const json_t *ids, co
     pthread_mutex_unlock(&sessions->lock);
 }
 
-/* --- messages to what runs -------------------------------------------------------------------- */
+/* --- messages to running programs ------------------------------------------------------------- */
 
-/* By the id of a session or of a run, with the lock held. */
+/* Finds by the id of a session or of a run, with the lock held. */
 static struct cbx_session *find_either(struct cbx_sessions *sessions,
                                        const struct cbx_session_name *name)
 {
@@ -148,7 +148,7 @@ int cbx_sessions_interrupt(struct cbx_sessions *sessions, const struct cbx_sessi
     if (session == NULL) {
         failed = cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", name->id);
     }
-    if (!failed && session->sandbox != NULL) { /* of no effect when nothing runs */
+    if (!failed && session->sandbox != NULL) { /* no effect if nothing runs */
         cbx_sandbox_interrupt(session->sandbox);
     }
     pthread_mutex_unlock(&sessions->lock);
@@ -172,7 +172,7 @@ int cbx_sessions_input(struct cbx_sessions *sessions, const struct cbx_session_n
     return failed;
 }
 
-/* With the lock held. */
+/* Call it with the lock held. */
 static int feed(struct cbx_sessions *sessions, const struct cbx_session_name *name,
                 struct cbx_str bytes, bool end, size_t *waiting, struct cbx_err *err)
 {
@@ -187,7 +187,7 @@ static int feed(struct cbx_sessions *sessions, const struct cbx_session_name *na
     return cbx_sandbox_feed(session->sandbox, bytes, end, waiting, err);
 }
 
-/* How much of its input waits; none when it does not run any more. */
+/* Returns the number of queued input bytes of a run; 0 after its end. */
 static size_t count_waiting(struct cbx_sessions *sessions, const struct cbx_session_name *name)
 {
     struct cbx_session *session = find_either(sessions, name);
@@ -241,7 +241,7 @@ void cbx_sessions_renew_leases(struct cbx_sessions *sessions)
     pthread_mutex_unlock(&sessions->lock);
 }
 
-/* --- looking ---------------------------------------------------------------------------------- */
+/* --- listing ---------------------------------------------------------------------------------- */
 
 int cbx_sessions_count(struct cbx_sessions *sessions)
 {
@@ -262,7 +262,7 @@ static json_t *describe(const struct cbx_session *s, int64_t now_ms)
         cbx_sandbox_policy(s->sandbox), "kernel", cbx_sandbox_kernel(s->sandbox), "busy", busy,
         "idle_ms", (json_int_t)(busy ? 0 : now_ms - s->last_used_ms), "age_ms",
         (json_int_t)(now_ms - s->created_ms), "container", cbx_sandbox_id(s->sandbox), (size_t)12);
-    if (!busy) { /* else the thread that is in it may change it */
+    if (!busy) { /* else the thread that entered it may change the sandbox */
         char ledger[CBX_SHA256_HEX + 1];
         cbx_sha256_hex(cbx_sandbox_ledger(s->sandbox), ledger);
         json_object_set_new(json, "ledger", json_string(ledger));

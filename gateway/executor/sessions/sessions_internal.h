@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the session table share. */
+ * Declarations shared by the files of the session table. */
 #ifndef CBX_GATEWAY_EXECUTOR_SESSIONS_SESSIONS_INTERNAL_H
 #define CBX_GATEWAY_EXECUTOR_SESSIONS_SESSIONS_INTERNAL_H
 
@@ -11,44 +11,45 @@
 enum cbx_slot_state {
     CBX_SLOT_FREE = 0,
     CBX_SLOT_OPENING,    /* reserved; its sandbox is being made */
-    CBX_SLOT_IDLE,       /* open, no run is in it */
-    CBX_SLOT_ENTERED,    /* a run or a call is in it */
+    CBX_SLOT_IDLE,       /* open, no run or call has entered it */
+    CBX_SLOT_ENTERED,    /* a run or a call has entered it */
     CBX_SLOT_DISCARDING, /* ENTERED, and the result of its run is dropped when it is left */
-    CBX_SLOT_CLOSING,    /* closed while entered or opening: what is in it is being ended */
-    CBX_SLOT_DRAINED,    /* closed, and nothing is in it any more */
+    CBX_SLOT_CLOSING,    /* close requested while entered or opening; its run is being stopped */
+    CBX_SLOT_DRAINED,    /* closed and left */
 };
 
 struct cbx_session {
     enum cbx_slot_state state;
-    bool one_shot;             /* of one run; the id is that of its decision */
+    bool one_shot;             /* true for a slot of one run; the id is the run's decision */
     char id[CBX_NAME_MAX + 1]; /* empty = free */
     char principal[CBX_NAME_MAX + 1];
-    char run_id[CBX_NAME_MAX + 1]; /* the run whose result is not acknowledged yet; empty = none */
-    uint64_t run_seq;              /* its audit record; 0 = an executor before this one wrote it */
+    char run_id[CBX_NAME_MAX + 1]; /* run whose result is not acknowledged yet; empty = none */
+    uint64_t run_seq; /* number of its audit record; 0 = an earlier executor wrote the record */
     struct cbx_sandbox *sandbox;
     struct cbx_limits limits;
-    struct cbx_sha256 policy_sha256; /* under which it was opened: no run of another one enters */
+    /* policy under which it was opened: no run of another policy enters */
+    struct cbx_sha256 policy_sha256;
     int64_t created_ms, last_used_ms;
-    int64_t ended_ms; /* when the run of run_id ended; 0 = it has not */
+    int64_t ended_ms; /* time when the run of run_id ended; 0 = not ended */
 };
 
 struct cbx_sessions {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a slot's state, a result or the queue */
+    pthread_cond_t changed; /* signals a change of a slot's state, a result or the queue */
     int max, slots;
     bool stopping;
     cbx_discard_fn *discard;
     void *context;
     struct cbx_session *items;
-    struct cbx_ticket *queue; /* of all sessions, in the order of admission */
+    struct cbx_ticket *queue; /* queue of all sessions, in the order of admission */
 };
 
-/* With the lock held. */
+/* Call them with the lock held. */
 struct cbx_session *cbx_sessions_find_slot(struct cbx_sessions *sessions, const char *id);
 struct cbx_session *cbx_sessions_find_slot_of_run(struct cbx_sessions *sessions,
                                                   const char *run_id);
 
-/* Open: neither closing nor closed. Entered: a run or a call is in it. */
+/* Open: neither closing nor closed. Entered: by a run or a call. */
 static inline bool cbx_slot_is_open(const struct cbx_session *s)
 {
     return s->state >= CBX_SLOT_OPENING && s->state <= CBX_SLOT_DISCARDING;
@@ -59,12 +60,11 @@ static inline bool cbx_slot_is_entered(const struct cbx_session *s)
            s->state == CBX_SLOT_DISCARDING;
 }
 
-/* With the lock held, which is released meanwhile: the session ends and its sandbox is
- * discarded. */
+/* With the lock held, which is released meanwhile: closes the session and discards its sandbox. */
 void cbx_sessions_close_slot(struct cbx_sessions *sessions, struct cbx_session *session);
 
-/* With the lock held, which may be released meanwhile; the slot is IDLE: its result is dropped, a
- * one-shot's slot closed. */
+/* With the lock held, which may be released meanwhile; the slot is IDLE: drops its result,
+ * closes a one-shot's slot. */
 void cbx_sessions_drop_result(struct cbx_sessions *sessions, struct cbx_session *session);
 
 #endif

@@ -48,8 +48,8 @@ struct cbx_session *cbx_sessions_find_slot_of_run(struct cbx_sessions *sessions,
     return NULL;
 }
 
-/* Ends what is in the session, waits for it, and takes the sandbox out. The slot is not free before
- * the caller clears it, so it is closed once. */
+/* Ends the session's run, waits for it, and removes the sandbox from the slot. The slot is not
+ * free before the caller clears it, so it is closed once. */
 static struct cbx_sandbox *drain(struct cbx_sessions *sessions, struct cbx_session *session)
 {
     session->state = cbx_slot_is_entered(session) ? CBX_SLOT_CLOSING : CBX_SLOT_DRAINED;
