@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Two policies compared, by their canonical form: every key is a list whose entries allow, a list
- * whose entries refuse, a bound, or a name with an order. */
+ * Two policies compared, by their canonical form: every key is a list whose entries allow, a
+ * list whose entries refuse, a bound, or a name with an order. */
 #include "policies/diff.h"
 
 #include "policies/base/buf.h"
@@ -48,7 +48,8 @@ static bool holds(const json_t *list, const json_t *item)
 }
 
 /* Writes the entries of `list` that are not in `other` as one line. `more`: an additional entry
- * allows more. `out`: take the entries that begin with '!' (they exclude names), or the others. */
+ * allows more. `out`: selects the entries that begin with '!' (they exclude names), or the
+ * others. */
 static void only_in(struct diff *d, const char *what, const json_t *list, const json_t *other,
                     bool out, bool more)
 {
@@ -97,7 +98,7 @@ static const json_t *find_rule(const json_t *rules, const char *id)
     return NULL;
 }
 
-/* 0 allowed, 1 warning, 2 needs approval, 3 denied. */
+/* Returns 0 for allowed, 1 warning, 2 needs approval, 3 denied. */
 static int strictness(const json_t *rule)
 {
     static const char *const effects[] = { "allow", "warn", "ask", "deny" };
@@ -122,7 +123,7 @@ static void compare_effects(struct diff *d, const char *id, const json_t *a, con
     }
 }
 
-/* A denial that is a warning where the guard refuses what the rule finds. */
+/* Compares the key `guarded`: a denial becomes a warning if the guard refuses the same action. */
 static void compare_guarded(struct diff *d, const char *id, const json_t *a, const json_t *b)
 {
     const char *before = json_string_value(json_object_get(a, "guarded")),
@@ -198,7 +199,7 @@ static void compare_numbers(struct diff *d, const char *what, const json_t *a, c
     }
 }
 
-/* `order`: the names, the one that allows least first. */
+/* `order`: the names, the strictest one first. */
 static void compare_names(struct diff *d, const char *what, const json_t *a, const json_t *b,
                           const char *const *order)
 {
@@ -267,7 +268,7 @@ static const json_t *at(const json_t *policy, const char *section, const char *k
     return json_object_get(json_object_get(policy, section), key);
 }
 
-/* New reference: ["/srv/data", "/srv/out", "/srv/out for writing"]. */
+/* Returns a new reference: ["/srv/data", "/srv/out", "/srv/out for writing"]. */
 static json_t *mounts_of(const json_t *policy)
 {
     json_t *texts = json_array();
@@ -304,7 +305,7 @@ static void compare_limits(struct diff *d, const json_t *a, const json_t *b)
     }
 }
 
-/* An image of one's own has other libraries than the gateway's, so it counts as more. */
+/* An operator's own image has other libraries than the gateway's, so it counts as more. */
 static void compare_image(struct diff *d, const char *language, struct cbx_str a, struct cbx_str b)
 {
     if (!cbx_str_equal(a, b)) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The differences between two policies: what one of them allows and the other does not. */
+ * The differences between two policies: actions that one of them allows and the other does not. */
 #ifndef CBX_POLICIES_DIFF_H
 #define CBX_POLICIES_DIFF_H
 
 #include "policies/policy.h"
 
-/* One difference: `text` is one line, `more` is true when the second policy allows more by it. */
+/* One difference: `text` is one line, `more` is true if the second policy allows more by it. */
 struct cbx_policy_difference {
     bool more;
     struct cbx_str text;

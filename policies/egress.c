@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Patterns of hosts that may be reached. What another program could read as something else (an
+ * Patterns of permitted hosts. A text that another program could interpret differently (an
  * address in any notation, user information, a path) is refused, not interpreted. */
 #include "policies/egress.h"
 
@@ -40,7 +40,8 @@ static int fail(struct cbx_str pattern, struct cbx_err *err, const char *reason)
     return cbx_fail(err, CBX_EINVAL, "the host '%.*s' %s", CBX_STR_SHOWN(pattern), reason);
 }
 
-/* The reason why bytes of the pattern make no name, as specific as the operator needs; NULL = none. */
+/* Returns the reason why bytes of the pattern form no name, with details for the operator; NULL
+ * = none. */
 static const char *foreign_bytes(struct cbx_str name)
 {
     if (name.len > 0 && memmem(name.p, name.len, "://", 3) != NULL) {
@@ -162,7 +163,7 @@ static bool lies_below(struct cbx_str name, struct cbx_str domain)
            name.p[name.len - domain.len - 1] == '.';
 }
 
-/* Does `a` grant every name that `b` grants? */
+/* True if `a` grants every name that `b` grants. */
 static bool covers_names(const struct cbx_egress_host *a, const struct cbx_egress_host *b)
 {
     bool same = cbx_str_equal(a->name, b->name);
@@ -180,7 +181,7 @@ static bool has_port(const struct cbx_egress_host *a, uint16_t port)
     return a->port == 0 ? is_web(port) : a->port == port;
 }
 
-/* `wanted` has a port. */
+/* `wanted` must have a port. */
 static bool grants(const struct cbx_strs *patterns, const struct cbx_egress_host *wanted)
 {
     for (size_t i = 0; i < patterns->count; i++) {
@@ -210,7 +211,7 @@ bool cbx_egress_grants(const struct cbx_strs *patterns, struct cbx_str host, uin
            grants(patterns, &wanted);
 }
 
-/* How many of the target's ports are granted; *ports is how many it has. */
+/* Returns the number of the target's granted ports; *ports is the number of its ports. */
 static size_t count_granted(const struct cbx_strs *patterns, struct cbx_str target, size_t *ports)
 {
     uint16_t port = 0;
@@ -257,7 +258,7 @@ bool cbx_egress_covers(const struct cbx_strs *patterns, struct cbx_str pattern)
     return all;
 }
 
-/* What two patterns grant both is a pattern, or nothing. */
+/* The intersection of two patterns is a pattern, or empty. */
 static bool intersect(const struct cbx_egress_host *a, const struct cbx_egress_host *b,
                       struct cbx_egress_host *out)
 {

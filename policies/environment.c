@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which variables a program may have. */
+ * The variables that a program may have. */
 #include "policies/environment.h"
 
 static bool is_name(struct cbx_str name)

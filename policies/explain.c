@@ -16,7 +16,7 @@ static bool takes_out(struct cbx_str entry)
     return entry.len > 1 && entry.p[0] == '!';
 }
 
-/* The entries that begin with '!', or those that do not. */
+/* Adds the entries that begin with '!', or the other ones. */
 static void add_entries(struct cbx_buf *out, const char *label, const struct cbx_strs *list,
                         bool out_taken)
 {
@@ -44,7 +44,7 @@ static void add_list(struct cbx_buf *out, const char *label, const struct cbx_st
     add_entries(out, "  but not", list, true);
 }
 
-/* "a or b", "a, b or c"; the first few of a long list. */
+/* Adds "a or b", "a, b or c"; the first few of a long list. */
 static void add_alternatives(struct cbx_buf *out, const struct cbx_strs *list)
 {
     enum { SHOWN = 6 };
@@ -58,7 +58,7 @@ static void add_alternatives(struct cbx_buf *out, const struct cbx_strs *list)
     }
 }
 
-/* NULL: either is right. */
+/* Returns a word for the wanted presence; NULL: both are permitted. */
 static const char *choose(enum cbx_presence wanted, const char *present, const char *absent)
 {
     if (wanted == CBX_PRESENT) {
@@ -67,7 +67,7 @@ static const char *choose(enum cbx_presence wanted, const char *present, const c
     return wanted == CBX_ABSENT ? absent : NULL;
 }
 
-/* One condition on an argument, in words. */
+/* Adds one condition on an argument, in words. */
 static void add_where(struct cbx_buf *out, const struct cbx_where *w)
 {
     const struct {
@@ -264,7 +264,7 @@ static void add_mounts(struct cbx_buf *out, const struct cbx_mounts *m)
     add_list(out, "never:", &m->deny);
 }
 
-/* For a principal without exceptions, at the end of time. */
+/* Describes the guard for a principal without exceptions, at the end of time. */
 static void add_guard(struct cbx_buf *out, const struct cbx_policy *policy)
 {
     bool any = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A policy in plain words, for the person that approves it. */
+ * A policy in plain words, for the person who approves it. */
 #ifndef CBX_POLICIES_EXPLAIN_H
 #define CBX_POLICIES_EXPLAIN_H
 
@@ -9,15 +9,15 @@
 /* Appends the text: the languages, the rules by effect, packages, mounts, limits, network. */
 void cbx_policy_explain(const struct cbx_policy *policy, struct cbx_buf *out);
 
-/* Appends what a rule matches, indented, one line for each kind of match; nothing for a
+/* Appends the matches of a rule, indented, one line for each kind of match; nothing for a
  * built-in rule. */
 void cbx_rule_explain(const struct cbx_rule *rule, struct cbx_buf *out);
 
-/* Appends the reference of the policy language as Markdown: every key and every fact, out of
- * their tables. */
+/* Appends the reference of the policy language as Markdown: every key and every fact, from their
+ * tables. */
 void cbx_policy_reference(struct cbx_buf *out);
 
-/* A JSON Schema of the policy language, for editors; a new reference. */
+/* Returns a JSON Schema of the policy language, for editors; a new reference. */
 json_t *cbx_policy_schema(void);
 
 #endif

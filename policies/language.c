@@ -13,7 +13,7 @@ const char *const cbx_language_names[] = {
     NULL,
 };
 
-/* Which language the word of a language stands for: CBX_WORD_python is CBX_PYTHON. */
+/* The language of a language's word: CBX_WORD_python is CBX_PYTHON. */
 enum {
 #define CBX_LANGUAGE(id, word, ...) CBX_WORD_##word = CBX_##id,
 #define CBX_DIALECT(...)

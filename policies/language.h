@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The languages, out of languages.def. */
+ * The languages, from languages.def. */
 #ifndef CBX_POLICIES_LANGUAGE_H
 #define CBX_POLICIES_LANGUAGE_H
 
@@ -17,35 +17,35 @@ enum cbx_language {
     CBX_LANGUAGES
 };
 
-/* "python", ...; "unknown" for any other value. */
+/* Returns "python", ...; "unknown" for any other value. */
 const char *cbx_language_name(enum cbx_language language);
 
 /* The names, in the order of the enum, NULL-terminated. */
 extern const char *const cbx_language_names[];
 
-/* The languages for which a rule about this one holds too, as bits 1 << enum cbx_language: itself,
- * and those that are like it. */
+/* Returns the languages for which a rule about this one also holds, as bits 1 << enum
+ * cbx_language: the language itself, and those with `like` for it. */
 uint32_t cbx_language_likes(enum cbx_language language);
 
 /* A language or a dialect. */
 struct cbx_language_row {
-    const char *name; /* as callers and permits name it */
+    const char *name; /* name for callers and permits */
     const char *display, *kernel;
     enum cbx_language language;
     bool dialect;
     const char *const *aliases, *const *endings; /* NULL-terminated */
 };
 
-/* The rows in order; NULL behind the last. */
+/* Returns the rows in order; NULL after the last. */
 const struct cbx_language_row *cbx_language_row(size_t index);
 
-/* The row of that name or alias; NULL when there is none. */
+/* Returns the row of that name or alias; NULL if there is none. */
 const struct cbx_language_row *cbx_language_find(struct cbx_str name);
 
-/* The row whose files end like this path; NULL when there is none. */
+/* Returns the row with the file name ending of this path; NULL if there is none. */
 const struct cbx_language_row *cbx_language_of_file(struct cbx_str path);
 
-/* What separates names in a list: "python, ipython, ..." or "python ipython ...". Writes at most
+/* Writes the names with a separator: "python, ipython, ..." or "python ipython ...". At most
  * `size` bytes, terminated. */
 void cbx_language_list(const char *separator, char *out, size_t size);
 

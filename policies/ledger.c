@@ -2,7 +2,7 @@
  * Ledgers. Every hash is over fields of a fixed length, so no text can imitate another field. */
 #include "policies/ledger.h"
 
-/* The SHA-256 of `purpose`, one byte, and the SHA-256 of each text. */
+/* Returns the SHA-256 of `purpose`, one byte, and the SHA-256 of each text. */
 static struct cbx_sha256 combine(const char *purpose, uint8_t kind, const struct cbx_str *texts,
                                  size_t count)
 {
@@ -41,7 +41,7 @@ struct cbx_sha256 cbx_ledger_add(const struct cbx_sha256 *ledger, const struct c
     return combine("codebox add", 0, texts, 2);
 }
 
-/* Before the texts: their lengths and the kind, in host order. */
+/* Header before the texts: their lengths and the kind, in host order. */
 struct head {
     uint32_t kind, language_bytes, name_bytes, text_bytes;
 };

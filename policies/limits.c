@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Limits: the rows, and what is done with all members alike. */
+ * Limits: the rows, and operations on all members. */
 #include "policies/limits.h"
 
 const char *const cbx_isolation_names[] = { "gvisor", "container", NULL };
@@ -76,7 +76,7 @@ static int64_t value_of_word(const struct cbx_limit_row *row, struct cbx_str wor
     return CBX_LIMIT_UNSET;
 }
 
-/* A value beyond the bounds has the strictest word. */
+/* A value outside the bounds has the strictest word. */
 static const char *word_of(const struct cbx_limit_row *row, int64_t value)
 {
     return row->words[value >= row->lo && value <= row->hi ? value - row->lo : 0];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Upper bounds of a run and of a session, out of limits.def. Callers may ask for less, never
- * for more. */
+ * Upper bounds of a run and of a session, from limits.def. Callers may request lower bounds,
+ * never higher ones. */
 #ifndef CBX_POLICIES_LIMITS_H
 #define CBX_POLICIES_LIMITS_H
 
@@ -17,7 +17,8 @@ enum cbx_isolation {
     CBX_ISOLATION_CONTAINER,
 };
 
-/* Their names in this order, NULL behind the last; and the value of a name, CBX_LIMIT_UNSET when it is none. */
+/* The names in this order, NULL after the last; and the value of a name, CBX_LIMIT_UNSET for any
+ * other text. */
 extern const char *const cbx_isolation_names[];
 int64_t cbx_isolation_of(struct cbx_str name);
 
@@ -27,11 +28,13 @@ struct cbx_limits {
 #undef CBX_LIMIT
 };
 
-/* What has a limit, and so where it is enforced. */
+/* The limited object, which determines the place of enforcement. */
 enum cbx_limit_scope {
-    CBX_LIMIT_CONTAINER, /* docker/sandbox/container.c. A sandbox with another value cannot be used instead:
-                            cbx_limits_same_container */
-    CBX_LIMIT_RUN, /* docker/inside/supervisor/, which receives it in the frame that starts a run */
+    /* docker/sandbox/container.c. A sandbox with another value cannot be used instead:
+     * cbx_limits_same_container */
+    CBX_LIMIT_CONTAINER,
+    /* docker/inside/supervisor/, which receives it in the frame that starts a run */
+    CBX_LIMIT_RUN,
     CBX_LIMIT_SESSION, /* gateway/executor/sessions/sessions_end.c */
     CBX_LIMIT_SOURCE,  /* analyzer/analyze.c */
 };
@@ -40,9 +43,9 @@ enum cbx_limit_scope {
 enum { CBX_LIMIT_UNSET = -1 };
 
 struct cbx_limit_row {
-    const char *name; /* of the member, as seals and requests write it */
-    const char *key;  /* in a policy */
-    size_t offset;    /* of the int64_t in struct cbx_limits */
+    const char *name; /* name of the member in seals and requests */
+    const char *key;  /* key in a policy */
+    size_t offset;    /* offset of the int64_t in struct cbx_limits */
     int64_t lo, hi, initial;
     enum cbx_limit_scope scope;
     const char *title;
@@ -51,34 +54,35 @@ struct cbx_limit_row {
     const char *const *words; /* names of the values from `lo` on; NULL: they are numbers */
 };
 
-/* The rows in order; NULL behind the last. */
+/* Returns the rows in order; NULL after the last. */
 const struct cbx_limit_row *cbx_limit_row(size_t index);
 
-/* The member of a row. */
+/* Returns the member of a row. */
 int64_t *cbx_limit_at(struct cbx_limits *limits, const struct cbx_limit_row *row);
 int64_t cbx_limit_get(const struct cbx_limits *limits, const struct cbx_limit_row *row);
 
-/* Every member CBX_LIMIT_UNSET; every member its default. */
+/* Set every member to CBX_LIMIT_UNSET; and to its default. */
 void cbx_limits_unset(struct cbx_limits *limits);
 void cbx_limits_default(struct cbx_limits *limits);
 
-/* Lowers each member to that of `by` where that is set and lower, or where the own one is unset. */
+/* Lowers each member to the member of `by` if that is set and lower, or if the own one is unset. */
 void cbx_limits_tighten(struct cbx_limits *limits, const struct cbx_limits *by);
 
-/* Writes every member that is set into `object` under its row's name, words as texts; and reads them
- * back. A member that is absent, no such word, negative, or 0 where the row's lowest value is not, is CBX_LIMIT_UNSET. */
+/* Write every set member into `object` under its row's name, words as texts; and read them back.
+ * A member that is absent, an unknown word, negative, or 0 where the row's lowest value is
+ * larger, is CBX_LIMIT_UNSET. */
 void cbx_limits_write(const struct cbx_limits *limits, json_t *object);
 void cbx_limits_read(const json_t *object, struct cbx_limits *limits);
 
-/* The first row of this scope whose limit is not set, or 0; NULL when there is none. */
+/* Returns the first row of this scope whose limit is not set, or 0; NULL if there is none. */
 const struct cbx_limit_row *cbx_limits_missing(const struct cbx_limits *limits,
                                                enum cbx_limit_scope scope);
 
-/* Appends every limit in words: "time: 60 s, processors: 1, ...", with this text between them. */
+/* Appends every limit in words: "time: 60 s, processors: 1, ...", with this separator. */
 void cbx_limits_describe(const struct cbx_limits *limits, const char *separator,
                          struct cbx_buf *out);
 
-/* True when a sandbox that was made for `a` serves `b`: all that shapes the container is equal. */
+/* True if a sandbox made for `a` can be used for `b`: all limits of the container are equal. */
 bool cbx_limits_same_container(const struct cbx_limits *a, const struct cbx_limits *b);
 
 #endif

@@ -64,7 +64,7 @@ void cbx_mount_write(const struct cbx_mount_request *request, struct cbx_buf *ou
                    request->writable ? "rw" : "ro");
 }
 
-/* Is `path` the folder, or something in it? "/" is only itself here. */
+/* True if `path` is the folder, or is in it. "/" contains only itself here. */
 static bool lies_in(struct cbx_str path, struct cbx_str folder)
 {
     if (folder.len <= 1) {
@@ -79,7 +79,7 @@ bool cbx_mount_lies_in(const char *path, const char *folder)
     return lies_in(cbx_str_of(path), cbx_str_of(folder));
 }
 
-/* Does the glob match the path, or a folder that it lies in? */
+/* True if the glob matches the path, or a folder that contains it. */
 static bool covers(struct cbx_str glob, struct cbx_str path)
 {
     for (size_t end = path.len; end > 0; end--) {

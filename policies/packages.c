@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which manager installs for a language, and the policy's rules for it. */
+ * The package manager of a language, and the policy's rules for it. */
 #include "policies/packages.h"
 
 static const enum cbx_manager managers[CBX_LANGUAGES] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reading a loaded policy: names of things, rules by id, exceptions. */
+ * Reading a loaded policy: names of its elements, rules by id, exceptions. */
 #include "policies/policy.h"
 
 #include "policies/load/keys.h"
@@ -43,7 +43,7 @@ static const struct {
 #undef CBX_CAPABILITY
 };
 
-/* The tables of names keep them as bits of a small word. */
+/* The tables of names store them as bits of a small word. */
 _Static_assert(CBX_CAPABILITIES <= 32, "a capability more than a word has bits");
 
 const char *cbx_capability_name(enum cbx_capability id)

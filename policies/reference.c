@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The reference of the policy language, out of the key table. */
+ * The reference of the policy language, from the key table. */
 #include "policies/explain.h"
 #include "policies/load/keys.h"
 
-/* The keys of a section; with the rule of merging when a key has one. */
+/* Adds the keys of a section; with the merge rule if a key has one. */
 static void add_keys(struct cbx_buf *out, const struct cbx_section *section)
 {
     bool merged = false;
@@ -31,7 +31,7 @@ static void add_section(struct cbx_buf *out, const struct cbx_section *section, 
         const struct cbx_key *key = &section->keys[i];
         bool nested = key->type == CBX_KEY_SECTION || key->type == CBX_KEY_LIST ||
                       key->type == CBX_KEY_NETWORK;
-        bool repeats = strcmp(key->name, "npm") == 0; /* the keys of pip */
+        bool repeats = strcmp(key->name, "npm") == 0; /* npm repeats the keys of pip */
         if (nested && key->more != NULL && !repeats) {
             char inner[256];
             snprintf(inner, sizeof(inner), "%s%s`%s`%s", path, path[0] != '\0' ? " / " : "",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The verdict of a decision. Strictest is zero: memory that was never written denies. */
+ * The verdict of a decision. The strictest verdict is zero: memory that was never written
+ * denies. */
 #ifndef CBX_POLICIES_VERDICT_H
 #define CBX_POLICIES_VERDICT_H
 
@@ -14,10 +15,10 @@ enum cbx_verdict {
     CBX_VERDICTS
 };
 
-/* "deny", "ask" or "allow"; "deny" for any other value. */
+/* Returns "deny", "ask" or "allow"; "deny" for any other value. */
 const char *cbx_verdict_name(enum cbx_verdict verdict);
 
-/* The verdict of that name. CBX_DENY, and false, for any other text. */
+/* Reads the verdict of that name. CBX_DENY, and false, for any other text. */
 bool cbx_verdict_parse(struct cbx_str name, enum cbx_verdict *out);
 
 #endif

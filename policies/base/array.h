@@ -9,20 +9,20 @@
 
 #include <stdint.h>
 
-/* How an array grows. */
+/* The growth parameters of an array. */
 struct cbx_array_growth {
     size_t item_bytes;
-    size_t max; /* items; SIZE_MAX = only the arena's cap limits it */
+    size_t max; /* maximum number of items; SIZE_MAX = only the arena's cap limits it */
 };
 
-/* Makes room for `more` items behind the first `count`, and returns where the items are now; *size
- * is the number that fits. NULL when that would be more than growth.max items, or when the arena is
- * exhausted: *size and the old items are unchanged then. Items behind `count` are zeroed when they
- * were never used. */
+/* Allocates space for `more` items after the first `count`, and returns the new address of the
+ * items; *size is the number that fits. NULL if that would be more than growth.max items, or if
+ * the arena is exhausted: *size and the old items are unchanged then. Items after `count` that
+ * were never used are zeroed. */
 void *cbx_array_grow(struct cbx_arena *arena, struct cbx_array_growth growth, void *items,
                      size_t count, size_t *size, size_t more);
 
-/* True when `items` (an lvalue pointer) has room for `more` items behind `count`, growing when
+/* True if `items` (an lvalue pointer) has space for `more` items after `count`, growing if
  * needed; false leaves everything unchanged. */
 #define CBX_ARRAY_RESERVE(arena, items, count, size, more, max)                                    \
     __extension__({                                                                                \

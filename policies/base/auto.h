@@ -16,7 +16,7 @@
     }
 #define CBX_AUTO(noun) __attribute__((cleanup(cbx_##noun##_auto))) struct cbx_##noun *
 
-/* For structs that the caller owns: `CBX_AUTO_DONE(buf) b; cbx_buf_init(&b, max);` */
+/* For structs owned by the caller: `CBX_AUTO_DONE(buf) b; cbx_buf_init(&b, max);` */
 #define CBX_DEFINE_AUTO_DONE(noun)                                                                 \
     static inline void cbx_##noun##_auto_done(struct cbx_##noun *p)                                \
     {                                                                                              \

@@ -17,8 +17,8 @@ int cbx_base64_encode(struct cbx_str bytes, struct cbx_buf *out)
     return 0;
 }
 
-/* The characters of padding; 3 when the text is no Base64. EVP_DecodeBlock takes more: white space, and '='
- * anywhere. */
+/* Returns the number of padding characters; 3 if the text is not Base64. EVP_DecodeBlock accepts
+ * more: white space, and '=' anywhere. */
 static size_t padding_of(struct cbx_str text)
 {
     size_t padding = 0;
@@ -44,7 +44,7 @@ bool cbx_base64_decode(struct cbx_str text, struct cbx_buf *out)
     if (len < 0 || (size_t)len < padding) {
         return false;
     }
-    out->len += (size_t)len - padding; /* libcrypto counts it */
+    out->len += (size_t)len - padding; /* libcrypto includes the padding in the length */
     return true;
 }
 

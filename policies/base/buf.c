@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What an empty buffer points at, so that p is never NULL. Never written: size 0 forces growth. */
+/* The text of an empty buffer, so that p is never NULL. Never written: size 0 forces growth. */
 static char empty[1];
 
 void cbx_buf_init(struct cbx_buf *buf, size_t max_bytes)

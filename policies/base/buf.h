@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A growing byte buffer with a cap that is set at the start. `p` is never NULL and always
- * terminated. An append that would pass the cap appends nothing, sets `overflow` and returns
- * CBX_ETOOBIG; callers may go on appending and check `overflow` once at the end. */
+ * terminated. An append that would exceed the cap appends nothing, sets `overflow` and returns
+ * CBX_ETOOBIG; callers may continue to append and check `overflow` once at the end. */
 #ifndef CBX_POLICIES_BASE_BUF_H
 #define CBX_POLICIES_BASE_BUF_H
 
@@ -32,8 +32,8 @@ int cbx_buf_add_char(struct cbx_buf *buf, char c);
 int cbx_buf_printf(struct cbx_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Makes room for `bytes` more bytes and returns where to write them; NULL over the cap. The caller
- * then adds to `len` the bytes that it wrote (at most `bytes`). */
+/* Allocates space for `bytes` more bytes and returns its address; NULL over the cap. The caller
+ * then adds the number of written bytes (at most `bytes`) to `len`. */
 char *cbx_buf_reserve(struct cbx_buf *buf, size_t bytes);
 
 /* Removes the first `bytes` bytes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Time in milliseconds, from two clocks. The monotonic clock measures durations and deadlines; the
- * wall clock goes into records and timed waits. */
+ * Time in milliseconds, from two clocks. The monotonic clock measures durations and deadlines;
+ * the wall clock is for records and timed waits. */
 #ifndef CBX_POLICIES_BASE_CLOCK_H
 #define CBX_POLICIES_BASE_CLOCK_H
 

@@ -4,8 +4,8 @@
 
 enum {
     DAY_SECONDS = 86400,
-    CYCLE_DAYS = 146097, /* of 400 years */
-    EPOCH_DAYS = 719468, /* from 0000-03-01 to 1970-01-01 */
+    CYCLE_DAYS = 146097, /* days of 400 years */
+    EPOCH_DAYS = 719468, /* days from 0000-03-01 to 1970-01-01 */
     YEAR_MIN = 1000,
     YEAR_MAX = 9999
 };
@@ -30,7 +30,7 @@ static int days_in(int year, int month)
     return days[month - 1] + (month == 2 && is_leap(year));
 }
 
-/* `count` digits; -1 when there is anything else. */
+/* Reads `count` digits; -1 for any other character. */
 static int read_digits(const char *p, int count)
 {
     int value = 0;

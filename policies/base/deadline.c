@@ -29,7 +29,8 @@ bool cbx_cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t ms)
 bool cbx_mutex_lock_ms(pthread_mutex_t *mutex, int64_t ms)
 {
     struct timespec until = cbx_timespec_of(cbx_clock_ms() + (ms > 0 ? ms : 0));
-#ifdef __SANITIZE_THREAD__ /* gcc 12's does not know pthread_mutex_clocklock */
+/* gcc 12's thread sanitizer does not support pthread_mutex_clocklock */
+#ifdef __SANITIZE_THREAD__
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += (ms > 0 ? ms : 0) / 1000 + 1;
     return pthread_mutex_timedlock(mutex, &until) == 0;

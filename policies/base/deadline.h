@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Timed waits on CLOCK_MONOTONIC: a host whose wall clock is set neither ends them early nor keeps
- * them waiting. */
+ * Timed waits on CLOCK_MONOTONIC: setting the host's wall clock neither shortens nor extends
+ * them. */
 #ifndef CBX_POLICIES_BASE_DEADLINE_H
 #define CBX_POLICIES_BASE_DEADLINE_H
 
@@ -11,13 +11,13 @@
 /* Initialises a condition for the waits below; pthread_cond_destroy ends it. */
 void cbx_cond_init(pthread_cond_t *cond);
 
-/* Waits, with the mutex held, until the condition is signalled or `ms` milliseconds have passed
- * (<= 0: not at all), or until cbx_clock_ms() is `clock_ms`. False when the time was over. As with
+/* Waits, with the mutex held, until the condition is signalled, or until `ms` milliseconds have
+ * passed (<= 0: no wait), or until cbx_clock_ms() is `clock_ms`. False on a timeout. As with
  * pthread_cond_wait, the caller tests its predicate again. */
 bool cbx_cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t ms);
 bool cbx_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t clock_ms);
 
-/* Locks the mutex; false when that took longer than `ms` milliseconds. */
+/* Locks the mutex; false if that took longer than `ms` milliseconds. */
 bool cbx_mutex_lock_ms(pthread_mutex_t *mutex, int64_t ms);
 
 #endif

@@ -17,10 +17,11 @@ struct cbx_sha256 {
 
 struct cbx_sha256 cbx_sha256_of(struct cbx_str bytes);
 
-/* The hash of the message that is `a` followed by `b`. */
+/* Returns the hash of the message `a` followed by `b`. */
 struct cbx_sha256 cbx_sha256_of2(struct cbx_str a, struct cbx_str b);
 
-/* A hash that is made in pieces: cbx_sha256_add any number of times; cbx_sha256_now is that of all bytes so far. */
+/* A hash of a message in pieces: call cbx_sha256_add any number of times; cbx_sha256_now returns
+ * the hash of all bytes so far. */
 struct cbx_sha256_sum;
 struct cbx_sha256_sum *cbx_sha256_sum_new(void);
 void cbx_sha256_add(struct cbx_sha256_sum *sum, struct cbx_str bytes);
@@ -38,11 +39,11 @@ void cbx_sha256_hex(const struct cbx_sha256 *hash, char out[CBX_SHA256_HEX + 1])
 /* Reads exactly 64 lower-case digits; false, and *out unchanged, for any other text. */
 bool cbx_sha256_from_hex(struct cbx_str hex, struct cbx_sha256 *out);
 
-/* Random bytes from the host kernel. Aborts when that fails: no caller could go on safely. */
+/* Random bytes from the host kernel. Aborts on failure: no caller could continue safely. */
 void cbx_random(void *p, size_t bytes);
 
-/* A new identifier: 26 characters of Crockford base 32, 48 bits of milliseconds then 80 random bits
- * (the ULID layout), so that ids sort by time. Terminated: 27 bytes. */
+/* Makes a new identifier: 26 characters of Crockford base 32, 48 bits of milliseconds then 80
+ * random bits (the ULID layout), so that ids sort by time. Terminated: 27 bytes. */
 void cbx_id_make(char out[CBX_ID_CHARS + 1]);
 
 /* A random (version 4) UUID, RFC 9562, 36 characters and a NUL. */

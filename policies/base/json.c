@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * jansson with our limits. */
+ * jansson with limits. */
 #include "policies/base/json.h"
 
 #include "policies/base/printable.h"
 
-/* jansson caps its recursion at 2,048, which is more stack than a small thread has: count brackets
- * outside strings before it sees the text. */
+/* jansson caps its recursion at 2,048, which needs more stack than a small thread has: count
+ * brackets outside strings before jansson parses the text. */
 static int check_depth(struct cbx_str text, struct cbx_err *err)
 {
     int depth = 0;
@@ -39,7 +39,7 @@ int cbx_json_parse(struct cbx_str text, size_t max_bytes, json_t **out, struct c
                         max_bytes);
     }
     if (text.len > 0 &&
-        memchr(text.p, '\0', text.len) != NULL) { /* jansson passes over one behind a number */
+        memchr(text.p, '\0', text.len) != NULL) { /* jansson ignores a NUL after a number */
         return cbx_fail(err, CBX_EINVAL, "not valid JSON: a NUL byte");
     }
     int failed = check_depth(text, err);

@@ -28,10 +28,10 @@ struct cbx_queue {
 /* Appends `link`, which must be in no queue. */
 void cbx_queue_push(struct cbx_queue *queue, struct cbx_link *link);
 
-/* Removes and returns the first link; NULL when the queue is empty. */
+/* Removes and returns the first link; NULL if the queue is empty. */
 struct cbx_link *cbx_queue_pop(struct cbx_queue *queue);
 
-/* Removes `link` wherever it stands: linear. False when it is not in this queue. */
+/* Removes `link` at any position: linear. False if it is not in this queue. */
 bool cbx_queue_remove(struct cbx_queue *queue, struct cbx_link *link);
 
 #endif

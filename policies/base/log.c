@@ -62,7 +62,7 @@ bool cbx_log_level_of(const char *name, enum cbx_log_level *out)
     return false;
 }
 
-/* "2026-11-22T10:00:00.123Z". */
+/* Writes the time as "2026-11-22T10:00:00.123Z". */
 static void write_time(char out[TIME_BYTES])
 {
     int64_t now = cbx_time_ms();
@@ -74,7 +74,7 @@ static void write_time(char out[TIME_BYTES])
     snprintf(out, TIME_BYTES, "%s.%03dZ", date, (int)(now % 1000));
 }
 
-/* One call, so that lines of several processes do not mix. */
+/* One write, so that lines of several processes do not mix. */
 static void write_line(const char *line, size_t len)
 {
     (void)!write(STDERR_FILENO, line, len);
@@ -101,7 +101,7 @@ static void write_json(enum cbx_log_level level, const char *message)
     CBX_AUTO_MEM char *text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
     size_t len = text != NULL ? strlen(text) : 0;
     if (len > 0) {
-        text[len] = '\n'; /* in the place of the terminator */
+        text[len] = '\n'; /* replaces the terminator */
         write_line(text, len + 1);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Memory, or the end of the process. */
+ * Memory of the heap; out of memory ends the process. */
 #include "policies/base/memory.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Command lines out of one table: parsing and --help. The completions are in options_complete.c. */
+ * Command lines from one table: parsing and --help. The completions are in options_complete.c. */
 #include "policies/base/options.h"
 
 #include "policies/base/array.h"
@@ -183,7 +183,7 @@ void cbx_option_begin(const struct cbx_option_table *table, const struct cbx_opt
     *now = origin;
 }
 
-/* The option at argv[*i], and its value. */
+/* Reads the option at argv[*i], and its value. */
 static int read_option(const struct cbx_option_table *table, int argc, char **argv, int *i,
                        struct cbx_option_values *out, struct cbx_err *err)
 {
@@ -231,7 +231,7 @@ int cbx_options_read(const struct cbx_option_table *table, int argc, char **argv
     return failed;
 }
 
-/* --- the environment --------------------------------------------------------------------------- */
+/* --- the environment -------------------------------------------------------------------------- */
 
 void cbx_option_variable(const struct cbx_option_table *table, const struct cbx_option *row,
                          char *out, size_t size)
@@ -246,7 +246,7 @@ void cbx_option_variable(const struct cbx_option_table *table, const struct cbx_
     }
 }
 
-/* Words that blanks separate. */
+/* Sets values separated by blanks. */
 static int set_words(const struct cbx_option_table *table, const struct cbx_option *row,
                      const char *label, const char *words, struct cbx_option_values *out,
                      struct cbx_err *err)
@@ -313,7 +313,7 @@ void cbx_option_sentence(const struct cbx_option_table *table, const struct cbx_
     cbx_buf_add_cstr(out, at + sizeof(mark) - 1);
 }
 
-/* Words, broken before HELP_WIDTH, behind an indent. */
+/* Adds words, broken before HELP_WIDTH, with an indent. */
 static void add_wrapped(const char *text, size_t column, struct cbx_buf *out)
 {
     for (const char *before = ""; *text != '\0'; before = " ") {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Command lines out of one table: parsing, --help, completions for shells and the list of a man
- * page. A program has one row per option and names the struct that the rows fill. */
+ * Command lines from one table: parsing, --help, completions for shells and the list of a man
+ * page. A program has one row per option and the struct that the rows fill. */
 #ifndef CBX_POLICIES_BASE_OPTIONS_H
 #define CBX_POLICIES_BASE_OPTIONS_H
 
@@ -8,13 +8,13 @@
 #include "policies/base/buf.h"
 #include "policies/base/err.h"
 
-/* What the member of an option is. */
+/* The type of an option's member. */
 enum cbx_option_type {
     CBX_OPTION_FLAG,   /* bool */
-    CBX_OPTION_TEXT,   /* const char *: the last one counts; NULL when it is not given */
+    CBX_OPTION_TEXT,   /* const char *: the last one counts; NULL if not given */
     CBX_OPTION_WORD,   /* const char *: one of the row's words */
-    CBX_OPTION_NUMBER, /* int64_t in lo..hi; unchanged when it is not given */
-    CBX_OPTION_LIST,   /* struct cbx_words: each one adds to it */
+    CBX_OPTION_NUMBER, /* int64_t in lo..hi; unchanged if not given */
+    CBX_OPTION_LIST,   /* struct cbx_words: each occurrence adds a value */
 };
 
 /* The values of an option that may be given more than once, and the arguments. */
@@ -31,24 +31,25 @@ struct cbx_words {
 #define CBX_MEMBER_LIST   struct cbx_words
 
 struct cbx_option {
-    const char *name; /* without the dashes */
+    const char *name; /* name without the dashes */
     char letter;      /* -h is --help; '\0' = none */
     enum cbx_option_type type;
     size_t offset;
-    const char *value;    /* what help calls the value; NULL for a flag */
-    const char *words;    /* the values that there are, or a kind that begins with '@', or NULL */
-    int64_t lo, hi;       /* of a number; of a list's length, 0, 0 = any */
-    const char *commands; /* letters of the commands that take it; NULL = every one */
+    const char *value;    /* name of the value in help; NULL for a flag */
+    const char *words;    /* the permitted values, or a kind that begins with '@', or NULL */
+    int64_t lo, hi;       /* range of a number; of a list's length, 0, 0 = any */
+    const char *commands; /* letters of the commands that accept it; NULL = every command */
     const char *help;     /* one line; "{words}" stands for the words */
 };
 
 /* A kind of values: files, the rows of a table, the output of a command. */
 struct cbx_option_kind {
     const char *name; /* "@file", ... */
-    bool files;       /* files complete it */
+    bool files;       /* true if files complete it */
     /* Appends the words, separated by blanks; NULL: any text is allowed. */
     void (*words)(struct cbx_buf *out);
-    const char *command; /* prints a value in the first column of each line; NULL = none */
+    /* command that prints a value in the first column of each line; NULL = none */
+    const char *command;
 };
 
 struct cbx_option_table {
@@ -57,12 +58,12 @@ struct cbx_option_table {
     size_t count;
     const struct cbx_option_kind *kinds;
     size_t kind_count;
-    char command;             /* only rows that this command takes; '\0' = all */
-    bool first_argument_ends; /* behind the first argument there are no options */
+    char command;             /* only rows that this command accepts; '\0' = all */
+    bool first_argument_ends; /* true if no options follow the first argument */
     const char *environment;  /* prefix of variables that set options; NULL = none */
 };
 
-/* Where a value comes from; the later ones replace the earlier ones. */
+/* The source of a value; later sources replace earlier ones. */
 enum cbx_option_source {
     CBX_OPTION_OF_DEFAULT,
     CBX_OPTION_OF_FILE,
@@ -71,64 +72,64 @@ enum cbx_option_source {
 };
 struct cbx_option_origin {
     enum cbx_option_source source;
-    uint32_t line, column; /* of the key in the file */
+    uint32_t line, column; /* place of the key in the file */
 };
 
-/* Bytes of a label, which names an option in an error. */
+/* Maximum size of a label, which names an option in an error. */
 enum { CBX_OPTION_LABEL_BYTES = 96 };
 
-/* What is read from a command line. */
+/* The result of reading a command line. */
 struct cbx_option_values {
     void *into;                        /* the struct of the rows' offsets */
-    struct cbx_arena *arena;           /* of lists */
-    struct cbx_words rest;             /* what is no option, in order */
-    struct cbx_option_origin *origins; /* one for each row of the table; NULL = not wanted */
+    struct cbx_arena *arena;           /* arena of lists */
+    struct cbx_words rest;             /* arguments that are no options, in order */
+    struct cbx_option_origin *origins; /* one for each row of the table; NULL = not recorded */
 };
 
-/* Reads argv[from..argc). "--name value" and "--name=value" are the same, "-x" is the option with
- * that letter, behind "--" everything is an argument, and so is "-". Values are borrowed from argv.
- * CBX_EINVAL says which option, what was found and what is allowed; an unknown option comes with
- * the nearest known name. */
+/* Reads argv[from..argc). "--name value" and "--name=value" are equivalent, "-x" is the option
+ * with that letter, after "--" everything is an argument, and so is "-". Values are borrowed
+ * from argv. CBX_EINVAL with the option, the found and the allowed value; an unknown option
+ * comes with the nearest known name. */
 int cbx_options_read(const struct cbx_option_table *table, int argc, char **argv, int from,
                      struct cbx_option_values *out, struct cbx_err *err);
 
-/* One value for the option of this row, as a configuration file has it: a flag is "true" or
- * "false". `label` names it in an error: "key 'max-runs'". CBX_EINVAL, CBX_ETOOBIG. */
+/* Sets one value of this row's option, as in a configuration file: a flag is "true" or "false".
+ * `label` names it in an error: "key 'max-runs'". CBX_EINVAL, CBX_ETOOBIG. */
 int cbx_option_set(const struct cbx_option_table *table, const struct cbx_option *row,
                    const char *label, const char *value, struct cbx_option_values *out,
                    struct cbx_err *err);
 
-/* Notes where the next values of the row come from. A list begins anew when that is later than before.
- * Does nothing without origins. */
+/* Sets the source of the row's next values. If the source is later than before, a list is
+ * cleared. No effect without origins. */
 void cbx_option_begin(const struct cbx_option_table *table, const struct cbx_option *row,
                       struct cbx_option_origin origin, struct cbx_option_values *out);
 
 /* Reads the variable PREFIX_NAME of each row: the option's name in capitals, with '_' for '-'. A
- * list is separated by blanks. CBX_EINVAL names the variable and what is allowed. */
+ * list is separated by blanks. CBX_EINVAL with the variable and the allowed value. */
 int cbx_options_read_environment(const struct cbx_option_table *table,
                                  struct cbx_option_values *out, struct cbx_err *err);
 
-/* The name of its variable; an empty text when it does not fit. */
+/* Writes the name of its variable; an empty text if the name does not fit. */
 void cbx_option_variable(const struct cbx_option_table *table, const struct cbx_option *row,
                          char *out, size_t size);
 
-/* The option of this name that the table's command takes; NULL when there is none. */
+/* Returns the option of this name that the table's command accepts; NULL if there is none. */
 const struct cbx_option *cbx_option_find(const struct cbx_option_table *table, struct cbx_str name);
 
-/* The name that is nearest to an unknown one; NULL when none is near. */
+/* Returns the known name nearest to an unknown one; NULL if none is near. */
 const char *cbx_option_nearest(const struct cbx_option_table *table, struct cbx_str name);
 
-/* Does the table's command take this option? */
+/* True if the table's command accepts this option. */
 bool cbx_option_is_of(const struct cbx_option_table *table, const struct cbx_option *row);
 
-/* Appends the row's help, with its words put in. */
+/* Appends the row's help, with its words inserted. */
 void cbx_option_sentence(const struct cbx_option_table *table, const struct cbx_option *row,
                          struct cbx_buf *out);
 
 /* Appends the list of options for --help. */
 void cbx_options_help(const struct cbx_option_table *table, struct cbx_buf *out);
 
-/* The words of cbx_options_complete. */
+/* The words that cbx_options_complete accepts. */
 #define CBX_OPTION_SHELLS "bash zsh fish man"
 
 /* Appends the completions for a shell, or the list of options for a man page (mdoc). Nothing for

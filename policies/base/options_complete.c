@@ -10,14 +10,14 @@ static bool takes_files(const struct cbx_option_table *table, const struct cbx_o
     return kind != NULL && kind->files;
 }
 
-/* The command whose first column completes the value, or NULL. */
+/* Returns the command whose first column completes the value, or NULL. */
 static const char *command_of(const struct cbx_option_table *table, const struct cbx_option *row)
 {
     const struct cbx_option_kind *kind = cbx_option_kind(table, row);
     return kind != NULL ? kind->command : NULL;
 }
 
-/* The name of a shell function: "_codebox_lint". */
+/* Adds the name of a shell function: "_codebox_lint". */
 static void add_function(const struct cbx_option_table *table, struct cbx_buf *out)
 {
     cbx_buf_add_char(out, '_');
@@ -72,7 +72,7 @@ static void add_bash(const struct cbx_option_table *table, struct cbx_buf *out)
     cbx_buf_printf(out, " %s\n", table->program);
 }
 
-/* What ends a description in zsh's quotes. */
+/* Escapes the characters that end a description in zsh's quotes. */
 static void add_quoted(const char *text, const char *special, struct cbx_buf *out)
 {
     for (; *text != '\0'; text++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What reading options and completing them share. Private to options*.c. */
+ * Functions shared by reading options and completing them. Private to options*.c. */
 #ifndef CBX_POLICIES_BASE_OPTIONS_WORDS_H
 #define CBX_POLICIES_BASE_OPTIONS_WORDS_H
 
@@ -7,11 +7,12 @@
 
 enum { CBX_OPTION_WORDS_MAX_BYTES = 16384 };
 
-/* The kind that the row's words name; NULL when they are the words themselves, or none. */
+/* Returns the kind that the row's words name; NULL if they are the words themselves, or there
+ * are none. */
 const struct cbx_option_kind *cbx_option_kind(const struct cbx_option_table *table,
                                               const struct cbx_option *row);
 
-/* Appends the values that there are, separated by blanks; nothing when any text is allowed. */
+/* Appends the permitted values, separated by blanks; nothing if any text is permitted. */
 void cbx_option_words(const struct cbx_option_table *table, const struct cbx_option *row,
                       struct cbx_buf *out);
 

@@ -18,7 +18,7 @@ static bool is_invisible(utf8proc_int32_t c)
            category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
 }
 
-/* Appends the character of several bytes that `text` starts with; returns its length. */
+/* Appends the multi-byte character at the start of `text`; returns its length. */
 static size_t add_wide(struct cbx_buf *buf, struct cbx_str text)
 {
     utf8proc_int32_t code;
@@ -75,7 +75,7 @@ int cbx_printable_add(struct cbx_buf *buf, struct cbx_str text, enum cbx_printab
 
 void cbx_printable_mask(char *terminated)
 {
-    /* a fixed size may have cut a character, and the text may go into JSON, which needs UTF-8 */
+    /* a fixed size may have cut a character, and JSON requires UTF-8 */
     for (size_t bad; !cbx_str_is_utf8(cbx_str_of(terminated), &bad);) {
         terminated[bad] = '?';
     }

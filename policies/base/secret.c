@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* libcrypto fails here only without memory. */
+/* libcrypto fails here only if it is out of memory. */
 static void require(bool ok)
 {
     if (!ok) {

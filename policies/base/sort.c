@@ -7,7 +7,7 @@
 
 struct sorting {
     char *items, *scratch;
-    size_t bytes; /* of one item */
+    size_t bytes; /* size of one item */
     cbx_compare *compare;
 };
 
@@ -16,7 +16,7 @@ static char *item_at(const struct sorting *s, size_t i)
     return s->items + i * s->bytes;
 }
 
-/* Merges the runs [from, middle) and [middle, end) through the scratch. */
+/* Merges the runs [from, middle) and [middle, end), using the scratch memory. */
 static void merge(const struct sorting *s, size_t from, size_t middle, size_t end)
 {
     size_t left = from, right = middle, n = 0;
@@ -28,7 +28,7 @@ static void merge(const struct sorting *s, size_t from, size_t middle, size_t en
         size_t *taken = take_right ? &right : &left;
         memcpy(s->scratch + n++ * s->bytes, item_at(s, (*taken)++), s->bytes);
     }
-    /* what is left of the right run is in its place already */
+    /* the rest of the right run is in its place already */
     memcpy(item_at(s, from), s->scratch, n * s->bytes);
 }
 

@@ -41,8 +41,8 @@ size_t cbx_str_distance(struct cbx_str a, struct cbx_str b, size_t limit)
     return row[b.len] > limit ? limit + 1 : row[b.len];
 }
 
-/* Matches one character against the set that starts at p[0] == '['. Returns the length of the set
- * in the pattern, 0 when it has no end. */
+/* Matches one character against the set that starts at p[0] == '['. Returns the length of the
+ * set in the pattern, 0 if the set has no end. */
 static size_t match_set(struct cbx_str p, char c, bool *matches)
 {
     size_t i = 1;
@@ -64,8 +64,8 @@ static size_t match_set(struct cbx_str p, char c, bool *matches)
     return i + 1;
 }
 
-/* One pattern element other than '*' against one byte; returns its length in the pattern, 0 =
- * no match. */
+/* Matches one pattern element other than '*' against one byte; returns its length in the
+ * pattern, 0 = no match. */
 static size_t match_one(struct cbx_str p, char c, bool path)
 {
     bool matches = false;
@@ -89,8 +89,8 @@ static size_t match_one(struct cbx_str p, char c, bool path)
     }
 }
 
-/* Two resume points suffice: where the last '**' (or, outside path mode, '*') began, and
- * where the last '*' after it began. Trying each start once per resume point keeps this at
+/* Two resume points suffice: the start of the last '**' (or, outside path mode, '*'), and the
+ * start of the last '*' after it. Trying each start once per resume point keeps the cost at
  * |pattern| * |text|. */
 static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
 {
@@ -105,7 +105,7 @@ static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
             }
             bool slash = deep && path && p < pattern.len && pattern.p[p] == '/' &&
                          (t == 0 || text.p[t - 1] == '/');
-            p += slash; /* a "**" that matches no folder at all matches its slash too */
+            p += slash; /* a "**" that matches no folder matches its slash too */
             if (deep) {
                 deep_p = p, deep_t = t;
                 folders = slash;
@@ -127,7 +127,7 @@ static bool glob(struct cbx_str pattern, struct cbx_str text, bool path)
         } else if (star_p != SIZE_MAX && star_t < text.len && text.p[star_t] != '/') {
             p = star_p, t = ++star_t;
         } else if (deep_p != SIZE_MAX && deep_t < text.len) {
-            do { /* behind a slash that was taken, only the start of a name can follow */
+            do { /* after a consumed slash, only the start of a name can follow */
                 deep_t++;
             } while (folders && deep_t < text.len && text.p[deep_t - 1] != '/');
             if (folders && text.p[deep_t - 1] != '/') {
@@ -191,7 +191,7 @@ static size_t read_elements(struct cbx_str glob, unsigned char *out)
     return n;
 }
 
-/* row[j]: some text goes through the first i elements of `a` and the first j of `b`. */
+/* row[j]: true if a text matches the first i elements of `a` and the first j of `b`. */
 bool cbx_str_globs_meet(struct cbx_str pattern, struct cbx_str files)
 {
     unsigned char a[MEET_MAX_BYTES], b[MEET_MAX_BYTES];
@@ -206,7 +206,7 @@ bool cbx_str_globs_meet(struct cbx_str pattern, struct cbx_str files)
         for (size_t j = 0; j <= m; j++) {
             bool more_a = row[j] && i < n, more_b = row[j] && j < m;
             bool some_a = more_a && a[i] == SOME, some_b = more_b && b[j] == SOME;
-            /* no wildcard matches a dot that begins a name */
+            /* no wildcard matches a dot at the start of a name */
             bool takes = more_a && a[i] != '/' && !(a[i] == '.' && i > 0 && a[i - 1] == '/');
             bool both = more_a && more_b && !some_a && !some_b &&
                         (a[i] == b[j] || a[i] == ANY || (b[j] == ANY && takes));
@@ -232,7 +232,8 @@ bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text)
     return glob(pattern, text, true);
 }
 
-/* Length of the well-formed sequence at s[0], 0 when it is not one (RFC 3629 section 4). */
+/* Returns the length of the well-formed sequence at s[0], 0 if it is malformed (RFC 3629 section
+ * 4). */
 static size_t utf8_sequence(const unsigned char *s, size_t left)
 {
     unsigned char c = s[0];

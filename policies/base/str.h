@@ -17,12 +17,12 @@ struct cbx_str {
 /* printf: "%.*s", CBX_STR_ARG(s). The whole slice, up to its first NUL byte. */
 #define CBX_STR_ARG(s) ((int)((s).len > INT32_MAX ? INT32_MAX : (s).len)), cbx_str_bytes(s)
 
-/* The same for text that is only shown, cut to 200 bytes. It compiles only among the arguments of a
- * message function (CBX_MESSAGE_SCOPE): text that is judged is never cut. */
+/* The same for text that is only shown, cut to 200 bytes. It compiles only among the arguments
+ * of a message function (CBX_MESSAGE_SCOPE): judged text is never cut. */
 #define CBX_STR_SHOWN(s)                                                                           \
     ((int)((s).len > CBX_SHOWN_BYTES ? CBX_SHOWN_BYTES : (s).len)), cbx_str_bytes(s)
 
-/* The value of a call whose arguments may have CBX_STR_SHOWN. */
+/* The value of a call whose arguments may include CBX_STR_SHOWN. */
 #define CBX_MESSAGE_SCOPE(call)                                                                    \
     __extension__({                                                                                \
         enum { CBX_SHOWN_BYTES = 200 };                                                            \
@@ -30,8 +30,8 @@ struct cbx_str {
         call;                                                                                      \
     })
 
-/* A text for people: it may be cut. No function that judges takes it; the functions that report do.
- * `shown` is for them alone. */
+/* A text for people, which may be cut. Functions that judge do not accept it; functions that
+ * report do. Only they use `shown`. */
 struct cbx_note {
     struct cbx_str shown;
 };
@@ -72,7 +72,7 @@ static inline bool cbx_str_ends(struct cbx_str a, struct cbx_str suffix)
            (suffix.len == 0 || memcmp(a.p + a.len - suffix.len, suffix.p, suffix.len) == 0);
 }
 
-/* The part [from, to); bounds are clamped to the slice. */
+/* Returns the part [from, to); bounds are clamped to the slice. */
 static inline struct cbx_str cbx_str_sub(struct cbx_str a, size_t from, size_t to)
 {
     from = from > a.len ? a.len : from;
@@ -81,7 +81,7 @@ static inline struct cbx_str cbx_str_sub(struct cbx_str a, size_t from, size_t t
                              .len = to > from ? to - from : 0 };
 }
 
-/* Removes `len` bytes from the front and returns them; the result is shorter when there are fewer. */
+/* Removes `len` bytes from the front and returns them; fewer if the slice is shorter. */
 static inline struct cbx_str cbx_str_take(struct cbx_str *bytes, size_t len)
 {
     struct cbx_str first = cbx_str_sub(*bytes, 0, len);
@@ -92,8 +92,8 @@ static inline struct cbx_str cbx_str_take(struct cbx_str *bytes, size_t len)
 /* memcmp order, shorter first: for cbx_sort and bsearch over slices. */
 int cbx_str_compare(struct cbx_str a, struct cbx_str b);
 
-/* Edit distance (Levenshtein) up to `limit`; limit + 1 when it is larger. For "did you mean".
- * Slices over 64 bytes always give limit + 1. */
+/* Returns the edit distance (Levenshtein) up to `limit`; limit + 1 if it is larger. For "did you
+ * mean". Slices over 64 bytes always give limit + 1. */
 size_t cbx_str_distance(struct cbx_str a, struct cbx_str b, size_t limit);
 
 /* Shell-style match over the whole of `text`: '*' any run of bytes, '?' one byte, '[abc]'
@@ -104,23 +104,24 @@ bool cbx_str_glob(struct cbx_str pattern, struct cbx_str text);
 bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text);
 
 /* Appends the parts of a path to the straight path out[0..n): no ".", no "..", no doubled or
- * trailing slashes; ".." at the root stays there. `out` has room for path.len + 1 bytes more;
+ * trailing slashes; ".." at the root stays there. `out` has space for path.len + 1 more bytes;
  * returns the new length, 0 for the root. */
 size_t cbx_path_append(char *out, size_t n, struct cbx_str path);
 
-/* True when some path matches both `pattern` and the shell pattern `files` (glob(7): no wildcard
- * matches '/', nor a dot that begins a name). Sets count as '?'; true for patterns that are too
- * long to compare. */
+/* True if some path matches both `pattern` and the shell pattern `files` (glob(7): no wildcard
+ * matches '/', nor a dot at the start of a name). Sets count as '?'; true for patterns that are
+ * too long to compare. */
 bool cbx_str_globs_meet(struct cbx_str pattern, struct cbx_str files);
 
-/* True when the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms); otherwise
- * *bad is the offset of the first byte that is not. `bad` may be NULL. */
+/* True if the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms);
+ * otherwise *bad is the offset of the first malformed byte. `bad` may be NULL. */
 bool cbx_str_is_utf8(struct cbx_str a, size_t *bad);
 
 /* True when every byte is below 0x80. */
 bool cbx_str_is_ascii(struct cbx_str a);
 
-/* 1-based line and column (in characters) of a byte; behind the end counts as the end. */
+/* Writes the 1-based line and column (in characters) of a byte; an offset after the end counts
+ * as the end. */
 void cbx_str_place(struct cbx_str a, size_t byte, uint32_t *line, uint32_t *column);
 
 #endif

@@ -23,7 +23,7 @@ enum cbx_refusal cbx_refusal_of(struct cbx_str name)
     return (enum cbx_refusal)id;
 }
 
-/* Does the rule deny any of this? */
+/* True if the rule denies one of the row's capabilities. */
 static bool denies(const struct cbx_rule *rule, const struct cbx_refusal_row *row,
                    uint64_t capability, enum cbx_language language)
 {
@@ -34,8 +34,9 @@ static bool denies(const struct cbx_rule *rule, const struct cbx_refusal_row *ro
            ((match->capabilities & capability) != 0 && (match->outside.count == 0 || outside));
 }
 
-/* The rule that denies a capability without a way round it; NULL when there is none. In programs of shell a
- * rule that denies commands that are not listed stands for the capabilities of the row. */
+/* Returns the rule that denies a capability without an exception; NULL if there is none. For
+ * programs of shell, a rule that denies unlisted commands counts as denying the capabilities of
+ * the row. */
 static const struct cbx_rule *denial_of(const struct cbx_policy *policy,
                                         const struct cbx_refusal_row *row, uint64_t capability,
                                         enum cbx_language language, struct cbx_str principal,
@@ -52,7 +53,8 @@ static const struct cbx_rule *denial_of(const struct cbx_policy *policy,
     return NULL;
 }
 
-/* The rule that denies the first of the row's capabilities, when rules deny as many as it takes; else NULL. */
+/* Returns the rule that denies the first of the row's capabilities, if rules deny the required
+ * number of them; else NULL. */
 static const struct cbx_rule *denial_of_all(const struct cbx_policy *policy,
                                             const struct cbx_refusal_row *row,
                                             enum cbx_language language, struct cbx_str principal,

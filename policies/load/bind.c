@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A tree of text bound to a draft by the key table. Every error has the place, what was found and
- * what is allowed. */
+ * A tree of text bound to a draft by the key table. Every error has the place, the found and the
+ * allowed value. */
 #include "policies/load/keys.h"
 
 #include "policies/base/date.h"
@@ -36,7 +36,7 @@ static int fail_value(struct binder *b, const struct cbx_key *key, const struct 
                        "key '%s' is %s, allowed is %s", key->name, kinds[node->kind], allowed);
 }
 
-/* "deny, ask, warn or allow", with the nearest name in front when one is near. */
+/* Writes "deny, ask, warn or allow", after the nearest name if one is near. */
 static int fail_names(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
                       const char *const *names)
 {
@@ -330,8 +330,8 @@ static int read_minimum(struct binder *b, const struct cbx_key *key, const struc
     return 0;
 }
 
-/* A list of what alone may be installed that is not given is an empty one: it is no list to be chosen
- * by a policy that extends this one. */
+/* An absent list of permitted packages counts as an empty one: a policy that extends this one
+ * cannot add the list. */
 static void imply_allow(const struct cbx_draft_packages *packages, struct cbx_draft_head *head)
 {
     const struct cbx_section *section = &cbx_section_packages_of;
@@ -344,7 +344,7 @@ static void imply_allow(const struct cbx_draft_packages *packages, struct cbx_dr
     }
 }
 
-/* The defaults of a section. */
+/* Sets the defaults of a section. */
 static void set_defaults(const struct cbx_section *section, void *into)
 {
     if (section == &cbx_section_where) {
@@ -356,7 +356,7 @@ static void set_defaults(const struct cbx_section *section, void *into)
     }
 }
 
-/* A list of sections. A text in a list of calls or secrets is its name alone. */
+/* Reads a list of sections. A text in a list of calls or secrets is the entry's name alone. */
 static int read_sections(struct binder *b, const struct cbx_key *key, const struct cbx_yaml *node,
                          void *member)
 {
@@ -396,7 +396,7 @@ static int read_sections(struct binder *b, const struct cbx_key *key, const stru
     return 0;
 }
 
-/* Every pattern, so that an error has its place. */
+/* Checks every pattern, so that an error has its place. */
 static int check_hosts(struct binder *b, const struct cbx_yaml *hosts)
 {
     bool one = hosts->kind == CBX_YAML_SCALAR;
@@ -463,7 +463,7 @@ static const char *const *capability_names(void)
     return names;
 }
 
-/* A rule about JavaScript is about TypeScript too. */
+/* A rule about JavaScript also holds for TypeScript. */
 static uint32_t with_likes(uint32_t languages)
 {
     uint32_t out = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Run when the product is built: reads the YAML of each preset and writes it as data, so that a
- * program that starts parses none of it. Usage: compile_presets FOLDER */
+ * Run by the build: reads the YAML of each preset and writes it as data, so that a starting
+ * program parses none of it. Usage: compile_presets FOLDER */
 #include "policies/load/image.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Structs to JSON by the key table: the canonical form that the hash of a policy is over. */
+ * Structs to JSON by the key table: the canonical form, which is the input of the policy's hash. */
 #include "policies/load/keys.h"
 
 #include "policies/base/date.h"
@@ -76,7 +76,7 @@ static json_t *emit_enum(const struct cbx_key *key, const void *member)
     return json_string(((const char *const *)key->more)[index]);
 }
 
-/* NULL for an empty text or list, and for an unset presence: they are left out. */
+/* Returns NULL for an empty text or list, and for an unset presence: they are left out. */
 static json_t *emit_key(const struct cbx_key *key, const void *member)
 {
     const struct cbx_str *text = member;
@@ -129,7 +129,7 @@ json_t *cbx_section_json(const struct cbx_section *section, const void *from)
     json_t *object = json_object();
     for (size_t i = 0; i < section->key_count; i++) {
         const struct cbx_key *key = &section->keys[i];
-        /* These keys only control the merge; they are no part of the result. */
+        /* These keys only control the merge; they are not part of the result. */
         if (strcmp(key->name, "override") == 0 || strcmp(key->name, "extends") == 0) {
             continue;
         }

@@ -10,11 +10,12 @@
 enum { IMAGE_MAX_BYTES = 16 * 1024 * 1024, ALIGNMENT = 16 };
 
 struct image_head {
-    uint32_t structs_bytes, places, texts_bytes, index; /* index: its offset in the structs */
+    /* index: offset of the index in the structs */
+    uint32_t structs_bytes, places, texts_bytes, index;
     struct cbx_sha256 sha256;
 };
 
-/* An array of calls that was written: patterns of the index point into such. */
+/* A written array of calls: patterns of the index point into these arrays. */
 struct calls {
     const char *from;
     size_t bytes, at;
@@ -22,11 +23,12 @@ struct calls {
 
 struct writer {
     struct cbx_buf structs, places, texts, calls;
-    /* A pattern's call was not found: without its conditions it would mean another rule. */
+    /* true if a pattern's call was not found: without its conditions the pattern would be
+     * another rule */
     bool lost;
 };
 
-/* The draft is the first struct, so that no pointer has the offset 0, and 0 can mean NULL. */
+/* The draft is the first struct, so no pointer has the offset 0, and 0 can mean NULL. */
 static size_t add_structs(struct writer *w, const void *from, size_t bytes)
 {
     static const char zeros[ALIGNMENT];
@@ -62,7 +64,7 @@ static uint64_t add_text(struct writer *w, struct cbx_str text, size_t at)
     return number;
 }
 
-/* Pointer and count, side by side. */
+/* A pointer and its count, side by side. */
 struct array {
     const char *items;
     size_t count;
@@ -76,8 +78,8 @@ static void copy_head(const struct cbx_draft_head *from, struct cbx_draft_head *
     to->column = from->column;
 }
 
-/* Copies a struct member by member into zeroed memory. What lies between the members is not
- * defined, and equal policies must give equal images. */
+/* Copies a struct member by member into zeroed memory. Padding between the members is undefined,
+ * and equal policies must give equal images. */
 static void copy_members(const struct cbx_section *section, const char *from, char *to)
 {
     if (section->head) {
@@ -95,7 +97,7 @@ static void copy_members(const struct cbx_section *section, const char *from, ch
     }
 }
 
-/* The members that no key is bound to. */
+/* Copies the members without a key. */
 static void copy_places(const struct cbx_section *section, const char *from, char *to)
 {
     if (section == &cbx_section_rule) {
@@ -111,7 +113,7 @@ static void copy_places(const struct cbx_section *section, const char *from, cha
     }
 }
 
-/* Writes `count` structs of a section, without what their pointers lead to. */
+/* Writes `count` structs of a section, without the targets of their pointers. */
 static size_t add_copies(struct writer *w, const struct cbx_section *section, const char *from,
                          size_t count)
 {
@@ -149,7 +151,7 @@ static void add_list(struct writer *w, const struct cbx_section *section, const 
     for (size_t i = 0; i < list->count; i++) {
         const char *item = list->items + i * section->size;
         add_section(w, section, item, items + i * section->size);
-        if (section == &cbx_section_rule) { /* the one text that no key is bound to */
+        if (section == &cbx_section_rule) { /* the one text without a key */
             size_t origin = offsetof(struct cbx_draft_rule, v.origin);
             add_text(w, ((const struct cbx_draft_rule *)(const void *)item)->v.origin,
                      items + i * section->size + origin);
@@ -207,7 +209,7 @@ static void add_section(struct writer *w, const struct cbx_section *section, con
 
 /* --- the index -------------------------------------------------------------------------------- */
 
-/* The offset of a call of some rule; 0 for none. */
+/* Returns the offset of a rule's call; 0 for none. */
 static uint64_t find_call(struct writer *w, const struct cbx_call *call)
 {
     for (size_t i = 0; call != NULL && i < w->calls.len; i += sizeof(struct calls)) {
@@ -223,8 +225,8 @@ static uint64_t find_call(struct writer *w, const struct cbx_call *call)
 }
 
 struct patterns {
-    struct cbx_pattern *copies; /* by number */
-    size_t at;                  /* of the first, in the structs */
+    struct cbx_pattern *copies; /* copies by number */
+    size_t at;                  /* offset of the first copy in the structs */
 };
 
 static uint64_t find_pattern(const struct patterns *patterns, const struct cbx_pattern *pattern)
@@ -272,7 +274,7 @@ static void add_patterns(struct writer *w, const struct cbx_policy *policy,
     }
 }
 
-/* Pointers to patterns, at `at`. */
+/* Sets the pointers to patterns, at `at`. */
 static void set_chains(struct writer *w, const struct patterns *patterns,
                        const struct cbx_pattern *const *chains, size_t count, size_t at)
 {

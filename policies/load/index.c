@@ -106,7 +106,7 @@ static bool has_bit(const struct cbx_match *match, int capability, int fact)
                            : match->query.len > 0;
 }
 
-/* The rules that name a capability, a fact, or (both -1) have a query. */
+/* Lists the rules that name a capability, a fact, or (both -1) have a query. */
 static struct cbx_index_rules list_rules(struct builder *b, const struct cbx_policy *policy,
                                          int capability, int fact)
 {
@@ -128,7 +128,7 @@ static struct cbx_index_rules list_rules(struct builder *b, const struct cbx_pol
     return (struct cbx_index_rules){ .items = items, .count = n };
 }
 
-/* At least two places for each text. */
+/* Returns the number of slots: at least two for each text. */
 static uint32_t places_for(const struct cbx_policy *policy)
 {
     size_t texts = 0, places = 64;

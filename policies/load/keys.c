@@ -57,5 +57,5 @@ bool cbx_draft_has(const struct cbx_section *section, const struct cbx_draft_hea
             return (head->given >> i & 1) != 0;
         }
     }
-    abort(); /* our own mistake: no such row */
+    abort(); /* a programming error: no such row */
 }

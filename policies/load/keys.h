@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The key table and the draft that it fills. Private to the loader; policy.h is the public header.
- * A draft is one file as it was written, with a bit for each key that it gives; merging drafts
+ * The key table and the draft that it fills. Private to the loader; policy.h is the public
+ * header. A draft is one file as it was written, with a bit for each given key; merging drafts
  * along `extends` gives the policy. */
 #ifndef CBX_POLICIES_LOAD_KEYS_H
 #define CBX_POLICIES_LOAD_KEYS_H
@@ -8,7 +8,7 @@
 #include "policies/load/yaml.h"
 #include "policies/policy.h"
 
-/* Which keys of its section were given (bit = row in keys.def), and where. First member of every
+/* The given keys of a section (bit = row in keys.def), and their place. First member of every
  * section that is merged. */
 struct cbx_draft_head {
     uint64_t given;
@@ -71,7 +71,7 @@ struct cbx_draft {
     bool log_only, four_eyes;
     uint32_t languages;
     struct cbx_draft_rule *rules;
-    size_t rule_count; /* directly behind its pointer, like every count of a LIST */
+    size_t rule_count; /* directly after its pointer, like every count of a LIST */
     struct cbx_draft_shell shell;
     struct cbx_draft_both packages;
     struct cbx_draft_mounts mounts;
@@ -85,17 +85,17 @@ struct cbx_draft {
     struct cbx_draft_suppressions suppressions;
 };
 
-/* How a value is read. */
+/* The format of a value. */
 enum cbx_key_type {
     CBX_KEY_STR,       /* struct cbx_str */
     CBX_KEY_NAME,      /* struct cbx_str of [A-Za-z0-9._-] */
     CBX_KEY_STRS,      /* struct cbx_strs; a single text is read as a list of one */
-    CBX_KEY_ENUMS,     /* struct cbx_strs of names out of `names` */
+    CBX_KEY_ENUMS,     /* struct cbx_strs of names in `names` */
     CBX_KEY_BOOL,      /* bool */
     CBX_KEY_INT,       /* int64_t */
     CBX_KEY_ENUM,      /* enum or bool: index in `names` */
-    CBX_KEY_PRESENCE,  /* enum cbx_presence out of true and false */
-    CBX_KEY_LANGUAGES, /* uint32_t of bits; `more`: javascript is typescript too */
+    CBX_KEY_PRESENCE,  /* enum cbx_presence from true and false */
+    CBX_KEY_LANGUAGES, /* uint32_t of bits; `more`: javascript includes typescript */
     CBX_KEY_FACTS,     /* uint64_t of bits */
     CBX_KEY_CAPABLE,   /* uint64_t of bits */
     CBX_KEY_DURATION,  /* int64_t milliseconds: 500ms, 60s, 5m, 1h */
@@ -109,14 +109,14 @@ enum cbx_key_type {
     CBX_KEY_NETWORK,   /* a mode's name, or the section */
 };
 
-/* How it and the value of the policy that is extended become one: merge.def. */
+/* How a value and the extended policy's value are merged: merge.def. */
 enum cbx_merge {
 #define CBX_MERGE(id, function, meaning) CBX_MERGE_##id,
 #include "policies/merge/merge.def"
 #undef CBX_MERGE
 };
 
-/* For the reference; "" for none. */
+/* Returns the meaning for the reference; "" for none. */
 const char *cbx_merge_meaning(enum cbx_merge merge);
 
 struct cbx_section;
@@ -127,7 +127,7 @@ struct cbx_key {
     int64_t lo, hi;
     const void *more;
     enum cbx_merge merge;
-    const char *laxer; /* the complaint, or NULL */
+    const char *laxer; /* the error for a laxer value, or NULL */
     const char *help;
 };
 struct cbx_section {
@@ -157,35 +157,35 @@ extern const char *const cbx_network_names[];
 extern const char *const cbx_mode_names[];
 extern const char *const cbx_guarded_names[];          /* "never", then enum cbx_refusal */
 extern const char *const cbx_guard_key_names[];        /* in the order of enum cbx_guard_key */
-extern const char *const cbx_guard_key_always_names[]; /* of what is always refused */
+extern const char *const cbx_guard_key_always_names[]; /* names of refusals that always hold */
 
-/* True when the section's key was given; aborts for a name that is not in the table (our mistake).
- */
+/* True if the section's key was given; aborts for a name that is not in the table (a programming
+ * error). */
 bool cbx_draft_has(const struct cbx_section *section, const struct cbx_draft_head *head,
                    const char *key);
 
-/* One file's tree into `out`, which is zeroed and gets the defaults. Strings live in `arena`.
+/* Binds one file's tree to `out`, which is zeroed and gets the defaults. Strings are in `arena`.
  * CBX_EPOLICY with line and column: unknown key (with the nearest known one), wrong type, out of
  * bounds, missing. */
 int cbx_draft_bind(const struct cbx_yaml *root, struct cbx_arena *arena, struct cbx_draft *out,
                    struct cbx_err *err);
 
-/* Lays `child` over `base` (the result is in base), each key by its column. A child may only tighten
- * unless it has `override: true` there. With `parents`, for the second of two policies that are
- * extended side by side, the result allows what both allow: what either has overridden in policies of
- * its own does not count. */
+/* Merges `child` over `base` (the result is in base), each key by its column. A child may only
+ * tighten unless it has `override: true` there. With `parents`, for the second of two policies
+ * that are extended side by side, the result allows only what both allow: an override in either
+ * parent's own file does not count. */
 int cbx_draft_merge(struct cbx_draft *base, const struct cbx_draft *child, bool parents,
                     struct cbx_arena *arena, struct cbx_err *err);
 
-/* The checks that a row cannot express: missing keys, keys that contradict each other. For one
- * file, before merging. */
+/* Checks that a row cannot express: missing keys, contradictory keys. For one file, before
+ * merging. */
 int cbx_draft_check(const struct cbx_draft *draft, struct cbx_err *err);
 
-/* cbx_policy_load with presets from their YAML, whether they are compiled or not: for what compiles
+/* cbx_policy_load with presets from their YAML, compiled or not: for the program that compiles
  * them, and for tests that compare both. */
 int cbx_policy_load_source(const char *name, struct cbx_policy **out, struct cbx_err *err);
 
-/* A struct of this section as JSON (new reference): the canonical form. */
+/* Returns a struct of this section as JSON (new reference): the canonical form. */
 json_t *cbx_section_json(const struct cbx_section *section, const void *from);
 
 #endif

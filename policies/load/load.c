@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Names and files to policies: reading, `extends`, and sealing the result into something immutable.
- */
+ * Names and files to policies: reading, `extends`, and sealing the result into an immutable
+ * policy. */
 #include "policies/load/keys.h"
 
 #include "policies/base/buf.h"
@@ -25,7 +25,7 @@ struct chain {
 struct loader {
     struct cbx_arena *arena;
     struct cbx_err *err;
-    bool from_source; /* presets too */
+    bool from_source; /* true to read presets from their YAML too */
 };
 
 static int load_draft(struct loader *l, const char *name, const char *folder,
@@ -185,7 +185,8 @@ static int parse_draft(struct loader *l, struct cbx_str text, const char *folder
         *out = draft;
         return 0;
     }
-    if (l->err != NULL && strncmp(l->err->text, "policy ", 7) != 0) { /* not a parent's */
+    /* not an error in a parent */
+    if (l->err != NULL && strncmp(l->err->text, "policy ", 7) != 0) {
         cbx_err_quote(l->err, text);
     }
     return failed;
@@ -337,7 +338,7 @@ static int seal(const struct cbx_image *loaded, struct cbx_policy *policy, struc
     policy->exception_count = draft->exception_count;
     policy->images = draft->images.v;
     policy->inline_suppressions = draft->suppressions.in_source;
-    if (loaded->index != NULL) { /* a preset that was compiled */
+    if (loaded->index != NULL) { /* a compiled preset */
         policy->sha256 = loaded->sha256;
         policy->index = loaded->index;
         return 0;
@@ -359,8 +360,8 @@ json_t *cbx_policy_json(const struct cbx_policy *policy)
 static struct cbx_policy *new_policy(void)
 {
     struct cbx_policy *policy = cbx_new(sizeof(*policy));
-    /* jansson reads /dev/urandom when it makes its first object, and a worker that has its policy
-     * is jailed */
+    /* jansson reads /dev/urandom when it creates its first object, and a worker with its policy
+     * is confined */
     json_object_seed(0);
     cbx_arena_init(&policy->arena, CBX_POLICY_ARENA_MAX);
     return policy;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The kinds of option values that programs with policies share: "@file", "@policy", "@language". */
+ * The kinds of option values shared by programs with policies: "@file", "@policy", "@language". */
 #ifndef CBX_POLICIES_LOAD_OPTION_KINDS_H
 #define CBX_POLICIES_LOAD_OPTION_KINDS_H
 

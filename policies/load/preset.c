@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The built-in policies, compiled in: codebox-lint needs no data files, and presets cannot be
- * changed without changing the program. CBX_PRESET_IMAGES is the folder of what compile_presets
- * wrote; compile_presets itself is built without. */
+ * changed without changing the program. CBX_PRESET_IMAGES is the folder of the output of
+ * compile_presets; compile_presets itself is built without. */
 #include "policies/policy.h"
 
 #define CBX_INCLUDE_FILE(symbol, path)                                                             \

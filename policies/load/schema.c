@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A JSON Schema (draft 2020-12) of the policy language, out of the key table: editors complete and
- * check policies with it. What it accepts the loader may still refuse (a rule that is laxer than
- * the one it extends); what the loader accepts it accepts. */
+ * A JSON Schema (draft 2020-12) of the policy language, from the key table: editors complete and
+ * check policies with it. The loader may refuse a file that the schema accepts (a rule that is
+ * laxer than the one it extends); the schema accepts every file that the loader accepts. */
 #include "policies/explain.h"
 #include "policies/load/keys.h"
 
@@ -32,7 +32,7 @@ static json_t *capability_schema(void)
     return json_pack("{s:s,s:o}", "type", "string", "enum", all);
 }
 
-/* One of them, or a list of them. */
+/* Accepts one item, or a list of items. */
 static json_t *one_or_list(json_t *item, int64_t lo, int64_t hi)
 {
     json_t *copy = json_deep_copy(item);
@@ -56,7 +56,8 @@ static json_t *list_schema(const struct cbx_key *key)
 {
     const struct cbx_section *section = key->more;
     json_t *item = reference_to(section);
-    if (section == &cbx_section_call || section == &cbx_section_secret) { /* or its name alone */
+    /* or its name alone */
+    if (section == &cbx_section_call || section == &cbx_section_secret) {
         item = json_pack("{s:[o,{s:s}]}", "anyOf", item, "type", "string");
     }
     return json_pack("{s:s,s:o,s:I,s:I}", "type", "array", "items", item, "minItems",

@@ -5,7 +5,7 @@
 
 #include <yaml.h>
 
-/* A repeated key is looked for along the whole mapping, so its length is capped too. */
+/* A repeated key is searched for along the whole mapping, so its length is capped too. */
 enum { ANCHORS_MAX = 64, STACK_MAX = 64, KEYS_MAX = 4096 };
 
 struct anchor {
@@ -103,7 +103,7 @@ static int attach(struct builder *b, const yaml_event_t *event, struct cbx_yaml 
     return 0;
 }
 
-/* Recursion is bounded by depth_max, what it copies by CBX_YAML_NODES_MAX. */
+/* Recursion is bounded by depth_max, the number of copies by CBX_YAML_NODES_MAX. */
 static struct cbx_yaml *copy_tree(struct builder *b, const struct cbx_yaml *from, int depth)
 {
     struct cbx_yaml *copy = new_node(b, from->kind, from->line, from->column);

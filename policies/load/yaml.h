@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * YAML text to a small tree with positions, for the loaders of policies and of the configuration. Takes one document of scalars,
- * sequences and mappings; refuses tags, repeated keys, keys that are not plain strings, and
- * whatever is over a cap. Scalars stay text: the key table, not YAML 1.1, decides what is a number.
- */
+ * YAML text to a small tree with positions, for the loaders of policies and of the
+ * configuration. Accepts one document of scalars, sequences and mappings; refuses tags, repeated
+ * keys, keys that are not plain strings, and texts over a cap. Scalars stay text: the key table,
+ * not YAML 1.1, determines which values are numbers. */
 #ifndef CBX_POLICIES_LOAD_YAML_H
 #define CBX_POLICIES_LOAD_YAML_H
 
@@ -17,17 +17,17 @@ enum cbx_yaml_kind { CBX_YAML_SCALAR = 1, CBX_YAML_SEQUENCE, CBX_YAML_MAPPING };
 struct cbx_yaml {
     enum cbx_yaml_kind kind;
     uint32_t line, column; /* 1-based */
-    struct cbx_str text;   /* SCALAR; UTF-8, no NUL */
-    struct cbx_str key;    /* when it is the value of a mapping entry */
+    struct cbx_str text;   /* text of a SCALAR; UTF-8, no NUL */
+    struct cbx_str key;    /* key of the mapping entry, if the node is its value */
     uint32_t key_line, key_column;
-    struct cbx_yaml *first, *next; /* children in order; next sibling */
-    uint32_t count;                /* children */
+    struct cbx_yaml *first, *next; /* first child; next sibling */
+    uint32_t count;                /* number of children */
 };
 
-/* What one document may hold; aliases count what they expand to. */
+/* Limits of one document; aliases count with their expansion. */
 enum { CBX_YAML_NODES_MAX = 200000, CBX_YAML_ALIASES_MAX = 256 };
 
-/* *out lives in `arena`. CBX_EPOLICY with line and column; CBX_ETOOBIG for a cap. */
+/* *out is in `arena`. CBX_EPOLICY with line and column; CBX_ETOOBIG for a cap. */
 int cbx_yaml_parse(struct cbx_str text, int depth_max, struct cbx_arena *arena,
                    struct cbx_yaml **out, struct cbx_err *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Laying one draft over another: each key by its row of keys.def, and each rule of merging is one
- * function. Lists of what is refused grow, lists of what is allowed shrink, bounds go down, effects get
- * stricter; anything else needs `override: true` on the rule or section that does it. */
+ * Merging one draft over another: each key by its row of keys.def, and each merge rule is one
+ * function. Lists of refused items grow, lists of allowed items shrink, bounds go down, effects
+ * get stricter; any other change needs `override: true` on its rule or section. */
 #include "policies/load/keys.h"
 
 #include "policies/egress.h"
@@ -11,15 +11,15 @@
 struct merge {
     struct cbx_arena *arena;
     struct cbx_err *err;
-    bool parents;     /* keep what both allow instead of failing */
-    const char *kind; /* of the named thing that is merged: "rule"; NULL: none */
+    bool parents;     /* true to keep the intersection instead of failing */
+    const char *kind; /* kind of the named item that is merged: "rule"; NULL: none */
     struct cbx_str name;
 };
 
 /* One key of both drafts. */
 struct slot {
     const struct cbx_key *key;
-    const struct cbx_draft_head *head; /* of the child's section */
+    const struct cbx_draft_head *head; /* head of the child's section */
     void *base;
     const void *child;
     bool base_given, child_given;
@@ -27,7 +27,7 @@ struct slot {
 
 enum decision { REFUSED = -1, TAKE_CHILD, KEEP_STRICTER };
 
-/* What becomes of a value that allows more. */
+/* Decides about a value that allows more. */
 static enum decision decide_laxer(struct merge *m, const struct slot *s)
 {
     if (m->parents) {
@@ -57,14 +57,14 @@ static int fail_memory(struct merge *m)
 
 /* --- copies ----------------------------------------------------------------------------------- */
 
-/* The bytes of a key's value; lists have their count behind their pointer. */
+/* Returns the size of a key's value; lists have their count after their pointer. */
 static size_t value_bytes(const struct cbx_key *key)
 {
     bool list = key->type == CBX_KEY_LIST || key->type == CBX_KEY_MINIMUM;
     return list ? sizeof(void *) + sizeof(size_t) : key->size;
 }
 
-/* A nested section lies among other members of its struct: its keys are copied alone. */
+/* A nested section is between other members of its struct: only its keys are copied. */
 static void copy_value(const struct cbx_key *key, void *to, const void *from)
 {
     const struct cbx_section *section = key->type == CBX_KEY_SECTION ? key->more : NULL;
@@ -89,7 +89,7 @@ static int merge_inherit(struct merge *m, const struct slot *s)
     return s->child_given ? merge_own(m, s) : 0;
 }
 
-/* What was true of the base's section may be so no more. */
+/* A property of the base's section may not hold after the merge. */
 static int merge_renew(struct merge *m, const struct slot *s)
 {
     return s->child_given || s->head->given != 0 ? merge_own(m, s) : 0;
@@ -128,14 +128,14 @@ static int merge_true(struct merge *m, const struct slot *s)
     return s->child_given ? merge_strictness(m, s, base && !child) : 0;
 }
 
-/* Without the key it is false: a second parent without it says false. */
+/* A missing key is false: a second parent without it counts as false. */
 static int merge_false(struct merge *m, const struct slot *s)
 {
     bool base = *(bool *)s->base, child = *(const bool *)s->child;
     return s->child_given || m->parents ? merge_strictness(m, s, child && !base) : 0;
 }
 
-/* How strict a key is: allow, rules, refuse. */
+/* Returns the strictness of a key: allow, rules, refuse. */
 static int guard_strictness(enum cbx_guard_key key)
 {
     static const int strictness[] = {
@@ -207,7 +207,7 @@ static int merge_grow(struct merge *m, const struct slot *s)
     return 0;
 }
 
-/* What both lists allow. */
+/* Keeps the entries that both lists allow. */
 static int keep_common(struct merge *m, struct cbx_strs *base, const struct cbx_strs *child,
                        bool globs)
 {
@@ -231,7 +231,7 @@ static int keep_common(struct merge *m, struct cbx_strs *base, const struct cbx_
     return 0;
 }
 
-/* A list of what is allowed: the child's replaces the base's and must be part of it. */
+/* A list of allowed entries: the child's replaces the base's and must be a part of it. */
 static int shrink(struct merge *m, const struct slot *s, bool globs)
 {
     struct cbx_strs *base = s->base;
@@ -280,7 +280,7 @@ static int merge_hosts(struct merge *m, const struct slot *s)
 
 /* --- lists of structs ------------------------------------------------------------------------- */
 
-/* As the drafts have them. */
+/* A list as in the drafts. */
 struct list {
     char *items;
     size_t count;
@@ -292,7 +292,7 @@ static size_t item_bytes(const struct cbx_key *key)
                                         : ((const struct cbx_section *)key->more)->size;
 }
 
-/* A list with room for the items of both, and the base's in it. */
+/* Makes a list with space for the items of both, and copies the base's items. */
 static bool start_list(struct merge *m, const struct slot *s, struct list *out)
 {
     const struct list *base = s->base, *child = s->child;
@@ -321,7 +321,7 @@ static int merge_append(struct merge *m, const struct slot *s)
     return 0;
 }
 
-/* As shrink, for items of which one covers another. */
+/* As shrink, for items that may cover each other. */
 static int shrink_items(struct merge *m, const struct slot *s,
                         bool (*covers)(const void *item, const void *other))
 {
@@ -335,7 +335,7 @@ static int shrink_items(struct merge *m, const struct slot *s,
     if (!start_list(m, s, &all)) {
         return fail_memory(m);
     }
-    for (size_t i = 0; i < child->count; i++) { /* what both allow */
+    for (size_t i = 0; i < child->count; i++) { /* the items that both allow */
         bool covered = false;
         for (size_t k = 0; k < base->count; k++) {
             const void *one = base->items + k * bytes, *other = child->items + i * bytes;
@@ -377,7 +377,7 @@ static int merge_secrets(struct merge *m, const struct slot *s)
     return shrink_items(m, s, secret_covers);
 }
 
-/* Minimum versions. Of two that cannot be compared both parents' hold. */
+/* Minimum versions. If two cannot be compared, those of both parents hold. */
 static int merge_raise(struct merge *m, const struct slot *s)
 {
     const struct list *child = s->child;
@@ -417,7 +417,7 @@ static int merge_raise(struct merge *m, const struct slot *s)
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
-/* Keeping one of two would lose the other. */
+/* Keeping one of two values would lose the other. */
 static int merge_same(struct merge *m, const struct slot *s)
 {
     const struct cbx_section *section = s->key->more;
@@ -437,7 +437,7 @@ static int merge_same(struct merge *m, const struct slot *s)
     return !s->base_given || decide_laxer(m, s) == TAKE_CHILD ? merge_own(m, s) : CBX_EPOLICY;
 }
 
-/* The languages that a rule is about. */
+/* The languages of a rule. */
 static int merge_cover(struct merge *m, const struct slot *s)
 {
     uint32_t *base = s->base, child = *(const uint32_t *)s->child;
@@ -503,7 +503,8 @@ static int merge_rules(struct merge *m, const struct slot *s)
 
 static int merge_nested(struct merge *m, const struct slot *s)
 {
-    bool whole = s->key->type == CBX_KEY_NETWORK; /* it may be a name in place of the mapping */
+    /* the value may be a name instead of the mapping */
+    bool whole = s->key->type == CBX_KEY_NETWORK;
     if (whole && !s->child_given) {
         return 0;
     }
@@ -526,7 +527,7 @@ const char *cbx_merge_meaning(enum cbx_merge merge)
     return meanings[merge];
 }
 
-/* base_given, child_given: all keys are given, whatever the heads say. */
+/* base_given, child_given: true if all keys count as given, regardless of the heads. */
 static int merge_section(struct merge *m, const struct cbx_section *section, void *base,
                          bool base_given, const void *child, bool child_given)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Names of packages, and the question whether an install could end below a minimum, for Python and
- * conda. */
+ * Names of packages, and the check whether an install could select a version below a minimum,
+ * for Python and conda. */
 #include "policies/versions/version.h"
 
 #include "policies/versions/version_scan.h"
@@ -9,7 +9,7 @@
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* One character of the normal form from *at on; 0 at the end. */
+/* Returns one character of the normal form from *at on; 0 at the end. */
 static char next_normal(struct cbx_str name, size_t *at)
 {
     size_t i = *at;
@@ -49,7 +49,7 @@ bool cbx_package_same(struct cbx_str a, struct cbx_str b)
 
 enum outcome { OUT_BELOW = 0, OUT_HOLDS, OUT_ABOVE };
 
-/* True when every version that this specifier allows is at least the minimum. */
+/* True if every version that this specifier allows is at least the minimum. */
 static bool starts_above(const struct cbx_specifier *s, const struct cbx_pep440 *minimum)
 {
     struct cbx_pep440 lowest = s->version;
@@ -60,8 +60,8 @@ static bool starts_above(const struct cbx_specifier *s, const struct cbx_pep440 
     return cbx_pep440_order(&lowest, minimum) >= 0;
 }
 
-/* The version after an exclusion, with as many parts as the minimum has at most: 1.3 for !=1.2.*,
- * 1.2.4 for !=1.2.3. */
+/* Finds the version after an exclusion, with at most as many parts as the minimum has: 1.3 for
+ * !=1.2.*, 1.2.4 for !=1.2.3. */
 static bool step_over(const struct cbx_pep440 *excluded, const struct cbx_pep440 *minimum,
                       char *out, size_t size)
 {
@@ -87,7 +87,7 @@ static bool all_hold(struct cbx_str specifiers, struct cbx_str version)
     return cbx_pep440_matches(specifiers, version) == CBX_MATCH_YES;
 }
 
-/* The minimum itself is excluded: is the version after the one exclusion allowed? */
+/* The minimum itself is excluded: true if the version after the one exclusion is allowed. */
 static bool leads_over(struct cbx_str specifiers, const struct cbx_specifier *exclusion,
                        const struct cbx_pep440 *minimum)
 {
@@ -129,7 +129,7 @@ bool cbx_version_below(struct cbx_str specifiers, struct cbx_str minimum)
 
 /* --- conda ------------------------------------------------------------------------------------ */
 
-/* One condition of conda in PEP 440's words: "=1.2" is 1.2.*, "1.2*" too, "1.2" is ==1.2, and "*"
+/* Converts one conda condition to PEP 440: "=1.2" is 1.2.*, "1.2*" too, "1.2" is ==1.2, and "*"
  * is no condition. */
 static int write_condition(struct cbx_str text, char *out, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Versions and names of packages: PEP 440 and semver 2.0.0, exact; PEP 503 names; and the check of
- * a requirement against a minimum version. Numbers have no upper bound, nothing is allocated, and
- * results borrow from the text that was parsed. */
+ * Versions and names of packages: PEP 440 and semver 2.0.0, exact; PEP 503 names; and the check
+ * of a requirement against a minimum version. Numbers have no upper bound, nothing is allocated,
+ * and results borrow from the parsed text. */
 #ifndef CBX_POLICIES_VERSIONS_VERSION_H
 #define CBX_POLICIES_VERSIONS_VERSION_H
 
@@ -13,13 +13,13 @@
  * a NUL. */
 void cbx_package_normalise(struct cbx_str name, char *out, size_t size);
 
-/* Are two names one distribution (PEP 503)? */
+/* True if two names are the same distribution (PEP 503). */
 bool cbx_package_same(struct cbx_str a, struct cbx_str b);
 
 /* --- PEP 440 ---------------------------------------------------------------------------------- */
 
-/* A version, in parts that lie in its text. A number is its digits without leading zeros; ""
- * is 0. */
+/* A version, in parts that borrow from its text. A number is its digits without leading zeros;
+ * "" is 0. */
 struct cbx_pep440 {
     struct cbx_str epoch;
     struct cbx_str release; /* digits and dots */
@@ -28,35 +28,35 @@ struct cbx_pep440 {
     bool has_post, has_dev, has_local;
 };
 
-/* Reads a version in any spelling of the specification, white space around it included. False when
- * it is none; *out is then not touched. */
+/* Reads a version in any spelling of the specification, including surrounding white space. False
+ * if it is malformed; *out is then unchanged. */
 bool cbx_pep440_parse(struct cbx_str text, struct cbx_pep440 *out);
 
 /* The total order of the specification, local parts included: -1, 0, 1. */
 int cbx_pep440_order(const struct cbx_pep440 *a, const struct cbx_pep440 *b);
 
-/* Writes the normal form ("1.0a1" for "v1.0-ALPHA.01") and a NUL. False when it does not fit. */
+/* Writes the normal form ("1.0a1" for "v1.0-ALPHA.01") and a NUL. False if it does not fit. */
 bool cbx_pep440_write(const struct cbx_pep440 *version, char *out, size_t size);
 
-/* Whether specifiers allow a version; MALFORMED when one of them cannot be parsed. */
+/* Result of a match with specifiers; MALFORMED if one of them cannot be parsed. */
 enum cbx_match_result { CBX_MATCH_NO = 0, CBX_MATCH_YES, CBX_MATCH_MALFORMED };
 
-/* Whether all specifiers (">=1.0, !=1.3.*, <2") allow this version. Each is read by the
- * specification: "<1.0" excludes 1.0rc1, and ">1.0" excludes 1.0.post1 and 1.0+local. Whether
- * pre-releases are considered at all is the installer's choice and not decided here. Without
+/* Checks whether all specifiers (">=1.0, !=1.3.*, <2") allow this version. Each is read by the
+ * specification: "<1.0" excludes 1.0rc1, and ">1.0" excludes 1.0.post1 and 1.0+local. The
+ * installer, not this function, decides whether pre-releases are considered at all. Without
  * specifiers: yes. */
 enum cbx_match_result cbx_pep440_matches(struct cbx_str specifiers, struct cbx_str version);
 
-/* The same order for texts. *ok is false when one of them is not a version. */
+/* Returns the same order for texts. *ok is false if one of them is not a version. */
 int cbx_version_compare(struct cbx_str a, struct cbx_str b, bool *ok);
 
-/* True when an installer that takes the newest version that `specifiers` allow could install one
- * below `minimum`. False when they allow the minimum itself (the installer can take it), or nothing
- * below it. More than one exclusion at or above the minimum counts as an attempt to force an old
- * version. True also when it cannot be decided (a malformed specifier or minimum). */
+/* True if an installer that takes the newest version allowed by `specifiers` could install one
+ * below `minimum`. False if they allow the minimum itself (the installer can take it), or no
+ * version below it. More than one exclusion at or above the minimum counts as an attempt to
+ * force an old version. True also for a malformed specifier or minimum. */
 bool cbx_version_below(struct cbx_str specifiers, struct cbx_str minimum);
 
-/* The same of the version part of a conda MatchSpec ("1.2", "=1.2", ">=1.2,<2|3.*"). */
+/* The same for the version part of a conda MatchSpec ("1.2", "=1.2", ">=1.2,<2|3.*"). */
 bool cbx_conda_below(struct cbx_str version, struct cbx_str minimum);
 
 /* --- semver and npm --------------------------------------------------------------------------- */
@@ -66,18 +66,18 @@ struct cbx_semver {
     struct cbx_str pre, build;
 };
 
-/* Semver 2.0.0: "1.2.3-rc.1+build". False when it is none; *out is then not touched. */
+/* Reads Semver 2.0.0: "1.2.3-rc.1+build". False if it is malformed; *out is then unchanged. */
 bool cbx_semver_parse(struct cbx_str text, struct cbx_semver *out);
 
 /* Precedence: build metadata does not count. */
 int cbx_semver_order(const struct cbx_semver *a, const struct cbx_semver *b);
 
-/* Does an npm range ("^4.17.0", "1.2 - 2", ">=3 <4 || 5.x", "*") allow this version? A pre-release
- * is allowed only where a comparator of the same alternative names one of the same three numbers.
- * Malformed: no range (a tag, say), or no version. */
+/* Checks whether an npm range ("^4.17.0", "1.2 - 2", ">=3 <4 || 5.x", "*") allows this version.
+ * A pre-release is allowed only if a comparator of the same alternative names one of the same
+ * three numbers. Malformed: not a range (a tag, for example), or not a version. */
 enum cbx_match_result cbx_npm_matches(struct cbx_str range, struct cbx_str version);
 
-/* True when an install of this range or tag could be below `minimum`. Any tag but "latest"
+/* True if an install of this range or tag could be below `minimum`. Every tag except "latest"
  * could. */
 bool cbx_npm_below(struct cbx_str range, struct cbx_str minimum);
 

@@ -60,7 +60,7 @@ static bool take_pre(struct cbx_str *text, struct cbx_pep440 *out)
     return take_suffix(text, words, sizeof(words) / sizeof(words[0]), &out->pre_kind, &out->pre);
 }
 
-/* -1 is a post-release too. */
+/* "-1" is a post-release too. */
 static void take_post(struct cbx_str *text, struct cbx_pep440 *out)
 {
     static const struct suffix words[] = { { "post", 1 }, { "rev", 1 }, { "r", 1 } };
@@ -106,7 +106,7 @@ static bool take_local(struct cbx_str *text, struct cbx_pep440 *out)
     return !out->has_local || is_local(out->local);
 }
 
-/* v? epoch! digits(.digits)*, as far as it goes. */
+/* Reads v? epoch! digits(.digits)*, as far as it matches. */
 static bool take_release(struct cbx_str *text, struct cbx_pep440 *out)
 {
     take_char(text, "vV");
@@ -162,7 +162,7 @@ static int order_release(struct cbx_str a, struct cbx_str b)
     return o;
 }
 
-/* A part of a local version: numbers are above words. */
+/* Compares a part of a local version: numbers are above words. */
 static int order_local_part(struct cbx_str a, struct cbx_str b)
 {
     struct cbx_str x = a, y = b;
@@ -353,7 +353,7 @@ bool cbx_scan_specifier(struct cbx_str text, struct cbx_specifier *out)
     return true;
 }
 
-/* Does the release of a version begin with the first `parts` (or all) parts of a prefix? */
+/* True if the release of a version begins with the first `parts` (or all) parts of a prefix. */
 static bool has_prefix(const struct cbx_pep440 *v, const struct cbx_pep440 *prefix, bool but_last)
 {
     struct cbx_str a = v->release, b = prefix->release;

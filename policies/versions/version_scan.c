@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Texts and numbers of versions, for the readers of all kinds of them. */
+ * Texts and numbers of versions, for the readers of all version formats. */
 #include "policies/versions/version_scan.h"
 
 #include <string.h>

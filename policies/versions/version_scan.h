@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the readers of versions share: numbers without bounds, and single specifiers. Private
- * to version*.c. */
+ * Functions shared by the readers of versions: numbers without bounds, and single specifiers.
+ * Private to version*.c. */
 #ifndef CBX_POLICIES_VERSIONS_VERSION_SCAN_H
 #define CBX_POLICIES_VERSIONS_VERSION_SCAN_H
 
@@ -8,20 +8,20 @@
 
 bool cbx_scan_is_digit(char c);
 
-/* Takes digits from the front; what comes back has no leading zeros, so that 0 and nothing are "".
- */
+/* Takes digits from the front; the result has no leading zeros, so that 0 and nothing are "". */
 struct cbx_str cbx_scan_number(struct cbx_str *text);
 
-/* Order of two such numbers: -1, 0, 1. */
+/* Returns the order of two such numbers: -1, 0, 1. */
 int cbx_scan_order(struct cbx_str a, struct cbx_str b);
 
-/* Without white space (space, tab, line ends) at both ends. */
+/* Returns the text without white space (space, tab, line ends) at both ends. */
 struct cbx_str cbx_scan_trim(struct cbx_str text);
 
-/* Takes what stands before the separator, and the separator; all when there is none. */
+/* Takes the text before the separator, and removes the separator; all of the text if there is
+ * none. */
 struct cbx_str cbx_scan_until(struct cbx_str *text, const char *separator);
 
-/* No white space, ';' or ')' in it. */
+/* True if the text has no white space, ';' or ')'. */
 bool cbx_scan_is_word(struct cbx_str text);
 
 enum cbx_operator {
@@ -32,7 +32,7 @@ enum cbx_operator {
     CBX_OP_GT,
     CBX_OP_GE,
     CBX_OP_COMPATIBLE,
-    CBX_OP_ARBITRARY, /* ===: the text counts */
+    CBX_OP_ARBITRARY, /* ===: compares the text */
 };
 
 struct cbx_specifier {
@@ -42,13 +42,13 @@ struct cbx_specifier {
     struct cbx_pep440 version;
 };
 
-/* Reads one specifier. False when it is malformed; *out is then not touched. */
+/* Reads one specifier. False if it is malformed; *out is then unchanged. */
 bool cbx_scan_specifier(struct cbx_str text, struct cbx_specifier *out);
 
-/* Does it let this version through, which was written as `text`? */
+/* True if the specifier allows this version, which was written as `text`. */
 bool cbx_scan_holds(const struct cbx_specifier *s, const struct cbx_pep440 *v, struct cbx_str text);
 
-/* The next one of a list, empty ones passed over. False at the end. */
+/* Takes the next specifier of a list, skipping empty ones. False at the end. */
 bool cbx_scan_next(struct cbx_str *specifiers, struct cbx_str *out);
 
 #endif

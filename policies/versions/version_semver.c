@@ -22,7 +22,7 @@ static bool is_number(struct cbx_str text)
     return n > 0 && n == text.len;
 }
 
-/* Identifiers between dots, none of them empty; of a pre-release no number begins with 0. */
+/* Identifiers between dots, none of them empty; no number of a pre-release begins with 0. */
 static bool are_identifiers(struct cbx_str text, bool pre)
 {
     do {
@@ -40,7 +40,7 @@ static bool are_identifiers(struct cbx_str text, bool pre)
     return true;
 }
 
-/* "-pre" and "+build", the rest of a version. */
+/* Takes "-pre" and "+build", the rest of a version. */
 static bool take_tail(struct cbx_str text, struct cbx_str *pre, struct cbx_str *build)
 {
     const char *plus = text.len > 0 ? memchr(text.p, '+', text.len) : NULL;
@@ -73,7 +73,7 @@ bool cbx_semver_parse(struct cbx_str text, struct cbx_semver *out)
     return true;
 }
 
-/* Numbers are below words; words by their bytes. */
+/* Numbers are below words; words are ordered by their bytes. */
 static int order_identifier(struct cbx_str a, struct cbx_str b)
 {
     bool x = is_number(a), y = is_number(b);
@@ -121,7 +121,7 @@ int cbx_semver_order(const struct cbx_semver *a, const struct cbx_semver *b)
 #define NPM_MAX 9007199254740991 /* 2^53 - 1 */
 
 struct npm {
-    int64_t number[3]; /* -1: x, or not there */
+    int64_t number[3]; /* -1: x, or missing */
     struct cbx_str pre;
 };
 
@@ -154,7 +154,7 @@ static bool take_part(struct cbx_str *text, int64_t *out)
     return digits.len <= 16 && value <= NPM_MAX;
 }
 
-/* "1", "1.2", "1.x", "v1.2.3-rc.1+build"; behind an x no number stands. "" is all x. */
+/* Reads "1", "1.2", "1.x", "v1.2.3-rc.1+build"; no number follows an x. "" is all x. */
 static bool read_partial(struct cbx_str text, struct npm *out)
 {
     struct cbx_str build;
@@ -191,11 +191,12 @@ static bool read_full(struct cbx_str text, struct npm *out)
 /* --- comparators ------------------------------------------------------------------------------ */
 
 struct bounds {
-    bool has_low, has_high, above, up_to; /* above: low itself is out; up_to: high itself is in */
+    /* above: low itself is excluded; up_to: high itself is included */
+    bool has_low, has_high, above, up_to;
     struct npm low, high;
 };
 
-/* The first version behind all that begin with the first `parts` parts: 2.0.0-0 behind 1. */
+/* Returns the first version after all that begin with the first `parts` parts: 2.0.0-0 after 1. */
 static struct npm behind(const struct npm *v, size_t parts)
 {
     struct npm end = { .number = { 0 }, .pre = CBX_STR("0") };
@@ -214,7 +215,7 @@ static struct npm floor_of(const struct npm *v)
     return low;
 }
 
-/* How many parts are given. */
+/* Returns the number of given parts. */
 static size_t parts_of(const struct npm *v)
 {
     size_t parts = 0;
@@ -238,7 +239,7 @@ static void bound_high(struct bounds *b, struct npm v, bool up_to)
     b->up_to = up_to;
 }
 
-/* All that begin with the first `parts` parts of v, from v on. */
+/* Bounds the versions that begin with the first `parts` parts of v, from v on. */
 static void bound_series(struct bounds *b, const struct npm *v, size_t parts)
 {
     bound_low(b, floor_of(v), false);
@@ -263,7 +264,7 @@ static void bound_compared(struct bounds *b, struct cbx_str op, const struct npm
     struct npm next = parts > 0 ? behind(v, parts) : least, low = floor_of(v);
     if (parts == 0) {
         if (!or_equal) {
-            bound_high(b, least, false); /* >* and <* are nothing */
+            bound_high(b, least, false); /* >* and <* match nothing */
         }
     } else if (parts == 3) {
         if (greater) {
@@ -299,7 +300,7 @@ static bool read_bounds(struct cbx_str op, struct cbx_str text, struct bounds *o
     if (parts == 3 && op.len == 0) {
         bound_low(out, v, false);
         bound_high(out, v, true);
-    } else if (parts > 0) { /* none: anything */
+    } else if (parts > 0) { /* no parts: any version */
         if (caret) {
             parts = caret_parts(&v);
         } else if (tilde) {
@@ -312,8 +313,8 @@ static bool read_bounds(struct cbx_str op, struct cbx_str text, struct bounds *o
 
 /* --- ranges ----------------------------------------------------------------------------------- */
 
-/* Whether an alternative allows one version. `named`: one of its comparators has a pre-release of
- * the same three numbers. */
+/* The check of one version by an alternative. `named`: one of its comparators has a pre-release
+ * of the same three numbers. */
 struct view {
     struct npm version;
     bool holds, named;
@@ -342,7 +343,7 @@ enum { VIEWS = 2 };
 
 struct alternative {
     struct view views[VIEWS];
-    bool above; /* nothing in it is below the first view's version */
+    bool above; /* true if no version of it is below the first view's version */
 };
 
 static void take_bounds(struct alternative *a, const struct bounds *b)
@@ -353,7 +354,7 @@ static void take_bounds(struct alternative *a, const struct bounds *b)
     a->above |= b->has_low && order(&b->low, &a->views[0].version) >= 0;
 }
 
-/* "1.2 - 2": from the first to all that begin with the second. */
+/* "1.2 - 2": from the first version to all versions that begin with the second. */
 static bool take_hyphen(struct alternative *a, struct cbx_str from, struct cbx_str to)
 {
     struct bounds low, high;
@@ -382,7 +383,7 @@ static size_t operator_length(struct cbx_str text)
     return compares ? 1 + (second == '=') : first == '~' ? 1 + (second == '>') : first == '^';
 }
 
-/* Without 'v', '=' and white space in front. */
+/* Removes 'v', '=' and white space in front. */
 static struct cbx_str cut_prefix(struct cbx_str text)
 {
     size_t n = 0;
@@ -392,7 +393,7 @@ static struct cbx_str cut_prefix(struct cbx_str text)
     return cbx_str_sub(text, n, text.len);
 }
 
-/* Comparators beside each other; white space may stand behind an operator. */
+/* Reads adjacent comparators; white space may follow an operator. */
 static bool take_comparators(struct alternative *a, struct cbx_str text)
 {
     for (text = cbx_scan_trim(text); text.len > 0; text = cbx_scan_trim(text)) {
@@ -448,7 +449,7 @@ bool cbx_npm_below(struct cbx_str range, struct cbx_str minimum)
         return true;
     }
     versions[0] = floor_of(&versions[0]);
-    versions[1] = versions[0]; /* where the minimum is a pre-release: its release will do */
+    versions[1] = versions[0]; /* if the minimum is a pre-release: its release is enough */
     versions[1].pre = (struct cbx_str){ 0 };
     if (cbx_str_is(cbx_scan_trim(range), "latest")) {
         return false;
