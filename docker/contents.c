@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What an image has. */
+ * The contents of an image. */
 #include "docker/contents.h"
 
 #include "policies/versions/version.h"
@@ -10,7 +10,7 @@
 
 enum { NAME_MAX_BYTES = 128, VERSION_MAX_BYTES = 64, MODULES_MAX = 64, NEAREST_MAX = 3 };
 
-/* Goes into texts for people and models as it is. */
+/* The text is used unchanged in texts for people and models. */
 static bool is_word(struct cbx_str text, size_t max)
 {
     bool good = text.len > 0 && text.len <= max;
@@ -179,7 +179,8 @@ const struct cbx_image_package *cbx_contents_provider(const struct cbx_contents 
     return NULL;
 }
 
-/* How far a package is from a name: the least distance of its name and modules; limit + 1 = too far. */
+/* Returns the least edit distance of the package's name and modules to a name; limit + 1 = too
+ * far. */
 static size_t distance(const struct cbx_image_package *package, struct cbx_str name, size_t limit)
 {
     size_t least = cbx_str_distance(name, package->name, limit);

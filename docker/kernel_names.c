@@ -51,7 +51,7 @@ void cbx_image_name(const char *prefix, const char *kernel, const char *variant,
              name);
 }
 
-/* The kernel that the row names, when it exists. */
+/* Returns the kernel of the row, if it exists. */
 static const char *kernel_of_row(const struct cbx_language_row *row)
 {
     size_t i = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Images of one's own. */
+ * An operator's own images. */
 #include "docker/own_images.h"
 
 #include "docker/kernel_names.h"
@@ -39,7 +39,7 @@ static bool is_kernel(struct cbx_str name)
     return false;
 }
 
-/* A layer of packages has the labels of the image that it is made from too, and an installer has. */
+/* A layer of packages also has the labels of its base image, and so does an installer. */
 static bool is_own(const json_t *labels)
 {
     const char *name = json_string_value(json_object_get(labels, CBX_LABEL_OWN));

@@ -10,8 +10,8 @@
 
 enum { CHUNK = 65536, TIMEOUT_MS = 60000, POLL_MS = 1000 };
 
-/* Removes the headers of the engine's stream. stderr is included, for messages of a program that
- * dies. */
+/* Removes the headers of the engine's stream. Includes stderr, for messages of a program that
+ * fails. */
 static bool demultiplex(struct cbx_buf *raw, struct cbx_buf *out)
 {
     while (raw->len >= 8) {
@@ -31,7 +31,7 @@ static bool demultiplex(struct cbx_buf *raw, struct cbx_buf *out)
     return true;
 }
 
-/* The next bytes, while the engine answers pings. */
+/* Receives the next bytes, while the engine replies to pings. */
 static int receive(struct cbx_engine *engine, struct cbx_attach *attach, char *to, size_t *received,
                    struct cbx_err *err)
 {

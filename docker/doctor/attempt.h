@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One program of an image in a container that is configured as a sandbox: the probe of `codebox doctor`, df. No permit: no code of a caller
- * runs in it. */
+ * One program of an image in a container that is configured as a sandbox: the probe of `codebox
+ * doctor`, df. No permit: no code of a caller runs in it. */
 #ifndef CBX_DOCKER_DOCTOR_ATTEMPT_H
 #define CBX_DOCKER_DOCTOR_ATTEMPT_H
 
@@ -11,17 +11,18 @@
 
 enum { CBX_ATTEMPT_BYTES_MAX = 1024 * 1024 };
 
-/* All borrowed. The program takes the place of the supervisor in the kernel's sandbox image. */
+/* All borrowed. The program replaces the supervisor in the kernel's sandbox image. */
 struct cbx_attempt {
     struct cbx_engine *engine;
     const struct cbx_sandbox_config *config;
     const char *kernel;
     const struct cbx_limits *limits;
-    const char *program, *arguments[4]; /* NULL ends them */
+    const char *program, *arguments[4]; /* terminated by NULL */
 };
 
-/* Appends what the program prints, stdout and stderr, to *report, whose cap should be CBX_ATTEMPT_BYTES_MAX. It is untrusted: the image may be
- * wrong. CBX_ENOTFOUND without the image; CBX_EPROTO; CBX_ETIMEDOUT after a minute without a byte; errors of the engine. */
+/* Appends the program's output, stdout and stderr, to *report, whose cap should be
+ * CBX_ATTEMPT_BYTES_MAX. The output is untrusted: the image may be wrong. CBX_ENOTFOUND without
+ * the image; CBX_EPROTO; CBX_ETIMEDOUT after a minute without a byte; errors of the engine. */
 int cbx_attempt_run(const struct cbx_attempt *attempt, struct cbx_buf *report, struct cbx_err *err);
 
 #endif

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/vfs.h>
 
-/* False when this host does not have it. Only its numbers are read, so a descriptor that gives no access is enough. */
+/* False if this host does not have it. Only its numbers are read, so a descriptor without access
+ * rights is enough. */
 static bool look_here(struct cbx_engine *engine, struct cbx_disk *out)
 {
     CBX_AUTO_JSON info = NULL;
@@ -29,7 +30,7 @@ static bool look_here(struct cbx_engine *engine, struct cbx_disk *out)
     return true;
 }
 
-/* A number of bytes behind blanks; false when there is none. */
+/* Reads a number of bytes after blanks; false if there is none. */
 static bool read_bytes(const char **at, int64_t *out)
 {
     char *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Judges what an engine reports about itself. */
+ * Judges an engine's report about itself. */
 #include "docker/doctor/doctor.h"
 
 #include "docker/doctor/escapes.h"
@@ -38,8 +38,8 @@ static const char *text_of(const json_t *object, const char *key)
 
 /* --- versions --------------------------------------------------------------------------------- */
 
-/* The version of a component: "containerd", "runc", "OCI Runtime (crun)". It starts at the first
- * digit: Podman answers "crun version 1.8.1\ncommit: ...". */
+/* Finds the version of a component: "containerd", "runc", "OCI Runtime (crun)". It starts at the
+ * first digit: Podman reports "crun version 1.8.1\ncommit: ...". */
 static bool find_version(const json_t *version, const char *component, char *out, size_t size)
 {
     size_t i;
@@ -51,7 +51,7 @@ static bool find_version(const json_t *version, const char *component, char *out
         if (strstr(text_of(entry, "Name"), component) != NULL) {
             text += strcspn(text, "0123456789");
             snprintf(out, size, "%.*s", (int)strcspn(text, " \n"), text);
-            /* Only the commit shows that a runtime comes from a package. */
+            /* Only the commit shows that a runtime is from a package. */
             const char *commit = text_of(json_object_get(entry, "Details"), "GitCommit");
             if (strncmp(commit, out, strcspn(out, "+~-")) == 0 && cbx_release_is_packaged(commit)) {
                 snprintf(out, size, "%.60s", commit);
@@ -70,7 +70,7 @@ static void report_escape(const struct cbx_doctor *doctor, const struct cbx_esca
                       advice, "%s %s: %s", escape->component, version, escape->what);
 }
 
-/* A packaged version: its number proves neither "ok" nor "failing". */
+/* Reports a packaged version: its number proves neither "ok" nor "failing". */
 static void report_packaged(const struct cbx_doctor *doctor, const char *component,
                             const char *version, const char *ids)
 {
@@ -172,7 +172,7 @@ static void check_limits(const struct cbx_doctor *doctor, const json_t *info)
                       version[0] != '\0' ? version : "unknown", text_of(info, "CgroupDriver"));
 }
 
-/* "name=seccomp,profile=default" */
+/* Finds "name=seccomp,profile=default". */
 static bool has_security(const json_t *info, const char *option)
 {
     size_t i;

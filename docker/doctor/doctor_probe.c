@@ -16,7 +16,7 @@ struct reading {
     const struct cbx_probe_sink *sink;
     const char *kernel;
     int held, other;
-    bool whole; /* the line "end" was there */
+    bool whole; /* true after the line "end" */
 };
 
 /* --- the report ------------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static void report_guard(const struct reading *r, const char *outcome, const cha
                       "guard", advice, "in a %s sandbox: %s", r->kernel, what);
 }
 
-/* "name<TAB>outcome<TAB>what". The image may be wrong, so lines are untrusted data. */
+/* Reads "name<TAB>outcome<TAB>description". The image may be wrong, so lines are untrusted data. */
 static void take_line(struct reading *r, char *line)
 {
     char *outcome = strchr(line, '\t'), *what = outcome != NULL ? strchr(outcome + 1, '\t') : NULL;

@@ -11,8 +11,8 @@ enum { NUMBERS = 4 };
 
 struct version {
     long n[NUMBERS];
-    int count;   /* how many numbers were given */
-    long before; /* of a pre-release: its rank; LONG_MAX for a release */
+    int count;   /* number of given numbers */
+    long before; /* rank of a pre-release; LONG_MAX for a release */
 };
 
 static const struct cbx_escape escapes[] = {
@@ -31,7 +31,7 @@ const struct cbx_escape *cbx_escape_at(size_t index)
     return index < sizeof(escapes) / sizeof(escapes[0]) ? &escapes[index] : NULL;
 }
 
-/* "-rc.3", "~rc3", "-beta1": alpha before beta before rc, each by its number. */
+/* Reads "-rc.3", "~rc3", "-beta1": alpha before beta before rc, each by its number. */
 static long read_rank(const char *text)
 {
     static const char *const words[] = { "alpha", "beta", "rc" };
@@ -102,7 +102,8 @@ bool cbx_escape_applies(const struct cbx_escape *escape, const char *version)
         }
         at += len + strspn(at + len, " ");
     }
-    return compare(&v, &fix) < 0; /* of a line without a fix: fixed only when newer than the last */
+    /* of a line without a fix: fixed only if newer than the last fix */
+    return compare(&v, &fix) < 0;
 }
 
 bool cbx_release_is_packaged(const char *version)

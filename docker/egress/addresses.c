@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Ranges of addresses: their notation, and the sum of what is never reached. */
+ * Ranges of addresses: their notation, and the union of the ranges that are never reached. */
 #include "docker/egress/addresses.h"
 
 #include "policies/base/sort.h"
@@ -81,7 +81,7 @@ static bool add_range(struct ranges *ranges, uint32_t first, uint32_t last)
     return true;
 }
 
-/* The row that an operator can allow `range` of, or NULL. */
+/* Returns the row whose part `range` an operator can allow, or NULL. */
 static const struct row *row_of(struct cbx_addresses range)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -99,7 +99,7 @@ static int compare_ranges(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Sorted, no two of them touching: Squid ignores ranges that lie in others. */
+/* Sorts and merges adjacent ranges: Squid ignores ranges that lie in others. */
 static void straighten(struct ranges *ranges)
 {
     size_t count = 0;
@@ -155,8 +155,9 @@ static int read_ranges(const struct cbx_strs *cidrs, bool allow, struct ranges *
     return 0;
 }
 
-/* A dst ACL matches a name when any one of its addresses matches. An ACL of what is allowed would therefore let a name pass that has
- * a private address besides the allowed one, so there is one alone, of everything that is denied. */
+/* A dst ACL matches a name if any one of its addresses matches. An ACL of allowed ranges would
+ * therefore let a name pass that has a denied private address besides the allowed one, so there
+ * is only one ACL, of all denied ranges. */
 static int deny_ranges(const struct cbx_strs *allow, const struct cbx_strs *deny,
                        struct ranges *out, struct cbx_err *err)
 {

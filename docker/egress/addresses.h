@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Addresses of IPv4 that nothing reaches for a program: neither the proxy of a sandbox nor an installer of packages. Pure. */
+ * IPv4 addresses that are never reached for a program: neither by the proxy of a sandbox nor by
+ * an installer of packages. Pure. */
 #ifndef CBX_DOCKER_EGRESS_ADDRESSES_H
 #define CBX_DOCKER_EGRESS_ADDRESSES_H
 
@@ -7,7 +8,7 @@
 #include "policies/policy.h"
 
 enum {
-    CBX_ADDRESSES_CIDRS_MAX = 256, /* in a list of a configuration */
+    CBX_ADDRESSES_CIDRS_MAX = 256, /* maximum number of CIDRs in a list of a configuration */
     CBX_ADDRESSES_RANGES_MAX = 32 + 3 * CBX_ADDRESSES_CIDRS_MAX,
 };
 
@@ -16,14 +17,18 @@ struct cbx_addresses {
     uint32_t first, last;
 };
 
-/* A.B.C.D or A.B.C.D/PREFIX, without leading zeros and with zeros behind the prefix; else CBX_EINVAL. */
+/* Reads A.B.C.D or A.B.C.D/PREFIX, without leading zeros and with zeros after the prefix; else
+ * CBX_EINVAL. */
 int cbx_addresses_parse(struct cbx_str cidr, struct cbx_addresses *out, struct cbx_err *err);
 
-/* A range that an operator can allow: part of a row of addresses.def that says so, and of no other. CBX_EINVAL. */
+/* Checks a range that an operator wants to allow: it must be part of a row of addresses.def with
+ * may_allow, and of no other row. CBX_EINVAL. */
 int cbx_addresses_may_allow(struct cbx_str cidr, struct cbx_err *err);
 
-/* The ranges of addresses.def that an operator did not allow, and those of `deny`, sorted and disjoint, at most CBX_ADDRESSES_RANGES_MAX; *count is their number.
- * Both lists have CIDRs and may be NULL. CBX_EINVAL for what is no CIDR, or in `allow` none that can be allowed, CBX_ETOOBIG. */
+/* Lists the ranges of addresses.def that an operator did not allow, and the ranges of `deny`,
+ * sorted and disjoint, at most CBX_ADDRESSES_RANGES_MAX; *count is their number. Both lists have
+ * CIDRs and may be NULL. CBX_EINVAL for a malformed CIDR, or one in `allow` that cannot be
+ * allowed, CBX_ETOOBIG. */
 int cbx_addresses_unreachable(const struct cbx_strs *allow, const struct cbx_strs *deny,
                               struct cbx_addresses out[CBX_ADDRESSES_RANGES_MAX], size_t *count,
                               struct cbx_err *err);

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * The proxy of a sandbox: its container, and the frames between the supervisor and the relay in the container. */
+/* SPDX-License-Identifier: MIT The proxy of a sandbox: its container, and the frames between the
+ * supervisor and the relay in the container. */
 #include "docker/egress/proxy.h"
 
 #include "docker/egress/proxy_config.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 enum {
-    OPEN_MAX = 64, /* connections at the same time; a supervisor has no more */
+    OPEN_MAX = 64, /* concurrent connections; a supervisor has no more */
     QUEUE_MAX = OPEN_MAX * (CBX_FRAME_WINDOW + 4096),
     READ_BYTES = 64 * 1024,
     START_TIMEOUT_MS = 30000,
@@ -22,7 +22,7 @@ enum {
     RETRY_MS = 5000,
     PIDS = 32,
     CPU_MILLI = 1000,
-    CONFIG_MAX = 120 * 1024, /* Linux takes 128 KiB for one variable */
+    CONFIG_MAX = 120 * 1024, /* Linux accepts 128 KiB for one variable */
 };
 static const int64_t mib = 1024 * 1024;
 
@@ -33,19 +33,19 @@ struct cbx_proxy {
     const struct cbx_sandbox_config *config;
     const struct cbx_network_grant *grant;
     struct cbx_proxy_owner owner;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the members below */
     enum state state;
     bool has_thread, stopping, exhausted;
-    int64_t failed_ms; /* when the container could not be started, or ended */
+    int64_t failed_ms; /* time of a failed start or of the container's end */
     char run[CBX_FRAME_ID_BYTES];
     struct cbx_attach *attach;
     char id[CBX_CONTAINER_ID_CHARS + 1];
     struct cbx_buf queue; /* frames for the relay while it starts */
     struct open {
         uint32_t number; /* 0 = free */
-        int ended;       /* directions that have ended */
+        int ended;       /* number of directions that have ended */
     } open[OPEN_MAX];
-    int64_t connections, requests, bytes; /* so many until now */
+    int64_t connections, requests, bytes; /* totals so far */
     pthread_t thread;
 };
 
@@ -63,8 +63,9 @@ static json_t *make_variable(const char *name, const struct cbx_strs *words)
     return text.overflow ? NULL : cbx_json_text(cbx_buf_str(&text));
 }
 
-/* What differs from a sandbox: a network; the capabilities with which the relay restricts its routes and becomes another user; the
- * engine's own seccomp profile, as ours has no netlink. */
+/* Differences from a sandbox: a network; the capabilities with which the relay restricts its
+ * routes and changes its user; the engine's own seccomp profile, as the gateway's has no
+ * netlink. */
 static void open_host(const struct cbx_network_grant *grant, json_t *host)
 {
     const char *network = grant->settings->network;
@@ -103,7 +104,8 @@ int cbx_proxy_body(const struct cbx_sandbox_config *config, const struct cbx_net
                                        .isolation = CBX_ISOLATION_CONTAINER };
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CONFIG_MAX);
-    /* A relay that does not check tunnels (relay/tunnel.h) reads another variable, and ends without it. */
+    /* A relay without the check of tunnels (relay/tunnel.h) reads another variable, and ends
+     * without it. */
     cbx_buf_add_cstr(&text, "CODEBOX_PROXY_CONFIG=");
     int failed = cbx_proxy_check_network(grant->settings->network, err);
     if (failed) {
@@ -129,7 +131,8 @@ int cbx_proxy_body(const struct cbx_sandbox_config *config, const struct cbx_net
     json_object_set_new(body, "User", json_string("0:0"));
     json_object_set_new(body, "WorkingDir", json_string("/"));
     json_object_set_new(body, "Hostname", json_string("proxy"));
-    json_object_set_new(body, "StdinOnce", json_true()); /* it ends when this process does */
+    /* the container ends when this process does */
+    json_object_set_new(body, "StdinOnce", json_true());
     json_object_set_new(body, "NetworkDisabled", json_false());
     open_host(grant, json_object_get(body, "HostConfig"));
     *out = body;
@@ -184,7 +187,7 @@ static void tell_closed(struct cbx_proxy *proxy, uint32_t number)
                       (struct cbx_str){ .p = (const char *)&close, .len = sizeof(close) });
 }
 
-/* With the lock held. */
+/* Call it with the lock held. */
 static void close_all(struct cbx_proxy *proxy)
 {
     for (int i = 0; i < OPEN_MAX; i++) {
@@ -204,7 +207,8 @@ static uint32_t number_of(struct cbx_str payload)
     return number;
 }
 
-/* What a frame in either direction means for the table and the limits, with the lock held. False when it is not passed on. */
+/* Updates the table and the counters for a frame in either direction, with the lock held. False
+ * if the frame must not be forwarded. */
 static bool account(struct cbx_proxy *proxy, uint8_t type, struct cbx_str payload)
 {
     struct open *open = find_open(proxy, number_of(payload));
@@ -239,7 +243,7 @@ static void report(struct cbx_proxy *proxy, const struct cbx_proxy_event *event)
     }
 }
 
-/* The session has used what its policy grants: all connections are closed, with one report. */
+/* The session has used its granted amount: all connections are closed, with one report. */
 static void exhaust(struct cbx_proxy *proxy, const char *reason)
 {
     pthread_mutex_lock(&proxy->lock);
@@ -268,7 +272,8 @@ static void take_of_relay(struct cbx_proxy *proxy, const struct cbx_frame *frame
         bool many = ++proxy->requests > proxy->grant->connections_max;
         pthread_mutex_unlock(&proxy->lock);
         report(proxy, &event);
-        if (many) { /* a connection may be used for any number of requests, each of which is a record */
+        /* a connection may have any number of requests, each of which is a record */
+        if (many) {
             exhaust(proxy, "limit-of-connections");
         }
         return;
@@ -284,8 +289,9 @@ static void take_of_relay(struct cbx_proxy *proxy, const struct cbx_frame *frame
     }
 }
 
-/* Frames until one of type `until` (0 = none ends it), until the deadline (0 = none), until the end of the stream; and, but for FLUSH,
- * until the proxy is stopping, which is a failure where a type was waited for. */
+/* Forwards frames until one of type `until` (0 = none ends it), until the deadline (0 = none),
+ * until the end of the stream; and, except for FLUSH, until the proxy is stopping, which is a
+ * failure while waiting for a type. */
 static int pump(struct cbx_proxy *proxy, struct cbx_stream *stream, char *chunk, uint8_t until,
                 int64_t deadline, struct cbx_err *err)
 {
@@ -333,7 +339,7 @@ static int pump(struct cbx_proxy *proxy, struct cbx_stream *stream, char *chunk,
     }
 }
 
-/* The relay takes connections now: sends it what was queued. */
+/* The relay accepts connections now: sends it the queued frames. */
 static int open_proxy(struct cbx_proxy *proxy, struct cbx_err *err)
 {
     pthread_mutex_lock(&proxy->lock);
@@ -440,7 +446,7 @@ void cbx_proxy_set_run(struct cbx_proxy *proxy, const char *run)
     pthread_mutex_unlock(&proxy->lock);
 }
 
-/* With the lock held. One that failed is tried again after a while. */
+/* Call it with the lock held. A failed start is retried after a delay. */
 static void start(struct cbx_proxy *proxy)
 {
     bool waits = proxy->state == FAILED && cbx_clock_ms() - proxy->failed_ms < RETRY_MS;
@@ -458,7 +464,7 @@ static void start(struct cbx_proxy *proxy)
     proxy->state = proxy->has_thread ? STARTING : FAILED;
 }
 
-/* With the lock held: adds a connection. False when it is refused. */
+/* With the lock held: adds a connection. False if it is refused. */
 static bool connect_one(struct cbx_proxy *proxy, uint32_t number)
 {
     struct open *slot = find_open(proxy, 0);

@@ -10,37 +10,42 @@
 #include "docker/sandbox/sandbox.h"
 #include "docker/sandbox/sandbox_stream.h"
 
-/* What a proxy has from its sandbox. Both functions are called from the proxy's own thread, and from that of cbx_proxy_take. */
+/* The proxy's access to its sandbox. Both functions are called from the proxy's own thread, and
+ * from the thread of cbx_proxy_take. */
 struct cbx_proxy_owner {
     /* Sends a frame about a connection to the supervisor. */
     void (*send)(void *context, uint8_t type, struct cbx_str payload);
-    /* A request to the proxy has ended. Nonzero: it could not be recorded, and no other connection is passed on. */
+    /* A request to the proxy has ended. Nonzero: recording failed, and no other connection is
+     * forwarded. */
     int (*event)(void *context, const char *run, const struct cbx_proxy_event *event);
     void *context;
 };
 
 struct cbx_proxy;
 
-/* Starts nothing yet. All pointers are borrowed for the life of the proxy. */
+/* Starts no container yet. All pointers are borrowed for the life of the proxy. */
 struct cbx_proxy *cbx_proxy_new(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                                 const struct cbx_network_grant *grant,
                                 const struct cbx_proxy_owner *owner);
 
-/* The run that connections belong to from now on; events name it. */
+/* Sets the run that later connections belong to; events name it. */
 void cbx_proxy_set_run(struct cbx_proxy *proxy, const char *run);
 
-/* CONNECT, PART, GRANT or CLOSE of the supervisor; hostile. The first CONNECT starts the container, without waiting for it; what
- * arrives meanwhile is queued. */
+/* Takes a CONNECT, PART, GRANT or CLOSE of the supervisor; hostile. The first CONNECT starts the
+ * container, without waiting for it; frames that arrive meanwhile are queued. */
 void cbx_proxy_take(struct cbx_proxy *proxy, const struct cbx_frame *frame);
 
-/* Closes all connections, waits up to a second for what the proxy logs of them, and removes the container. */
+/* Closes all connections, waits up to a second for their log lines from the proxy, and removes
+ * the container. */
 void cbx_proxy_free(struct cbx_proxy *proxy);
 
-/* Refuses the networks that are a namespace of others, above all the host's (CBX_EINVAL). NULL is the engine's default. */
+/* Refuses networks that share a namespace, above all the host's (CBX_EINVAL). NULL is the
+ * engine's default. */
 int cbx_proxy_check_network(const char *network, struct cbx_err *err);
 
-/* The body (new reference) of a proxy's container: hardened as a sandbox, but with a network, and with the capabilities that the relay
- * needs and gives up. CBX_EINVAL for hosts that are no patterns of cbx_egress_parse, and for ranges that are none. */
+/* Makes the body (new reference) of a proxy's container: hardened as a sandbox, but with a
+ * network, and with the capabilities that the relay needs and drops. CBX_EINVAL for hosts that
+ * are no patterns of cbx_egress_parse, and for malformed ranges. */
 int cbx_proxy_body(const struct cbx_sandbox_config *config, const struct cbx_network_grant *grant,
                    const char *image_id, json_t **out, struct cbx_err *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * squid.conf. Rules are in the order of what they cost: the request's form, its host and port, and only for a granted host a
- * look-up of its addresses, so that no program sends data out by asking for names. */
+ * squid.conf. Rules are in the order of their cost: the request's form, its host and port, and
+ * only for a granted host a look-up of its addresses, so that no program sends data out in
+ * queries for names. */
 #include "docker/egress/proxy_config.h"
 
 #include "policies/egress.h"
@@ -25,9 +26,10 @@ static void add_denied(struct cbx_buf *out, const struct cbx_addresses *ranges, 
     cbx_buf_add_cstr(out, "acl unreachable dst ipv6\n");
 }
 
-/* --- hosts -------------------------------------------------------------------------------------- */
+/* --- hosts ------------------------------------------------------------------------------------ */
 
-/* One line of `granted` for each pattern; lines of one name are alternatives. ".NAME" is for Squid NAME and what is below it. */
+/* Adds one line of `granted` for each pattern; lines of one name are alternatives. In Squid
+ * ".NAME" matches NAME and the names below it. */
 static int add_hosts(struct cbx_buf *out, const struct cbx_strs *hosts, struct cbx_err *err)
 {
     if (hosts->count == 0 || hosts->count > CBX_EGRESS_MAX) {
@@ -63,10 +65,11 @@ static int add_hosts(struct cbx_buf *out, const struct cbx_strs *hosts, struct c
     return 0;
 }
 
-/* --- the rest ----------------------------------------------------------------------------------- */
+/* --- the rest --------------------------------------------------------------------------------- */
 
-/* A field that may have what a client chose is URL-encoded, so that a blank always separates fields, and cut: a line is shorter than
- * what a pipe takes at once (4096 bytes). docker/egress/proxy_log.c reads it. */
+/* A field that may have text from a client is URL-encoded, so that a blank always separates
+ * fields, and cut: a line is shorter than the atomic size of a pipe write (4096 bytes).
+ * docker/egress/proxy_log.c reads it. */
 #define LOG_FORMAT                                                                                 \
     "logformat codebox codebox2 %.40Ss %>Hs %#.60err_code %#.60err_detail %#.32>rm %#.255>rd "     \
     "%>rP %#.45<a %<st %>st %tr -\n"
@@ -83,7 +86,7 @@ static const char head[] =
     "pinger_enable off\n"
     "max_filedescriptors 1024\n"
     "memory_pools off\n"
-    /* No cache: every request goes to its host, and no program sees what another one got. */
+    /* No cache: every request goes to its host, and no program receives another program's reply. */
     "cache deny all\n"
     "cache_mem 0 MB\n"
     "maximum_object_size_in_memory 0 KB\n"
@@ -96,7 +99,7 @@ static const char head[] =
     "snmp_port 0\n"
     "icap_enable off\n"
     "global_internal_static off\n"
-    /* What hosts learn about the sandbox: nothing. */
+    /* Hosts receive no information about the sandbox. */
     "via off\n"
     "forwarded_for delete\n"
     "httpd_suppress_version_string on\n"
@@ -107,9 +110,10 @@ static const char head[] =
     "uri_whitespace deny\n"
     "check_hostnames on\n"
     "allow_underscore off\n"
-    /* A name's entry lives for 30 s or longer, whatever its DNS server says, so that the addresses that were judged are mostly those
-     * that are used. Not always: the entry can expire between the two. The routing rules of the container refuse such a
-     * connection; they hold for every address of every attempt. */
+    /* A name's entry lives for 30 s or longer, whatever its DNS server sends, so that the
+     * checked addresses are mostly the used ones. Not always: the entry can expire between the
+     * two steps. The routing rules of the container refuse such a connection; they hold for
+     * every address of every attempt. */
     "negative_dns_ttl 30 seconds\n"
     "positive_dns_ttl 60 seconds\n"
     "dns_timeout 10 seconds\n"
@@ -117,7 +121,8 @@ static const char head[] =
     "dns_defnames off\n"
     "dns_multicast_local off\n"
     "server_persistent_connections off\n"
-    /* One request a connection: the relay reads no further one (docker/egress/relay/tunnel.h). */
+    /* One request per connection: the relay reads only the first one
+     * (docker/egress/relay/tunnel.h). */
     "client_persistent_connections off\n"
     "connect_timeout 10 seconds\n"
     "connect_retries 0\n"
@@ -138,7 +143,7 @@ static const char head[] =
     "debug_options ALL,0\n"
     "buffered_logs off\n" LOG_FORMAT "access_log stdio:" CBX_PROXY_LOG " logformat=codebox\n"
     "error_directory " CBX_PROXY_ERRORS "\n"
-    /* The page of a refusal is chosen by the last ACL of its line; these match always. */
+    /* The last ACL of a line selects the page of a refusal; these ACLs always match. */
     "acl form_page src all\n"
     "acl host_page src all\n"
     "acl name_page src all\n"
@@ -149,14 +154,16 @@ static const char head[] =
     "deny_info ERR_CODEBOX_ADDRESS address_page\n";
 
 static const char access_rules[] =
-    /* `wellformed`: a tunnel, or HTTP: Squid itself would speak FTP, and TLS in the place of the program. */
+    /* `wellformed`: a tunnel, or HTTP: Squid itself would use FTP, and TLS in place of the
+     * program. */
     "acl tunnel method CONNECT\n"
     "acl plain proto HTTP\n"
     "acl wellformed any-of tunnel plain\n"
     "http_access deny manager\n"
     "http_access deny !wellformed form_page\n"
     "http_access deny !granted host_page\n"
-    /* A look-up that fails matches no address, so `unreachable` would let it pass, and connecting would look up again. */
+    /* A failed look-up matches no address, so `unreachable` would let it pass, and connecting
+     * would look up again. */
     "acl resolved dst all\n"
     "http_access deny !resolved name_page\n"
     "http_access deny unreachable address_page\n"

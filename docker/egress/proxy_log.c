@@ -2,7 +2,7 @@
  * Lines of the proxy's log: thirteen fields, one blank between them. */
 #include "docker/egress/proxy_log.h"
 
-#define FORMAT "codebox2" /* of docker/egress/proxy_config.c */
+#define FORMAT "codebox2" /* format of docker/egress/proxy_config.c */
 
 enum field {
     FIELD_FORMAT,
@@ -87,7 +87,7 @@ static void judge(const struct cbx_str fields[FIELDS], struct cbx_proxy_event *e
     bool refused = cbx_str_starts(result, CBX_STR("TCP_DENIED"));
     event->outcome = refused ? CBX_PROXY_REFUSED : CBX_PROXY_FAILED;
     event->reason = refused ? CBX_STR("not-granted") : CBX_STR("failed");
-    /* A tunnel that was open, and an answer that had begun, were served, however they ended. */
+    /* An open tunnel, and a reply that had begun, count as served, with any end. */
     bool reached = event->address.len > 0 && event->status >= 100 && event->status < 400;
     if (!refused && (reached || cbx_str_starts(result, CBX_STR("TCP_TUNNEL")))) {
         event->outcome = CBX_PROXY_SERVED;
@@ -100,7 +100,7 @@ static void judge(const struct cbx_str fields[FIELDS], struct cbx_proxy_event *e
             event->reason = CBX_STR("client-gone");
         } else if (!refused && error) {
             event->reason = CBX_STR("invalid-request");
-        } else if (!refused) { /* an error of the host's own, or an answer of the proxy's (TRACE) */
+        } else if (!refused) { /* an error of the host's own, or a reply of the proxy (TRACE) */
             event->outcome = CBX_PROXY_SERVED;
             event->reason = CBX_STR("");
         }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The attached streams of a container: an upgraded HTTP connection. libcurl connects (with TLS);
  * this file writes the request and reads and writes all bytes after it. Without TLS it takes the
- * socket over from libcurl, whose handle has a hundred times the size of what is left. */
+ * socket over from libcurl, because libcurl's handle needs a hundred times the memory of the
+ * remaining state. */
 #include "docker/engine/engine_http.h"
 #include "docker/sandbox/silence.h"
 #include "policies/base/buf.h"
@@ -23,16 +24,17 @@
 enum {
     HEAD_MAX = 16 * 1024,
     SEND_TIMEOUT_MS = 10000,
-    HEAD_TIMEOUT_MS = 30000, /* of an engine that answers pings meanwhile */
+    HEAD_TIMEOUT_MS = 30000, /* for an engine that replies to pings meanwhile */
     HEAD_POLL_MS = 1000,
 };
 
 struct cbx_attach {
-    CURL *curl; /* of a connection with TLS; NULL: bytes go through the socket as they are */
+    /* handle of a connection with TLS; NULL: bytes are sent through the socket unchanged */
+    CURL *curl;
     int socket;
     pthread_mutex_t lock;   /* a libcurl handle must not be used by two threads at once */
     struct cbx_buf pending; /* bytes after the response head */
-    int64_t received_ms;    /* when bytes last arrived */
+    int64_t received_ms;    /* time when bytes last arrived */
 };
 
 static int wait_for(struct cbx_attach *attach, short events, int timeout_ms)
@@ -160,7 +162,7 @@ int64_t cbx_attach_silent_ms(struct cbx_attach *attach)
 
 /* --- the upgrade ------------------------------------------------------------------------------ */
 
-/* Bytes of the response head, while the engine answers pings. */
+/* Receives bytes of the response head, while the engine replies to pings. */
 static int receive_head(struct cbx_engine *engine, struct cbx_attach *attach, char *to, size_t size,
                         size_t *received, struct cbx_err *err)
 {
@@ -222,7 +224,7 @@ static int close_unless_taken(void *context, curl_socket_t socket)
     return attach->curl == NULL ? 0 : close(socket);
 }
 
-/* Connects, before any byte is sent: so the socket is all that there is to take over. */
+/* Connects before any byte is sent, so the connection has no other state than the socket. */
 static int connect_engine(struct cbx_engine *engine, const char *url, struct cbx_attach *attach,
                           struct cbx_err *err)
 {

@@ -22,9 +22,10 @@
 
 enum { ANSWER_MAX = 16 * 1024 * 1024, IDLE_HANDLES = 8, CALL_TIMEOUT_MS = 120 * 1000 };
 
-/* Linux ends a TCP connection to an engine this long after bytes or probes were last acknowledged. A
- * silent link is probed from PROBE_S on; the renewal of a lease (every 15 s) begins the time anew. This is for connections that
- * nobody waits for: whoever waits goes by docker/sandbox/silence.h. */
+/* Linux ends a TCP connection to an engine this long after bytes or probes were last
+ * acknowledged. A silent link is probed from PROBE_S on; the renewal of a lease (every 15 s)
+ * restarts the time. This is for connections without a waiting caller: a waiting caller uses
+ * docker/sandbox/silence.h. */
 enum { DEAD_LINK_MS = 10000, PROBE_S = 5 };
 
 struct cbx_engine {
@@ -34,7 +35,7 @@ struct cbx_engine {
     struct cbx_engine_tls tls;
     char version[64], api[16];
     bool podman;
-    pthread_mutex_t lock; /* guards the cache of connections */
+    pthread_mutex_t lock; /* protects the cache of connections */
     CURL *idle[IDLE_HANDLES];
     int idle_count;
 };
@@ -78,7 +79,7 @@ static bool set_option(int socket, int level, int option, int value)
     return setsockopt(socket, level, option, &value, sizeof(value)) == 0;
 }
 
-/* Without these, a link that was cut and not closed would stay until somebody uses it. */
+/* Without these options, a link that was cut and not closed would stay until its next use. */
 static int watch_link(void *context, curl_socket_t socket, curlsocktype purpose)
 {
     (void)context;
@@ -150,8 +151,8 @@ static int add_address(const struct cbx_engine *engine, struct cbx_err *err)
     return CBX_EENGINE;
 }
 
-/* Why a socket cannot be connected to, and what the operator can do; libcurl only says that it
- * cannot. */
+/* Explains why a socket cannot be connected to, with advice for the operator; libcurl's message
+ * has neither. */
 static void explain_socket(const char *path, char *out, size_t size)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -192,7 +193,8 @@ int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const
     if (by_socket && code == CURLE_COULDNT_CONNECT) {
         explain_socket(engine->socket, reason, sizeof(reason));
     } else {
-        /* For a socket, libcurl's message names a host and port that are not in the configuration. */
+        /* For a socket, libcurl's message names a host and port that are not in the
+         * configuration. */
         snprintf(reason, sizeof(reason), "%s%s",
                  words[0] != '\0' && !by_socket ? words : curl_easy_strerror(code),
                  cbx_engine_tls_hint(&engine->tls, code));
@@ -213,7 +215,7 @@ int cbx_engine_silent(const struct cbx_engine *engine, struct cbx_err *err)
     return CBX_EENGINE;
 }
 
-/* The body of a POST: bytes as they are, or JSON that is written to `json`. */
+/* Returns the body of a POST: bytes unchanged, or JSON that is written to `json`. */
 static struct cbx_str body_of(const struct cbx_engine_request *request, struct cbx_buf *json)
 {
     if (request->type != NULL) {
@@ -225,16 +227,16 @@ static struct cbx_str body_of(const struct cbx_engine_request *request, struct c
     return cbx_buf_str(json);
 }
 
-/* A transfer that is under way. */
+/* A transfer in progress. */
 struct transfer {
     struct cbx_engine *engine;
     const struct cbx_engine_request *request;
-    curl_off_t bytes; /* in both directions, so far */
-    int64_t heard_ms; /* when the last of them went, or a ping was answered */
-    int failed;       /* the engine is silent */
+    curl_off_t bytes; /* bytes so far, in both directions */
+    int64_t heard_ms; /* time of the last byte, or of the last reply to a ping */
+    int failed;       /* set if the engine is silent */
 };
 
-/* A CURLOPT_XFERINFOFUNCTION, called about once a second: anything but 0 ends the transfer. */
+/* A CURLOPT_XFERINFOFUNCTION, called about once a second: any value but 0 ends the transfer. */
 static int poll_transfer(void *context, curl_off_t to_receive, curl_off_t received,
                          curl_off_t to_send, curl_off_t sent)
 {
@@ -277,7 +279,7 @@ int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_reque
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, poll_transfer);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &transfer);
-    char detail[CURL_ERROR_SIZE] = ""; /* libcurl's words: which certificate, which name */
+    char detail[CURL_ERROR_SIZE] = ""; /* libcurl's message: the certificate or the name */
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
     if (strcmp(request->method, "POST") == 0) {
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)body.len);
@@ -419,7 +421,7 @@ static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_er
     return 0;
 }
 
-/* "1.41" to 1041, 0 when it is no version. */
+/* Converts "1.41" to 1041, 0 if it is no version. */
 static int version_number(const char *text)
 {
     int major = 0, minor = 0;
@@ -510,7 +512,7 @@ static int probe(struct cbx_engine *engine, struct cbx_err *err)
     return CBX_EENGINE;
 }
 
-/* The address that was given; NULL when the usual sockets are to be tried. */
+/* Returns the given address; NULL to try the usual sockets. */
 static const char *choose_host(const char *host)
 {
     const char *from_environment = getenv("DOCKER_HOST");

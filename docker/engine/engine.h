@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The Docker Engine API (1.41 and newer) through libcurl: unix socket, or TCP with or without
- * mutual TLS. One function per call that is used; the archive calls are not among them, they have
- * given host root before. An engine object may be used from several threads. Answers are hostile:
- * capped and validated. */
+ * mutual TLS. One function per call in use; the archive calls are excluded, because they have
+ * had vulnerabilities that gave host root. An engine object may be used from several threads.
+ * Replies are hostile: capped and validated. */
 #ifndef CBX_DOCKER_ENGINE_ENGINE_H
 #define CBX_DOCKER_ENGINE_ENGINE_H
 
@@ -15,25 +15,25 @@
 
 struct cbx_engine;
 
-/* For a process that confines itself before cbx_engine_new with this host: initialises libcurl, and says
- * what has to stay allowed. Files that Podman reads are made in `scratch` from then on (NULL = /tmp).
- * Not thread-safe. */
+/* For a process that confines itself before cbx_engine_new with this host: initialises libcurl,
+ * and returns the access that must stay allowed. From then on files for Podman are created in
+ * `scratch` (NULL = /tmp). Not thread-safe. */
 struct cbx_engine_needs {
-    bool tcp;        /* connections over TCP, and the resolution of a name */
-    char certs[400]; /* the folder of the files for TLS; empty = no TLS */
+    bool tcp;        /* true for connections over TCP, and the resolution of a name */
+    char certs[400]; /* folder of the files for TLS; empty = no TLS */
 };
 void cbx_engine_prepare(const char *host, const char *scratch, struct cbx_engine_needs *out);
 
-/* Where the engine is: `host` as given (unix:///path, tcp://host:port), else $DOCKER_HOST, else the
- * usual sockets
- * (/var/run/docker.sock, the user's, Podman's). $DOCKER_TLS_VERIFY and $DOCKER_CERT_PATH as the
- * docker client reads them. Connects, and negotiates the version: CBX_EENGINE when none answers
- * (the detail names all places that were tried) or the API is older than 1.41. */
+/* Connects to the engine at `host` (unix:///path, tcp://host:port), else $DOCKER_HOST, else the
+ * usual sockets (/var/run/docker.sock, the user's, Podman's). $DOCKER_TLS_VERIFY and
+ * $DOCKER_CERT_PATH have their meaning for the docker client. Negotiates the version:
+ * CBX_EENGINE if no engine replies (the detail names all tried addresses) or the API is older
+ * than 1.41. */
 int cbx_engine_new(const char *host, struct cbx_engine **out, struct cbx_err *err);
 void cbx_engine_free(struct cbx_engine *engine);
 CBX_DEFINE_AUTO(engine)
 
-/* "20.10.24", "1.41", "unix:///var/run/docker.sock"; borrowed. */
+/* Return "20.10.24", "1.41", "unix:///var/run/docker.sock"; borrowed. */
 const char *cbx_engine_version(const struct cbx_engine *engine);
 const char *cbx_engine_api(const struct cbx_engine *engine);
 const char *cbx_engine_host(const struct cbx_engine *engine);
@@ -47,30 +47,33 @@ struct cbx_engine_abilities {
 };
 const struct cbx_engine_abilities *cbx_engine_abilities(const struct cbx_engine *engine);
 
-/* The engine's answers to /version and /info (new references). */
+/* The engine's replies to /version and /info (new references). */
 int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);
 int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);
 
-/* Pings the engine on a new connection. CBX_EENGINE when it does not answer within timeout_ms. */
+/* Pings the engine on a new connection. CBX_EENGINE if it does not reply within timeout_ms. */
 int cbx_engine_ping(struct cbx_engine *engine, int timeout_ms, struct cbx_err *err);
 
-/* For whatever waits long for an engine, and would not notice one that is silent. *heard_ms is when the engine last sent or took bytes
- * (cbx_clock_ms). When that is CBX_SILENCE_CALL_MS ago, pings the engine; its answer sets *heard_ms. CBX_EENGINE when there is none. */
+/* For callers that wait long for an engine, and would not notice a silent one. *heard_ms is the
+ * time when the engine last sent or accepted bytes (cbx_clock_ms). If that is
+ * CBX_SILENCE_CALL_MS ago, pings the engine; its reply sets *heard_ms. CBX_EENGINE if there is
+ * no reply. */
 int cbx_engine_check(struct cbx_engine *engine, int64_t *heard_ms, struct cbx_err *err);
 
 enum { CBX_CONTAINER_ID_CHARS = 64, CBX_IMAGE_ID_CHARS = 71 };
 
-/* The id ("sha256:...") of the image that has this name now. CBX_ENOTFOUND when there is none. */
+/* Reads the id ("sha256:...") of the image that has this name now. CBX_ENOTFOUND if there is
+ * none. */
 int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
                         char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err);
 
-/* A label of an image by its name, "" when it has none. CBX_ENOTFOUND when there is no such image.
- */
+/* Reads a label of an image by its name, "" if the image has no such label. CBX_ENOTFOUND if
+ * there is no such image. */
 int cbx_engine_image_label(struct cbx_engine *engine, const char *name, const char *label,
                            char *out, size_t size, struct cbx_err *err);
 
-/* An image by its name: its id, its size, and the label CBX_LABEL_CONTENTS (contents.h), owned by the caller; NULL when it has none.
- * CBX_ENOTFOUND when there is no such image. */
+/* An image by its name: its id, its size, and the label CBX_LABEL_CONTENTS (contents.h), owned
+ * by the caller; NULL without the label. CBX_ENOTFOUND if there is no such image. */
 struct cbx_image {
     char id[CBX_IMAGE_ID_CHARS + 1];
     int64_t size_bytes;
@@ -86,11 +89,12 @@ int cbx_engine_container_begin(struct cbx_engine *engine, const json_t *body,
                                char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_attach **attach,
                                struct cbx_err *err);
 
-/* Kills and removes; success when the container is gone already. CBX_EBUSY when the engine is
+/* Kills and removes a container; success if it does not exist. CBX_EBUSY if the engine is
  * removing it, which may still fail: retry. */
 int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
-/* State of a container: CBX_ENOTFOUND when it is gone. A paused one is running as well. timeout_ms 0 = that of all calls. */
+/* State of a container: CBX_ENOTFOUND if it does not exist. A paused container is running too.
+ * timeout_ms 0 = the default of all calls. */
 struct cbx_container_state {
     bool running, paused, oom_killed;
     int exit_code;
@@ -98,49 +102,55 @@ struct cbx_container_state {
 int cbx_engine_container_state(struct cbx_engine *engine, const char *id, int timeout_ms,
                                struct cbx_container_state *out, struct cbx_err *err);
 
-/* How often the scheduler has withheld the processor from a container until now, because it had used up its quota. CBX_EENGINE
- * also for a container that is gone, and for an engine that does not count it. */
+/* Reads the number of times that the scheduler has throttled a container because it had used up
+ * its processor quota. CBX_EENGINE also for a missing container, and for an engine without this
+ * counter. */
 int cbx_engine_container_throttled(struct cbx_engine *engine, const char *id, int timeout_ms,
                                    int64_t *out, struct cbx_err *err);
 
-/* Ids of the running containers with this label ("key=value"), as a JSON list (new reference). */
+/* Lists the ids of the running containers with this label ("key=value"), as a JSON list (new
+ * reference). */
 int cbx_engine_container_running(struct cbx_engine *engine, const char *label, json_t **out,
                                  struct cbx_err *err);
 
-/* The same, of all containers that were created at least age_s seconds ago, and whose lease (CBX_LABEL_LEASE) is over; with age 0 of all. */
+/* The same for all containers that were created at least age_s seconds ago, and whose lease
+ * (CBX_LABEL_LEASE) has expired; with age 0 for all. */
 int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64_t age_s,
                              json_t **out, struct cbx_err *err);
 
-/* Waits until a container has ended, at most timeout_s (CBX_EENGINE then). *exit_code is that of its first process. */
+/* Waits until a container has ended, at most timeout_s (CBX_EENGINE then). *exit_code is the
+ * exit code of its first process. */
 int cbx_engine_container_wait(struct cbx_engine *engine, const char *id, int timeout_s,
                               int *exit_code, struct cbx_err *err);
 
-/* Ends a call that takes minutes: polled about once a second, true ends it with CBX_ESTATE. */
+/* The cancellation of a call that takes minutes: polled about once a second, true ends the call
+ * with CBX_ESTATE. */
 struct cbx_engine_stop {
     bool (*cancelled)(void *context); /* NULL = never */
     void *context;
 };
 
-/* Makes an image without a name of a container's files; it has the labels of the container. `stop` may be NULL; an engine whose client has
- * left may make the image all the same. */
+/* Makes an unnamed image from a container's files; it has the labels of the container. `stop`
+ * may be NULL; after a cancellation the engine may still make the image. */
 int cbx_engine_container_commit(struct cbx_engine *engine, const char *id,
                                 const struct cbx_engine_stop *stop,
                                 char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err);
 
-/* Builds an image from a Dockerfile that needs no other file, and then gives it this name; the image exists completely or not at all.
- * The engine unpacks an archive with this one file, and starts no container for the instructions FROM, COPY and LABEL; those are the
- * ones to use. What COPY takes from is an image, so nothing runs that could change it meanwhile, which is what the archive calls
- * were attacked by. CBX_EENGINE; the engine's words are the detail. `stop` may be NULL. */
+/* Builds an image from a Dockerfile that needs no other file, and then gives it this name; the
+ * image exists completely or not at all. The engine unpacks an archive with this one file, and
+ * starts no container for the instructions FROM, COPY and LABEL; use no others. COPY reads from
+ * an image, so no program can change its source meanwhile; this was the attack on the archive
+ * calls. CBX_EENGINE; the engine's message is the detail. `stop` may be NULL. */
 int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct cbx_str dockerfile,
                            const struct cbx_engine_stop *stop, struct cbx_err *err);
 
-/* The images with this label ("key" or "key=value"), as the engine lists them: [{Id, Created, RepoTags, Labels, Size}] (new reference).
- * Id was checked to be one. */
+/* Lists the images with this label ("key" or "key=value"), as the engine lists them: [{Id,
+ * Created, RepoTags, Labels, Size}] (new reference). Id was validated. */
 int cbx_engine_image_list(struct cbx_engine *engine, const char *label, json_t **out,
                           struct cbx_err *err);
 
-/* Removes an image, and unnamed ones that it is made from. Success when it is gone already; CBX_EBUSY when it is in use, or has several
- * names. */
+/* Removes an image, and unnamed images that it is made from. Success if it does not exist;
+ * CBX_EBUSY if it is in use, or has several names. */
 int cbx_engine_image_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
 /* The attached streams of a container: one connection in both directions, which costs one descriptor and less than a KiB; with TLS, as
@@ -154,7 +164,8 @@ CBX_DEFINE_AUTO(attach)
 /* Sends all, or fails with CBX_EIO. */
 int cbx_attach_send(struct cbx_attach *attach, const void *bytes, size_t len, struct cbx_err *err);
 
-/* Sends as many bytes as the engine takes now, at least one; waits up to timeout_ms for that. CBX_ETIMEDOUT, CBX_EIO. */
+/* Sends as many bytes as the engine accepts now, at least one; waits up to timeout_ms for that.
+ * CBX_ETIMEDOUT, CBX_EIO. */
 int cbx_attach_send_some(struct cbx_attach *attach, const void *bytes, size_t len, int timeout_ms,
                          size_t *sent, struct cbx_err *err);
 
@@ -163,8 +174,8 @@ int cbx_attach_send_some(struct cbx_attach *attach, const void *bytes, size_t le
 int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms,
                        size_t *received, struct cbx_err *err);
 
-/* How long the engine has been silent: since bytes arrived or, on a TCP connection that Linux has given
- * up, since the engine last acknowledged anything. */
+/* Returns how long the engine has been silent: since bytes arrived or, on a TCP connection that
+ * Linux has closed after a timeout, since the engine last acknowledged bytes. */
 int64_t cbx_attach_silent_ms(struct cbx_attach *attach);
 
 #endif

@@ -42,7 +42,7 @@ int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err
     return get_object(engine, "/info", "describe itself", out, err);
 }
 
-/* Of an image; CBX_ENOTFOUND when there is none. */
+/* Requests data of an image; CBX_ENOTFOUND if there is none. */
 static int get_image(struct cbx_engine *engine, const char *name, const char *path, json_t **out,
                      struct cbx_err *err)
 {
@@ -262,7 +262,8 @@ int cbx_engine_container_throttled(struct cbx_engine *engine, const char *id, in
     return 0;
 }
 
-/* Is a container at least this old, and its lease over? With age 0 every container is. */
+/* True if a container is at least this old, and its lease has expired. With age 0 true for every
+ * container. */
 static bool is_older(const json_t *entry, int64_t age_s)
 {
     const char *text =
@@ -273,13 +274,14 @@ static bool is_older(const json_t *entry, int64_t age_s)
     return age_s == 0 || created <= (int64_t)time(NULL) - (age_s > lease_s ? age_s : lease_s);
 }
 
-/* Containers in `state` (NULL = any) that are at least age_s seconds old, and not within their lease; age 0 = all. */
+/* Lists containers in `state` (NULL = any) that are at least age_s seconds old, and whose lease
+ * has expired; age 0 = all. */
 static int list_containers(struct cbx_engine *engine, const char *label, const char *state,
                            int64_t age_s, json_t **out, struct cbx_err *err)
 {
     char path[512];
-    /* {"label":["key=value"]}, percent-encoded; labels of ours hold no character that would need
-     * more. */
+    /* {"label":["key=value"]}, percent-encoded; the gateway's labels have no character that
+     * needs more. */
     snprintf(path, sizeof(path),
              "/containers/json?all=true&filters=%%7B%%22label%%22%%3A%%5B%%22%.200s%%22%%5D%%7D",
              label);

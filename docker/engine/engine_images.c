@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Copying a gigabyte takes a slow disk minutes. */
+/* A slow disk needs minutes to copy a gigabyte. */
 enum { IMAGE_TIMEOUT_MS = 600 * 1000, BUILD_ANSWER_MAX = 1024 * 1024, DOCKERFILE_MAX = 256 * 1024 };
 
 static int read_id(const json_t *answer, const char *what, char out[CBX_IMAGE_ID_CHARS + 1],
@@ -70,7 +70,7 @@ int cbx_engine_container_commit(struct cbx_engine *engine, const char *id,
     return read_id(answer, "a committed container", out, err);
 }
 
-/* The answer is one JSON object per line, also when the build failed. */
+/* The reply is one JSON object per line, also for a failed build. */
 static int read_build(const struct cbx_engine *engine, struct cbx_str reply, struct cbx_err *err)
 {
     while (reply.len > 0) {

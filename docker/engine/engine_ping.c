@@ -18,7 +18,7 @@ int cbx_engine_ping(struct cbx_engine *engine, int timeout_ms, struct cbx_err *e
     cbx_engine_url(engine, "/_ping", url, sizeof(url));
     CURL *curl = cbx_engine_handle(engine);
     curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L); /* an idle one may be dead */
+    curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L); /* an idle connection may be dead */
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, ignore_body);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)timeout_ms);

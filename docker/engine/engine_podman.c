@@ -41,7 +41,8 @@ static int write_profile(const char *text, char path[static CBX_PODMAN_PATH_MAX]
 }
 
 /* Podman has no option for the number of files of a tmpfs; they count as memory of the sandbox,
- * which is limited. It has none for the owner either: "U" makes it the sandbox's user. */
+ * which is limited. It has no option for the owner either: "U" makes the sandbox's user the
+ * owner. */
 static json_t *change_tmpfs(const char *options)
 {
     char text[512] = "notmpcopyup";
@@ -67,7 +68,7 @@ static void close_its_own_tmpfs(json_t *tmpfs)
     }
 }
 
-/* Podman has its own list of masked paths, and takes additional ones as an option. */
+/* Podman has its own list of masked paths, and accepts additional ones as an option. */
 static void mask_paths(const json_t *host, json_t *options)
 {
     char text[1024] = "mask=";
@@ -89,8 +90,8 @@ int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static CB
     json_t *host = json_object_get(copy, "HostConfig");
     json_t *options = json_object_get(host, "SecurityOpt");
     path[0] = '\0';
-    /* Without it Podman sets a million processes, which needs CAP_SYS_RESOURCE. All sandboxes of a
-     * host count together in this limit; the limit of one sandbox is PidsLimit. */
+    /* Without it Podman sets a million processes, which requires CAP_SYS_RESOURCE. All sandboxes
+     * of a host count together towards this limit; the limit of one sandbox is PidsLimit. */
     enum { PROCESSES = 32768 };
     json_array_append_new(
         json_object_get(host, "Ulimits"),

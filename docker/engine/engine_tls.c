@@ -31,8 +31,8 @@ static int read_certificate(const char *path, X509 **out, struct cbx_err *err)
 }
 
 /* With TLS 1.3 an engine rejects a client's certificate only after the client's handshake has
- * succeeded, and closes the connection without a reason; so the certificate is checked here first.
- */
+ * succeeded, and closes the connection without a reason; so the certificate is checked here
+ * first. */
 static int check_certificate(const char *path, struct cbx_err *err)
 {
     X509 *certificate = NULL;

@@ -27,7 +27,7 @@ static bool is_mime(struct cbx_str type)
     return type.len > 0 && type.len <= MIME_CHARS_MAX && memchr(type.p, '/', type.len) != NULL;
 }
 
-/* The parts of a bundle; their lengths must fit the payload exactly. */
+/* Reads the parts of a bundle; their lengths must fit the payload exactly. */
 static bool read_mimes(const json_t *listing, struct cbx_str parts, struct cbx_mime *mimes,
                        size_t *count)
 {
@@ -117,7 +117,7 @@ static void take_error(const struct cbx_events *events, struct cbx_str payload)
     r->traceback = copy_clean(cbx_buf_str(&text));
 }
 
-/* Is it a path inside the workspace? Others are not reported. */
+/* True for a path inside the workspace. Others are not reported. */
 static bool is_inside(struct cbx_str path)
 {
     if (path.len == 0 || path.p[0] == '/' || memchr(path.p, '\0', path.len) != NULL) {
@@ -168,7 +168,7 @@ static int take_question(const struct cbx_events *events, struct cbx_str payload
     return emit(events, &event);
 }
 
-/* The program chooses the text, of the supervisor's frame. */
+/* The program chooses the text of the supervisor's frame. */
 static int take_blocked(const struct cbx_events *events, struct cbx_str payload)
 {
     struct cbx_frame_blocked head;

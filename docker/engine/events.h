@@ -13,10 +13,10 @@ struct cbx_events {
 };
 
 /* Passes one frame to the sink. A malformed bundle or error of the program is skipped: it harms
- * only the program. Returns what the sink returned. */
+ * only the program. Returns the sink's result. */
 int cbx_events_take(struct cbx_events *events, const struct cbx_frame *frame);
 
-/* Completes the result from a DONE frame. CBX_EPROTO when it is malformed. */
+/* Completes the result from a DONE frame. CBX_EPROTO if it is malformed. */
 int cbx_events_finish(struct cbx_events *events, struct cbx_str payload, struct cbx_result *result,
                       struct cbx_err *err);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * A tar archive (POSIX ustar) of few small files, as the context of an image's build. Pure. */
+ * A tar archive (POSIX ustar) of a few small files, as the context of an image's build. Pure. */
 #ifndef CBX_DOCKER_ENGINE_TAR_H
 #define CBX_DOCKER_ENGINE_TAR_H
 
 #include "policies/base/buf.h"
 
-/* Appends a regular file with mode 0644 and without a time. The name is shorter than 100 bytes. */
+/* Appends a regular file with mode 0644 and without a time. The name must be shorter than 100
+ * bytes. */
 void cbx_tar_add(struct cbx_buf *tar, const char *name, struct cbx_str bytes);
 
 /* Appends the end of the archive. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One installer container: its body, its job, its output. docker/inside/installer is what runs in it. */
+ * One installer container: its body, its job, its output. It runs docker/inside/installer. */
 #include "docker/egress/addresses.h"
 #include "docker/packages/package_failures.h"
 #include "docker/packages/packages_internal.h"
@@ -21,7 +21,7 @@ enum {
     PIDS = 128,
     CPU_MILLI = 1000,
     SCRATCH_INODES = 100000,
-    MAKE_LAYER_S = 1200, /* what follows in install: commit and build */
+    MAKE_LAYER_S = 1200, /* time for the commit and build after an install */
 };
 static const int64_t mib = 1024 * 1024;
 
@@ -50,10 +50,11 @@ static int64_t unpacked_bytes_of(const struct cbx_packages_config *config)
     return or_default(config->unpacked_bytes, 1024 * mib);
 }
 
-/* --- the container ------------------------------------------------------------------------------ */
+/* --- the container ---------------------------------------------------------------------------- */
 
-/* What differs from a sandbox: a network, and a root that the image makes unwritable but for /packages, which a layer is made of. Downloads
- * are in memory, as /tmp of a sandbox is, so the limit of memory has room for them. */
+/* Differences from a sandbox: a network, and a root that the image makes unwritable except for
+ * /packages, from which a layer is made. Downloads are in memory, like /tmp of a sandbox, so the
+ * limit of memory includes them. */
 static void open_host(const struct cbx_packages_config *config, json_t *host)
 {
     json_object_set_new(host, "AutoRemove", json_false());
@@ -79,7 +80,8 @@ static json_t *make_command(enum cbx_manager manager)
 json_t *cbx_installer_body(const struct cbx_packages_config *config,
                            const struct cbx_installer_run *run)
 {
-    /* The index is reached from gVisor as well, but what is written in it may not be in the container's file system. */
+    /* gVisor can reach the index too, but files written in it may not be in the container's file
+     * system. */
     struct cbx_limits limits = { .memory_bytes = 1024 * mib + download_bytes_of(config),
                                  .pids = PIDS,
                                  .cpu_milli = CPU_MILLI,
@@ -97,20 +99,22 @@ json_t *cbx_installer_body(const struct cbx_packages_config *config,
                                   "LANG=C.UTF-8", "TZ=UTC", "NO_COLOR=1"));
     json_object_set_new(body, "WorkingDir", json_string("/packages"));
     json_object_set_new(body, "Hostname", json_string("installer"));
-    json_object_set_new(body, "StdinOnce", json_true()); /* it ends when this process does */
+    /* the container ends when this process does */
+    json_object_set_new(body, "StdinOnce", json_true());
     json_object_set_new(body, "NetworkDisabled", json_false());
     open_host(config, json_object_get(body, "HostConfig"));
     return body;
 }
 
-/* --- its output --------------------------------------------------------------------------------- */
+/* --- its output ------------------------------------------------------------------------------- */
 
 struct reader {
     const struct cbx_packages_progress *progress;
     struct cbx_chunks chunks;
     struct cbx_buf *out;
     size_t out_start;
-    char line[LINE_BYTES]; /* of standard error, incomplete; what is longer is dropped */
+    /* incomplete line of standard error; the excess of a longer line is dropped */
+    char line[LINE_BYTES];
     size_t line_len, lines;
     struct cbx_failure failure;
 };
@@ -198,7 +202,7 @@ static int follow(struct cbx_engine *engine, struct cbx_attach *attach, int64_t 
     return failed;
 }
 
-/* --- a run -------------------------------------------------------------------------------------- */
+/* --- a run ------------------------------------------------------------------------------------ */
 
 static const char *index_of(const struct cbx_packages_config *config,
                             const struct cbx_installer_run *run)
@@ -206,7 +210,7 @@ static const char *index_of(const struct cbx_packages_config *config,
     return run->index != NULL ? run->index : config->index[run->images->manager];
 }
 
-/* Ranges of addresses, as pairs of numbers. */
+/* Lists ranges of addresses as pairs of numbers. */
 static int list_unreachable(const struct cbx_packages_config *config, json_t *out,
                             struct cbx_err *err)
 {
@@ -258,7 +262,7 @@ static int send_job(struct cbx_attach *attach, const struct cbx_packages_config 
     return 0;
 }
 
-/* Why it ended. */
+/* Determines why it ended. */
 static int judge_end(struct cbx_engine *engine, const char *container, const struct reader *r,
                      struct cbx_err *err)
 {

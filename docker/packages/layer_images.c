@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Layers: images that are a kernel's sandbox image and a folder of packages. An installer writes the folder, its container is committed as a
- * temporary image, and the engine copies the folder from there into the sandbox image. Nothing of the layer is executed on the way. */
+ * Layers: images made of a kernel's sandbox image and a folder of packages. An installer writes
+ * the folder, its container is committed as a temporary image, and the engine copies the folder
+ * from there into the sandbox image. No code of the layer is executed meanwhile. */
 #include "docker/contents.h"
 #include "docker/packages/packages_internal.h"
 #include "docker/sandbox/container.h"
@@ -16,7 +17,7 @@
 
 enum { DIGEST_CHARS = 32, FIELDS = 5, DOCKERFILE_MAX = 128 * 1024 };
 
-/* A set, for one sandbox image. */
+/* A set for one sandbox image. */
 struct wanted {
     struct cbx_package_images images;
     struct cbx_str set;
@@ -39,7 +40,7 @@ static void name_layer(const char *prefix, const char *kernel, struct wanted *wa
              prefix != NULL ? prefix : "codebox", kernel, DIGEST_CHARS, hex);
 }
 
-/* Checks the set before the engine is asked for anything. */
+/* Checks the set before any request to the engine. */
 static int read_set(const char *kernel, struct cbx_str set, struct wanted *out, struct cbx_err *err)
 {
     out->set = set;
@@ -51,7 +52,7 @@ static int read_set(const char *kernel, struct cbx_str set, struct wanted *out, 
     return cbx_package_set_check(out->images.manager, set, &out->count, err);
 }
 
-/* The requested layer, for the kernel's current sandbox image. */
+/* Reads the requested layer, for the kernel's current sandbox image. */
 static int read_wanted(struct cbx_engine *engine, const struct cbx_packages_config *config,
                        const char *kernel, struct cbx_str set, struct wanted *out,
                        struct cbx_err *err)
@@ -68,9 +69,9 @@ static int read_wanted(struct cbx_engine *engine, const struct cbx_packages_conf
     return 0;
 }
 
-/* --- find --------------------------------------------------------------------------------------- */
+/* --- find ------------------------------------------------------------------------------------- */
 
-/* An image of this name that is not this layer was made by something else: it counts as none. */
+/* Another program made an image of this name that is not this layer: it counts as missing. */
 static int find(struct cbx_engine *engine, const struct wanted *wanted, struct cbx_layer *out,
                 struct cbx_err *err)
 {
@@ -107,9 +108,9 @@ int cbx_layer_find(struct cbx_engine *engine, const struct cbx_packages_config *
     return find(engine, &wanted, out, err);
 }
 
-/* --- what a layer has --------------------------------------------------------------------------- */
+/* --- what a layer has ------------------------------------------------------------------------- */
 
-/* The fields of a line that was checked. */
+/* Splits a checked line into its fields. */
 static void split(struct cbx_str line, struct cbx_str field[FIELDS])
 {
     for (size_t i = 0; i < FIELDS; i++) {
@@ -117,7 +118,8 @@ static void split(struct cbx_str line, struct cbx_str field[FIELDS])
     }
 }
 
-/* The package as programs see it; false for one of npm that only another package can load. */
+/* Reads the package as programs see it; false for an npm package that only another package can
+ * load. */
 static bool read_package(enum cbx_manager manager, struct cbx_str line, struct cbx_str *name,
                          struct cbx_str *version)
 {
@@ -133,7 +135,8 @@ static bool read_package(enum cbx_manager manager, struct cbx_str line, struct c
     return memmem(name->p, name->len, "/node_modules/", 14) == NULL;
 }
 
-/* Removes the image's package of the same name, which a package of the set takes the place of, and returns its modules (new reference). */
+/* Removes the image's package of the same name, which a package of the set replaces, and returns
+ * its modules (new reference). */
 static json_t *take_package(json_t *packages, enum cbx_manager manager, struct cbx_str name)
 {
     for (size_t i = json_array_size(packages); i-- > 0;) {
@@ -148,8 +151,9 @@ static json_t *take_package(json_t *packages, enum cbx_manager manager, struct c
     return json_array();
 }
 
-/* The label of what the layer has: that of the sandbox image, and the packages of the set. Which modules a package of Python has is not
- * known before it is installed, but for those of the image's; npm's have their own name. */
+/* Adds the label of the layer's contents: the sandbox image's label, and the packages of the
+ * set. The modules of a Python package are not known before its installation, except for the
+ * image's packages; npm modules have the name of the package. */
 static int add_contents(const struct cbx_contents *contents, const struct wanted *wanted,
                         struct cbx_buf *out, struct cbx_err *err)
 {
@@ -200,9 +204,10 @@ static int list_contents(struct cbx_engine *engine, const struct wanted *wanted,
     return failed;
 }
 
-/* --- install ------------------------------------------------------------------------------------ */
+/* --- install ---------------------------------------------------------------------------------- */
 
-/* "packages": [[NAME, VERSION, HASH], ...], or the five fields of npm. "image": what the sandbox image has. */
+/* "packages": [[NAME, VERSION, HASH], ...], or the five fields of npm. "image": the contents of
+ * the sandbox image. */
 static json_t *make_job(const struct wanted *wanted, json_t *image)
 {
     size_t fields = wanted->images.manager == CBX_MANAGER_PIP ? 3 : FIELDS;
@@ -219,7 +224,7 @@ static json_t *make_job(const struct wanted *wanted, json_t *image)
     return json_pack("{s:s,s:o,s:O}", "task", "install", "packages", packages, "image", image);
 }
 
-/* Where the modules of a layer go: folders that Python and Node search before those of the image. */
+/* Finds the place of a layer's modules: folders that Python and Node search before the image's. */
 static int place_packages(const struct wanted *wanted, struct cbx_str label, char out[64],
                           struct cbx_err *err)
 {
@@ -244,7 +249,8 @@ static int place_packages(const struct wanted *wanted, struct cbx_str label, cha
     return failed;
 }
 
-/* The list has no quote, backslash or dollar (contents.h), so it stands in single quotes. A line of a Dockerfile has at most 64 KiB. */
+/* The list has no quote, backslash or dollar (contents.h), so it is in single quotes. A line of
+ * a Dockerfile has at most 64 KiB. */
 static void write_dockerfile(const struct wanted *wanted, const char *from, const char *place,
                              struct cbx_str contents, struct cbx_buf *out)
 {
@@ -287,8 +293,9 @@ static int build(struct cbx_engine *engine, const struct wanted *wanted, const c
     return failed;
 }
 
-/* Of the container that installed. The container and the temporary image go in any case; what an engine that ends in between leaves has
- * labels for cbx_sandbox_reap and cbx_packages_reap. */
+/* Makes the layer of the installer's container. The container and the temporary image are always
+ * removed; if the process ends meanwhile, their labels let cbx_sandbox_reap and
+ * cbx_packages_reap remove them. */
 static int make_layer(struct cbx_engine *engine, const struct wanted *wanted, const char *container,
                       struct cbx_str contents, const struct cbx_engine_stop *stop,
                       struct cbx_err *err)
@@ -304,7 +311,8 @@ static int make_layer(struct cbx_engine *engine, const struct wanted *wanted, co
     return failed;
 }
 
-/* A layer that has another version of a package which is built into the image would mix their files. `line` is of the image's set. */
+/* A layer with another version of a package that is built into the image would mix their files.
+ * `line` is of the image's set. */
 static int check_line(const struct wanted *wanted, struct cbx_str line, struct cbx_err *err)
 {
     struct cbx_str set = wanted->set, field[FIELDS], other[FIELDS], name, version;
@@ -336,10 +344,10 @@ static int check_built_in(struct cbx_engine *engine, const struct wanted *wanted
     return failed;
 }
 
-/* The container and the images of a layer while they are made. */
+/* The container and the images during the making of a layer. */
 struct making {
     const struct cbx_packages_progress *progress; /* may be NULL */
-    int64_t deadline_ms;                          /* of cbx_clock_ms */
+    int64_t deadline_ms;                          /* time of cbx_clock_ms */
     bool late;
 };
 
@@ -430,9 +438,9 @@ int cbx_layer_install(struct cbx_engine *engine, const struct cbx_packages_confi
     return 0;
 }
 
-/* --- list, remove, reap ------------------------------------------------------------------------- */
+/* --- list, remove, reap ----------------------------------------------------------------------- */
 
-/* "PREFIX-KERNEL-layer:DIGEST" of this prefix; the kernel is in *kernel. */
+/* True for "PREFIX-KERNEL-layer:DIGEST" with this prefix; the kernel is in *kernel. */
 static bool is_layer_name(const char *prefix, struct cbx_str name, struct cbx_str *kernel)
 {
     struct cbx_str start = cbx_str_of(prefix != NULL ? prefix : "codebox");
@@ -447,7 +455,8 @@ static bool is_layer_name(const char *prefix, struct cbx_str name, struct cbx_st
     return cbx_packages_manager(text) != CBX_MANAGER_NONE;
 }
 
-/* What a layer has beyond its sandbox image; all of it when that image is gone. */
+/* Returns the size of a layer without its sandbox image; the full size if that image was
+ * removed. */
 static int64_t own_bytes(struct cbx_engine *engine, const char *base, int64_t size_bytes)
 {
     struct cbx_image image;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Why an installer failed. */
+ * The reason why an installer failed. */
 #include "docker/packages/package_failures.h"
 
 #include <string.h>
@@ -20,7 +20,8 @@ static bool is_of_word(char c)
            (c != '\0' && strchr("._@/+~^<>=!,*:[]-", c) != NULL);
 }
 
-/* The word at the start of *text, which is removed from it. Punctuation at its end is that of a sentence; "@*" is any version for npm. */
+/* Takes the word at the start of *text. Punctuation at its end belongs to the sentence; "@*" is
+ * any version for npm. */
 static bool take_word(struct cbx_str *text, char out[CBX_FAILURE_WORD_BYTES])
 {
     size_t len = 0;
@@ -40,7 +41,7 @@ static bool take_word(struct cbx_str *text, char out[CBX_FAILURE_WORD_BYTES])
     return true;
 }
 
-/* The pattern's literal text up to its next '%', which is skipped. */
+/* Takes the pattern's literal text up to its next '%', which is skipped. */
 static struct cbx_str take_literal(const char **pattern)
 {
     size_t len = strcspn(*pattern, "%");
@@ -49,7 +50,7 @@ static struct cbx_str take_literal(const char **pattern)
     return literal;
 }
 
-/* Does the line have the pattern at its start? */
+/* True if the line has the pattern at its start. */
 static bool match_here(const char *pattern, struct cbx_str line,
                        char words[CBX_FAILURE_WORDS][CBX_FAILURE_WORD_BYTES])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which manager and images a kernel has, and what a manager would install. */
+ * The package manager and images of a kernel, and resolving requirements. */
 #include "docker/packages/package_layers.h"
 
 #include "docker/packages/packages_internal.h"
@@ -7,7 +7,7 @@
 #include "policies/base/json.h"
 #include "policies/packages.h"
 
-/* The kernel whose image an installer is made from; for npm it is any image with Node. */
+/* The kernel whose image is the base of an installer; for npm any image with Node. */
 static const char *const bases[CBX_MANAGERS] = {
     [CBX_MANAGER_PIP] = "python",
     [CBX_MANAGER_NPM] = "javascript",

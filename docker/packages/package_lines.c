@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The lines that installers are given: what is asked for, and sets. What passes here is no option, path or URL for any manager. */
+ * The lines given to installers: requirements, and sets. A line that passes is no option, path
+ * or URL for any manager. */
 #include "docker/packages/packages_internal.h"
 
 #include "policies/base/memory.h"
@@ -44,7 +45,7 @@ static struct cbx_str trim(struct cbx_str text)
     return text;
 }
 
-/* --- names -------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static bool is_pip_name(struct cbx_str name)
 {
@@ -84,7 +85,7 @@ static bool is_npm_path(struct cbx_str path)
     return is_npm_name(path);
 }
 
-/* --- hashes ------------------------------------------------------------------------------------- */
+/* --- hashes ----------------------------------------------------------------------------------- */
 
 static bool is_sha256(struct cbx_str text)
 {
@@ -96,7 +97,7 @@ static bool is_sha256(struct cbx_str text)
     return good;
 }
 
-/* --- what is asked for -------------------------------------------------------------------------- */
+/* --- what is asked for ------------------------------------------------------------------------ */
 
 static bool is_specifier(struct cbx_str text)
 {
@@ -139,7 +140,8 @@ static bool is_pip_requirement(struct cbx_str line)
     return good;
 }
 
-/* A requirement of a lock file: "NAME==VERSION --hash=sha256:HEX ..." or "NAME==VERSION ; MARKER --hash=sha256:HEX ...". */
+/* A requirement of a lock file: "NAME==VERSION --hash=sha256:HEX ..." or "NAME==VERSION ; MARKER
+ * --hash=sha256:HEX ...". */
 static bool is_pinned(struct cbx_str line)
 {
     static const char hash[] = " --hash=";
@@ -190,7 +192,7 @@ bool cbx_requirements_are_pinned(struct cbx_str requirements)
            memmem(requirements.p, requirements.len, hash, sizeof(hash) - 1) != NULL;
 }
 
-/* What the lines of a text may be. */
+/* The rules for the lines of a text. */
 struct line_rule {
     bool (*allows)(struct cbx_str line);
     const char *allowed;
@@ -235,7 +237,7 @@ int cbx_requirements_check(enum cbx_manager manager, struct cbx_str requirements
     return 0;
 }
 
-/* --- sets --------------------------------------------------------------------------------------- */
+/* --- sets ------------------------------------------------------------------------------------- */
 
 /* 64 bytes in Base64 are 86 digits and "==". */
 static bool is_sha512(struct cbx_str text)
@@ -272,7 +274,7 @@ static int compare_names(const void *a, const void *b)
     return cbx_str_compare(*(const struct cbx_str *)a, *(const struct cbx_str *)b);
 }
 
-/* Checks a line; *name is what may be in a set once. */
+/* Checks a line; *name is the key that may occur once in a set. */
 static int check_line(enum cbx_manager manager, struct cbx_str line, size_t number,
                       struct cbx_str *name, struct cbx_err *err)
 {

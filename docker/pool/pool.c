@@ -43,7 +43,8 @@ static void end_ready(struct cbx_pool *pool, struct cbx_pool_profile *p)
     }
 }
 
-/* A slot without use, or else that of the profile whose last use is longest ago, without its ready sandboxes. */
+/* Returns an unused slot, or else the least recently used profile's, without its ready
+ * sandboxes. */
 static struct cbx_pool_profile *free_slot(struct cbx_pool *pool)
 {
     struct cbx_pool_profile *oldest = NULL;
@@ -61,7 +62,7 @@ static struct cbx_pool_profile *free_slot(struct cbx_pool *pool)
     return oldest;
 }
 
-/* The profile, or a new one; NULL when sandboxes of all profiles are being made. */
+/* Returns the profile, or a new one; NULL if sandboxes of all profiles are being made. */
 static struct cbx_pool_profile *get_profile(struct cbx_pool *pool, const char *kernel,
                                             const struct cbx_limits *limits,
                                             const struct cbx_sandbox_layer *layer)
@@ -126,7 +127,7 @@ void cbx_pool_stop(struct cbx_pool *pool)
     }
     pool->thread_count = 0;
     while (pool->removals != NULL) {
-        cbx_pool_drop(pool, pool->removals); /* they were told to end; the engine removes them */
+        cbx_pool_drop(pool, pool->removals); /* they are being ended; the engine removes them */
     }
 }
 
@@ -142,7 +143,7 @@ void cbx_pool_prewarm(struct cbx_pool *pool, const char *kernel, const struct cb
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* One that is warm, else one whose kernel is idle, else any. */
+/* Takes a warm sandbox, else one whose kernel is idle, else any. */
 static struct cbx_sandbox *take_ready(struct cbx_pool *pool, struct cbx_pool_profile *p)
 {
     int best = -1;
@@ -155,7 +156,7 @@ static struct cbx_sandbox *take_ready(struct cbx_pool *pool, struct cbx_pool_pro
     struct cbx_sandbox *sandbox = p->ready[best].sandbox;
     p->ready[best] = p->ready[--p->count];
     int64_t now = cbx_clock_ms();
-    if (p->refill_ms <= now) { /* later takes do not put it off */
+    if (p->refill_ms <= now) { /* later takes do not postpone it */
         p->refill_ms = now + pool->config.refill_ms;
     }
     pool->in_use++;
@@ -211,7 +212,8 @@ static int await(struct cbx_pool *pool, struct cbx_pool_profile *p, const struct
     return 0;
 }
 
-/* There are as many layers as requested sets of packages, so one of each is kept ready. */
+/* There are as many layers as requested sets of packages, so only one sandbox of each is kept
+ * ready. */
 static int min_of(const struct cbx_pool *pool, const struct cbx_pool_profile *p)
 {
     return p->layer.image[0] != '\0' && pool->config.min > 1 ? 1 : pool->config.min;
@@ -320,7 +322,7 @@ void cbx_pool_discard(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
     if (sandbox == NULL) {
         return;
     }
-    cbx_sandbox_end(sandbox); /* what runs in it stops now, not when a thread removes it */
+    cbx_sandbox_end(sandbox); /* its run stops now, not when a thread removes it */
     pthread_mutex_lock(&pool->lock);
     cbx_pool_await_removal(pool, sandbox);
     pool->in_use--;

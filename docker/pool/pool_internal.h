@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Shared by pool*.c and their test. The pool's lock guards everything. */
+ * Declarations shared by pool*.c and their test. The pool's lock protects all members. */
 #ifndef CBX_DOCKER_POOL_POOL_INTERNAL_H
 #define CBX_DOCKER_POOL_POOL_INTERNAL_H
 
@@ -11,8 +11,8 @@
 
 enum { CBX_POOL_PROFILES = 32, CBX_POOL_READY_MAX = 64 };
 
-/* A sandbox that waits for a permit. WARMING: its kernel imports what programs usually need; a run
- * waits for the import that is under way. */
+/* A sandbox that waits for a permit. WARMING: its kernel imports common modules; a run waits for
+ * the current import. */
 enum cbx_pool_warmth { CBX_POOL_WARMING = 0, CBX_POOL_COLD, CBX_POOL_WARM };
 struct cbx_pool_ready {
     struct cbx_sandbox *sandbox;
@@ -25,13 +25,13 @@ struct cbx_pool_profile {
     struct cbx_limits limits;
     struct cbx_sandbox_layer layer;
     bool prewarmed;
-    int64_t used_ms, refill_ms; /* when it was last used; no replacement is made before */
-    int want, making;           /* how many to keep ready; how many are being created or checked */
+    int64_t used_ms, refill_ms; /* time of its last use; earliest time of a replacement */
+    int want, making;           /* number to keep ready; number being created or checked */
     struct cbx_pool_ready ready[CBX_POOL_READY_MAX];
     int count;
 };
 
-/* A call of cbx_pool_take that waits; a FIFO queue. */
+/* A waiting call of cbx_pool_take, in a FIFO queue. */
 struct cbx_pool_waiter {
     struct cbx_pool_profile *profile;
     struct cbx_sandbox *sandbox;
@@ -45,8 +45,8 @@ struct cbx_pool_waiter {
 struct cbx_pool_removal {
     struct cbx_sandbox *sandbox; /* NULL = removal was requested already */
     char id[CBX_CONTAINER_ID_CHARS + 1];
-    int64_t due_ms; /* request the removal then */
-    bool busy;      /* a thread requests it */
+    int64_t due_ms; /* time to request the removal */
+    bool busy;      /* true while a thread requests it */
     struct cbx_pool_removal *next;
 };
 
@@ -67,7 +67,7 @@ struct cbx_pool {
     struct cbx_pool_stats stats;
 };
 
-/* Whether one more may be made, by the configuration. With the lock held. */
+/* True if the configuration allows one more. Call it with the lock held. */
 bool cbx_pool_may_make(const struct cbx_pool *pool);
 
 /* Waits for the condition, or a tick, with the lock held. */
@@ -76,10 +76,10 @@ void cbx_pool_wait(struct cbx_pool *pool, pthread_cond_t *condition);
 /* The main function of the pool's threads; `context` is the pool. */
 void *cbx_pool_work(void *context);
 
-/* Queues the removal of a sandbox that was told to end; takes ownership. */
+/* Queues the removal of a sandbox that is being ended; takes ownership. */
 void cbx_pool_await_removal(struct cbx_pool *pool, struct cbx_sandbox *sandbox);
 
-/* Takes a removal out of the queue and frees it. */
+/* Removes a removal from the queue and frees it. */
 void cbx_pool_drop(struct cbx_pool *pool, struct cbx_pool_removal *removal);
 
 #endif

@@ -10,14 +10,13 @@
 #include <string.h>
 
 enum {
-    READY_LIFE_MS =
-        3600 * 1000, /* then it is replaced: images change, and it bounds memory growth */
+    /* age at which it is replaced: images change, and it bounds memory growth */
+    READY_LIFE_MS = 3600 * 1000,
     CHECK_MS = 30 * 1000,
     RETRY_MS = 5 * 1000, /* after a failure of the engine, when no call waits */
     CALM_MS = 250,       /* without waiting calls, before imports use the processors */
-    /* A sandbox ends on request, and the engine removes it (AutoRemove). A request
-       meanwhile only makes the engine do it twice; after END_MS the container is removed by force.
-     */
+    /* A sandbox ends on request, and the engine removes it (AutoRemove). A request meanwhile
+     * only makes the engine do it twice; after END_MS the container is removed by force. */
     END_MS = 1000,
     TICK_MS = 200,
 };
@@ -39,7 +38,7 @@ bool cbx_pool_may_make(const struct cbx_pool *pool)
            count_all(pool) < pool->config.max;
 }
 
-/* How many calls wait for a sandbox of this profile. */
+/* Returns the number of calls that wait for a sandbox of this profile. */
 static int waiting_for(const struct cbx_pool *pool, const struct cbx_pool_profile *p)
 {
     int n = 0;
@@ -77,7 +76,7 @@ static struct cbx_pool_profile *next_to_prewarm(struct cbx_pool *pool, int64_t n
     return NULL;
 }
 
-/* Takes a ready sandbox out that is too old, one too many, or was not checked for long. */
+/* Takes out a ready sandbox that is too old, superfluous, or not recently checked. */
 static bool take_stale(struct cbx_pool *pool, int64_t now, struct cbx_pool_ready *out, bool *check,
                        struct cbx_pool_profile **from)
 {
@@ -101,7 +100,8 @@ static bool take_stale(struct cbx_pool *pool, int64_t now, struct cbx_pool_ready
     return false;
 }
 
-/* The first cold sandbox; marks the sandboxes whose imports have ended meanwhile as warm. */
+/* Returns the first cold sandbox; marks the sandboxes whose imports have ended meanwhile as
+ * warm. */
 static struct cbx_pool_ready *find_cold(struct cbx_pool *pool)
 {
     struct cbx_pool_ready *cold = NULL;
@@ -200,7 +200,7 @@ static void make_one(struct cbx_pool *pool, struct cbx_pool_profile *p)
     }
 }
 
-/* The first removal that is due and that no thread has taken. */
+/* Returns the first due removal that no thread has taken. */
 static struct cbx_pool_removal *due_removal(const struct cbx_pool *pool, int64_t now)
 {
     struct cbx_pool_removal *d = pool->removals;
@@ -221,7 +221,7 @@ void cbx_pool_drop(struct cbx_pool *pool, struct cbx_pool_removal *removal)
     free(removal);
 }
 
-/* Retried when the engine fails or is still removing: no container may be left behind. */
+/* Retried if the engine fails or is still removing: no container may be left. */
 static void do_removal(struct cbx_pool *pool, struct cbx_pool_removal *d)
 {
     struct cbx_sandbox *sandbox = cbx_steal(&d->sandbox);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A permit as the body of "create a container". README.md says what each line is for.
- */
+ * A permit as the body of "create a container". README.md explains each line. */
 #include "docker/sandbox/container.h"
 
 #include "docker/contents.h"
@@ -11,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Our own seccomp profile, compiled in and sent along with every container. */
+/* The gateway's seccomp profile, compiled in and sent with every container. */
 __asm__(".pushsection .rodata\n"
         "cbx_seccomp_begin: .incbin \"docker/sandbox/seccomp.json\"\n"
         "cbx_seccomp_end: .byte 0\n"
@@ -19,8 +18,8 @@ __asm__(".pushsection .rodata\n"
 extern const char cbx_seccomp_begin[] __attribute__((visibility("hidden")));
 extern const char cbx_seccomp_end[] __attribute__((visibility("hidden")));
 
-/* Fixed; nothing of the host's environment is in it. Libraries that count processors would start a
- * thread for each of the host's. */
+/* Fixed; it has no variable of the host's environment. Libraries that count processors would
+ * start a thread for each of the host's. */
 static json_t *make_environment(const struct cbx_limits *limits)
 {
     static const char *const fixed[] = {
@@ -32,7 +31,8 @@ static json_t *make_environment(const struct cbx_limits *limits)
         "PYTHONHASHSEED=random",
         "MPLBACKEND=module://matplotlib_inline.backend_inline",
         "MPLCONFIGDIR=/tmp/matplotlib",
-        "MATPLOTLIBRC=/etc/matplotlibrc", /* not one in MPLCONFIGDIR, which programs write to */
+        /* not a file in MPLCONFIGDIR, which programs can write */
+        "MATPLOTLIBRC=/etc/matplotlibrc",
         "IPYTHONDIR=/codebox/ipython",
         "XDG_CACHE_HOME=/tmp/cache",
         "NO_COLOR=1",
@@ -73,8 +73,9 @@ bool cbx_container_uses_gvisor(const struct cbx_limits *limits)
     return limits->isolation != CBX_ISOLATION_CONTAINER;
 }
 
-/* gVisor answers a refused call with EPERM whatever the profile says, so libc does not fall back from
- * clone3 to clone, and Node aborts. There clone3 reaches gVisor's kernel alone, which is the sandbox's. */
+/* gVisor answers a refused call with EPERM for any profile, so libc does not fall back from
+ * clone3 to clone, and Node aborts. There clone3 only reaches gVisor's kernel, which is the
+ * sandbox's. */
 static char *make_gvisor_profile(void)
 {
     CBX_AUTO_JSON profile = json_loads(cbx_seccomp_begin, 0, NULL);
@@ -114,8 +115,8 @@ static json_t *make_list(const char *const items[], size_t count)
     return list;
 }
 
-/* Our list replaces the engine's, so it holds what engines mask, and pressure: any process may open
- * a pressure file for writing and register a PSI trigger in the host kernel. */
+/* This list replaces the engine's, so it includes the paths that engines mask, and pressure: any
+ * process may open a pressure file for writing and register a PSI trigger in the host kernel. */
 static json_t *make_masked_paths(void)
 {
     static const char *const paths[] = {
@@ -128,7 +129,7 @@ static json_t *make_masked_paths(void)
     return make_list(paths, sizeof(paths) / sizeof(paths[0]));
 }
 
-/* The engine's, and the folder that holds the cgroups: crun leaves it writable on version 1. */
+/* The engine's list, and the folder of the cgroups: crun leaves it writable on version 1. */
 static json_t *make_readonly_paths(void)
 {
     static const char *const paths[] = { "/proc/bus", "/proc/fs",       "/proc/irq",
@@ -136,13 +137,13 @@ static json_t *make_readonly_paths(void)
     return make_list(paths, sizeof(paths) / sizeof(paths[0]));
 }
 
-/* Added to the badness of a sandbox's processes when the host runs out of memory: they die before the
- * gateway and the engine. The supervisor sets its kernel's to 1000, so the supervisor itself is left to
- * report it. No process of the sandbox can go below this value. */
+/* Added to the badness of a sandbox's processes when the host runs out of memory: they are
+ * killed before the gateway and the engine. The supervisor sets its kernel's to 1000, so the
+ * supervisor itself survives to report it. No process of the sandbox can go below this value. */
 enum { OOM_SCORE_ADJ = 500 };
 
-/* gVisor's own threads count too: its kernel's, and one or more for each processor of the host. A sandbox
- * that runs out of them ends. */
+/* gVisor's own threads count too: its kernel's, and one or more for each processor of the host.
+ * A sandbox that exhausts them ends. */
 enum { SENTRY_PIDS = 192 };
 
 static json_t *make_host_config(const struct cbx_sandbox_config *config,
@@ -181,8 +182,10 @@ static json_t *make_host_config(const struct cbx_sandbox_config *config,
     return h;
 }
 
-/* The label of what the image has is emptied, which containers inherit: listings of containers would carry it. Labels do not name the owner: a sandbox may be created before it has one, and labels are visible
- * to everyone who can list containers. The audit log and the tag name the owner. */
+/* The label of the image's contents is emptied, because containers inherit it: listings of
+ * containers would include it. Labels do not name the owner: a sandbox may be created before it
+ * has an owner, and labels are visible to all users who can list containers. The audit log and
+ * the tag name the owner. */
 static json_t *make_labels(const struct cbx_sandbox_config *config, const char *kernel,
                            const struct cbx_limits *limits)
 {
@@ -196,9 +199,11 @@ static json_t *make_labels(const struct cbx_sandbox_config *config, const char *
                      cbx_isolation_names[isolation - CBX_ISOLATION_GVISOR]);
 }
 
-/* One of HostConfig.Mounts. It is a volume, which the engine itself mounts and removes with the container, because the
- * engine's bind mounts take a path, which others may change, and no flags. The path here leads to what the descriptor is open on.
- * A bind mount without its submounts: `bind`, and not `rbind`. The engine copies nothing of the image into it. */
+/* Makes an entry of HostConfig.Mounts. It is a volume, which the engine itself mounts and
+ * removes with the container, because the engine's bind mounts take a path, which other users
+ * may change, and no flags. The path here leads to the folder of the descriptor. A bind mount
+ * without its submounts: `bind`, and not `rbind`. The engine copies nothing of the image into
+ * it. */
 static json_t *make_mount(const struct cbx_sandbox_mount *mount)
 {
     char device[64];
@@ -211,9 +216,10 @@ static json_t *make_mount(const struct cbx_sandbox_mount *mount)
                      "VolumeOptions", "NoCopy", 1, "DriverConfig", driver);
 }
 
-/* Takes link(2) and linkat(2) out of the container's seccomp profile: a second name would keep a file of the host after its owner
- * removed the first. Programs get EPERM, as on a file system without hard links. The whole sandbox is without them, since
- * the filter cannot see paths, and Landlock cannot tell a link in one folder from a new file. */
+/* Removes link(2) and linkat(2) from the container's seccomp profile: a second name would keep a
+ * file of the host after its owner removed the first. Programs get EPERM, as on a file system
+ * without hard links. The restriction is for the whole sandbox, since the filter cannot see
+ * paths, and Landlock cannot distinguish a link in one folder from a new file. */
 static void refuse_links(json_t *host_config)
 {
     static const char prefix[] = "seccomp=";

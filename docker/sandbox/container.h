@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A permit as the body of "create a container": the hardening, all of it, as data. */
+ * A permit as the body of "create a container": the complete hardening as data. */
 #ifndef CBX_DOCKER_SANDBOX_CONTAINER_H
 #define CBX_DOCKER_SANDBOX_CONTAINER_H
 
@@ -8,17 +8,18 @@
 #include "policies/base/json.h"
 
 /* Labels of every container that the gateway creates. */
-#define CBX_LABEL_OWNED     "codebox.sandbox"
-#define CBX_LABEL_INSTANCE  "codebox.instance"
-#define CBX_LABEL_CREATED   "codebox.created" /* seconds since 1970 */
-#define CBX_LABEL_LEASE     "codebox.lease" /* of an installer: seconds in which no reaper removes it */
-#define CBX_LABEL_ISOLATION "codebox.isolation" /* of cbx_isolation_names */
+#define CBX_LABEL_OWNED    "codebox.sandbox"
+#define CBX_LABEL_INSTANCE "codebox.instance"
+#define CBX_LABEL_CREATED  "codebox.created" /* seconds since 1970 */
+/* for an installer: seconds in which no reaper removes it */
+#define CBX_LABEL_LEASE     "codebox.lease"
+#define CBX_LABEL_ISOLATION "codebox.isolation" /* one of cbx_isolation_names */
 
-/* True when these limits are for a sandbox under gVisor. Limits without an isolation are. */
+/* True if these limits require gVisor. Unset isolation counts as gVisor. */
 bool cbx_container_uses_gvisor(const struct cbx_limits *limits);
 
-/* The body (new reference) for a sandbox of this kernel within these limits, from the image with
- * this id. */
+/* Makes the body (new reference) for a sandbox of this kernel within these limits, from the
+ * image with this id. */
 json_t *cbx_container_body(const struct cbx_sandbox_config *config, const char *kernel,
                            const struct cbx_limits *limits, const char *image_id);
 

@@ -14,7 +14,7 @@ enum {
     HELLO_TIMEOUT_MS = 30000,
     ADOPT_TIMEOUT_MS = 15000,
     CHECK_TIMEOUT_MS = 5000,
-    STATE_POLL_MS = 250, /* doubled each time */
+    STATE_POLL_MS = 250, /* doubled at each poll */
 };
 
 const char *cbx_sandbox_id(const struct cbx_sandbox *sandbox)
@@ -111,8 +111,8 @@ void cbx_sandbox_free(struct cbx_sandbox *sandbox)
 
 /* --- the handshake with the supervisor -------------------------------------------------------- */
 
-/* Secrets of this container, which only this gateway can derive: its key, and the MAC of its tag.
- */
+/* Derives a secret of this container, which only this gateway can do: its key, and the MAC of
+ * its tag. */
 static struct cbx_sha256 derive(const struct cbx_sandbox *sandbox, const char *purpose,
                                 struct cbx_str text)
 {
@@ -185,7 +185,7 @@ static int exchange_hello(struct cbx_sandbox *sandbox, const char mark[CBX_FRAME
     return receive_hello(sandbox, timeout_ms, frame, err);
 }
 
-/* Authenticates this host, and skips what the sandbox sent to earlier hosts. */
+/* Authenticates this host, and skips bytes that the sandbox sent to earlier hosts. */
 static int greet(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_str *tag,
                  struct cbx_err *err)
 {
@@ -273,7 +273,8 @@ int cbx_sandbox_prepare_with(struct cbx_engine *engine, const struct cbx_sandbox
 
 /* --- ownership -------------------------------------------------------------------------------- */
 
-/* Has it this kernel, and exactly these limits of memory, processors, processes and disk? */
+/* True if it has this kernel, and exactly these limits of memory, processors, processes and
+ * disk. */
 static bool fits(const struct cbx_sandbox *sandbox, const char *kernel,
                  const struct cbx_limits *limits)
 {
@@ -281,7 +282,7 @@ static bool fits(const struct cbx_sandbox *sandbox, const char *kernel,
            cbx_limits_same_container(&sandbox->limits, limits);
 }
 
-/* The tag: a MAC that binds it to this container, then JSON. */
+/* Adds the tag: a MAC that binds it to this container, then JSON. */
 static int add_tag(struct cbx_sandbox *sandbox, struct cbx_buf *frames, struct cbx_err *err)
 {
     CBX_AUTO_JSON limits = json_object();
@@ -461,7 +462,8 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     sandbox->claimed_ms = t.claimed_ms;
     sandbox->mounted = t.mounted != NULL ? json_deep_copy(t.mounted) : NULL;
     cbx_limits_read(t.limits, &sandbox->limits);
-    if (sandbox->limits.isolation == CBX_LIMIT_UNSET) { /* of a gateway before there was a choice */
+    /* made by a gateway version without the limit */
+    if (sandbox->limits.isolation == CBX_LIMIT_UNSET) {
         sandbox->limits.isolation = CBX_ISOLATION_CONTAINER;
     }
     return 0;

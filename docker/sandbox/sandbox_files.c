@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Requests to a sandbox between runs: its files, and a new kernel. The answers are hostile like
- * everything that a sandbox sends. */
+ * Requests to a sandbox between runs: its files, and a new kernel. The replies are hostile, like
+ * all bytes from a sandbox. */
 #include "docker/sandbox/sandbox_internal.h"
 #include "docker/sandbox/silence.h"
 #include "policies/base/clock.h"
@@ -13,14 +13,14 @@
 
 enum { ANSWER_TIMEOUT_MS = 30000 };
 
-/* The payload is `head` followed by `data`. */
+/* A request; the payload is `head` followed by `data`. */
 struct request {
     uint8_t type;
     struct cbx_str head, data;
     int timeout_ms; /* 0 = ANSWER_TIMEOUT_MS */
 };
 
-/* `code` is an errno value, 0 = done. `data` is borrowed until the next request. */
+/* A reply; `code` is an errno value, 0 = done. `data` is borrowed until the next request. */
 struct answer {
     uint32_t code;
     struct cbx_str data;
@@ -52,7 +52,7 @@ static int ask(struct cbx_sandbox *sandbox, struct request request, struct answe
     return 0;
 }
 
-/* A request whose answer is its code alone. */
+/* Sends a request whose reply has only a code. */
 static int ask_code(struct cbx_sandbox *sandbox, struct request request, uint32_t *code,
                     struct cbx_err *err)
 {
@@ -80,7 +80,7 @@ int cbx_sandbox_ask(struct cbx_sandbox *sandbox, uint8_t type, struct cbx_str *o
     return failed;
 }
 
-/* The first refusal of an answer, and what follows; false when there is none, or it is malformed. */
+/* Takes the first refusal of a reply, and the rest; false if there is none, or it is malformed. */
 static bool take_refusal(struct cbx_str *rest, struct cbx_event *out)
 {
     struct cbx_frame_blocked head;
@@ -237,7 +237,7 @@ int cbx_sandbox_delete(struct cbx_sandbox *sandbox, struct cbx_str path, struct 
     return 0;
 }
 
-/* Adds an entry that the sandbox has done to its ledger. */
+/* Adds an entry that the sandbox has completed to its ledger. */
 static int add_to_ledger(struct cbx_sandbox *sandbox, const struct cbx_sha256 *entry,
                          struct cbx_err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Frames to and from a sandbox: sent by any thread, received by the one that waits. */
+ * Frames to and from a sandbox: sent by any thread, received by the waiting one. */
 #include "docker/egress/proxy.h"
 #include "docker/sandbox/sandbox_internal.h"
 #include "docker/sandbox/silence.h"
@@ -10,7 +10,7 @@
 
 enum {
     READ_BYTES = 256 * 1024,
-    POLL_BYTES = 4096, /* between runs little arrives */
+    POLL_BYTES = 4096, /* few bytes arrive between runs */
 };
 
 int cbx_sandbox_add_frame(struct cbx_buf *frames, uint8_t type, struct cbx_str a, struct cbx_str b,
@@ -29,7 +29,7 @@ int cbx_sandbox_add_frame(struct cbx_buf *frames, uint8_t type, struct cbx_str a
     return 0;
 }
 
-/* With the lock held. Bytes that a sandbox does not take are a silence too. */
+/* Call it with the lock held. A sandbox that accepts no bytes counts as silent too. */
 static int send_all(struct cbx_sandbox *sandbox, struct cbx_str frames, struct cbx_err *err)
 {
     enum { STALL_MS = CBX_SILENCE_QUIET_MS + CBX_SILENCE_PONG_MS };
@@ -78,7 +78,8 @@ static bool is_of_connection(const struct cbx_frame *frame)
            frame->type == CBX_FRAME_GRANT || frame->type == CBX_FRAME_CLOSE;
 }
 
-/* As cbx_stream_next. Frames about connections go to the proxy, those about room for input to sandbox_input.c. */
+/* As cbx_stream_next. Frames about connections go to the proxy, frames about space for input to
+ * sandbox_input.c. */
 static int next_frame(struct cbx_sandbox *sandbox, struct cbx_frame *out, struct cbx_err *err)
 {
     int got;
@@ -99,7 +100,8 @@ void cbx_sandbox_trim(struct cbx_sandbox *sandbox)
     cbx_stream_trim(&sandbox->stream);
 }
 
-/* Waits for bytes until the deadline, or until something about the link is due, and feeds them to the stream. */
+/* Waits for bytes until the deadline, or until a check of the link is due, and feeds them to the
+ * stream. */
 static int receive_bytes(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_err *err)
 {
     int64_t began = cbx_clock_ms(), left = deadline - began;
@@ -109,7 +111,7 @@ static int receive_bytes(struct cbx_sandbox *sandbox, int64_t deadline, struct c
     if (sandbox->chunk == NULL) {
         sandbox->chunk = cbx_renew(NULL, 1, READ_BYTES);
     }
-    /* Before HELLO the sandbox may still be starting, and is asked for otherwise. */
+    /* Before HELLO the sandbox may still be starting, and is polled differently. */
     int64_t due = sandbox->alive ? cbx_sandbox_link_left_ms(sandbox) : left;
     size_t n = 0;
     int failed = cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES,
@@ -155,10 +157,10 @@ static void send_lease(struct cbx_sandbox *sandbox, uint32_t lease_ms)
 void cbx_sandbox_renew_lease(struct cbx_sandbox *sandbox)
 {
     if (atomic_load(&sandbox->link.silent) != CBX_SILENT_NONE) {
-        return; /* what ran in it is lost: should the link come back, it ends with its lease */
+        return; /* its run is lost: if the link returns, the sandbox ends with its lease */
     }
-    /* A thread that sends a frame holds the lock, possibly for long; its frame shows that we are
-     * alive. */
+    /* A thread that sends a frame has the lock, possibly for long; its frame also shows that
+     * this host is alive. */
     if (pthread_mutex_trylock(&sandbox->send_lock) == 0) {
         pthread_mutex_unlock(&sandbox->send_lock);
         send_lease(sandbox, sandbox->lease_ms);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The standard input of a run on its way to the sandbox. The supervisor takes CBX_FRAME_FEED_WINDOW bytes before the program reads; the
- * rest waits here, under a cap, and is sent when the supervisor reports that there is room (FED). */
+ * Sends the standard input of a run to the sandbox. The supervisor accepts CBX_FRAME_FEED_WINDOW
+ * bytes before the program reads; the rest is queued here, under a cap, and is sent when the
+ * supervisor reports space (FED). */
 #include "docker/sandbox/sandbox_internal.h"
 
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static size_t smallest(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
-/* Sends what the supervisor has room for. A connection that is gone is noticed by the run. */
+/* Sends as many bytes as the supervisor has space for. The run detects a closed connection. */
 static void pump(struct cbx_sandbox *sandbox)
 {
     struct cbx_sandbox_input *in = &sandbox->input;
@@ -145,7 +146,8 @@ bool cbx_sandbox_take_fed(struct cbx_sandbox *sandbox, const struct cbx_frame *f
     if (frame->payload.len == sizeof(fed)) {
         memcpy(&fed, frame->payload.p, sizeof(fed));
     }
-    if (fed > in->fed && fed <= in->sent) { /* a sandbox cannot have more sent than it was */
+    /* a sandbox cannot acknowledge more than was sent */
+    if (fed > in->fed && fed <= in->sent) {
         in->fed = fed;
         if (in->runs) {
             pump(sandbox);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Notices a link that is silent (docker/sandbox/silence.h): sends PING, asks the engine, and says which of the two does not answer. */
+ * Detects a silent link (docker/sandbox/silence.h): sends PING, asks the engine, and determines
+ * which of the two does not reply. */
 #include "docker/sandbox/sandbox_internal.h"
 #include "docker/sandbox/silence.h"
 #include "policies/base/clock.h"
 
-/* A PING that found no room is tried again after this time. */
+/* A PING that could not be sent is retried after this time. */
 enum { RETRY_MS = 250 };
 
 static const int64_t stage_ms[] = { [CBX_LINK_QUIET] = CBX_SILENCE_QUIET_MS,
@@ -28,7 +29,8 @@ int64_t cbx_sandbox_link_left_ms(const struct cbx_sandbox *sandbox)
     return left > 0 ? left : RETRY_MS;
 }
 
-/* Without waiting: false when the link takes no bytes now, or another thread is sending a frame. */
+/* Sends without waiting: false if the link accepts no bytes now, or another thread is sending a
+ * frame. */
 static bool send_ping(struct cbx_sandbox *sandbox)
 {
     static const char frame[CBX_FRAME_HEAD_BYTES] = { CBX_FRAME_PING };
@@ -37,11 +39,11 @@ static bool send_ping(struct cbx_sandbox *sandbox)
         return false;
     }
     int failed = cbx_attach_send_some(sandbox->attach, frame, sizeof(frame), 0, &sent, NULL);
-    if (!failed && sent < sizeof(frame)) { /* the rest must follow, whatever happens */
+    if (!failed && sent < sizeof(frame)) { /* the rest must follow in any case */
         failed = cbx_attach_send(sandbox->attach, frame + sent, sizeof(frame) - sent, NULL);
     }
     pthread_mutex_unlock(&sandbox->send_lock);
-    return failed != CBX_ETIMEDOUT; /* of a link that is closed, receiving says so */
+    return failed != CBX_ETIMEDOUT; /* for a closed link, receiving reports the error */
 }
 
 /* --- the engine's view ------------------------------------------------------------------------ */
@@ -62,7 +64,8 @@ static enum view ask_engine(struct cbx_sandbox *sandbox, int64_t deadline)
     }
     int failed =
         cbx_engine_container_state(sandbox->engine, sandbox->id, left_ms(deadline), &state, NULL);
-    if (failed && failed != CBX_ENOTFOUND) { /* it may hold the container's lock for ever */
+    /* the engine may hold the container's lock forever */
+    if (failed && failed != CBX_ENOTFOUND) {
         return RUNS;
     }
     if (failed || !state.running) {
@@ -71,7 +74,7 @@ static enum view ask_engine(struct cbx_sandbox *sandbox, int64_t deadline)
     return state.paused ? PAUSED : RUNS;
 }
 
-/* Periods in which the sandbox had no processor; -1 = unknown. */
+/* Counts the periods in which the sandbox was throttled; -1 = unknown. */
 static int64_t count_throttled(struct cbx_sandbox *sandbox, int timeout_ms)
 {
     int64_t periods = -1;
@@ -93,7 +96,7 @@ static int lose_sandbox(struct cbx_sandbox *sandbox, struct cbx_err *err)
     return cbx_fail(err, CBX_EIO, "the sandbox does not answer any more, its engine does");
 }
 
-/* Any thread may have noticed it before. 0 = none has. */
+/* Any thread may have detected it before. 0 = none has. */
 static int say_lost(struct cbx_sandbox *sandbox, struct cbx_err *err)
 {
     switch (atomic_load(&sandbox->link.silent)) {
@@ -108,7 +111,7 @@ static int say_lost(struct cbx_sandbox *sandbox, struct cbx_err *err)
 
 /* --- silence ---------------------------------------------------------------------------------- */
 
-/* No PONG came. */
+/* No PONG arrived. */
 static int ask(struct cbx_sandbox *sandbox, struct cbx_err *err)
 {
     int64_t deadline = cbx_clock_ms() + CBX_SILENCE_ASK_MS;
@@ -117,7 +120,7 @@ static int ask(struct cbx_sandbox *sandbox, struct cbx_err *err)
         return lose_engine(sandbox, err);
     case ENDED:
         return cbx_fail(err, CBX_EIO, "the sandbox is gone");
-    case PAUSED: /* the PING is answered when it goes on; the caller has limits of its own */
+    case PAUSED: /* the PING is answered after the pause; the caller has its own time limits */
         enter(&sandbox->link, CBX_LINK_PINGED);
         return 0;
     default:
@@ -127,7 +130,7 @@ static int ask(struct cbx_sandbox *sandbox, struct cbx_err *err)
     }
 }
 
-/* Nothing came since the engine was asked. */
+/* No byte arrived since the engine was asked. */
 static int judge(struct cbx_sandbox *sandbox, struct cbx_err *err)
 {
     int64_t before = sandbox->link.throttled;

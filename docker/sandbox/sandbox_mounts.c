@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a sandbox cannot have, and whether the engine mounted in it what was judged. */
+ * Requests that a sandbox cannot fulfil, and the check that the engine mounted the judged
+ * folders. */
 #include "docker/engine/engine_http.h"
 #include "docker/sandbox/container.h"
 #include "docker/sandbox/sandbox_internal.h"
@@ -75,7 +76,8 @@ static json_t *list_flags(uint64_t flags)
     return list;
 }
 
-/* The engine sets the flags on mounts that are read-only; those of others have what the host's mount has. */
+/* The engine sets the flags on read-only mounts; other mounts have the flags of the host's
+ * mount. */
 static int verify_mount(const struct cbx_sandbox_mount *mount, const struct cbx_frame_mount *have,
                         struct cbx_err *err)
 {

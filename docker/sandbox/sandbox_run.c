@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Runs in a sandbox: started with a permit, followed to their result, also by an executor that did
- * not start them. */
+ * Runs in a sandbox: started with a permit, followed to their result, also by an executor that
+ * did not start them. */
 #include "docker/egress/proxy.h"
 #include "docker/engine/events.h"
 #include "docker/sandbox/container.h"
@@ -79,7 +79,7 @@ int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx
     return 0;
 }
 
-/* The tighter limits of run and session. */
+/* Returns the tighter limits of run and session. */
 static struct cbx_limits limits_of(const struct cbx_sandbox *sandbox,
                                    const struct cbx_permit *permit)
 {
@@ -128,8 +128,8 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     CBX_AUTO_DONE(buf) frames;
     cbx_buf_init(&frames, CBX_FRAME_RUN_MAX + CBX_FRAME_TAG_MAX + 2 * CBX_FRAME_HEAD_BYTES);
     struct cbx_sha256 before = sandbox->ledger, after = cbx_ledger_add(&before, &permit->entry);
-    /* First the ledger: a run that began is in it, whoever is killed in between. A one-shot has no
-     * second run. */
+    /* The ledger first: it has every run that began, even if a process is killed in between. A
+     * one-shot has no second run. */
     int failed = 0;
     if (!run.one_shot) {
         failed = cbx_sandbox_set_ledger(sandbox, &after, &frames, err);
@@ -144,7 +144,7 @@ static int send_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit
     return cbx_sandbox_send_bytes(sandbox, cbx_buf_str(&frames), err);
 }
 
-/* How a run ended whose sandbox does not say it, with an engine that answers. */
+/* Determines the end of a run that its sandbox does not report, with an engine that replies. */
 static enum cbx_run_status ask_status(const struct cbx_sandbox *sandbox, bool late)
 {
     struct cbx_container_state state = { 0 };
@@ -155,9 +155,9 @@ static enum cbx_run_status ask_status(const struct cbx_sandbox *sandbox, bool la
     return !failed && state.oom_killed ? CBX_RUN_OOM : CBX_RUN_KILLED;
 }
 
-/* The stream ended, the link is silent, or no frame came before the deadline: the result says why, as far as the engine
- * can tell. An engine that does not answer a ping is asked nothing more: such calls take long to fail,
- * and the sandbox ends with its lease. */
+/* The stream ended, the link is silent, or no frame came before the deadline: the result has the
+ * reason, as far as the engine knows it. An engine that does not reply to a ping gets no further
+ * requests: such calls take long to fail, and the sandbox ends with its lease. */
 static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
                       struct cbx_result *result)
 {
@@ -183,8 +183,8 @@ static void note_loss(struct cbx_sandbox *sandbox, int64_t began, bool late,
     }
 }
 
-/* When memory runs out under gVisor, the program's process ends with status 1, or gVisor itself ends. Neither
- * the supervisor nor the engine sees the reason. */
+/* When memory runs out under gVisor, the program's process ends with status 1, or gVisor itself
+ * ends. Neither the supervisor nor the engine has the reason. */
 static void explain_gvisor(const struct cbx_sandbox *sandbox, struct cbx_result *result)
 {
     static const char text[] =
@@ -206,11 +206,11 @@ struct run {
     struct cbx_result *result;
     int64_t began, deadline;
     bool cancelled;
-    const struct cbx_sink *sink; /* of the client; NULL = none */
-    struct cbx_sink refusals;    /* of a cancelled run */
+    const struct cbx_sink *sink; /* the client's sink; NULL = none */
+    struct cbx_sink refusals;    /* for a cancelled run */
 };
 
-/* Refusals are recorded, whoever waits for them. */
+/* Refusals are recorded even without a waiting client. */
 static int take_refusal_alone(void *context, const struct cbx_event *event)
 {
     const struct run *run = context;
@@ -220,8 +220,8 @@ static int take_refusal_alone(void *context, const struct cbx_event *event)
     return 0;
 }
 
-/* The client disconnected: interrupts the run, waits CANCEL_MS for its end, and drops its events but for refusals.
- */
+/* The client disconnected: interrupts the run, waits CANCEL_MS for its end, and drops its events
+ * except refusals. */
 static void cancel_run(struct cbx_sandbox *sandbox, struct run *run)
 {
     run->cancelled = true;
@@ -231,7 +231,7 @@ static void cancel_run(struct cbx_sandbox *sandbox, struct run *run)
     cbx_sandbox_interrupt(sandbox);
 }
 
-/* The next frame; polls meanwhile whether the client has cancelled. */
+/* Receives the next frame; polls meanwhile whether the client has cancelled. */
 static int await_frame(struct cbx_sandbox *sandbox, struct run *run, struct cbx_frame *frame,
                        struct cbx_err *err)
 {
@@ -249,7 +249,7 @@ static int await_frame(struct cbx_sandbox *sandbox, struct run *run, struct cbx_
     }
 }
 
-/* Frames until DONE. */
+/* Handles frames until DONE. */
 static int follow(struct cbx_sandbox *sandbox, struct run *run, struct cbx_err *err)
 {
     for (;;) {
@@ -375,7 +375,7 @@ void cbx_sandbox_acknowledge(struct cbx_sandbox *sandbox, const char *run_id)
     char id[CBX_FRAME_ID_BYTES] = "";
     snprintf(id, sizeof(id), "%s", run_id);
     if (strcmp(id, sandbox->run_id) == 0) {
-        sandbox->run_id[0] = '\0'; /* it can no longer be resumed */
+        sandbox->run_id[0] = '\0'; /* the run can no longer be resumed */
     }
     cbx_sandbox_send(sandbox, CBX_FRAME_ACK, (struct cbx_str){ .p = id, .len = sizeof(id) },
                      CBX_STR(""), NULL);

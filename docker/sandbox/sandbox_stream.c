@@ -30,7 +30,7 @@ void cbx_stream_seek(struct cbx_stream *stream, const char mark[CBX_FRAME_MARK_B
     stream->used = 0;
 }
 
-/* Drops bytes that cannot be the start of the mark, or everything up to the mark's end. */
+/* Drops bytes that cannot be the start of the mark, or all bytes up to the mark's end. */
 static void seek(struct cbx_stream *stream)
 {
     struct cbx_buf *frames = &stream->frames;
@@ -43,7 +43,7 @@ static void seek(struct cbx_stream *stream)
     }
 }
 
-/* Collects the engine's header; CBX_EPROTO when it is invalid. */
+/* Collects the engine's header; CBX_EPROTO if it is invalid. */
 static int take_head(struct cbx_chunks *chunks, struct cbx_str *bytes, struct cbx_err *err)
 {
     while (chunks->head_len < sizeof(chunks->head) && bytes->len > 0) {
@@ -86,8 +86,8 @@ int cbx_chunks_next(struct cbx_chunks *chunks, struct cbx_str *bytes, struct cbx
 
 int cbx_stream_feed(struct cbx_stream *stream, struct cbx_str bytes, struct cbx_err *err)
 {
-    if (stream->used >
-        0) { /* only then: moving a large incomplete frame for every chunk would cost too much */
+    /* Only then: moving a large incomplete frame for every chunk would cost too much. */
+    if (stream->used > 0) {
         cbx_buf_consume(&stream->frames, stream->used);
         stream->used = 0;
     }

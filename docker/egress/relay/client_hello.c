@@ -18,7 +18,7 @@ enum {
     EXTENSIONS_MAX = 64,
 };
 
-/* Bytes that are still to be read. After a read beyond the end `broken` is set, and every further read gives 0. */
+/* Bytes to read. A read beyond the end sets `broken`, and every later read gives 0. */
 struct reader {
     const uint8_t *p;
     size_t len;
@@ -37,7 +37,7 @@ static const uint8_t *take_bytes(struct reader *r, size_t n)
     return at;
 }
 
-/* A big-endian number of `n` bytes, at most 4. */
+/* Takes a big-endian number of `n` bytes, at most 4. */
 static uint32_t take_number(struct reader *r, size_t n)
 {
     const uint8_t *at = take_bytes(r, n);
@@ -48,7 +48,7 @@ static uint32_t take_number(struct reader *r, size_t n)
     return value;
 }
 
-/* A vector (RFC 8446 3.4) whose length has `n` bytes. */
+/* Takes a vector (RFC 8446 3.4) whose length has `n` bytes. */
 static struct reader take_vector(struct reader *r, size_t n)
 {
     size_t len = take_number(r, n);
@@ -58,7 +58,8 @@ static struct reader take_vector(struct reader *r, size_t n)
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-/* Copies the handshake message at the beginning of `records` to `message`, sets `len` to its length, and `used` to that of its records. */
+/* Copies the handshake message at the beginning of `records` to `message`, sets `len` to its
+ * length, and `used` to the length of its records. */
 static enum cbx_hello join_records(struct reader records, uint8_t message[CBX_HELLO_MAX_BYTES],
                                    size_t *len, size_t *used)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The server name that a TLS client asks for in its first message, which is in plain text. Pure; the bytes are hostile. */
+ * The server name in a TLS client's first message, which is plain text. Pure; the bytes are
+ * hostile. */
 #ifndef CBX_DOCKER_EGRESS_RELAY_CLIENT_HELLO_H
 #define CBX_DOCKER_EGRESS_RELAY_CLIENT_HELLO_H
 
@@ -7,9 +8,9 @@
 #include <stdint.h>
 
 enum {
-    CBX_HELLO_MAX_BYTES =
-        16 * 1024, /* of a ClientHello; Linux distributions' clients send 0.2 to 2 KiB */
-    CBX_HELLO_NAME_BYTES = 254, /* with its NUL */
+    /* bytes of a ClientHello; clients of Linux distributions send 0.2 to 2 KiB */
+    CBX_HELLO_MAX_BYTES = 16 * 1024,
+    CBX_HELLO_NAME_BYTES = 254, /* bytes of a name with its NUL */
 };
 
 /* RFC 8446 5.1 and 4. */
@@ -23,16 +24,19 @@ enum {
 enum cbx_hello {
     CBX_HELLO_BAD = 0,    /* not TLS, or malformed, or too long */
     CBX_HELLO_INCOMPLETE, /* more bytes are needed */
-    CBX_HELLO_UNNAMED,    /* well-formed, but its name cannot be known */
+    CBX_HELLO_UNNAMED,    /* well-formed, but the name cannot be determined */
     CBX_HELLO_NAMED,
 };
 
-/* Reads the ClientHello (RFC 8446 4.1.2) at the beginning of `bytes`. It may be spread over several TLS records (5.1), ends with a record, and may
- * be followed by others. CBX_HELLO_NAMED sets `name` to the host name of its extension server_name (RFC 6066 3), in lower case, and `used_bytes` to the
- * length of its records; the other answers do not touch them. Each extension may occur once (RFC 8446 4.2). UNNAMED is a ClientHello
- *     without a name, with several, or with one that is no host name;
- *     with encrypted_client_hello (RFC 9849): the name in plain text is not the one that counts;
- *     with early_data (RFC 8446 4.2.10): a second ClientHello could follow behind encrypted records, where it cannot be found. */
+/* Reads the ClientHello (RFC 8446 4.1.2) at the beginning of `bytes`. It may be spread over several
+ * TLS records (5.1), ends with a record, and may be followed by other records. CBX_HELLO_NAMED sets
+ * `name` to the host name of its extension server_name (RFC 6066 3), in lower case, and
+ * `used_bytes` to the length of its records; the other results leave both unchanged. Each extension
+ * may occur once (RFC 8446 4.2). UNNAMED is a ClientHello
+ *     without a name, with several names, or with a name that is no host name;
+ *     with encrypted_client_hello (RFC 9849): the server uses another name than the plain-text one;
+ *     with early_data (RFC 8446 4.2.10): a second ClientHello could follow encrypted records,
+ *     where it cannot be found. */
 enum cbx_hello cbx_client_hello_read(const uint8_t *bytes, size_t len,
                                      char name[CBX_HELLO_NAME_BYTES], size_t *used_bytes);
 

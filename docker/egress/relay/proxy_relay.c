@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * PID 1 of a proxy's container: restricts its routes, becomes an unprivileged user, starts the proxy, and passes the connections that
- * arrive as frames on stdin to it, tunnels only as far as tunnel.h lets them. What the proxy logs goes back as frames, and what was refused here. It
- * ends, and the container with it, when stdin ends or the proxy does. Static, no library but libc. */
+ * PID 1 of a proxy's container: restricts its routes, becomes an unprivileged user, starts the
+ * proxy, and forwards the connections that arrive as frames on stdin to it, tunnels only within
+ * the checks of tunnel.h. It returns the proxy's log, and its own refusals, as frames. It ends,
+ * and the container with it, when stdin or the proxy ends. Static, with only the C library. */
 #include "docker/egress/relay/routes.h"
 #include "docker/egress/relay/tunnel.h"
 #include "docker/inside/wire/wire_connections.h"
@@ -27,7 +28,7 @@ enum {
     USER = 65532,
     START_MS = 20000,
     START_STEP_MS = 10,
-    QUIET_MS = 40,     /* the log of the proxy is complete when nothing was added for so long, */
+    QUIET_MS = 40,     /* the proxy's log is complete if no line was added for this time, */
     COMPLETE_MS = 500, /* or after this time */
     WAITING_MAX = 16 * 1024 * 1024,
     FIXED_FDS = 4,
@@ -39,11 +40,12 @@ static struct {
     struct cbx_inbox host;
     struct cbx_bytes out; /* frames for the host */
     size_t sent;
-    struct cbx_tunnel tunnels[CBX_CONNECTIONS_MAX]; /* by the place in the table of connections */
+    /* by the index in the table of connections */
+    struct cbx_tunnel tunnels[CBX_CONNECTIONS_MAX];
     int log;
     char line[CBX_FRAME_EVENT_MAX];
     size_t line_len;
-    bool too_long; /* the line is skipped to its end */
+    bool too_long; /* true while the line is skipped to its end */
     bool broken;
 } r;
 
@@ -96,7 +98,7 @@ static void take_character(char c)
     }
 }
 
-/* Returns whether there was anything. */
+/* Returns whether bytes were available. */
 static bool read_log(void)
 {
     char bytes[8192];
@@ -144,8 +146,8 @@ static void open_connection(uint32_t number)
     *tunnel = (struct cbx_tunnel){ 0 };
 }
 
-/* What the client of a refused tunnel gets, and the line of the log: the proxy's own for this connection, if there is one, has the tunnel
- * alone. */
+/* Sends the reply to the client of a refused tunnel, and the line of the log: the proxy's own
+ * line for this connection, if any, has only the tunnel. */
 static void refuse(uint32_t number, const struct cbx_tunnel *tunnel)
 {
     static const char bad_request[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n"
@@ -222,7 +224,7 @@ static void take_frame(uint8_t type, const uint8_t *payload, size_t len)
     }
 }
 
-/* False at the end of stdin, and when the protocol is broken. */
+/* False at the end of stdin, and if the protocol is violated. */
 static bool read_host(void)
 {
     return cbx_inbox_read(STDIN_FILENO, &r.host) &&
@@ -266,7 +268,8 @@ static pid_t start_proxy(void)
     return pid;
 }
 
-/* Whether a socket listens at the proxy's port. A connection that asks would be in the proxy's log. */
+/* True if a socket listens at the proxy's port. A test connection would appear in the proxy's
+ * log. */
 static bool listens(void)
 {
     char table[16 * 1024], wanted[64];
@@ -278,7 +281,7 @@ static bool listens(void)
     return strstr(table, wanted) != NULL;
 }
 
-/* Waits until the proxy takes connections. */
+/* Waits until the proxy accepts connections. */
 static bool await_proxy(pid_t pid)
 {
     for (int64_t until = cbx_now_ms() + START_MS; cbx_now_ms() < until;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Rules of routing by rtnetlink(7). */
+ * Routing rules by rtnetlink(7). */
 #include "docker/egress/relay/routes.h"
 
 #include <arpa/inet.h>
@@ -13,7 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* In the order in which the kernel asks them: below the rule 0, which is for the container's own addresses, and above the main table. */
+/* In the order in which Linux applies them: after the rule 0, which is for the container's own
+ * addresses, and before the main table. */
 enum { AT_NAMES = 1, AT_DENIED = 5, AT_ALLOWED = 10, AT_RANGES = 20 };
 enum { LOOPBACK = 1 }; /* index of the interface lo, the first of each namespace */
 
@@ -45,7 +46,7 @@ static void add_attribute(struct request *request, int type, const void *value, 
     request->head.nlmsg_len = NLMSG_ALIGN(request->head.nlmsg_len) + RTA_ALIGN(at->rta_len);
 }
 
-/* 0, or the errno of the kernel's answer. */
+/* Returns 0, or the errno in the reply of Linux. */
 static int ask(int netlink, struct request *request)
 {
     struct {
@@ -87,7 +88,8 @@ static int add_rule(int netlink, const struct rule *rule)
     return ask(netlink, &request);
 }
 
-/* A proxy that finds no address of IPv6 asks for none. With one, it would refuse a host that has addresses of both kinds. */
+/* A proxy without an IPv6 address requests none. With one, it would refuse a host that has
+ * addresses of both kinds. */
 static bool remove_ipv6_loopback(int netlink)
 {
     struct request request = {
@@ -102,7 +104,7 @@ static bool remove_ipv6_loopback(int netlink)
            failed == EOPNOTSUPP || failed == ENODEV;
 }
 
-/* Each range of a list. */
+/* Adds each range of a list. */
 static bool add_list(int netlink, const char *list, uint32_t priority, bool prohibits)
 {
     char text[64];

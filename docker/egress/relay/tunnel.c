@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The request at the beginning of a connection, and the TLS handshake behind it.
+ * The request at the beginning of a connection, and the TLS handshake after it.
  *
- * The proxy must read the same request. So its form is narrow: what Squid might repair or skip is refused here. A request that is not
- * CONNECT needs no second look, because the proxy itself sends it on, to the host of its own URL. */
+ * The proxy must read the same request. So its form is narrow: forms that Squid might repair or
+ * skip are refused here. A request that is not CONNECT needs no second check, because the proxy
+ * itself sends it on, to the host of its own URL. */
 #include "docker/egress/relay/tunnel.h"
 
 #include <string.h>
@@ -38,7 +39,8 @@ static bool is_name_character(uint8_t c)
 
 /* --- the request ------------------------------------------------------------------------------ */
 
-/* The length of the method at the beginning, 0 when more bytes are needed, -1 when it is none. */
+/* Returns the length of the method at the beginning, 0 if more bytes are needed, -1 if it is
+ * malformed. */
 static int method_length(const uint8_t *p, size_t len)
 {
     size_t i = 0;
@@ -53,7 +55,8 @@ static int method_length(const uint8_t *p, size_t len)
     return i > METHOD_MAX ? -1 : 0;
 }
 
-/* Reads "HOST:PORT" into the tunnel. Another target leaves `host` empty: the proxy refuses most of them, and no ClientHello has that name. */
+/* Reads "HOST:PORT" into the tunnel. Another target leaves `host` empty: the proxy refuses most
+ * of them, and no ClientHello has that name. */
 static void read_target(struct cbx_tunnel *tunnel, const uint8_t *p, size_t len)
 {
     size_t colon = 0;
@@ -86,7 +89,8 @@ static bool starts_without_case(const uint8_t *p, size_t len, const char *word)
     return word[i] == '\0';
 }
 
-/* A field line, without its end. A body would come before the tunnel's bytes, so no field may announce one. */
+/* Checks a field line, without its end. A body would precede the tunnel's bytes, so no field may
+ * announce one. */
 static bool is_field(const uint8_t *p, size_t len)
 {
     size_t name = 0;
@@ -98,7 +102,7 @@ static bool is_field(const uint8_t *p, size_t len)
            !starts_without_case(p, len, "transfer-encoding:");
 }
 
-/* CONNECT TARGET HTTP/1.x, without its end. */
+/* Reads CONNECT TARGET HTTP/1.x, without its end. */
 static bool read_request_line(struct cbx_tunnel *tunnel, const uint8_t *p, size_t len)
 {
     static const char method[] = "CONNECT ", version[] = " HTTP/1.";
@@ -116,7 +120,8 @@ static bool read_request_line(struct cbx_tunnel *tunnel, const uint8_t *p, size_
     return true;
 }
 
-/* The length of the line at the beginning without CR LF, or `len` when its end is not there. Sets `good` to false for a lone CR or LF, and for NUL. */
+/* Returns the length of the first line without CR LF, or `len` if its end is missing. Sets
+ * `good` to false for a lone CR or LF, and for NUL. */
 static size_t line_length(const uint8_t *p, size_t len, bool *good)
 {
     for (size_t i = 0; i < len; i++) {
@@ -131,7 +136,7 @@ static size_t line_length(const uint8_t *p, size_t len, bool *good)
     return len;
 }
 
-/* The length of the request of a tunnel, or 0: more is needed, or it was refused. */
+/* Returns the length of the request of a tunnel, or 0: more bytes are needed, or it was refused. */
 static size_t read_connect(struct cbx_tunnel *tunnel, const uint8_t *p, size_t len)
 {
     size_t at = 0;
@@ -193,8 +198,9 @@ static size_t take_hello(struct cbx_tunnel *tunnel, const uint8_t *p, size_t len
     return refuse(tunnel, CBX_TUNNEL_TLS_NAME);
 }
 
-/* A server may ask for a second ClientHello (RFC 8446 4.1.4), before which a client may send change_cipher_spec (appendix D.4). Any other
- * record means that the first one counts. */
+/* A server may request a second ClientHello (RFC 8446 4.1.4), before which a client may send
+ * change_cipher_spec (appendix D.4). Any other record means that the first ClientHello is the
+ * last one. */
 static size_t take_after_hello(struct cbx_tunnel *tunnel, const uint8_t *p, size_t len)
 {
     static const uint8_t change_cipher_spec[] = { 0, 1, 1 }; /* length, message */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What both kinds of the command kernel use: frames to the supervisor, starting programs and
- * waiting for them. */
+ * Functions used by both kinds of the command kernel: frames to the supervisor, starting
+ * programs and waiting for them. */
 #include "docker/inside/command/command.h"
 
 #include "docker/inside/confine/confine.h"
@@ -55,7 +55,7 @@ void cbx_command_send(uint8_t type, const void *payload, size_t len)
 
 /* --- errors as JSON --------------------------------------------------------------------------- */
 
-/* The length of the UTF-8 sequence at p; 0 = it is malformed. */
+/* Returns the length of the UTF-8 sequence at p; 0 = malformed. */
 static size_t utf8_len(const unsigned char *p, size_t left)
 {
     size_t n = 0;
@@ -138,7 +138,7 @@ int cbx_command_exit_code(int status)
 void cbx_command_end_as(int status)
 {
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-        kill(getpid(), SIGKILL); /* the supervisor checks whether memory ran out */
+        kill(getpid(), SIGKILL); /* the supervisor checks whether memory was exhausted */
     }
     _exit(cbx_command_exit_code(status));
 }
@@ -191,7 +191,8 @@ static void exec_program(const struct cbx_command_start *start)
     }
     ready = ready && (start->confinement == NULL || cbx_confine_enter(*start->confinement));
     if (ready && start->guard != 0) {
-        cbx_confine_separate(); /* where Linux can: this process is out of the program's reach */
+        /* if Linux supports it: the program cannot access this process */
+        cbx_confine_separate();
         if (!cbx_filter_install(start->guard, CBX_FRAME_GUARD_FD) && start->needs_guard) {
             dprintf(2, "the policy refuses what this sandbox cannot: its host kernel has no user "
                        "notification of seccomp (Linux 5.5 has it, gVisor does not)\n");

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * The files of the workspace that may be compiled or sourced: those whose bytes the host accepted. */
-#define OPENSSL_API_COMPAT 0x10101000L /* SHA-256 alone, without the providers of libcrypto */
+/* SPDX-License-Identifier: MIT The files of the workspace that may be compiled or sourced: those
+ * whose bytes the host accepted. */
+#define OPENSSL_API_COMPAT 0x10101000L /* SHA-256 only, without the providers of libcrypto */
 #include "docker/inside/command/command.h"
 #include "docker/inside/confine/hash_set.h"
 #include "docker/inside/shell_loader/shell_loader.h"
@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_BYTES_MAX = 16 * 1024 * 1024 }; /* a source has at most this */
+enum { FILE_BYTES_MAX = 16 * 1024 * 1024 }; /* maximum size of a source */
 _Static_assert(SHA256_DIGEST_LENGTH == CBX_FRAME_HASH_BYTES, "hashes are compared as they are");
 
 static struct cbx_hash_set accepted;
 
-/* Of the shell: NULL = there is none. It reads a hash once the count includes it. */
+/* The memory of the shell; NULL = none. The shell reads a hash once the count includes it. */
 static struct cbx_shell_accepted *shared;
 static uint32_t shared_max;
 
@@ -61,7 +61,7 @@ char *cbx_command_read_accepted(const char *path, size_t *len)
 {
     struct stat status;
     char *bytes = NULL;
-    /* Nothing here waits for another process, as a named pipe would make it. */
+    /* No call here waits for another process, as opening a named pipe would. */
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     *len = 0;
     if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&

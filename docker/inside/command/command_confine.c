@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a compiler may read. A source can name any file in an include, in assembler text, or by the
- * name of a precompiled header, and the compiler follows links. So Linux refuses all files but those
- * of the image and of the folder of the run. */
+ * The files that a compiler may read. A source can name any file in an include, in assembler
+ * text, or by the name of a precompiled header, and the compiler follows links. So Linux refuses
+ * all files except the image's and those in the folder of the run. */
 #include "docker/inside/command/command.h"
 
 #include "docker/inside/confine/confine.h"

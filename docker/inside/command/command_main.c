@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The command kernel: receives frames, starts programs, sends frames. Static.
- * The programs are hostile: one may kill this process or fill the disk, and gains nothing by it. */
+ * The command kernel: receives frames, starts programs, sends frames. Static. The programs are
+ * hostile: one may kill this process or fill the disk, and gains nothing. */
 #include "docker/inside/command/command.h"
 
 #include "docker/inside/wire/frame.h"
@@ -30,7 +30,7 @@ static void read_all(void *to, size_t len)
     }
 }
 
-/* Reads the payload of RUN: the kernel's head, the arguments, the source. False when it is
+/* Reads the payload of RUN: the kernel's head, the arguments, the source. False if it is
  * malformed. */
 static bool read_run(const char *payload, size_t len, struct cbx_command_run *out)
 {
@@ -38,7 +38,7 @@ static bool read_run(const char *payload, size_t len, struct cbx_command_run *ou
     struct cbx_frame_run head;
     memcpy(&head, payload, CBX_FRAME_KERNEL_HEAD_BYTES);
     const char *at = payload + CBX_FRAME_KERNEL_HEAD_BYTES;
-    if (head.imports_bytes > 0 || /* there are no modules here */
+    if (head.imports_bytes > 0 || /* this kernel has no modules */
         head.arguments_bytes > len - CBX_FRAME_KERNEL_HEAD_BYTES ||
         (head.arguments_bytes > 0 && at[head.arguments_bytes - 1] != '\0')) {
         return false;
@@ -73,7 +73,7 @@ static void serve(const struct cbx_command_kernel *kernel)
         read_all(payload, len);
         payload[len] = '\0';
         if (head[0] == CBX_FRAME_RUN && len >= CBX_FRAME_KERNEL_HEAD_BYTES) {
-            cbx_command_drop_interrupt(); /* of the run before */
+            cbx_command_drop_interrupt(); /* left from the previous run */
             struct cbx_command_run run;
             if (!read_run(payload, len, &run)) {
                 _exit(1);

@@ -87,8 +87,9 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     return 0;
 }
 
-/* Replaces whatever the last run left there by an empty folder. No process of it runs any more. What
- * cannot be removed, as a folder that cannot be listed, is moved away: a compiler could read it. */
+/* Replaces the remains of the last run by an empty folder. No process of that run exists any
+ * more. An entry that cannot be removed, such as an unreadable folder, is moved away: a compiler
+ * could read it. */
 static bool empty_folder(void)
 {
     enum { FOLDERS_OPEN = 16 };
@@ -120,7 +121,7 @@ static int load(const char *path)
     return loaded ? memory : -1;
 }
 
-/* The first line that contains "error: ". */
+/* Finds the first line that contains "error: ". */
 static void find_error(const char *text, size_t len, char out[200])
 {
     const char *at = memmem(text, len, "error: ", 7);
@@ -136,7 +137,7 @@ static void find_error(const char *text, size_t len, char out[200])
 
 /* --- files of the workspace that the compiler reads ------------------------------------------- */
 
-/* The folders of a path, from `from` on. */
+/* Creates the folders of a path, from `from` on. */
 static void make_folders(char *path, size_t from)
 {
     for (char *p = path + from; (p = strchr(p, '/')) != NULL; p++) {
@@ -163,7 +164,8 @@ static void include(const char *name)
     free(bytes);
 }
 
-/* Takes the next word of a rule of make: blanks in it are escaped, as are line ends between words. */
+/* Takes the next word of a rule of make: blanks in it are escaped, as are line ends between
+ * words. */
 static const char *next_word(const char *at, const char *end, char word[PATH_MAX])
 {
     size_t n = 0;
@@ -186,8 +188,8 @@ static const char *next_word(const char *at, const char *end, char word[PATH_MAX
     return at;
 }
 
-/* Which files the source includes is known from the compiler's list. It decides nothing: what it
- * misses is not found by the compiler later. */
+/* Copies the files in the compiler's list of includes. The list decides nothing: the compiler
+ * later fails to find a file that the list lacks. */
 static void include_accepted(bool *interrupted)
 {
     enum { LIST_BYTES = 1024 * 1024 };
@@ -213,7 +215,8 @@ static void include_accepted(bool *interrupted)
     free(list);
 }
 
-/* What to do about a file that the compiler did not find, when it is in the workspace; else "". */
+/* Writes advice about a file that the compiler did not find, if the file is in the workspace;
+ * else "". */
 static void explain(const char *text, size_t len, char *out, size_t size)
 {
     static const char fatal[] = "fatal error: ";
@@ -301,7 +304,7 @@ static int report_end(int status, bool interrupted)
     return cbx_command_exit_code(status);
 }
 
-/* The words of the command, then the arguments of the program. */
+/* Joins the words of the command and the arguments of the program. */
 static const char *const *join(const char *const *command, const struct cbx_command_run *run)
 {
     static const char *argv[WORDS_MAX + ARGUMENTS_MAX + 1];
@@ -316,7 +319,7 @@ static const char *const *join(const char *const *command, const struct cbx_comm
     return argv;
 }
 
-/* argv[0] of a compiled program: "prog" for "prog.c". */
+/* Returns argv[0] of a compiled program: "prog" for "prog.c". */
 static const char *name_of(const struct cbx_command_run *run)
 {
     static char name[256];
@@ -382,7 +385,8 @@ static int run(const struct cbx_command_run *run)
         cbx_command_send_error("Error", strerror(errno), "", 0);
         return 1;
     }
-    kill(-1, SIGKILL); /* processes that it left; kill(-1) spares PID 1 and this process */
+    /* remaining processes of the program; kill(-1) spares PID 1 and this process */
+    kill(-1, SIGKILL);
     while (waitpid(-1, NULL, WNOHANG) > 0) {
     }
     return report_end(status, interrupted);

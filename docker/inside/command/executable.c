@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What the header of a compiled program asks Linux for (elf(5)). A section attribute, assembler text or an
- * option of the linker can make a stack or data executable without any system call of the program. */
+ * Memory properties that the header of a compiled program requests from Linux (elf(5)). A
+ * section attribute, assembler text or an option of the linker can make a stack or data
+ * executable without any system call of the program. */
 #include "docker/inside/command/command.h"
 
 #include <elf.h>
@@ -36,5 +37,5 @@ bool cbx_command_has_plain_memory(int program)
         }
         says_stack |= segment.p_type == PT_GNU_STACK;
     }
-    return says_stack; /* without this segment Linux decides by the machine's custom */
+    return says_stack; /* without this segment Linux uses the default of the machine */
 }

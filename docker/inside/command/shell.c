@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Runs shell cells in one bash for the whole session. bash reads commands, which are the same for
- * each cell, from a socket of packets: a process that takes one of them skips a cell and cannot cut
- * a command. A cell is text in sealed memory that only this process can write, and bash sources it,
- * so an interrupt or an error ends the cell alone. The next command reports the status on a second
- * socket, whose messages Linux marks with their sender. Where a cell ends the shell (`exit`,
- * `set -e`), an EXIT trap sends the state, and the next shell restores it. */
+ * Runs shell cells in one bash for the whole session. bash reads commands, which are the same
+ * for each cell, from a socket of packets: a process that reads one of them skips a cell and
+ * cannot cut a command. A cell is text in sealed memory that only this process can write, and
+ * bash sources it, so an interrupt or an error ends only the cell. The next command reports the
+ * status on a second socket, whose messages Linux marks with their sender. If a cell ends the
+ * shell (`exit`, `set -e`), an EXIT trap sends the state, and the next shell restores it. */
 #include "docker/inside/command/command.h"
 #include "docker/inside/command/shell_state.h"
 #include "docker/inside/confine/filter.h"
@@ -24,12 +24,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A copy of bash that may be executed and not read. So Linux lets no other process of the sandbox
- * see its memory and descriptors. */
+/* A copy of bash that may be executed and not read. So Linux gives no other process of the
+ * sandbox access to its memory and descriptors. */
 #define BASH "/usr/libexec/codebox/bash"
 
-/* The report socket, the memories and the input of cells are descriptors 240 and on of the shell. During a cell
- * they are closed, and bash keeps them as 10 and on, which no program inherits. */
+/* The report socket, the memories and the input of cells are the shell's descriptors from 240
+ * on. During a cell they are closed, and bash keeps copies from 10 on, which no program
+ * inherits. */
 enum { MEMORIES = CBX_SHELL_CELLS, PASSED = 3 + MEMORIES, PASSED_AT = 240, SAVED_AT = 10 };
 _Static_assert(PASSED_AT + 1 == CBX_SHELL_CELLS_AT &&
                    PASSED_AT + PASSED - 2 == CBX_SHELL_ACCEPTED_AT &&
@@ -38,17 +39,17 @@ _Static_assert(PASSED_AT + 1 == CBX_SHELL_CELLS_AT &&
 #define CLOSED "240<&- 241<&- 242<&- 243<&- 244<&- 245<&- <&247 247<&-"
 #define REPORT "{ __codebox_report \"$?\" \"$SHELLOPTS\"; } 9>&2 2>/dev/null\n"
 
-/* Most bytes of a saved state; the largest memory takes the commands made of it. */
+/* Maximum size of a saved state; the largest memory has space for the commands made of it. */
 enum { STATE_MAX = 8 * 1024 * 1024 };
 
 static struct {
     pid_t pid; /* 0 = none */
     int to, from;
-    bool uncertain; /* the last cell was interrupted: the shell may have been killed without notice
-                     */
+    /* true after the last cell was interrupted: the shell may have been killed without notice */
+    bool uncertain;
 } shell = { .to = -1, .from = -1 };
 
-/* Text for the shell. bash reads all of it, so there are several sizes. */
+/* Memory with text for the shell. bash reads all of it, so there are several sizes. */
 static struct memory {
     int fd;
     size_t size;
@@ -58,16 +59,16 @@ static struct memory {
 struct text {
     char *p;
     size_t len;
-    bool too_large; /* what did not fit was dropped */
+    bool too_large; /* true if text that did not fit was dropped */
 };
 
-/* Of the shell: the beginning of the next record, and the records of its state. */
+/* From the shell: the beginning of the next record, and the records of its state. */
 static struct text unread, state;
 static bool has_state;
 
 /* --- text for the shell ----------------------------------------------------------------------- */
 
-/* Nothing can write it but through this mapping: the seal is set after it. */
+/* Only this mapping can write it: the seal is set after the mapping. */
 static bool make_memory(size_t size, struct memory *out)
 {
     struct rlimit most = { RLIM_INFINITY, RLIM_INFINITY };
@@ -99,7 +100,8 @@ static bool make_memories(void)
     return true;
 }
 
-/* A memory for programs that read it once: it holds exactly these bytes. -1 = it does not fit. */
+/* Makes a memory for programs that read it once: it has exactly these bytes. -1 = it does not
+ * fit. */
 static int seal_text(const char *text, size_t len)
 {
     int fd = memfd_create("cell", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -117,9 +119,9 @@ static bool send_line(const char *line)
     return send(shell.to, line, strlen(line), MSG_NOSIGNAL) == (ssize_t)strlen(line);
 }
 
-/* Has the shell source a text, and then run a line. The text stands at the end of the memory, after
- * blanks, so that bash counts its lines, and reads its end, as in a file. False when no memory is large enough.
- */
+/* Has the shell source a text, and then run a line. The text is at the end of the memory, after
+ * blanks, so that bash counts its lines, and detects its end, as in a file. False if no memory
+ * is large enough. */
 static bool submit(const char *text, size_t len, const char *redirections, const char *then)
 {
     size_t i = 0;
@@ -170,7 +172,7 @@ static void drop_state(void)
     has_state = false;
 }
 
-/* Takes the record that is complete in `unread`; the status that it reports, or -1. */
+/* Takes the complete record in `unread`; returns its status, or -1. */
 static int take_record(void)
 {
     const char *record = unread.p;
@@ -191,8 +193,8 @@ static int take_record(void)
     return code;
 }
 
-/* Reads at most `size` bytes that the shell itself sent; 0 = there are none now. A process that the
- * shell forked has the socket too, and what it sends is dropped. */
+/* Receives at most `size` bytes from the shell itself; 0 = none are available. A process that
+ * the shell forked has the socket too, and its messages are dropped. */
 static size_t receive(char *to, size_t size)
 {
     for (;;) {
@@ -223,7 +225,7 @@ static size_t receive(char *to, size_t size)
     }
 }
 
-/* The status that the shell reported; -1 = none yet. */
+/* Returns the status that the shell reported; -1 = none yet. */
 static int read_report(void)
 {
     char chunk[65536];
@@ -336,7 +338,7 @@ static bool execute_shell(char *const *env)
     return shell.pid > 0 && send_line(line);
 }
 
-/* Starts a shell with that state; NULL = with none. */
+/* Starts a shell with that state; NULL = without one. */
 static bool start_with(const struct cbx_shell_restore *restore)
 {
     int status = 0;
@@ -356,7 +358,7 @@ static bool start_shell(void)
     return make_memories() && start_with(NULL);
 }
 
-/* Starts a shell with the state of the one before. False when there is none, or none that can be
+/* Starts a shell with the state of the previous one. False if there is no state, or it cannot be
  * restored. */
 static bool restart_shell(void)
 {
@@ -398,8 +400,8 @@ static bool check_syntax(int cell, int *code, bool *interrupted)
     return false;
 }
 
-/* Makes sure that a shell runs: after the end of one, the next with its state. False when there is
- * no state. */
+/* Makes sure that a shell runs: after the end of one, starts the next with its state. False if
+ * there is no state. */
 static bool ensure_shell(void)
 {
     int status;
@@ -412,7 +414,7 @@ static bool ensure_shell(void)
     return shell.pid > 0 || restart_shell();
 }
 
-/* Quoted, so that the shell expands nothing in it. */
+/* Writes a quoted word, in which the shell expands nothing. */
 static void put_word(FILE *out, const char *word)
 {
     putc('\'', out);
@@ -422,7 +424,7 @@ static void put_word(FILE *out, const char *word)
     putc('\'', out);
 }
 
-/* Has the shell set $0, $1 and on; false when they do not fit. */
+/* Has the shell set $0, $1 and following; false if they do not fit. */
 static bool set_arguments(const struct cbx_command_run *run)
 {
     char *text = NULL;
@@ -482,7 +484,7 @@ static int run(const struct cbx_command_run *run)
     return interrupted ? 130 : cbx_command_exit_code(status);
 }
 
-/* No cell has run in the shell yet: another one begins with the variables. */
+/* No cell has run in the shell yet: starts another shell with the variables. */
 static void change_variables(void)
 {
     int status;

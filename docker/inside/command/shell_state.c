@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Reads the output of declare, trap and umask. Whatever bash would not have printed is refused. */
+ * Reads the output of declare, trap and umask. Any text that bash does not print is refused. */
 #include "docker/inside/command/shell_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Linux takes strings of the environment up to 128 KiB. */
+/* Linux accepts strings of the environment up to 128 KiB. */
 enum { FUNCTION_MAX = 128 * 1024 - 256 };
 
 /* The parts of the script, in their order. Attributes follow all values: an integer attribute
- * evaluates the text that is assigned, a reference passes it on. Traps and options come last, as
- * they act on the commands after them. */
+ * evaluates the assigned text, a reference passes it on. Traps and options come last, as they
+ * affect the commands after them. */
 enum part { PART_FOLDER, PART_VALUES, PART_ATTRIBUTES, PART_TRAPS, PART_OPTIONS, PARTS };
 
 struct builder {
@@ -22,7 +22,8 @@ struct builder {
 
 /* --- tokens ----------------------------------------------------------------------------------- */
 
-/* These return the position after the token, or NULL when there is none. Records are terminated. */
+/* These functions return the position after the token, or NULL if it is missing. Records are
+ * terminated. */
 
 static const char *skip(const char *at, const char *text)
 {
@@ -35,7 +36,7 @@ static const char *skip_name(const char *at)
     return n > 0 && (at[0] < '0' || at[0] > '9') ? at + n : NULL;
 }
 
-/* "...", without anything that bash expands. */
+/* Skips "...", without any expansion of bash. */
 static const char *skip_double_quoted(const char *at)
 {
     for (at++; *at != '"'; at++) {
@@ -47,7 +48,7 @@ static const char *skip_double_quoted(const char *at)
     return at + 1;
 }
 
-/* $'...' */
+/* Skips $'...'. */
 static const char *skip_escaped(const char *at)
 {
     for (at += 2; *at != '\''; at++) {
@@ -65,7 +66,7 @@ static const char *skip_quoted(const char *at)
                                            : NULL;
 }
 
-/* 'it'\''s' */
+/* Skips 'it'\''s'. */
 static const char *skip_single_quoted(const char *at)
 {
     for (at = skip(at, "'"); at != NULL && (at = strchr(at, '\'')) != NULL; at += 4) {
@@ -146,7 +147,7 @@ static void put_variable(struct builder *to, const char *flags, const char *name
     }
 }
 
-/* Lines "declare -FLAGS NAME=VALUE", or without a value; "local -" of a function that ran. */
+/* Reads lines "declare -FLAGS NAME=VALUE", or without a value; "local -" of a function that ran. */
 static bool read_variables(struct builder *to, const char *at)
 {
     for (const char *next; *at != '\0';) {
@@ -184,7 +185,7 @@ static void put_word(FILE *out, const char *from, const char *to)
     putc('\'', out);
 }
 
-/* The environment takes "BASH_FUNC_NAME%%=() { ...". A name with a slash is not taken. */
+/* The environment accepts "BASH_FUNC_NAME%%=() { ...". A name with a slash is not accepted. */
 static bool read_function(struct builder *to, const char *at)
 {
     static const char prefix[] = "BASH_FUNC_", head[] = " () \n{ \n";
@@ -209,7 +210,7 @@ static bool read_function(struct builder *to, const char *at)
     return true;
 }
 
-/* Lines "declare -f NAME", "declare -frx NAME". The environment exported all of them. */
+/* Reads lines "declare -f NAME", "declare -frx NAME". The environment exported all functions. */
 static bool read_function_attributes(struct builder *to, const char *at)
 {
     while (*at != '\0') {
@@ -239,8 +240,8 @@ static bool read_function_attributes(struct builder *to, const char *at)
     return true;
 }
 
-/* Lines "trap -- 'COMMAND' SIGNAL". The EXIT trap is the session's own; the DEBUG and RETURN traps
- * would act on the commands of the kernel. */
+/* Reads lines "trap -- 'COMMAND' SIGNAL". The EXIT trap is the session's own; the DEBUG and
+ * RETURN traps would act on the commands of the kernel. */
 static bool read_traps(struct builder *to, const char *at)
 {
     while (*at != '\0') {
@@ -277,7 +278,7 @@ static bool read_folder(struct builder *to, const char *at)
     return true;
 }
 
-/* Names between colons, each for `command`. */
+/* Reads names between colons, each for `command`. */
 static bool read_options(FILE *out, const char *command, const char *at)
 {
     for (size_t n; *at != '\0'; at += n + (at[n] == ':')) {

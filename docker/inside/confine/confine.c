@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Landlock. Listing folders is not restricted: the names of an image's files are no secret, and people look
- * around. */
+ * Landlock. Listing folders is not restricted: the names of an image's files are no secret, and
+ * users list folders. */
 #include "docker/inside/confine/confine.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of newer ABIs than the headers of Debian 12 have. */
+/* Constants of newer ABIs than the headers of Debian 12. */
 enum { TRUNCATE = 1 << 14, ABI_TRUNCATE = 3, ABI_REFER = 2, SCOPE_SIGNAL = 1 << 1, ABI_SCOPE = 6 };
 struct ruleset {
     uint64_t files, network, scoped;
@@ -19,8 +19,8 @@ struct ruleset {
 static const uint64_t reads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE,
                       uses = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
 
-/* Of folders of the host: what programs leave there is files and folders. A link, a socket or a pipe would
- * be followed or opened by programs of the host. */
+/* For folders of the host: programs leave only files and folders there. A program of the host
+ * would follow a link, or open a socket or a pipe. */
 static const uint64_t special = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_SYM |
                                 LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
                                 LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
@@ -30,7 +30,7 @@ static int landlock_abi(void)
     return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-/* All rights that this version of Landlock has, but listing folders. */
+/* Returns all rights of this version of Landlock, except listing folders. */
 static uint64_t all_rights(int abi)
 {
     uint64_t rights = LANDLOCK_ACCESS_FS_MAKE_SYM; /* the last right of the first ABI */
@@ -50,7 +50,7 @@ static int create(const struct ruleset *attributes)
     return abi < 1 ? -1 : (int)syscall(SYS_landlock_create_ruleset, attributes, size, 0);
 }
 
-/* A path that does not exist is no error: nothing can be read there. */
+/* A missing path is no error: there is nothing to read. */
 static bool allow(int ruleset, const char *path, uint64_t rights)
 {
     struct stat status;

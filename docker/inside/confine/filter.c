@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The filter is made of the rows of calls.def. It decides by registers alone, which no other thread can
- * change; what is in memory is for the report, or decided by what Landlock enforces (open_places.def). */
+ * The filter is made of the rows of calls.def. It decides by registers alone, which no other
+ * thread can change; memory contents are for the report, or decided together with Landlock's
+ * rules (open_places.def). */
 #include "docker/inside/confine/filter.h"
 
 #include "docker/inside/confine/guard_report.h"
@@ -29,8 +30,8 @@ enum {
     ROWS = sizeof(call_rows) / sizeof(call_rows[0]),
     ROW_STEPS = 10,
     STEPS_MAX = 6 + ROWS * ROW_STEPS + 1,
-    X32_BIT =
-        0x40000000, /* of system calls of the x32 ABI, which have the architecture of x86-64 */
+    /* bit in the numbers of the x32 ABI, which has the architecture of x86-64 */
+    X32_BIT = 0x40000000,
 };
 
 const struct cbx_call_row *cbx_call_find(int number)
@@ -50,8 +51,8 @@ const struct cbx_call_row *cbx_call_find(int number)
 #define NOTIFY              RETURN(SECCOMP_RET_USER_NOTIF)
 #define ALLOW               RETURN(SECCOMP_RET_ALLOW)
 
-/* The steps of a row, when the number of the call is its own: they return. Linux reads all these arguments
- * as 32 bits, or their upper halves mean nothing. */
+/* Adds the steps of a row for its call number: each path returns. Linux reads all these
+ * arguments as 32 bits, or ignores their upper halves. */
 static size_t add_steps(struct sock_filter *to, enum cbx_call_condition condition)
 {
 #define STEPS(...)                                                                                 \
@@ -70,7 +71,7 @@ static size_t add_steps(struct sock_filter *to, enum cbx_call_condition conditio
     case CBX_CALL_NOT_SELF:
         STEPS(LOAD(args[0]), EQUAL(0, 1, 0), NOTIFY, ALLOW)
     case CBX_CALL_NEW_CODE:
-        /* Written through one mapping and executed through another, a shared one needs no PROT_WRITE. */
+        /* A shared mapping needs no PROT_WRITE, because another mapping can write it. */
         STEPS(LOAD(args[2]), ANY_BIT(PROT_EXEC, 0, 6), ANY_BIT(PROT_WRITE, 4, 0), LOAD(args[3]),
               ANY_BIT(MAP_ANONYMOUS, 2, 0), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, MAP_TYPE),
               EQUAL(MAP_PRIVATE, 1, 0), NOTIFY, ALLOW)
@@ -103,7 +104,8 @@ static size_t make_filter(enum cbx_program_kind kind, struct sock_filter *to)
         EQUAL(AUDIT_ARCH_X86_64, 1, 0),
         RETURN(SECCOMP_RET_KILL_PROCESS),
         LOAD(nr),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1), /* the same calls by other numbers */
+        /* the same calls with other numbers */
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1),
         RETURN(SECCOMP_RET_ERRNO | ENOSYS),
     };
     size_t n = sizeof(head) / sizeof(head[0]);
@@ -119,7 +121,7 @@ static size_t make_filter(enum cbx_program_kind kind, struct sock_filter *to)
     return n;
 }
 
-/* Room for one descriptor beside a message. */
+/* Space for one descriptor with a message. */
 union ancillary {
     char bytes[CMSG_SPACE(sizeof(int))];
     struct cmsghdr align;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A set of SHA-256 values that only grows: the files that a kernel may load as code. Shared by the
- * supervisor and the command kernel, so it needs nothing but libc. */
+ * A set of SHA-256 values that only grows: the files that a kernel may load as code. Shared by
+ * the supervisor and the command kernel, so it needs only the C library. */
 #ifndef CBX_DOCKER_INSIDE_CONFINE_HASH_SET_H
 #define CBX_DOCKER_INSIDE_CONFINE_HASH_SET_H
 
@@ -17,7 +17,7 @@ struct cbx_hash_set {
     uint32_t slots[2 * CBX_FRAME_ACCEPTED_MAX];
 };
 
-/* The slot of this value, or the free one where it belongs. */
+/* Returns the slot of this value, or the free slot for it. */
 static inline uint32_t *cbx_hash_set_slot(struct cbx_hash_set *set, const uint8_t *hash)
 {
     uint64_t at;
@@ -35,7 +35,7 @@ static inline bool cbx_hash_set_has(struct cbx_hash_set *set, const uint8_t *has
     return *cbx_hash_set_slot(set, hash) != 0;
 }
 
-/* Adds values. False when the set is full then, and not all of them are in it. */
+/* Adds values. False if the set is full then, and some values are not in it. */
 static inline bool cbx_hash_set_add(struct cbx_hash_set *set, const uint8_t *hashes, size_t count)
 {
     for (const uint8_t *hash = hashes; hash < hashes + count * CBX_FRAME_HASH_BYTES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Programs by name, and how the library in the shell says a name to the supervisor, which may not read the
- * shell's memory. Shared by both. */
+ * Programs by name, and how the library in the shell passes a name to the supervisor, which may
+ * not read the shell's memory. Shared by both. */
 #ifndef CBX_DOCKER_INSIDE_CONFINE_NAMES_H
 #define CBX_DOCKER_INSIDE_CONFINE_NAMES_H
 
@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The name of a program in a folder of the image's programs, a part of `path`; NULL for any other path. The
- * image is read-only, so no link of a program leads elsewhere. */
+/* Returns the name of a program in a folder of the image's programs, a part of `path`; NULL for
+ * any other path. The image is read-only, so no link of a program leads elsewhere. */
 static inline const char *cbx_program_name(const char *path)
 {
     static const char *const folders[] = { "/usr/bin/",       "/bin/",
@@ -26,8 +26,8 @@ static inline const char *cbx_program_name(const char *path)
     return NULL;
 }
 
-/* Text in the registers of a call behind its own arguments, the argument CBX_WORDS_AT and on: the first
- * CBX_WORDS_BYTES bytes of it, padded with NUL. */
+/* Text in the registers of a call after its own arguments, from the argument CBX_WORDS_AT on:
+ * the first CBX_WORDS_BYTES bytes of it, padded with NUL. */
 enum { CBX_WORDS_AT = 3, CBX_WORDS = 3, CBX_WORDS_BYTES = CBX_WORDS * 8 };
 static inline void cbx_words_pack(const char *text, uint64_t words[CBX_WORDS])
 {

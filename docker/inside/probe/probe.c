@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The probe: a program in every sandbox image that attempts what a program in a sandbox must not be
- * able to do. It prints one line for each attempt; the last line is "end". As PID 1 it first takes
- * the supervisor's place: the same defences, and a child makes the attempts. */
+ * The probe: a program in every sandbox image that attempts actions which a sandbox must refuse.
+ * It prints one line for each attempt; the last line is "end". As PID 1 it first takes the
+ * supervisor's place: the same defences, and a child makes the attempts. */
 #include "docker/inside/probe/probe.h"
 #include "docker/inside/probe/probe_attempt.h"
 
@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* PID 1 as the supervisor is: not dumpable, all signals blocked. Ends when the attempts end. */
+/* Acts as PID 1 like the supervisor: not dumpable, all signals blocked. Ends when the attempts
+ * end. */
 static int stand_as_pid1(pid_t child)
 {
     int status = 1;
@@ -25,7 +26,7 @@ static int stand_as_pid1(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* Attempts on PID 1 would hit the host's when this is run by hand in the wrong place. */
+/* Outside a sandbox, for example if run by hand, attempts on PID 1 would reach the host's. */
 static bool is_in_sandbox(void)
 {
     char comm[32] = "";
@@ -40,7 +41,7 @@ static bool is_in_sandbox(void)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "copy") == 0) {
-        return 0; /* a copy of it could be run: that is all there is to say */
+        return 0; /* a copy of the program could be executed: this is the complete test */
     }
     if (!is_in_sandbox()) {
         fputs("codebox-probe: tries to break out of a sandbox; PID 1 here is not one's\n", stderr);
@@ -65,7 +66,7 @@ int main(int argc, char **argv)
     cbx_probe_sockets();
     cbx_probe_files();
     cbx_probe_mounts();
-    cbx_probe_processes(); /* last: what it does to PID 1 may end the sandbox */
+    cbx_probe_processes(); /* last: its attempts on PID 1 may end the sandbox */
     puts("end");
     return 0;
 }

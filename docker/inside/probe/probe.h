@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The probe runs in place of a hostile program, attempts what must fail, and reports each outcome.
- * Its groups of attempts. */
+ * The probe runs in place of a hostile program, attempts actions that must fail, and reports
+ * each outcome. Its groups of attempts. */
 #ifndef CBX_DOCKER_INSIDE_PROBE_PROBE_H
 #define CBX_DOCKER_INSIDE_PROBE_PROBE_H
 
@@ -12,8 +12,8 @@ void cbx_probe_processes(void);
 void cbx_probe_files(void);
 void cbx_probe_mounts(void);
 
-/* Prints the line "guard": "held" when the guard has all that it needs, "partly" without Landlock, "lacks"
- * without user notification. */
+/* Prints the line "guard": "held" if the guard has all required features, "partly" without
+ * Landlock, "lacks" without user notification. */
 void cbx_probe_guard(void);
 
 #endif

@@ -20,7 +20,7 @@ void cbx_attempt_report(const char *name, enum cbx_outcome outcome, const char *
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     for (char *c = text; *c != '\0'; c++) {
-        *c = *c >= ' ' && *c < 0x7f ? *c : '?'; /* file names may hold any byte */
+        *c = *c >= ' ' && *c < 0x7f ? *c : '?'; /* file names may have any byte */
     }
     printf("%s\t%s\t%s\n", name, words[outcome], text);
     fflush(stdout);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * System calls: those that must be refused, those that must not, and other entries into the host
- * kernel. */
+ * System calls: calls that must be refused, calls that must be allowed, and other entries into
+ * the host kernel. */
 #include "docker/inside/probe/probe.h"
 #include "docker/inside/probe/probe_attempt.h"
 
@@ -49,7 +49,7 @@ static const struct {
 };
 enum { NAMESPACES = sizeof(namespaces) / sizeof(namespaces[0]) };
 
-/* A child that is created ends at once. */
+/* A created child ends at once. */
 static long do_clone(void *flags)
 {
     long pid = syscall(SYS_clone, *(unsigned long *)flags | SIGCHLD, 0, 0, 0, 0);
@@ -80,7 +80,7 @@ static void try_namespaces(void)
         if (flag != CLONE_NEWTIME) { /* for clone() this bit is part of the signal number */
             snprintf(name, sizeof(name), "clone-%s", namespaces[i].name);
             cbx_attempt_must_fail(name, do_clone, &flag);
-            /* A user namespace of its own would make the other one possible. */
+            /* A user namespace would permit creating the other one. */
             flag |= CLONE_NEWUSER;
             snprintf(name, sizeof(name), "clone-user-%s", namespaces[i].name);
             cbx_attempt_must_fail(name, do_clone, &flag);
@@ -93,7 +93,7 @@ static void try_namespaces(void)
 /* --- other entries ---------------------------------------------------------------------------- */
 
 #ifdef __x86_64__
-/* getpid of the 32-bit table, whose arguments no filter checks. */
+/* Calls getpid of the 32-bit table, whose arguments no filter checks. */
 static long enter_as_32_bit(void *context)
 {
     (void)context;
@@ -135,7 +135,7 @@ static void try_young_calls(void)
                           through, first);
 }
 
-/* Calls with which a program may restrict itself further. */
+/* Tries calls with which a program may restrict itself further. */
 static void try_landlock(void)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);

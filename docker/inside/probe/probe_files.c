@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files: what /proc, /sys and /dev reveal of the host, what is writable, setuid programs, sockets
- * of engines. Every walk is bounded. */
+ * Files: host data in /proc, /sys and /dev, writable files, setuid programs, sockets of engines.
+ * Every walk is bounded. */
 #include "docker/inside/probe/probe.h"
 #include "docker/inside/probe/probe_attempt.h"
 
@@ -20,7 +20,7 @@ enum { ENTRIES_MAX = 400000, DEPTH_MAX = 24, PATH_BYTES = 4096 };
 struct walk {
     void (*look)(struct walk *, const struct stat *);
     bool skip_processes; /* /proc/1, /proc/self, ... have checks of their own */
-    bool stay;           /* on one file system */
+    bool stay;           /* true to stay on one file system */
     dev_t device;
     int entries, found, depth;
     char first[256]; /* the first finding */
@@ -110,7 +110,7 @@ static void look_for_writable(struct walk *w, const struct stat *status)
     }
 }
 
-/* The allowed devices: no disk, no memory, no log, no FUSE, no KVM. */
+/* Checks for devices other than the allowed ones: no disk, no memory, no log, no FUSE, no KVM. */
 static void look_for_devices(struct walk *w, const struct stat *status)
 {
     const dev_t harmless[] = {
@@ -174,7 +174,7 @@ static void try_write(const char *path)
     }
 }
 
-/* Masked, absent, empty or refused: all count as held. */
+/* A masked, missing, empty or refused path counts as held. */
 static void try_masked(const char *path)
 {
     char name[200], byte;

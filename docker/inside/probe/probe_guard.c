@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the guard is made of (docker/inside/supervisor/guard_notifier.h), tried: no attempt to get out. */
+ * Tests of the features that the guard uses (docker/inside/supervisor/guard_notifier.h); no
+ * attempt to escape. */
 #include "docker/inside/probe/probe.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1ul
 #endif
 
-/* In a process of its own, as a filter stays. */
+/* Runs in a separate process, as a filter cannot be removed. */
 static void try_means(void)
 {
     struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
@@ -30,7 +31,8 @@ static void try_means(void)
     int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                                 SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
     int reason = errno;
-    bool notifies = listener >= 0 || reason == EBUSY; /* busy: a sandbox's program runs under one */
+    /* busy: a sandbox's program runs under a filter with a listener */
+    bool notifies = listener >= 0 || reason == EBUSY;
     bool quick = listener >= 0 && ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
                                         SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) == 0;
     long abi =

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The value of a line of /proc/self/status; empty when there is none. */
+/* Reads the value of a line of /proc/self/status; empty if there is none. */
 static void read_status(const char *key, char *out, size_t size)
 {
     char line[512];
@@ -103,7 +103,8 @@ static long raise_a_limit(void *context)
 static long raise_priority(void *context)
 {
     (void)context;
-    /* Of an engine that runs at a raised priority itself, the sandbox may have that one, no more. */
+    /* If the engine itself runs at a raised priority, the sandbox may have that priority, not a
+     * higher one. */
     int nice = getpriority(PRIO_PROCESS, 0);
     errno = EPERM;
     return nice <= -20 ? -1 : setpriority(PRIO_PROCESS, 0, nice - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Mounts: which are writable, their flags, and whether their files can be executed. */
+ * Mounts: the writable ones, their flags, and whether their files can be executed. */
 #include "docker/inside/probe/probe.h"
 #include "docker/inside/probe/probe_attempt.h"
 
@@ -56,8 +56,8 @@ static void check_flags(const char *point, const char *options)
     }
 }
 
-/* A masked path is /dev/null; and with user namespaces, null, zero, full, random, urandom and tty
- * are mounts of their own. */
+/* A masked path is /dev/null; and with user namespaces, null, zero, full, random, urandom and
+ * tty are separate mounts. */
 static bool is_harmless_device(const char *path)
 {
     struct stat status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Other processes: which are visible, and what can be done to PID 1. */
+ * Other processes: the visible ones, and attempts on PID 1. */
 #include "docker/inside/probe/probe.h"
 #include "docker/inside/probe/probe_attempt.h"
 
@@ -26,7 +26,7 @@ bool cbx_pid1_is_running(void)
     return state != NULL && strchr("RSD", state[2]) != NULL && state[2] != '\0';
 }
 
-/* Files of /proc/1 that reveal or change memory, files or environment. */
+/* Opens files of /proc/1 that reveal or change memory, files or environment. */
 static void look_into_pid1(void)
 {
     static const char *const links[] = { "root", "cwd", "exe", "ns/mnt", "ns/user" };
@@ -47,7 +47,7 @@ static void look_into_pid1(void)
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         int result = fd < 0 ? errno : 0;
         if (fd >= 0 && read(fd, &byte, 1) < 0 && errno != EISDIR) {
-            result = errno; /* some can be opened by all and read by few */
+            result = errno; /* any process can open some files that few can read */
         }
         cbx_attempt_report_if(cbx_is_refused(result) || result == ENOENT, name, "%s",
                               cbx_result_text(result));
@@ -76,7 +76,7 @@ static void look_at_processes(void)
     }
 }
 
-/* Signals, sent in every way; PID 1 must continue. */
+/* Sends signals in every way; PID 1 must continue. */
 static void signal_pid1(void)
 {
     static const struct {

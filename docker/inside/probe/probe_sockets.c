@@ -42,8 +42,8 @@ static bool may_open(int family, int type)
            (unix_family && type == SOCK_SEQPACKET);
 }
 
-/* "16 stream EAFNOSUPPORT" is no refusal: the filter allowed the call, and only this host kernel
- * lacks the family. */
+/* EAFNOSUPPORT is no refusal: the filter allowed the call, and only this host kernel lacks the
+ * family. */
 static void try_family(int family)
 {
     char opened[200] = "", passed[200] = "", name[32];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Attributes that lead from an object to frames, closures and namespaces. For some the interpreter has an audit event
- * (object.__getattr__, python_guard.c); for these it has none, so their descriptors are replaced by ones that ask first. CPython itself reads the
- * members of its structs, and not the attributes. */
+ * Attributes that lead from an object to frames, closures and namespaces. For some the
+ * interpreter has an audit event (object.__getattr__, python_guard.c); for these it has none, so
+ * their descriptors are replaced by checking ones. CPython itself reads the members of its
+ * structs, not the attributes. */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include <string.h>
 
-/* A descriptor that was replaced. */
+/* A replaced descriptor. */
 static struct attribute {
     const char *type, *name; /* of the module types */
     PyObject *before;        /* owned */
@@ -43,7 +44,7 @@ static int set_attribute(PyObject *object, PyObject *value, void *context)
     return set(attribute->before, object, value);
 }
 
-/* The dictionary of the type: its attribute __dict__ is a view of it. */
+/* The dictionary of the type: its attribute __dict__ is a view of the dictionary. */
 static bool replace(struct attribute *attribute, PyObject *gc, PyObject *type)
 {
     PyObject *view = PyObject_GetAttrString(type, "__dict__");
@@ -53,7 +54,7 @@ static bool replace(struct attribute *attribute, PyObject *gc, PyObject *type)
     attribute->before = members != NULL ? PyDict_GetItemString(members, attribute->name) : NULL;
     bool good = members != NULL;
     if (attribute->before !=
-        NULL) { /* an attribute that this version of Python does not have leads nowhere */
+        NULL) { /* an attribute that this version of Python lacks needs no replacement */
         Py_INCREF(attribute->before);
         attribute->replacement =
             (PyGetSetDef){ attribute->name, get_attribute, set_attribute, NULL, attribute };
@@ -94,7 +95,7 @@ PyObject *cbx_hook_frame_locals(PyFrameObject *frame)
     return NULL;
 }
 
-/* --- trace functions ------------------------------------------------------------------------------ */
+/* --- trace functions -------------------------------------------------------------------------- */
 
 static PyObject *settrace_before, *setprofile_before;
 

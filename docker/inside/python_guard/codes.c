@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * Code objects by their addresses. An object that was added stays alive, so its address is never that of another one. What is nested in one is
- * added when an object of the same file is asked about: most programs ask about few files. */
+ * Code objects by their addresses. An added object stays alive, so no other object gets its
+ * address. Code nested in an object is added at the first query about an object of the same
+ * file: most programs query few files. */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What was added: a module's code, a function, a cell. */
+/* An added object: a module's code, a function, a cell. */
 struct root {
     PyObject *code;
     uint64_t file; /* hash of its file's name */
     enum cbx_hook_origin origin;
-    signed char ctypes; /* 1 and 0: whether it imports ctypes; -1: not known yet */
+    signed char ctypes; /* 1 and 0: whether the file imports ctypes; -1: not known yet */
     bool expanded;
-    uint32_t next; /* the next root of this bucket, from 1 */
+    uint32_t next; /* next root of this bucket, from 1 */
 };
 static struct {
     struct root *items;
@@ -76,7 +77,7 @@ static void add_code(PyObject *code, uint32_t root)
     }
 }
 
-/* --- attributes of code ------------------------------------------------------------------------ */
+/* --- attributes of code ----------------------------------------------------------------------- */
 
 void cbx_hook_code_text(PyObject *code, const char *attribute, char *out, size_t size)
 {
@@ -148,7 +149,7 @@ static uint64_t hash_of_file(PyObject *code)
     return hash;
 }
 
-/* --- adding and finding -------------------------------------------------------------------------- */
+/* --- adding and finding ----------------------------------------------------------------------- */
 
 void cbx_hook_codes_add(PyObject *code, enum cbx_hook_origin origin)
 {
@@ -169,7 +170,7 @@ void cbx_hook_codes_add(PyObject *code, enum cbx_hook_origin origin)
     add_code(code, roots.count - 1);
 }
 
-/* Calls `each` for all code that is nested in the root, itself included. */
+/* Calls `each` for all code nested in the root, and the root itself. */
 static void walk(uint32_t root, void (*each)(PyObject *code, uint32_t root))
 {
     PyObject **stack = NULL;
@@ -199,7 +200,7 @@ static void walk(uint32_t root, void (*each)(PyObject *code, uint32_t root))
     PyErr_Clear();
 }
 
-/* The root of this code object, or NULL. */
+/* Returns the root of this code object, or NULL. */
 static struct root *find_root(PyObject *code)
 {
     struct known *slot = table.size > 0 ? find_slot(table.slots, table.size, code) : NULL;
@@ -226,16 +227,17 @@ enum cbx_hook_origin cbx_hook_origin_of(PyObject *code)
     return root != NULL ? root->origin : CBX_HOOK_UNKNOWN;
 }
 
-/* --- texts ----------------------------------------------------------------------------------------- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 struct text_walk {
     bool (*each)(const char *text, size_t len, void *context);
     void *context;
     bool goes_on;
 };
-static struct text_walk *texts; /* of the walk that is under way */
+static struct text_walk *texts; /* state of the current walk */
 
-/* The texts of a constant: a str, or items of tuples and sets. The interpreter nests constants as deeply as the source does. */
+/* Visits the texts of a constant: a str, or items of tuples and sets. The interpreter nests
+ * constants as deeply as the source does. */
 static void visit_constant(PyObject *constant, unsigned depth)
 {
     enum { DEPTH_MAX = 16 };
@@ -276,9 +278,9 @@ bool cbx_hook_each_judged_text(bool (*each)(const char *text, size_t len, void *
     return walks.goes_on;
 }
 
-/* --- what code imports ---------------------------------------------------------------------------- */
+/* --- what code imports ------------------------------------------------------------------------ */
 
-/* The numbers of instructions, which differ from version to version. */
+/* The numbers of instructions, which differ between versions. */
 static int import_name, extended_arg;
 static bool found_ctypes;
 
@@ -332,9 +334,9 @@ bool cbx_hook_frame_imports(PyFrameObject *frame)
     return imports;
 }
 
-/* --- the code that exists ---------------------------------------------------------------------------- */
+/* --- the code that exists --------------------------------------------------------------------- */
 
-/* A tuple of the objects that the garbage collector tracks now. Functions are such. */
+/* Returns a tuple of the objects that the garbage collector tracks now, which include functions. */
 static PyObject *list_objects(void)
 {
     PyObject *gc = PyImport_ImportModule("gc");
@@ -343,7 +345,8 @@ static PyObject *list_objects(void)
     return objects;
 }
 
-/* The number of an instruction in opcode.opmap; -1, with an exception, when this Python has no such instruction. */
+/* Returns the number of an instruction in opcode.opmap; -1, with an exception, if this Python
+ * has no such instruction. */
 static int number_of(PyObject *numbers, const char *instruction)
 {
     PyObject *number = numbers != NULL ? PyDict_GetItemString(numbers, instruction) : NULL;
@@ -363,7 +366,7 @@ bool cbx_hook_codes_begin(void)
     extended_arg = number_of(numbers, "EXTENDED_ARG");
     PyObject *objects = import_name >= 0 && extended_arg >= 0 ? list_objects() : NULL;
     bool good = objects != NULL && function != NULL && type != NULL;
-    code_type = (PyTypeObject *)type; /* stays */
+    code_type = (PyTypeObject *)type; /* the reference is kept */
     for (Py_ssize_t i = 0; good && i < PyList_Size(objects); i++) {
         PyObject *object = PyList_GetItem(objects, i);
         if ((PyObject *)Py_TYPE(object) == function) {

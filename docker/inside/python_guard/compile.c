@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Judged texts become code here, by CPython's own compile(): a function in C, to which no program is between. A cell is compiled statement by
- * statement, so that its trees are taken apart: a program can add attributes to the classes of trees, which compile() would read, and code that
- * comes of such classes counts as made at run time. */
+ * Judged texts are compiled here, by CPython's own compile(): a C function, called without any
+ * code of a program in between. A cell is compiled statement by statement, so its trees are
+ * split: a program can add attributes to the classes of trees, which compile() would read, and
+ * code from such classes counts as made at run time. */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include <stdlib.h>
@@ -10,19 +11,20 @@
 enum {
     ONLY_AST = 0x400,
     TOP_LEVEL_AWAIT = 0x2000,
-    FUTURES = 0x1FE0000, /* flags of `from __future__ import ...`, which apply to later cells too */
+    /* flags of `from __future__ import ...`, which also apply to later cells */
+    FUTURES = 0x1FE0000,
     CLASSES_MAX = 256,
     MEMBERS_MAX = 4096,
 };
 
 static PyObject *compile_text; /* compile() */
 static PyObject *expression;   /* the class of statements that are expressions */
-static PyObject *text;         /* str of the run */
+static PyObject *text;         /* source of the run, a str */
 static long futures;
 
-/* --- the classes of trees -------------------------------------------------------------------------- */
+/* --- the classes of trees --------------------------------------------------------------------- */
 
-/* Their dictionaries, and what was in them before a program ran. */
+/* Dictionaries of the classes, and their contents before a program ran. */
 static struct {
     PyObject *dictionaries[CLASSES_MAX];
     Py_ssize_t sizes[CLASSES_MAX];
@@ -33,7 +35,7 @@ static struct {
     size_t member_count;
 } trees;
 
-/* The dictionary of a class; its attribute __dict__ is a view of it. New reference. */
+/* Returns the dictionary of a class; its attribute __dict__ is a view of it. New reference. */
 static PyObject *dictionary_of(PyObject *type)
 {
     PyObject *gc = PyImport_ImportModule("gc"), *view = PyObject_GetAttrString(type, "__dict__");
@@ -67,7 +69,7 @@ static bool note_class(PyObject *type)
     return true;
 }
 
-/* The module ast adds to the classes of _ast when it is first imported, so it is imported before. */
+/* The module ast adds to the classes of _ast when it is first imported, so it is imported first. */
 static bool note_classes(void)
 {
     PyObject *ast = PyImport_ImportModule("ast"), *module = PyImport_ImportModule("_ast"), *name,
@@ -103,7 +105,7 @@ static bool are_unchanged(void)
     return true;
 }
 
-/* --- compiling ----------------------------------------------------------------------------------------- */
+/* --- compiling -------------------------------------------------------------------------------- */
 
 bool cbx_hook_compile_begin(void)
 {
@@ -149,7 +151,8 @@ PyObject *cbx_hook_compile_program(PyObject *self, PyObject *name)
     return code;
 }
 
-/* A tree for one statement: an expression at the end shows its value. The class is not called, as a program may have replaced what a call does. */
+/* Makes a tree for one statement: an expression at the end shows its value. The class is not
+ * called, as a program may have replaced the function behind the call. */
 static PyObject *tree_of(PyObject *statement, bool shown)
 {
     PyObject *empty = PyUnicode_FromString(shown ? "0" : ""), *name = PyUnicode_FromString("");
@@ -189,7 +192,7 @@ static PyObject *compile_statement(PyObject *statement, bool last, PyObject *nam
     return code;
 }
 
-/* The exception that was raised, as an object. New reference, or NULL. */
+/* Returns the raised exception as an object. New reference, or NULL. */
 static PyObject *take_exception(void)
 {
     PyObject *type, *value, *trace;
@@ -200,8 +203,8 @@ static PyObject *take_exception(void)
     return value;
 }
 
-/* Appends the code of each statement; instead of a statement that cannot be compiled, as `return` at the top level, its exception, which is the
- * last item: the statements before it run. */
+/* Appends the code of each statement; for a statement that cannot be compiled, such as `return`
+ * at the top level, its exception, which is the last item: the statements before it run. */
 static bool add_statements(PyObject *codes, PyObject *body, PyObject *name)
 {
     bool unchanged = are_unchanged(), compiled = true, added = true;
@@ -240,8 +243,8 @@ PyObject *cbx_hook_compile_cell(PyObject *self, PyObject *name)
         PyErr_SetString(PyExc_RuntimeError, "no cell runs");
         return NULL;
     }
-    int collects =
-        PyGC_Disable(); /* no finalizer of the program may run between the check of the classes and their use */
+    /* no finalizer of the program may run between the check of the classes and their use */
+    int collects = PyGC_Disable();
     PyObject *codes = compile_statements(name);
     if (collects) {
         PyGC_Enable();

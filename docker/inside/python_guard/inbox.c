@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Frames from the supervisor. Linux says which process sent the bytes (SCM_CREDENTIALS, unix(7)); a program may put another socket in the place of
- * this descriptor. A program can also read from the socket itself, so that what follows is no beginning of a frame, but text that a caller chose:
- * where the frames begin that the guard is about, the supervisor is asked. They take effect here, before Python sees them. */
+ * Frames from the supervisor. Linux gives the sender's process with the bytes (SCM_CREDENTIALS,
+ * unix(7)); a program may replace this descriptor by another socket. A program can also read
+ * from the socket itself, so that the next bytes are not the beginning of a frame, but text of a
+ * caller: the supervisor is asked for the starts of the frames that concern the guard. These
+ * frames take effect here, before Python sees them. */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include "docker/inside/wire/frame.h"
@@ -16,12 +18,12 @@
 static struct {
     uint8_t *bytes; /* complete frames, and an incomplete one */
     size_t len, size;
-    uint64_t offset; /* of the first byte, in what the supervisor sent */
+    uint64_t offset; /* offset of the first byte in the supervisor's stream */
 } inbox;
 
 enum { CHUNK_BYTES = 256 * 1024 };
 
-/* Whether the kernel's parent, the supervisor, sent the message. */
+/* True if the kernel's parent, the supervisor, sent the message. */
 static bool is_from_supervisor(struct msghdr *message)
 {
     struct ucred sender = { .pid = 0 };
@@ -34,7 +36,8 @@ static bool is_from_supervisor(struct msghdr *message)
     return sender.pid > 0 && sender.pid == getppid();
 }
 
-/* Waits for bytes. Returns false with an exception: an interrupt. The GIL is not held while it waits. */
+/* Waits for bytes. Returns false with an exception: an interrupt. The GIL is not held while it
+ * waits. */
 static bool receive_some(void)
 {
     static uint8_t chunk[CHUNK_BYTES];
@@ -76,7 +79,7 @@ static bool receive_some(void)
     return true;
 }
 
-/* The payload of a RUN, as the supervisor shortens it (docker/inside/wire/frame.h). */
+/* Reads the payload of a RUN, as the supervisor shortens it (docker/inside/wire/frame.h). */
 static void begin_run(const uint8_t *payload, size_t len)
 {
     struct cbx_frame_run run;
@@ -91,11 +94,12 @@ static void begin_run(const uint8_t *payload, size_t len)
         _exit(1);
     }
     size_t before = (size_t)run.imports_bytes + run.arguments_bytes;
-    cbx_hook_refused |= run.refused; /* what earlier runs started may still run */
+    cbx_hook_refused |= run.refused; /* threads and processes of earlier runs may still run */
     cbx_hook_compile_set(imports + before, rest - before);
 }
 
-/* Takes the first frame, when it is complete; NULL without an exception when it is not, or when Python need not see it. */
+/* Takes the first frame if it is complete; NULL without an exception if it is not, or if Python
+ * need not see it. */
 static PyObject *take_frame(bool *taken)
 {
     uint32_t len;
@@ -105,7 +109,7 @@ static PyObject *take_frame(bool *taken)
     }
     memcpy(&len, inbox.bytes + 1, sizeof(len));
     if (cbx_frame_limit(inbox.bytes[0], 'k') < (int64_t)len) {
-        _exit(1); /* no frame of the supervisor */
+        _exit(1); /* not a frame of the supervisor */
     }
     if (inbox.len - CBX_FRAME_HEAD_BYTES < len) {
         return NULL;

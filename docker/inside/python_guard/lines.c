@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Judged lines of shell. The kernel of Python may start the programs of the run's list only while a function of its own starts one for a line that
- * stands in judged code, and only through this call, in which no code of the program runs. */
+ * Judged lines of shell. The kernel of Python may start the programs of the run's list only
+ * while one of its own functions starts a program for a line in judged code, and only through
+ * this call, during which no code of the program runs. */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include <string.h>
 
 static PyObject *start_program; /* _posixsubprocess.fork_exec */
-static PyObject *functions;     /* tuple of code objects: what runs lines */
+static PyObject *functions;     /* tuple of the code objects that run lines */
 
 void cbx_hook_lines_begin(PyObject *start, PyObject *line_functions)
 {
@@ -26,8 +27,9 @@ static bool runs_lines(PyObject *code)
     return false;
 }
 
-/* From the caller back to the program, all code is of the image and one function runs lines; the program's code is judged, and names the shell.
- * What IPython compiles of a judged text, as %time does, has no judged code of its own: the next one decides. */
+/* True if, from the caller back to the program, all code is of the image and one function runs
+ * lines, and the program's code is judged, and names the shell. Code that IPython compiles from
+ * a judged text, as for %time, has no judged code of its own: the next frame decides. */
 static bool is_judged_line(void)
 {
     PyFrameObject *frame = PyEval_GetFrame();
@@ -49,8 +51,8 @@ static bool is_judged_line(void)
     return line && judged;
 }
 
-/* Whether the new process would run a function of the program before it starts the other one: preexec_fn, the last argument, before the flag
- * allow_vfork of CPython 3.11 and later. */
+/* True if the new process would run a function of the program before it executes the new
+ * program: preexec_fn, the last argument, before the flag allow_vfork of CPython 3.11 and later. */
 static bool runs_code_before(PyObject *args)
 {
     Py_ssize_t last = PyTuple_Size(args) - 1;

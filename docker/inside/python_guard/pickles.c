@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a pickle may name: classes that hold data and do nothing when they are made, and the functions that make those again. A module is never
- * one: a pickle sets attributes of what it names. */
+ * Names that a pickle may have: classes that store data and have no effects when instantiated,
+ * and the functions that recreate their instances. A module is never permitted: a pickle sets
+ * attributes of the objects that it names. */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include "docker/inside/wire/frame.h"
@@ -10,8 +11,8 @@
 
 static const struct {
     const char *module;
-    bool classes;      /* those that the module and the modules below it define */
-    const char *names; /* members of this module itself, between blanks */
+    bool classes;      /* true to include the classes defined in the module and its submodules */
+    const char *names; /* members of this module itself, separated by blanks */
 } harmless[] = {
     { "builtins", false,
       " set frozenset complex bytearray bytes range slice dict list tuple int float str bool "
@@ -56,7 +57,8 @@ static bool is_within(const char *module, const char *around)
     return strncmp(module, around, len) == 0 && (module[len] == '.' || module[len] == '\0');
 }
 
-/* Whether the member is a class that is defined in `around` or below it. The module is imported, as the pickle would. */
+/* True if the member is a class defined in `around` or below it. The module is imported, as the
+ * pickle would do. */
 static bool is_class_of(const char *module, const char *name, const char *around)
 {
     PyObject *imported = PyImport_ImportModule(module);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Does code of the image call, and on its own behalf? A function that only passes on what the program gave it, as a thread pool does, or that
- * returns what it got to its caller, as traceback.walk_stack does, is the program. */
+ * Determines whether code of the image calls, and on its own behalf. A function counts as the
+ * program if it only passes on an argument of the program, like a thread pool, or returns its
+ * result to its caller, like traceback.walk_stack. */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include <string.h>
 
-/* Code of the image that does something for its callers. */
+/* Code of the image that acts for its callers. */
 static const struct {
-    const char *file;     /* the end of its path; "/" at the end: any file of the folder */
-    const char *function; /* NULL: all */
+    const char *file;     /* end of its path; "/" at the end: any file of the folder */
+    const char *function; /* NULL: all functions */
 } passes_on[] = {
     { "/ctypes/", NULL },
     { "/inspect.py", "currentframe" },
@@ -33,7 +34,7 @@ static const struct {
     { "/threading.py", "_bootstrap" },
 };
 
-/* A frame that is looked at. */
+/* The frame under examination. */
 struct caller {
     PyFrameObject *frame; /* owned */
     PyObject *code;       /* owned */
@@ -89,7 +90,8 @@ static bool is_of_image(const struct caller *caller)
     return caller->frame != NULL && cbx_hook_origin_of(caller->code) == CBX_HOOK_IMAGE;
 }
 
-/* An extension module is imported: the function of the import system has no frame of its own. */
+/* True while an extension module is imported: the function of the import system has no frame of
+ * its own. */
 static bool is_creating(struct caller *caller)
 {
     go_back(caller);
@@ -129,7 +131,7 @@ bool cbx_hook_called_by_image(const char *words)
     look_at(&caller, frame);
     bool image = is_of_image(&caller), ours = false;
     while (image && is_passing_on(&caller) && !ours) {
-        ours = strcmp(caller.name, "<module>") == 0; /* it is being imported */
+        ours = strcmp(caller.name, "<module>") == 0; /* the module is being imported */
         memcpy(passed.file, caller.file, sizeof(passed.file));
         memcpy(passed.name, caller.name, sizeof(passed.name));
         if (!ours) {

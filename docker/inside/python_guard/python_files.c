@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Paths of files. Landlock refuses those that are outside, and reports nothing; an audit event costs less than a notification. */
+ * Paths of files. Landlock refuses paths outside the permitted ones, and reports nothing; an
+ * audit event costs less than a notification. */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include "docker/inside/confine/open_places.h"
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool moved; /* the program has changed the working directory */
+static bool moved; /* true after the program changed the working directory */
 
 void cbx_hook_note_moved(void)
 {
@@ -24,7 +25,8 @@ static bool begins(const char *path, const char *with)
     return strncmp(path, with, strlen(with)) == 0;
 }
 
-/* No link is on the way to the file, or there is no such file. Not by openat2(2), which the filter refuses (confine/calls.def). */
+/* True if the path has no link, or the file does not exist. openat2(2) cannot be used, because
+ * the filter refuses it (confine/calls.def). */
 static bool has_no_link(const char *path)
 {
     char part[PATH_MAX], target;
@@ -49,7 +51,8 @@ static bool has_no_link(const char *path)
     return true;
 }
 
-/* Paths that need no closer look, as most have. Nothing in the image's libraries leads outside. */
+/* True for most permitted paths, without resolving them. No link in the image's libraries leads
+ * outside. */
 static bool is_plainly_inside(const char *path, bool writes)
 {
     if (strstr(path, "..") != NULL || (path[0] != '/' && moved)) {
@@ -63,7 +66,8 @@ static bool is_plainly_inside(const char *path, bool writes)
            has_no_link(path);
 }
 
-/* The path without links; of a file that does not exist, that of its folder. False when neither is known. */
+/* Resolves the path without links; for a missing file, the path of its folder. False if neither
+ * is known. */
 static bool resolve(const char *path, char real[PATH_MAX], bool *exists)
 {
     char folder[PATH_MAX];
@@ -86,7 +90,7 @@ int cbx_hook_check_file(PyObject *name, bool writes)
     PyObject *bytes = NULL;
     if (!cbx_hook_refuses(refusal) || (!PyUnicode_Check(name) && !PyBytes_Check(name)) ||
         PyUnicode_FSConverter(name, &bytes) == 0) {
-        PyErr_Clear(); /* the call itself says what is wrong with it */
+        PyErr_Clear(); /* the call itself reports its error */
         return 0;
     }
     const char *path = PyBytes_AsString(bytes);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The guard in Python: an audit hook (PEP 578, PySys_AddAuditHook) of the kernel's process, which a program
- * cannot remove. It refuses and reports what no system call shows, and reports what Landlock refuses without
- * a word: files that are outside. An extension module of the stable ABI (PEP 384) for python_kernel.py, with a few
- * functions of CPython beyond it (python_guard.h). */
+ * The guard in Python: an audit hook (PEP 578, PySys_AddAuditHook) of the kernel's process,
+ * which a program cannot remove. It refuses and reports actions without a system call, and
+ * reports the files that Landlock refuses without a report. An extension module of the stable
+ * ABI (PEP 384) for python_kernel.py, with a few functions of CPython beyond it
+ * (python_guard.h). */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include "docker/inside/confine/open_places.h"
@@ -13,7 +14,7 @@
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* (path, mode, flags) */
+/* Arguments: (path, mode, flags) */
 static int check_open(PyObject *args)
 {
     PyObject *flags = PyTuple_GetItem(args, 2);
@@ -32,7 +33,7 @@ static int note_moved(PyObject *args)
     return 0;
 }
 
-/* (path) */
+/* Arguments: (path) */
 static int check_read(PyObject *args)
 {
     PyObject *path = PyTuple_GetItem(args, 0);
@@ -45,15 +46,15 @@ static int check_changed(PyObject *args)
     return path == NULL ? -1 : cbx_hook_check_file(path, true);
 }
 
-/* (what it leads to, link). A relative link is relative to its folder; only where that is not clear, what it
- * leads to can be another file than the one that is looked at here, and Landlock refuses that one. */
+/* Arguments: (target, link). A relative target is relative to the link's folder; if that is not
+ * clear, the checked file may differ from the real target, and Landlock refuses that one. */
 static int check_link(PyObject *args)
 {
     PyObject *to = PyTuple_GetItem(args, 0);
     return to == NULL ? -1 : cbx_hook_check_file(to, false);
 }
 
-/* (from, to) */
+/* Arguments: (from, to) */
 static int check_renamed(PyObject *args)
 {
     PyObject *to = PyTuple_GetItem(args, 1);
@@ -91,7 +92,8 @@ static int check_code(PyObject *args)
                                    "a code object");
 }
 
-/* (object, name, ...): what leads from an object to frames and code. */
+/* Arguments: (object, name, ...). Refuses attributes that lead from an object to frames and
+ * code. */
 static int check_attribute(PyObject *args)
 {
     static const char *const names[] = { "tb_frame", "gi_frame", "cr_frame", "ag_frame",
@@ -111,7 +113,7 @@ static int check_attribute(PyObject *args)
     return result;
 }
 
-/* (function, name, value): code of the image stays what it is. */
+/* Arguments: (function, name, value). Code of the image must not be replaced. */
 static int check_assigned(PyObject *args)
 {
     PyObject *function = PyTuple_GetItem(args, 0), *name = PyTuple_GetItem(args, 1);
@@ -127,8 +129,8 @@ static int check_assigned(PyObject *args)
     return 0;
 }
 
-/* Whether a callback is one of cProfile's: methods in C that hand out no frame. Nothing else in C has these names, and no program can change the
- * name of a function in C. */
+/* True if a callback is one of cProfile's: C methods that give out no frame. No other C function
+ * has these names, and no program can change the name of a C function. */
 static bool is_profiler(PyObject *callback)
 {
     static const char *const names[] = { "_pystart_callback", "_pyreturn_callback",
@@ -145,7 +147,7 @@ static bool is_profiler(PyObject *callback)
     return found;
 }
 
-/* (function): None removes a callback. */
+/* Arguments: (function). None removes a callback. */
 static int check_monitoring(PyObject *args)
 {
     PyObject *callback = PyTuple_GetItem(args, 0);
@@ -156,7 +158,7 @@ static int check_monitoring(PyObject *args)
     return cbx_hook_refuse_program(CBX_GUARD_REFLECT, "register_callback", "a trace function");
 }
 
-/* What the guard knows of code and imports is of one interpreter. */
+/* The guard's data about code and imports is of one interpreter. */
 static int refuse_interpreter(PyObject *args)
 {
     (void)args;
@@ -169,7 +171,7 @@ static int check_marshalled(PyObject *args)
     return cbx_hook_refuse_program(CBX_GUARD_UNPICKLE, "", "marshal");
 }
 
-/* (module, name) */
+/* Arguments: (module, name) */
 static int check_pickle(PyObject *args)
 {
     PyObject *module = PyTuple_GetItem(args, 0), *name = PyTuple_GetItem(args, 1);
@@ -186,7 +188,7 @@ static int check_compiled(PyObject *args)
 
 static const struct {
     const char *event;
-    int (*check)(PyObject *args); /* -1 and an exception, or 0 */
+    int (*check)(PyObject *args); /* returns -1 and an exception, or 0 */
 } checks[] = {
     { "open", check_open },
     { "os.chdir", note_moved },
@@ -231,7 +233,7 @@ static int hook(const char *event, PyObject *args, void *context)
 {
     (void)context;
     if (cbx_hook_refused == 0 || strchr("ocpsgfm", event[0]) == NULL) {
-        return 0; /* most events */
+        return 0; /* most events return here */
     }
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         if (strcmp(event, checks[i].event) == 0) {
@@ -243,8 +245,8 @@ static int hook(const char *event, PyObject *args, void *context)
 
 /* --- the module ------------------------------------------------------------------------------- */
 
-/* install(report, functions that run lines, folders of modules, tag, magic number, import, find_and_load, fork_exec, functions that import
- * for the kernel): once, before a program
+/* install(report, functions that run lines, folders of modules, tag, magic number, import,
+ * find_and_load, fork_exec, functions that import for the kernel): called once, before a program
  * runs. */
 static PyObject *install(PyObject *self, PyObject *args)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the files of the guard in Python's kernel: an extension module of the kernel's process. What the guard believes is in memory of C:
- * no object of Python that a program can reach decides anything. Every function is called with the GIL held. */
+ * Declarations shared by the files of the guard in Python's kernel: an extension module of the
+ * kernel's process. The guard's state is in C memory: no decision depends on an object of Python
+ * that a program can reach. Every function is called with the GIL held. */
 #ifndef CBX_DOCKER_INSIDE_PYTHON_GUARD_PYTHON_GUARD_H
 #define CBX_DOCKER_INSIDE_PYTHON_GUARD_PYTHON_GUARD_H
 
@@ -13,40 +14,44 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of CPython 3.9 and 3.11 (frameobject.h) and 3.8 (PEP 578), and not in the headers of the limited API. PyFrame_GetBack returns a new reference
- * or NULL; PyFrame_GetLasti the offset of the instruction in bytes. */
+/* Functions of CPython 3.9 and 3.11 (frameobject.h) and 3.8 (PEP 578) that are missing in the
+ * headers of the limited API. PyFrame_GetBack returns a new reference or NULL; PyFrame_GetLasti
+ * the offset of the instruction in bytes. */
 PyAPI_FUNC(PyFrameObject *) PyFrame_GetBack(PyFrameObject *frame);
 PyAPI_FUNC(int) PyFrame_GetLasti(PyFrameObject *frame);
 PyAPI_FUNC(int) PySys_AddAuditHook(int (*hook)(const char *, PyObject *, void *), void *context);
 PyAPI_FUNC(PyObject *) PyMarshal_ReadObjectFromString(const char *data, Py_ssize_t len);
 
-/* What is refused: bits of policies/guard/guard.def. Nothing while the kernel starts; bits are only added. */
+/* The refusals: bits of policies/guard/guard.def. None while the kernel starts; bits are only
+ * added. */
 extern uint32_t cbx_hook_refused;
 static inline bool cbx_hook_refuses(uint32_t row)
 {
     return (cbx_hook_refused >> row & 1) != 0;
 }
 
-/* --- python_report.c: the supervisor ------------------------------------------------------------ */
+/* --- python_report.c: the supervisor ---------------------------------------------------------- */
 
-/* Introduces this process to the supervisor; before a program runs. `fallback` (row, text) -> None reports where Linux has no user
- * notification; a reference is taken. */
+/* Registers this process with the supervisor; before a program runs. `fallback` (row, text) ->
+ * None reports if Linux has no user notification; a reference is taken. */
 void cbx_hook_introduce(PyObject *fallback);
 
-/* Reports a refusal, with a text that says what was refused. False, with an exception, when that failed. */
+/* Reports a refusal, with a description of the refused action. False, with an exception, if that
+ * failed. */
 bool cbx_hook_report(uint32_t row, const char *what);
 
 /* Reports, and raises PermissionError with the name of the file, which may be NULL. Returns -1. */
 int cbx_hook_refuse(uint32_t row, const char *what, PyObject *name);
 
-/* Whether the supervisor sent a frame of this type that begins at this offset of what it sent to the kernel. True where Linux has no user
- * notification: the supervisor cannot be asked there. */
+/* True if the supervisor sent a frame of this type that begins at this offset of its bytes to
+ * the kernel. True also if Linux has no user notification, because then the supervisor cannot be
+ * asked. */
 bool cbx_hook_was_sent(uint8_t type, uint64_t offset);
 
-/* This thread may start the programs of the run's list, until it may not. */
+/* Sets whether this thread may start the programs of the run's list. */
 void cbx_hook_lines(bool may_start);
 
-/* --- codes.c: whose code an object is ------------------------------------------------------------ */
+/* --- codes.c: whose code an object is --------------------------------------------------------- */
 
 enum cbx_hook_origin {
     CBX_HOOK_UNKNOWN = 0, /* made at run time */
@@ -54,96 +59,109 @@ enum cbx_hook_origin {
     CBX_HOOK_JUDGED,      /* compiled from a judged text, or loaded from an accepted file */
 };
 
-/* Remembers a code object and all that is nested in it. Takes a reference, which stays: the address identifies the object from now on. */
+/* Adds a code object and all code nested in it. Takes a reference and keeps it: the address
+ * identifies the object from now on. */
 void cbx_hook_codes_add(PyObject *code, enum cbx_hook_origin origin);
 
-/* Remembers the code of every function that exists now as the image's. Returns false with an exception. */
+/* Adds the code of every existing function as the image's. Returns false with an exception. */
 bool cbx_hook_codes_begin(void);
 
-/* Whose code it is. Nothing of the object counts but its address. */
+/* Returns the origin of the code. Only the address of the object counts. */
 enum cbx_hook_origin cbx_hook_origin_of(PyObject *code);
 
-/* Whether the file of the image that the code is of has a statement that imports ctypes. */
+/* True if the code's file in the image has a statement that imports ctypes. */
 bool cbx_hook_imports_ctypes(PyObject *code);
 
-/* Calls `each` for every constant text of judged code, until it returns false. Returns false when one did. */
+/* Calls `each` for every constant text of judged code, until it returns false. Returns false if
+ * one call did. */
 bool cbx_hook_each_judged_text(bool (*each)(const char *text, size_t len, void *context),
                                void *context);
 
-/* Attributes of a code object. co_name and co_filename are copied into `out`, cut at its size. co_has: an item of the tuple `names` ("co_names",
- * "co_consts") that is a str contains one of the words, which stand between blanks; `whole`: equals it. */
+/* Attributes of a code object. co_name and co_filename are copied into `out`, cut at its size.
+ * co_has: true if an item of the tuple `names` ("co_names", "co_consts") that is a str contains
+ * one of the words, which are separated by blanks; `whole`: equals one. */
 void cbx_hook_code_text(PyObject *code, const char *attribute, char *out, size_t size);
 bool cbx_hook_code_has(PyObject *code, const char *names, const char *words, bool whole);
 
-/* Whether the text is a constant of the code object. */
+/* True if the text is a constant of the code object. */
 bool cbx_hook_code_has_text(PyObject *code, const char *text);
 
-/* Whether the instruction that the frame executes is an import statement. */
+/* True if the instruction that the frame executes is an import statement. */
 bool cbx_hook_frame_imports(PyFrameObject *frame);
 
-/* Whether the caller is code of the image that calls on its own behalf, rather than to pass on a call or its result: it has one of the
- * words in its names. "ctypes": its file imports that. "": it is the import system. */
+/* True if the caller is code of the image that calls on its own behalf, rather than to pass on a
+ * call or its result: it has one of the words in its names. "ctypes": its file imports that. "":
+ * it is the import system. */
 bool cbx_hook_called_by_image(const char *words);
 
 /* Refuses `row` unless called by the image; -1 and PermissionError, or 0. */
 int cbx_hook_refuse_program(uint32_t row, const char *words, const char *what);
 
-/* --- compile.c: judged texts --------------------------------------------------------------------- */
+/* --- compile.c: judged texts ------------------------------------------------------------------ */
 
-/* Takes what compiles; before a program runs. Returns false with an exception. */
+/* Stores the functions that compile; before a program runs. Returns false with an exception. */
 bool cbx_hook_compile_begin(void);
 
-/* Compiles bytes as Python, whose name is a str. New reference to a code object, or NULL and an exception. */
+/* Compiles bytes as Python; its name is a str. New reference to a code object, or NULL and an
+ * exception. */
 PyObject *cbx_hook_compile_source(const char *bytes, size_t len, PyObject *name);
 
 /* The text of the run that begins: bytes of UTF-8, copied. */
 void cbx_hook_compile_set(const char *text, size_t len);
 
-/* Functions of the module. compile_program(name) -> code of the run's text. compile_cell(name) -> list with the code of each statement, up to one
- * that cannot be compiled, for which the list has the exception. The codes are judged, unless the program has changed the classes of trees. */
+/* Functions of the module. compile_program(name) -> code of the run's text. compile_cell(name)
+ * -> list with the code of each statement, up to the first one that cannot be compiled, for
+ * which the list has the exception. The codes are judged, unless the program has changed the
+ * classes of trees. */
 PyObject *cbx_hook_compile_program(PyObject *self, PyObject *name);
 PyObject *cbx_hook_compile_cell(PyObject *self, PyObject *name);
 
-/* --- inbox.c: frames from the supervisor ----------------------------------------------------------- */
+/* --- inbox.c: frames from the supervisor ------------------------------------------------------ */
 
-/* receive() -> (type, payload): waits for a frame. has_more() -> bool. Bytes that another process than the supervisor sent end the kernel. */
+/* receive() -> (type, payload): waits for a frame. has_more() -> bool. Bytes from another
+ * process than the supervisor end the kernel. */
 PyObject *cbx_hook_receive(PyObject *self, PyObject *none);
 PyObject *cbx_hook_has_more(PyObject *self, PyObject *none);
 
-/* --- python_load.c: files as code ------------------------------------------------------------------ */
+/* --- python_load.c: files as code ------------------------------------------------------------- */
 
-/* Takes the functions of _imp, before the kernel replaces them. Returns false with an exception. */
+/* Stores the functions of _imp, before the kernel replaces them. Returns false with an
+ * exception. */
 bool cbx_hook_load_init(void);
 
-/* Takes the folders of modules, a tuple of str, the tag in the names of compiled files, and the number that those begin with. Returns false
- * with an exception. */
+/* Stores the folders of modules, a tuple of str, the tag in the names of compiled files, and
+ * their magic number. Returns false with an exception. */
 bool cbx_hook_load_begin(PyObject *roots, PyObject *tag, PyObject *magic);
 
 /* Adds SHA-256 values of files that may be loaded. */
 void cbx_hook_accept(const uint8_t *hashes, size_t len);
 
-/* Functions of the module. load(path, name) -> code of a file of the image, or of an accepted one; ImportError. read_source(path) -> bytes of
- * an accepted file. create_dynamic(spec), create_builtin(spec), get_frozen(name, ...): as those of _imp, checked. */
+/* Functions of the module. load(path, name) -> code of a file of the image, or of an accepted
+ * one; ImportError. read_source(path) -> bytes of an accepted file. create_dynamic(spec),
+ * create_builtin(spec), get_frozen(name, ...): as the functions of _imp, checked. */
 PyObject *cbx_hook_load(PyObject *self, PyObject *args);
 PyObject *cbx_hook_read_source(PyObject *self, PyObject *path);
 PyObject *cbx_hook_create_dynamic(PyObject *self, PyObject *args);
 PyObject *cbx_hook_create_builtin(PyObject *self, PyObject *args);
 PyObject *cbx_hook_get_frozen(PyObject *self, PyObject *args);
 
-/* --- python_imports.c: which modules are imported -------------------------------------------------- */
+/* --- python_imports.c: which modules are imported --------------------------------------------- */
 
-/* Takes __import__ and importlib's _find_and_load, which are called when nothing is refused, and a tuple with the code objects of the kernel's
- * functions that import libraries for the kernel itself. */
+/* Stores __import__ and importlib's _find_and_load, which are called if nothing is refused, and
+ * a tuple with the code objects of the kernel's functions that import libraries for the kernel
+ * itself. */
 void cbx_hook_imports_begin(PyObject *import, PyObject *find, PyObject *functions);
 
-/* The list of a RUN frame: marks and names, in the order of the names' bytes. False for a list that no host sends. */
+/* Sets the list of a RUN frame: marks and names, in the order of the names' bytes. False for a
+ * list that no host sends. */
 bool cbx_hook_imports_set(const char *bytes, size_t len);
 
-/* Raises ImportError, which programs that look for a module expect, when the module is refused to whoever imports it now. `around`: it is
- * looked for as an item of this module; NULL: it is no item. `native`: it looks like a call of native code, which has no frame. */
+/* Raises ImportError, which programs that search for a module expect, if the module is refused
+ * to its present importer. `around`: the module is searched for as an item of this module; NULL:
+ * it is no item. `native`: it looks like a call of native code, which has no frame. */
 int cbx_hook_check_module(const char *module, const char *around, bool native);
 
-/* The same for the module of a file, unless the import system looks for it now. */
+/* The same for the module of a file, unless the import system is searching for it. */
 int cbx_hook_check_loaded(const char *module);
 
 /* Functions of the module. */
@@ -151,42 +169,48 @@ PyObject *cbx_hook_import(PyObject *self, PyObject *const *args, Py_ssize_t coun
                           PyObject *keywords);
 PyObject *cbx_hook_find_and_load(PyObject *self, PyObject *args);
 
-/* --- python_files.c, pickles.c: what the audit hook asks -------------------------------------------- */
+/* --- python_files.c, pickles.c: what the audit hook asks -------------------------------------- */
 
-/* Whether a path may be read, or written and changed; -1 and PermissionError, or 0. `name`: a str or bytes; everything else is left to the call. */
+/* Checks that a path may be read, or written and changed; -1 and PermissionError, or 0. `name`:
+ * a str or bytes; all other objects are left to the call. */
 int cbx_hook_check_file(PyObject *name, bool writes);
 
 /* The program has changed the working directory. */
 void cbx_hook_note_moved(void);
 
-/* A pickle names a member of a module; -1 and an exception, or 0. */
+/* Checks a member of a module that a pickle names; -1 and an exception, or 0. */
 int cbx_hook_check_pickled(PyObject *module, PyObject *name);
 
-/* --- texts.c: texts that libraries evaluate ------------------------------------------------------------- */
+/* --- texts.c: texts that libraries evaluate --------------------------------------------------- */
 
-/* A text is compiled: refused when a library evaluates what the program gave it, and that calls something by a text that stands in no judged
- * code. -1 and PermissionError, or 0. */
+/* Called when a text is compiled: refused if a library evaluates a text of the program, and the
+ * text calls a function by a name that is not in judged code. -1 and PermissionError, or 0. */
 int cbx_hook_check_compiled(void);
 
-/* --- attributes.c: attributes that lead from an object to frames, closures and namespaces ------------- */
+/* --- attributes.c: attributes that lead from an object to frames, closures and namespaces ----- */
 
-/* Replaces those that the interpreter has no audit event for. Returns false with an exception. */
+/* Replaces the attributes for which the interpreter has no audit event. Returns false with an
+ * exception. */
 bool cbx_hook_attributes_begin(void);
 
-/* The attribute f_locals of a frame, for the guard itself. New reference, or NULL and an exception. */
+/* Returns the attribute f_locals of a frame, for the guard itself. New reference, or NULL and an
+ * exception. */
 PyObject *cbx_hook_frame_locals(PyFrameObject *frame);
 
-/* Takes the functions of sys that set trace functions, before the kernel replaces them. Returns false with an exception. */
+/* Stores the functions of sys that set trace functions, before the kernel replaces them. Returns
+ * false with an exception. */
 bool cbx_hook_tracing_init(void);
 
-/* Functions of the module, in the place of those of sys: a trace function is given the frames of all code. The audit events of sys say nothing of
- * who sets one, and libraries' profilers in C, which hand out no frame, have the same. */
+/* Functions of the module, replacing those of sys: a trace function receives the frames of all
+ * code. The audit events of sys do not name the caller, and libraries' profilers in C, which
+ * give out no frame, cause the same events. */
 PyObject *cbx_hook_settrace(PyObject *self, PyObject *function);
 PyObject *cbx_hook_setprofile(PyObject *self, PyObject *function);
 
-/* --- lines.c: programs that judged lines of shell start ------------------------------------------------ */
+/* --- lines.c: programs that judged lines of shell start --------------------------------------- */
 
-/* Takes the function that starts programs, and the code objects of the kernel's functions that run lines. */
+/* Stores the function that starts programs, and the code objects of the kernel's functions that
+ * run lines. */
 void cbx_hook_lines_begin(PyObject *start, PyObject *functions);
 
 /* Function of the module: as _posixsubprocess.fork_exec. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which modules are imported, and by whose code: what the executor lists (analyzer/imports.h). */
+ * The imported modules and the importing code, checked against the executor's list
+ * (analyzer/imports.h). */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@ static int compare_module(const void *key, const void *entry)
     return strcmp(key, *(const char *const *)entry + 1);
 }
 
-/* The mark of the longest name that covers this module; 0 = none. */
+/* Returns the mark of the longest name that covers this module; 0 = none. */
 static char mark_of_module(const char *module)
 {
     char name[256];
@@ -68,16 +69,16 @@ bool cbx_hook_imports_set(const char *bytes, size_t len)
     return true;
 }
 
-/* The mark of a module that is denied; else 0. */
+/* Returns the mark of a denied module; else 0. */
 static char denial_of_module(const char *module)
 {
     char mark = cbx_hook_refuses(CBX_GUARD_IMPORT) ? mark_of_module(module) : 0;
     return mark == '-' || mark == '=' ? mark : 0;
 }
 
-/* --- who imports ------------------------------------------------------------------------------------ */
+/* --- who imports ------------------------------------------------------------------------------ */
 
-/* IPython's magics and timeit compile texts that judged code has as constants. */
+/* IPython's magics and timeit compile texts that are constants of judged code. */
 static bool runs_judged_texts(PyFrameObject *frame)
 {
     static const char *const files[] = { "/timeit.py", "/IPython/core/magics/execution.py",
@@ -96,7 +97,8 @@ static bool runs_judged_texts(PyFrameObject *frame)
     return runs;
 }
 
-/* Tuple of code objects: functions of the kernel that import libraries for the kernel. Those import by names that they computed. */
+/* Tuple of code objects: functions of the kernel that import libraries for the kernel. They
+ * import by computed names. */
 static PyObject *kernel_functions;
 
 static bool is_for_kernel(PyObject *code)
@@ -109,7 +111,7 @@ static bool is_for_kernel(PyObject *code)
     return false;
 }
 
-/* Whether code of the image imports the module here, rather than for its caller. */
+/* True if code of the image imports the module on its own behalf, rather than for its caller. */
 static bool image_imports(PyFrameObject *frame, PyObject *code, const char *module)
 {
     char name[16];
@@ -120,7 +122,7 @@ static bool image_imports(PyFrameObject *frame, PyObject *code, const char *modu
 
 enum answer { ASK_CALLER, MAY, MAY_NOT };
 
-/* `is_run`: a text of the judged code that follows runs. */
+/* `is_run`: the frame runs a text of the judged code that follows. */
 static enum answer ask_frame(PyFrameObject *frame, const char *module, bool judged_too,
                              bool *is_run)
 {
@@ -149,7 +151,8 @@ static enum answer ask_frame(PyFrameObject *frame, const char *module, bool judg
     return answer;
 }
 
-/* Native code of a library has no frame. A call that looks like one of its calls may be one of a library's function, or of judged code. */
+/* Native code of a library has no frame. A call that looks like native code may come from a
+ * library's function, or from judged code. */
 static bool is_native_caller(PyFrameObject *frame, bool judged_too)
 {
     PyObject *code = frame != NULL ? (PyObject *)PyFrame_GetCode(frame) : NULL;
@@ -158,8 +161,9 @@ static bool is_native_caller(PyFrameObject *frame, bool judged_too)
     return origin == CBX_HOOK_IMAGE || (origin == CBX_HOOK_JUDGED && !judged_too);
 }
 
-/* May a denied module be imported by the code that does it now? Code of the image may, and judged code by the statement that was judged; nothing
- * else: neither code that was made at run time, nor a name that was computed. */
+/* True if the importing code may import a denied module. Code of the image may, and judged code
+ * by the judged statement; no other code may: neither code made at run time, nor an import by a
+ * computed name. */
 static bool may_import(const char *module, bool judged_too, bool native)
 {
     PyFrameObject *frame = PyEval_GetFrame();
@@ -207,7 +211,8 @@ static int check_name(PyObject *name, PyObject *around, bool native)
     return bytes == NULL ? 0 : cbx_hook_check_module(bytes, outer, native);
 }
 
-/* `from NAME import A, B`: each may be a module, and what is listed as not denied is looked for by its whole name. */
+/* `from NAME import A, B`: each item may be a module, and an item that is listed as not denied
+ * is looked up by its full name. */
 static int check_from(PyObject *name, PyObject *list)
 {
     int denied = 0;
@@ -221,7 +226,7 @@ static int check_from(PyObject *name, PyObject *list)
     return denied;
 }
 
-static PyObject *import_before, *find_before; /* what is called when nothing is refused */
+static PyObject *import_before, *find_before; /* the functions called if nothing is refused */
 
 void cbx_hook_imports_begin(PyObject *import, PyObject *find, PyObject *functions)
 {
@@ -233,14 +238,15 @@ void cbx_hook_imports_begin(PyObject *import, PyObject *find, PyObject *function
     find_before = find;
 }
 
-/* An item of the namespace of the module that imports, when it is a str of that type itself. Borrowed, or NULL. */
+/* Returns an item of the importing module's namespace, if it has exactly the type str. Borrowed,
+ * or NULL. */
 static PyObject *text_in(PyObject *globals, const char *name)
 {
     PyObject *item = PyDict_GetItemString(globals, name);
     return item != NULL && PyUnicode_CheckExact(item) ? item : NULL;
 }
 
-/* The package that a relative import is relative to (PEP 328, PEP 366), as a new str. */
+/* Returns the package of a relative import (PEP 328, PEP 366), as a new str. */
 static PyObject *package_of(PyObject *globals)
 {
     PyObject *package = text_in(globals, "__package__"), *name = text_in(globals, "__name__");
@@ -256,7 +262,7 @@ static PyObject *package_of(PyObject *globals)
     return name != NULL ? name : PyUnicode_FromString("");
 }
 
-/* The name of a module that is imported by a relative one. New reference. */
+/* Returns the absolute name of a relatively imported module. New reference. */
 static PyObject *absolute_name(PyObject *name, PyObject *globals, long level, PyObject *items)
 {
     if (!PyDict_CheckExact(globals)) {
@@ -321,7 +327,7 @@ static bool take_arguments(PyObject *const *args, Py_ssize_t count, PyObject *ke
     return good;
 }
 
-/* The items as a tuple of str, each of that type itself: a subclass may say that it is another text each time.
+/* Copies the items as a tuple of exact str: a subclass may return a different text at each use.
  * New reference. */
 static PyObject *copy_items(PyObject *from)
 {
@@ -341,7 +347,8 @@ static PyObject *copy_items(PyObject *from)
     return items;
 }
 
-/* What PyImport_Import() gives: the globals of the frame twice, and an empty list. */
+/* True for the arguments of PyImport_Import(): the globals of the frame twice, and an empty
+ * list. */
 static bool is_native_call(PyObject *const given[ARGUMENTS])
 {
     return given[LEVEL] != NULL && given[GLOBALS] == given[LOCALS] &&
@@ -349,8 +356,8 @@ static bool is_native_call(PyObject *const given[ARGUMENTS])
            PyList_Size(given[FROM]) == 0;
 }
 
-/* __import__(name, globals=None, locals=None, fromlist=(), level=0). What is checked is what is imported: names
- * are copied, and a relative one is resolved here. */
+/* __import__(name, globals=None, locals=None, fromlist=(), level=0). The checked names are the
+ * imported ones: names are copied, and a relative one is resolved here. */
 PyObject *cbx_hook_import(PyObject *self, PyObject *const *args, Py_ssize_t count,
                           PyObject *keywords)
 {
@@ -386,10 +393,11 @@ PyObject *cbx_hook_import(PyObject *self, PyObject *const *args, Py_ssize_t coun
     return module;
 }
 
-static _Thread_local PyObject *loading; /* the module that was checked and is looked for */
+static _Thread_local PyObject *loading; /* the checked module that is being searched for */
 
-/* _find_and_load(name, import_) of importlib: what Python's part of importlib calls has not been checked; the interpreter,
- * and the native code of a library, call it with their own import function. */
+/* _find_and_load(name, import_) of importlib: calls of Python's part of importlib have not been
+ * checked; the interpreter, and the native code of a library, call it with their own import
+ * function. */
 PyObject *cbx_hook_find_and_load(PyObject *self, PyObject *args)
 {
     PyObject *given, *import, *before = loading, *module = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Files as code: those of the image, and source whose SHA-256 the host accepted. All other files are data. The bytes that were hashed are the
- * bytes that are compiled, and a file is what its descriptor is open for, whatever its path looks like. */
-#define OPENSSL_API_COMPAT 0x10101000L /* SHA-256 alone, without the providers of libcrypto */
+ * Files as code: files of the image, and source whose SHA-256 the host accepted. All other files
+ * are data. The hashed bytes are the compiled bytes, and a file is identified by its open
+ * descriptor, independently of its path. */
+#define OPENSSL_API_COMPAT 0x10101000L /* SHA-256 only, without the providers of libcrypto */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include "docker/inside/confine/hash_set.h"
@@ -16,11 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The folder of the image: no program can write it, and no link in it leads to a place that one can. The kernel's own folder is none: a program
- * that loaded its files again would get functions of its own. */
+/* The folder of the image: no program can write to it, and no link in it leads to a writable
+ * place. The kernel's own folder is excluded: a program that loaded its files again would get
+ * functions of its own. */
 static const char image_folder[] = "/usr/", workspace[] = "/workspace/";
 enum {
-    FILE_BYTES_MAX = 16 * 1024 * 1024 /* a larger file is no source: a run has at most this */,
+    FILE_BYTES_MAX =
+        16 * 1024 * 1024 /* a larger file is no source: maximum size of a run's source */,
     ROOTS_MAX = 16,
     STAMP_BYTES = 16
 };
@@ -28,9 +31,10 @@ enum {
 static struct cbx_hash_set accepted;
 static char *roots[ROOTS_MAX]; /* folders of modules, with '/' at the end */
 static size_t root_count;
-static char suffix[64]; /* of compiled files */
+static char suffix[64]; /* suffix of compiled files */
 static char magic[4];
-static PyObject *create_dynamic, *create_builtin, *get_frozen, *fix_file_name; /* of _imp */
+/* functions of _imp */
+static PyObject *create_dynamic, *create_builtin, *get_frozen, *fix_file_name;
 
 static bool add_root(PyObject *item)
 {
@@ -77,9 +81,9 @@ void cbx_hook_accept(const uint8_t *hashes, size_t len)
     cbx_hash_set_add(&accepted, hashes, len / CBX_FRAME_HASH_BYTES);
 }
 
-/* --- reading -------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
-/* A file that was read. */
+/* A file in memory. */
 struct file {
     char real[PATH_MAX]; /* its path without links */
     char *bytes;         /* owned */
@@ -105,7 +109,8 @@ static bool read_all(int fd, struct file *file)
     return file->bytes != NULL && n >= 0;
 }
 
-/* 0, or an error of errno. Waits for nothing, as a pipe would make it: EINVAL for what is no regular file or too large. */
+/* Returns 0, or an errno value. Never blocks, even on a pipe: EINVAL for a file that is not
+ * regular or too large. */
 static int read_file(const char *path, struct file *file)
 {
     char link[32];
@@ -145,7 +150,7 @@ static bool is_accepted(const struct file *file)
     SHA256_Final(hash, &context);
     return file->len == 0 ||
            cbx_hash_set_has(&accepted,
-                            hash); /* an empty file, as many __init__.py are, has no code */
+                            hash); /* an empty file, such as many __init__.py, has no code */
 }
 
 /* Raises ImportError. Returns NULL. */
@@ -162,7 +167,7 @@ static PyObject *refuse_file(const char *path, const char *why, PyObject *name)
     return NULL;
 }
 
-/* Reads a file, or raises OSError, or ImportError for one that was not judged. */
+/* Reads a file, or raises OSError, or ImportError for a file that was not judged. */
 static bool read_code(const char *path, struct file *file, PyObject *name)
 {
     int error = read_file(path, file);
@@ -186,9 +191,9 @@ static bool read_code(const char *path, struct file *file, PyObject *name)
     return true;
 }
 
-/* --- files of the image -------------------------------------------------------------------------------------- */
+/* --- files of the image ----------------------------------------------------------------------- */
 
-/* The longest folder of modules that the file is in, or NULL. */
+/* Returns the longest folder of modules that contains the file, or NULL. */
 static const char *root_of(const char *real)
 {
     const char *found = NULL;
@@ -201,7 +206,7 @@ static const char *root_of(const char *real)
     return found;
 }
 
-/* The module that a file of the image is, whatever it is loaded as; "" when it is none. */
+/* Writes the module name of a file of the image, under any load name; "" if it is no module. */
 static void name_of_file(const char *real, char *out, size_t size)
 {
     const char *root = root_of(real);
@@ -219,7 +224,8 @@ static void name_of_file(const char *real, char *out, size_t size)
     }
 }
 
-/* The compiled file beside the source, when it is of this source: CPython's layout (PEP 552, PEP 3147). NULL without an exception when it is not. */
+/* Loads the compiled file beside the source, if it was made from this source: CPython's layout
+ * (PEP 552, PEP 3147). NULL without an exception if it was not. */
 static PyObject *load_compiled(const struct file *source)
 {
     char path[PATH_MAX + sizeof(suffix) + 16];
@@ -247,7 +253,8 @@ static PyObject *load_compiled(const struct file *source)
     return code;
 }
 
-/* By the path without links, and by the path that was asked for: a link of the image is a module, too. */
+/* Checks both the path without links, and the requested path: a link of the image is a module,
+ * too. */
 static int check_file(const char *real, PyObject *path)
 {
     char module[PATH_MAX];
@@ -277,9 +284,10 @@ static PyObject *load_of_image(const struct file *file, PyObject *path)
     return code;
 }
 
-/* --- functions of the module ------------------------------------------------------------------------------------ */
+/* --- functions of the module ------------------------------------------------------------------ */
 
-/* A path as a str of that type itself; its bytes are put into *bytes. Both are new references; NULL and an exception. */
+/* Returns a path as an exact str; its bytes are put into *bytes. Both are new references; NULL
+ * and an exception. */
 static PyObject *take_path(PyObject *given, PyObject **bytes)
 {
     PyObject *path = PyOS_FSPath(given);
@@ -344,8 +352,8 @@ PyObject *cbx_hook_read_source(PyObject *self, PyObject *given)
     return data;
 }
 
-/* A spec of the given one's name and origin, of a type that no program changes: what is checked is what is loaded. New reference, or NULL and an
- * exception. */
+/* Makes a spec with the given one's name and origin, of a type that no program changes: the
+ * checked spec is the loaded one. New reference, or NULL and an exception. */
 static PyObject *copy_spec(PyObject *spec, PyObject **name, PyObject **origin)
 {
     PyObject *given_name = PyObject_GetAttrString(spec, "name"),
@@ -437,8 +445,8 @@ PyObject *cbx_hook_get_frozen(PyObject *self, PyObject *args)
         return NULL;
     }
     PyObject *code = NULL;
-    if (check_named(name) == 0 &&
-        PyTuple_Size(args) == 1) { /* with data of the caller's, the code would be the caller's */
+    /* With data of the caller, the code would be the caller's. */
+    if (check_named(name) == 0 && PyTuple_Size(args) == 1) {
         code = PyObject_CallFunctionObjArgs(get_frozen, name, NULL);
         cbx_hook_codes_add(code, CBX_HOOK_IMAGE);
     } else if (!PyErr_Occurred()) {

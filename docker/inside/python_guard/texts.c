@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * Texts that libraries evaluate. The analyzer judges those that are constants, and denies what it does not know; this is for what it missed. A
- * text may be put together out of data, as the names of columns are, so what counts is what it calls: each call and each attribute has to
- * stand in a constant of judged code. */
+ * Texts that libraries evaluate. The analyzer judges constant texts, and denies the libraries
+ * that it does not support; this is for the remaining texts. A text may be composed of data,
+ * such as the names of columns, so its calls are checked: each call and each attribute must
+ * occur in a constant of judged code. */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions that get a text from their callers, and where it is: a local variable, or an attribute of one. */
+/* Functions that receive a text from their callers, and its location: a local variable, or an
+ * attribute of one. */
 static const struct {
     const char *file, *function, *variable, *attribute;
 } evaluators[] = {
@@ -29,16 +31,16 @@ static bool ends_with(const char *text, const char *end)
     return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* --- whether a text is judged ------------------------------------------------------------------------ */
+/* --- whether a text is judged ----------------------------------------------------------------- */
 
-/* A text without blanks, and which of its bytes stand in a judged one. */
+/* A text without blanks, and the set of its bytes that occur in a judged one. */
 struct cover {
     char *text;
     bool *covered;
     size_t len;
 };
 
-/* Libraries set blanks as they like. Returns the length; `out` has room for `len` bytes. */
+/* Libraries change blanks. Returns the length; `out` has space for `len` bytes. */
 static size_t without_blanks(const char *text, size_t len, char *out)
 {
     size_t n = 0;
@@ -74,7 +76,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || (c & 0x80) != 0;
 }
 
-/* `and (`, `in (`: a parenthesis behind an operator groups. */
+/* `and (`, `in (`: a parenthesis after an operator groups. */
 static bool is_operator(const char *text, size_t end)
 {
     static const char *const words[] = { "and", "or", "not", "in", "is", "if", "else" };
@@ -88,7 +90,7 @@ static bool is_operator(const char *text, size_t end)
     return false;
 }
 
-/* Whether a call or an attribute begins here. */
+/* True if a call or an attribute begins here. */
 static bool has_power(const struct cover *cover, size_t i)
 {
     const char *text = cover->text;
@@ -123,9 +125,9 @@ static bool is_judged(const char *text, size_t len)
     return judged;
 }
 
-/* --- the texts of callers ----------------------------------------------------------------------------- */
+/* --- the texts of callers --------------------------------------------------------------------- */
 
-/* The text that the function got, when it is one; new reference or NULL. */
+/* Returns the text that the function received, if it is a text; new reference or NULL. */
 static PyObject *text_of(PyFrameObject *frame, size_t evaluator)
 {
     PyObject *locals = cbx_hook_frame_locals(frame);
@@ -143,7 +145,7 @@ static PyObject *text_of(PyFrameObject *frame, size_t evaluator)
     return text;
 }
 
-/* The evaluator that the code is; -1 = none. */
+/* Returns the evaluator of the code; -1 = none. */
 static int find_evaluator(PyObject *code)
 {
     char file[1024], name[64];
@@ -160,7 +162,8 @@ static int find_evaluator(PyObject *code)
     return -1;
 }
 
-/* Whether a function of the image on the way from the program to this frame has the text as a constant: then it is the library's own. */
+/* True if a function of the image between the program and this frame has the text as a constant:
+ * then it is the library's own. */
 static bool is_of_library(PyFrameObject *frame, const char *text)
 {
     PyFrameObject *caller = PyFrame_GetBack(frame);
@@ -178,7 +181,7 @@ static bool is_of_library(PyFrameObject *frame, const char *text)
     return found;
 }
 
-/* Whether the frame evaluates a text of the program that was not judged. */
+/* True if the frame evaluates a text of the program that was not judged. */
 static bool evaluates_unjudged(PyFrameObject *frame)
 {
     PyObject *code = (PyObject *)PyFrame_GetCode(frame);

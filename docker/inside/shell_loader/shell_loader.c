@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A library in the bash of a session (LD_PRELOAD). `source FILE` evaluates a file outside of the image
- * when the SHA-256 of its bytes was accepted, and evaluates the bytes that were hashed: bash reads
- * them from a memory that replaces the file. Whichever way `source` is called, bash takes it from
- * its table of builtins, so the function there is replaced before bash starts. */
-#define OPENSSL_API_COMPAT 0x10101000L /* SHA-256 alone, without the providers of libcrypto */
+ * A library in the bash of a session (LD_PRELOAD). `source FILE` evaluates a file outside of the
+ * image if the SHA-256 of its bytes was accepted, and evaluates the hashed bytes: bash reads
+ * them from a memory that replaces the file. bash finds `source` in its table of builtins for
+ * every form of the call, so the function there is replaced before bash starts. */
+#define OPENSSL_API_COMPAT 0x10101000L /* SHA-256 only, without the providers of libcrypto */
 #include "docker/inside/shell_loader/shell_loader.h"
 
 #include "docker/inside/confine/names.h"
@@ -43,7 +43,7 @@ extern int source_builtin(struct word_list *list);
 enum { FILE_BYTES_MAX = 16 * 1024 * 1024 };
 static const struct cbx_shell_accepted *accepted;
 static uint32_t accepted_max;
-static struct stat cells[CBX_SHELL_CELLS]; /* the memories with the text of cells */
+static struct stat cells[CBX_SHELL_CELLS]; /* memories with the text of cells */
 
 static bool is_accepted(const char *bytes, size_t len)
 {
@@ -71,7 +71,7 @@ static bool is_cell(const struct stat *status)
     return false;
 }
 
-/* No program can write there, and no link there leads to a place that one can. */
+/* No program can write there, and no link there leads to a writable place. */
 static bool is_of_image(const char *path)
 {
     static const char *const folders[] = { "/usr/", "/etc/", "/codebox/" };
@@ -85,7 +85,7 @@ static bool is_of_image(const char *path)
 
 /* --- reading a file that is sourced ----------------------------------------------------------- */
 
-/* A memory with the bytes of this file, when they were accepted; else -1. */
+/* Returns a memory with the bytes of this file, if they were accepted; else -1. */
 static int memory_of(int fd, const struct stat *status)
 {
     int memory = -1;
@@ -111,7 +111,7 @@ static int memory_of(int fd, const struct stat *status)
 static int open_source(const char *path, int flags)
 {
     struct stat status;
-    /* What is no regular file is refused: nothing here waits for another process. */
+    /* A file that is not regular is refused: no call here waits for another process. */
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_NONBLOCK | O_CLOEXEC, 0);
     if (fd < 0 || is_of_image(path) || (fstat(fd, &status) == 0 && is_cell(&status))) {
         return fd;
@@ -126,25 +126,26 @@ static int open_source(const char *path, int flags)
     return memory;
 }
 
-/* The next file that bash opens is the one to be sourced. */
+/* The next file that bash opens is the sourced one. */
 static bool is_sourcing;
 
 /* --- what the guard refuses ------------------------------------------------------------------- */
 
-/* Tells the supervisor of a file that bash may not open. Registers carry the beginning of its path. */
+/* Reports to the supervisor a file that bash may not open. Registers have the beginning of its
+ * path. */
 static void tell_refused(const char *path, int flags)
 {
     uint64_t words[CBX_WORDS];
     int error = errno;
     cbx_words_pack(path, words);
-    /* The seccomp profile reads the argument behind the flags as the mode of a file that is made. */
+    /* The seccomp profile reads the argument after the flags as the mode of a new file. */
     int writes = (flags & (O_CREAT | O_TRUNC)) != 0 ? O_WRONLY : flags & O_ACCMODE;
     syscall(SYS_openat, AT_FDCWD, NULL, writes, words[0], words[1], words[2]);
     errno = error;
 }
 
-/* Replaces that of libc for bash: the supervisor, which decides what is started, may not read this
- * memory. */
+/* Replaces the C library's execve for bash: the supervisor, which decides about starts, may not
+ * read this memory. */
 int execve(const char *path, char *const arguments[], char *const environment[])
 {
     uint64_t words[CBX_WORDS];
@@ -153,7 +154,7 @@ int execve(const char *path, char *const arguments[], char *const environment[])
     return (int)syscall(SYS_execve, path, arguments, environment, words[0], words[1], words[2]);
 }
 
-/* Replaces that of libc for bash. */
+/* Replaces the C library's open for bash. */
 int open(const char *path, int flags, ...)
 {
     va_list arguments;
@@ -175,23 +176,24 @@ static int source_accepted(struct word_list *list)
 {
     is_sourcing = true;
     int status = source_builtin(list);
-    is_sourcing = false; /* it opened no file */
+    is_sourcing = false; /* `source` opened no file */
     return status;
 }
 
 /* --- start ------------------------------------------------------------------------------------ */
 
-/* What the dynamic linker resolves by name for bash. */
+/* The data with which the dynamic linker resolves names for bash. */
 struct symbols {
     const ElfW(Sym) * items;
     const char *names;
-    const ElfW(Rela) * calls; /* through the procedure linkage table, or bound at once */
+    /* relocations through the procedure linkage table, or bound at start */
+    const ElfW(Rela) * calls;
     size_t calls_bytes;
     const ElfW(Rela) * data;
     size_t data_bytes;
 };
 
-/* Called for the program first; returns 1, which ends the iteration. */
+/* The program comes first; returns 1, which ends the iteration. */
 static int find_symbols(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct symbols *symbols = context;
@@ -243,8 +245,8 @@ static bool names_symbol(const struct symbols *symbols, const ElfW(Rela) * list,
     return false;
 }
 
-/* Whether bash calls what this library replaces, under these names. Another build of bash may call `open64`, or a variant of its own of the
- * C library, and would open files that nobody checked. */
+/* True if bash calls the replaced functions by these names. Another build of bash may call
+ * `open64`, or another variant in the C library, and would open files unchecked. */
 static bool is_called(void)
 {
     static const char *const replaced[] = { "open", "execve" };

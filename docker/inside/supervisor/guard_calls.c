@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What a notified call is answered with. Registers decide; a program's threads can change its memory after
- * it was read here. So a path decides only where something else holds, too: where files may be opened,
- * Landlock does (docker/inside/confine/open_places.def, guard_files.c); what a shell starts is started by processes of one thread. */
+ * Decisions about notified calls. Registers decide; a program's threads can change its memory
+ * after it was read here. So a path decides only together with another mechanism: for opening
+ * files, Landlock (docker/inside/confine/open_places.def, guard_files.c); for programs that a
+ * shell starts, the processes have a single thread. */
 #include "docker/inside/supervisor/guard_notifier.h"
 
 #include "docker/inside/confine/guard_report.h"
@@ -32,7 +33,7 @@ bool cbx_guard_read_memory(pid_t pid, uint64_t address, char *out, size_t size)
     snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? pread(fd, out, size - 1, (off_t)address) : -1;
-    /* The text may stand at the end of the last page that there is. */
+    /* The text may be at the end of the last mapped page. */
     size_t part = 4096 - address % 4096;
     if (fd >= 0 && n < 0 && part < size - 1) {
         n = pread(fd, out, part, (off_t)address);
@@ -72,14 +73,15 @@ void cbx_guard_unpack(const struct seccomp_data *data, char *out)
     out[CBX_WORDS_BYTES] = '\0';
 }
 
-/* Lines of shell in a notebook are run by a shell that the kernel of Python starts. */
+/* A shell that the kernel of Python starts runs the lines of shell in a notebook. */
 static bool is_shell_of_lines(const struct cbx_guard_call *call, const char *name)
 {
     return call->listener->kind == CBX_PYTHON_BIT && name != NULL &&
            (strcmp(name, "sh") == 0 || strcmp(name, "bash") == 0);
 }
 
-/* Some programs start others through a shell: tar its compressors. That shell starts what is listed. */
+/* Some programs start others through a shell, such as tar its compressors. That shell starts the
+ * listed programs. */
 static bool is_shell_of_listed(const struct cbx_guard_call *call, const char *name)
 {
     static const char *const callers[] = { "tar" };
@@ -96,8 +98,8 @@ static bool is_shell_of_listed(const struct cbx_guard_call *call, const char *na
     return false;
 }
 
-/* The kernel of Python, which has a list for judged lines of shell, starts programs only while it runs such a line. The processes of lines
- * are other processes, and may go on after the line. */
+/* The kernel of Python, which has a list for judged lines of shell, starts programs only while
+ * it runs such a line. The processes of lines are separate, and may continue after the line. */
 static bool may_use_list(const struct cbx_guard_call *call)
 {
     bool kernel = call->listener->kind == CBX_PYTHON_BIT && is_thread_of(call->pid, cbx_kernel.pid);
@@ -121,7 +123,7 @@ static int decide_program(struct cbx_guard_call *call)
     }
     const char *name = readable ? cbx_program_name(path) : path;
     if (readable && name != NULL && access(path, F_OK) != 0) {
-        call->what[0] = '\0'; /* a program is looked for in each folder of PATH */
+        call->what[0] = '\0'; /* a program is searched for in each folder of PATH */
         return -ENOENT;
     }
     if ((name != NULL && is_listed(name)) || is_shell_of_lines(call, name) ||
@@ -131,15 +133,15 @@ static int decide_program(struct cbx_guard_call *call)
     return -EACCES;
 }
 
-/* Where programs are listed, processes are needed to start them. */
+/* If programs are listed, starting them requires processes. */
 static int decide_process(struct cbx_guard_call *call)
 {
     snprintf(call->what, sizeof(call->what), "a new process");
     return cbx_guard_refuses(call) && !may_use_list(call) ? -EACCES : 0;
 }
 
-/* Where the policy grants hosts, a program connects to the proxy at 127.0.0.1. Nothing else can be reached from there but the program's
- * own processes, as a sandbox has no other network. */
+/* If the policy grants hosts, a program connects to the proxy at 127.0.0.1. From there only the
+ * program's own processes are reachable too, as a sandbox has no other network. */
 static bool is_for_proxy(const struct cbx_guard_call *call)
 {
     int type = (int)call->data->args[1] & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -174,13 +176,14 @@ static bool read_address(const struct cbx_guard_call *call, struct sockaddr_in *
     return readable;
 }
 
-/* Where hosts are granted, sockets of IPv4 exist. Another thread can change an address after it was read here; a sandbox has no route
- * to anything, so what this decides is that the attempt is refused with a report. */
+/* If hosts are granted, IPv4 sockets exist. Another thread can change an address after it was
+ * read here; a sandbox has no route to any other host, so this decision only makes the attempt
+ * fail with a report. */
 static int decide_address(struct cbx_guard_call *call)
 {
     struct sockaddr_in address;
     if (!cbx_guard_refuses(call) || !cbx_guard.proxy) {
-        return 0; /* then there is no socket but of AF_UNIX */
+        return 0; /* then all sockets are of AF_UNIX */
     }
     if (!read_address(call, &address)) {
         snprintf(call->what, sizeof(call->what), "an address that cannot be read");
@@ -200,7 +203,8 @@ static int decide_address(struct cbx_guard_call *call)
     return -EACCES;
 }
 
-/* Whether it is a socket of AF_UNIX: Linux lists those of the network namespace, which the sandbox has one of. */
+/* True for a socket of AF_UNIX: Linux lists the sockets of the network namespace, and a sandbox
+ * has one namespace. */
 static bool is_local_socket(const struct cbx_guard_call *call)
 {
     char path[64], link[64], line[512];
@@ -231,13 +235,13 @@ static int decide_listener(struct cbx_guard_call *call)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-/* Threads of the caller's own process. */
+/* True for threads of the caller's own process. */
 static bool is_own(const struct cbx_guard_call *call, pid_t target)
 {
     return is_thread_of(target, call->pid);
 }
 
-/* The supervisor, and the kernel where it is another program than the one that calls. */
+/* True for the supervisor, and for the kernel if the calling program is another one. */
 static bool is_ours(const struct cbx_guard_call *call, pid_t target)
 {
     bool apart = (call->listener->kind & (CBX_SHELL_BIT | CBX_NATIVE_BIT)) != 0;
@@ -264,7 +268,7 @@ static int decide_signal(struct cbx_guard_call *call)
     pid_t target = (pid_t)call->data->args[0];
     bool three = call->row->number == SYS_tgkill || call->row->number == SYS_rt_tgsigqueueinfo;
     if ((int)call->data->args[three ? 2 : 1] == 0) {
-        return 0; /* only asks whether there is such a process */
+        return 0; /* signal 0 only tests whether the process exists */
     }
     if (target < -1) {
         return is_ours(call, -target) ? decide_target(call, -target, false, false) : 0;
@@ -272,7 +276,7 @@ static int decide_signal(struct cbx_guard_call *call)
     return decide_target(call, target, target == 0, target == -1);
 }
 
-/* `group` and `user` are what `which` is for them. */
+/* `group` and `user` are the values of `which` for them. */
 static int decide_which(struct cbx_guard_call *call, int group, int user)
 {
     int which = (int)call->data->args[0];
@@ -280,8 +284,8 @@ static int decide_which(struct cbx_guard_call *call, int group, int user)
     return decide_target(call, who, who == 0 || which == group, which == user);
 }
 
-/* Linux sends signals to the receiver that a descriptor has. Where it stands in memory, another thread can change it after it was read here,
- * so it is not read. */
+/* Linux sends signals to the receiver of a descriptor. If the receiver is in memory, another
+ * thread can change it after it was read here, so it is not read. */
 static int decide_receiver(struct cbx_guard_call *call)
 {
     pid_t receiver = (pid_t)call->data->args[2];
@@ -294,7 +298,8 @@ static int decide_receiver(struct cbx_guard_call *call)
 
 /* --- reports of the kernel -------------------------------------------------------------------- */
 
-/* Rows that the audit hook of Python enforces; all others are noted where the supervisor itself refuses. */
+/* Rows that the audit hook of Python enforces; the supervisor notes all others where it refuses
+ * them itself. */
 enum {
     REPORTED = 1 << CBX_GUARD_READ | 1 << CBX_GUARD_WRITE | 1 << CBX_GUARD_NATIVE |
                1 << CBX_GUARD_UNPICKLE | 1 << CBX_GUARD_REFLECT | 1 << CBX_GUARD_IMPORT |
@@ -355,7 +360,7 @@ static int decide_report(struct cbx_guard_call *call)
 static int decide(struct cbx_guard_call *call)
 {
     const uint64_t *args = (const uint64_t *)call->data->args;
-    enum { IO_GROUP = 2, IO_USER = 3 }; /* of ioprio_set(2) */
+    enum { IO_GROUP = 2, IO_USER = 3 }; /* values of ioprio_set(2) */
     switch (call->row->argument) {
     case CBX_CALL_PROGRAM:
         return decide_program(call);
@@ -409,7 +414,7 @@ int cbx_guard_decide(struct cbx_listener *listener, const struct seccomp_notif *
     call.refusal = call.row->refusal;
     if (listener->starts) {
         listener->starts = call.row->argument != CBX_CALL_PROGRAM;
-        return 0; /* until the program runs, the code that starts it is ours */
+        return 0; /* before the program runs, the code that starts it is trusted */
     }
     int error = decide(&call);
     if (error < 0 && call.what[0] != '\0' && cbx_guard_refuses(&call)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Notified calls whose arguments are paths. Landlock decides which files can be opened and changed
- * (docker/inside/confine/open_places.def), and reports nothing; what is decided here is that an attempt is reported, and that
- * the environment and the memory of processes are not read by their paths in /proc. */
+ * Notified calls whose arguments are paths. Landlock decides which files can be opened and
+ * changed (docker/inside/confine/open_places.def), and reports nothing; this file reports an
+ * attempt, and refuses reading the environment and the memory of processes by their paths in
+ * /proc. */
 #include "docker/inside/supervisor/guard_notifier.h"
 
 #include "docker/inside/confine/names.h"
@@ -18,15 +19,15 @@
 
 enum { NONE = -1 };
 
-/* Where the registers have a path and the folder that it is relative to. */
+/* The argument numbers of a path and of the folder that it is relative to. */
 struct operand {
-    signed char folder, path; /* numbers of arguments; folder NONE: the working directory */
+    signed char folder, path; /* argument numbers; folder NONE: the working directory */
     bool writes;
 };
 static const struct {
-    struct operand operands[2]; /* path NONE: there is no such operand */
-    signed char
-        text; /* the argument with the text of a symbolic link, or NONE; the last operand is the link */
+    struct operand operands[2]; /* path NONE: no such operand */
+    /* argument with the text of a symbolic link, or NONE; the last operand is the link */
+    signed char text;
 } paths_of[] = {
     [CBX_CALL_OPENED] = { { { NONE, 0, false }, { NONE, NONE, false } }, NONE },
     [CBX_CALL_OPENED_AT] = { { { 0, 1, false }, { NONE, NONE, false } }, NONE },
@@ -40,7 +41,8 @@ static const struct {
     [CBX_CALL_SYMLINKED_AT] = { { { 1, 2, true }, { NONE, NONE, false } }, 0 },
 };
 
-/* Names of the calling process itself, which mean the supervisor when the supervisor opens them. The rest of the path follows. */
+/* Names of the calling process itself, which would name the supervisor when the supervisor opens
+ * them. The rest of the path follows. */
 static const struct {
     const char *name, *of_process;
 } own_names[] = {
@@ -48,7 +50,8 @@ static const struct {
     { "/dev/stdin", "/fd/0" }, { "/dev/stdout", "/fd/1" },  { "/dev/stderr", "/fd/2" },
 };
 
-/* The path as the supervisor can open it; false when the folder that it is relative to is not known. */
+/* Writes the path as the supervisor can open it; false if the folder that it is relative to is
+ * not known. */
 static bool join(const struct cbx_guard_call *call, int folder, const char *path, char *out,
                  size_t size)
 {
@@ -75,8 +78,8 @@ static bool join(const struct cbx_guard_call *call, int folder, const char *path
     return true;
 }
 
-/* The file that is meant, without links. *exists: false when it does not exist, and `out` is its folder. Returns false when neither is known,
- * or it is no file with a path (a pipe). */
+/* Resolves the file without links. *exists: false if it does not exist, and `out` is its folder.
+ * Returns false if neither is known, or it is no file with a path (a pipe). */
 static bool resolve(const struct cbx_guard_call *call, int folder, const char *path, char *out,
                     bool *exists)
 {
@@ -146,12 +149,12 @@ static int decide_operand(struct cbx_guard_call *call, const struct operand *ope
     char path[PATH_MAX];
     uint64_t address = call->data->args[(int)operand->path];
     int folder = operand->folder == NONE ? AT_FDCWD : (int)call->data->args[(int)operand->folder];
-    if (address == 0 &&
-        is_opened(call)) { /* the shell's library says what was refused to the shell */
+    if (address == 0 && is_opened(call)) { /* the shell's library reports the shell's refusals */
         cbx_guard_unpack(call->data, path);
         return refuse_path(call, writes, path);
     }
-    /* utimensat(2) of a descriptor has no path. The memory of the shell itself cannot be read: Landlock decides. */
+    /* utimensat(2) of a descriptor has no path. The memory of the shell itself cannot be read:
+     * Landlock decides. */
     if (address == 0 || !cbx_guard_read_memory(call->pid, address, path, sizeof(path))) {
         return 0;
     }
@@ -165,7 +168,7 @@ static int decide_operand(struct cbx_guard_call *call, const struct operand *ope
 int cbx_guard_decide_paths(struct cbx_guard_call *call)
 {
     if ((cbx_guard.refused & (1 << CBX_GUARD_READ | 1 << CBX_GUARD_WRITE)) == 0) {
-        return 0; /* the kernel starts */
+        return 0; /* the kernel is starting */
     }
     uint64_t flags =
         is_opened(call) ? call->data->args[paths_of[call->row->argument].operands[0].path + 1] : 0;

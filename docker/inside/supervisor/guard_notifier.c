@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The guard: filters of the kernel and its programs whose notifications (seccomp_unotify(2)) the supervisor
- * answers. What the policy denies fails with an error and is reported; all else continues. The filter of
- * the container, whose errors come first, stays below. This file has the listeners and the reports; what is
- * refused is decided in guard_calls.c. */
+ * The guard: filters of the kernel and its programs whose notifications (seccomp_unotify(2)) the
+ * supervisor answers. A denied call fails with an error and is reported; all other calls
+ * continue. The filter of the container, whose errors take precedence, also stays in effect.
+ * This file has the listeners and the reports; guard_calls.c decides. */
 #include "docker/inside/supervisor/guard_notifier.h"
 
 #include <errno.h>
@@ -21,12 +21,13 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1ul
 #endif
 
-enum { SERVED_MAX = 64, KEPT_MAX = 16 /* texts that are told apart in a run */ };
+enum { SERVED_MAX = 64, KEPT_MAX = 16 /* number of different texts per run */ };
 
 struct cbx_guard_state cbx_guard = { .channel = -1 };
 
-/* What was refused in a run: texts that differ, KEPT_MAX and the first of each row of policies/guard/guard.def, and for each row one entry for all
- * others. So a flood of refusals of one row hides no refusal of another. */
+/* The refusals in a run: KEPT_MAX different texts and the first of each row of
+ * policies/guard/guard.def, and for each row one entry for all others. So a flood of refusals of
+ * one row hides no refusal of another. */
 static struct {
     struct entry {
         uint32_t refusal, count;
@@ -73,14 +74,14 @@ void cbx_guard_close(void)
     cbx_guard.line_thread = 0;
 }
 
-/* Linux then runs the supervisor on the processor of the caller at once. Without it a notification takes
- * about seven times as long. */
+/* Linux then runs the supervisor on the caller's processor at once. Without it a notification
+ * takes about seven times as long. */
 static void prefer_caller(int listener)
 {
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 }
 
-/* The oldest listener goes when there are too many: what its programs ask for then fails. */
+/* The oldest listener is closed if there are too many: notified calls of its programs then fail. */
 static void take_listener(unsigned kind, int fd)
 {
     if (fd < 0) {
@@ -116,7 +117,7 @@ static void report_refusal(struct entry *entry)
     cbx_report_frame(CBX_FRAME_BLOCKED, &head, sizeof(head), entry->what, strlen(entry->what));
 }
 
-/* The entry of this refusal; a new one has count 0. */
+/* Returns the entry of this refusal; a new one has count 0. */
 static struct entry *find_entry(uint32_t refusal, const char *what)
 {
     bool first = true;
@@ -189,7 +190,7 @@ void cbx_guard_set(const struct cbx_frame_run *run, const char *programs)
     }
 }
 
-/* The entries of texts, then those of rows. */
+/* Returns the entries of texts, then those of rows. */
 static struct entry *entry_at(int i)
 {
     return i < refusals.count ? &refusals.entries[i] : &refusals.others[i - refusals.count];
@@ -247,16 +248,16 @@ static void answer_call(struct cbx_listener *listener, const struct seccomp_noti
     ioctl(listener->fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-/* False when every process with the filter has ended. */
+/* False after every process with the filter has ended. */
 static bool serve_listener(struct cbx_listener *listener)
 {
     for (int i = 0; i < SERVED_MAX; i++) {
-        /* The kernel of a newer Linux may know a larger struct. */
+        /* A newer Linux may have a larger struct. */
         union {
             struct seccomp_notif call;
             char bytes[512];
         } received;
-        memset(&received, 0, sizeof(received)); /* Linux refuses anything else */
+        memset(&received, 0, sizeof(received)); /* Linux refuses other contents */
         struct pollfd waiting = { .fd = listener->fd, .events = POLLIN };
         if (poll(&waiting, 1, 0) <= 0 || (waiting.revents & POLLIN) == 0) {
             return (waiting.revents & (POLLHUP | POLLERR)) == 0;
@@ -277,7 +278,8 @@ void cbx_guard_serve(void)
     }
     if (cbx_guard.channel >= 0 && kind < 0) {
         cbx_close(
-            &cbx_guard.channel); /* the kernel has its filter, and starts no programs by itself */
+            /* the kernel has its filter, and starts no programs by itself */
+            &cbx_guard.channel);
     }
     for (int i = listener_count - 1; i >= 0; i--) {
         if (!serve_listener(&listeners[i])) {

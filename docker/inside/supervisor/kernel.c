@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The command of each kernel. The container's command names a row. */
+/* The command of each kernel. The container's command selects a row. */
 static const struct {
     const char *name;
     const char *const argv[8];
@@ -36,8 +36,8 @@ bool cbx_kernel_select(const char *name)
     return cbx_kernel.argv != NULL;
 }
 
-/* The kernel is the first victim when memory runs out, so that the supervisor is left to report it.
- */
+/* The kernel is the first victim when memory runs out, so that the supervisor survives to report
+ * it. */
 static void offer_to_oom(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -47,8 +47,8 @@ static void offer_to_oom(void)
     }
 }
 
-/* The program whose filter the kernel itself gets; 0 = the command kernel, which gives filters to the programs
- * that it starts. */
+/* Returns the kind of filter of the kernel itself; 0 = the command kernel, which installs
+ * filters in the programs that it starts. */
 static unsigned kind_of_kernel(void)
 {
     return strcmp(cbx_kernel.argv[0], "/codebox/command-kernel") == 0 ? 0
@@ -56,7 +56,7 @@ static unsigned kind_of_kernel(void)
                                                                       : CBX_NODE_BIT;
 }
 
-/* Where Linux has no Landlock, files are protected by the container alone. */
+/* Without Landlock, only the container protects files. */
 static void confine(void)
 {
     size_t count;
@@ -85,7 +85,7 @@ static void exec_kernel(const int control[2], const int out[2], const int err[2]
     dup2(passed, CBX_FRAME_GUARD_FD);
     close_range(CBX_FRAME_GUARD_FD + 1, ~0u, 0);
     setsid();
-    setpriority(PRIO_PROCESS, 0, 10); /* the supervisor is scheduled before whatever it forks */
+    setpriority(PRIO_PROCESS, 0, 10); /* the supervisor is scheduled before its children */
     confine();
     if (kind_of_kernel() != 0) {
         cbx_filter_install(kind_of_kernel(), CBX_FRAME_GUARD_FD);
@@ -98,7 +98,7 @@ static void exec_kernel(const int control[2], const int out[2], const int err[2]
 void cbx_kernel_start(void)
 {
     int control[2], out[2], err[2], guard, input, yes = 1;
-    /* Linux tells the kernel which process sent what it receives (docker/inside/python_guard/inbox.c). */
+    /* Linux gives the kernel the sender of received bytes (docker/inside/python_guard/inbox.c). */
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0 ||
         setsockopt(control[1], SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0 ||
         pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {

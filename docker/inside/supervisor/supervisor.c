@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * PID 1 of every sandbox. Starts the kernel, relays frames between kernel and host, enforces
- * deadlines and caps, kills programs that do not end, reaps processes. Static, no library but libc.
- * All frames of the kernel are hostile: the program shares its process.
+ * deadlines and caps, kills programs that do not end, reaps processes. Static, with only the C
+ * library. All frames of the kernel are hostile: the program shares its process.
  *
- * A host may die and another one take over: the log of a run is stored (supervisor_report.c), and the sandbox
- * runs until the lease of the last host expires. Only file operations block here, so deadlines hold
- * whatever host and program do. */
+ * A host may die and another one take over: the log of a run is stored (supervisor_report.c),
+ * and the sandbox runs until the lease of the last host expires. Only file operations block
+ * here, so deadlines hold for any behaviour of host and program. */
 #include "docker/inside/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -23,14 +23,14 @@
 
 enum {
     FIRST_LEASE_MS = 60000, /* until a host attaches */
-    /* A program that prints line by line would wake every process between here and the client for
-     * each line. So output is read at most once a millisecond, after a burst of reads without
-     * delay; what accumulates meanwhile is one read and one frame. A read of BULK_BYTES is no
-     * burden. */
+    /* A program that prints line by line would wake every process between here and the client
+     * for each line. So output is read at most once a millisecond, after a burst of reads
+     * without delay; the output that accumulates meanwhile is one read and one frame. A read of
+     * BULK_BYTES costs little. */
     READ_BURST = 16,
     BULK_BYTES = 32 * 1024,
-    INPUT_FD = 6,  /* the descriptor of the standard input among those that are polled */
-    GUARD_FDS = 7, /* descriptors that are polled before those of the guard */
+    INPUT_FD = 6,  /* index of the standard input among the polled descriptors */
+    GUARD_FDS = 7, /* number of polled descriptors before those of the guard */
 };
 
 static struct {
@@ -40,9 +40,9 @@ static struct {
     bool has_key;
     uint8_t tag[CBX_FRAME_TAG_MAX];
     size_t tag_len;
-    int64_t lease_ms; /* when it ends */
-    int64_t paced_ms; /* when READ_BURST reads without delay are available again */
-    size_t received;  /* bytes of output in this turn */
+    int64_t lease_ms; /* end of the lease */
+    int64_t paced_ms; /* time when READ_BURST reads without delay are available again */
+    size_t received;  /* bytes of output in this iteration */
 } s;
 
 /* --- frames ----------------------------------------------------------------------------------- */
@@ -103,8 +103,9 @@ static void renew_lease(const uint8_t *payload)
     uint32_t lease_ms;
     memcpy(&lease_ms, payload, sizeof(lease_ms));
     if (lease_ms == 0) {
-        cbx_die(); /* at once: the next host's frames may follow, and it must not find a discarded
-                      sandbox */
+        /* at once: the next host's frames may follow, and it must not attach to a discarded
+         * sandbox */
+        cbx_die();
     }
     s.lease_ms = cbx_now_ms() + lease_ms;
 }
@@ -207,8 +208,8 @@ static bool read_kernel(void)
     return cbx_inbox_take(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
 }
 
-/* The first bytes of the stream are the key. Where the key stands again, a new host begins:
- * complete frames before it count, an incomplete one is dropped. */
+/* The first bytes of the stream are the key. At a second occurrence of the key, a new host
+ * begins: complete frames before it are valid, an incomplete one is dropped. */
 static bool read_host(void)
 {
     struct cbx_inbox *in = &s.host;
@@ -259,7 +260,7 @@ static void reap(void)
     }
 }
 
-/* Output accumulates in the pipes and the channel and is not read yet. */
+/* True while output accumulates in the pipes and the channel and is not read yet. */
 static bool is_gathering(int64_t now)
 {
     return s.paced_ms - now > READ_BURST;
@@ -273,8 +274,8 @@ static int time_left(void)
     return left < 0 ? 0 : left > 1000000 ? 1000000 : (int)left;
 }
 
-/* Deadlines are checked first, so that a flood of bytes cannot delay them. The lease is the exception: a sandbox that was paused may find
- * its renewals unread. */
+/* Deadlines are checked first, so that a flood of bytes cannot delay them. The lease is the
+ * exception: after a pause of the sandbox, renewals may be unread. */
 static bool check_deadlines(void)
 {
     int64_t now = cbx_now_ms();
@@ -293,12 +294,12 @@ static void take_control(short revents)
         cbx_run_protocol_broken();
     } else {
         cbx_close(
-            &cbx_kernel
-                 .control); /* it closed the channel or died: SIGCHLD or the deadline follows */
+            /* it closed the channel or died: SIGCHLD or the deadline follows */
+            &cbx_kernel.control);
     }
 }
 
-/* Reads what the kernel and its programs wrote, unless output is to accumulate. */
+/* Reads the output of the kernel and its programs, unless it should accumulate. */
 static void take_output(short control)
 {
     int64_t now = cbx_now_ms();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The files that the kernel may load as code. A kernel that is started anew receives all of them, as
- * they are still in the workspace. */
+ * The files that the kernel may load as code. A restarted kernel receives all of them, as they
+ * are still in the workspace. */
 #include "docker/inside/supervisor/supervisor.h"
 
 struct cbx_hash_set cbx_accepted;

@@ -51,7 +51,7 @@ static int open_beneath(int folder, const char *path, uint64_t flags, uint64_t m
     return (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
 }
 
-/* The path of a request as a string, "." when it is empty; false when it is invalid. */
+/* Reads the path of a request as a string, "." if it is empty; false if it is invalid. */
 static bool read_path(const uint8_t *p, size_t len, char out[CBX_FRAME_PATH_MAX + 1])
 {
     if (len > CBX_FRAME_PATH_MAX || memchr(p, '\0', len) != NULL) {
@@ -116,7 +116,8 @@ static int write_file(int fd, const uint8_t *p, size_t len)
     return 0;
 }
 
-/* The latest change of a file that was put, as its file system has it: in steps of some milliseconds, or finer (Linux 6.13). */
+/* The latest change of a put file, in the resolution of its file system: steps of some
+ * milliseconds, or finer (Linux 6.13). */
 static struct timespec last_put;
 
 static bool is_later(const struct timespec *a, const struct timespec *b)
@@ -164,7 +165,7 @@ void cbx_file_put(const uint8_t *payload, size_t len)
     answer(code, NULL, 0);
 }
 
-/* The bytes of a regular file of at most `most`; the caller frees *out. */
+/* Reads a regular file of at most `most` bytes; the caller frees *out. */
 static int read_file(int fd, uint32_t most, uint8_t **out, size_t *out_len)
 {
     struct stat status;
@@ -272,7 +273,7 @@ void cbx_file_list(const uint8_t *payload, size_t len)
 }
 
 /* Recursion is bounded by DEPTH_MAX. The program may replace a folder by a link at any moment:
- * opening follows none, and unlinkat neither. */
+ * opening follows no link, and unlinkat neither. */
 static int remove_at(int folder, const char *name, int depth)
 {
     if (unlinkat(folder, name, 0) == 0) {
@@ -388,7 +389,7 @@ static void walk_folder(struct walk *w, int folder, size_t prefix, int depth)
 
 void cbx_file_note_begin(struct timespec *out)
 {
-    enum { TRIES = 100 }; /* a clock that was set back does not hold a run up */
+    enum { TRIES = 100 }; /* a clock that was set back does not delay a run */
     struct timespec pause = { .tv_nsec = 1000000 };
     clock_gettime(CLOCK_REALTIME_COARSE, out);
     for (int i = 0; i < TRIES && !is_later(out, &last_put); i++) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The standard input of programs: one pipe for each kernel, whose reading end is the kernel's descriptor 0, which everything that it
- * starts inherits. Each run has its own input in it: Linux opens a pipe for writing once more through /proc, and a pipe that nobody
- * writes to is at its end. So a run without an input finds the end at once, no kernel has to exchange its descriptor between runs, and
- * what a program of the run before still reads has ended with it. Nothing here blocks: what the pipe does not take waits, up to
- * CBX_FRAME_FEED_WINDOW bytes, and the host sends no more before it is told (FED). */
+ * The standard input of programs: one pipe for each kernel, whose reading end is the kernel's
+ * descriptor 0, inherited by all its children. Each run has a separate input in the pipe: Linux
+ * can open a pipe for writing again through /proc, and a pipe without a writer is at its end. So
+ * a run without an input finds the end at once, no kernel has to exchange its descriptor between
+ * runs, and the input of a program that remains from the previous run has ended. No call blocks
+ * here: bytes that do not fit the pipe are queued, up to CBX_FRAME_FEED_WINDOW bytes, and the
+ * host sends no more until FED. */
 #include "docker/inside/supervisor/supervisor.h"
 
 #include <errno.h>
@@ -15,21 +17,23 @@
 
 enum {
     TELL_BYTES = CBX_FRAME_FEED_WINDOW / 4,
-    DROP_MAX = 4 * 1024 * 1024, /* read of a pipe at most, which a program may fill meanwhile */
+    /* maximum read from a pipe, which a program may fill meanwhile */
+    DROP_MAX = 4 * 1024 * 1024,
 };
 
 static struct {
     int own;                  /* a reading end of the supervisor, non-blocking; -1 = no kernel */
     int writing;              /* -1 = the input is at its end, or no run has one */
     struct cbx_bytes waiting; /* bytes of the run, */
-    size_t written;           /* of which so many are in the pipe */
-    bool takes;               /* a run with an input was submitted and has not ended */
-    bool ended, cut;          /* the host sends no more of it; it lost the rest */
-    uint64_t fed, told;       /* bytes of this host that wait no more, as FED has it */
-    size_t earlier;           /* bytes that wait and came from an earlier host */
+    size_t written;           /* number of them that are in the pipe */
+    bool takes;               /* true after a run with an input was submitted, until it ends */
+    bool ended, cut;          /* the host sends no more of it; the host lost the rest */
+    uint64_t fed, told;       /* bytes of this host that left the queue, as reported by FED */
+    size_t earlier;           /* queued bytes from an earlier host */
 } in = { .own = -1, .writing = -1 };
 
-/* The same pipe, as an open file of its own: flags that a program sets on its descriptor are not those of this one. */
+/* Opens the same pipe as a separate open file: flags that a program sets on its descriptor do
+ * not affect it. */
 static int reopen(int fd, int flags)
 {
     char path[32];
@@ -44,7 +48,7 @@ void cbx_input_open(int *theirs)
     if (pipe2(ends, O_CLOEXEC) < 0) {
         cbx_die();
     }
-    in.own = reopen(ends[0], O_RDONLY); /* where that fails, runs with an input are refused */
+    in.own = reopen(ends[0], O_RDONLY); /* on failure, runs with an input are refused */
     close(ends[1]);
     *theirs = ends[0];
 }
@@ -70,7 +74,7 @@ static void tell(uint64_t least)
     }
 }
 
-/* So many bytes wait no more. */
+/* Counts bytes that left the queue. */
 static void count_fed(size_t bytes)
 {
     size_t earlier = bytes < in.earlier ? bytes : in.earlier;
@@ -110,7 +114,7 @@ void cbx_input_flush(void)
     tell(TELL_BYTES);
 }
 
-/* What is in the pipe was for a run that has ended. */
+/* The bytes in the pipe were for a run that has ended. */
 static void drop_unread(void)
 {
     static uint8_t chunk[CBX_CHUNK_BYTES];
@@ -156,7 +160,7 @@ void cbx_input_take(uint8_t type, const uint8_t *payload, size_t len)
         in.ended = true;
     } else if (in.takes && !in.ended) {
         if (waiting() + len > CBX_FRAME_FEED_WINDOW) {
-            cbx_die(); /* the host breaks the protocol */
+            cbx_die(); /* the host violates the protocol */
         }
         cbx_bytes_add(&in.waiting, payload, len);
     } else { /* the run ended meanwhile */
@@ -191,7 +195,7 @@ bool cbx_input_is_awaited(void)
 
 void cbx_input_reset(void)
 {
-    if (in.takes && !in.ended) { /* the rest was to come from the earlier host */
+    if (in.takes && !in.ended) { /* the earlier host was to send the rest */
         in.ended = in.cut = true;
     }
     in.earlier = waiting();

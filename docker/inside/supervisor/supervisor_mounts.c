@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Folders of the host. The engine mounts them, and the host compares what is reported here, before a program runs, with
- * the folders that it opened. */
+ * Folders of the host. The engine mounts them, and the host compares this report, before a
+ * program runs, with the folders that it opened. */
 #include "docker/inside/confine/open_places.h"
 #include "docker/inside/supervisor/supervisor.h"
 
@@ -17,7 +17,7 @@ void cbx_folders_read(void)
     }
 }
 
-/* Is the folder the root of a mount? */
+/* True if the folder is the root of a mount. */
 static bool is_mounted(int fd)
 {
     struct statx status = { 0 };

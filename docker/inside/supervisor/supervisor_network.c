@@ -11,20 +11,21 @@
 #include <unistd.h>
 
 enum {
-    /* A program that connects again and again costs frames, which a host that is slow does not read. */
+    /* A program that connects repeatedly costs frames, which a slow host does not read. */
     WAITING_MAX = 8 * 1024 * 1024,
 };
 
 static int listener = -1;
 static uint32_t last_number;
 
-/* Connections beyond CBX_CONNECTIONS_MAX, which no frame is about: each is answered with a refusal once its request arrives. A
- * socket that were closed before would reset the connection, and the program might never read the answer. */
+/* Connections beyond CBX_CONNECTIONS_MAX, which have no frames: each receives a refusal after
+ * its request has arrived. Closing the socket earlier would reset the connection, and the
+ * program might never read the refusal. */
 static struct {
     int fd; /* 0 = free; descriptor 0 is the kernel's */
     bool answered;
 } refused[CBX_NETWORK_REFUSED_MAX];
-static int oldest; /* of a full table: gives its place to the next one */
+static int oldest; /* of a full table: the next connection replaces it */
 
 bool cbx_network_open(void)
 {
@@ -77,7 +78,7 @@ static void keep_refused(int fd)
     refused[slot].fd = fd;
 }
 
-/* The program's request has arrived, or the end of it. What it says does not matter. */
+/* The program's request, or its end, has arrived. Its contents do not matter. */
 static void answer_refused(int slot)
 {
     char request[4096], text[160], answer[512];

@@ -13,24 +13,25 @@ enum { ASIDE_BYTES = 4 * 1024 * 1024, HEADS_BYTES = 1024 * 1024 };
 
 static struct {
     struct cbx_bytes log;
-    size_t sent;           /* of the log */
-    size_t boundary;       /* end of the frame that `sent` is in, or equal to it between frames */
-    size_t last;           /* where the log's last frame begins */
+    size_t sent;     /* bytes of the log that were sent */
+    size_t boundary; /* end of the frame that contains `sent`, or equal to it between frames */
+    size_t last;     /* start of the log's last frame */
     bool following, again; /* again: restart at the beginning after the current frame */
     struct cbx_bytes replies;
     size_t replied;
     uint64_t head_left, tail_max, files_left, written[2];
-    struct cbx_bytes tail; /* frames that came after the head was full */
-    uint64_t tail_text;    /* its bytes of output */
+    struct cbx_bytes tail; /* frames after the head was full */
+    uint64_t tail_text;    /* bytes of output in it */
     uint64_t tail_frames;  /* the same with the heads of the frames */
     uint64_t omitted;
-    int aside;            /* frames that count against no limit of the run, */
+    int aside;            /* frames that do not count towards the run's limits, */
     uint64_t aside_bytes; /* and their bytes */
     bool cut, files_cut;
     struct cbx_bytes late; /* LATE frames, for the next run */
-    size_t late_last;      /* where the last one begins */
+    size_t late_last;      /* start of the last one */
     uint64_t late_omitted;
-    bool has_begun; /* the first run has begun, so output between runs is a program's */
+    /* true after the start of the first run: output between runs is a program's */
+    bool has_begun;
 } r;
 
 static size_t frame_bytes(const uint8_t *at)
@@ -47,7 +48,7 @@ static void log_frame(uint8_t type, const void *a, size_t a_len, const void *b, 
 }
 
 /* A program that prints single characters would cost six times its output: output is appended to
- * the last frame when that is of the same stream and no byte of it has been sent. */
+ * the last frame if that is of the same stream and no byte of it has been sent. */
 static void log_output(uint8_t type, const uint8_t *bytes, size_t len)
 {
     uint32_t have;
@@ -64,7 +65,7 @@ static void log_output(uint8_t type, const uint8_t *bytes, size_t len)
     memcpy(r.log.p + r.last + 1, &have, sizeof(have));
 }
 
-/* A frame that was sent in part is sent to its end, so that the host can parse what follows. */
+/* A partly sent frame is completed, so that the host can parse the following frames. */
 static void keep_rest(void)
 {
     struct cbx_bytes replies = { 0 };
@@ -118,7 +119,7 @@ void cbx_report_late(uint8_t type, const uint8_t *bytes, size_t len)
     cbx_bytes_add(&r.late, bytes, fits);
 }
 
-/* The log of a run begins with the late output of the run before. */
+/* The log of a run begins with the late output of the previous run. */
 static void log_late(void)
 {
     for (size_t at = 0; at < r.late.len; at += frame_bytes(r.late.p + at)) {
@@ -187,7 +188,7 @@ static void keep_tail(uint8_t type, const uint8_t *bytes, size_t len)
         r.tail_text += len;
         r.tail_frames += CBX_FRAME_HEAD_BYTES + len;
     }
-    /* Rarely, as trimming costs time in proportion to the tail. Heads count, as a frame may hold
+    /* Rarely, as trimming costs time in proportion to the tail. Heads count, as a frame may have
      * one byte; other frames do not, as they stay and would cause a trim for each line. */
     if (r.tail_text > 2 * r.tail_max + JOIN_BYTES || r.tail_frames > 8 * r.tail_max + HEADS_BYTES) {
         trim_tail(r.tail_max);
@@ -295,7 +296,7 @@ size_t cbx_reply_waiting(void)
     return r.replies.len - r.replied;
 }
 
-/* -1 = the host is gone, 0 = it accepts nothing now */
+/* -1 = the host has disconnected, 0 = it accepts no bytes now */
 static ssize_t write_some(const uint8_t *p, size_t len)
 {
     ssize_t n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The state machine of a run: from the host's RUN to DONE, whatever kernel, program and deadlines
- * do meanwhile. */
+ * The state machine of a run: from the host's RUN to DONE, for any behaviour of kernel, program
+ * and deadlines. */
 #include "docker/inside/confine/filter.h"
 #include "docker/inside/supervisor/supervisor.h"
 
@@ -12,16 +12,17 @@
 #include <unistd.h>
 
 enum {
-    GRACE_MS = 400,  /* from telling a program to end until it is killed */
-    SIGNAL_MS = 30,  /* from INTERRUPT to the kernel until SIGINT to its process group, */
-    INPUT_MS = 150,  /* and from that until a program that still reads finds the end of its input */
-    SETTLE_MS = 150, /* how long a kernel is observed that reported its end after the limit, */
-    SETTLE_CHECKS = 4, /* and how often while it still runs */
+    GRACE_MS = 400, /* from the request to end until a program is killed */
+    SIGNAL_MS = 30, /* from INTERRUPT to the kernel until SIGINT to its process group, */
+    /* and from that until a program that still reads gets the end of its input */
+    INPUT_MS = 150,
+    SETTLE_MS = 150,   /* time of observing a kernel that reported its end after the limit, */
+    SETTLE_CHECKS = 4, /* and number of checks while it still runs */
     CPU_TICK_MS = 100,
-    CROWD = 32, /* processes; that many are killed at once, as each one told to end would use the
-                   time left */
+    /* processes; that many are killed at once, as stopping each one would use the remaining time */
+    CROWD = 32,
     KERNEL_START_MS = 20000,
-    REST_BYTES = 1024 * 1024, /* what is read of a pipe at most when its run ends */
+    REST_BYTES = 1024 * 1024, /* maximum read from a pipe at the end of its run */
 };
 
 struct cbx_run cbx_run;
@@ -49,7 +50,7 @@ static size_t drain(int *fd, uint8_t type, size_t most)
         }
         if (cbx_run_is_active()) {
             cbx_report_output(type, chunk, (size_t)n);
-        } else if (cbx_kernel.ready) { /* else a kernel that starts wrote it */
+        } else if (cbx_kernel.ready) { /* else a starting kernel wrote it */
             cbx_report_late(type, chunk, (size_t)n);
         }
         total += (size_t)n;
@@ -107,7 +108,7 @@ static void refuse(const char *reason)
     finish(CBX_DONE_ENDED, 1, 0);
 }
 
-/* What the policy refuses and nothing enforces here. */
+/* Refuses a run if its policy requires a refusal that nothing enforces here. */
 static void refuse_unguarded(uint32_t refused)
 {
     static const char *const names[] = {
@@ -146,7 +147,7 @@ static void begin(const uint8_t *payload, size_t len)
         refuse("the sandbox cannot pass on the standard input");
         return;
     }
-    /* What threads of earlier runs wrote is not output of this run. */
+    /* Output of threads of earlier runs is not output of this run. */
     cbx_run_drain(REST_BYTES);
     cbx_run.oom_kills = cbx_count_oom_kills();
     cbx_run.began_cpu_ms = cbx_cpu_ms();
@@ -156,7 +157,7 @@ static void begin(const uint8_t *payload, size_t len)
     cbx_run.phase = CBX_PHASE_RUNNING;
     size_t programs = sizeof(struct cbx_frame_run) + accept_bytes(&cbx_run.request);
     size_t program = programs + cbx_run.request.programs_bytes;
-    /* The kernel is ready: its own start is over. */
+    /* The kernel is ready: its start-up has ended. */
     cbx_guard_set(&cbx_run.request, (const char *)payload + programs);
     cbx_variables_send();
     cbx_accept_send();
@@ -178,7 +179,7 @@ void cbx_run_submit(const uint8_t *payload, size_t len)
 {
     struct cbx_frame_run run;
     if (cbx_run.phase != CBX_PHASE_IDLE || len < sizeof(run)) {
-        cbx_die(); /* the host breaks the protocol */
+        cbx_die(); /* the host violates the protocol */
     }
     memcpy(&run, payload, sizeof(run));
     size_t rest = len - sizeof(run);
@@ -269,7 +270,7 @@ static void stop_run(uint32_t reason, int grace_ms)
     cbx_run.phase = CBX_PHASE_STOPPING;
     cbx_run.stop_reason = reason;
     cbx_run.deadline_ms = cbx_now_ms() + grace_ms;
-    /* The control channel first, as it keeps the state; SIGINT follows when the kernel does not
+    /* The control channel first, as it keeps the state; SIGINT follows if the kernel does not
      * react. */
     cbx_kernel_send(CBX_FRAME_INTERRUPT, NULL, 0, NULL, 0);
     cbx_kernel_flush();
@@ -306,7 +307,7 @@ void cbx_run_interrupt(void)
     if (cbx_run.phase == CBX_PHASE_RUNNING) {
         stop_run(0, 3 * GRACE_MS);
     } else if (cbx_run.phase == CBX_PHASE_STARTING) {
-        /* The run never begins; the kernel that starts is for the next one. */
+        /* The run never begins; the starting kernel is for the next one. */
         cbx_bytes_free(&cbx_run.held);
         finish(CBX_DONE_KILLED, -1, SIGINT);
     }
@@ -344,7 +345,7 @@ void cbx_run_kernel_died(int status)
     if (cbx_run.phase == CBX_PHASE_STARTING) {
         report_error("the kernel ended while it started");
     }
-    kill_all(); /* output up to now counts; the processes that it leaves are killed */
+    kill_all(); /* output up to now counts; remaining processes are killed */
     if (running) {
         finish(reason_of_end(oom, signal), WIFEXITED(status) ? WEXITSTATUS(status) : -1, signal);
     }
@@ -399,7 +400,7 @@ static void check_cpu(void)
     }
 }
 
-/* As a terminal does: to the kernel and its process group. */
+/* Signals the kernel and its process group, as a terminal does. */
 static void signal_kernel(int number)
 {
     if (cbx_kernel.pid > 0 && kill(-cbx_kernel.pid, number) < 0) {
@@ -437,7 +438,8 @@ bool cbx_run_check_deadlines(int64_t now)
     }
     if (cbx_run.phase == CBX_PHASE_STOPPING && cbx_run.input_ms != 0 && now >= cbx_run.input_ms) {
         cbx_run.input_ms = 0;
-        cbx_input_stop(); /* a read that no signal ends returns; one that the signal ends does not see it */
+        /* a read that no signal ends returns; a read that the signal ends is unaffected */
+        cbx_input_stop();
     }
     if (cbx_run.deadline_ms != 0 && now >= cbx_run.deadline_ms) {
         deadline_passed();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The variables of the program's environment. They come when a sandbox is handed out, after its kernel has started, so the kernel
- * receives them before its first run, and one that is started anew receives them again. */
+ * The variables of the program's environment. They arrive when a sandbox is claimed, after its
+ * kernel has started, so the kernel receives them before its first run, and a restarted kernel
+ * receives them again. */
 #include "docker/inside/supervisor/supervisor.h"
 
 static struct cbx_bytes variables;
@@ -8,7 +9,7 @@ static struct cbx_bytes variables;
 void cbx_variables_set(const uint8_t *payload, size_t len)
 {
     if (len > 0 && payload[len - 1] != '\0') {
-        cbx_die(); /* the host breaks the protocol */
+        cbx_die(); /* the host violates the protocol */
     }
     cbx_bytes_free(&variables);
     cbx_bytes_add(&variables, payload, len);

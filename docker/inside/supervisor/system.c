@@ -17,8 +17,8 @@ _Noreturn void cbx_die(void)
     _exit(1);
 }
 
-/* The fields of proc(5)'s stat after the name, which may hold any character; NULL when the process
- * is gone. */
+/* Returns the fields of proc(5)'s stat after the name, which may have any character; NULL if the
+ * process has ended. */
 static const char *read_stat(pid_t pid, char line[STAT_BYTES])
 {
     char path[64];
@@ -33,7 +33,7 @@ static const char *read_stat(pid_t pid, char line[STAT_BYTES])
     return at != NULL ? at + 1 : NULL;
 }
 
-/* Returns how many were alive. Zombies do not count: their parent reaps them. */
+/* Returns the number of live processes. Zombies do not count: their parent reaps them. */
 static int kill_round(pid_t keep)
 {
     int alive = 0;
@@ -76,8 +76,8 @@ void cbx_kill_others(pid_t keep)
     kill(keep, SIGCONT);
 }
 
-/* The number after `name` in a file of lines "name number"; with an empty name, the first number of
- * the file. -1 when there is none. */
+/* Reads the number after `name` in a file of lines "name number"; with an empty name, the first
+ * number of the file. -1 if there is none. */
 static long long read_counter(const char *path, const char *name)
 {
     FILE *f = fopen(path, "re");
@@ -96,7 +96,7 @@ static long long read_counter(const char *path, const char *name)
     return count;
 }
 
-/* These read version 2 of control groups, else version 1. */
+/* These functions read version 2 of control groups, else version 1. */
 long cbx_count_oom_kills(void)
 {
     long long count = read_counter("/sys/fs/cgroup/memory.events", "oom_kill");
@@ -138,7 +138,7 @@ bool cbx_process_is_running(pid_t pid)
     return runs;
 }
 
-/* Fields 14 and 15 of its stat. */
+/* Reads fields 14 and 15 of its stat. */
 uint64_t cbx_process_cpu_ms(pid_t pid)
 {
     char line[STAT_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Connections that are passed on as frames. */
+ * Connections that are forwarded as frames. */
 #include "docker/inside/wire/wire_connections.h"
 
 #include <errno.h>
@@ -9,17 +9,17 @@
 
 void (*cbx_connections_send)(uint8_t, const void *, size_t, const void *, size_t);
 
-/* A direction ends by itself: `read_ended` when the socket has no more bytes, `write_ended` when the other side has no more and all
- * are written. */
+/* A direction ends separately: `read_ended` if the socket has no more bytes, `write_ended` if
+ * the other side has no more and all are written. */
 static struct connection {
     int fd; /* -1 = free */
     uint32_t number;
-    uint32_t window; /* so many bytes may be sent to the other side */
-    uint32_t owed;   /* so many were written to the socket since the last GRANT */
+    uint32_t window; /* number of bytes that may be sent to the other side */
+    uint32_t owed;   /* number of bytes written to the socket since the last GRANT */
     struct cbx_bytes out;
-    size_t written; /* of out */
+    size_t written; /* number of written bytes of `out` */
     bool read_ended, end_received, write_ended;
-    bool shut; /* by cbx_connections_end: what the other side still sends is dropped */
+    bool shut; /* true after cbx_connections_end: later bytes of the other side are dropped */
 } table[CBX_CONNECTIONS_MAX];
 static bool initialised;
 
