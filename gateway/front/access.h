@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Records of who asks, and is refused, without a decision: failed authentication, missing rights, logins to the page, and approvals
- * that were denied or expired. */
+ * Records of refused requests without a decision: failed authentication, missing rights, logins
+ * to the page, and approvals that were denied or expired. */
 #ifndef CBX_GATEWAY_FRONT_ACCESS_H
 #define CBX_GATEWAY_FRONT_ACCESS_H
 
@@ -13,19 +13,19 @@ enum cbx_access {
 #undef CBX_ACCESS
 };
 
-/* Of what anybody can cause so many are recorded at once, and then one per second: a flood of requests fills no disk. The next record
- * says how many were left out. */
+/* Number of limited events that are recorded at once; then one per second is recorded, so a
+ * flood of requests fills no disk. The next record has the number of omitted events. */
 enum { CBX_ACCESS_BURST = 60 };
 
-/* What happened. Borrowed. */
+/* An access event. Borrowed. */
 struct cbx_access_entry {
     const char *principal; /* NULL = not known */
-    const char *decision;  /* of an approval; NULL = none */
-    const char *reason;    /* as the caller was told; NULL = none */
+    const char *decision;  /* decision of an approval; NULL = none */
+    const char *reason;    /* reason as sent to the caller; NULL = none */
 };
 
-/* Has the executor record it, durably. A log that takes no record is an error of the log of the process: what was refused stays
- * refused. `claims` may be NULL. Thread-safe. */
+/* Has the executor record the event durably. If the log cannot be written, the process logs an
+ * error: the refusal stands. `claims` may be NULL. Thread-safe. */
 void cbx_access_note(struct cbx_flow *flow, enum cbx_access what,
                      const struct cbx_access_entry *entry, const struct cbx_claims *claims);
 

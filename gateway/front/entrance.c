@@ -21,7 +21,8 @@ static bool is_get(const struct cbx_http_request *request)
 
 enum { ORIGIN_BYTES = 300 };
 
-/* The origin by which the client reached the gateway: the server has checked that Host is one of its names. */
+/* The origin by which the client reached the gateway: the server has checked that Host is one of
+ * its names. */
 static const char *write_origin(const struct cbx_http_request *request, char out[ORIGIN_BYTES])
 {
     if (request->host.len == 0 || request->host.len >= ORIGIN_BYTES - sizeof("https://")) {
@@ -65,8 +66,8 @@ static void refuse(const struct cbx_http_request *request, const struct cbx_auth
     snprintf(out->challenge, sizeof(out->challenge), "%s", refusal->challenge);
 }
 
-/* A credential that was shown and is none, or a principal that may not use the gateway. A client that shows nothing asks how to be
- * authenticated. */
+/* A credential that was shown and is none, or a principal that may not use the gateway. A client
+ * that shows nothing asks how to be authenticated. */
 static void note_refusal(const struct cbx_entrance *entrance,
                          const struct cbx_http_request *request,
                          const struct cbx_auth_refusal *refusal)
@@ -82,8 +83,8 @@ static void note_refusal(const struct cbx_entrance *entrance,
 
 /* --- requests at the same time ---------------------------------------------------------------- */
 
-/* A request that counts. Its exchange holds it until the client has the answer; the call of MCP until it returns as well, for
- * a call by events goes on after its client is gone. */
+/* A request that counts. Its exchange holds it until the client has the answer; the call of MCP
+ * until it returns as well, for a call by events goes on after its client is gone. */
 struct counted {
     struct cbx_quotas *quotas;
     atomic_int holders;
@@ -99,7 +100,8 @@ static void drop_counted(void *context)
     }
 }
 
-/* Requests that end, or answer, what is at work: a caller that has as many as it may could not do either otherwise. */
+/* Requests that end, or answer, what is at work: a caller that has as many as it may could not
+ * do either otherwise. */
 static bool is_about_another(const struct cbx_http_request *request)
 {
     static const struct cbx_str ends[] = { CBX_STR("/cancel"), CBX_STR("/interrupt"),
@@ -116,7 +118,8 @@ static bool is_about_another(const struct cbx_http_request *request)
     return about;
 }
 
-/* False when the caller has as many as it may. *out is NULL for one that has no limit; else it is for drop_counted. */
+/* False when the caller has as many as it may. *out is NULL for one that has no limit; else it
+ * is for drop_counted. */
 static bool count(const struct cbx_entrance *entrance, const struct cbx_http_request *request,
                   const struct cbx_caller *caller, struct counted **out,
                   struct cbx_auth_refusal *refusal)
@@ -146,7 +149,8 @@ static bool count(const struct cbx_entrance *entrance, const struct cbx_http_req
     return true;
 }
 
-/* What the caller showed. A copy, as the request is gone when it is answered, and its handler goes on. */
+/* What the caller showed. A copy, as the request is gone when it is answered, and its handler
+ * goes on. */
 static char *copy_proof(const struct cbx_http_request *request)
 {
     return cbx_str_copy(request->authorization);

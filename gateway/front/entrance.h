@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a server serves, behind authentication: REST, and MCP on one path. */
+ * The services of a server, behind authentication: REST, and MCP on one path. */
 #ifndef CBX_GATEWAY_FRONT_ENTRANCE_H
 #define CBX_GATEWAY_FRONT_ENTRANCE_H
 
@@ -16,12 +16,13 @@ struct cbx_entrance {
     struct cbx_mcp *mcp;
     struct cbx_identity *identity;
     struct cbx_page page;
-    atomic_int in_work; /* requests that a handler serves; of the entrance */
+    atomic_int in_work; /* number of requests in handlers; owned by the entrance */
 };
 
-/* For struct cbx_http_config; the context is a struct cbx_entrance. A request without a known caller is answered 401, with what to
- * do, before anything else of it is looked at; routes that are public are served to everybody. Once the service has announced its stop, requests that
- * change something are refused. */
+/* For struct cbx_http_config; the context is a struct cbx_entrance. A request without a known
+ * caller receives 401, with advice, before any other part of it is read; public routes are
+ * served to every client. After the service has announced its stop, requests with changes are
+ * refused. */
 void cbx_entrance_handle(void *context, const struct cbx_http_request *request,
                          struct cbx_http_response *out);
 

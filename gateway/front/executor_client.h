@@ -31,16 +31,15 @@
 #undef DECLARE_ADOPTED
 #undef DECLARE_IDLE
 
-/* Submits the sealed decision about a request, with the request's approval when that is for it, and follows it to its end.
- * Fills id, audit_seq, begun, ran, result
- * and hold of `out`. CBX_EIO with an empty id: the executor was killed before it began, nothing
- * ran. */
+/* Submits the sealed decision about a request, with the request's approval when that is for it,
+ * and follows it to its end. Fills id, audit_seq, begun, ran, result and hold of `out`. CBX_EIO
+ * with an empty id: the executor was killed before it began, nothing ran. */
 int cbx_client_submit(struct cbx_flow *flow, const struct cbx_request *request,
                       const struct cbx_judgement *judgement, const struct cbx_sink *sink,
                       struct cbx_outcome *out, struct cbx_err *err);
 
-/* Follows the run out->id, of this request, again from its beginning. CBX_ENOTFOUND when it never began, or its
- * sandbox is gone. */
+/* Follows the run out->id, of this request, again from its beginning. CBX_ENOTFOUND when it
+ * never began, or its sandbox is gone. */
 int cbx_client_resume(struct cbx_flow *flow, const struct cbx_request *request,
                       const struct cbx_sink *sink, struct cbx_outcome *out, struct cbx_err *err);
 

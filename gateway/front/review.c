@@ -20,8 +20,8 @@ int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,
     return cbx_review_submit(flow, request, &judgement, sink, out, err);
 }
 
-/* Every judgement of every API passes here, also those of sessions that were opened before, of jobs that waited, and of
- * what a gateway before this one accepted. */
+/* Every judgement of every API passes here, also those of sessions that were opened before, of
+ * jobs that waited, and of what a gateway before this one accepted. */
 static int check_mode(const struct cbx_flow *flow, const struct cbx_policy *policy,
                       const struct cbx_subject *subject, struct cbx_err *err)
 {

@@ -7,11 +7,11 @@
 #include "policies/base/err.h"
 #include "policies/base/str.h"
 
-/* Appends a path, percent-encoded but for unreserved characters and '/' (sections 2.1, 2.3). */
+/* Appends a path, percent-encoded except for unreserved characters and '/' (sections 2.1, 2.3). */
 void cbx_uri_add(struct cbx_buf *out, struct cbx_str path);
 
-/* Appends the path that an encoded one means. CBX_EINVAL for a '%' that begins no escape, an escaped NUL, and
- * a path that is no UTF-8 or too long for `out`. */
+/* Appends the decoded path. CBX_EINVAL for a '%' that begins no escape, an escaped NUL, and a
+ * path that is no UTF-8 or too long for `out`. */
 int cbx_uri_decode(struct cbx_str text, struct cbx_buf *out, struct cbx_err *err);
 
 #endif

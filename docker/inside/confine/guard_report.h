@@ -13,15 +13,13 @@ enum { CBX_REPORT_OPTION = 0x63627801 };
 enum cbx_report {
     /* the kernel registers the secret; only the first call before the first run counts */
     CBX_REPORT_SECRET = 1 << 8,
-    CBX_REPORT_LINES =
-        /* this thread starts a judged line of shell: until CBX_REPORT_DONE it may start programs
-         * of the list */
-    2 << 8,
+    /* this thread starts a judged line of shell: until CBX_REPORT_DONE it may start programs
+     * of the list */
+    CBX_REPORT_LINES = 2 << 8,
     CBX_REPORT_DONE = 3 << 8,
-    CBX_REPORT_REFUSED =
-        /* and a row of policies/guard/guard.def; address and bytes of a text that describes the
-         * refused action */
-    4 << 8,
+    /* and a row of policies/guard/guard.def; address and bytes of a text that describes the
+     * refused action */
+    CBX_REPORT_REFUSED = 4 << 8,
     /* A frame of the type in the lowest byte begins at the offset in the address argument: EPERM
      * if the supervisor sent none there, for example after a program has read from the kernel's
      * socket itself. */

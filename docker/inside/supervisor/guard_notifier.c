@@ -277,9 +277,8 @@ void cbx_guard_serve(void)
         take_listener((unsigned)kind, fd);
     }
     if (cbx_guard.channel >= 0 && kind < 0) {
-        cbx_close(
-            /* the kernel has its filter, and starts no programs by itself */
-            &cbx_guard.channel);
+        /* The kernel has its filter, and starts no programs by itself. */
+        cbx_close(&cbx_guard.channel);
     }
     for (int i = listener_count - 1; i >= 0; i--) {
         if (!serve_listener(&listeners[i])) {

@@ -293,9 +293,8 @@ static void take_control(short revents)
     if ((revents & POLLHUP) == 0) {
         cbx_run_protocol_broken();
     } else {
-        cbx_close(
-            /* it closed the channel or died: SIGCHLD or the deadline follows */
-            &cbx_kernel.control);
+        /* It closed the channel or died: SIGCHLD or the deadline follows. */
+        cbx_close(&cbx_kernel.control);
     }
 }
 

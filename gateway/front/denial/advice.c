@@ -191,7 +191,8 @@ static void add_network(struct cbx_buf *out, const struct cbx_strs *hosts)
                           "name");
 }
 
-/* In place of a module that is missing: the one that a package has ("bs4" of "beautifulsoup4"), or packages with names like it. */
+/* In place of a module that is missing: the one that a package has ("bs4" of "beautifulsoup4"),
+ * or packages with names like it. */
 static void add_instead(const struct cbx_contents *contents, struct cbx_str word,
                         struct cbx_buf *out)
 {

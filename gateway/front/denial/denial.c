@@ -105,7 +105,8 @@ static int severity_of(const json_t *finding)
     return -1;
 }
 
-/* The finding that says more about a place: the one that decides, the one with a hint, then the more severe rule. */
+/* The finding that says more about a place: the one that decides, the one with a hint, then the
+ * more severe rule. */
 static bool says_more(const json_t *a, const json_t *b)
 {
     bool a_denies = has_effect(a, "deny"), b_denies = has_effect(b, "deny");

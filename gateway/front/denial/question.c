@@ -52,7 +52,8 @@ static void add_rules(const json_t *findings, struct cbx_buf *out)
 
 /* --- the source ------------------------------------------------------------------------------- */
 
-/* Takes the next line, which ends at "\n", "\r\n" or "\r", from the front of *rest. False at the end. */
+/* Takes the next line, which ends at "\n", "\r\n" or "\r", from the front of *rest. False at the
+ * end. */
 static bool take_line(struct cbx_str *rest, struct cbx_str *line)
 {
     size_t to = 0;

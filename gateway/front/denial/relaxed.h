@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * What a policy in mode log-only let through, for the caller. */
+ * Findings that a policy in mode log-only did not enforce, for the caller. */
 #ifndef CBX_GATEWAY_FRONT_DENIAL_RELAXED_H
 #define CBX_GATEWAY_FRONT_DENIAL_RELAXED_H
 
 #include "policies/base/json.h"
 
-/* Findings that are reported; the last text has the number of the others. */
+/* Maximum number of reported findings; the last text has the number of the others. */
 enum { CBX_RELAXED_WARNINGS_MAX = 20 };
 
-/* One printable line for each finding of the decision that would stop the code if its policy were enforced, in their order (new
- * reference): "line 1: subprocess would be denied by rule py.process: MESSAGE Hint: HINT". NULL when there is none. */
+/* Returns one printable line for each finding of the decision that would stop the code if its
+ * policy were enforced, in their order (new reference): "line 1: subprocess would be denied by
+ * rule py.process: MESSAGE Hint: HINT". NULL if there is none. */
 json_t *cbx_relaxed_warnings(const json_t *decision);
 
-/* Sets `warnings` of an answer to these texts, unless there are none. */
+/* Sets `warnings` of a reply to these texts, unless there are none. */
 void cbx_relaxed_warn(const json_t *decision, json_t *answer);
 
 #endif

@@ -124,7 +124,8 @@ static int check_length(struct cbx_str length, size_t max)
     return length.len == 0 ? 1 : value > max ? 2 : 0;
 }
 
-/* Texts are UTF-8; what is ASCII alone is, too. A parameter `charset` as RFC 9110, section 5.6.6 has it. */
+/* Texts are UTF-8; what is ASCII alone is, too. A parameter `charset` as RFC 9110, section 5.6.6
+ * has it. */
 static bool has_other_charset(struct cbx_str type)
 {
     static const char *const ours[] = { "utf-8", "\"utf-8\"", "utf8", "us-ascii", "ascii" };

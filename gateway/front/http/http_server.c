@@ -30,7 +30,8 @@ enum {
     LAST_ANSWERS_MS = 2000,
     BODIES_MAX_BYTES = 256 * 1024 * 1024,
     SURPLUS_TIMES =
-        16 /* the largest body: so much of a larger one is read, so that its sender reads the answer */
+        /* the largest body: so much of a larger one is read, so that its sender reads the answer */
+    16
 };
 
 /* One request from its first header to its answer. */
@@ -38,8 +39,8 @@ struct cbx_http_exchange {
     struct MHD_Connection *connection;
     struct cbx_http_connection *at; /* the same, in the table of connections */
     char *target, *method;          /* as sent */
-    const char *
-        target_at; /* where the library has it while it calls for the headers; else not to be used */
+    /* where the library has it while it calls for the headers; else not to be used */
+    const char *target_at;
     char address[INET6_ADDRSTRLEN]; /* of the client; empty over a Unix socket */
     char id[CBX_ID_CHARS + 1];      /* of the request: in the log, and in the header X-Request-Id */
     int64_t began_ms;
@@ -77,7 +78,8 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
     const char *question = strchr(e->target, '?');
     struct cbx_str target = cbx_str_of(e->target);
     size_t end = question != NULL ? (size_t)(question - e->target) : target.len;
-    /* The answer to HEAD is that to GET, of which the library sends the header alone (RFC 9110, section 9.3.2). */
+    /* The answer to HEAD is that to GET, of which the library sends the header alone (RFC 9110,
+     * section 9.3.2). */
     bool head = strcmp(e->method, "HEAD") == 0;
     return (struct cbx_http_request){ .method = head ? CBX_STR("GET") : cbx_str_of(e->method),
                                       .path = cbx_str_sub(target, 0, end),
@@ -172,10 +174,11 @@ static void serve(void *context)
 
 /* --- the event loop --------------------------------------------------------------------------- */
 
-/* The library parses a request where it received it, and ends each part of it with NUL in the place of the byte behind it. So the parts of a
- * request that has one blank between the words of its first line, and lines that end with CR LF, follow each other without a gap, and are as
- * long as the whole. Where the library took something else for such a line (a lone LF, a folded line, a NUL, a field without a name),
- * they do not, or are not. */
+/* The library parses a request where it received it, and ends each part of it with NUL in the
+ * place of the byte behind it. So the parts of a request that has one blank between the words of
+ * its first line, and lines that end with CR LF, follow each other without a gap, and are as
+ * long as the whole. Where the library took something else for such a line (a lone LF, a folded
+ * line, a NUL, a field without a name), they do not, or are not. */
 struct lines {
     struct cbx_http_headers *headers;
     const char *next; /* where the next part must be */

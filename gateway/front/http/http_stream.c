@@ -63,7 +63,8 @@ static void await_room(struct cbx_http_stream *stream)
     int64_t began_ms = cbx_clock_ms();
     bool in_time = true;
     while (!stream->gone && stream->bytes.len > BEHIND_MAX && in_time) {
-        /* Until the response is queued, the stream knows no limit, and its client is not to blame. */
+        /* Until the response is queued, the stream knows no limit, and its client is not to
+         * blame. */
         if (stream->streams == NULL) {
             pthread_cond_wait(&stream->taken, &stream->lock);
             began_ms = cbx_clock_ms();

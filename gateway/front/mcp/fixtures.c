@@ -269,7 +269,8 @@ bool cbx_mcp_fixtures_send(const struct cbx_mcp_fixture_request *request)
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
-/* The first argument that the item of the list requires and the request has not; NULL when all are there. */
+/* The first argument that the item of the list requires and the request has not; NULL when all
+ * are there. */
 static const char *find_missing(const json_t *item, const json_t *arguments, bool *is_prompt)
 {
     const json_t *names = json_object_get(json_object_get(item, "inputSchema"), "required");
@@ -359,7 +360,8 @@ static void send_notices(const struct serving *s)
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-/* What a client answered may be used in texts: all of it under the key, and the members of its content. */
+/* What a client answered may be used in texts: all of it under the key, and the members of its
+ * content. */
 static void keep_answer(struct serving *s, const char *key, const json_t *answer)
 {
     json_object_set(s->variables, key, (json_t *)answer);

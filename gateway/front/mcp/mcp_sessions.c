@@ -115,8 +115,8 @@ static struct session *find_free(struct cbx_mcp_sessions *s)
     return NULL;
 }
 
-/* Of all that are open: of the principal that has most, the one that was not used for longest. So whoever opens many
- * loses its own. Only a full table has this quadratic search. */
+/* Of all that are open: of the principal that has most, the one that was not used for longest.
+ * So whoever opens many loses its own. Only a full table has this quadratic search. */
 static struct session *choose_to_end(struct cbx_mcp_sessions *s)
 {
     struct session *chosen = NULL;

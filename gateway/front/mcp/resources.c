@@ -32,7 +32,7 @@ static int set_json(struct cbx_resource *out, json_t *json)
     return 0;
 }
 
-/* --- what the server knows about itself -------------------------------------------------------- */
+/* --- what the server knows about itself ------------------------------------------------------- */
 
 /* Of a server without a flow (a test), the full ones. */
 static bool has_small_images(const struct cbx_mcp *mcp)
@@ -190,7 +190,7 @@ json_t *cbx_resources_templates(void)
     return list(true);
 }
 
-/* --- sessions and executions ------------------------------------------------------------------- */
+/* --- sessions and executions ------------------------------------------------------------------ */
 
 /* Takes the text up to the next '/', or all of it, off the beginning of *rest. */
 static struct cbx_str take_segment(struct cbx_str *rest)

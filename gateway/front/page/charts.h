@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * Small charts as inline SVG: numbers and classes alone, which the style colours. */
+ * Small charts as inline SVG: only numbers and classes, which the style colours. */
 #ifndef CBX_GATEWAY_FRONT_PAGE_CHARTS_H
 #define CBX_GATEWAY_FRONT_PAGE_CHARTS_H
 
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
 
-/* The durations of the last runs as bars, the newest right, on a logarithmic scale from 1 ms, and their median and 95th percentile as text. `decisions` are
- * of cbx_decisions_page. */
+/* Draws the durations of the last runs as bars, the newest right, on a logarithmic scale from 1
+ * ms, and their median and 95th percentile as text. `decisions` are of cbx_decisions_page. */
 void cbx_chart_runs(struct cbx_buf *out, const json_t *decisions);
 
-/* How many of the decisions were allowed, asked about and denied: one bar and a legend. */
+/* Draws the numbers of allowed, asking and denied decisions: one bar and a legend. */
 void cbx_chart_verdicts(struct cbx_buf *out, const json_t *decisions);
 
-/* The sandboxes of the pool by their state: one bar and a legend; `pool` may be NULL. */
+/* Draws the sandboxes of the pool by their state: one bar and a legend; `pool` may be NULL. */
 void cbx_chart_pool(struct cbx_buf *out, const json_t *pool);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The description of the REST API for people, at GET /docs: HTML made of the OpenAPI document, so that both say the same. Pure. */
+ * The description of the REST API for people, at GET /docs: HTML made from the OpenAPI document,
+ * so both are consistent. Pure. */
 #ifndef CBX_GATEWAY_FRONT_PAGE_DOCS_H
 #define CBX_GATEWAY_FRONT_PAGE_DOCS_H
 
 #include "policies/base/buf.h"
 #include "policies/base/json.h"
 
-/* Appends the whole document, whose style is /page.css. `openapi` is the document of GET /openapi.json. */
+/* Appends the whole document, whose style is /page.css. `openapi` is the document of GET
+ * /openapi.json. */
 void cbx_docs_write(const json_t *openapi, struct cbx_buf *out);
 
 #endif

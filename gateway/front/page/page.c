@@ -8,15 +8,16 @@
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
-/* Nothing but our own style and script, which are files, so that nothing inline is ever run; the form goes to us; nobody
- * frames it. */
+/* Nothing but our own style and script, which are files, so that nothing inline is ever run; the
+ * form goes to us; nobody frames it. */
 static const char security[] =
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 static const char html[] = "text/html; charset=utf-8";
 
-/* With HTTPS the name itself makes browsers refuse one that another host or an insecure page set. */
+/* With HTTPS the name itself makes browsers refuse one that another host or an insecure page
+ * set. */
 static const char *cookie_name(const struct cbx_page *page)
 {
     return page->is_https ? "__Host-codebox" : "codebox";
@@ -57,7 +58,8 @@ static void ask_for_token(int status, const char *text, struct cbx_http_response
 
 /* --- who ------------------------------------------------------------------------------------ */
 
-/* The caller by a header Authorization, or by the cookie (*by_cookie). False: the answer is made. */
+/* The caller by a header Authorization, or by the cookie (*by_cookie). False: the answer is
+ * made. */
 static bool find_caller(const struct cbx_page *page, const struct cbx_http_request *request,
                         struct cbx_caller *caller, bool *by_cookie, struct cbx_http_response *out)
 {
@@ -112,8 +114,9 @@ static void show(const struct cbx_page *page, const struct cbx_http_request *req
 
 /* --- the login ------------------------------------------------------------------------------ */
 
-/* The value of `token` in a form. Tokens need no %-encoding; spaces and line ends that were copied with one come as '+' and
- * "%0D%0A" at its ends, and are not the token's. Empty for any other form. */
+/* The value of `token` in a form. Tokens need no %-encoding; spaces and line ends that were
+ * copied with one come as '+' and "%0D%0A" at its ends, and are not the token's. Empty for any
+ * other form. */
 static struct cbx_str read_form(struct cbx_str body)
 {
     struct cbx_str field = CBX_STR("token="), token;

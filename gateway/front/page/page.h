@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The page for people at GET /: what runs, what was judged, what the guard refused, and how the gateway is. It is
- * read-only and needs the right audit:read. A browser gets in by POST /login, whose cookie is good for the page alone:
- * the API does not look at it, so a page of another origin cannot make a browser call the API. */
+ * The page for people at GET /: running programs, decisions, the guard's refusals, and the
+ * health of the gateway. It is read-only and needs the right audit:read. A browser logs in by
+ * POST /login, whose cookie is valid for the page alone: the API ignores it, so a page of
+ * another origin cannot make a browser call the API. */
 #ifndef CBX_GATEWAY_FRONT_PAGE_PAGE_H
 #define CBX_GATEWAY_FRONT_PAGE_PAGE_H
 
@@ -11,16 +12,17 @@
 
 struct cbx_logins;
 
-/* All borrowed. `identity` NULL: everybody is the local caller, and there is no login. */
+/* All borrowed. `identity` NULL: every client is the local caller, and there is no login. */
 struct cbx_page {
     struct cbx_service *service;
     struct cbx_identity *identity;
     struct cbx_logins *logins;
-    bool is_https; /* browsers reach the gateway by HTTPS: the cookie is for that alone */
+    /* true if browsers reach the gateway by HTTPS: the cookie is limited to HTTPS */
+    bool is_https;
 };
 
-/* Answers a request for the page, its style and script, and the login, with who may see them. False for any other path: nothing
- * is done. */
+/* Handles a request for the page, its style and script, and the login, with authorisation. False
+ * for any other path: no effect. */
 bool cbx_page_handle(const struct cbx_page *page, const struct cbx_http_request *request,
                      struct cbx_http_response *out);
 

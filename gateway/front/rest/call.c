@@ -167,7 +167,8 @@ void cbx_rest_gone(struct cbx_rest_call *call, const char *text)
     set_problem(call, problem(410, "urn:codebox:problem:gone", text), text);
 }
 
-/* One sentence per finding: what, where, why, what instead. Packages that are to be installed stand in no source; the text names the package that pulled one in. */
+/* One sentence per finding: what, where, why, what instead. Packages that are to be installed
+ * stand in no source; the text names the package that pulled one in. */
 static void add_finding(struct cbx_buf *out, const json_t *finding, bool packages)
 {
     struct cbx_str hint = cbx_json_str(json_object_get(finding, "hint")),

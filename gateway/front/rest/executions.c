@@ -421,7 +421,8 @@ static const struct cbx_json_field feeding_fields[] = {
 };
 CBX_REST_INPUT(feeding, feeding_fields);
 
-/* Bytes for a program that streams its standard input; a request without a body may say that it ends. */
+/* Bytes for a program that streams its standard input; a request without a body may say that it
+ * ends. */
 static bool brings_bytes(const struct cbx_http_request *request)
 {
     return cbx_str_starts(request->content_type, CBX_STR("application/octet-stream")) ||

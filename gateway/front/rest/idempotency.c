@@ -89,7 +89,8 @@ static json_t *find(struct cbx_rest_call *call, enum cbx_once kind, const char *
     return cbx_execution_json(found);
 }
 
-/* The key is taken. True when it stands for nothing any more: its request came to an end without a result. */
+/* The key is taken. True when it stands for nothing any more: its request came to an end without
+ * a result. */
 static bool repeat(struct cbx_rest_call *call, enum cbx_once kind, const char *request,
                    const struct cbx_stored_key *stored)
 {

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * Requests that a client may repeat: with the header Idempotency-Key, a second one makes nothing, and is answered with
- * what the first one made. Keys are a principal's own, and are remembered for a day. */
+ * Requests that a client may repeat: with the header Idempotency-Key, a second one creates
+ * nothing, and gets the response with the first one's object. Keys are per principal, and are
+ * stored for a day. */
 #ifndef CBX_GATEWAY_FRONT_REST_IDEMPOTENCY_H
 #define CBX_GATEWAY_FRONT_REST_IDEMPOTENCY_H
 
 #include "gateway/front/rest/rest.h"
 
-/* What a request with a key is about to make. */
+/* The kind of object that a request with a key creates. */
 enum cbx_once { CBX_ONCE_SESSION, CBX_ONCE_EXECUTION };
 
-/* Takes the key of the request for the thing with this id, which is made next. True, without an effect, for a request
- * without a key. False when the answer is made: what the key stands for already; 409 while the first request is still
- * at work; 422 when the key came with another request; 400 for a key that is no text of 1 to 255 printable characters. */
+/* Stores the key of the request for the object with this id, which is created next. True,
+ * without an effect, for a request without a key. False if the response is made: the object that
+ * the key stands for already; 409 while the first request is still running; 422 if the key came
+ * with another request; 400 for a key that is no text of 1 to 255 printable characters. */
 bool cbx_rest_once(struct cbx_rest_call *call, enum cbx_once kind, const char *id);
 
-/* Nothing was made after all: the key is free again. */
+/* Frees the key again, after creating the object failed. */
 void cbx_rest_undo_once(struct cbx_rest_call *call, const char *id);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * Listings in pages: the parameters `limit` and `cursor` of a GET, and `next` of its answer. */
+ * Listings in pages: the parameters `limit` and `cursor` of a GET, and `next` of its response. */
 #ifndef CBX_GATEWAY_FRONT_REST_LISTING_H
 #define CBX_GATEWAY_FRONT_REST_LISTING_H
 
 #include "gateway/front/rest/rest.h"
 
-/* A listing: its name, which is also the member of the answer that has the items, and the member of
- * an item that is the key of its position, beside `created_at`. `internal`: the answer has no key.
- */
+/* A listing: its name, which is also the response's member with the items, and the member of an
+ * item that is the key of its position, besides `created_at`. `internal`: the response has no
+ * key. */
 struct cbx_listing {
     const char *name, *key;
     bool internal;
 };
 
-/* What a client asked for: `limit` items behind a position. */
+/* A client's request: `limit` items after a position. */
 struct cbx_listing_page {
     int64_t limit;
     struct cbx_store_position after;
@@ -32,21 +32,22 @@ enum { CBX_LISTING_LIMIT = 100, CBX_LISTING_LIMIT_MAX = 1000 };
         "cursor", CBX_JSON_STR, offsetof(struct type, member.cursor), false, false, 1, 512         \
     }
 
-/* The page of a query that was read, with CBX_LISTING_LIMIT where it says nothing. False when it was refused; the
- * answer is then made. */
+/* Finds the page of a query, with CBX_LISTING_LIMIT by default. False if it was refused; the
+ * response is then made. */
 bool cbx_listing_find(struct cbx_rest_call *call, const struct cbx_listing *listing,
                       const struct cbx_listing_query *query, struct cbx_listing_page *out);
 
-/* Reads the query. False when it was refused; the answer is then made. */
+/* Reads the query. False if it was refused; the response is then made. */
 bool cbx_listing_read(struct cbx_rest_call *call, const struct cbx_listing *listing,
                       struct cbx_listing_page *out);
 
-/* Answers with the first `limit` of the items (takes the reference). Of more items the answer has
- * `next`, the cursor of the following page: so a caller gives one item more than a page has. */
+/* Responds with the first `limit` of the items (takes the reference). If there are more, the
+ * response has `next`, the cursor of the following page: so a caller passes one item more than a
+ * page has. */
 void cbx_listing_answer(struct cbx_rest_call *call, const struct cbx_listing *listing,
                         const struct cbx_listing_page *page, json_t *items);
 
-/* The position of an item whose member `key` is its key. */
+/* Returns the position of an item whose member `key` is its key. */
 struct cbx_store_position cbx_listing_position(const json_t *item, const char *key);
 
 #endif

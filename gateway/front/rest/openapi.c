@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * GET /openapi.json: the routes as OpenAPI 3.1 (JSON Schema 2020-12), made of the tables that the API itself works by; and GET /docs, the same
- * as a page. */
+/* SPDX-License-Identifier: MIT GET /openapi.json: the routes as OpenAPI 3.1 (JSON Schema
+ * 2020-12), made of the tables that the API itself works by; and GET /docs, the same as a page. */
 #include "gateway/front/page/docs.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/identity/caller.h"
@@ -387,7 +386,8 @@ static json_t *make_paths(void)
     return paths;
 }
 
-/* What the policies of this gateway let a request have: the largest of them, as callers may use any. */
+/* What the policies of this gateway let a request have: the largest of them, as callers may use
+ * any. */
 static void add_policy_limits(json_t *paths, const struct cbx_policies *policies)
 {
     int64_t source = 0, file = 0;
@@ -420,7 +420,8 @@ static void add_policy_limits(json_t *paths, const struct cbx_policies *policies
     }
 }
 
-/* The document (new reference). A gateway without identities takes requests without a token: the second alternative of `security`. */
+/* The document (new reference). A gateway without identities takes requests without a token: the
+ * second alternative of `security`. */
 static json_t *make_document(const struct cbx_policies *policies)
 {
     json_t *paths = make_paths();

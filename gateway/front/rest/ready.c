@@ -5,8 +5,8 @@
 #include "gateway/front/service/live.h"
 #include "gateway/identity/caller.h"
 
-/* A judgement by a worker shows that zygote and workers work. It belongs to no principal, and its result is dropped: the first
- * policy may be one that callers need a right for. */
+/* A judgement by a worker shows that zygote and workers work. It belongs to no principal, and
+ * its result is dropped: the first policy may be one that callers need a right for. */
 static int judge_nothing(struct cbx_service *service, struct cbx_err *err)
 {
     const struct cbx_request request =
@@ -45,7 +45,8 @@ static void check_analyzer(struct cbx_service *service, json_t *missing)
     pthread_mutex_unlock(&lock);
 }
 
-/* This and what follows does not make the gateway unready: requests without packages are served, and those whose layer exists. */
+/* This and what follows does not make the gateway unready: requests without packages are served,
+ * and those whose layer exists. */
 static void check_installs(const json_t *installs, json_t *degraded)
 {
     enum { HELD_S = 60 };

@@ -24,8 +24,8 @@ enum { ROUTES = sizeof(routes) / sizeof(routes[0]) };
 
 /* --- routing ---------------------------------------------------------------------------------- */
 
-/* Takes {id} and {path} of the pattern out of the path. An id is what we made, or the name of a policy: letters, digits,
- * '-', '.' and '_'. */
+/* Takes {id} and {path} of the pattern out of the path. An id is what we made, or the name of a
+ * policy: letters, digits, '-', '.' and '_'. */
 static bool match_path(const char *pattern, struct cbx_str path, char id[64], struct cbx_str *rest)
 {
     size_t at = 0, len = 0;

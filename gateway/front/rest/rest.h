@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The REST API: routes, problem documents, and what its resources share. */
+ * The REST API: routes, problem documents, and functions shared by its resources. */
 #ifndef CBX_GATEWAY_FRONT_REST_REST_H
 #define CBX_GATEWAY_FRONT_REST_REST_H
 
@@ -9,63 +9,64 @@
 
 enum { CBX_REST_PATH_MAX = CBX_PATH_MAX + 1 };
 
-/* Answers a request whose caller is known; the context is a struct cbx_service. */
+/* Handles a request with a known caller; the context is a struct cbx_service. */
 void cbx_rest_handle(void *context, const struct cbx_http_request *request,
                      struct cbx_http_response *out);
 
-/* True for a route that is served without a look at who calls. */
+/* True for a route that needs no authentication. */
 bool cbx_rest_is_public(struct cbx_str method, struct cbx_str path);
 
-/* For struct cbx_http_config: the problem document of a request that reaches no handler. */
+/* For struct cbx_http_config: makes the problem document of a request that reaches no handler. */
 void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *out);
 
-/* The pattern of the route that a path has ("/v1/sessions/{id}"), "other" for none: a label of bounded values. */
+/* Returns the pattern of a path's route ("/v1/sessions/{id}"), "other" for none: a label with a
+ * bounded number of values. */
 const char *cbx_rest_route(struct cbx_str path);
 
-/* The largest body that any policy's source limit can need, JSON escapes included. */
+/* Returns the largest body that any policy's source limit can need, JSON escapes included. */
 size_t cbx_rest_body_max(const struct cbx_policies *policies);
 
-/* One request while a handler serves it. */
+/* One request in a handler. */
 struct cbx_rest_call {
     struct cbx_service *service;
     const struct cbx_http_request *request;
-    struct cbx_claims claims; /* of its caller, for the audit log */
+    struct cbx_claims claims; /* claims of its caller, for the audit log */
     char id[64];              /* {id} of the path, or empty */
-    struct cbx_str rest_path; /* {path}: what follows, as sent */
+    struct cbx_str rest_path; /* {path}: the rest, as sent */
     bool legacy;
     json_t *body; /* parsed by cbx_rest_body or cbx_rest_query; owned by the call */
     struct cbx_http_response *response;
 };
 
-/* In whose name the request is carried out. */
+/* Returns the principal of the request. */
 const char *cbx_rest_principal(const struct cbx_rest_call *call);
 
-/* The policy of a request that asks for `asked` (empty = the caller's first) into *out, borrowed. False when the answer
- * is made. */
+/* Finds the policy of a request for `asked` (empty = the caller's first), borrowed. False if the
+ * response is made. */
 bool cbx_rest_policy(struct cbx_rest_call *call, struct cbx_str asked, struct cbx_str *out);
 
-/* Answers with a problem document (RFC 9457). The status follows from the code unless it is given
- * (0). */
+/* Responds with a problem document (RFC 9457). The status follows from the code unless it is
+ * given (0). */
 void cbx_rest_fail(struct cbx_rest_call *call, int status, const struct cbx_err *err);
 
-/* Answers 410 with a problem document of the type 'gone': there was such a thing, and it was removed. */
+/* Responds 410 with a problem document of the type 'gone': the object existed, and was removed. */
 void cbx_rest_gone(struct cbx_rest_call *call, const char *text);
 
-/* Answers with JSON; takes the reference. */
+/* Responds with JSON; takes the reference. */
 void cbx_rest_answer(struct cbx_rest_call *call, int status, json_t *json);
 
-/* The executor's answer to the call `health`; a new reference. NULL when it gave none: the call is
- * answered 503 then. */
+/* Returns the executor's reply to the call `health`; a new reference. NULL without a reply: the
+ * response is 503 then. */
 json_t *cbx_rest_ask_health(struct cbx_rest_call *call);
 
-/* Answers a denial: 400, each finding as the agent needs it. */
+/* Responds with a denial: 400, each finding with the details for the agent. */
 void cbx_rest_deny(struct cbx_rest_call *call, const struct cbx_outcome *outcome);
 
-/* Parses and reads the body into `into`. False when it was refused, the answer is then made. */
+/* Parses and reads the body into `into`. False if it was refused; the response is then made. */
 bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,
                    void *into);
 
-/* The same for the query of the target, which holds strings and integers. */
+/* The same for the query of the target, which has strings and integers. */
 bool cbx_rest_query(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,
                     void *into);
 
@@ -74,7 +75,8 @@ bool cbx_rest_query(struct cbx_rest_call *call, const struct cbx_json_field *fie
 #include "gateway/front/rest/routes.def"
 #undef CBX_ROUTE
 
-/* What the body of a request, or the query of a GET, has: each beside the handler that reads it. */
+/* The members of a request's body, or of the query of a GET: each next to the handler that reads
+ * it. */
 struct cbx_rest_input {
     const struct cbx_json_field *fields;
     size_t count;
@@ -89,7 +91,8 @@ extern const struct cbx_rest_input cbx_rest_input_create_session, cbx_rest_input
 /* The members of `execution_options` in the body of POST /sessions. */
 extern const struct cbx_rest_input cbx_rest_input_options;
 
-/* What a body asks for of a session or a run (gateway/ipc/seal/asked.h): a member of the struct that the body is read into, and its rows. */
+/* A body's requests for a session or a run (gateway/ipc/seal/asked.h): a member of the body's
+ * struct, and its rows. */
 struct cbx_rest_asked {
     const json_t *limits, *environment, *mounts;
 };
@@ -100,7 +103,7 @@ struct cbx_rest_asked {
         "mounts", CBX_JSON_ARRAY, offsetof(type, member.mounts), false, true, 0, 0                 \
     }
 
-/* Adds that to what is asked for. CBX_EINVAL, CBX_ETOOBIG. */
+/* Adds them to *out. CBX_EINVAL, CBX_ETOOBIG. */
 int cbx_rest_read_asked(const struct cbx_rest_asked *body, struct cbx_asked *out,
                         struct cbx_err *err);
 
@@ -108,7 +111,7 @@ int cbx_rest_read_asked(const struct cbx_rest_asked *body, struct cbx_asked *out
  * CBX_EINVAL. */
 int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_err *err);
 
-/* Installs what a sandbox needs (dependencies.h). False when the answer is made. */
+/* Installs the dependencies of a sandbox (dependencies.h). False if the response is made. */
 struct cbx_dependencies;
 bool cbx_rest_have_dependencies(struct cbx_rest_call *call,
                                 const struct cbx_dependencies *dependencies, struct cbx_buf *set);

@@ -86,7 +86,8 @@ static int check_four_eyes(const struct cbx_policy *policy, const json_t *decisi
     return 0;
 }
 
-/* Whoever accepts what is to run under a policy needs the right to run under it. False when the answer is made. */
+/* Whoever accepts what is to run under a policy needs the right to run under it. False when the
+ * answer is made. */
 static bool may_accept(struct cbx_rest_call *call)
 {
     CBX_AUTO_JSON decision =

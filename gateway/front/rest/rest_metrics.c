@@ -82,7 +82,8 @@ static void add_gauges(struct cbx_buf *to, const json_t *health)
     }
 }
 
-/* Executions of this front: also those that wait for their session, or for their principal's quota. */
+/* Executions of this front: also those that wait for their session, or for their principal's
+ * quota. */
 static void add_executions(struct cbx_buf *to, struct cbx_service *service)
 {
     static const char name[] = "codebox_executions";

@@ -232,8 +232,8 @@ static bool is_gone(void *context)
     return cbx_http_is_gone(call->request->exchange);
 }
 
-/* Installs what the session needs, then opens it; *installed (new reference) is what was installed, and `answer` gets the
- * warnings. False when the answer is made. */
+/* Installs what the session needs, then opens it; *installed (new reference) is what was
+ * installed, and `answer` gets the warnings. False when the answer is made. */
 static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
                       struct cbx_opening *opening, json_t **installed, json_t *answer)
 {

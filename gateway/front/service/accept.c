@@ -72,8 +72,9 @@ static int judge(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err
     return failed;
 }
 
-/* What was asked for is proved now: the program may begin when its caller is gone, its credential has expired, and this process is
- * another one. Once, for the first judgement: the later ones are of the same source. */
+/* What was asked for is proved now: the program may begin when its caller is gone, its
+ * credential has expired, and this process is another one. Once, for the first judgement: the
+ * later ones are of the same source. */
 static int vouch(struct cbx_job *job, struct cbx_err *err)
 {
     if (job->voucher[0] != '\0') {
@@ -88,8 +89,9 @@ static int vouch(struct cbx_job *job, struct cbx_err *err)
 
 /* --- cells that install ----------------------------------------------------------------------- */
 
-/* `%pip install NAME` in a one-shot, or in the first cell of a session, has effect before the program starts. Sets *changed when the job has
- * to be judged again, with the packages. In a sandbox that was used the kernel explains. */
+/* `%pip install NAME` in a one-shot, or in the first cell of a session, has effect before the
+ * program starts. Sets *changed when the job has to be judged again, with the packages. In a
+ * sandbox that was used the kernel explains. */
 static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denial,
                    struct cbx_err *err)
 {
@@ -136,7 +138,8 @@ static int keep_packages(struct cbx_job *job, struct cbx_err *err)
     return failed;
 }
 
-/* Another entry was accepted meanwhile, so this cell is not the first one: it runs with what the session has. */
+/* Another entry was accepted meanwhile, so this cell is not the first one: it runs with what the
+ * session has. */
 static int renew_past(struct cbx_job *job, bool *installed, struct cbx_err *err)
 {
     CBX_AUTO_JSON options = NULL;
@@ -178,7 +181,8 @@ static bool is_approved(const struct cbx_job *job)
            cbx_judgement_is_approved(&job->judgement, &job->approval);
 }
 
-/* Accepts the job, unless its session has changed (*accepted). An approval is spent by the run that it is for, and by no other. */
+/* Accepts the job, unless its session has changed (*accepted). An approval is spent by the run
+ * that it is for, and by no other. */
 static int enqueue(struct cbx_job *job, bool *accepted, struct cbx_err *err)
 {
     struct cbx_decisions *decisions = job->service->decisions;

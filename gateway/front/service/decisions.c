@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * The last decisions: pointers in the order of their numbers, each to an entry with the bytes that it owns. */
+/* SPDX-License-Identifier: MIT The last decisions: pointers in the order of their numbers, each
+ * to an entry with the bytes that it owns. */
 #include "gateway/front/service/decisions.h"
 
 #include "gateway/front/dialect.h"
@@ -140,7 +140,8 @@ void cbx_decisions_free(struct cbx_decisions *decisions)
     }
 }
 
-/* With the lock: the entry of this id that the reader (NULL = all) may see, or NULL. The newest are asked for most. */
+/* With the lock: the entry of this id that the reader (NULL = all) may see, or NULL. The newest
+ * are asked for most. */
 static struct entry *find(struct cbx_decisions *d, const char *reader, const char *id)
 {
     for (size_t i = d->count; i-- > 0;) {
@@ -378,7 +379,8 @@ int cbx_decisions_fail_unknown(struct cbx_err *err)
                     "was started are in the audit log alone");
 }
 
-/* Why a decision cannot be answered, or its approval not be used: NULL when it is in the state `wanted`. */
+/* Why a decision cannot be answered, or its approval not be used: NULL when it is in the state
+ * `wanted`. */
 static const char *why_not(const struct entry *e, enum state wanted, int64_t clock_ms)
 {
     static const char *const sentences[STATES] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The last decisions, in memory: what was judged through any API, what was found, and how the run ended. Bounded:
- * the oldest of the principal that has most go first, those that wait for approval last. They are gone when the front ends; the record is the audit
- * log. A decision that asks for approval waits here until a principal answers. Thread-safe. */
+ * The last decisions, in memory: judgements through any API, their findings, and the end of the
+ * run. Bounded: the oldest of the principal with most decisions are dropped first, those that
+ * wait for approval last. They are lost when the front ends; the audit log has the record. A
+ * decision that asks for approval waits here until a principal answers. Thread-safe. */
 #ifndef CBX_GATEWAY_FRONT_SERVICE_DECISIONS_H
 #define CBX_GATEWAY_FRONT_SERVICE_DECISIONS_H
 
@@ -9,9 +10,10 @@
 
 enum {
     CBX_DECISIONS_MAX = 512,
-    CBX_DECISIONS_BYTES_MAX = 16 << 20,    /* of sources, findings and refusals of all */
-    CBX_DECISION_SOURCE_BYTES = 64 * 1024, /* of one source; the rest is cut */
-    CBX_DECISION_LIST_BYTES = 16 * 1024, /* of the findings of one, as JSON, and of its refusals */
+    CBX_DECISIONS_BYTES_MAX = 16 << 20,    /* bytes of all sources, findings and refusals */
+    CBX_DECISION_SOURCE_BYTES = 64 * 1024, /* bytes of one source; the rest is cut */
+    /* bytes of one decision's findings, as JSON, and of its refusals */
+    CBX_DECISION_LIST_BYTES = 16 * 1024,
 };
 
 struct cbx_decisions;
@@ -29,49 +31,53 @@ struct cbx_decision_entry {
     const struct cbx_subject *subject;
     struct cbx_str policy, source;
     const json_t *findings;
-    const char *digest; /* of one that asks: what an approval would be for; else empty */
-    bool admitted;      /* the executor let it begin: it does not wait for approval */
-    bool relaxed;       /* its policy is in mode log-only */
+    /* digest that an approval names, for a decision that asks; else empty */
+    const char *digest;
+    bool admitted; /* true if the executor let it begin: it does not wait for approval */
+    bool relaxed;  /* true if its policy is in mode log-only */
 };
 
-/* Adds it. It waits for approval, CBX_APPROVAL_MS long, when it asks, was not admitted, and is of
+/* Adds it. It waits for approval, CBX_APPROVAL_MS long, if it asks, was not admitted, and is of
  * code that came over REST and would run: MCP asks its own clients. */
 void cbx_decisions_add(struct cbx_decisions *decisions, const struct cbx_decision_entry *entry,
                        int64_t clock_ms);
 
-/* A `recorded` of a flow: adds what was recorded to flow->decisions. */
+/* A `recorded` of a flow: adds the recorded decision to flow->decisions. */
 void cbx_decisions_record(const struct cbx_flow *flow, const struct cbx_request *request,
                           const struct cbx_outcome *outcome, bool admitted);
 
-/* The run under this decision has ended: `results` as they are stored (results.h). No effect when it is not there. */
+/* The run of this decision has ended: `results` as stored (results.h). No effect for an unknown
+ * decision. */
 void cbx_decisions_end(struct cbx_decisions *decisions, const char *id, const json_t *results);
 
-/* Those of a principal; NULL is everybody's. Decisions of others do not exist for a reader. */
+/* `reader` is a principal; NULL reads all decisions. Decisions of other principals count as
+ * missing. */
 
-/* One as JSON, with the code (new reference); NULL when there is none. `clock_ms` is of cbx_clock_ms. */
+/* Returns one as JSON, with the code (new reference); NULL if there is none. `clock_ms` is of
+ * cbx_clock_ms. */
 json_t *cbx_decisions_get(struct cbx_decisions *decisions, const char *reader, const char *id,
                           int64_t clock_ms);
 
-/* Which ones a page has. */
+/* The filter of a page. */
 struct cbx_decisions_filter {
     const char *reader;
     struct cbx_str verdict; /* empty = any */
-    uint64_t before;        /* those with a smaller number; 0 = from the newest */
+    uint64_t before;        /* decisions with a smaller number; 0 = from the newest */
     size_t limit;
     bool with_code, without_findings;
 };
 
-/* The newest first (new reference). Each has the member `position`, its number as text. */
+/* Returns the newest first (new reference). Each has the member `position`, its number as text. */
 json_t *cbx_decisions_page(struct cbx_decisions *decisions,
                            const struct cbx_decisions_filter *filter, int64_t clock_ms);
 
-/* Fails with CBX_ENOTFOUND, as for a decision that is not there. */
+/* Fails with CBX_ENOTFOUND, as for a missing decision. */
 int cbx_decisions_fail_unknown(struct cbx_err *err);
 
 /* --- approval --------------------------------------------------------------------------------- */
 
-/* A principal accepts or denies what waits. CBX_ENOTFOUND when there is no such decision for the reader; CBX_ESTATE when it
- * does not wait: it never asked, was answered before, or is too old. */
+/* A principal accepts or denies what waits. CBX_ENOTFOUND when there is no such decision for the
+ * reader; CBX_ESTATE when it does not wait: it never asked, was answered before, or is too old. */
 struct cbx_decisions_approver {
     const char *principal, *credential; /* what it proved itself with, for the audit record */
     const char *voucher; /* of an approval, for the executor (cbx_decisions_digest); else empty */
@@ -80,30 +86,33 @@ int cbx_decisions_answer(struct cbx_decisions *decisions, const char *reader, co
                          const struct cbx_decisions_approver *approver, bool approve,
                          int64_t clock_ms, struct cbx_err *err);
 
-/* The approval of a decision of this principal: *out is for what was judged then, and cbx_job_accept compares. It is not used up.
- * CBX_ENOTFOUND when the principal has no such decision, CBX_ESTATE, with what is the case, when it is not approved (any more). */
+/* Finds the approval of this principal's decision: *out is for the program judged then, and
+ * cbx_job_accept compares. It is not used up. CBX_ENOTFOUND if the principal has no such
+ * decision, CBX_ESTATE, with the present state, if it is not approved (any more). */
 int cbx_decisions_approval(struct cbx_decisions *decisions, const char *principal,
                            struct cbx_str id, int64_t clock_ms, struct cbx_approval *out,
                            struct cbx_err *err);
 
-/* Uses it up, for the run that it is for: of several callers one succeeds. The same errors. 0 for an approval that did not come from
- * here. */
+/* Uses the approval for its run: of several callers one succeeds. The same errors. 0 for an
+ * approval from another source. */
 int cbx_decisions_use(struct cbx_decisions *decisions, const char *principal,
                       const struct cbx_approval *approval, int64_t clock_ms, struct cbx_err *err);
 
-/* Takes that back: the run was not accepted. */
+/* Reverts that: the run was not accepted. */
 void cbx_decisions_give_back(struct cbx_decisions *decisions, const char *principal,
                              const struct cbx_approval *approval);
 
-/* What an approval of the decision would be for. CBX_ENOTFOUND and CBX_ESTATE as cbx_decisions_answer. */
+/* Writes the digest that an approval of the decision names. CBX_ENOTFOUND and CBX_ESTATE as
+ * cbx_decisions_answer. */
 int cbx_decisions_digest(struct cbx_decisions *decisions, const char *reader, const char *id,
                          int64_t clock_ms, char out[CBX_SHA256_HEX + 1], struct cbx_err *err);
 
-/* A decision that waited, or was approved, and has expired: its id and whose it was, once. False when there is none. */
+/* Finds a decision that waited, or was approved, and has expired: its id and its principal,
+ * once. False if there is none. */
 bool cbx_decisions_take_expired(struct cbx_decisions *decisions, int64_t clock_ms,
                                 char id[CBX_ID_CHARS + 1], char principal[CBX_NAME_MAX + 1]);
 
-/* True when the decision waits for an answer. */
+/* True if the decision waits for an answer. */
 bool cbx_decisions_waits(struct cbx_decisions *decisions, const char *id, int64_t clock_ms);
 
 #endif

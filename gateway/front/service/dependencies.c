@@ -14,7 +14,7 @@
 #include "policies/packages.h"
 #include "policies/versions/version.h"
 
-/* --- what callers are told at once -------------------------------------------------------------- */
+/* --- what callers are told at once ------------------------------------------------------------ */
 
 /* A row of highlights.def. */
 struct highlight {
@@ -42,7 +42,8 @@ const char *cbx_highlight_at(const char *language, bool small, size_t index)
     return NULL;
 }
 
-/* Whether a program that does nothing but import the module may run: the analyzer judges it, as it judges every program. */
+/* Whether a program that does nothing but import the module may run: the analyzer judges it, as
+ * it judges every program. */
 static bool may_import(const struct cbx_policy *policy, const struct highlight *highlight)
 {
     char source[128];
@@ -60,7 +61,8 @@ static bool may_import(const struct cbx_policy *policy, const struct highlight *
            decision.verdict == CBX_ALLOW;
 }
 
-/* Whether the policy chooses an image of one's own for the language: nothing is known of its libraries here. */
+/* Whether the policy chooses an image of one's own for the language: nothing is known of its
+ * libraries here. */
 static bool has_own_image(const struct cbx_policy *policy, const char *language)
 {
     const struct cbx_str *name =
@@ -121,7 +123,7 @@ void cbx_runtime_add(const char *language, struct cbx_buf *out)
     }
 }
 
-/* --- what the image has ------------------------------------------------------------------------ */
+/* --- what the image has ----------------------------------------------------------------------- */
 
 /* What the caller asked for. */
 struct asked {
@@ -174,8 +176,8 @@ static int fail_module(const struct asked *asked, const struct cbx_image_package
                     CBX_STR_SHOWN(provider->version), CBX_STR_SHOWN(provider->name));
 }
 
-/* A module that comes with the language: "json" of Python, "fs" and "node:fs" of Node.js. What the index has under such a name is
- * something else, which no program would load by that name. */
+/* A module that comes with the language: "json" of Python, "fs" and "node:fs" of Node.js. What
+ * the index has under such a name is something else, which no program would load by that name. */
 static int check_builtin(const struct asked *asked, struct cbx_err *err)
 {
     bool prefixed = asked->npm && cbx_str_starts(asked->text, CBX_STR("node:"));
@@ -206,8 +208,9 @@ static bool is_installed(const struct asked *asked, const struct cbx_resolved *i
 
 /* --- the policy ------------------------------------------------------------------------------- */
 
-/* Judged as the line of a notebook that would install it. What the image has is not installed, so the policy is asked for the name alone: a
- * version that it would not install may be there, with Debian's fixes. */
+/* Judged as the line of a notebook that would install it. What the image has is not installed,
+ * so the policy is asked for the name alone: a version that it would not install may be there,
+ * with Debian's fixes. */
 static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
                  const struct asked *asked, struct cbx_outcome *denial, struct cbx_err *err)
 {
@@ -239,7 +242,8 @@ struct wanted {
     size_t held_count;
 };
 
-/* An example, of the other notation where that is what was written: "ms>=2" for npm, "lodash@^4" for pip. */
+/* An example, of the other notation where that is what was written: "ms>=2" for npm, "lodash@^4"
+ * for pip. */
 static int fail_unreadable(const struct asked *asked, size_t i, struct cbx_err *err)
 {
     struct cbx_requirement r;
@@ -363,7 +367,8 @@ static int install(struct cbx_service *service, const struct cbx_dependencies *d
     return explain(cbx_service_install(service, &order, set, denial, err), contents, wanted, err);
 }
 
-/* The i-th against those before it: npm would install the last one of a name, without a word. pip takes all ranges together. */
+/* The i-th against those before it: npm would install the last one of a name, without a word.
+ * pip takes all ranges together. */
 static int check_name(const struct cbx_dependencies *d, size_t i, struct cbx_err *err)
 {
     struct asked asked, before;
@@ -396,9 +401,10 @@ static int read_sandbox(struct cbx_service *service, const struct cbx_dependenci
     return cbx_resolved_read_set(kind, d->installed, installed, err);
 }
 
-/* --- mistakes ---------------------------------------------------------------------------------- */
+/* --- mistakes --------------------------------------------------------------------------------- */
 
-/* What is wrong with the caller's list: a model corrects all mistakes at once when it is told all of them. */
+/* What is wrong with the caller's list: a model corrects all mistakes at once when it is told
+ * all of them. */
 struct mistakes {
     bool wrong[CBX_REQUIREMENTS_MAX];
     size_t count, told;
@@ -431,7 +437,7 @@ static int tell_mistakes(const struct mistakes *mistakes, struct cbx_err *err)
                     mistakes->text.p, more);
 }
 
-/* --- all of them ------------------------------------------------------------------------------- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 /* Looks at each for itself and asks no other process. */
 static void check_names(const struct cbx_dependencies *d, struct mistakes *mistakes)

@@ -263,8 +263,8 @@ static bool is_stopping(void *context)
     return cbx_service_is_stopping(((struct run *)context)->job->service);
 }
 
-/* When the master was killed, no executor is forked again, and SIGTERM follows; wait for it. A gateway that has announced
- * its stop still waits for requests such as this one. */
+/* When the master was killed, no executor is forked again, and SIGTERM follows; wait for it. A
+ * gateway that has announced its stop still waits for requests such as this one. */
 static bool will_stop(struct run *run, int failed)
 {
     enum { STEPS = 150, STEP_MS = 20 };

@@ -1,88 +1,92 @@
 /* SPDX-License-Identifier: MIT
- * Jobs: executions that were allowed. Each is stored before it begins and when it ends, and is
- * acknowledged after its result is stored. One whose client waits runs in the thread of the
- * request, the others in threads of their own. A gateway that is killed
- * meanwhile finds the job in the store when it starts again. */
+ * Jobs: allowed executions. Each is stored before it begins and when it ends, and is
+ * acknowledged after its result is stored. A job with a waiting client runs in the thread of the
+ * request, the others in separate threads. After the gateway was killed, the next start finds
+ * the job in the store. */
 #ifndef CBX_GATEWAY_FRONT_SERVICE_JOBS_H
 #define CBX_GATEWAY_FRONT_SERVICE_JOBS_H
 
 #include "gateway/front/claims.h"
 #include "gateway/front/service/service.h"
 
-/* The client of a job while it runs; zeroed memory is none. The calls come from the job's thread. */
+/* The client of a job while it runs; zeroed memory is none. The job's thread makes the calls. */
 struct cbx_job_client {
-    /* Each event of the run; may be NULL. */
+    /* Called with each event of the run; may be NULL. */
     void (*event)(void *context, const struct cbx_event *event);
-    /* The events so far are void: the run begins once more. May be NULL. */
+    /* Called if the events so far are void: the run begins again. May be NULL. */
     void (*restart)(void *context);
-    /* How many runs have their turn before it, when that has changed; may be NULL. */
+    /* Called with the number of runs before it, if the number has changed; may be NULL. */
     void (*queued)(void *context, int ahead);
-    /* Each line of progress of an install before the run; may be NULL. */
+    /* Called with each line of progress of an install before the run; may be NULL. */
     void (*progress)(void *context, struct cbx_str line);
-    /* Has it left? Polled during an install before the run; NULL = it stays. */
+    /* Returns true if the client disconnected. Polled during an install before the run; NULL =
+     * never. */
     bool (*gone)(void *context);
-    /* Called once, at the end: with the execution as /v1 answers it (borrowed), or the error when
+    /* Called once, at the end: with the execution as /v1 returns it (borrowed), or the error if
      * err->code is set. */
     void (*done)(void *context, const json_t *execution, const struct cbx_err *err);
-    bool waits; /* the job runs in the thread of cbx_job_start's caller */
+    bool waits; /* true if the job runs in the thread of cbx_job_start's caller */
     void *context;
 };
 
 /* The standard input of a job (input.h). */
 struct cbx_job_input {
-    bool has, streams;    /* it has one; more of it comes */
-    struct cbx_buf bytes; /* its beginning, which is submitted with the program */
-    /* Of one that streams, with the lock of the service: what came before the run began, and the proof of the caller that it came from last; no more
-     * comes; a call sends to the run. */
+    bool has, streams;    /* it has an input; more follows */
+    struct cbx_buf bytes; /* its beginning, submitted with the program */
+    /* For a streaming input, with the lock of the service: bytes received before the run began,
+     * and the proof of the last caller; no more follow; a call is sending to the run. */
     struct cbx_buf later, proof;
     bool ended, busy;
 };
 
 struct cbx_job {
     struct cbx_service *service;
-    const char *origin;       /* the API that it came by; static */
-    struct cbx_claims claims; /* of its client; once it is accepted, its proof is the voucher */
-    char voucher[CBX_VOUCHER_CHARS + 1];      /* empty where callers are not authenticated */
-    char voucher_subject[CBX_SHA256_HEX + 1]; /* what it is for */
-    char principal[CBX_NAME_MAX + 1];         /* whose it is */
+    const char *origin; /* the API of its request; static */
+    /* claims of its client; after acceptance, its proof is the voucher */
+    struct cbx_claims claims;
+    char voucher[CBX_VOUCHER_CHARS + 1];      /* empty if callers are not authenticated */
+    char voucher_subject[CBX_SHA256_HEX + 1]; /* subject of the voucher */
+    char principal[CBX_NAME_MAX + 1];         /* its principal */
     char id[37], session[65];                 /* session: empty for a one-shot */
     char language[16];
     enum cbx_entry_kind kind;
     struct cbx_buf policy, source;
-    struct cbx_buf path;          /* of a file */
+    struct cbx_buf path;          /* path of a file */
     struct cbx_buf past, entries; /* of its session (subject.h) */
-    uint64_t past_state;          /* of the session's past, when it was copied */
+    uint64_t past_state;          /* state of the session's past, when it was copied */
     int64_t turn;                 /* its place in the order of acceptance; 0 = not accepted */
-    int64_t created_ms; /* when its request came, by the wall clock: what `codebox stop` goes by */
-    struct cbx_asked asked; /* of its session, where it has one */
-    int64_t
-        installed_ms; /* how long installing its packages took for this job; 0 = they were there */
+    int64_t created_ms;           /* wall clock time of its request; used by `codebox stop` */
+    struct cbx_asked asked;       /* requests of its session, if it has one */
+    /* time for installing its packages for this job; 0 = already present */
+    int64_t installed_ms;
     bool interactive;
     struct cbx_job_input input;
-    /* Of a decision that asks (approvals.h). Of a job that an earlier gateway accepted only who accepted it: what
-     * did not begin has to be approved again. */
+    /* Approval of a decision that asks (approvals.h). For a job that an earlier gateway
+     * accepted, only the approver: a job that did not begin has to be approved again. */
     struct cbx_approval approval;
     struct cbx_judgement judgement;
-    /* Of one that a gateway before this one accepted (recovery.h): its decision, the number of
-     * that audit record (0 = not known), and whether it began. */
+    /* For a job that an earlier gateway accepted (recovery.h): its decision, the number of that
+     * audit record (0 = not known), and whether it began. */
     char decision[CBX_ID_CHARS + 1];
     uint64_t audit_seq;
     bool begun, recovered;
     bool starting; /* started from the backlog, not admitted yet */
     struct cbx_job *next_in_backlog;
     struct cbx_job_client client;
-    /* In the queue of its session (queue.h). */
+    /* Next job in the queue of its session (queue.h). */
     struct cbx_job *next_queued;
     bool admitted;
-    /* Among those that have not ended (live.h), with the lock of the service, which `begun` is written with, too. */
+    /* Next job among those that have not ended (live.h), with the lock of the service, which
+     * also protects `begun`. */
     struct cbx_job *next_live;
     bool is_live, cancelled, wants_room, has_room, ended;
-    int ahead;                  /* runs that have their turn before it, as the executor said last */
-    char run[CBX_ID_CHARS + 1]; /* the decision by which the executor has it; empty = it has not */
+    int ahead; /* last reported number of runs before it */
+    /* its decision in the executor; empty = the executor does not have it */
+    char run[CBX_ID_CHARS + 1];
     struct cbx_work work;
 };
 
-/* An empty job of a principal, with an id of its own; owned by the caller until cbx_job_start. */
+/* Makes an empty job of a principal, with a new id; owned by the caller until cbx_job_start. */
 struct cbx_job *cbx_job_new(struct cbx_service *service, const char *principal);
 
 /* Removes the job from its queue and frees it. */
@@ -90,51 +94,51 @@ void cbx_job_free(struct cbx_job *job);
 
 /* --- pasts.c: the past of its session --------------------------------------------------------- */
 
-/* Copies the past of the job's session as it is now, with all that was accepted; an empty one when it
- * has no session. An error of the store when it cannot be read: nothing is judged then, for a cell
+/* Copies the present past of the job's session, with all accepted entries; an empty one without
+ * a session. An error of the store if it cannot be read: nothing is judged then, because a cell
  * without its past could be allowed wrongly. */
 int cbx_job_copy_past(struct cbx_job *job, struct cbx_err *err);
 
 /* Reads it from the store again, as it was before the job's turn. */
 int cbx_job_recall_past(struct cbx_job *job, struct cbx_err *err);
 
-/* With service->lock held: the job, which was judged with the past that it has, is accepted. False, and
- * nothing is added, when the session's past has changed since. */
+/* With service->lock held: accepts the job, which was judged with its past. False, and nothing
+ * is added, if the session's past has changed since. */
 bool cbx_job_add_past(struct cbx_job *job);
 
-/* The ledger of the past that the job has. */
+/* Computes the ledger of the job's past. */
 int cbx_job_past_ledger(struct cbx_job *job, struct cbx_sha256 *out, struct cbx_err *err);
 
-/* True when this is the ledger behind the job: it was done already. */
+/* True if this is the ledger after the job: the job was done already. */
 bool cbx_job_is_done(const struct cbx_job *job, const struct cbx_sha256 *ledger);
 
-/* The job as a request to the flow; borrows from the job. */
+/* Makes a request to the flow from the job; borrows from the job. */
 struct cbx_request cbx_job_request(const struct cbx_job *job);
 
-/* Stores a job that is in the queue (cbx_job_enqueue_judged) and starts it; for a client that waits, runs it and
- * returns when it has ended. Takes the job, also on failure: CBX_EBUSY when too many jobs run. After a
- * failure the client is not called. */
+/* Stores a queued job (cbx_job_enqueue_judged) and starts it; for a waiting client, runs it and
+ * returns when it has ended. Takes the job, also on failure: CBX_EBUSY if too many jobs run.
+ * After a failure the client is not called. */
 int cbx_job_start(struct cbx_job *job, struct cbx_err *err);
 
-/* Carries out a file or a reset that is in the queue, stored meanwhile, and returns when it is done. Its
- * outcome is the caller's; `out->verdict` denies when the session does not allow the file any more. */
+/* Carries out a queued file or reset, stored meanwhile, and returns when it is done. Its outcome
+ * is the caller's; `out->verdict` denies if the session does not allow the file any more. */
 int cbx_job_change(struct cbx_job *job, struct cbx_outcome *out, struct cbx_err *err);
 
-/* Takes a job of an earlier gateway, which is in the store, into the backlog: those that began before
- * the others, each in the order of the calls. Before the server accepts requests: later executions
- * are queued behind it. */
+/* Takes a stored job of an earlier gateway into the backlog: begun ones before the others, each
+ * group in the order of the calls. Before the server accepts requests: later executions are
+ * queued after it. */
 void cbx_job_recover(struct cbx_job *job);
 
-/* Starts what may start of the backlog: up to `jobs_max` executions run, and of those that did not
- * begin before only a few are on their way to a sandbox. Called again whenever there is room. */
+/* Starts jobs of the backlog: up to `jobs_max` executions run, and of those that did not begin
+ * before only a few are on their way to a sandbox. Called again after a job ends. */
 void cbx_service_start_backlog(struct cbx_service *service);
 
 /* Frees the backlog, whose rows stay in the store for the next gateway. Call it after
  * cbx_service_stop. */
 void cbx_service_drop_backlog(struct cbx_service *service);
 
-/* A stored execution as /v1 answers it, and its results as clients of CodeBox-AI read them (new
- * references). */
+/* Return a stored execution as /v1 returns it, and its results as clients of CodeBox-AI read
+ * them (new references). */
 json_t *cbx_results_legacy(const json_t *results);
 json_t *cbx_execution_json(const json_t *execution);
 

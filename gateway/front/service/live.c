@@ -190,7 +190,8 @@ bool cbx_live_end(struct cbx_job *job)
     return cancelled;
 }
 
-/* The next gateway finds no execution that waits: neither it nor the executor (reconcile) begins the run. */
+/* The next gateway finds no execution that waits: neither it nor the executor (reconcile) begins
+ * the run. */
 static int store_cancelled(struct cbx_service *service, const char *id, struct cbx_err *err)
 {
     char now[32];
@@ -320,8 +321,8 @@ void cbx_live_watch(struct cbx_service *service)
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-/* Before it stand those of its session that have not begun, and those of its principal that wait for room as it does; behind them
- * is what the executor says of it. */
+/* Before it stand those of its session that have not begun, and those of its principal that wait
+ * for room as it does; behind them is what the executor says of it. */
 static int count_ahead(const struct cbx_job *job)
 {
     int ahead = job->ahead > 0 ? job->ahead : 0;

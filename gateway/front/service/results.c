@@ -89,7 +89,7 @@ const char *cbx_media_type_served(const char *path)
     return type.served == SERVED_TEXT ? "text/plain; charset=utf-8" : type.type;
 }
 
-/* --- advice ------------------------------------------------------------------------------------ */
+/* --- advice ----------------------------------------------------------------------------------- */
 
 static void take_advice(void *context, struct cbx_str line)
 {
@@ -213,8 +213,8 @@ static size_t size_of(const json_t *json)
     return json_dumpb(json, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
 }
 
-/* Removes items from the end of an array until at most `over` bytes too many are gone; returns how many
- * bytes went. */
+/* Removes items from the end of an array until at most `over` bytes too many are gone; returns
+ * how many bytes went. */
 static size_t cut_items(json_t *array, size_t over)
 {
     size_t gone = 0;

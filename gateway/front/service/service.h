@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Sessions and executions, as every API has them: what is accepted for a session has one order, is
- * judged with what was accepted before it, and its result is stored before the sandbox drops it.
- * Thread-safe. */
+ * Sessions and executions for every API: the requests accepted for a session have one order,
+ * each is judged with the entries accepted before it, and its result is stored before the
+ * sandbox drops it. Thread-safe. */
 #ifndef CBX_GATEWAY_FRONT_SERVICE_SERVICE_H
 #define CBX_GATEWAY_FRONT_SERVICE_SERVICE_H
 
@@ -19,68 +19,70 @@ struct cbx_issuer_keys;
 struct cbx_job;
 struct cbx_install; /* service_packages.c */
 
-/* What was accepted for one session so far, for the judgement of the next (subject.h). */
+/* The entries accepted for one session so far, for the next judgement (subject.h). */
 struct cbx_session_past {
     char session[65];
     uint64_t used;  /* number of its last use */
-    uint64_t state; /* a number for what it holds; every change gives a new one */
+    uint64_t state; /* number of its contents; every change gives a new one */
     struct cbx_buf sealed, entries;
 };
 
-/* An approval that cannot be used any more (approvals.h). */
+/* A used approval (approvals.h). */
 struct cbx_used_approval {
     char asked[CBX_ID_CHARS + 1];
-    int64_t expires_ms; /* then it is forgotten; of cbx_clock_ms, 0 = free */
+    int64_t expires_ms; /* time of its removal, of cbx_clock_ms; 0 = free */
 };
 
-/* What packages requirements were resolved to (service_packages.h). */
+/* The packages that requirements were resolved to (service_packages.h). */
 struct cbx_resolved_set {
-    struct cbx_sha256 key; /* of the requirements */
-    int64_t until_ms;      /* of cbx_clock_ms */
-    int64_t used_ms; /* the last time; the one that was not used for longest is forgotten first */
-    char *text;      /* of the set; NULL = free, or not known yet */
-    bool busy;       /* it is being installed: who asks for the same waits */
+    struct cbx_sha256 key; /* hash of the requirements */
+    int64_t until_ms;      /* time of cbx_clock_ms */
+    int64_t used_ms;       /* time of the last use; the least recently used set is dropped first */
+    char *text;            /* text of the set; NULL = free, or not known yet */
+    bool busy;             /* it is being installed: requests for the same set wait */
 };
 
-/* Everything behind an API. Flow and store are borrowed. */
+/* The service behind an API. Flow and store are borrowed. */
 struct cbx_service {
     struct cbx_flow *flow;
     struct cbx_store *store;
-    struct cbx_decisions *decisions; /* the last ones (decisions.h); the flow fills them */
+    struct cbx_decisions *decisions; /* last decisions (decisions.h); the flow adds them */
     struct cbx_quotas *quotas;       /* borrowed; NULL = none (set it before the first request) */
-    struct cbx_issuer_keys *issuer_keys; /* for the metrics alone; the same */
+    struct cbx_issuer_keys *issuer_keys; /* borrowed, may be NULL; metrics only */
     pthread_mutex_t lock;
     pthread_cond_t queue_changed;
     struct cbx_job *live, **live_last; /* executions that have not ended (live.h) */
-    pthread_t watcher;                 /* of them (cbx_live_watch) */
+    pthread_t watcher;                 /* thread of cbx_live_watch */
     pthread_cond_t watch_changed;
     bool watches;
-    struct cbx_job *queue;    /* jobs that have not begun (queue.h) */
-    struct cbx_job *backlog;  /* jobs of an earlier gateway that did not start yet (recovery.h) */
-    int backlog_jobs;         /* its length */
-    int starting;             /* jobs of the backlog that were started and not admitted yet */
-    struct cbx_threads *jobs; /* threads of the jobs that no client waits for */
-    int64_t jobs_begun, jobs_ended; /* executions of this process */
+    struct cbx_job *queue; /* jobs that have not begun (queue.h) */
+    /* jobs of an earlier gateway that have not started yet (recovery.h) */
+    struct cbx_job *backlog;
+    int backlog_jobs;               /* its length */
+    int starting;                   /* number of backlog jobs started and not admitted yet */
+    struct cbx_threads *jobs;       /* threads of the jobs without a waiting client */
+    int64_t jobs_begun, jobs_ended; /* numbers of executions of this process */
     int jobs_max;
-    int64_t fresh_ms; /* a decision that waited longer in the queue is made again */
+    int64_t fresh_ms; /* age in the queue after which a decision is made again */
     bool stopping;
     struct cbx_session_past pasts[CBX_SERVICE_PASTS];
     uint64_t past_uses, past_states;
     struct cbx_used_approval approvals[CBX_SERVICE_APPROVALS];
     struct cbx_resolved_set sets[CBX_SERVICE_SETS];
-    struct cbx_sha256
-        package_sources; /* of where packages come from, as configured; zero = the defaults */
+    /* hash of the configured package sources; zero = the defaults */
+    struct cbx_sha256 package_sources;
     pthread_cond_t sets_changed;
-    struct cbx_install *installs; /* requests whose packages are not there yet */
-    int64_t turns;                /* of all jobs, in the order of acceptance */
-    atomic_int sessions_opened;   /* since the rows of closed ones were removed, */
-    atomic_int sessions_open;     /* and how many were open then */
+    struct cbx_install *installs; /* requests whose packages are not installed yet */
+    int64_t turns;                /* number of jobs accepted, which is their order */
+    /* sessions opened since the rows of closed ones were removed, */
+    atomic_int sessions_opened;
+    atomic_int sessions_open; /* and sessions that were open then */
     atomic_bool announced_stop;
 };
 
-/* Starts a service over a flow and a store, both borrowed, that runs at most `jobs_max` executions
- * at a time; what an earlier gateway accepted beyond that waits. End it with cbx_service_stop and
- * cbx_service_done. */
+/* Starts a service over a flow and a store, both borrowed, that runs at most `jobs_max`
+ * executions at a time; further jobs of an earlier gateway wait. End it with cbx_service_stop
+ * and cbx_service_done. */
 void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct cbx_store *store,
                       int jobs_max);
 
@@ -88,32 +90,32 @@ void cbx_service_init(struct cbx_service *service, struct cbx_flow *flow, struct
  * clients get CBX_EBUSY, and their rows stay for the next gateway. */
 void cbx_service_stop(struct cbx_service *service);
 
-/* From now on the service is said to be stopping; jobs go on. Before cbx_service_stop, so that load balancers
- * send nothing more (GET /readyz). */
+/* Reports the service as stopping from now on; jobs continue. Called before cbx_service_stop, so
+ * that load balancers send no more requests (GET /readyz). */
 void cbx_service_announce_stop(struct cbx_service *service);
 
-/* True from either call on. */
+/* True after either call. */
 bool cbx_service_says_stop(const struct cbx_service *service);
 
-/* True from cbx_service_stop on. */
+/* True after cbx_service_stop. */
 bool cbx_service_is_stopping(struct cbx_service *service);
 
-/* Waits until all jobs have ended, then frees what cbx_service_init made. The flow must outlive
- * this call. */
+/* Waits until all jobs have ended, then frees the memory of cbx_service_init. The flow must
+ * outlive this call. */
 void cbx_service_done(struct cbx_service *service);
 
 /* Frees the pasts of all sessions. */
 void cbx_service_pasts_done(struct cbx_service *service);
 
-/* Forgets the past of a session that is in memory: it is read from the store when it is needed
- * next. */
+/* Drops the past of a session from memory: the next use reads it from the store. */
 void cbx_service_drop_past(struct cbx_service *service, const char *session);
 
-/* "2026-11-21T06:00:00.123456", UTC without a zone as CodeBox-AI writes it. */
+/* Writes the time as "2026-11-21T06:00:00.123456", UTC without a zone, in the format of
+ * CodeBox-AI. */
 void cbx_service_now(char out[32]);
 
-/* A request to the flow in the name of a principal. `session` may be empty, `limits` (borrowed)
- * NULL. `origin` is the API: "rest", "mcp". */
+/* Makes a request to the flow for a principal. `session` may be empty, `limits` (borrowed) NULL.
+ * `origin` is the API: "rest", "mcp". */
 struct cbx_request cbx_service_request(enum cbx_action action, const char *principal,
                                        const char *language, struct cbx_str policy,
                                        struct cbx_str session, struct cbx_str source,

@@ -7,20 +7,23 @@
 #include "gateway/front/service/service.h"
 #include "gateway/ipc/wire/ipc_wire.h"
 
-/* True for the name of a file that an interpreter would load and no worker can judge: compiled code, archives of code. */
+/* True for the name of a file that an interpreter would load and no worker can judge: compiled
+ * code, archives of code. */
 bool cbx_service_is_loadable(struct cbx_str path);
 
-/* Writes a file: data is stored; a file from which the session may load code is judged with all that was
- * accepted before it. Returns 0 also when the policy denies it (denial->verdict), and nothing was written
- * then. CBX_EPOLICY for code that no worker can judge; CBX_ENOTFOUND without such a session; errors of the
- * executor. `origin` is the API, static; `claims` are the client's, for the audit log (NULL = none).
- * `denial` is the caller's (cbx_outcome_done), and has the decision about code that is allowed too. */
+/* Writes a file: data is stored; a file from which the session may load code is judged with all
+ * entries accepted before it. Returns 0 also if the policy denies it (denial->verdict), and
+ * nothing was written then. CBX_EPOLICY for code that no worker can judge; CBX_ENOTFOUND without
+ * such a session; errors of the executor. `origin` is the API, static; `claims` are the
+ * client's, for the audit log (NULL = none). `denial` is the caller's (cbx_outcome_done), and
+ * also has the decision about allowed code. */
 int cbx_service_put_file(struct cbx_service *service, const char *principal, const char *session,
                          const char *path, struct cbx_str bytes, const char *origin,
                          const struct cbx_claims *claims, struct cbx_outcome *denial,
                          struct cbx_err *err);
 
-/* Reads a file: answer->bytes. `answer` was initialised by the caller; `claims` (NULL = none) are the client's. */
+/* Reads a file: answer->bytes. The caller initialises `answer`; `claims` (NULL = none) are the
+ * client's. */
 int cbx_service_get_file(struct cbx_service *service, const struct cbx_caller *caller,
                          const struct cbx_claims *claims, struct cbx_str session,
                          struct cbx_str path, struct cbx_message *answer, struct cbx_err *err);

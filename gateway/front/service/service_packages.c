@@ -38,7 +38,7 @@ static struct cbx_sha256 key_of(const struct cbx_service *service,
     return cbx_sha256_of(cbx_buf_str(&text));
 }
 
-/* --- requests in progress ---------------------------------------------------------------------- */
+/* --- requests in progress --------------------------------------------------------------------- */
 
 /* A request whose packages are not there yet; on the stack of its thread. */
 struct cbx_install {
@@ -159,7 +159,7 @@ static void report(const struct cbx_install *install, const char *text)
     }
 }
 
-/* --- sets --------------------------------------------------------------------------------------- */
+/* --- sets ------------------------------------------------------------------------------------- */
 
 /* With the lock held: the entry of a key that is in use, or NULL. */
 static struct cbx_resolved_set *find(struct cbx_service *service, const struct cbx_sha256 *key)
@@ -185,8 +185,8 @@ static struct cbx_resolved_set *oldest(struct cbx_service *service)
     return at;
 }
 
-/* With the lock held, which is free meanwhile: waits until no other request installs the same. The entry, or NULL; *failed when the
- * request was cancelled. */
+/* With the lock held, which is free meanwhile: waits until no other request installs the same.
+ * The entry, or NULL; *failed when the request was cancelled. */
 static struct cbx_resolved_set *await_other(struct cbx_install *install, int *failed)
 {
     enum { TICK_MS = 200 };
@@ -208,8 +208,8 @@ static struct cbx_resolved_set *await_other(struct cbx_install *install, int *fa
     return r;
 }
 
-/* Sets *found when the set is remembered; waits for a request that installs it. Otherwise the caller installs it, and says so by
- * conclude(). */
+/* Sets *found when the set is remembered; waits for a request that installs it. Otherwise the
+ * caller installs it, and says so by conclude(). */
 static int recall(struct cbx_install *install, struct cbx_buf *set, bool *found)
 {
     struct cbx_service *service = install->service;
@@ -248,7 +248,8 @@ static void store_set(struct cbx_service *service, const struct cbx_sha256 *key,
     }
 }
 
-/* What is stored was written by this gateway, or by another program: only a text that is a set is used. */
+/* What is stored was written by this gateway, or by another program: only a text that is a set
+ * is used. */
 static bool is_set(const struct cbx_package_order *order, struct cbx_str text)
 {
     enum cbx_spec_kind kind = cbx_spec_kind_of(cbx_language_manager(cbx_str_of(order->language)));
@@ -256,7 +257,8 @@ static bool is_set(const struct cbx_package_order *order, struct cbx_str text)
     return cbx_resolved_read_set(kind, text, &resolved, NULL) == 0 && resolved.count > 0;
 }
 
-/* Brings back what a gateway before this one resolved, unless this one has resolved it meanwhile. */
+/* Brings back what a gateway before this one resolved, unless this one has resolved it
+ * meanwhile. */
 static void load_stored(struct cbx_install *install)
 {
     struct cbx_service *service = install->service;

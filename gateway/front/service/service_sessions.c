@@ -166,8 +166,9 @@ int cbx_service_describe_session(struct cbx_service *service, const char *princi
     return cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
 }
 
-/* Removes the rows of closed sessions, once as many were opened as were open the last time, and at least sixteen: so it costs each opening
- * the same, however many are open. Reading never removes rows. */
+/* Removes the rows of closed sessions, once as many were opened as were open the last time, and
+ * at least sixteen: so it costs each opening the same, however many are open. Reading never
+ * removes rows. */
 static void trim_sessions(struct cbx_service *service)
 {
     enum { LEAST = 16 };

@@ -67,8 +67,8 @@ void cbx_store_release(sqlite3_stmt *statement)
     }
 }
 
-/* With the lock: runs a statement that gives no rows. *changed, when not NULL, is the number of rows
- * it touched. */
+/* With the lock: runs a statement that gives no rows. *changed, when not NULL, is the number of
+ * rows it touched. */
 int cbx_store_execute_locked(struct cbx_store *store, const char *sql, const char *const *texts,
                              int count, int *changed, struct cbx_err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the store share; no other file includes it. */
+ * Declarations shared by the files of the store; no other file includes it. */
 #ifndef CBX_GATEWAY_FRONT_STORE_STORE_INTERNAL_H
 #define CBX_GATEWAY_FRONT_STORE_STORE_INTERNAL_H
 
@@ -18,16 +18,17 @@ struct cbx_store {
     int lock_fd;  /* locked while the store is open: one process owns it */
     int begun_fd; /* ids of runs that began since the database was opened; see note_begun */
     off_t begun_bytes;
-    char failure[CBX_ERR_TEXT_BYTES]; /* of the last statement that wrote; empty = it succeeded */
+    char failure[CBX_ERR_TEXT_BYTES]; /* error of the last write; empty = success */
     sqlite3 *db;
     pthread_mutex_t lock;
     struct cbx_store_limits limits;
-    atomic_uint added; /* executions of this process */
-    /* Bytes of code and results, of all, by session and by principal. Between two counts they only grow: they are
-     * never less than what is stored. */
+    atomic_uint added; /* number of executions of this process */
+    /* Bytes of code and results in total, by session and by principal. Between two counts they
+     * only grow: they are never less than the stored bytes. */
     int64_t all_bytes;
     json_t *session_bytes, *principal_bytes;
-    /* Prepared once; preparing costs more than most of them. The texts are this file's literals. */
+    /* Statements prepared once; preparing costs more than most of them. The texts are this
+     * file's literals. */
     struct {
         const char *sql;
         sqlite3_stmt *statement;
@@ -39,17 +40,17 @@ struct cbx_store {
 /* CBX_EIO with SQLite's last message. */
 int cbx_store_fail(struct cbx_store *store, struct cbx_err *err);
 
-/* With the lock held: runs statements that give no rows; false when one fails. */
+/* With the lock held: runs statements without result rows; false if one fails. */
 bool cbx_store_run(struct cbx_store *store, const char *sql);
 
-/* With the lock held: a statement that stays prepared, so `sql` must be a literal; binds texts, NULL
- * binds NULL. Until cbx_store_release. NULL when it failed. */
+/* With the lock held: returns a statement that stays prepared, so `sql` must be a literal; binds
+ * texts, NULL binds NULL. Valid until cbx_store_release. NULL on failure. */
 sqlite3_stmt *cbx_store_prepare(struct cbx_store *store, const char *sql, const char *const *texts,
                                 int count);
 void cbx_store_release(sqlite3_stmt *statement);
 
-/* Prepares and runs a statement that gives no rows, with the lock held, or taking it. *changed, when not
- * NULL, is the number of rows that it touched. CBX_EIO. */
+/* Prepare and run a statement without result rows, with the lock held, or taking it. *changed,
+ * if not NULL, is the number of changed rows. CBX_EIO. */
 int cbx_store_execute_locked(struct cbx_store *store, const char *sql, const char *const *texts,
                              int count, int *changed, struct cbx_err *err);
 int cbx_store_execute(struct cbx_store *store, const char *sql, const char *const *texts, int count,
@@ -62,27 +63,29 @@ int cbx_store_merge_begun(struct cbx_store *store, struct cbx_err *err);
 
 /* --- store_quota.c: what is kept -------------------------------------------------------------- */
 
-/* At each 256th call: drops the principal's results, and the rows of all, that are older than the limits of counts allow. */
+/* At each 256th call: drops the principal's results, and the rows of all principals, that exceed
+ * the limits of counts. */
 void cbx_store_limit_counts(struct cbx_store *store, const char *principal);
 
-/* The same at once, for all principals; when the store is opened. */
+/* The same at once, for all principals; called when the store is opened. */
 void cbx_store_limit_all_counts(struct cbx_store *store);
 
-/* With the lock held: adds to the counts of all, of the principal, and of the session, "" = of none. */
+/* With the lock held: adds to the counts in total, of the principal, and of the session, "" =
+ * none. */
 void cbx_store_count_bytes(struct cbx_store *store, const char *session, const char *principal,
                            int64_t bytes);
 
-/* With the lock held: counts anew. CBX_EIO. */
+/* With the lock held: recomputes the counts. CBX_EIO. */
 int cbx_store_count_all(struct cbx_store *store, struct cbx_err *err);
 
-/* With the lock held: makes room for so many bytes more below the quotas, of the session ("" = none), of the principal and
- * of all. CBX_ETOOBIG when the session's code leaves none, CBX_EBUSY when what is open or runs does,
- * CBX_EIO. */
+/* With the lock held: drops results until this many more bytes fit the quotas, of the session
+ * ("" = none), of the principal and in total. CBX_ETOOBIG if the session's code fills its quota,
+ * CBX_EBUSY if open sessions or running executions do, CBX_EIO. */
 int cbx_store_make_room(struct cbx_store *store, const char *session, const char *principal,
                         int64_t bytes, struct cbx_err *err);
 
-/* `code` when the file system has less space than is left to the audit log: it is there too, and without it
- * nothing runs. */
+/* Returns `code` if free space is below the audit log's reserve: the log is on the same file
+ * system, and nothing runs without it. */
 int cbx_store_check_space(const struct cbx_store *store, int code, struct cbx_err *err);
 
 #endif

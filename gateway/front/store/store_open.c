@@ -39,7 +39,8 @@ static const char *const migrations[] = {
     "PRAGMA user_version=3;",
     "ALTER TABLE executions ADD COLUMN audit_seq INTEGER NOT NULL DEFAULT 0;"
     "PRAGMA user_version=4;",
-    /* Rows are numbered in the order of acceptance; an index by time is two writes per execution. */
+    /* Rows are numbered in the order of acceptance; an index by time is two writes per
+     * execution. */
     "DROP INDEX executions_by_age;"
     "PRAGMA user_version=5;",
     "ALTER TABLE executions ADD COLUMN kind INTEGER NOT NULL DEFAULT 1;"
@@ -47,8 +48,9 @@ static const char *const migrations[] = {
     "ALTER TABLE executions ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;"
     "UPDATE executions SET turn=rowid;"
     "PRAGMA user_version=6;",
-    /* The sizes of what can be dropped, in a table of their own: in the rows they would lie behind the
-     * texts, and a sum would read all of these. Triggers keep them true in the same transaction. */
+    /* The sizes of what can be dropped, in a table of their own: in the rows they would lie
+     * behind the texts, and a sum would read all of these. Triggers keep them true in the same
+     * transaction. */
     "ALTER TABLE executions ADD COLUMN dropped INTEGER NOT NULL DEFAULT 0;"
     "CREATE TABLE sizes(id INTEGER PRIMARY KEY, session TEXT NOT NULL, code INTEGER NOT NULL, "
     "results "
@@ -319,8 +321,8 @@ int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
     return 0;
 }
 
-/* Reads the first pages of the open file. Immutable: SQLite makes neither locks nor the files of its log, and does not see what stands there
- * alone. */
+/* Reads the first pages of the open file. Immutable: SQLite makes neither locks nor the files of
+ * its log, and does not see what stands there alone. */
 static int read_tables(struct cbx_store *store, int fd, struct cbx_err *err)
 {
     char uri[64];

@@ -8,16 +8,17 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-/* The row stays, so that its id is known. The code of an open session stays: its next cell is judged
- * with the code of all of them. What runs is never touched; what has ended needs nothing of its row
- * any more, also when the executor does not know yet that its result is stored. */
+/* The row stays, so that its id is known. The code of an open session stays: its next cell is
+ * judged with the code of all of them. What runs is never touched; what has ended needs nothing
+ * of its row any more, also when the executor does not know yet that its result is stored. */
 #define DROP                                                                                       \
     "UPDATE executions SET dropped=(dropped OR results IS NOT NULL), results=NULL,"                \
     " code=CASE WHEN session IN (SELECT id FROM sessions) THEN code ELSE '' END"                   \
     " WHERE completed_at IS NOT NULL"                                                              \
     " AND (results IS NOT NULL OR session NOT IN (SELECT id FROM sessions)) AND "
 
-/* The results of a principal that are not among its newest: those behind the last one that is kept. */
+/* The results of a principal that are not among its newest: those behind the last one that is
+ * kept. */
 static void limit_results(struct cbx_store *store, const char *principal)
 {
     char last[24];
@@ -62,7 +63,7 @@ void cbx_store_limit_all_counts(struct cbx_store *store)
     limit_known(store);
 }
 
-/* --- counts ------------------------------------------------------------------------------------- */
+/* --- counts ----------------------------------------------------------------------------------- */
 
 /* The rows that a quota is for: of a session, of a principal, or, with neither, all. */
 struct share {
@@ -118,7 +119,7 @@ int cbx_store_count_all(struct cbx_store *store, struct cbx_err *err)
     return 0;
 }
 
-/* --- dropping ----------------------------------------------------------------------------------- */
+/* --- dropping --------------------------------------------------------------------------------- */
 
 /* What can be dropped of one row. */
 struct droppable {
@@ -133,7 +134,8 @@ enum { BATCH = 64 };
     " WHERE (?1 IS NULL OR s.session=?1) AND (?2 IS NULL OR s.principal=?2)"                       \
     " AND e.completed_at IS NOT NULL) WHERE bytes>0 "
 
-/* With the lock: the oldest rows of the share of which something can be dropped. -1 when the database fails. */
+/* With the lock: the oldest rows of the share of which something can be dropped. -1 when the
+ * database fails. */
 static int find_droppable(struct cbx_store *store, const struct share *share,
                           struct droppable out[BATCH])
 {
@@ -149,8 +151,8 @@ static int find_droppable(struct cbx_store *store, const struct share *share,
     return step == SQLITE_DONE ? count : -1;
 }
 
-/* With the lock, in a transaction: drops the oldest rows of the share until `*bytes`, which are counted down, are at most `most`, or nothing is left
- * to drop. Sets *dropped to the bytes. */
+/* With the lock, in a transaction: drops the oldest rows of the share until `*bytes`, which are
+ * counted down, are at most `most`, or nothing is left to drop. Sets *dropped to the bytes. */
 static int drop_oldest(struct cbx_store *store, const struct share *share, int64_t bytes,
                        int64_t most, int64_t *dropped, struct cbx_err *err)
 {
@@ -174,7 +176,8 @@ static int drop_oldest(struct cbx_store *store, const struct share *share, int64
     return failed;
 }
 
-/* With the lock: the principal of which most can be dropped, "" when nothing can be, and how much more that is than of the next one. */
+/* With the lock: the principal of which most can be dropped, "" when nothing can be, and how
+ * much more that is than of the next one. */
 static int find_largest(struct cbx_store *store, char out[CBX_NAME_MAX + 1], int64_t *more,
                         struct cbx_err *err)
 {
@@ -200,8 +203,9 @@ static int find_largest(struct cbx_store *store, char out[CBX_NAME_MAX + 1], int
     return 0;
 }
 
-/* With the lock, in a transaction: drops the oldest rows of the principal that has most, until another one has as much, and so on. So
- * no principal's results are evicted for one that stores more. */
+/* With the lock, in a transaction: drops the oldest rows of the principal that has most, until
+ * another one has as much, and so on. So no principal's results are evicted for one that stores
+ * more. */
 static int drop_largest(struct cbx_store *store, int64_t most, struct cbx_err *err)
 {
     int64_t left = store->all_bytes, dropped = 1;
@@ -222,8 +226,8 @@ static int drop_largest(struct cbx_store *store, int64_t most, struct cbx_err *e
 }
 
 /* With the lock: makes room for `bytes` more below `quota`. The counts may be too high: they are
- * made anew before anything is dropped. More is dropped than is needed, so that a full store does not
- * count with each execution. CBX_ETOOBIG when what cannot be dropped is too much. */
+ * made anew before anything is dropped. More is dropped than is needed, so that a full store
+ * does not count with each execution. CBX_ETOOBIG when what cannot be dropped is too much. */
 static int make_room_below(struct cbx_store *store, const struct share *share, int64_t quota,
                            int64_t bytes, struct cbx_err *err)
 {

@@ -72,8 +72,8 @@ static void refuse_session(struct cbx_http_response *out, const char *id)
 
 /* --- sessions --------------------------------------------------------------------------------- */
 
-/* An initialize opens a session, whose id its answer carries in a header. A client that does not send it with its other
- * requests is served without one. */
+/* An initialize opens a session, whose id its answer carries in a header. A client that does not
+ * send it with its other requests is served without one. */
 static void open_session(const struct cbx_mcp *mcp, const struct cbx_http_request *http,
                          const struct cbx_rpc_message *message, struct cbx_http_response *out)
 {

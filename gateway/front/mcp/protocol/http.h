@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Streamable HTTP: POST /mcp takes one message, in both eras. A request is answered with JSON, or with a
- * stream of events when its client wants progress; a notification with 202. No state is kept for a
- * client, so GET and DELETE are answered 405, as MCP has it. With fixtures there are sessions of the
- * handshake era (mcp_sessions.h), which DELETE ends. */
+ * Streamable HTTP: POST /mcp takes one message, in both eras. A request is answered with JSON,
+ * or with a stream of events if its client requests progress; a notification with 202. No state
+ * is kept for a client, so GET and DELETE are answered 405, as MCP specifies. With fixtures
+ * there are sessions of the handshake era (mcp_sessions.h), which DELETE ends. */
 #ifndef CBX_GATEWAY_FRONT_MCP_PROTOCOL_HTTP_H
 #define CBX_GATEWAY_FRONT_MCP_PROTOCOL_HTTP_H
 
 #include "gateway/front/http/http_server.h"
 #include "gateway/front/mcp/protocol/mcp.h"
 
-/* Answers a request for the path of the endpoint; it may have been answered when this returns
- * (out->answered). A request of the stateless era is cancelled when its client disconnects. Blocks as long
- * as a tool runs. Thread-safe. */
+/* Handles a request for the path of the endpoint; the response may have been sent when this
+ * returns (out->answered). A request of the stateless era is cancelled if its client
+ * disconnects. Blocks as long as a tool runs. Thread-safe. */
 void cbx_mcp_http(struct cbx_mcp *mcp, const struct cbx_http_request *request,
                   struct cbx_http_response *out);
 

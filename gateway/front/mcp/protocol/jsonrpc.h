@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * JSON-RPC 2.0 as MCP uses it: one line in, one validated message out, and answers back to lines.
- * Pure functions. What a client sends is hostile: size and depth are capped, repeated keys and
+ * JSON-RPC 2.0 as MCP uses it: one line in, one validated message out, and responses back to
+ * lines. Pure functions. Client input is hostile: size and depth are capped, repeated keys and
  * batches refused, an id is echoed byte by byte. */
 #ifndef CBX_GATEWAY_FRONT_MCP_PROTOCOL_JSONRPC_H
 #define CBX_GATEWAY_FRONT_MCP_PROTOCOL_JSONRPC_H
@@ -35,29 +35,30 @@ enum cbx_rpc_kind { CBX_RPC_NONE = 0, CBX_RPC_REQUEST, CBX_RPC_NOTIFICATION, CBX
 struct cbx_rpc_message {
     enum cbx_rpc_kind kind;
     json_t *json;
-    char id[CBX_RPC_ID_MAX + 1];  /* JSON text as the client wrote it; empty = none */
-    struct cbx_str method;        /* borrowed from json; empty in a response */
-    const json_t *params;         /* an object, borrowed from json; NULL = none */
-    struct cbx_unpaired unpaired; /* json has U+FFFD where the line has unpaired surrogates */
-    struct cbx_claims claims;     /* filled in by the transport; may stay empty */
+    char id[CBX_RPC_ID_MAX + 1]; /* JSON text as the client wrote it; empty = none */
+    struct cbx_str method;       /* borrowed from json; empty in a response */
+    const json_t *params;        /* an object, borrowed from json; NULL = none */
+    /* set if json has U+FFFD where the line has unpaired surrogates */
+    struct cbx_unpaired unpaired;
+    struct cbx_claims claims; /* filled in by the transport; may stay empty */
 };
 void cbx_rpc_message_done(struct cbx_rpc_message *message);
 CBX_DEFINE_AUTO_DONE(rpc_message)
 
-/* Reads one message. Returns 0 or an enum cbx_rpc_code with a text in `err`; out->id is then that of
- * the request, if it can be found in the line (request_id.h), so that the error can carry it, and
- * the kind is CBX_RPC_NONE. Unpaired surrogates are no error here but in out->unpaired. */
+/* Reads one message. Returns 0 or an enum cbx_rpc_code with a text in `err`; out->id is then the
+ * request's id, if it can be found in the line (request_id.h), for the error response, and the
+ * kind is CBX_RPC_NONE. Unpaired surrogates are no error here but set out->unpaired. */
 int cbx_rpc_read(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_err *err);
 
-/* The error for a line of `bytes` bytes that was not kept because that is more than
- * CBX_RPC_LINE_MAX: its code, with the text in `err`, and its id in `id`, from a scan of all of it.
- */
+/* Makes the error for a line of `bytes` bytes that was dropped because it exceeds
+ * CBX_RPC_LINE_MAX: its code, with the text in `err`, and its id in `id`, from a scan of the
+ * whole line. */
 int cbx_rpc_refuse_long(const struct cbx_request_id *scan, uint64_t bytes,
                         char id[static CBX_RPC_ID_MAX + 1], struct cbx_err *err);
 
-/* Appends a whole answer line, '\n' included. `id` is JSON text; an empty one is left out, as MCP's
- * schema has it for errors without a readable id. Returns CBX_ETOOBIG over the buffer's cap, and
- * appends nothing then. */
+/* Appends a whole response line, '\n' included. `id` is JSON text; an empty one is left out, as
+ * MCP's schema specifies for errors without a readable id. Returns CBX_ETOOBIG over the buffer's
+ * cap, and appends nothing then. */
 int cbx_rpc_write_result(struct cbx_buf *buf, const char *id, const json_t *result);
 int cbx_rpc_write_error(struct cbx_buf *buf, const char *id, int code, const char *text,
                         const json_t *data);

@@ -386,7 +386,8 @@ static int answer_fixture(struct exchange *x, json_t **result, struct cbx_err *e
     return failed == CBX_EIO ? CBX_RPC_INTERNAL_ERROR : failed ? CBX_RPC_INVALID_PARAMS : 0;
 }
 
-/* A request that asks the client for what it did not declare is refused, before it has an effect. */
+/* A request that asks the client for what it did not declare is refused, before it has an
+ * effect. */
 static int check_capabilities(struct exchange *x, struct cbx_err *err)
 {
     json_t *required = NULL;

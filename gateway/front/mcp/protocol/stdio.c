@@ -37,7 +37,8 @@ struct transport {
     struct call *calls;
     int count;
     struct cbx_threads *threads;
-    /* Of a client of the handshake era, from its initialize on (mcp_sessions.h); empty before. Of the reading thread. */
+    /* Of a client of the handshake era, from its initialize on (mcp_sessions.h); empty before.
+     * Of the reading thread. */
     char session[CBX_MCP_SESSION_ID + 1];
 };
 
@@ -235,7 +236,8 @@ static bool is_blank(struct cbx_str line)
     return true;
 }
 
-/* A client of the handshake era introduces itself once, one of the stateless era in each request. */
+/* A client of the handshake era introduces itself once, one of the stateless era in each
+ * request. */
 static void read_claims(struct transport *t, struct cbx_rpc_message *request)
 {
     if (cbx_str_is(request->method, "initialize")) {
@@ -346,8 +348,8 @@ static bool is_client_gone(struct transport *t, short events)
     return gone;
 }
 
-/* Waits for input. 0 at its end, and when the client has closed our output: then nobody reads an answer, and the server
- * ends although the input is open. */
+/* Waits for input. 0 at its end, and when the client has closed our output: then nobody reads an
+ * answer, and the server ends although the input is open. */
 static ssize_t read_some(struct transport *t, char *to, size_t size)
 {
     struct pollfd fds[] = { { .fd = t->in, .events = POLLIN }, { .fd = t->out } };
@@ -391,8 +393,9 @@ static bool await_calls(struct transport *t, int64_t ms)
     return t->count == 0;
 }
 
-/* Waits for calls to finish, if somebody reads what they give, then cancels the others; their results report the
- * cancellation. What cannot be cancelled, such as an analysis, is not waited for. */
+/* Waits for calls to finish, if somebody reads what they give, then cancels the others; their
+ * results report the cancellation. What cannot be cancelled, such as an analysis, is not waited
+ * for. */
 static bool end_calls(struct transport *t)
 {
     bool gone = is_client_gone(t, 0);

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* How a frame begins, and what follows it as long as lines begin with `more`; NULL = one line. `end` is behind the file's name. */
+/* How a frame begins, and what follows it as long as lines begin with `more`; NULL = one line.
+ * `end` is behind the file's name. */
 static const struct form {
     const char *begin, *more;
     char end;

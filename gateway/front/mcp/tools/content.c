@@ -24,7 +24,8 @@ void cbx_content_set(struct cbx_content *c, const char *name, struct cbx_str tex
     }
 }
 
-/* Codex and Mastra hand a model the structured part, where there is one, and drop the blocks: the pictures. */
+/* Codex and Mastra hand a model the structured part, where there is one, and drop the blocks:
+ * the pictures. */
 static bool has_pictures(const json_t *blocks)
 {
     size_t i;
@@ -193,7 +194,7 @@ json_t *cbx_content_of_text(const char *member, struct cbx_str text)
     return cbx_content_finish(&c, false);
 }
 
-/* --- sizes ------------------------------------------------------------------------------------- */
+/* --- sizes ------------------------------------------------------------------------------------ */
 
 const struct cbx_content_unit *cbx_content_unit_of(double bytes)
 {

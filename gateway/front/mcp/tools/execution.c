@@ -72,7 +72,8 @@ static int64_t count_omitted(const json_t *execution)
     return omitted;
 }
 
-/* One of the texts: as a block and in the structured part, cut to `max`, which is taken from the room. */
+/* One of the texts: as a block and in the structured part, cut to `max`, which is taken from the
+ * room. */
 static void add_part(struct shown *s, const char *name, const char *part, struct cbx_str clean,
                      size_t max)
 {
@@ -239,7 +240,8 @@ static void add_files(struct shown *s)
     }
 }
 
-/* Whether the guard refused what the C library reads before it asks for an address: the refused socket says it all. */
+/* Whether the guard refused what the C library reads before it asks for an address: the refused
+ * socket says it all. */
 static bool is_of_resolver(const json_t *item)
 {
     static const char *const files[] = { "/etc/resolv.conf", "/etc/hosts",    "/etc/nsswitch.conf",
@@ -463,8 +465,8 @@ static void add_numbers(struct shown *s)
     }
 }
 
-/* The error comes first out of the room, then values: results stand at the end of the output, which has the
- * rest. */
+/* The error comes first out of the room, then values: results stand at the end of the output,
+ * which has the rest. */
 static void add_texts(struct shown *s)
 {
     enum { ERROR_ROOM = 7000, VALUES_MAX = 8000, STDERR_MAX = 6000 };

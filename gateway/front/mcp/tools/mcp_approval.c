@@ -64,8 +64,8 @@ static void name_client(const struct cbx_tool_call *call, struct cbx_approval *o
               sizeof(out->client_version));
 }
 
-/* "client NAME VERSION WHAT; nothing ran. ..." After a declined question the text forbids a second call: models that read
- * "call again" call again. */
+/* "client NAME VERSION WHAT; nothing ran. ..." After a declined question the text forbids a
+ * second call: models that read "call again" call again. */
 static json_t *refuse(const struct cbx_tool_call *call, const struct cbx_outcome *asking,
                       const char *what)
 {
@@ -215,7 +215,8 @@ int cbx_mcp_retry_read(struct cbx_mcp *mcp, const char *principal, const json_t 
     return 0;
 }
 
-/* An answer is used up by whatever it says, so that a question that was declined cannot be accepted later. */
+/* An answer is used up by whatever it says, so that a question that was declined cannot be
+ * accepted later. */
 static json_t *use_answer(const struct cbx_tool_call *call, const char *asked, const char *session)
 {
     struct cbx_err err = { 0 };
@@ -300,7 +301,8 @@ struct asking {
     int64_t next_ms; /* of the next sign of life */
 };
 
-/* Clients that ask for progress may prolong their time-out by it; other connections are kept open. */
+/* Clients that ask for progress may prolong their time-out by it; other connections are kept
+ * open. */
 static void show_life(struct asking *a)
 {
     enum { LIFE_MS = 10000 };

@@ -168,7 +168,8 @@ json_t *cbx_tool_read_file(const struct cbx_tool_call *call,
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Appends the bytes. CBX_EINVAL for what is no Base64 (RFC 4648, section 4; white space is ignored). */
+/* Appends the bytes. CBX_EINVAL for what is no Base64 (RFC 4648, section 4; white space is
+ * ignored). */
 static int decode(struct cbx_str base64, struct cbx_buf *out, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) text;

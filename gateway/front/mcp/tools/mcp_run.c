@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * The tools that run code, and waiting for an execution. A call waits for less than a minute, which is what
- * clients grant; the program may run longer, and another call asks for its result. */
+/* SPDX-License-Identifier: MIT The tools that run code, and waiting for an execution. A call
+ * waits for less than a minute, which is what clients grant; the program may run longer, and
+ * another call asks for its result. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/mcp/tools/content.h"
@@ -50,8 +50,9 @@ static void cancel(const struct cbx_tool_call *call, const char *execution)
                     NULL);
 }
 
-/* Waits until is_over(context), which is called with the lock, for as long as a call may take. A client that
- * cancels has the program interrupted, as often as is needed until it ends. False: it still runs. */
+/* Waits until is_over(context), which is called with the lock, for as long as a call may take. A
+ * client that cancels has the program interrupted, as often as is needed until it ends. False:
+ * it still runs. */
 static bool await(const struct cbx_tool_call *call, const char *execution,
                   bool (*is_over)(const void *context), const void *context)
 {
@@ -194,9 +195,9 @@ static bool is_gone(void *context)
     return cbx_tool_is_cancelled(call);
 }
 
-/* Installs what the sandbox of the call needs; `set` gets the text of it. `installed` is what the session of the call has, when `exists`. *took_ms is how long
- * that took, 0 when nothing was installed.
- * NULL, or the result that says what cannot be had. */
+/* Installs what the sandbox of the call needs; `set` gets the text of it. `installed` is what
+ * the session of the call has, when `exists`. *took_ms is how long that took, 0 when nothing was
+ * installed. NULL, or the result that says what cannot be had. */
 static json_t *have_libraries(const struct cbx_tool_call *call,
                               const struct cbx_tool_arguments *arguments, const struct cbx_job *job,
                               bool exists, struct cbx_buf *set, int64_t *took_ms)
@@ -305,7 +306,8 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
     return failed ? cbx_content_of_error(&err, NULL) : have_packages(call, arguments, job, true);
 }
 
-/* Takes the limits and claims of the call over. Until the job starts, the call reports the progress of what it installs. */
+/* Takes the limits and claims of the call over. Until the job starts, the call reports the
+ * progress of what it installs. */
 static struct cbx_job *make_job(const struct cbx_tool_call *call,
                                 const struct cbx_tool_arguments *arguments)
 {
@@ -340,8 +342,8 @@ static bool needs_another(const struct cbx_tool_call *call, const struct cbx_job
     return policy == NULL || policy->four_eyes;
 }
 
-/* NULL when the job was accepted; else the result that says why not, or that asks the client. *asks: the result waits
- * for the client, which may come back. */
+/* NULL when the job was accepted; else the result that says why not, or that asks the client.
+ * *asks: the result waits for the client, which may come back. */
 static json_t *accept(const struct cbx_tool_call *call, struct cbx_job *job, bool *asks)
 {
     struct cbx_err err = { 0 };
@@ -387,8 +389,8 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
         return cbx_content_of_error(&err, NULL);
     }
     json_t *refusal = cbx_mcp_take_retry(call, &job->approval, session);
-    /* The one that was opened before the client was asked; if it is closed by now, another one, and the client is asked
-     * anew. */
+    /* The one that was opened before the client was asked; if it is closed by now, another one,
+     * and the client is asked anew. */
     if (opens && cbx_store_get_session(call->mcp->service->store, job->principal, session, NULL,
                                        NULL, &err) == 0) {
         joined.session = cbx_str_of(session);

@@ -15,7 +15,8 @@ static bool has_kind(const json_t *item, const char *kind)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* The note about omitted output stands in each stream that has text: the count is of both together. */
+/* The note about omitted output stands in each stream that has text: the count is of both
+ * together. */
 void cbx_part_stream(const json_t *execution, const char *stream, struct cbx_buf *out)
 {
     CBX_AUTO_DONE(buf) all;

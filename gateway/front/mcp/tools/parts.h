@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The parts of an execution (cbx_execution_json): what a program wrote, its values, its pictures, the
- * traceback. Texts are clean (clean.h) and whole. */
+ * The parts of an execution (cbx_execution_json): the program's output, its values, its
+ * pictures, the traceback. Texts are clean (clean.h) and complete. */
 #ifndef CBX_GATEWAY_FRONT_MCP_TOOLS_PARTS_H
 #define CBX_GATEWAY_FRONT_MCP_TOOLS_PARTS_H
 
 #include "gateway/front/mcp/resources.h"
 
-/* Appends what was written to "stdout" or "stderr", with a line where output is left out. */
+/* Appends the output to "stdout" or "stderr", with a line for each omitted part. */
 void cbx_part_stream(const json_t *execution, const char *stream, struct cbx_buf *out);
 
-/* Appends the values of display() and of the last expression that are no pictures. */
+/* Appends the values of display() and of the last expression, except pictures. */
 void cbx_part_values(const json_t *execution, struct cbx_buf *out);
 
 void cbx_part_traceback(const json_t *execution, struct cbx_buf *out);
@@ -20,14 +20,14 @@ struct cbx_picture {
     struct cbx_str base64;
 };
 
-/* The name of a media type of pictures ("PNG"), NULL for any other type. Static. */
+/* Returns the name of a media type of pictures ("PNG"), NULL for any other type. Static. */
 const char *cbx_picture_name(const char *type);
 
-/* The picture with this number, from 1 on; false when there is none. */
+/* Finds the picture with this number, from 1 on; false if there is none. */
 bool cbx_part_picture_at(const json_t *execution, size_t number, struct cbx_picture *out);
 
-/* "stdout", "stderr", "result", "traceback" as a resource; and the picture whose number is the text.
- * CBX_ENOTFOUND. */
+/* Reads "stdout", "stderr", "result", "traceback" as a resource; and the picture whose number is
+ * the text. CBX_ENOTFOUND. */
 int cbx_part_text(const json_t *execution, struct cbx_str part, struct cbx_resource *out);
 int cbx_part_picture(const json_t *execution, struct cbx_str number, struct cbx_resource *out);
 

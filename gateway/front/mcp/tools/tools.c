@@ -21,8 +21,8 @@ enum { TOOLS = sizeof(tools) / sizeof(tools[0]) };
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-/* A program changes what is in its own sandbox alone, unless the policy lets it write to folders of the host;
- * the tools for files overwrite. */
+/* A program changes what is in its own sandbox alone, unless the policy lets it write to folders
+ * of the host; the tools for files overwrite. */
 static json_t *describe_hints(const struct cbx_tool *tool, const struct cbx_policy *policy)
 {
     bool reads = tool->effect <= CBX_TOOL_READS, runs = tool->effect == CBX_TOOL_RUNS;
@@ -33,7 +33,8 @@ static json_t *describe_hints(const struct cbx_tool *tool, const struct cbx_poli
                      runs && network);
 }
 
-/* The description, with the libraries of the tool's language in the place of "{libraries}". New reference. */
+/* The description, with the libraries of the tool's language in the place of "{libraries}". New
+ * reference. */
 static json_t *describe_text(const struct cbx_tool *tool, const struct cbx_policy *policy,
                              bool small)
 {
@@ -53,8 +54,9 @@ static json_t *describe_text(const struct cbx_tool *tool, const struct cbx_polic
     return cbx_json_text(cbx_buf_str(&text));
 }
 
-/* No schema of results: a result with pictures has no structured part, which a tool with a schema has to give. The first tool is the one that a
- * model needs: clients that search for tools show it at once. */
+/* No schema of results: a result with pictures has no structured part, which a tool with a
+ * schema has to give. The first tool is the one that a model needs: clients that search for
+ * tools show it at once. */
 static json_t *describe_tool(const struct cbx_tool *tool, const struct cbx_policy *policy,
                              bool small)
 {

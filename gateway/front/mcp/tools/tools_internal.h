@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What the tools share: their table, their arguments, the functions behind them. */
+ * Declarations shared by the tools: their table, their arguments, their functions. */
 #ifndef CBX_GATEWAY_FRONT_MCP_TOOLS_TOOLS_INTERNAL_H
 #define CBX_GATEWAY_FRONT_MCP_TOOLS_TOOLS_INTERNAL_H
 
 #include "gateway/front/mcp/tools/tools.h"
 
-/* The arguments of every tool together; those that a call does not give are zero. Borrowed. */
+/* The arguments of all tools; absent ones are zero. Borrowed. */
 struct cbx_tool_arguments {
     struct cbx_str code, language, session, path, text, base64, input;
     double timeout_s;
@@ -13,7 +13,7 @@ struct cbx_tool_arguments {
     int64_t offset, length;
 };
 
-/* What a tool does to the world, for its hints and the right that it needs: to judge needs check, all else
+/* The effect of a tool, for its hints and the required right: judging needs check, all others
  * execute. */
 enum cbx_tool_effect {
     CBX_TOOL_JUDGES,
@@ -24,7 +24,7 @@ enum cbx_tool_effect {
 };
 
 struct cbx_tool {
-    const char *name, *language; /* language: what it runs, NULL = an argument names it */
+    const char *name, *language; /* language: of the program, NULL = an argument names it */
     enum cbx_tool_effect effect;
     json_t *(*call)(const struct cbx_tool_call *call, const struct cbx_tool_arguments *arguments);
     const char *title, *description;
@@ -32,11 +32,12 @@ struct cbx_tool {
 
 /* --- arguments.c ------------------------------------------------------------------------------ */
 
-/* The JSON Schema of a tool's arguments (new reference), with the bounds of their values. A program may have what the policy allows (NULL =
- * no policy is known). */
+/* Returns the JSON Schema of a tool's arguments (new reference), with the bounds of their values
+ * from the policy (NULL = no policy is known). */
 json_t *cbx_tool_schema(const struct cbx_tool *tool, const struct cbx_policy *policy);
 
-/* Reads the arguments (`object` may be NULL). False when any is wrong: `errors` has a line for each. */
+/* Reads the arguments (`object` may be NULL). False if any is wrong: `errors` has a line for
+ * each. */
 bool cbx_tool_read(const struct cbx_tool *tool, const json_t *object,
                    struct cbx_tool_arguments *out, struct cbx_buf *errors);
 
@@ -52,8 +53,8 @@ bool cbx_tool_read(const struct cbx_tool *tool, const json_t *object,
 
 /* --- mcp_run.c -------------------------------------------------------------------------------- */
 
-/* The result of an execution (new reference), for which it waits up to the time that a call may take. A
- * failure when there is none. */
+/* Returns the result of an execution (new reference), after waiting up to the time limit of a
+ * call. A failure result if there is no such execution. */
 json_t *cbx_tool_await(const struct cbx_tool_call *call, const char *execution);
 
 #endif
