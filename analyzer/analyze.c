@@ -112,8 +112,8 @@ static void explain_syntax(struct stages *s, const TSTree *tree, bool layout, in
     s->facts.count = kept;
 }
 
-/* The grammar of Python reads lines whose indentation CPython refuses. Such a source would fail in its sandbox.
- * A cell with notebook syntax is left to that. */
+/* The grammar of Python reads lines whose indentation CPython refuses. Such a source would fail
+ * in its sandbox. A cell with notebook syntax is left to that. */
 static bool check_layout(struct stages *s, const struct cbx_notebook *notebook, TSTree *tree)
 {
     uint32_t start, end;

@@ -16,7 +16,8 @@ struct cbx_program;
 enum cbx_build {
     CBX_BUILD_NONE = 0, /* a sandbox */
     CBX_BUILD_PROJECT,  /* Dockerfiles, scripts */
-    CBX_BUILD_COMPLETED, /* workflows, whose expressions are replaced before a shell reads the code */
+    /* workflows, whose expressions are replaced before a shell reads the code */
+    CBX_BUILD_COMPLETED,
 };
 
 struct cbx_analysis {
@@ -25,9 +26,11 @@ struct cbx_analysis {
     struct cbx_str language;
     struct cbx_str principal;    /* for exceptions; may be empty */
     const struct cbx_past *past; /* of its session; NULL = empty */
-    /* Straight absolute paths of folders that it may write to, as to /workspace: mounts that are writable. NULL = none. */
+    /* Straight absolute paths of folders that it may write to, as to /workspace: mounts that are
+     * writable. NULL = none. */
     const struct cbx_strs *folders;
-    /* Set: the source is a file for the workspace, of this path there. Its bytes stay as they are. */
+    /* Set: the source is a file for the workspace, of this path there. Its bytes stay as they
+     * are. */
     struct cbx_str path;
     /* Or the program that it is a cell of (program.h), or NULL; and which cell, from 0. */
     const struct cbx_program *program;

@@ -37,7 +37,8 @@ struct cbx_decision {
     struct cbx_sha256 sha256;           /* of text */
     const struct cbx_finding *findings; /* in source order */
     size_t finding_count;
-    /* Packages of the index that it installs by itself, `%pip install NAME`: the words, in source order. */
+    /* Packages of the index that it installs by itself, `%pip install NAME`: the words, in
+     * source order. */
     const struct cbx_str *installs;
     size_t install_count;
     bool runs_lines;        /* it has notebook lines or cells of shell */
@@ -56,8 +57,9 @@ struct cbx_deciding {
     struct cbx_arena *arena;
 };
 
-/* Makes findings of hits (rules.h) and sets verdict, findings and truncated of *out. The verdict is the strictest of all hits, those beyond
- * CBX_FINDINGS_MAX included. *findings is out->findings, for hints to be filled in. CBX_ETOOBIG when the arena is exhausted. */
+/* Makes findings of hits (rules.h) and sets verdict, findings and truncated of *out. The verdict
+ * is the strictest of all hits, those beyond CBX_FINDINGS_MAX included. *findings is
+ * out->findings, for hints to be filled in. CBX_ETOOBIG when the arena is exhausted. */
 int cbx_decide(const struct cbx_deciding *deciding, const struct cbx_hits *hits,
                struct cbx_decision *out, struct cbx_finding **findings);
 

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * The language of a file, by its name or by its first bytes: "#!" with the path of an interpreter,
- * also by way of env, or the magic number of compiled code. Pure; the tables are in filetype.def. */
+/* SPDX-License-Identifier: MIT The language of a file, by its name or by its first bytes: "#!"
+ * with the path of an interpreter, also by way of env, or the magic number of compiled code.
+ * Pure; the tables are in filetype.def. */
 #ifndef CBX_ANALYZER_FILETYPE_H
 #define CBX_ANALYZER_FILETYPE_H
 
@@ -16,15 +16,15 @@ struct cbx_filetype {
     struct cbx_str foreign;
 };
 
-/* By the end of the name, or the whole name. Capital letters count as small ones when the name as it
- * is written says nothing: ".C" is C++, ".PY" is Python. */
+/* By the end of the name, or the whole name. Capital letters count as small ones when the name
+ * as it is written says nothing: ".C" is C++, ".PY" is Python. */
 struct cbx_filetype cbx_filetype_of_name(struct cbx_str path);
 
 /* By the first bytes of the file; foreign may lie in them. */
 struct cbx_filetype cbx_filetype_of_head(struct cbx_str head);
 
-/* By a word for the language, in small letters, as fenced blocks and notebooks have it: "ruby", "rb", "r". Neither member
- * set: the word is no language of code that is known. */
+/* By a word for the language, in small letters, as fenced blocks and notebooks have it: "ruby",
+ * "rb", "r". Neither member set: the word is no language of code that is known. */
 struct cbx_filetype cbx_filetype_of_word(struct cbx_str word);
 
 /* True when the bytes are no text: one of them is NUL. */

@@ -171,7 +171,8 @@ static bool is_in(struct cbx_str name, struct cbx_str around)
     return name.len > around.len && name.p[around.len] == '.' && cbx_str_starts(name, around);
 }
 
-/* The mark that the names in front give this one: a shorter name that covers it stands somewhere before it. */
+/* The mark that the names in front give this one: a shorter name that covers it stands somewhere
+ * before it. */
 static char mark_around(const struct names *names, size_t at)
 {
     for (size_t i = at; i-- > 0;) {

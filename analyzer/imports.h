@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * Which modules a policy denies by their names: what the guard in the sandbox refuses to code that was not
- * judged. Needs no source and no parser. */
+/* SPDX-License-Identifier: MIT Which modules a policy denies by their names: what the guard in
+ * the sandbox refuses to code that was not judged. Needs no source and no parser. */
 #ifndef CBX_ANALYZER_IMPORTS_H
 #define CBX_ANALYZER_IMPORTS_H
 
@@ -23,11 +22,11 @@ struct cbx_importer {
     int64_t now;
 };
 
-/* Appends for each module a mark, its name and a NUL, in the order of the names' bytes. A name covers
- * what is in it; of several names that cover a module the longest counts. A name is denied when `import NAME`
- * alone would be. Of a rule's pattern for modules the part before the first wildcard counts, when it
- * ends in a dot. Empty for a language without modules that can do anything. CBX_ETOOBIG when `out` or memory
- * does not suffice; no list then. */
+/* Appends for each module a mark, its name and a NUL, in the order of the names' bytes. A name
+ * covers what is in it; of several names that cover a module the longest counts. A name is
+ * denied when `import NAME` alone would be. Of a rule's pattern for modules the part before the
+ * first wildcard counts, when it ends in a dot. Empty for a language without modules that can do
+ * anything. CBX_ETOOBIG when `out` or memory does not suffice; no list then. */
 int cbx_imports_list(const struct cbx_importer *importer, struct cbx_buf *out, struct cbx_err *err);
 
 /* The rule that denies the import of this module; NULL when none does. Borrowed from the policy. */

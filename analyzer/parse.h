@@ -48,8 +48,8 @@ struct cbx_parsed {
     /* Not NULL: filled with the functions of the text, whose bodies may run later than it. */
     struct cbx_ranges *functions;
     const struct cbx_past *past; /* of the session, for #include; or NULL */
-    /* Of a program with a past: what the past is recalled from; the part of the text that is new, and
-     * where its summary goes, or NULL (lang/summary.h). */
+    /* Of a program with a past: what the past is recalled from; the part of the text that is
+     * new, and where its summary goes, or NULL (lang/summary.h). */
     struct cbx_recall *recall;
     struct cbx_range fresh;
     struct cbx_buf *summary;

@@ -226,9 +226,9 @@ static void match_detour(struct matcher *m, const struct cbx_fact *fact)
     }
 }
 
-/* Folders that have files of the host's users and of its services. In any other a wildcard stands for
- * data, unless a hidden name is written: a rule's pattern counts there only when what is written
- * matches it. */
+/* Folders that have files of the host's users and of its services. In any other a wildcard
+ * stands for data, unless a hidden name is written: a rule's pattern counts there only when what
+ * is written matches it. */
 static bool is_of_data(struct matcher *m, struct cbx_str pattern, struct cbx_str files)
 {
     static const char *const secrets[] = { "/etc/", "/root/", "/home/", "/var/",

@@ -96,8 +96,8 @@ static bool leaves(const struct where *at, const struct cbx_strs *globs, struct 
            (absolute || at->any_climb || is_system(path));
 }
 
-/* True when no glob matches the path, made absolute in a working folder of the call, and no folder has
- * it. */
+/* True when no glob matches the path, made absolute in a working folder of the call, and no
+ * folder has it. */
 static bool is_outside(const struct where *at, const struct cbx_strs *globs, struct cbx_str text)
 {
     if (at->fact->places == NULL || !cbx_places_is_relative(text)) {

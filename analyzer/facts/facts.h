@@ -26,8 +26,8 @@ struct cbx_arg {
     struct cbx_str value;
     const struct cbx_str *texts; /* not certain: the constants that it may be */
     uint32_t text_count;
-    bool
-        likely; /* it is the one text, unless the surroundings of the program are others (value.h) */
+    /* it is the one text, unless the surroundings of the program are others (value.h) */
+    bool likely;
     const struct cbx_str
         *partials; /* and texts that are known in part, '*' for each unknown part */
     uint32_t partial_count;

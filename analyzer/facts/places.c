@@ -145,8 +145,8 @@ static const char *const changes[] = { "os.chdir", "contextlib.chdir", "process.
                                        "path.Path.chdir" };
 enum { CHANGES_MAX = 64 };
 
-/* The calls of one language that change the folder, in the order of the text, each with the folders that
- * are possible behind it. */
+/* The calls of one language that change the folder, in the order of the text, each with the
+ * folders that are possible behind it. */
 struct changes {
     struct change {
         uint32_t start;

@@ -86,11 +86,11 @@ const struct cbx_values *cbx_values_marked(struct cbx_arena *arena, uint32_t fla
 /* The flags of the alternatives that are "anything"; CBX_UNKNOWN_CALLER and
  * CBX_UNKNOWN_NUMBER when all of them have it. */
 uint32_t cbx_values_flags(const struct cbx_values *values);
-/* A text that the program's surroundings decide, most likely this one: its home, its working folder, a path
- * within them. "Anything" with this text, in which there is no '*'. */
+/* A text that the program's surroundings decide, most likely this one: its home, its working
+ * folder, a path within them. "Anything" with this text, in which there is no '*'. */
 const struct cbx_values *cbx_values_likely(struct cbx_arena *arena, struct cbx_str text);
-/* One piece of a concatenated text: the text of a constant, "*" for any other value, whose flags and
- * CBX_UNKNOWN_BUILT are added to *gaps. */
+/* One piece of a concatenated text: the text of a constant, "*" for any other value, whose flags
+ * and CBX_UNKNOWN_BUILT are added to *gaps. */
 struct cbx_str cbx_values_piece(const struct cbx_values *values, uint32_t *gaps);
 /* Result of the concatenation: a constant; with gaps "anything" with these flags, which keeps the
  * known parts when they may be a path. */
@@ -123,8 +123,8 @@ const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct c
 bool cbx_values_is_text(const struct cbx_values *values, struct cbx_str *out);
 /* True when every alternative is a constant text, and there is one. */
 bool cbx_values_all_text(const struct cbx_values *values);
-/* The constant and the likely texts among the alternatives, paths of objects too; NULL when there are
- * none. */
+/* The constant and the likely texts among the alternatives, paths of objects too; NULL when
+ * there are none. */
 const struct cbx_str *cbx_values_texts(struct cbx_arena *arena, const struct cbx_values *values,
                                        uint32_t *count);
 /* The same for texts that are known in part. */

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * What a finding tells its reader to write instead: a replacement that is computed from the source, a
- * row of hints.def, or the hint of the rule. Verdicts are made without it. */
+/* SPDX-License-Identifier: MIT What a finding tells its reader to write instead: a replacement
+ * that is computed from the source, a row of hints.def, or the hint of the rule. Verdicts are
+ * made without it. */
 #ifndef CBX_ANALYZER_HINTS_HINTS_H
 #define CBX_ANALYZER_HINTS_HINTS_H
 
@@ -23,9 +23,9 @@ struct cbx_hints {
  * hint may be empty. The texts are borrowed from the rules or allocated in the arena. */
 void cbx_hints_choose(const struct cbx_hints *hints, struct cbx_finding *findings, size_t count);
 
-/* The clauses of a hint that the policy allows: those without code in backquotes, and those whose
- * code is allowed as a program of the request's language. Clauses are separated by "; ". Code behind
- * "instead of" and "remove" is what to replace, and is not judged. */
+/* The clauses of a hint that the policy allows: those without code in backquotes, and those
+ * whose code is allowed as a program of the request's language. Clauses are separated by "; ".
+ * Code behind "instead of" and "remove" is what to replace, and is not judged. */
 struct cbx_str cbx_hints_allowed(const struct cbx_hints *hints, struct cbx_str hint);
 
 /* The rows of hints.def with an example; false behind the last. */

@@ -25,7 +25,8 @@ struct cbx_hint_piece {
 };
 const struct cbx_hint_piece *cbx_hints_piece(const struct cbx_hints *hints);
 
-/* Appends the statement that imports `module`, in the form of `line`; nothing in a language without one. */
+/* Appends the statement that imports `module`, in the form of `line`; nothing in a language
+ * without one. */
 void cbx_hints_add_import(const struct cbx_hints *hints, struct cbx_str line, struct cbx_str module,
                           struct cbx_buf *out);
 
@@ -35,8 +36,9 @@ size_t cbx_hints_name_end(struct cbx_str text, size_t from);
 /* The end of the clause that begins at `from`: a "; " outside backquotes, or the end. */
 size_t cbx_hints_clause_end(struct cbx_str hint, size_t from);
 
-/* Appends clauses that replace code of the source by other code: commands that the finding's calls
- * start, constant code and modules in their arguments, paths outside. Nothing when there are none. */
+/* Appends clauses that replace code of the source by other code: commands that the finding's
+ * calls start, constant code and modules in their arguments, paths outside. Nothing when there
+ * are none. */
 void cbx_hints_replace(const struct cbx_hints *hints, const struct cbx_finding *finding,
                        struct cbx_buf *out);
 

@@ -286,8 +286,8 @@ static struct cbx_str import_like(const struct cbx_hints *h, const struct cbx_fi
     return cbx_arena_copy(h->arena, cbx_buf_str(&out));
 }
 
-/* What the new code of a finding needs: in place of the import that the finding is about, or as a line
- * of its own. */
+/* What the new code of a finding needs: in place of the import that the finding is about, or as
+ * a line of its own. */
 static void add_import(const struct replacing *r, const char *module, struct cbx_buf *out)
 {
     const struct cbx_hints *h = r->h;
@@ -386,7 +386,8 @@ static bool calls_by_name(struct cbx_str code, struct cbx_str name)
                                         cbx_str_sub(name, last, name.len));
 }
 
-/* Replaces one call whose first argument is this constant; false when the policy denies the code. */
+/* Replaces one call whose first argument is this constant; false when the policy denies the
+ * code. */
 static bool replace_constant(const struct cbx_hints *h, const struct cbx_fact *call,
                              struct cbx_str code, struct cbx_buf *out)
 {

@@ -21,8 +21,8 @@ struct cbx_lang_code {
     /* Between two cells of a session when they are read as one program: it ends whatever a cell
      * leaves open. NULL: a session's programs do not share names. */
     const char *between;
-    /* Around the text of a file in such a program, so that its names are its own: before, after. NULL:
-     * the extractor opens a scope for each file (cbx_parsed.files). */
+    /* Around the text of a file in such a program, so that its names are its own: before, after.
+     * NULL: the extractor opens a scope for each file (cbx_parsed.files). */
     const char *const *around_file;
     /* A grammar for texts in which `grammar` finds errors (TypeScript with JSX); may be NULL. */
     const TSLanguage *(*other_grammar)(void);
@@ -32,11 +32,11 @@ struct cbx_lang_code {
     /* The text with bytes replaced that this grammar reads wrongly, of the same length and meaning;
      * {NULL, 0} when there is none. May be NULL. */
     struct cbx_str (*mend)(const struct cbx_parsed *parsed, const TSLanguage *grammar);
-    /* What `mend` does, for a tree without errors in which the grammar misread `text`; {NULL, 0} when it
-     * did not; {"", 0} when there is no such text. May be NULL. */
+    /* What `mend` does, for a tree without errors in which the grammar misread `text`; {NULL, 0}
+     * when it did not; {"", 0} when there is no such text. May be NULL. */
     struct cbx_str (*correct)(const struct cbx_parsed *parsed, struct cbx_str text, TSTree *tree);
-    /* A place whose indentation no source of the language has, in a text that the grammar reads; false when
-     * there is none. NULL: indentation means nothing. */
+    /* A place whose indentation no source of the language has, in a text that the grammar reads;
+     * false when there is none. NULL: indentation means nothing. */
     bool (*misindents)(struct cbx_str text, uint32_t *start, uint32_t *end);
     bool cookie; /* coding cookies count */
     bool reads;  /* the extractor parses another text, and reports syntax errors itself */

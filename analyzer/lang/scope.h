@@ -150,8 +150,8 @@ bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
 /* Adds a fact when a bound was reached: some of the text was not judged then. */
 void cbx_walk_end(struct cbx_walk *walk);
 
-/* Adds a node that counts when the walk is `armed`; and a fact of this name for each of them, when it
- * is. */
+/* Adds a node that counts when the walk is `armed`; and a fact of this name for each of them,
+ * when it is. */
 void cbx_walk_trigger(struct cbx_walk *walk, const struct cbx_node *node);
 void cbx_walk_fire(struct cbx_walk *walk, struct cbx_str name);
 

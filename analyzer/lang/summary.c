@@ -264,8 +264,8 @@ bool cbx_recall_each(const struct cbx_recall *r,
 /* --- walks ------------------------------------------------------------------------------------ */
 
 /* What holds for all names of a walk: the body of WALK, followed by the values of `escaped` and
- * `escaped_calls`, of the modules that were imported, of those that were star-imported, and of those whose files were
- * written. */
+ * `escaped_calls`, of the modules that were imported, of those that were star-imported, and of
+ * those whose files were written. */
 struct walk_head {
     uint64_t patched, imported, givers;
     uint8_t changes, namespaces, examples, uses_arguments, withs, armed, spare[2];

@@ -1,12 +1,12 @@
-/* SPDX-License-Identifier: MIT
- * Summaries of cells: what later cells need of them. Most statements of a cell are over when it has
- * run; what they leave is the values of names. So a summary has, for each name, the values that it
- * may have; and the text of those statements alone that bind functions and classes, which run again.
- * A reader takes the names and statements that its cell leads to, so that judging a cell does not
- * cost more the more cells ran before.
+/* SPDX-License-Identifier: MIT Summaries of cells: what later cells need of them. Most statements
+ * of a cell are over when it has run; what they leave is the values of names. So a summary has, for
+ * each name, the values that it may have; and the text of those statements alone that bind
+ * functions and classes, which run again. A reader takes the names and statements that its cell
+ * leads to, so that judging a cell does not cost more the more cells ran before.
  *
- * A summary is a sequence of records. It is flow-insensitive as the analysis is: records are added,
- * and only the record of a name's values is replaced, by one that has the earlier values too. */
+ * A summary is a sequence of records. It is flow-insensitive as the analysis is: records are
+ * added, and only the record of a name's values is replaced, by one that has the earlier values
+ * too. */
 #ifndef CBX_ANALYZER_LANG_SUMMARY_H
 #define CBX_ANALYZER_LANG_SUMMARY_H
 
@@ -68,7 +68,8 @@ void cbx_recall_need_all(struct cbx_recall *recall);
 /* Takes all pieces. */
 void cbx_recall_all(struct cbx_recall *recall);
 
-/* Calls `take` for each record of code that was taken, in order; false when `take` returned false. */
+/* Calls `take` for each record of code that was taken, in order; false when `take` returned
+ * false. */
 bool cbx_recall_each(const struct cbx_recall *recall,
                      bool (*take)(void *context, const struct cbx_record *record), void *context);
 
@@ -81,12 +82,12 @@ void cbx_recall_written(const struct cbx_recall *recall, struct cbx_written *out
 /* Gives a walk that begins what holds for all names. */
 void cbx_recall_walk(struct cbx_walk *walk);
 
-/* The callables that escaped before (walk->escaped_calls); NULL when there are none. For the pass that
- * collects them: before it they are not applied. */
+/* The callables that escaped before (walk->escaped_calls); NULL when there are none. For the
+ * pass that collects them: before it they are not applied. */
 const struct cbx_values *cbx_recall_calls(const struct cbx_walk *walk);
 
-/* Before the bindings of a name in the module's scope, or of an attribute (scope NULL), are read: gives the
- * walk what the summary has of it. */
+/* Before the bindings of a name in the module's scope, or of an attribute (scope NULL), are
+ * read: gives the walk what the summary has of it. */
 void cbx_recall_name(struct cbx_walk *walk, const struct cbx_scope *scope, struct cbx_str name);
 
 /* At the end of a walk: notes what the new statements need of the pieces that were not taken, and

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * A manifest, a document or a page: packages, and pieces of code whose findings move to the file. */
+/* SPDX-License-Identifier: MIT A manifest, a document or a page: packages, and pieces of code
+ * whose findings move to the file. */
 #include "analyzer/lint/lint_check.h"
 
 #include "analyzer/syntax/source.h"
@@ -36,8 +36,8 @@ static int check_code(struct cbx_lint_check *c, const struct cbx_manifest *manif
     return failed;
 }
 
-/* An example that cannot be read is a fragment, and so is code with the marks of a template that cannot be read
- * with them nor without: no program runs it as it is. */
+/* An example that cannot be read is a fragment, and so is code with the marks of a template that
+ * cannot be read with them nor without: no program runs it as it is. */
 static int check_piece(struct cbx_lint_check *c, const struct cbx_manifest *manifest,
                        const struct cbx_manifest_piece *piece)
 {

@@ -8,7 +8,8 @@
 
 #include <ctype.h>
 
-/* The language of the kernel; a language that no table has keeps the name that the file gives it. */
+/* The language of the kernel; a language that no table has keeps the name that the file gives
+ * it. */
 static struct cbx_filetype type_of(const struct cbx_ipynb *notebook)
 {
     char word[64];

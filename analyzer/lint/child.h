@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * The processes that check files, one per CPU: a file that crashes or hangs the analyzer ends one of
- * them, and its parent knows which file that was. Each takes ranges of paths from a socket and answers
- * with their results in order. */
+/* SPDX-License-Identifier: MIT The processes that check files, one per CPU: a file that crashes
+ * or hangs the analyzer ends one of them, and its parent knows which file that was. Each takes
+ * ranges of paths from a socket and answers with their results in order. */
 #ifndef CBX_ANALYZER_LINT_CHILD_H
 #define CBX_ANALYZER_LINT_CHILD_H
 
@@ -24,8 +23,8 @@ struct cbx_lint_child {
     struct cbx_buf in;
 };
 
-/* Starts a process. *current, shared memory, is set to the path that the process checks. `others` are
- * the children that run already. False when no process can be started. */
+/* Starts a process. *current, shared memory, is set to the path that the process checks.
+ * `others` are the children that run already. False when no process can be started. */
 bool cbx_lint_child_start(struct cbx_lint_child *child, const struct cbx_lint_run *run,
                           atomic_size_t *current, const struct cbx_lint_child *others,
                           size_t other_count);
@@ -36,8 +35,8 @@ bool cbx_lint_child_send(struct cbx_lint_child *child);
 /* Reads what has arrived; waits for something. False when the process has ended. */
 bool cbx_lint_child_read(struct cbx_lint_child *child);
 
-/* Takes one result out of what was read: 1 and *out, which is the caller's; 0 when none is complete; -1
- * when what was read is no result of child->range.from. */
+/* Takes one result out of what was read: 1 and *out, which is the caller's; 0 when none is
+ * complete; -1 when what was read is no result of child->range.from. */
 int cbx_lint_child_take(struct cbx_lint_child *child, struct cbx_lint_result *out);
 
 /* Waits for the end of a process that ends, or that has no work, and writes the reason. */

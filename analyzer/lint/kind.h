@@ -11,9 +11,8 @@ struct cbx_lint_kind {
     const char *language;   /* of policies/languages.def, CBX_LINT_NOTEBOOK, or a reader of
                                manifest/manifest.def; NULL: not judged */
     struct cbx_str foreign; /* the language without an analyzer; may lie in `head` */
-    bool
-        document; /* its code is examples: in folders it is judged on request, and it does not count as
-                      code */
+    /* its code is examples: in folders it is judged on request, and it does not count as code */
+    bool document;
     bool binary;
     int error; /* errno: the first bytes could not be read */
     char head[CBX_FILETYPE_HEAD_BYTES];

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * The check of one file while it is made, for file.c, check_notebook.c and check_manifest.c alone. */
+/* SPDX-License-Identifier: MIT The check of one file while it is made, for file.c,
+ * check_notebook.c and check_manifest.c alone. */
 #ifndef CBX_ANALYZER_LINT_LINT_CHECK_H
 #define CBX_ANALYZER_LINT_LINT_CHECK_H
 
@@ -36,20 +36,20 @@ void cbx_lint_check_skip(struct cbx_lint_check *c, enum cbx_lint_skip reason,
 /* Makes room for `more` findings; CBX_ETOOBIG when there is none. */
 int cbx_lint_check_reserve(struct cbx_lint_check *c, size_t more);
 
-/* Keeps a finding, for which there is room. Copies what it borrows: the memory of a cell's analysis is reused
- * for the next cell. */
+/* Keeps a finding, for which there is room. Copies what it borrows: the memory of a cell's
+ * analysis is reused for the next cell. */
 void cbx_lint_check_keep(struct cbx_lint_check *c, const struct cbx_finding *finding,
                          const struct cbx_cell *cell, struct cbx_str source);
 
-/* Notes the verdict of a decision. A denial that is stricter than its findings (unreadable source under a
- * log-only policy; findings over the cap) stays a denial, whatever is suppressed. */
+/* Notes the verdict of a decision. A denial that is stricter than its findings (unreadable
+ * source under a log-only policy; findings over the cap) stays a denial, whatever is suppressed. */
 void cbx_lint_check_verdict(struct cbx_lint_check *c, const struct cbx_decision *decision);
 
 /* Appends a decision, or its findings, to the output: --dump. */
 int cbx_lint_check_dump(struct cbx_lint_check *c, const struct cbx_decision *decision);
 
-/* Judges one cell, alone and as number `index` of its program, which may be NULL, and keeps its findings; adds
- * it to the past when there is one. */
+/* Judges one cell, alone and as number `index` of its program, which may be NULL, and keeps its
+ * findings; adds it to the past when there is one. */
 int cbx_lint_check_cell(struct cbx_lint_check *c, const struct cbx_cell *cell,
                         const struct cbx_program *program, size_t index);
 

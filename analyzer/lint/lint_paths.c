@@ -354,8 +354,8 @@ static void skip(struct walk *w, const FTSENT *entry, int reason, const struct c
                        inherited_reason(entry) == KEPT, &w->paths->arena);
 }
 
-/* A folder that is left out is counted once. Its code is searched when that is asked for, unless the
- * caller chose to leave it out. */
+/* A folder that is left out is counted once. Its code is searched when that is asked for, unless
+ * the caller chose to leave it out. */
 static void leave_out_folder(struct walk *w, FTS *fts, FTSENT *entry, int reason)
 {
     bool chosen = reason == CBX_LINT_SKIP_EXCLUDED || reason == CBX_LINT_SKIP_DEPENDENCY;

@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * Checks files in parallel and reports them in order. A file that crashes or hangs the analyzer has a
- * result that says so, and costs no other file its verdict. */
+/* SPDX-License-Identifier: MIT Checks files in parallel and reports them in order. A file that
+ * crashes or hangs the analyzer has a result that says so, and costs no other file its verdict. */
 #ifndef CBX_ANALYZER_LINT_LINT_RUN_H
 #define CBX_ANALYZER_LINT_LINT_RUN_H
 
@@ -11,8 +10,8 @@ enum { CBX_LINT_JOBS_MAX = 256 };
 /* The number of CPUs that this process may use. */
 unsigned cbx_lint_cpus(void);
 
-/* Called with each result in the order of the paths, in the process that called cbx_lint_run. `done`
- * of `all` files are finished. */
+/* Called with each result in the order of the paths, in the process that called cbx_lint_run.
+ * `done` of `all` files are finished. */
 struct cbx_lint_sink {
     void (*take)(void *context, struct cbx_lint_result *result, size_t done, size_t all);
     void *context;
@@ -31,9 +30,10 @@ struct cbx_lint_run {
 /* Well above the analyzer's own budgets: what takes longer hangs. */
 enum { CBX_LINT_LIMIT_MS = 60 * 1000 };
 
-/* Checks all paths. The number of results that wait for an earlier file is bounded. Starts processes;
- * a single path whose format has no end is checked in this process, which a crash ends with status 2
- * and the file's name on standard error: starting a process takes as long as the judgement. */
+/* Checks all paths. The number of results that wait for an earlier file is bounded. Starts
+ * processes; a single path whose format has no end is checked in this process, which a crash
+ * ends with status 2 and the file's name on standard error: starting a process takes as long as
+ * the judgement. */
 void cbx_lint_run(const struct cbx_lint_run *run, const struct cbx_lint_sink *sink);
 
 #endif

@@ -37,14 +37,14 @@ struct cbx_lint_skips {
     struct cbx_lint_skipped reasons[CBX_LINT_SKIPS];
 };
 
-/* Counts a file or a folder. Texts are copied into `arena`; `counted` false: it lies in a folder that
- * was counted. */
+/* Counts a file or a folder. Texts are copied into `arena`; `counted` false: it lies in a folder
+ * that was counted. */
 void cbx_lint_skips_add(struct cbx_lint_skips *skips, enum cbx_lint_skip reason,
                         const struct cbx_lint_skip_name *name, bool counted,
                         struct cbx_arena *arena);
 
-/* Counts what a file has that was not judged: [{"reason", "path", "language"}], as cbx_lint_file gives it.
- * Anything else in the list is left out. Returns the number of whole files in it. */
+/* Counts what a file has that was not judged: [{"reason", "path", "language"}], as cbx_lint_file
+ * gives it. Anything else in the list is left out. Returns the number of whole files in it. */
 size_t cbx_lint_skips_take(struct cbx_lint_skips *skips, const json_t *skipped,
                            struct cbx_arena *arena);
 
@@ -54,8 +54,8 @@ const char *cbx_lint_skip_word(enum cbx_lint_skip reason);
 /* Files that look like code and are skipped for a reason that the caller did not choose. */
 size_t cbx_lint_skips_code(const struct cbx_lint_skips *skips);
 
-/* Appends "; 12 skipped: 2 files of code without an analyzer (a.rb: Ruby), 10 of no known language", or
- * nothing when nothing was skipped. */
+/* Appends "; 12 skipped: 2 files of code without an analyzer (a.rb: Ruby), 10 of no known
+ * language", or nothing when nothing was skipped. */
 void cbx_lint_skips_text(const struct cbx_lint_skips *skips, struct cbx_buf *out);
 
 /* {count, code, reasons: [{reason, count, code, names}]}; a new reference. */

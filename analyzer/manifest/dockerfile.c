@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * Dockerfile and Containerfile: the shell code of RUN, CMD, ENTRYPOINT and HEALTHCHECK, as shell text, as a JSON
- * array of words, or as a here-document. */
+/* SPDX-License-Identifier: MIT Dockerfile and Containerfile: the shell code of RUN, CMD,
+ * ENTRYPOINT and HEALTHCHECK, as shell text, as a JSON array of words, or as a here-document. */
 #include "analyzer/manifest/documents/json_text.h"
 #include "analyzer/manifest/manifest_internal.h"
 #include "analyzer/manifest/readers.h"
@@ -86,7 +85,8 @@ struct heredoc {
     uint32_t start, behind;
 };
 
-/* The end of the shell word that begins at `at`, as Docker splits them: at blanks outside of quotes. */
+/* The end of the shell word that begins at `at`, as Docker splits them: at blanks outside of
+ * quotes. */
 static uint32_t end_of_word(struct cbx_str file, uint32_t at, uint32_t end)
 {
     char quote = '\0';
@@ -166,8 +166,8 @@ static int read_heredoc(struct reading *r, const struct heredoc *h, struct line 
 
 /* --- instructions ----------------------------------------------------------------------------- */
 
-/* ["word", ...] as a command line, each word in single quotes. False when it is no such array: then it
- * is shell text. */
+/* ["word", ...] as a command line, each word in single quotes. False when it is no such array:
+ * then it is shell text. */
 static bool take_words(struct reading *r, struct line text, struct cbx_piece_maker *maker)
 {
     struct cbx_str json = cbx_str_sub(r->file, text.start, text.end);
@@ -209,8 +209,8 @@ static uint32_t skip_flags(struct cbx_str file, uint32_t at, uint32_t end)
     return at;
 }
 
-/* The body of a here-document is the program: RUN <<EOF. Its first line may name another interpreter
- * than the shell. */
+/* The body of a here-document is the program: RUN <<EOF. Its first line may name another
+ * interpreter than the shell. */
 static int take_script(struct reading *r, struct line body)
 {
     CBX_AUTO_DONE(piece_maker) maker;
@@ -227,7 +227,8 @@ static int take_script(struct reading *r, struct line body)
                                r->err);
 }
 
-/* The lines of a command, from `at` in `line` on, to a piece; comments between them are none of its. */
+/* The lines of a command, from `at` in `line` on, to a piece; comments between them are none of
+ * its. */
 static void take_lines(struct reading *r, uint32_t at, struct line line,
                        struct cbx_piece_maker *maker)
 {

@@ -49,8 +49,8 @@ static struct cbx_str take_context(struct cbx_str text, size_t *at, char *out, s
     return (struct cbx_str){ out, n };
 }
 
-/* True when a context in the expression is text of others. Texts in quotes are none, but for names in
- * brackets. */
+/* True when a context in the expression is text of others. Texts in quotes are none, but for
+ * names in brackets. */
 static bool has_strangers_text(struct cbx_str expression)
 {
     char name[256];
@@ -72,8 +72,8 @@ static bool has_strangers_text(struct cbx_str expression)
     return false;
 }
 
-/* The end of the expression that begins at `at`, behind its mark; 0 when it has none. Marks within quotes
- * do not count. */
+/* The end of the expression that begins at `at`, behind its mark; 0 when it has none. Marks
+ * within quotes do not count. */
 static size_t end_of(struct cbx_str text, size_t at, const struct cbx_expressions *e)
 {
     size_t mark = strlen(e->end);

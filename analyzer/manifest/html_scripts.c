@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * Pages of HTML: scripts, handlers of events, and addresses with code. The grammar of tree-sitter finds them;
- * where it cannot read the page and there may be one, the page is refused. */
+/* SPDX-License-Identifier: MIT Pages of HTML: scripts, handlers of events, and addresses with
+ * code. The grammar of tree-sitter finds them; where it cannot read the page and there may be
+ * one, the page is refused. */
 #include "analyzer/manifest/html_text.h"
 #include "analyzer/manifest/readers.h"
 
@@ -42,7 +42,8 @@ static struct cbx_range range_of(TSNode node)
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
-/* Adds the code; where it has the marks of a template it is judged without them if it cannot be read. */
+/* Adds the code; where it has the marks of a template it is judged without them if it cannot be
+ * read. */
 static int end_piece(struct reading *r, struct cbx_piece_maker *code, const char *language)
 {
     size_t before = r->out->piece_count;
@@ -120,8 +121,8 @@ static int judge_attribute(struct reading *r, TSNode attribute)
 
 /* --- scripts ---------------------------------------------------------------------------------- */
 
-/* Reads the type out of an attribute of that name, in small letters, without parameters and blanks. False for another
- * attribute. */
+/* Reads the type out of an attribute of that name, in small letters, without parameters and
+ * blanks. False for another attribute. */
 static bool read_type(struct reading *r, TSNode attribute, char *out, size_t size, size_t *len)
 {
     struct cbx_range name, value;

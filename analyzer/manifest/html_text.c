@@ -127,8 +127,9 @@ static const struct template_mark {
 
 enum { MARKS = sizeof(marks) / sizeof(marks[0]) };
 
-/* The mark that begins at `at`, and the place behind its end; NULL when there is none. `unended`: marks that have no
- * end from there on, so that the text is not searched for it again. */
+/* The mark that begins at `at`, and the place behind its end; NULL when there is none.
+ * `unended`: marks that have no end from there on, so that the text is not searched for it
+ * again. */
 static const struct template_mark *find_mark(struct cbx_str text, size_t at, bool unended[MARKS],
                                              size_t *behind)
 {

@@ -1,23 +1,23 @@
-/* SPDX-License-Identifier: MIT
- * Texts in pages of HTML: attributes with references of characters, addresses with code, and code with the
- * marks of templates. */
+/* SPDX-License-Identifier: MIT Texts in pages of HTML: attributes with references of characters,
+ * addresses with code, and code with the marks of templates. */
 #ifndef CBX_ANALYZER_MANIFEST_HTML_TEXT_H
 #define CBX_ANALYZER_MANIFEST_HTML_TEXT_H
 
 #include "analyzer/manifest/manifest_internal.h"
 
-/* Appends the bytes [start, end) of the file, the value of an attribute, with references decoded. */
+/* Appends the bytes [start, end) of the file, the value of an attribute, with references
+ * decoded. */
 void cbx_html_take(struct cbx_piece_maker *maker, uint32_t start, uint32_t end);
 
-/* Where the code of a "javascript:" address begins; 0 when the text is none. Browsers skip blanks in front of
- * the scheme, and line ends and tabs within it. */
+/* Where the code of a "javascript:" address begins; 0 when the text is none. Browsers skip
+ * blanks in front of the scheme, and line ends and tabs within it. */
 size_t cbx_html_script_url(struct cbx_str text);
 
 /* Appends what is behind `from` in another piece, with %XX decoded. */
 void cbx_html_take_url(struct cbx_piece_maker *out, const struct cbx_piece_maker *url, size_t from);
 
-/* Appends a piece with the marks of templates replaced: {{ x }}, {% x %}, <%= x %>, <? x ?>. False when it has
- * none. */
+/* Appends a piece with the marks of templates replaced: {{ x }}, {% x %}, <%= x %>, <? x ?>.
+ * False when it has none. */
 bool cbx_html_take_template(struct cbx_piece_maker *out, const struct cbx_piece_maker *code);
 
 #endif

@@ -29,7 +29,8 @@ struct cbx_manifest_piece {
     struct cbx_str text;
     const struct cbx_manifest_run *runs; /* by place; the first is at 0 */
     size_t run_count;
-    /* The same code without the marks of a template, judged when this cannot be read; NULL: there is none. */
+    /* The same code without the marks of a template, judged when this cannot be read; NULL:
+     * there is none. */
     const struct cbx_manifest_piece *instead;
 };
 
@@ -62,7 +63,8 @@ struct cbx_manifest_skip {
 enum cbx_manifest_code {
     CBX_MANIFEST_BUILD = 0, /* they run where the project is built */
     CBX_MANIFEST_PAGE,      /* a browser runs them: judged as programs */
-    CBX_MANIFEST_SKILL, /* an agent runs them: judged as programs; what cannot be read is a warning */
+    /* an agent runs them: judged as programs; what cannot be read is a warning */
+    CBX_MANIFEST_SKILL,
     CBX_MANIFEST_DOCUMENT, /* examples: what cannot be read is a fragment */
 };
 
@@ -76,9 +78,9 @@ struct cbx_manifest {
     size_t word_count, word_size, piece_count, piece_size, skip_count, skip_size;
 };
 
-/* Reads a file: UTF-8, line ends normalised. CBX_EINVAL, with line and column, when it is malformed or
- * has something that the reader does not understand; CBX_ETOOBIG over the caps. *out borrows from
- * `text` and the arena. */
+/* Reads a file: UTF-8, line ends normalised. CBX_EINVAL, with line and column, when it is
+ * malformed or has something that the reader does not understand; CBX_ETOOBIG over the caps.
+ * *out borrows from `text` and the arena. */
 struct cbx_manifest_reader {
     const char *name;
     int (*read)(struct cbx_str text, struct cbx_arena *arena, struct cbx_manifest *out,
@@ -91,9 +93,9 @@ const struct cbx_manifest_reader *cbx_manifest_reader_of(struct cbx_str path);
 /* The reader of this name; NULL when there is none. */
 const struct cbx_manifest_reader *cbx_manifest_reader_find(const char *name);
 
-/* Judges the packages of a manifest, as an install of them in shell code is judged; files and paths of
- * the project are allowed as sources. The places of findings are in its text. CBX_ETOOBIG when the arena
- * is exhausted. */
+/* Judges the packages of a manifest, as an install of them in shell code is judged; files and
+ * paths of the project are allowed as sources. The places of findings are in its text.
+ * CBX_ETOOBIG when the arena is exhausted. */
 int cbx_manifest_judge(const struct cbx_policy *policy, const struct cbx_manifest *manifest,
                        int64_t now, struct cbx_arena *arena, struct cbx_decision *out,
                        struct cbx_err *err);

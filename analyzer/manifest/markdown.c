@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * Documents in Markdown, and skills of agents (SKILL.md): code in fenced blocks. A skill also has commands that
- * run before an agent reads it: the commands of hooks in its front matter, and the commands behind "!". */
+/* SPDX-License-Identifier: MIT Documents in Markdown, and skills of agents (SKILL.md): code in
+ * fenced blocks. A skill also has commands that run before an agent reads it: the commands of
+ * hooks in its front matter, and the commands behind "!". */
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/fences.h"
 #include "analyzer/manifest/readers.h"
@@ -91,8 +91,8 @@ static int keep_line(void *context, struct cbx_range content)
     return 0;
 }
 
-/* The bytes of the prompt that the line begins with; 0 when there is none. `more`: it goes on with the code of
- * the line before. */
+/* The bytes of the prompt that the line begins with; 0 when there is none. `more`: it goes on
+ * with the code of the line before. */
 static uint32_t prompt_bytes(const struct reading *r, struct cbx_range line, bool more)
 {
     static const struct {
@@ -171,7 +171,7 @@ static int end_block(void *context)
     return cbx_piece_maker_end(&maker, r->row->language, r->out, r->err);
 }
 
-/* --- commands of skills ------------------------------------------------------------------------- */
+/* --- commands of skills ----------------------------------------------------------------------- */
 
 /* !`command` runs before the agent reads the line. */
 static int read_text(void *context, struct cbx_range line)
@@ -244,7 +244,8 @@ static int read_front_matter(struct reading *r, struct cbx_range yaml)
 {
     struct cbx_doc doc;
     struct cbx_err ignored = { 0 };
-    /* the first line of the file, a document mark, is read too: places stay the places in the file */
+    /* the first line of the file, a document mark, is read too: places stay the places in the
+     * file */
     struct cbx_str front = cbx_str_sub(r->text, 0, yaml.end);
     if (yaml.end <= yaml.start) {
         return 0;

@@ -69,8 +69,8 @@ int cbx_python_read_group(void *context, const struct cbx_doc_node *node)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* "name @ ADDRESS" for a table with an address; a repository of git is one of version control whatever
- * its scheme is. */
+/* "name @ ADDRESS" for a table with an address; a repository of git is one of version control
+ * whatever its scheme is. */
 static int add_address(struct cbx_python_words *w, struct cbx_str name, const char *scheme,
                        struct cbx_str address, const struct cbx_doc_node *node)
 {
@@ -209,7 +209,8 @@ static int add_command(struct cbx_python_words *w, const struct cbx_doc_node *te
     return cbx_piece_maker_end(&maker, "shell", w->out, w->err);
 }
 
-/* The words of a table whose text is a command; others name functions of Python, or other scripts. */
+/* The words of a table whose text is a command; others name functions of Python, or other
+ * scripts. */
 static int read_script_table(struct cbx_python_words *w, const struct cbx_doc_node *table)
 {
     static const char *const keys[] = { "shell", "cmd", "chain", "composite", "sequence" };

@@ -9,12 +9,13 @@
 int cbx_manifest_read_requirements(struct cbx_str text, struct cbx_arena *arena,
                                    struct cbx_manifest *out, struct cbx_err *err);
 
-/* package.json: dependencies of all kinds, and scripts. Their values are texts, or it is malformed. */
+/* package.json: dependencies of all kinds, and scripts. Their values are texts, or it is
+ * malformed. */
 int cbx_manifest_read_package_json(struct cbx_str text, struct cbx_arena *arena,
                                    struct cbx_manifest *out, struct cbx_err *err);
 
-/* Dockerfile, Containerfile: RUN, CMD, ENTRYPOINT and HEALTHCHECK in all their forms. Refused are a SHELL
- * that is no shell of POSIX, and another escape character. */
+/* Dockerfile, Containerfile: RUN, CMD, ENTRYPOINT and HEALTHCHECK in all their forms. Refused
+ * are a SHELL that is no shell of POSIX, and another escape character. */
 int cbx_manifest_read_dockerfile(struct cbx_str text, struct cbx_arena *arena,
                                  struct cbx_manifest *out, struct cbx_err *err);
 
@@ -41,8 +42,8 @@ int cbx_manifest_read_pnpm_lock(struct cbx_str text, struct cbx_arena *arena,
                                 struct cbx_manifest *out, struct cbx_err *err);
 int cbx_manifest_read_yarn_lock(struct cbx_str text, struct cbx_arena *arena,
                                 struct cbx_manifest *out, struct cbx_err *err);
-/* Workflows of GitHub (and Gitea, Forgejo): the code of their steps, with expressions as words that are not
- * known. Code of an unknown shell is skipped. */
+/* Workflows of GitHub (and Gitea, Forgejo): the code of their steps, with expressions as words
+ * that are not known. Code of an unknown shell is skipped. */
 int cbx_manifest_read_workflow(struct cbx_str text, struct cbx_arena *arena,
                                struct cbx_manifest *out, struct cbx_err *err);
 
@@ -58,8 +59,8 @@ int cbx_manifest_read_gitlab_ci(struct cbx_str text, struct cbx_arena *arena,
 int cbx_manifest_read_markdown(struct cbx_str text, struct cbx_arena *arena,
                                struct cbx_manifest *out, struct cbx_err *err);
 
-/* Markdown of a skill of agents: the same, commands of its hooks and those behind "!", and blocks in other
- * languages are noted. */
+/* Markdown of a skill of agents: the same, commands of its hooks and those behind "!", and
+ * blocks in other languages are noted. */
 int cbx_manifest_read_skill(struct cbx_str text, struct cbx_arena *arena, struct cbx_manifest *out,
                             struct cbx_err *err);
 

@@ -14,7 +14,8 @@ struct reading {
     struct cbx_str shell; /* of steps that name none */
 };
 
-/* The language of a step, by the program that its `shell` begins with; an expression may be any shell. */
+/* The language of a step, by the program that its `shell` begins with; an expression may be any
+ * shell. */
 static struct cbx_filetype type_of_shell(struct reading *r, struct cbx_str shell)
 {
     bool unknown = shell.len == 0 || memmem(shell.p, shell.len, "${{", 3) != NULL;

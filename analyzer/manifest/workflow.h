@@ -12,8 +12,8 @@ struct cbx_expressions {
     bool strangers;         /* the contexts of workflow.def are text of others */
 };
 
-/* Ends a piece, with each expression replaced. An expression with text of others is a word of the manifest
- * (CBX_WORD_CODE). CBX_ETOOBIG over the caps. */
+/* Ends a piece, with each expression replaced. An expression with text of others is a word of
+ * the manifest (CBX_WORD_CODE). CBX_ETOOBIG over the caps. */
 int cbx_workflow_end_piece(struct cbx_piece_maker *maker, const char *language,
                            const struct cbx_expressions *expressions, struct cbx_manifest *manifest,
                            struct cbx_err *err);

@@ -21,8 +21,8 @@ bool cbx_packages_read(struct cbx_parsed *parsed, const struct cbx_word *words, 
  * "constraints.txt". */
 bool cbx_packages_is_file(struct cbx_str path);
 
-/* Removes the first line of such a file from *rest and returns it without comment and white space. *continues: a backslash stood at its
- * end, so the next line belongs to it. */
+/* Removes the first line of such a file from *rest and returns it without comment and white
+ * space. *continues: a backslash stood at its end, so the next line belongs to it. */
 struct cbx_str cbx_packages_take_line(struct cbx_str *rest, bool *continues);
 
 /* Adds the facts of the content of such a file, all at one place. */

@@ -16,8 +16,8 @@ struct cbx_str cbx_known_meant(bool python, struct cbx_str name);
  * separated by spaces. Empty for relative, absolute and other paths. */
 struct cbx_str cbx_known_distributions(struct cbx_str import, bool python);
 
-/* The rows of imports whose distribution has another name, one after the other: "google.protobuf" and "protobuf", several separated by
- * blanks. False behind the last. */
+/* The rows of imports whose distribution has another name, one after the other:
+ * "google.protobuf" and "protobuf", several separated by blanks. False behind the last. */
 bool cbx_known_import_at(size_t index, struct cbx_str *import, struct cbx_str *distributions);
 
 /* True when the module is part of the interpreter. */

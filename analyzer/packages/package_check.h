@@ -21,18 +21,20 @@ void cbx_packages_add(struct cbx_parsed *parsed, enum cbx_fact_id id, const stru
 const struct cbx_packages *cbx_packages_of(const struct cbx_policy *policy,
                                            enum cbx_spec_kind kind);
 
-/* True when an entry of the list, a name or a glob, covers the name. Names of Python packages are compared in normal form (PEP 503), other
- * names byte by byte. */
+/* True when an entry of the list, a name or a glob, covers the name. Names of Python packages
+ * are compared in normal form (PEP 503), other names byte by byte. */
 bool cbx_packages_lists(const struct cbx_strs *list, struct cbx_str name, bool python);
 
-/* Does the policy block a package of this name: by `block`, or, unless a build asks, by `block-in-sandboxes`? */
+/* Does the policy block a package of this name: by `block`, or, unless a build asks, by
+ * `block-in-sandboxes`? */
 bool cbx_packages_blocks(const struct cbx_packages *packages, struct cbx_str name, bool python,
                          bool build);
 
 /* True when "requirements", "path", ... is one of the policy's sources. */
 bool cbx_packages_source(const struct cbx_packages *packages, const char *source);
 
-/* The same for a text; in a build, files of requirements and paths are sources too: what is in the project is judged by itself. */
+/* The same for a text; in a build, files of requirements and paths are sources too: what is in
+ * the project is judged by itself. */
 bool cbx_packages_takes_source(const struct cbx_parsed *parsed, const struct cbx_packages *packages,
                                const char *source);
 
@@ -41,8 +43,8 @@ bool cbx_packages_takes_source(const struct cbx_parsed *parsed, const struct cbx
 bool cbx_packages_index(const struct cbx_packages *packages, enum cbx_spec_kind kind,
                         struct cbx_str index);
 
-/* The same for a text; in a build, "default" is also the address of the manager's own index (CBX_PUBLIC_INDEX), which files of projects
- * name. */
+/* The same for a text; in a build, "default" is also the address of the manager's own index
+ * (CBX_PUBLIC_INDEX), which files of projects name. */
 bool cbx_packages_takes_index(const struct cbx_parsed *parsed, const struct cbx_packages *packages,
                               enum cbx_spec_kind kind, struct cbx_str index);
 

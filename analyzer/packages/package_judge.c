@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-/* What a problem of a package is to the rules of a policy; without a fact no policy can allow it. */
+/* What a problem of a package is to the rules of a policy; without a fact no policy can allow
+ * it. */
 static const struct {
     bool by_rules;
     enum cbx_fact_id fact;

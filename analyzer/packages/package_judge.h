@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * Judges an install of packages before it runs: the requirements of a client, or the packages that pip or npm resolved, and a policy give a
- * decision. Pure, like cbx_analyze. */
+/* SPDX-License-Identifier: MIT Judges an install of packages before it runs: the requirements of
+ * a client, or the packages that pip or npm resolved, and a policy give a decision. Pure, like
+ * cbx_analyze. */
 #ifndef CBX_ANALYZER_PACKAGES_PACKAGE_JUDGE_H
 #define CBX_ANALYZER_PACKAGES_PACKAGE_JUDGE_H
 
@@ -17,14 +17,18 @@ struct cbx_package_request {
     int64_t now;                         /* at this time: Unix seconds */
 };
 
-/* The policy's rules judge the packages as they judge an install in code. In addition these packages are denied, and no exception and no
- * `mode: log-only` allows them:
- *   - a package that is blocked, not listed, too old or not from an index, when no rule of the policy decides about that;
- *   - a requirement that has more than a name, extras and versions, and is none of a lock file (pinned.h);
+/* The policy's rules judge the packages as they judge an install in code. In addition these
+ * packages are denied, and no exception and no `mode: log-only` allows them:
+ *   - a package that is blocked, not listed, too old or not from an index, when no rule of the
+ *     policy decides about that;
+ *   - a requirement that has more than a name, extras and versions, and is none of a lock file
+ *     (pinned.h);
  *   - a resolved package that is no wheel (pip), that its authors withdrew, or that has no hash;
  *   - every package when the policy has `network: none`.
- * The decision's text is `specs`, or the text of the set (cbx_resolved_write). The span of a finding refers to `specs`, or to a list of the
- * resolved packages with one line each; its detail names the chain of packages that pulled the package in, and what the policy allows. Errors: CBX_ETOOBIG. */
+ * The decision's text is `specs`, or the text of the set (cbx_resolved_write). The span of a
+ * finding refers to `specs`, or to a list of the resolved packages with one line each; its
+ * detail names the chain of packages that pulled the package in, and what the policy allows.
+ * Errors: CBX_ETOOBIG. */
 int cbx_packages_judge(const struct cbx_policy *policy, const struct cbx_package_request *request,
                        struct cbx_arena *arena, struct cbx_decision *out, struct cbx_err *err);
 

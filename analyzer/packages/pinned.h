@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * Requirements of a lock file in one form: one version, and the hashes that its file may have. pip reads it as it is
- * (--require-hashes). Pure; nothing is allocated, the parts lie in the line. */
+/* SPDX-License-Identifier: MIT Requirements of a lock file in one form: one version, and the
+ * hashes that its file may have. pip reads it as it is (--require-hashes). Pure; nothing is
+ * allocated, the parts lie in the line. */
 #ifndef CBX_ANALYZER_PACKAGES_PINNED_H
 #define CBX_ANALYZER_PACKAGES_PINNED_H
 
@@ -15,8 +15,9 @@ struct cbx_pinned {
     bool conditional;      /* it has a marker, so it may be for another platform or Python */
 };
 
-/* Reads "NAME==VERSION --hash=sha256:HEX", with at least one hash, single blanks between the parts, and " ; MARKER" before the hashes where it has
- * a marker. False for any other text: extras, several specifiers, wildcards, other hashes, more than CBX_PINNED_BYTES_MAX bytes, and
+/* Reads "NAME==VERSION --hash=sha256:HEX", with at least one hash, single blanks between the
+ * parts, and " ; MARKER" before the hashes where it has a marker. False for any other text:
+ * extras, several specifiers, wildcards, other hashes, more than CBX_PINNED_BYTES_MAX bytes, and
  * bytes that are special to a shell or outside of printable ASCII. */
 bool cbx_pinned_parse(struct cbx_str line, struct cbx_pinned *out);
 
@@ -26,7 +27,8 @@ struct cbx_str cbx_pinned_take_hash(struct cbx_str *hashes);
 /* True for 64 hexadecimal digits in small letters. */
 bool cbx_pinned_is_sha256(struct cbx_str text);
 
-/* True when a marker has no byte that a shell, or a quoted text, reads in another way; its texts stand in double quotes. */
+/* True when a marker has no byte that a shell, or a quoted text, reads in another way; its texts
+ * stand in double quotes. */
 bool cbx_pinned_is_plain_marker(struct cbx_str marker);
 
 #endif

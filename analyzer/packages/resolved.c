@@ -53,7 +53,8 @@ static bool is_version(enum cbx_spec_kind kind, struct cbx_str version)
                                  : cbx_pep440_parse(version, &pep));
 }
 
-/* A URL as RFC 3986 writes it: what a shell or a terminal could read otherwise is percent-encoded there. */
+/* A URL as RFC 3986 writes it: what a shell or a terminal could read otherwise is
+ * percent-encoded there. */
 static bool is_url(struct cbx_str url)
 {
     bool secure =
@@ -212,7 +213,8 @@ static int add_npm_edges(struct reader *r, size_t from, const json_t *package)
     return 0;
 }
 
-/* Without "resolved" it is of the registry (npm's option omit-lockfile-registry-resolved); "name" is that of the package behind an alias. */
+/* Without "resolved" it is of the registry (npm's option omit-lockfile-registry-resolved);
+ * "name" is that of the package behind an alias. */
 static int read_npm_package(struct reader *r, const char *key, const json_t *item)
 {
     struct cbx_str path = cbx_str_of(key), name = cbx_npm_path_name(path),
@@ -233,7 +235,8 @@ static int read_npm_package(struct reader *r, const char *key, const json_t *ite
     return add_npm_edges(r, r->out->count - 1, item);
 }
 
-/* As npm reads "os", "cpu" and "libc" of package.json: a list of names, or of names that are excluded by '!'. */
+/* As npm reads "os", "cpu" and "libc" of package.json: a list of names, or of names that are
+ * excluded by '!'. */
 static bool lists_platform(const json_t *list, const char *name)
 {
     size_t i;

@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT
- * What a package manager would install, before anything is installed: the report of `pip install --dry-run --report` (pip's reference,
- * "Installation Report", version 1), or the package-lock.json of npm (lockfileVersion 3). Both are hostile: a resolver that has the network
- * wrote them. Pure. */
+/* SPDX-License-Identifier: MIT What a package manager would install, before anything is
+ * installed: the report of `pip install --dry-run --report` (pip's reference, "Installation
+ * Report", version 1), or the package-lock.json of npm (lockfileVersion 3). Both are hostile: a
+ * resolver that has the network wrote them. Pure. */
 #ifndef CBX_ANALYZER_PACKAGES_RESOLVED_H
 #define CBX_ANALYZER_PACKAGES_RESOLVED_H
 
@@ -16,7 +16,9 @@ struct cbx_resolved_package {
     struct cbx_str name,
         version; /* as the manager says them; valid by PEP 503 and 440, or npm's rules */
     struct cbx_str url,
-        hash; /* url: of npm empty for the registry's own; hash: 64 hexadecimal digits, or "sha512-BASE64"; empty: there is none */
+        /* url: of npm empty for the registry's own; hash: 64 hexadecimal digits, or
+         * "sha512-BASE64"; empty: there is none */
+        hash;
     struct cbx_str path; /* npm: where it goes, "node_modules/a/node_modules/b" */
     size_t by; /* the package that pulled it in, by number; CBX_RESOLVED_ASKED: the caller did */
     bool is_source; /* no wheel: its own code would run when it is installed */
@@ -33,7 +35,8 @@ struct cbx_resolved {
     size_t count;
 };
 
-/* Reads a report. CBX_EINVAL for anything that no manager writes, CBX_ETOOBIG above the limits; *out is then empty. */
+/* Reads a report. CBX_EINVAL for anything that no manager writes, CBX_ETOOBIG above the limits;
+ * *out is then empty. */
 int cbx_resolved_read(enum cbx_spec_kind kind, struct cbx_str report, struct cbx_resolved *out,
                       struct cbx_err *err);
 void cbx_resolved_done(struct cbx_resolved *resolved);
@@ -44,7 +47,8 @@ enum cbx_resolved_problem {
     CBX_RESOLVED_BLOCKED = 1,
     CBX_RESOLVED_NOT_LISTED,
     CBX_RESOLVED_BELOW, /* a version below the policy's minimum */
-    CBX_RESOLVED_LOOK_ALIKE, /* its name resembles that of a well-known package; not said of a set that was read back */
+    /* its name resembles that of a well-known package; not said of a set that was read back */
+    CBX_RESOLVED_LOOK_ALIKE,
     CBX_RESOLVED_DIRECT, /* not from an index, which the policy does not allow */
     CBX_RESOLVED_SOURCE,
     CBX_RESOLVED_YANKED,
@@ -56,9 +60,10 @@ struct cbx_resolved_finding {
     struct cbx_str wanted; /* the minimum, the package that was meant; or empty */
 };
 
-/* Judges each package, also those that others pulled in; without `transitive` in the policy these only by what holds for every install (no
- * source, a hash, not yanked). At most CBX_RESOLVED_FINDINGS_MAX findings per package. Returns how many there are, of which the
- * first `max` are in `out`. */
+/* Judges each package, also those that others pulled in; without `transitive` in the policy
+ * these only by what holds for every install (no source, a hash, not yanked). At most
+ * CBX_RESOLVED_FINDINGS_MAX findings per package. Returns how many there are, of which the first
+ * `max` are in `out`. */
 enum { CBX_RESOLVED_FINDINGS_MAX = 8 };
 size_t cbx_resolved_judge(const struct cbx_resolved *resolved, const struct cbx_policy *policy,
                           struct cbx_resolved_finding *out, size_t max);
@@ -71,17 +76,20 @@ void cbx_resolved_add_chain(const struct cbx_resolved *resolved, size_t package,
 void cbx_resolved_add_finding(const struct cbx_resolved *resolved,
                               const struct cbx_resolved_finding *finding, struct cbx_buf *out);
 
-/* Appends the text of the set: sorted lines with what is installed and nothing else, "NAME VERSION sha256:HEX" of pip, names as PEP 503
- * normalises them, and "PATH NAME VERSION sha512-BASE64 URL" of npm, "-" for the registry's own URL. Its SHA-256 is the identity of the
+/* Appends the text of the set: sorted lines with what is installed and nothing else, "NAME
+ * VERSION sha256:HEX" of pip, names as PEP 503 normalises them, and "PATH NAME VERSION
+ * sha512-BASE64 URL" of npm, "-" for the registry's own URL. Its SHA-256 is the identity of the
  * set. A package without a hash has "-". */
 void cbx_resolved_write(const struct cbx_resolved *resolved, struct cbx_buf *out);
 
-/* Reads such a text back, which *out borrows: each package as one that the caller asked for, since the text does not say. CBX_EINVAL for any
- * text that cbx_resolved_write does not write, CBX_ETOOBIG. */
+/* Reads such a text back, which *out borrows: each package as one that the caller asked for,
+ * since the text does not say. CBX_EINVAL for any text that cbx_resolved_write does not write,
+ * CBX_ETOOBIG. */
 int cbx_resolved_read_set(enum cbx_spec_kind kind, struct cbx_str text, struct cbx_resolved *out,
                           struct cbx_err *err);
 
-/* True for a package of npm that lies within another one ("node_modules/a/node_modules/b"): programs cannot load it. */
+/* True for a package of npm that lies within another one ("node_modules/a/node_modules/b"):
+ * programs cannot load it. */
 bool cbx_resolved_is_nested(const struct cbx_resolved_package *package);
 
 #endif

@@ -161,7 +161,8 @@ static size_t find_pip(const struct places *places, struct cbx_str name)
     return first != NULL ? first->package : CBX_RESOLVED_ASKED;
 }
 
-/* The package that each edge leads to, of the heap; CBX_RESOLVED_ASKED for one that the report does not have. */
+/* The package that each edge leads to, of the heap; CBX_RESOLVED_ASKED for one that the report
+ * does not have. */
 static size_t *follow(const struct cbx_resolved *resolved, const struct cbx_resolved_edge *edges,
                       size_t count)
 {
@@ -202,8 +203,8 @@ static void reach(struct queue *queue, size_t package, size_t by)
     }
 }
 
-/* Breadth first from what the caller asked for, so each package is named with a shortest chain. A package that no other one asks for counts
- * as asked for by the caller. */
+/* Breadth first from what the caller asked for, so each package is named with a shortest chain.
+ * A package that no other one asks for counts as asked for by the caller. */
 static void set_by(struct cbx_resolved *resolved, const struct cbx_resolved_edge *edges,
                    const size_t *to, size_t count)
 {
@@ -235,7 +236,8 @@ static void set_by(struct cbx_resolved *resolved, const struct cbx_resolved_edge
     }
 }
 
-/* What is asked for by a URL has a "resolved" like that of the registry's own packages: the edge alone tells that it comes from elsewhere. */
+/* What is asked for by a URL has a "resolved" like that of the registry's own packages: the edge
+ * alone tells that it comes from elsewhere. */
 static void set_direct(struct cbx_resolved *resolved, const struct cbx_resolved_edge *edges,
                        const size_t *to, size_t count)
 {

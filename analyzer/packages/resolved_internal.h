@@ -13,7 +13,8 @@ enum {
     CBX_NPM_FOLDER_BYTES = sizeof("node_modules/") - 1,
 };
 
-/* The last package of a path of npm: "@b/c" of "node_modules/a/node_modules/@b/c". Empty for a path that does not end in one. */
+/* The last package of a path of npm: "@b/c" of "node_modules/a/node_modules/@b/c". Empty for a
+ * path that does not end in one. */
 struct cbx_str cbx_npm_path_name(struct cbx_str path);
 
 /* The path without its last package: "node_modules/a"; empty for a path of one package. */
@@ -26,8 +27,9 @@ struct cbx_resolved_edge {
     bool is_url;         /* it is asked for by a URL, not by versions */
 };
 
-/* Sets `by` of each package, and `is_direct` of those that an edge asks for by a URL. Edges of one package follow each other; paths of npm
- * were checked. A hostile report costs at most edges * depth of the paths * log(packages). */
+/* Sets `by` of each package, and `is_direct` of those that an edge asks for by a URL. Edges of
+ * one package follow each other; paths of npm were checked. A hostile report costs at most edges
+ * * depth of the paths * log(packages). */
 void cbx_resolved_connect(struct cbx_resolved *resolved, const struct cbx_resolved_edge *edges,
                           size_t count);
 

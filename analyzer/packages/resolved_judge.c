@@ -59,7 +59,8 @@ static void judge_name(struct judging *j, size_t i)
     bool python = j->resolved->kind != CBX_SPEC_NPM;
     bool blocked = cbx_packages_blocks(j->packages, p->name, python, false);
     bool allowed = cbx_packages_lists(&j->packages->allow, p->name, python);
-    /* A name that a package of the index asks for is chosen by a stranger. What is installed was judged then. */
+    /* A name that a package of the index asks for is chosen by a stranger. What is installed was
+     * judged then. */
     bool installed = j->resolved->json == NULL;
     struct cbx_str meant =
         blocked || allowed || installed ? CBX_STR("") : cbx_known_meant(python, p->name);

@@ -332,8 +332,8 @@ static void take_fact(const struct cbx_program *p, const struct cbx_fact *from,
     }
 }
 
-/* True for a fact of an earlier cell or file that this cell may have made: it is about code that runs
- * later, a function or a file that is imported, or about the reading of the whole program. */
+/* True for a fact of an earlier cell or file that this cell may have made: it is about code that
+ * runs later, a function or a file that is imported, or about the reading of the whole program. */
 static bool is_of_now(const struct cbx_program *p, const struct cbx_fact *fact)
 {
     return !is_syntax(fact) &&

@@ -29,9 +29,10 @@ void cbx_program_facts(const struct cbx_program *program, size_t cell, struct cb
 const struct cbx_notebook *cbx_program_notebook(const struct cbx_program *program, size_t cell);
 
 /* The program of the next cell of a session, in a language whose cells share names
- * (cbx_lang_code.between): `past` is that of the session, NULL when it is empty, and the cell of `parsed` is the last one, at *cell; `is_file`: it is a file, whose names are its own. Resolves the expansions of `notebook`
- * (the other cells may bind their names), so it comes before the cell's own analysis. NULL when the
- * arena is exhausted. */
+ * (cbx_lang_code.between): `past` is that of the session, NULL when it is empty, and the cell of
+ * `parsed` is the last one, at *cell; `is_file`: it is a file, whose names are its own. Resolves
+ * the expansions of `notebook` (the other cells may bind their names), so it comes before the
+ * cell's own analysis. NULL when the arena is exhausted. */
 const struct cbx_program *cbx_program_of_cell(const struct cbx_parsed *parsed,
                                               const struct cbx_lang *lang,
                                               const struct cbx_past *past,

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * What is wrong with a source that its grammar cannot read: in the words of its language, at the
- * place where a person would change it. Reads raw hostile text; linear in it; changes no verdict. */
+/* SPDX-License-Identifier: MIT What is wrong with a source that its grammar cannot read: in the
+ * words of its language, at the place where a person would change it. Reads raw hostile text;
+ * linear in it; changes no verdict. */
 #ifndef CBX_ANALYZER_SYNTAX_SYNTAX_ERROR_H
 #define CBX_ANALYZER_SYNTAX_SYNTAX_ERROR_H
 
@@ -18,23 +18,24 @@ struct cbx_syntax_source {
     bool layout;         /* the only error is one of its indentation (cbx_lang_code.misindents) */
 };
 
-/* [start, end) is the place; `name` says what it is ("unclosed string"), `hint` what to change. The
- * hints have the form of hints.def, and in addition: "add `A` at the end of line 3", "add `A` before
- * the `B` of line 3", "instead of `A` write `B`, and so on each line; leave out what was printed", "write line breaks instead of `\n`", "remove the lines that begin with ```", and a
- * sentence that begins with "indent line 3", "add a line behind line 3" or "write what follows the `A` on line 3",
- * "send it with the language "shell"". Texts are allocated in the arena. */
+/* [start, end) is the place; `name` says what it is ("unclosed string"), `hint` what to change.
+ * The hints have the form of hints.def, and in addition: "add `A` at the end of line 3", "add
+ * `A` before the `B` of line 3", "instead of `A` write `B`, and so on each line; leave out what
+ * was printed", "write line breaks instead of `\n`", "remove the lines that begin with ```", and
+ * a sentence that begins with "indent line 3", "add a line behind line 3" or "write what follows
+ * the `A` on line 3", "send it with the language "shell"". Texts are allocated in the arena. */
 struct cbx_syntax_error {
     uint32_t start, end;
     struct cbx_str name, hint;
 };
 
-/* Returns false when the error cannot be named. Only errors that are certain are named: each of them
- * makes a source of this language invalid. */
+/* Returns false when the error cannot be named. Only errors that are certain are named: each of
+ * them makes a source of this language invalid. */
 bool cbx_syntax_explain(const struct cbx_syntax_source *source, struct cbx_arena *arena,
                         struct cbx_syntax_error *out);
 
-/* The language that the text looks like when it does not look like `lang`: its display name, and its
- * name in policies, empty when it cannot run here. Returns false when it does. */
+/* The language that the text looks like when it does not look like `lang`: its display name, and
+ * its name in policies, empty when it cannot run here. Returns false when it does. */
 bool cbx_syntax_looks_like(const struct cbx_syntax_source *source, struct cbx_str *display,
                            struct cbx_str *word);
 

@@ -19,7 +19,8 @@ struct cbx_explainer {
     struct cbx_indent indent; /* Python */
 };
 
-/* The error is at [start, end); true unless `hint` or `name` is NULL, for the arena was exhausted then. */
+/* The error is at [start, end); true unless `hint` or `name` is NULL, for the arena was
+ * exhausted then. */
 bool cbx_syntax_report(struct cbx_explainer *e, size_t start, size_t end, const char *name,
                        struct cbx_note hint);
 bool cbx_syntax_report_as(struct cbx_explainer *e, size_t start, size_t end, struct cbx_note name,
@@ -44,13 +45,14 @@ size_t cbx_syntax_first_word(struct cbx_str text, size_t at);
 /* True when the line begins with the word, and the word ends there. */
 bool cbx_syntax_begins_with(struct cbx_str line, const char *word);
 
-/* --- syntax_pasted.c --------------------------------------------------------------------------- */
+/* --- syntax_pasted.c -------------------------------------------------------------------------- */
 
-/* Explains a character of formatted text outside of strings and comments; a prompt of an interactive session on the first line. */
+/* Explains a character of formatted text outside of strings and comments; a prompt of an
+ * interactive session on the first line. */
 bool cbx_syntax_pasted_character(struct cbx_explainer *e);
 bool cbx_syntax_prompt(struct cbx_explainer *e);
 
-/* --- syntax_python.c --------------------------------------------------------------------------- */
+/* --- syntax_python.c -------------------------------------------------------------------------- */
 
 /* Explains a logical line of Python; a cbx_scan_line whose context is a struct cbx_explainer. */
 bool cbx_syntax_python_line(void *context, struct cbx_str text, uint32_t start, uint32_t end,

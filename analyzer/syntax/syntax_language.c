@@ -77,8 +77,8 @@ static int points_of(const int counts[SIGNS], size_t at)
     return points;
 }
 
-/* True when the first line that is not blank has a sign of that language. Without a grammar to prove
- * it, signs in the strings of a program would do. */
+/* True when the first line that is not blank has a sign of that language. Without a grammar to
+ * prove it, signs in the strings of a program would do. */
 static bool begins_like(struct cbx_str text, size_t at)
 {
     size_t from = 0;

@@ -11,7 +11,8 @@
 enum cbx_scan_problem {
     CBX_SCAN_NONE,
     CBX_SCAN_STRING, /* begins at `at`, is not closed */
-    CBX_SCAN_APOSTROPHE, /* the same, and a string before it ends in a word: 'it's'; begins at `opener` */
+    /* the same, and a string before it ends in a word: 'it's'; begins at `opener` */
+    CBX_SCAN_APOSTROPHE,
     CBX_SCAN_COMMENT,  /* begins at `at`, is not closed */
     CBX_SCAN_CLOSER,   /* the bracket at `at` closes nothing */
     CBX_SCAN_MISMATCH, /* the bracket at `at` does not close the one at `opener` */
@@ -23,8 +24,8 @@ enum { CBX_SCAN_DEPTH_MAX = 200 };
 struct cbx_scan {
     enum cbx_scan_problem problem;
     bool whole; /* it reached the end of the source */
-    bool
-        has_pasted; /* outside of strings and comments is a character of formatted text (syntax_pasted.def) */
+    /* outside of strings and comments is a character of formatted text (syntax_pasted.def) */
+    bool has_pasted;
     uint32_t pasted; /* the first one */
     uint32_t at, opener;
     char quote[4]; /* that closes the string or comment */
@@ -37,9 +38,9 @@ struct cbx_scan {
 typedef bool cbx_scan_line(void *context, struct cbx_str text, uint32_t start, uint32_t end,
                            bool colon);
 
-/* Scans to the first problem. `line` may be NULL; it sees the lines before the problem, and the scan
- * has no problem when it stops. Shell has strings and comments only. A source that is nested deeper
- * than CBX_SCAN_DEPTH_MAX has no problem. */
+/* Scans to the first problem. `line` may be NULL; it sees the lines before the problem, and the
+ * scan has no problem when it stops. Shell has strings and comments only. A source that is
+ * nested deeper than CBX_SCAN_DEPTH_MAX has no problem. */
 void cbx_scan_source(enum cbx_language language, struct cbx_str text, cbx_scan_line *line,
                      void *context, struct cbx_scan *out);
 

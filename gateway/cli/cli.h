@@ -26,10 +26,12 @@ struct cbx_listen_address {
 int cbx_cli_parse_listen(const char *text, struct cbx_listen_address *out, struct cbx_err *err);
 
 /* A flow's configuration from the options, with the defaults. */
-/* The mounts of --mount as a list (gateway/ipc/seal/mount_requests.h; new reference), NULL without any. CBX_EINVAL, CBX_ETOOBIG. */
+/* The mounts of --mount as a list (gateway/ipc/seal/mount_requests.h; new reference), NULL
+ * without any. CBX_EINVAL, CBX_ETOOBIG. */
 int cbx_options_mounts(const struct cbx_options *options, json_t **out, struct cbx_err *err);
 
-/* Whether the sandboxes have small images; and the variant of the images (docker/kernel_names.h): small, the name of --name, or NULL. */
+/* Whether the sandboxes have small images; and the variant of the images
+ * (docker/kernel_names.h): small, the name of --name, or NULL. */
 bool cbx_options_small(const struct cbx_options *options);
 const char *cbx_options_variant(const struct cbx_options *options);
 
@@ -55,7 +57,8 @@ int cbx_install_command(const struct cbx_options *options);
  * no such script. */
 bool cbx_image_script(char *script, char *supervisor);
 
-/* Appends what a descriptor has, to its end. CBX_ETOOBIG over the buffer's cap, CBX_EIO; errors name `path`. */
+/* Appends what a descriptor has, to its end. CBX_ETOOBIG over the buffer's cap, CBX_EIO; errors
+ * name `path`. */
 int cbx_cli_read(int fd, const char *path, struct cbx_buf *out, struct cbx_err *err);
 
 /* Writes all of it to a descriptor; -1 and errno. */

@@ -34,7 +34,8 @@ uint32_t cbx_rights_standard(void);
 
 enum { CBX_CALLER_POLICIES = 16 };
 
-/* What a principal may use. Zero is no limit, zero policies are all. Lives as long as the process. */
+/* What a principal may use. Zero is no limit, zero policies are all. Lives as long as the
+ * process. */
 struct cbx_principal {
     char name[CBX_NAME_MAX + 1];
     uint32_t rights;   /* bits of enum cbx_right */
@@ -50,25 +51,27 @@ struct cbx_caller {
     char principal[CBX_NAME_MAX + 1];
     const struct cbx_principal *row;         /* NULL: it may do nothing */
     char credential[CBX_CREDENTIAL_MAX + 1]; /* what it proved itself with (claim_grants.h) */
-    struct cbx_str
-        proof; /* what it showed, for the executor: the value of its header Authorization; borrowed for the length of the
-                             request's handler, empty = nothing */
+    /* what it showed, for the executor: the value of its header Authorization; borrowed for the
+     * length of the request's handler, empty = nothing */
+    struct cbx_str proof;
 };
 
-/* The caller CBX_CALLER_LOCAL, which may do everything but use policies in mode log-only. Static. */
+/* The caller CBX_CALLER_LOCAL, which may do everything but use policies in mode log-only.
+ * Static. */
 const struct cbx_caller *cbx_caller_local(void);
 
 /* Has the caller this right? CBX_RIGHT_PUBLIC is nobody's. */
 bool cbx_caller_may(const struct cbx_caller *caller, enum cbx_right right);
 
-/* May the caller run under this policy, as far as its mode goes? CBX_EFORBIDDEN for one in mode log-only without the right
- * policy:relax: the text names those of `policies` that the caller may use. */
+/* May the caller run under this policy, as far as its mode goes? CBX_EFORBIDDEN for one in mode
+ * log-only without the right policy:relax: the text names those of `policies` that the caller
+ * may use. */
 int cbx_caller_check_mode(const struct cbx_caller *caller, const struct cbx_policies *policies,
                           const struct cbx_policy *policy, struct cbx_err *err);
 
-/* The policy of a request that asks for `asked` (empty = none in particular), out of those that are loaded. CBX_ENOTFOUND
- * when there is none of this name, or it is not one of the caller's: the text names those that are. Errors of
- * cbx_caller_check_mode. */
+/* The policy of a request that asks for `asked` (empty = none in particular), out of those that
+ * are loaded. CBX_ENOTFOUND when there is none of this name, or it is not one of the caller's:
+ * the text names those that are. Errors of cbx_caller_check_mode. */
 int cbx_caller_policy(const struct cbx_caller *caller, const struct cbx_policies *policies,
                       struct cbx_str asked, const struct cbx_policy **out, struct cbx_err *err);
 

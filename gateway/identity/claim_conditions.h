@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * Conditions on the claims of a token, from a mapping of the configuration: the name of a claim, and the values of which it
- * has to have one.
+/* SPDX-License-Identifier: MIT Conditions on the claims of a token, from a mapping of the
+ * configuration: the name of a claim, and the values of which it has to have one.
  *
  *   {tid: 4f1c, groups: [sandbox-users, "sandbox-*"], realm_access.roles: analyst} */
 #ifndef CBX_GATEWAY_IDENTITY_CLAIM_CONDITIONS_H
@@ -25,9 +24,10 @@ struct cbx_condition {
 int cbx_condition_read(const struct cbx_yaml *entry, struct cbx_condition *out,
                        struct cbx_err *err);
 
-/* Has the claim one of the values? It is the claim with this name; when there is none, the name is a path of objects, as
- * "realm_access.roles". A list has the values of its items, `scope` and `scp` as a text those of its words (RFC 8693, section 4.2); a
- * number or a truth value is compared as JSON has it. False for a claim that is absent, and for every other type. */
+/* Has the claim one of the values? It is the claim with this name; when there is none, the name
+ * is a path of objects, as "realm_access.roles". A list has the values of its items, `scope` and
+ * `scp` as a text those of its words (RFC 8693, section 4.2); a number or a truth value is
+ * compared as JSON has it. False for a claim that is absent, and for every other type. */
 bool cbx_condition_holds(const struct cbx_condition *condition, const json_t *claims);
 
 #endif

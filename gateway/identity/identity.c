@@ -154,8 +154,8 @@ static bool has_grants(const struct cbx_principals *all, int issuer)
     return false;
 }
 
-/* The row of a caller with this name and credential. Where an issuer has grants, they are the way in: without `principals` a token
- * that has none of them is nobody's. */
+/* The row of a caller with this name and credential. Where an issuer has grants, they are the
+ * way in: without `principals` a token that has none of them is nobody's. */
 static int find_row(const struct cbx_loaded *loaded, struct cbx_caller *caller, struct cbx_err *err)
 {
     const struct cbx_principals *all = &loaded->principals;
@@ -261,7 +261,8 @@ struct cbx_quotas *cbx_identity_quotas(struct cbx_identity *identity)
 
 /* --- refusing --------------------------------------------------------------------------------- */
 
-/* The origin by which clients reach the gateway: the one that is configured, else the one that the client used. */
+/* The origin by which clients reach the gateway: the one that is configured, else the one that
+ * the client used. */
 static const char *origin_of(const struct cbx_identity *identity, const char *asked)
 {
     if (identity->public_url[0] != '\0') {
@@ -270,7 +271,8 @@ static const char *origin_of(const struct cbx_identity *identity, const char *as
     return asked != NULL ? asked : "";
 }
 
-/* `error` is a code of RFC 6750, section 3.1; NULL for a request that showed nothing, which gets none. */
+/* `error` is a code of RFC 6750, section 3.1; NULL for a request that showed nothing, which gets
+ * none. */
 static void challenge(const struct cbx_identity *identity, const char *error, const char *asked,
                       struct cbx_auth_refusal *out)
 {
@@ -314,7 +316,8 @@ static int by_token(struct cbx_identity *identity, struct cbx_str text, struct c
     return failed;
 }
 
-/* The keys of an issuer with a URL, renewed when the token names one that they lack: it may be signed by a new one. A reference. */
+/* The keys of an issuer with a URL, renewed when the token names one that they lack: it may be
+ * signed by a new one. A reference. */
 static int take_fetched(const struct cbx_identity *identity, const struct cbx_issuer *issuer,
                         struct cbx_str text, struct cbx_jwks **out, struct cbx_err *err)
 {

@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT
- * Keys of issuers that are fetched. A set is parsed by the one thread that takes answers, without the lock; the lock guards
- * pointers and times alone, so no request waits for a parser. Sets are counted, so one that is replaced is freed when the
- * last request that verifies by it is done. */
+/* SPDX-License-Identifier: MIT Keys of issuers that are fetched. A set is parsed by the one
+ * thread that takes answers, without the lock; the lock guards pointers and times alone, so no
+ * request waits for a parser. Sets are counted, so one that is replaced is freed when the last
+ * request that verifies by it is done. */
 #include "gateway/identity/issuer_keys.h"
 
 #include "gateway/ipc/metrics.h"
@@ -264,8 +264,8 @@ static void take_answer(struct cbx_issuer_keys *k, int64_t now)
     pthread_mutex_unlock(&k->lock);
 }
 
-/* The process before it was killed with the requests that it had. Each is sent to one more process, not to every one: an answer
- * may be what kills them. */
+/* The process before it was killed with the requests that it had. Each is sent to one more
+ * process, not to every one: an answer may be what kills them. */
 static void repeat_requests(struct cbx_issuer_keys *k, int channel, int64_t now)
 {
     pthread_mutex_lock(&k->lock);

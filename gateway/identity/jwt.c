@@ -130,7 +130,8 @@ static int bits_of_curve(struct cbx_str name)
     return 0;
 }
 
-/* Of a coordinate, and of each of the two numbers of a signature (RFC 7518, sections 3.4 and 6.2.1.2). */
+/* Of a coordinate, and of each of the two numbers of a signature (RFC 7518, sections 3.4 and
+ * 6.2.1.2). */
 static size_t bytes_of_curve(int bits)
 {
     return ((size_t)bits + 7) / 8;
@@ -263,7 +264,8 @@ void cbx_jwks_free(struct cbx_jwks *keys)
 
 /* --- signatures ------------------------------------------------------------------------------- */
 
-/* Two numbers of equal length (RFC 7518, section 3.4) as DER, which libcrypto reads. malloc'ed by OPENSSL. */
+/* Two numbers of equal length (RFC 7518, section 3.4) as DER, which libcrypto reads. malloc'ed
+ * by OPENSSL. */
 static int der_of(struct cbx_str pair, unsigned char **out)
 {
     int half = (int)(pair.len / 2), len = -1;
@@ -395,7 +397,8 @@ bool cbx_jwt_lacks_key(struct cbx_str text, const struct cbx_jwks *keys)
     return lacks;
 }
 
-/* Extensions that must be understood (RFC 7515, section 4.1.11): none is here, and a list that is malformed is refused as well. */
+/* Extensions that must be understood (RFC 7515, section 4.1.11): none is here, and a list that
+ * is malformed is refused as well. */
 static int check_extensions(const struct token *token, struct cbx_err *err)
 {
     const json_t *named = json_object_get(token->header, "crit");
@@ -501,7 +504,8 @@ static int check_times(const json_t *claims, const struct cbx_issuer *issuer, in
     return 0;
 }
 
-/* Whoever registers with somebody else's address would be that principal otherwise. Some issuers send the text "true". */
+/* Whoever registers with somebody else's address would be that principal otherwise. Some issuers
+ * send the text "true". */
 static bool is_verified_email(const json_t *claims)
 {
     const json_t *verified = json_object_get(claims, "email_verified");

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * JSON Web Tokens (RFC 7519) that an issuer signed (RFC 7515), by its public keys (RFC 7517), with the care of RFC 8725:
- * the algorithm follows from the key, and "none" and symmetric ones do not exist here. */
+/* SPDX-License-Identifier: MIT JSON Web Tokens (RFC 7519) that an issuer signed (RFC 7515), by
+ * its public keys (RFC 7517), with the care of RFC 8725: the algorithm follows from the key, and
+ * "none" and symmetric ones do not exist here. */
 #ifndef CBX_GATEWAY_IDENTITY_JWT_H
 #define CBX_GATEWAY_IDENTITY_JWT_H
 
@@ -14,17 +14,19 @@ enum { CBX_JWT_MAX = 16 * 1024, CBX_JWKS_KEYS = 64 };
 
 struct cbx_jwks;
 
-/* Reads a set of keys. Those of a type or a use that is not served are passed over: served are RSA of 2048 to 8192
- * bits, EC on P-256, P-384 and P-521, and Ed25519. CBX_EINVAL for what is no set, or has no key that is served. */
+/* Reads a set of keys. Those of a type or a use that is not served are passed over: served are
+ * RSA of 2048 to 8192 bits, EC on P-256, P-384 and P-521, and Ed25519. CBX_EINVAL for what is no
+ * set, or has no key that is served. */
 int cbx_jwks_read(struct cbx_str json, struct cbx_jwks **out, struct cbx_err *err);
 
-/* Another reference to the set, which does not change: each ends with cbx_jwks_free, the last one frees the set. Thread-safe. */
+/* Another reference to the set, which does not change: each ends with cbx_jwks_free, the last
+ * one frees the set. Thread-safe. */
 struct cbx_jwks *cbx_jwks_ref(struct cbx_jwks *keys);
 void cbx_jwks_free(struct cbx_jwks *keys);
 CBX_DEFINE_AUTO(jwks)
 
-/* The issuer that a token says it is of, without a look at its signature: for choosing the keys. CBX_EINVAL for what is
- * no token. `out` has room for 513 bytes. */
+/* The issuer that a token says it is of, without a look at its signature: for choosing the keys.
+ * CBX_EINVAL for what is no token. `out` has room for 513 bytes. */
 int cbx_jwt_issuer(struct cbx_str token, char *out, struct cbx_err *err);
 
 /* Does the token name a key that the set does not have? False for what is no token. */
@@ -36,10 +38,12 @@ struct cbx_jwt {
     json_t *claims;
 };
 
-/* Verifies an access token of this issuer at `now_s` of the wall clock; *out is for cbx_jwt_done. CBX_ESEAL for a signature, an
- * issuer or an audience that is another, CBX_ETIMEDOUT for one that has expired or is not valid yet, CBX_EINVAL for
- * anything else: an extension in `crit`, a type (`typ`) or a claim of tokens for another use (jwt.def), a principal that is
- * named by an `email` which the issuer has not verified. The text is for the log, it tells a forger what is checked. */
+/* Verifies an access token of this issuer at `now_s` of the wall clock; *out is for
+ * cbx_jwt_done. CBX_ESEAL for a signature, an issuer or an audience that is another,
+ * CBX_ETIMEDOUT for one that has expired or is not valid yet, CBX_EINVAL for anything else: an
+ * extension in `crit`, a type (`typ`) or a claim of tokens for another use (jwt.def), a
+ * principal that is named by an `email` which the issuer has not verified. The text is for the
+ * log, it tells a forger what is checked. */
 int cbx_jwt_verify(struct cbx_str token, const struct cbx_issuer *issuer,
                    const struct cbx_jwks *keys, int64_t now_s, struct cbx_jwt *out,
                    struct cbx_err *err);

@@ -29,7 +29,8 @@ static int check_authorities(struct cbx_str text, struct cbx_err *err)
          count++) {
         X509_free(one);
     }
-    /* At the end of a good file it finds no further beginning; a damaged certificate is another error. */
+    /* At the end of a good file it finds no further beginning; a damaged certificate is another
+     * error. */
     bool whole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
     ERR_clear_error();
     BIO_free(in);

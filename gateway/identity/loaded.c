@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before the principals, grants, conditions and issuers; behind each issuer the length and the text of its file: keys, or the authorities of
- * its URL. The reader is the same program. */
+/* Before the principals, grants, conditions and issuers; behind each issuer the length and the
+ * text of its file: keys, or the authorities of its URL. The reader is the same program. */
 struct head {
     uint64_t principals, grants, conditions, issuers;
     uint64_t fetched; /* issuers with a URL */
     uint64_t given;
 };
 
-/* What the row's source is known by. A row that is changed in any of these is another source, whose keys are fetched anew. */
+/* What the row's source is known by. A row that is changed in any of these is another source,
+ * whose keys are fetched anew. */
 static struct cbx_sha256 source_of(const struct cbx_issuer *issuer, struct cbx_str authorities)
 {
     CBX_AUTO_DONE(buf) names;

@@ -419,7 +419,8 @@ static int check_issuer_name(const struct cbx_principals *all, const struct cbx_
         return failed;
     }
     if (strchr(row->name, ':') != NULL || strcmp(row->name, "uid") == 0) {
-        /* "a:b" with the claim "c" would be "a" with "b:c", and "uid" are the users of Unix sockets. */
+        /* "a:b" with the claim "c" would be "a" with "b:c", and "uid" are the users of Unix
+         * sockets. */
         return cbx_fail(err, CBX_EINVAL,
                         "issuer '%s': a name without ':', and not 'uid', is needed", row->name);
     }

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * The principals and the issuers of tokens that an operator configures, from YAML:
+/* SPDX-License-Identifier: MIT The principals and the issuers of tokens that an operator
+ * configures, from YAML:
  *
  *   principals:
  *     - {name: ci, policies: [strict], rights: [execute, check], requests-per-minute: 600}
@@ -11,10 +11,12 @@
  *       jwks: keys.json
  *       required-claims: {tid: 4f1c}
  *       grants:
- *         - {name: analysts, claims: {groups: sandbox-users}, rights: [execute], policies: [strict]}
+ *         - {name: analysts, claims: {groups: sandbox-users}, rights: [execute], policies:
+ *           [strict]}
  *
- * A row whose name ends in '*' is about every principal with this beginning, each with quotas of its own. A grant is about the tokens
- * whose claims hold its conditions (claim_conditions.h): it adds rights and policies to those of the principal's row (claim_grants.h). */
+ * A row whose name ends in '*' is about every principal with this beginning, each with quotas of
+ * its own. A grant is about the tokens whose claims hold its conditions (claim_conditions.h): it
+ * adds rights and policies to those of the principal's row (claim_grants.h). */
 #ifndef CBX_GATEWAY_IDENTITY_PRINCIPALS_H
 #define CBX_GATEWAY_IDENTITY_PRINCIPALS_H
 
@@ -66,8 +68,9 @@ struct cbx_principals {
     bool given; /* the operator configured principals: a caller without a row is refused */
 };
 
-/* Reads a section of the configuration, `principals` or `issuers` by its key, into `out`, which is zeroed before the
- * first (cbx_principals_done, also on failure). CBX_EINVAL with line and column: what was found and what is allowed. */
+/* Reads a section of the configuration, `principals` or `issuers` by its key, into `out`, which
+ * is zeroed before the first (cbx_principals_done, also on failure). CBX_EINVAL with line and
+ * column: what was found and what is allowed. */
 int cbx_principals_add(struct cbx_principals *out, const struct cbx_yaml *section,
                        struct cbx_err *err);
 
@@ -76,13 +79,13 @@ int cbx_principals_check_section(const struct cbx_yaml *section, struct cbx_err 
 void cbx_principals_done(struct cbx_principals *principals);
 CBX_DEFINE_AUTO_DONE(principals)
 
-/* The row about this principal: of this name, else the one with the longest beginning. Without any rows, a row with
- * the standard rights. NULL: it has no row. */
+/* The row about this principal: of this name, else the one with the longest beginning. Without
+ * any rows, a row with the standard rights. NULL: it has no row. */
 const struct cbx_principal *cbx_principals_find(const struct cbx_principals *principals,
                                                 const char *name);
 
-/* CBX_ENOTFOUND, with line and column, when a row of the section, or a grant of one, names a policy that is not loaded. The section is
- * one that cbx_principals_add accepts. */
+/* CBX_ENOTFOUND, with line and column, when a row of the section, or a grant of one, names a
+ * policy that is not loaded. The section is one that cbx_principals_add accepts. */
 int cbx_principals_check_policies(const struct cbx_yaml *section,
                                   const struct cbx_policies *policies, struct cbx_err *err);
 

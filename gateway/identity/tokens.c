@@ -393,7 +393,8 @@ bool cbx_tokens_at(struct cbx_tokens *tokens, size_t index, struct cbx_token *ou
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Opens the file for appending, alone, and reads what is in it. The file is locked until *out is freed. */
+/* Opens the file for appending, alone, and reads what is in it. The file is locked until *out is
+ * freed. */
 static int open_to_write(const char *state_dir, bool create, struct cbx_tokens **out,
                          struct cbx_err *err)
 {

@@ -1,8 +1,7 @@
-/* SPDX-License-Identifier: MIT
- * Analyzer workers. Each worker serves one request and ends, so a source that takes its worker over
- * reaches no other judgement. A request is a header and the source; the answer is the decision in full, the
- * text that may run, and the sealed decision. When a worker ends or answers with an error, the
- * front denies or refuses the source. */
+/* SPDX-License-Identifier: MIT Analyzer workers. Each worker serves one request and ends, so a
+ * source that takes its worker over reaches no other judgement. A request is a header and the
+ * source; the answer is the decision in full, the text that may run, and the sealed decision.
+ * When a worker ends or answers with an error, the front denies or refuses the source. */
 #include "gateway/worker/worker.h"
 
 #include "analyzer/analyze.h"
@@ -106,7 +105,8 @@ static int read_request(const struct cbx_message *message, struct analysis_reque
 /* --- the past --------------------------------------------------------------------------------- */
 
 /* The front keeps the past between judgements, and cannot make or change one: its bytes follow a
- * MAC under a key of their own, so that no past can pass for a decision, nor a decision for a past. */
+ * MAC under a key of their own, so that no past can pass for a decision, nor a decision for a
+ * past. */
 static struct cbx_sha256 mac_of_past(const struct cbx_seal_key *key, struct cbx_str bytes)
 {
     struct cbx_str k = { .p = (const char *)key->bytes, .len = sizeof(key->bytes) };
@@ -203,8 +203,8 @@ static void seal_past(const struct cbx_worker *worker, const struct cbx_past *pa
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-/* Under log-only the front's copy has `mode`, and each finding that would stop the code without it `would`: the effect
- * that it would have. */
+/* Under log-only the front's copy has `mode`, and each finding that would stop the code without
+ * it `would`: the effect that it would have. */
 static void note_relaxed(const struct cbx_judged *judged, json_t *full)
 {
     json_t *findings = json_object_get(full, "findings");

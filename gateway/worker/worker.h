@@ -1,16 +1,15 @@
-/* SPDX-License-Identifier: MIT
- * Analyzer workers and the zygote that forks them. The zygote is a small single-threaded process
- * that holds the loaded policies and the seal key; each worker is a fork of it, jailed, with one
- * socket and the token of one decision, for one request. The zygote never reads a request, so every worker starts from the same
- * memory. */
+/* SPDX-License-Identifier: MIT Analyzer workers and the zygote that forks them. The zygote is a
+ * small single-threaded process that holds the loaded policies and the seal key; each worker is
+ * a fork of it, jailed, with one socket and the token of one decision, for one request. The
+ * zygote never reads a request, so every worker starts from the same memory. */
 #ifndef CBX_GATEWAY_WORKER_WORKER_H
 #define CBX_GATEWAY_WORKER_WORKER_H
 
 #include "gateway/ipc/master/policy_set.h"
 #include "gateway/ipc/seal/seal.h"
 
-/* The secrets of a worker. The key of pasts is that of all workers, since a later one opens what this
- * one sealed: with it, a front and a worker that are both taken over can forge pasts. */
+/* The secrets of a worker. The key of pasts is that of all workers, since a later one opens what
+ * this one sealed: with it, a front and a worker that are both taken over can forge pasts. */
 struct cbx_worker_secrets {
     struct cbx_seal_token token;
     struct cbx_seal_key pasts;

@@ -49,7 +49,8 @@ int cbx_packages_answer(const struct cbx_policy *policy,
     return 0;
 }
 
-/* Nothing else tells what a set that is remembered would have been denied for. These findings stand on no line of the source. */
+/* Nothing else tells what a set that is remembered would have been denied for. These findings
+ * stand on no line of the source. */
 static int add_findings(const struct cbx_decision *packages, struct cbx_arena *arena,
                         struct cbx_decision *decision, struct cbx_err *err)
 {

@@ -98,8 +98,8 @@ static size_t behind_parentheses(const struct cbx_c_tokens *tokens, size_t open)
     return tokens->count;
 }
 
-/* main(argc, argv) int argc; char **argv; {: a definition without a type, which is int. The grammar has
- * none. `i` is at the beginning of a declaration outside of functions. */
+/* main(argc, argv) int argc; char **argv; {: a definition without a type, which is int. The
+ * grammar has none. `i` is at the beginning of a declaration outside of functions. */
 static bool is_untyped_definition(const struct cbx_c_tokens *tokens, size_t i)
 {
     if (i + 1 >= tokens->count || tokens->items[i].kind != C_IDENTIFIER ||

@@ -86,8 +86,8 @@ struct cbx_c_name *cbx_c_table_find(struct cbx_c_name *const *buckets, struct cb
 bool cbx_c_is_number(const struct cbx_c_walk *c, const struct cbx_node *type);
 /* Collects the types that hold pointers to functions, and what has such a type; after the names. */
 void cbx_c_records_collect(struct cbx_c_walk *c);
-/* Adds facts where the bytes of a pointer to a function are written: by a call of the library, through
- * a cast; for functions within functions; for registers of a signal's context. */
+/* Adds facts where the bytes of a pointer to a function are written: by a call of the library,
+ * through a cast; for functions within functions; for registers of a signal's context. */
 void cbx_c_check_written(struct cbx_c_walk *c, struct cbx_str callee, struct cbx_node *list,
                          const struct cbx_node *call);
 void cbx_c_check_record_cast(struct cbx_c_walk *c, struct cbx_node *cast);
@@ -130,8 +130,8 @@ struct cbx_fact *cbx_c_add(struct cbx_c_walk *c, enum cbx_fact_kind kind, struct
 void cbx_c_add_special(struct cbx_c_walk *c, enum cbx_fact_id id, struct cbx_str name,
                        const struct cbx_node *node);
 
-/* A call of the library that writes a text into an array; what it has been put together to, NULL for
- * other names. */
+/* A call of the library that writes a text into an array; what it has been put together to, NULL
+ * for other names. */
 void cbx_c_build(struct cbx_c_walk *c, struct cbx_str callee, struct cbx_node *list,
                  const struct cbx_node *call);
 const struct cbx_c_built *cbx_c_built(struct cbx_c_walk *c, struct cbx_str name);

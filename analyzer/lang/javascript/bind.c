@@ -207,8 +207,8 @@ static void bind_declaration(struct cbx_walk *js, struct cbx_scope *scope, struc
     }
 }
 
-/* constructor(public r = value) of TypeScript: the object has r. Of other constructors it is only one
- * more alternative. */
+/* constructor(public r = value) of TypeScript: the object has r. Of other constructors it is
+ * only one more alternative. */
 static void bind_fields(struct cbx_walk *js, struct cbx_scope *inner, struct cbx_node *parameters)
 {
     for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL; p != NULL;

@@ -114,8 +114,8 @@ static void give_callback(struct cbx_walk *js, struct cbx_node *callee, struct c
     }
 }
 
-/* Array.prototype.f = function () {...}: `this` is any array. Of other methods it is an object of the
- * program. */
+/* Array.prototype.f = function () {...}: `this` is any array. Of other methods it is an object
+ * of the program. */
 static bool is_of_prototype(struct cbx_walk *js, const struct cbx_node *function)
 {
     const struct cbx_node *assignment = function->parent,
@@ -171,8 +171,8 @@ static void give_callee(struct cbx_walk *js, struct cbx_node *callee, const stru
     }
 }
 
-/* f.call(self, a), f.apply(self, array), f.bind(self, a), Reflect.apply(f, self, array): the function;
- * NULL for another call. */
+/* f.call(self, a), f.apply(self, array), f.bind(self, a), Reflect.apply(f, self, array): the
+ * function; NULL for another call. */
 static struct cbx_node *called_through(struct cbx_walk *js, struct cbx_node *callee,
                                        struct given *given)
 {
@@ -243,7 +243,8 @@ static struct cbx_node *member_of(struct cbx_walk *js, struct cbx_node *object, 
     return NULL;
 }
 
-/* An attribute of this name is what the function returns, for `this` of each place that reads it. */
+/* An attribute of this name is what the function returns, for `this` of each place that reads
+ * it. */
 static void bind_getter(struct cbx_walk *js, struct cbx_str name, struct cbx_node *getter)
 {
     if (!cbx_js_is_function(cbx_js_kind(getter)) || getter->inner == NULL) {
@@ -275,7 +276,8 @@ static void bind_described(struct cbx_walk *js, struct cbx_str name, struct cbx_
     }
 }
 
-/* Object.defineProperty(o, 'x', {get}), o.__defineGetter__('x', f), Object.defineProperties(o, {x}). */
+/* Object.defineProperty(o, 'x', {get}), o.__defineGetter__('x', f), Object.defineProperties(o,
+ * {x}). */
 static void give_getter(struct cbx_walk *js, struct cbx_node *call)
 {
     enum { GETTERS_MAX = 64 };
@@ -361,8 +363,8 @@ static void let_escape(struct cbx_walk *js, struct cbx_node *name)
     }
 }
 
-/* The arguments of the function that Node wraps around a module, used as a value: whatever is called
- * afterwards may be its `require`. */
+/* The arguments of the function that Node wraps around a module, used as a value: whatever is
+ * called afterwards may be its `require`. */
 static void let_arguments_escape(struct cbx_walk *js, struct cbx_node *name)
 {
     const struct cbx_values *values = cbx_js_eval(js, name, cbx_scope_around(js, name));

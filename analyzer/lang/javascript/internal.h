@@ -49,8 +49,8 @@ bool cbx_js_is_function(enum cbx_js_kind kind);
 /* Binds the names of a pattern to `value`, or to any member of it. */
 void cbx_js_bind_value(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
                        struct cbx_node *pattern, struct cbx_node *value, bool each);
-/* The same to the part of `value` at a key: an index, or "n:" for the members from there on. And of a
- * bare name. */
+/* The same to the part of `value` at a key: an index, or "n:" for the members from there on. And
+ * of a bare name. */
 void cbx_js_bind_key(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
                      struct cbx_node *pattern, struct cbx_node *value, struct cbx_str key);
 void cbx_js_bind_part(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
@@ -148,17 +148,18 @@ enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
 const char *cbx_js_runs(struct cbx_str name);
 /* True for what sends its arguments to another machine. */
 bool cbx_js_sends(struct cbx_str name);
-/* The flags CBX_UNKNOWN_SECRET and CBX_UNKNOWN_ENVIRONMENT of a value: process.env, and what is made
- * from it. `for_keys`: where a key stands for the host that issued it, only the whole environment. */
+/* The flags CBX_UNKNOWN_SECRET and CBX_UNKNOWN_ENVIRONMENT of a value: process.env, and what is
+ * made from it. `for_keys`: where a key stands for the host that issued it, only the whole
+ * environment. */
 uint32_t cbx_js_secrets(const struct cbx_values *values, bool for_keys);
 /* Adds a fact when a call of this name sends the environment or a credential. */
 void cbx_js_check_sent(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                        const struct cbx_js_call_site *site, struct cbx_scope *scope);
 /* lodash, for lodash and its members; empty for another name. */
 struct cbx_str cbx_js_wrapper(struct cbx_str name);
-/* Adds facts for the arguments of a call of this name: paths of lodash that lead to a constructor or a
- * template, keys that are not constant where they may lead out of the program, names of what all
- * functions have. */
+/* Adds facts for the arguments of a call of this name: paths of lodash that lead to a
+ * constructor or a template, keys that are not constant where they may lead out of the program,
+ * names of what all functions have. */
 void cbx_js_check_keys(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                        const struct cbx_js_call_site *site, struct cbx_scope *scope);
 /* The same for object[keys] at a node. */

@@ -57,9 +57,9 @@ static bool is_jsx_text(TSNode root, uint32_t byte)
     return false;
 }
 
-/* The grammars read an ampersand in the text of JSX (Tom & Jerry, href="?a=1&b=2") as an error. With
- * another operator in its place every text that was code is code, and every text of JSX is text:
- * so each ampersand that is text by this reading can be replaced, and the others stay. */
+/* The grammars read an ampersand in the text of JSX (Tom & Jerry, href="?a=1&b=2") as an error.
+ * With another operator in its place every text that was code is code, and every text of JSX is
+ * text: so each ampersand that is text by this reading can be replaced, and the others stay. */
 struct cbx_str cbx_jsx_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar)
 {
     struct cbx_str text = parsed->text, none = { 0 };

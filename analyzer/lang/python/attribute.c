@@ -42,8 +42,8 @@ static bool is_code_object(struct cbx_walk *py, struct cbx_str name, const struc
     return (cbx_str_is(name, "__code__") || cbx_str_is(name, "func_code")) && !looks;
 }
 
-/* obj.__dict__.get(self.name), obj.__dict__[k] in a method of a class of this source, of a parameter:
- * how descriptors keep their values. Dictionaries of modules have facts of their own. */
+/* obj.__dict__.get(self.name), obj.__dict__[k] in a method of a class of this source, of a
+ * parameter: how descriptors keep their values. Dictionaries of modules have facts of their own. */
 static bool is_own_dictionary(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {
     const struct cbx_node *dictionary = node->parent, *use = dictionary->parent,
@@ -95,7 +95,7 @@ void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node)
     }
 }
 
-/* --- objects of the kernel, names out of dir() ------------------------------------------------- */
+/* --- objects of the kernel, names out of dir() ------------------------------------------------ */
 
 void cbx_py_check_owned(struct cbx_walk *py, const struct cbx_values *object, struct cbx_str name,
                         const struct cbx_node *node)

@@ -515,8 +515,8 @@ static const struct cbx_values *apply_namespace_method(struct cbx_walk *py, stru
     return NULL;
 }
 
-/* True when the name looks like a class for whose methods the sinks have rows, or that sends what its
- * methods are given. */
+/* True when the name looks like a class for whose methods the sinks have rows, or that sends
+ * what its methods are given. */
 static bool is_class(struct cbx_str name)
 {
     const char *dot = name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;

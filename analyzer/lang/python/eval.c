@@ -91,8 +91,8 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *py, struct cbx_
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* One of the texts that an f-string may be: its alternatives are numbered, and each expression in it
- * takes a part of the number. */
+/* One of the texts that an f-string may be: its alternatives are numbered, and each expression
+ * in it takes a part of the number. */
 struct choice {
     uint32_t number; /* what is left of it */
     uint32_t count;  /* of the alternatives so far */

@@ -503,8 +503,8 @@ static bool is_of_known_call(struct cbx_walk *py, struct cbx_node *callee, struc
             (v->kind == CBX_V_FUNCTION && cbx_py_kind(v->node) == PY_class_definition));
 }
 
-/* True when the name is bound to what a library function returned, or by `as`: what is read from that
- * is not known. */
+/* True when the name is bound to what a library function returned, or by `as`: what is read from
+ * that is not known. */
 static bool is_of_library(struct cbx_walk *py, struct cbx_node *name, struct cbx_scope *scope)
 {
     struct cbx_binding *b = NULL;
@@ -692,8 +692,8 @@ static bool has_power(const struct cbx_values *values)
     return power;
 }
 
-/* subprocess.run, where nothing in the text binds `subprocess`: in another cell it may be a function or
- * a variable of the program. A builtin is no such name. */
+/* subprocess.run, where nothing in the text binds `subprocess`: in another cell it may be a
+ * function or a variable of the program. A builtin is no such name. */
 static bool has_unbound_module(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     while (cbx_py_kind(node) == PY_attribute || cbx_py_kind(node) == PY_call ||

@@ -45,8 +45,8 @@ bool cbx_py_holds_more(struct cbx_str name);
 
 /* Reads how the text uses each name, once, before the names are bound. */
 void cbx_py_read_mentions(struct cbx_walk *py);
-/* True when the text binds the name to a display of a list or mapping, and nothing in it could change
- * what the name holds or hand it to code that could. */
+/* True when the text binds the name to a display of a list or mapping, and nothing in it could
+ * change what the name holds or hand it to code that could. */
 bool cbx_py_is_only_read(struct cbx_walk *py, struct cbx_str name);
 /* True when the function can be called by its name alone: it is no value, no library calls it. */
 bool cbx_py_is_only_called(struct cbx_walk *py, struct cbx_node *function);
@@ -182,10 +182,11 @@ uint32_t cbx_py_gives_anywhere(struct cbx_str attribute);
 /* The flags of a value: what "anything" is marked with, what names hold, and the flags of the
  * members of containers. */
 uint32_t cbx_py_flags(const struct cbx_values *values);
-/* Marks the facts from index `before` on: they depend on names that another cell may bind or use. */
+/* Marks the facts from index `before` on: they depend on names that another cell may bind or
+ * use. */
 void cbx_py_mark_alone(struct cbx_walk *py, size_t before);
-/* The facts that a module, or a member of one, is imported: under its name, and under the name that rules
- * have for it. */
+/* The facts that a module, or a member of one, is imported: under its name, and under the name
+ * that rules have for it. */
 void cbx_py_add_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node);
 /* The facts of an import statement. */
 void cbx_py_extract_import(struct cbx_walk *py, struct cbx_node *node);
@@ -207,8 +208,8 @@ bool cbx_py_is_powerful(struct cbx_str module);
 const char *cbx_py_runs(struct cbx_str name, uint32_t n, uint32_t *position, const char **keyword);
 /* The type of the object that it returns ("pathlib.Path"); NULL when that is not followed. */
 const char *cbx_py_makes(struct cbx_str name);
-/* True for what sympy's functions make: such an object, its members, and the results of operators on
- * it are no texts. */
+/* True for what sympy's functions make: such an object, its members, and the results of
+ * operators on it are no texts. */
 bool cbx_py_is_symbolic(const struct cbx_value *v);
 /* True when the power of this callable is all in a name or a code that it is given. */
 bool cbx_py_judges_constant(struct cbx_str name);
@@ -248,12 +249,12 @@ void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str nam
 void cbx_py_check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 void cbx_py_check_iteration(struct cbx_walk *py, const struct cbx_node *node,
                             struct cbx_scope *scope);
-/* Names that libraries look for in any object: what defines them, as a method, an attribute, or a key
- * of a class's dictionary. */
+/* Names that libraries look for in any object: what defines them, as a method, an attribute, or
+ * a key of a class's dictionary. */
 void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node);
-/* The notebook line that a method of IPython's shell runs as a line of shell, or as a magic that is no
- * Python: get_ipython().system('ls') is `!ls`. {NULL, 0} when it
- * is not constant, or has expressions that IPython would expand. */
+/* The notebook line that a method of IPython's shell runs as a line of shell, or as a magic that
+ * is no Python: get_ipython().system('ls') is `!ls`. {NULL, 0} when it is not constant, or has
+ * expressions that IPython would expand. */
 struct cbx_str cbx_py_shell_line(struct cbx_walk *py, struct cbx_str method,
                                  struct cbx_actuals *actuals);
 /* Adds a fact for a private attribute of an object of the kernel. */
@@ -272,12 +273,12 @@ void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_
 /* A call of doctest: judges the examples of all docstrings. */
 void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
                             const struct cbx_node *call);
-/* Judges a text that may be Python, and that can use the names around the node unless it is `alone`.
- * Syntax errors in it are no facts; false when there were any. */
+/* Judges a text that may be Python, and that can use the names around the node unless it is
+ * `alone`. Syntax errors in it are no facts; false when there were any. */
 bool cbx_py_judge_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node,
                           bool alone);
-/* Judges a text of Python that has nothing but numbers in its holes: f'f({n})', 'f(%d)' % n. False when
- * it may have anything else. */
+/* Judges a text of Python that has nothing but numbers in its holes: f'f({n})', 'f(%d)' % n.
+ * False when it may have anything else. */
 bool cbx_py_judge_numbered(struct cbx_walk *py, const struct cbx_actual *text,
                            const struct cbx_node *call);
 /* Judges the arguments of a call of this name that a library evaluates (evaluated.def). */
@@ -290,8 +291,8 @@ void cbx_py_extract_generic(struct cbx_walk *py, struct cbx_node *node, struct c
  * texts are code for get_type_hints, singledispatch and dataclass; here they are data. */
 void cbx_py_extract_annotations(struct cbx_walk *py, struct cbx_node *node,
                                 struct cbx_scope *scope);
-/* A target of an assignment, and a call of this name, that write a variable of the environment or an
- * attribute of a module. */
+/* A target of an assignment, and a call of this name, that write a variable of the environment
+ * or an attribute of a module. */
 void cbx_py_extract_written(struct cbx_walk *py, struct cbx_node *target, struct cbx_scope *scope);
 void cbx_py_extract_writer(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
                            struct cbx_node *call);

@@ -74,7 +74,8 @@ static bool is_for_keys(struct cbx_str name)
     return false;
 }
 
-/* The flags of "anything", and of a name that stands for what it holds. The numbers of other values are no flags. */
+/* The flags of "anything", and of a name that stands for what it holds. The numbers of other
+ * values are no flags. */
 static uint32_t held_flags(const struct cbx_value *v)
 {
     if (v->kind == CBX_V_UNKNOWN) {
@@ -84,7 +85,8 @@ static uint32_t held_flags(const struct cbx_value *v)
     return (gives & CBX_PY_HOLDS) != 0 ? gives : 0;
 }
 
-/* The flags of what is sent beside the headers for keys; of these, that of the whole environment. */
+/* The flags of what is sent beside the headers for keys; of these, that of the whole
+ * environment. */
 static uint32_t sent_flags(const struct cbx_values *values, bool for_keys, int depth)
 {
     uint32_t flags = 0;
@@ -101,7 +103,8 @@ static uint32_t sent_flags(const struct cbx_values *values, bool for_keys, int d
     return flags;
 }
 
-/* HTTPBasicAuth(user, password), add_password(...), add_header(...): for the header Authorization. */
+/* HTTPBasicAuth(user, password), add_password(...), add_header(...): for the header
+ * Authorization. */
 static bool makes_header(struct cbx_str name)
 {
     return memmem(name.p, name.len, "eader", 5) != NULL ||

@@ -244,7 +244,8 @@ static const struct cbx_values *text_sequence(struct cbx_walk *py, const struct 
     return cbx_values_list(py->arena, members, count);
 }
 
-/* A scope in which the target of a comprehension is `member`; NULL when there were too many runs. */
+/* A scope in which the target of a comprehension is `member`; NULL when there were too many
+ * runs. */
 static struct cbx_scope *run_for(struct cbx_walk *py, struct cbx_node *node,
                                  struct cbx_scope *scope, struct cbx_node *target,
                                  const struct cbx_values *member)

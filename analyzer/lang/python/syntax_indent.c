@@ -45,8 +45,8 @@ static const char *name_block(struct cbx_str line)
     return NULL;
 }
 
-/* Between two logical lines there are blank lines and comments. A line of notebook syntax is a statement
- * too, which the scanner leaves out. */
+/* Between two logical lines there are blank lines and comments. A line of notebook syntax is a
+ * statement too, which the scanner leaves out. */
 static bool has_statement(struct cbx_str text, uint32_t from, uint32_t to)
 {
     bool first = false; /* nothing but spaces since the beginning of the line */
@@ -105,7 +105,8 @@ static enum cbx_indent_problem move(struct cbx_indent *indent, uint32_t column, 
     return indent->block != NULL ? CBX_INDENT_MISSING : CBX_INDENT_NONE;
 }
 
-/* "else:" and the like stand behind a block that ends. Elsewhere they are another error, and come first. */
+/* "else:" and the like stand behind a block that ends. Elsewhere they are another error, and
+ * come first. */
 static bool is_clause(const char *block)
 {
     static const char *const clauses[] = { "'el", "'except", "'finally" };

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * Indentation of Python as its tokenizer counts it: tab stops of 8, and no order of tabs and spaces whose
- * meaning depends on their width. Takes logical lines (syntax_scan.h) one after another. */
+/* SPDX-License-Identifier: MIT Indentation of Python as its tokenizer counts it: tab stops of 8,
+ * and no order of tabs and spaces whose meaning depends on their width. Takes logical lines
+ * (syntax_scan.h) one after another. */
 #ifndef CBX_ANALYZER_LANG_PYTHON_SYNTAX_INDENT_H
 #define CBX_ANALYZER_LANG_PYTHON_SYNTAX_INDENT_H
 
@@ -34,9 +34,9 @@ enum cbx_indent_problem cbx_indent_take(struct cbx_indent *indent, struct cbx_st
 /* True when the source ends where a block must stand; `scan` is that of all its lines. */
 bool cbx_indent_lacks_end(const struct cbx_indent *indent, const struct cbx_scan *scan);
 
-/* The first line of a source of Python, without notebook syntax, whose indentation CPython refuses; at the
- * end of the source the line whose block is missing. False when there is none, or when an error before it,
- * or a line that this does not follow, leaves it open. */
+/* The first line of a source of Python, without notebook syntax, whose indentation CPython
+ * refuses; at the end of the source the line whose block is missing. False when there is none,
+ * or when an error before it, or a line that this does not follow, leaves it open. */
 bool cbx_indent_find(struct cbx_str text, uint32_t *start, uint32_t *end);
 
 #endif

@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * Syntax errors of Python that one logical line shows: statements of Python 2, operators of other languages,
- * missing colons and operands, and the indentation. */
+/* SPDX-License-Identifier: MIT Syntax errors of Python that one logical line shows: statements
+ * of Python 2, operators of other languages, missing colons and operands, and the indentation. */
 #include "analyzer/syntax/syntax_internal.h"
 
 static bool explain_print(struct cbx_explainer *e, struct cbx_str line, uint32_t start)
@@ -89,8 +88,8 @@ static bool explain_increment(struct cbx_explainer *e, struct cbx_str line, uint
                                             plus ? "+=" : "-="));
 }
 
-/* Operators that end no line: what follows stands on the same one, or in brackets. Notebook syntax, and what
- * may end in one of them, is left out: `from m import *`, `...`, `1.`. */
+/* Operators that end no line: what follows stands on the same one, or in brackets. Notebook
+ * syntax, and what may end in one of them, is left out: `from m import *`, `...`, `1.`. */
 static bool explain_operator(struct cbx_explainer *e, struct cbx_str line, uint32_t start)
 {
     static const char *const operators[] = {
@@ -119,7 +118,8 @@ static bool explain_operator(struct cbx_explainer *e, struct cbx_str line, uint3
     return false;
 }
 
-/* The line that begins a block has none behind it: before the line at `at`, or at the end of the text. */
+/* The line that begins a block has none behind it: before the line at `at`, or at the end of the
+ * text. */
 static bool explain_block(struct cbx_explainer *e, size_t at, size_t end)
 {
     uint32_t header = cbx_syntax_line_number(e->text, e->indent.before);

@@ -46,8 +46,8 @@ static void add_variables(struct cbx_walk *py, const struct cbx_values *mapping,
 
 /* --- assignments ------------------------------------------------------------------------------ */
 
-/* The assignment that the node is a target of, and its value when the node is the whole target; NULL
- * when it is none. */
+/* The assignment that the node is a target of, and its value when the node is the whole target;
+ * NULL when it is none. */
 static struct cbx_node *assignment_of(struct cbx_node *target, struct cbx_node **value)
 {
     struct cbx_node *node = target;

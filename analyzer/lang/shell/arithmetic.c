@@ -381,8 +381,8 @@ static bool leaves(const struct cbx_shell *s, TSNode node)
     return false;
 }
 
-/* The variable is a number in [from, until), unless something else is assigned to it there or anywhere
- * in another function. */
+/* The variable is a number in [from, until), unless something else is assigned to it there or
+ * anywhere in another function. */
 static void note(struct cbx_shell *s, struct cbx_str name, uint32_t from, uint32_t until)
 {
     struct cbx_shell_name *n = cbx_shell_name_make(s, name);
@@ -407,8 +407,8 @@ static void note(struct cbx_shell *s, struct cbx_str name, uint32_t from, uint32
     }
 }
 
-/* The conditions that hold when the condition `node` does (`and`: all of a && b), or that do not when it
- * does not (a || b). */
+/* The conditions that hold when the condition `node` does (`and`: all of a && b), or that do not
+ * when it does not (a || b). */
 static size_t read_conditions(struct cbx_shell *s, TSNode node, bool holds, struct shown *out)
 {
     size_t count = 0;

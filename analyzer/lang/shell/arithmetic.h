@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * Values that bash evaluates: operands of arithmetic and of [[ -eq ]], subscripts, offsets, names of
- * variables. A value that may hold a subscript runs the commands in it. Private to
- * analyzer/lang/shell/. */
+/* SPDX-License-Identifier: MIT Values that bash evaluates: operands of arithmetic and of [[ -eq
+ * ]], subscripts, offsets, names of variables. A value that may hold a subscript runs the
+ * commands in it. Private to analyzer/lang/shell/. */
 #ifndef CBX_ANALYZER_LANG_SHELL_ARITHMETIC_H
 #define CBX_ANALYZER_LANG_SHELL_ARITHMETIC_H
 
@@ -14,7 +13,8 @@ enum cbx_shell_context {
     CBX_SHELL_ARITHMETIC, /* evaluated */
 };
 
-/* The context of `node`, a child of `parent` in this context; `above`: the parent's parent, or null. */
+/* The context of `node`, a child of `parent` in this context; `above`: the parent's parent, or
+ * null. */
 enum cbx_shell_context cbx_shell_context_of(struct cbx_shell *s, TSNode above, TSNode parent,
                                             enum cbx_shell_context context, TSNode node);
 
@@ -25,8 +25,8 @@ void cbx_shell_check_arithmetic(struct cbx_shell *s, TSNode parent, TSNode node,
 /* The same for ${x:offset} and ${!x}. */
 void cbx_shell_check_expansion(struct cbx_shell *s, TSNode node);
 
-/* Takes note of tests that show that a variable is a number where the code behind them runs:
- * [[ $x =~ ^[0-9]+$ ]] || continue. `block`: the node whose statements `node` is one of, or null. */
+/* Takes note of tests that show that a variable is a number where the code behind them runs: [[
+ * $x =~ ^[0-9]+$ ]] || continue. `block`: the node whose statements `node` is one of, or null. */
 void cbx_shell_check_guard(struct cbx_shell *s, TSNode block, TSNode node);
 
 #endif

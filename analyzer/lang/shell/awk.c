@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * awk: its options, and where its programs print to. `>` and `|` behind print lead out of the program, and
- * within parentheses they compare. */
+/* SPDX-License-Identifier: MIT awk: its options, and where its programs print to. `>` and `|`
+ * behind print lead out of the program, and within parentheses they compare. */
 #include "analyzer/lang/shell/command.h"
 
 #include <ctype.h>
@@ -28,8 +27,8 @@ static bool is_plain_option(struct cbx_str word)
 
 /* --- programs --------------------------------------------------------------------------------- */
 
-/* A position in a program. `operand`: an operand may stand here, so '/' begins a pattern; when `unclear`, it
- * may divide too. */
+/* A position in a program. `operand`: an operand may stand here, so '/' begins a pattern; when
+ * `unclear`, it may divide too. */
 struct scan {
     struct cbx_str text;
     size_t at;
@@ -96,7 +95,8 @@ static bool take_sign(struct scan *s)
     return s->print == s->depth && (c == '>' || (c == '|' && !either));
 }
 
-/* True when a program may print into a file or a command, and when it cannot be read for certain. */
+/* True when a program may print into a file or a command, and when it cannot be read for
+ * certain. */
 static bool leads_out(struct cbx_str program)
 {
     struct scan s = { .text = program, .operand = true, .print = -1 };
@@ -131,8 +131,8 @@ static bool may_lead_out(struct cbx_str program)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* awk [-F SEPARATOR] [-v NAME=VALUE] PROGRAM FILE...: an unknown program may run others. Other forbidden
- * words of known programs are in commands.def. */
+/* awk [-F SEPARATOR] [-v NAME=VALUE] PROGRAM FILE...: an unknown program may run others. Other
+ * forbidden words of known programs are in commands.def. */
 void cbx_shell_judge_awk(const struct cbx_shell_command *c)
 {
     static const struct cbx_shell_options names = { "Fv", " field-separator assign ", "", "", "" };

@@ -175,8 +175,8 @@ bool cbx_shell_is_option(const struct cbx_word *word)
     return word->known && word->text.len > 1 && word->text.p[0] == '-';
 }
 
-/* python -m MODULE: judged as an import. Installers are handled elsewhere. In a build a module that is started
- * is a program of the image as any other. */
+/* python -m MODULE: judged as an import. Installers are handled elsewhere. In a build a module
+ * that is started is a program of the image as any other. */
 static void judge_module(const struct cbx_shell_command *c, const struct cbx_word *module)
 {
     static const char *const installers[] = { "pip", "ensurepip", "venv" };

@@ -47,7 +47,8 @@ static void flow(struct collector *c, struct cbx_shell_name *variable, TSNode no
     }
 }
 
-/* NAME, NAME=VALUE, or an option that NAME is joined to (printf -vNAME). `data`: the value is any. */
+/* NAME, NAME=VALUE, or an option that NAME is joined to (printf -vNAME). `data`: the value is
+ * any. */
 static void doubt_word(struct collector *c, struct cbx_str word, bool data, uint32_t at)
 {
     const TSNode any = { 0 };
@@ -197,8 +198,8 @@ static bool may_call(const struct cbx_shell *s, const struct cbx_shell_text *wor
     return calls;
 }
 
-/* The words of a command as arguments of a function with its name, or as the program's or function's own
- * parameters (set -- WORD...). */
+/* The words of a command as arguments of a function with its name, or as the program's or
+ * function's own parameters (set -- WORD...). */
 static void collect_arguments(struct collector *c, TSNode command)
 {
     struct cbx_shell_name *function = NULL;
@@ -511,7 +512,8 @@ static void collect_computed(struct collector *c, TSNode node)
     }
 }
 
-/* The statements of a function whose output is the function's: not those inside of a substitution. */
+/* The statements of a function whose output is the function's: not those inside of a
+ * substitution. */
 static bool writes_output(const char *type)
 {
     static const char *const types[] = { "command", "pipeline", "redirected_statement",

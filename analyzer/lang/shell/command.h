@@ -50,8 +50,8 @@ bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text);
 
 /* --- awk.c ---------------------------------------------------------------------------------- */
 
-/* Judges awk and its relatives: options that load code, programs that are not known, and programs that
- * print into files and commands. */
+/* Judges awk and its relatives: options that load code, programs that are not known, and
+ * programs that print into files and commands. */
 void cbx_shell_judge_awk(const struct cbx_shell_command *c);
 
 /* --- cwd.c -------------------------------------------------------------------------------- */
@@ -59,8 +59,8 @@ void cbx_shell_judge_awk(const struct cbx_shell_command *c);
 /* After cd, pushd and popd: the working folder of what follows. */
 void cbx_shell_follow_place(const struct cbx_shell_command *c, struct cbx_str name);
 
-/* Finds words that a command is fed by the pipe before it: all of a constant output; of a list of files
- * the folders that it lists. */
+/* Finds words that a command is fed by the pipe before it: all of a constant output; of a list
+ * of files the folders that it lists. */
 void cbx_shell_read_fed(struct cbx_shell_command *c);
 
 /* Adds the fed words that are known to the arguments of a call. */

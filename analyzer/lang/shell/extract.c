@@ -214,8 +214,8 @@ static void extract_declaration(struct cbx_shell *s, TSNode node)
     }
 }
 
-/* exit() { ...; }: a word of the shell itself has another meaning afterwards. A function with the name of
- * a command is judged as both. */
+/* exit() { ...; }: a word of the shell itself has another meaning afterwards. A function with
+ * the name of a command is judged as both. */
 static void extract_function(struct cbx_shell *s, TSNode node)
 {
     TSNode name = ts_node_child_by_field_name(node, "name", 4);
@@ -267,8 +267,8 @@ static void extract_gaps(struct cbx_shell *s, TSNode node)
     }
 }
 
-/* True when the here-document ends with its delimiter: the grammar takes other text for the end when the
- * delimiter is missing. */
+/* True when the here-document ends with its delimiter: the grammar takes other text for the end
+ * when the delimiter is missing. */
 static bool has_end(const struct cbx_shell *s, TSNode redirect)
 {
     struct cbx_str delimiter = { 0 }, end = { 0 };

@@ -47,8 +47,9 @@ struct cbx_shell {
     struct cbx_shell_input input;     /* of the present command */
     struct cbx_shell_name *function;  /* around the present node, or NULL */
     struct cbx_places places, before; /* the working folder, and the one before the last cd */
-    /* Where the new cell begins. What stands before it belongs to earlier cells and to files: it may have
-     * run, so that its values are possible and its functions may exist, but nothing of it is certain. */
+    /* Where the new cell begins. What stands before it belongs to earlier cells and to files: it
+     * may have run, so that its values are possible and its functions may exist, but nothing of
+     * it is certain. */
     uint32_t fresh;
 };
 
@@ -60,8 +61,8 @@ struct cbx_shell_text {
     bool fields;  /* the value of an unquoted variable: it is split at blanks */
 };
 
-/* A command line. `patterns` and `may` go with `words`; may: of the words that are not constant, whether
- * they begin like an option (CBX_SHELL_MAY_OPTION of traits.h) or are several words
+/* A command line. `patterns` and `may` go with `words`; may: of the words that are not constant,
+ * whether they begin like an option (CBX_SHELL_MAY_OPTION of traits.h) or are several words
  * (CBX_SHELL_MAY_SPLIT). */
 struct cbx_shell_line {
     struct cbx_word *words;
@@ -74,8 +75,9 @@ struct cbx_shell_line {
 
 bool cbx_shell_type_is(TSNode node, const char *type);
 
-/* Moves to the next node of a tree in the order of the text: into the present one when `inside`. *depth is
- * 0 at the node where the walk began; false behind its end. Not deeper than CBX_TREE_DEPTH_MAX. */
+/* Moves to the next node of a tree in the order of the text: into the present one when `inside`.
+ * *depth is 0 at the node where the walk began; false behind its end. Not deeper than
+ * CBX_TREE_DEPTH_MAX. */
 bool cbx_shell_next_node(TSTreeCursor *cursor, bool inside, int *depth);
 
 /* The source of a node. Borrows from the text. */
@@ -93,11 +95,12 @@ bool cbx_shell_has_words_behind(TSNode redirect);
 
 /* --- mend.c ---------------------------------------------------------------------------------- */
 
-/* cbx_lang_code.mend: the grammar does not read ${x:$i:1}, and reads ${x: i:1}, which means the same. */
+/* cbx_lang_code.mend: the grammar does not read ${x:$i:1}, and reads ${x: i:1}, which means the
+ * same. */
 struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar);
 
-/* cbx_lang_code.correct: behind a pipeline whose last word is a number, the grammar can take the next line
- * for words of the same command; ';' means the same as the line end. */
+/* cbx_lang_code.correct: behind a pipeline whose last word is a number, the grammar can take the
+ * next line for words of the same command; ';' means the same as the line end. */
 struct cbx_str cbx_shell_correct(const struct cbx_parsed *parsed, struct cbx_str text,
                                  TSTree *tree);
 
@@ -144,8 +147,8 @@ bool cbx_shell_output(struct cbx_shell *s, TSNode node, struct cbx_str *out);
  * input. */
 bool cbx_shell_reads_more(const struct cbx_shell *s, TSNode node);
 
-/* True for a number of 10 and more: descriptors that bash keeps for itself. Through them the shell of
- * a session reads its cells and reports its state (docker/inside/command/shell.c). */
+/* True for a number of 10 and more: descriptors that bash keeps for itself. Through them the
+ * shell of a session reads its cells and reports its state (docker/inside/command/shell.c). */
 bool cbx_shell_is_inner_descriptor(struct cbx_str number);
 
 /* --- names.c ---------------------------------------------------------------------------- */
@@ -167,7 +170,8 @@ struct cbx_shell_name {
     uint32_t unset_at;
     bool keyed, indexed;            /* declared with -A; with -a, or without */
     uint32_t since, function_since; /* UINT32_MAX: never for certain */
-    /* The traits (traits.h) of its values as a variable; of the arguments and of the output of a function. */
+    /* The traits (traits.h) of its values as a variable; of the arguments and of the output of a
+     * function. */
     unsigned char may, args, output;
     /* The places where it gets a value that arithmetic may evaluate, in the order of the text. */
     struct cbx_shell_place *unsafe;
@@ -178,8 +182,8 @@ struct cbx_shell_name {
     struct cbx_shell_name *next;
 };
 
-/* The entry of a name, a new one when there is none: constant, never certain. NULL when the arena is
- * exhausted; the table then counts as incomplete. */
+/* The entry of a name, a new one when there is none: constant, never certain. NULL when the
+ * arena is exhausted; the table then counts as incomplete. */
 struct cbx_shell_name *cbx_shell_name_make(struct cbx_shell *s, struct cbx_str name);
 
 /* The value of a variable at the place `at`: true when every assignment in the text is the same
@@ -193,8 +197,8 @@ struct cbx_shell_name *cbx_shell_name_find(const struct cbx_shell *s, struct cbx
 /* True when the text assigns the name anywhere. */
 bool cbx_shell_assigned(const struct cbx_shell *s, struct cbx_str name);
 
-/* True when the word is a function of this text at the place `at`: certainly, or of an earlier cell or a
- * file, and then no program has its name (programs.def). */
+/* True when the word is a function of this text at the place `at`: certainly, or of an earlier
+ * cell or a file, and then no program has its name (programs.def). */
 bool cbx_shell_function(const struct cbx_shell *s, struct cbx_str name, uint32_t at);
 
 /* True when it may be one. */
@@ -216,12 +220,12 @@ void cbx_shell_note_functions(struct cbx_parsed *parsed);
 /* True when no statement of an earlier cell reaches into the new one. */
 bool cbx_shell_begins_alone(const struct cbx_parsed *parsed);
 
-/* Marks the facts from index `from` on that are about names which the text does not bind: earlier cells of
- * a session may bind them, and with these the text is read again. */
+/* Marks the facts from index `from` on that are about names which the text does not bind:
+ * earlier cells of a session may bind them, and with these the text is read again. */
 void cbx_shell_mark_alone(struct cbx_facts *facts, size_t from);
 
-/* Writes the summary of the new cell (lang/summary.h) to parsed->summary: the statements that bind names,
- * or that change what other statements mean. */
+/* Writes the summary of the new cell (lang/summary.h) to parsed->summary: the statements that
+ * bind names, or that change what other statements mean. */
 void cbx_shell_summarise(const struct cbx_shell *s);
 
 /* --- redirect.c ------------------------------------------------------------------------------- */
@@ -231,8 +235,8 @@ void cbx_shell_extract_redirect(struct cbx_shell *s, TSNode node);
 
 /* --- cwd.c ----------------------------------------------------------------------------------- */
 
-/* What a cd inside of a node is to the commands behind it: in a process of its own it is nothing, and
- * what may not run, or runs when a function is called, may have changed the folder. */
+/* What a cd inside of a node is to the commands behind it: in a process of its own it is
+ * nothing, and what may not run, or runs when a function is called, may have changed the folder. */
 enum cbx_shell_scope { CBX_SHELL_SCOPE_PASSES, CBX_SHELL_SCOPE_MAY_CHANGE, CBX_SHELL_SCOPE_KEEPS };
 enum cbx_shell_scope cbx_shell_scope_of(TSNode up, TSNode node);
 
@@ -245,7 +249,8 @@ void cbx_shell_judge(struct cbx_shell *s, const struct cbx_shell_line *line);
 void cbx_shell_check_variable(struct cbx_shell *s, struct cbx_str name, uint32_t start,
                               uint32_t end);
 
-/* True for a path in the folders that a program may write, from each working folder that is possible. */
+/* True for a path in the folders that a program may write, from each working folder that is
+ * possible. */
 bool cbx_shell_is_inside(const struct cbx_shell *s, struct cbx_str path);
 
 /* True when that holds from every working folder that is one of these folders. */

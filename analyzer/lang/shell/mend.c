@@ -16,8 +16,8 @@ static char *copy_of(const struct cbx_parsed *parsed, struct cbx_str text)
 
 /* --- ${x:$i:1} -------------------------------------------------------------------------------- */
 
-/* The end of the offset that begins behind the colon of ${x:...}; it has names, numbers and operators
- * only. */
+/* The end of the offset that begins behind the colon of ${x:...}; it has names, numbers and
+ * operators only. */
 static size_t end_of_offset(struct cbx_str text, size_t at)
 {
     while (at < text.len &&
@@ -29,8 +29,8 @@ static size_t end_of_offset(struct cbx_str text, size_t at)
 
 /* --- <>file ----------------------------------------------------------------------------------- */
 
-/* N<>FILE opens a file to read and to write. The tree has a redirection that writes; its source, which the
- * extractor reads, has both. */
+/* N<>FILE opens a file to read and to write. The tree has a redirection that writes; its source,
+ * which the extractor reads, has both. */
 static bool is_read_write(struct cbx_str text, size_t at)
 {
     bool before = at == 0 || memchr(" \t\n;|&({0123456789}", text.p[at - 1], 20) != NULL;
@@ -103,8 +103,8 @@ static uint32_t find_line_end(struct cbx_str text, uint32_t from, uint32_t end)
     return from;
 }
 
-/* Ends a command with ';' at each line end between its words, before a comment that stands there. False
- * when the arena is exhausted. */
+/* Ends a command with ';' at each line end between its words, before a comment that stands
+ * there. False when the arena is exhausted. */
 static bool end_lines(const struct cbx_parsed *parsed, struct cbx_str text, TSNode node,
                       char **copy)
 {

@@ -1,11 +1,10 @@
-/* SPDX-License-Identifier: MIT
- * Words of unknown text and wildcards where a command reads options: commands.def has the commands with
- * options that run code (CBX_ACTS). */
+/* SPDX-License-Identifier: MIT Words of unknown text and wildcards where a command reads
+ * options: commands.def has the commands with options that run code (CBX_ACTS). */
 #include "analyzer/lang/shell/command.h"
 
-/* Where a command reads options. EVERYWHERE: also behind its operands, up to "--"; FIRST: before the first
- * operand; OPERANDS: "--" does not end them; BUNDLED: everywhere, and the first word has options without a
- * dash, whose values are the next words (tar xf FILE). */
+/* Where a command reads options. EVERYWHERE: also behind its operands, up to "--"; FIRST: before
+ * the first operand; OPERANDS: "--" does not end them; BUNDLED: everywhere, and the first word
+ * has options without a dash, whose values are the next words (tar xf FILE). */
 enum places { EVERYWHERE, FIRST, OPERANDS, BUNDLED };
 
 static const struct {
@@ -38,8 +37,8 @@ static size_t count_bundled(const struct cbx_shell_command *c, const char *value
     return count;
 }
 
-/* A word of unknown text makes find run a program only as its -exec: a command has to follow, which is no
- * option, and a word that ends it. */
+/* A word of unknown text makes find run a program only as its -exec: a command has to follow,
+ * which is no option, and a word that ends it. */
 static bool may_find_run(const struct cbx_shell_command *c, size_t w)
 {
     const struct cbx_word *command = w + 1 < c->count ? &c->words[w + 1] : NULL;

@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * The outputs of commands (outputs.def): a command, the last one of a pipeline with its input, or all
- * commands of a compound statement. */
+/* SPDX-License-Identifier: MIT The outputs of commands (outputs.def): a command, the last one of
+ * a pipeline with its input, or all commands of a compound statement. */
 #include "analyzer/lang/shell/outputs.h"
 
 #include <ctype.h>
@@ -129,7 +128,8 @@ static bool awk_assigns(struct cbx_str program, struct cbx_str name)
     return false;
 }
 
-/* The operands of one print: numbers, counters, and the fields of wc's output (`counts`: the first). */
+/* The operands of one print: numbers, counters, and the fields of wc's output (`counts`: the
+ * first). */
 static bool prints_numbers(struct cbx_str program, struct cbx_str operands, bool counts)
 {
     static const char *const known[] = { "NR", "NF", "FNR", "int", "length" };
@@ -315,8 +315,8 @@ static unsigned of_program(struct state *t, const struct line *command, unsigned
     return cbx_str_is(line.texts[0], "tr") && has_word(&line, "-d") ? input : CBX_SHELL_MAY_ANY;
 }
 
-/* `input`: the traits of standard input; `counts`: it is lines that begin with a number. Sets *counts
- * for the output. */
+/* `input`: the traits of standard input; `counts`: it is lines that begin with a number. Sets
+ * *counts for the output. */
 static unsigned of_command(struct state *t, TSNode node, unsigned input, bool *counts, int depth)
 {
     struct line line;

@@ -11,7 +11,8 @@ static size_t count_digits(struct cbx_str text)
     return digits;
 }
 
-/* The descriptor that a file of /dev/fd or /proc/PID/fd stands for, with what follows it; else empty. */
+/* The descriptor that a file of /dev/fd or /proc/PID/fd stands for, with what follows it; else
+ * empty. */
 static struct cbx_str descriptor_of(struct cbx_str path)
 {
     const char *folder = path.len > 0 ? memmem(path.p, path.len, "/fd/", 4) : NULL;

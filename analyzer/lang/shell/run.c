@@ -302,8 +302,8 @@ static bool only_asks(const struct cbx_shell_command *c, const struct runner *r,
     return false;
 }
 
-/* The traits of the words that xargs adds: its input is split at blanks and at quotes unless -0, -d or -I
- * says otherwise. */
+/* The traits of the words that xargs adds: its input is split at blanks and at quotes unless -0,
+ * -d or -I says otherwise. */
 static unsigned fed_traits(const struct cbx_shell_command *c, size_t end)
 {
     struct cbx_shell *s = c->s;
@@ -382,8 +382,9 @@ void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name)
     }
 }
 
-/* `pip install good<2`: to a shell the end of the word redirects. Nothing of an install runs in a shell here: the kernel reads the line in
- * words that blanks separate, and so does this, for a range that follows a name at once. */
+/* `pip install good<2`: to a shell the end of the word redirects. Nothing of an install runs in
+ * a shell here: the kernel reads the line in words that blanks separate, and so does this, for a
+ * range that follows a name at once. */
 static struct cbx_str with_range(const struct cbx_shell *s, const struct cbx_word *word)
 {
     static const char of_ranges[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

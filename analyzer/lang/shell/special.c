@@ -127,8 +127,9 @@ static void judge_trap(const struct cbx_shell_command *c)
     }
 }
 
-/* source FILE: the shell of a sandbox loads judged files only (docker/inside/shell_loader), which a shell inside
- * of another program does not. The file has the parameters of the program, so it gets none here. */
+/* source FILE: the shell of a sandbox loads judged files only (docker/inside/shell_loader),
+ * which a shell inside of another program does not. The file has the parameters of the program,
+ * so it gets none here. */
 static void judge_source(const struct cbx_shell_command *c)
 {
     size_t w = c->count > 1 && c->words[1].known && cbx_str_is(c->words[1].text, "--") ? 2 : 1;
@@ -264,8 +265,8 @@ static bool skip_parts(struct cbx_str script, size_t *i, char mark, int parts)
     return true;
 }
 
-/* Text, file names and labels go to the end of the line, labels to a semicolon too. A backslash quotes the
- * end of a line of text (a, i, c), and what else follows it. */
+/* Text, file names and labels go to the end of the line, labels to a semicolon too. A backslash
+ * quotes the end of a line of text (a, i, c), and what else follows it. */
 static bool skip_text(struct cbx_str script, size_t *i)
 {
     bool label = memchr("btT:", script.p[*i], 4) != NULL;

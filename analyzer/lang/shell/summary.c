@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT
- * Shell cells in the program of their session: what is read of the new one, and its summary, the statements of a cell that bind names, as they are. When a later cell has
- * one of the names, they stand before it (program.c), and the values in them are possible values. */
+/* SPDX-License-Identifier: MIT Shell cells in the program of their session: what is read of the
+ * new one, and its summary, the statements of a cell that bind names, as they are. When a later
+ * cell has one of the names, they stand before it (program.c), and the values in them are
+ * possible values. */
 #include "analyzer/lang/summary.h"
 #include "analyzer/lang/shell/traits.h"
 #include "policies/base/array.h"
@@ -56,7 +57,8 @@ void cbx_shell_mark_alone(struct cbx_facts *facts, size_t from)
 
 /* --- summaries -------------------------------------------------------------------------------- */
 
-/* A variable is written x, ${x} or $x; words of the shell contain the dollar sign (lang/summary.c). */
+/* A variable is written x, ${x} or $x; words of the shell contain the dollar sign
+ * (lang/summary.c). */
 static void add_name(struct cbx_str name, struct cbx_buf *names)
 {
     cbx_buf_add(names, name);
@@ -71,8 +73,9 @@ static bool is_bound(const struct cbx_shell_name *n)
            n->keyed || n->indexed;
 }
 
-/* True when the statement changes what others mean that do not have its names: a trap runs between them, the fields of words depend on IFS,
- * relative paths on the working folder. A text that only has such a word is read once more, which changes nothing. */
+/* True when the statement changes what others mean that do not have its names: a trap runs
+ * between them, the fields of words depend on IFS, relative paths on the working folder. A text
+ * that only has such a word is read once more, which changes nothing. */
 static bool is_always_needed(const struct cbx_shell_names *names, struct cbx_str text)
 {
     static const char *const words[] = { "trap", "set", "shift", "cd", "pushd", "popd" };

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * Traits of values. The flows of values into names are collected with the names (collect.c) and solved
- * once; then the traits of any word follow from its parts. The outputs of commands are in outputs.c. */
+/* SPDX-License-Identifier: MIT Traits of values. The flows of values into names are collected
+ * with the names (collect.c) and solved once; then the traits of any word follow from its parts.
+ * The outputs of commands are in outputs.c. */
 #include "analyzer/lang/shell/traits.h"
 #include "analyzer/lang/shell/outputs.h"
 
@@ -36,7 +36,8 @@ static unsigned arithmetic_traits(struct cbx_str text)
     return is_number(text) ? 0 : may;
 }
 
-/* The name of a file that a pattern such as *.csv finds ends in letters that end no dangerous option. */
+/* The name of a file that a pattern such as *.csv finds ends in letters that end no dangerous
+ * option. */
 static bool has_ending(struct cbx_str pattern)
 {
     if (pattern.len > 1 && pattern.p[pattern.len - 1] == '/') {
@@ -242,8 +243,8 @@ static unsigned of_constant(struct cbx_shell *s, TSNode node)
     return cbx_shell_text_traits(text.known ? text.text : source, text.pattern);
 }
 
-/* A word that is put together. The first part decides how it begins; one that may be empty leaves that
- * to the next part too. */
+/* A word that is put together. The first part decides how it begins; one that may be empty
+ * leaves that to the next part too. */
 static unsigned of_parts(struct cbx_shell *s, TSNode node, struct cbx_shell_name *function,
                          int depth)
 {

@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * What the text of a value may be, where it is not a constant: decided by where the value comes from.
- * Private to analyzer/lang/shell/. */
+/* SPDX-License-Identifier: MIT What the text of a value may be, where it is not a constant:
+ * decided by where the value comes from. Private to analyzer/lang/shell/. */
 #ifndef CBX_ANALYZER_LANG_SHELL_TRAITS_H
 #define CBX_ANALYZER_LANG_SHELL_TRAITS_H
 
@@ -26,8 +25,8 @@ enum cbx_shell_trait {
 /* The traits of a constant text; `pattern`: it is expanded to the names of files. */
 unsigned cbx_shell_text_traits(struct cbx_str text, bool pattern);
 
-/* The traits of a word or a part of one. $1 and the like are parameters of `function`, or of the program
- * when it is NULL. Before cbx_shell_traits_solve the result is a lower bound. */
+/* The traits of a word or a part of one. $1 and the like are parameters of `function`, or of the
+ * program when it is NULL. Before cbx_shell_traits_solve the result is a lower bound. */
 unsigned cbx_shell_traits(struct cbx_shell *s, TSNode node, struct cbx_shell_name *function);
 
 /* The traits of what a statement writes to its standard output. */
@@ -36,9 +35,10 @@ unsigned cbx_shell_output_traits(struct cbx_shell *s, TSNode node, struct cbx_sh
 /* The traits of a variable with this name. */
 unsigned cbx_shell_variable_traits(struct cbx_shell *s, struct cbx_str name);
 
-/* A value that goes to `*slot`, a field `may`, `args` or `output` of a name: that of `node`, a word; any
- * value when it is null; with `output` what the statement `node` writes. `variable`: the name of which
- * this is an assignment at the place `at`, or NULL. Called while names are collected. */
+/* A value that goes to `*slot`, a field `may`, `args` or `output` of a name: that of `node`, a
+ * word; any value when it is null; with `output` what the statement `node` writes. `variable`:
+ * the name of which this is an assignment at the place `at`, or NULL. Called while names are
+ * collected. */
 struct cbx_shell_flow {
     unsigned char *slot;
     TSNode node;
@@ -50,8 +50,8 @@ struct cbx_shell_flow {
 };
 void cbx_shell_traits_flow(struct cbx_shell *s, const struct cbx_shell_flow *flow);
 
-/* Finds the traits of all names. Linear: the flows are followed a fixed number of times, and what still
- * changes then is unknown. */
+/* Finds the traits of all names. Linear: the flows are followed a fixed number of times, and
+ * what still changes then is unknown. */
 void cbx_shell_traits_solve(struct cbx_shell *s);
 
 #endif

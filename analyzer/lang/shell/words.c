@@ -44,8 +44,8 @@ static bool type_is_number(TSNode node)
     return cbx_shell_type_is(node, "number") || cbx_shell_type_is(node, "file_descriptor");
 }
 
-/* What a word may be that is not constant: an unquoted one several words, the first or a later one of
- * which begins like an option. */
+/* What a word may be that is not constant: an unquoted one several words, the first or a later
+ * one of which begins like an option. */
 static unsigned shape_of(struct cbx_shell *s, TSNode node)
 {
     const char *type = ts_node_type(node);

@@ -208,7 +208,8 @@ void cbx_ts_reshape(struct cbx_walk *js)
 
 /* --- words that begin types ------------------------------------------------------------------- */
 
-/* `static accessor x = 1`: the grammar knows the second word without the first one alone. A static field is as good. */
+/* `static accessor x = 1`: the grammar knows the second word without the first one alone. A
+ * static field is as good. */
 static bool hide_accessor(struct cbx_str text, size_t at, char *copy)
 {
     static const char word[] = "static";
@@ -222,8 +223,9 @@ static bool hide_accessor(struct cbx_str text, size_t at, char *copy)
     return true;
 }
 
-/* `i < unique.length`: the grammar takes the name for the word of a type, and reads type arguments. A
- * copy of the text in which such a name behind '<' is another one of the same length. */
+/* `i < unique.length`: the grammar takes the name for the word of a type, and reads type
+ * arguments. A copy of the text in which such a name behind '<' is another one of the same
+ * length. */
 static struct cbx_str rename_words(const struct cbx_parsed *parsed)
 {
     static const char *const words[] = {

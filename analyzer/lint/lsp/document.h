@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * Documents that an editor holds: their text, and positions in it as the Language Server Protocol counts
- * them. */
+/* SPDX-License-Identifier: MIT Documents that an editor holds: their text, and positions in it
+ * as the Language Server Protocol counts them. */
 #ifndef CBX_ANALYZER_LINT_LSP_DOCUMENT_H
 #define CBX_ANALYZER_LINT_LSP_DOCUMENT_H
 
@@ -33,8 +32,8 @@ struct cbx_lsp_position cbx_lsp_position_at(struct cbx_str text, size_t offset,
 /* The bytes of a line, from 0, without its end; empty behind the last. */
 struct cbx_str cbx_lsp_line(struct cbx_str text, uint32_t line);
 
-/* Applies a TextDocumentContentChangeEvent. CBX_EINVAL when it is malformed or its range ends before it
- * begins, CBX_ETOOBIG when the text gets too large. */
+/* Applies a TextDocumentContentChangeEvent. CBX_EINVAL when it is malformed or its range ends
+ * before it begins, CBX_ETOOBIG when the text gets too large. */
 int cbx_lsp_apply(struct cbx_buf *text, const json_t *change, enum cbx_lsp_encoding encoding,
                   struct cbx_err *err);
 

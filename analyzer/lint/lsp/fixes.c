@@ -80,8 +80,8 @@ static size_t find_once(struct cbx_str text, size_t from, size_t to, struct cbx_
     return again == NULL ? start : SIZE_MAX;
 }
 
-/* Replaces the code where it stands once in the lines of the finding, or else once in the document: the hint of an
- * import names its use. */
+/* Replaces the code where it stands once in the lines of the finding, or else once in the
+ * document: the hint of an import names its use. */
 static bool replace(struct fixing *f, struct cbx_str code, struct cbx_str with)
 {
     size_t from = start_of(f->text, f->lines.first - 1);

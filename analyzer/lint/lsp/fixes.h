@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * Edits of a document made from a hint, whose clauses have forms that a program can follow: "instead of `A`
- * write `B`", "remove `A`", "remove line 3", "add the line `A`", "add `)` at the end of line 3". Pure. */
+/* SPDX-License-Identifier: MIT Edits of a document made from a hint, whose clauses have forms
+ * that a program can follow: "instead of `A` write `B`", "remove `A`", "remove line 3", "add the
+ * line `A`", "add `)` at the end of line 3". Pure. */
 #ifndef CBX_ANALYZER_LINT_LSP_FIXES_H
 #define CBX_ANALYZER_LINT_LSP_FIXES_H
 
@@ -24,8 +24,9 @@ struct cbx_lsp_lines {
     uint32_t first, last;
 };
 
-/* The edits that the hint asks for, in `edits`; their count, 0 when no clause has one of the forms or what it
- * names is not there exactly once. *whole: every clause became an edit. Texts are borrowed from the hint. */
+/* The edits that the hint asks for, in `edits`; their count, 0 when no clause has one of the
+ * forms or what it names is not there exactly once. *whole: every clause became an edit. Texts
+ * are borrowed from the hint. */
 size_t cbx_lsp_fixes(struct cbx_str text, struct cbx_lsp_lines lines, struct cbx_str hint,
                      struct cbx_lsp_edit edits[CBX_LSP_EDITS_MAX], bool *whole);
 

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * Messages of the Language Server Protocol on a byte stream: headers, an empty line, a body of JSON. Pure. */
+/* SPDX-License-Identifier: MIT Messages of the Language Server Protocol on a byte stream:
+ * headers, an empty line, a body of JSON. Pure. */
 #ifndef CBX_ANALYZER_LINT_LSP_LSP_FRAME_H
 #define CBX_ANALYZER_LINT_LSP_LSP_FRAME_H
 
@@ -8,9 +8,9 @@
 
 enum { CBX_LSP_BODY_MAX = 16 * 1024 * 1024, CBX_LSP_HEADERS_MAX = 4096 };
 
-/* Takes the first message of `in`: 1 and its body, *used bytes in all; 0 when it is not complete; negative for
- * headers that are none, that repeat or lack the length, or whose length or charset is not allowed. Behind such
- * headers no further message can be found. */
+/* Takes the first message of `in`: 1 and its body, *used bytes in all; 0 when it is not
+ * complete; negative for headers that are none, that repeat or lack the length, or whose length
+ * or charset is not allowed. Behind such headers no further message can be found. */
 int cbx_lsp_frame_next(struct cbx_str in, struct cbx_str *body, size_t *used, struct cbx_err *err);
 
 #endif

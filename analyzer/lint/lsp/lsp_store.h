@@ -28,8 +28,8 @@ struct cbx_lsp_store {
 /* The document of this URI; NULL when it is not open. */
 struct cbx_lsp_document *cbx_lsp_store_find(const struct cbx_lsp_store *store, struct cbx_str uri);
 
-/* Opens a document, or opens it again. `language_id` is the editor's word for its language, for names that say
- * none. NULL, with the error set, when there are too many or it is too large. */
+/* Opens a document, or opens it again. `language_id` is the editor's word for its language, for
+ * names that say none. NULL, with the error set, when there are too many or it is too large. */
 struct cbx_lsp_document *cbx_lsp_store_open(struct cbx_lsp_store *store, struct cbx_str uri,
                                             struct cbx_str language_id, json_int_t version,
                                             struct cbx_str text, struct cbx_err *err);
@@ -41,8 +41,8 @@ void cbx_lsp_store_close(struct cbx_lsp_store *store, struct cbx_lsp_document *d
 void cbx_lsp_store_done(struct cbx_lsp_store *store);
 CBX_DEFINE_AUTO_DONE(lsp_store)
 
-/* Starts judgements of changed documents, as many as may run at a time, as `how` says (lsp_judge.h). A document whose judgement cannot be started stays
- * changed. */
+/* Starts judgements of changed documents, as many as may run at a time, as `how` says
+ * (lsp_judge.h). A document whose judgement cannot be started stays changed. */
 void cbx_lsp_store_judge(struct cbx_lsp_store *store, const struct cbx_lint_run *how);
 
 #endif

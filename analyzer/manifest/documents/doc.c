@@ -166,8 +166,8 @@ int cbx_doc_each(const struct cbx_doc *doc, const char *path,
 
 /* --- places of texts -------------------------------------------------------------------------- */
 
-/* The bytes of a text are followed in the file, in order. A byte that cannot be followed gets the place
- * where the search stands: places are shown, what is judged is the decoded text. */
+/* The bytes of a text are followed in the file, in order. A byte that cannot be followed gets
+ * the place where the search stands: places are shown, what is judged is the decoded text. */
 struct following {
     struct cbx_str file;
     uint32_t at, end;

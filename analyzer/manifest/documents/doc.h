@@ -43,9 +43,9 @@ enum {
     CBX_DOC_TABLES_MAX = 50000, /* of TOML: each is looked for among those before it */
 };
 
-/* Read a file: UTF-8, line ends normalised. CBX_EINVAL with line and column, CBX_ETOOBIG over the caps.
- * *out lives in the arena and borrows the file. YAML: several documents are read as one when
- * each is a table. */
+/* Read a file: UTF-8, line ends normalised. CBX_EINVAL with line and column, CBX_ETOOBIG over
+ * the caps. *out lives in the arena and borrows the file. YAML: several documents are read as
+ * one when each is a table. */
 int cbx_doc_read_json(struct cbx_str file, struct cbx_arena *arena, struct cbx_doc *out,
                       struct cbx_err *err);
 int cbx_doc_read_toml(struct cbx_str file, struct cbx_arena *arena, struct cbx_doc *out,
@@ -62,10 +62,10 @@ struct cbx_str cbx_doc_text(const struct cbx_doc_node *map, const char *key);
 /* The word for a kind: "a text", "a table". */
 const char *cbx_doc_kind_name(enum cbx_doc_kind kind);
 
-/* Calls `take` for each node at a path: names separated by dots, "*" for each key, "[]" behind a name for
- * each item of its list ("package[].source", "jobs.*.steps[]"); at most 8 names. A node on the way that is
- * neither absent nor of the kind that the path needs is an error with its place. Returns what `take`
- * returned when that is not 0. */
+/* Calls `take` for each node at a path: names separated by dots, "*" for each key, "[]" behind a
+ * name for each item of its list ("package[].source", "jobs.*.steps[]"); at most 8 names. A node
+ * on the way that is neither absent nor of the kind that the path needs is an error with its
+ * place. Returns what `take` returned when that is not 0. */
 int cbx_doc_each(const struct cbx_doc *doc, const char *path,
                  int (*take)(void *context, const struct cbx_doc_node *node), void *context,
                  struct cbx_err *err);
@@ -77,7 +77,7 @@ int cbx_doc_fail(const struct cbx_doc *doc, const struct cbx_doc_node *node, con
 /* Appends a text to a piece, each byte at the place of the bytes that it is written with. */
 void cbx_doc_take(struct cbx_piece_maker *maker, const struct cbx_doc_node *text);
 
-/* --- for the readers of formats ----------------------------------------------------------------- */
+/* --- for the readers of formats --------------------------------------------------------------- */
 
 /* A tree that grows. */
 struct cbx_doc_maker {

@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT
- * TOML as a tree. tree-sitter's grammar reads the text; here tables that are written in parts become one,
- * and what the grammar accepts and TOML does not is refused where it matters: a value that is replaced by
- * a table, and a table that is replaced by a value. */
+/* SPDX-License-Identifier: MIT TOML as a tree. tree-sitter's grammar reads the text; here tables
+ * that are written in parts become one, and what the grammar accepts and TOML does not is
+ * refused where it matters: a value that is replaced by a table, and a table that is replaced by
+ * a value. */
 #include "analyzer/manifest/documents/doc.h"
 
 #include "analyzer/parse.h"
@@ -39,7 +39,8 @@ static uint32_t hex_digit(char c)
     return (uint32_t)((c | 0x20) - 'a' + 10);
 }
 
-/* Appends the character of the escape at `at`; returns the place behind it. The grammar has checked it. */
+/* Appends the character of the escape at `at`; returns the place behind it. The grammar has
+ * checked it. */
 static size_t put_escape(struct cbx_str raw, size_t at, struct cbx_buf *out)
 {
     static const char from[] = "btnfr\"\\", to[] = "\b\t\n\f\n\"\\";
@@ -147,7 +148,8 @@ static int count_table(struct reading *r)
                     CBX_DOC_TABLES_MAX);
 }
 
-/* Enters the table of this name in `map`, the last one of a list of tables; makes it when there is none. */
+/* Enters the table of this name in `map`, the last one of a list of tables; makes it when there
+ * is none. */
 static int enter_table(struct reading *r, struct cbx_doc_node **map, TSNode key)
 {
     int failed = count_table(r);

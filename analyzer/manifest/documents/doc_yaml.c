@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * YAML as a tree, from libyaml's events. Scalars stay text: a reader knows where a number belongs. A node
- * with a tag of its own (GitLab's !reference) stands for something that is not in it: it has no content. */
+/* SPDX-License-Identifier: MIT YAML as a tree, from libyaml's events. Scalars stay text: a
+ * reader knows where a number belongs. A node with a tag of its own (GitLab's !reference) stands
+ * for something that is not in it: it has no content. */
 #include "analyzer/manifest/documents/doc.h"
 
 #include <yaml.h>
@@ -222,7 +222,8 @@ static int close_node(struct builder *b, const yaml_event_t *event)
     return keep_root(b, frame.node);
 }
 
-/* An alias shares the content of its anchor. An anchor is known behind its node: no node contains itself. */
+/* An alias shares the content of its anchor. An anchor is known behind its node: no node
+ * contains itself. */
 static int take_alias(struct builder *b, const yaml_event_t *event)
 {
     struct cbx_str name = cbx_str_of((const char *)event->data.alias.anchor);

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * package-lock.json (and npm-shrinkwrap.json), pnpm-lock.yaml, and yarn.lock as newer versions of yarn write it. */
+/* SPDX-License-Identifier: MIT package-lock.json (and npm-shrinkwrap.json), pnpm-lock.yaml, and
+ * yarn.lock as newer versions of yarn write it. */
 #include "analyzer/manifest/locks/locked.h"
 #include "analyzer/manifest/locks/yarn.h"
 #include "analyzer/manifest/readers.h"
@@ -47,8 +47,8 @@ static int read_npm_package(void *context, const struct cbx_doc_node *entry)
                               cbx_locked_value(cbx_doc_get(entry, "resolved")));
 }
 
-/* The entries of "dependencies", which have such themselves: lockfileVersion 1. The depth is that of the
- * text. */
+/* The entries of "dependencies", which have such themselves: lockfileVersion 1. The depth is
+ * that of the text. */
 static int read_npm_tree(struct cbx_locking *l, const struct cbx_doc_node *map)
 {
     const struct cbx_doc_node *entry = map != NULL ? map->first : NULL;
@@ -166,7 +166,7 @@ int cbx_manifest_read_pnpm_lock(struct cbx_str text, struct cbx_arena *arena,
     return cbx_doc_each(&doc, "packages.*", read_pnpm_package, &l, err);
 }
 
-/* --- yarn, from its version 2 on ----------------------------------------------------------------- */
+/* --- yarn, from its version 2 on -------------------------------------------------------------- */
 
 static bool is_of_project(struct cbx_str reference)
 {
@@ -200,7 +200,8 @@ static struct cbx_str decode_percent(struct cbx_arena *arena, struct cbx_str tex
     return cbx_arena_copy(arena, cbx_buf_str(&out));
 }
 
-/* "npm:1.2.3", and where its archive is when the registry does not say: "::__archiveUrl=https%3A..." */
+/* "npm:1.2.3", and where its archive is when the registry does not say:
+ * "::__archiveUrl=https%3A..." */
 static int add_yarn_version(struct cbx_locking *l, struct cbx_locked_text name,
                             struct cbx_str reference)
 {

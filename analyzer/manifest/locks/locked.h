@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * Packages of lock files: a name, a version, and where the package comes from. For the readers of lock
- * files. */
+/* SPDX-License-Identifier: MIT Packages of lock files: a name, a version, and where the package
+ * comes from. For the readers of lock files. */
 #ifndef CBX_ANALYZER_MANIFEST_LOCKS_LOCKED_H
 #define CBX_ANALYZER_MANIFEST_LOCKS_LOCKED_H
 
@@ -42,8 +41,8 @@ int cbx_locked_add_index(struct cbx_locking *l, struct cbx_locked_text index);
 /* Adds the URL of a package's file, unless it is on the host of `index`, which may be empty. */
 int cbx_locked_add_file(struct cbx_locking *l, struct cbx_locked_text url, struct cbx_str index);
 
-/* Adds a package of npm that has been resolved to `resolved`: a URL of a registry, a repository, a path, or
- * nothing. */
+/* Adds a package of npm that has been resolved to `resolved`: a URL of a registry, a repository,
+ * a path, or nothing. */
 int cbx_locked_add_npm(struct cbx_locking *l, struct cbx_locked_text name, struct cbx_str version,
                        struct cbx_locked_text resolved);
 

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * Kinds of lock files, the judgement of their sources, and the comparison with what was installed. */
+/* SPDX-License-Identifier: MIT Kinds of lock files, the judgement of their sources, and the
+ * comparison with what was installed. */
 #include "analyzer/manifest/locks/lockfile.h"
 
 #include "analyzer/manifest/locks/lockfile_internal.h"
@@ -37,7 +37,7 @@ int(cbx_lockfile_fail)(const struct cbx_lockfile *lockfile, uint32_t place, stru
     return cbx_manifest_fail(lockfile->manifest.text, place, what, err);
 }
 
-/* --- lines of pip ------------------------------------------------------------------------------- */
+/* --- lines of pip ----------------------------------------------------------------------------- */
 
 int cbx_lockfile_add_line(struct cbx_lockfile *lockfile, struct cbx_str line, uint32_t place,
                           struct cbx_buf *out, struct cbx_err *err)
@@ -139,7 +139,7 @@ static int sort_lines(struct cbx_str text, struct cbx_arena *arena, struct cbx_s
     return 0;
 }
 
-/* --- kinds -------------------------------------------------------------------------------------- */
+/* --- kinds ------------------------------------------------------------------------------------ */
 
 static bool has(struct cbx_str text, const char *part)
 {
@@ -213,7 +213,7 @@ int cbx_lockfile_read(struct cbx_str name, struct cbx_str text, struct cbx_arena
     return 0;
 }
 
-/* --- sources ------------------------------------------------------------------------------------ */
+/* --- sources ---------------------------------------------------------------------------------- */
 
 int cbx_lockfile_judge_sources(const struct cbx_lockfile *lockfile, const struct cbx_policy *policy,
                                const char *index, struct cbx_arena *arena, struct cbx_decision *out,
@@ -243,7 +243,7 @@ int cbx_lockfile_judge_sources(const struct cbx_lockfile *lockfile, const struct
     return cbx_manifest_judge(policy, &sources, 0, arena, out, err);
 }
 
-/* --- what was installed ------------------------------------------------------------------------- */
+/* --- what was installed ----------------------------------------------------------------------- */
 
 /* The lines of a text, which were checked. */
 struct pins {

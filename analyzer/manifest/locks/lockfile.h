@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT
- * Lock files that are installed from: requirements.txt with hashes, uv.lock, package-lock.json. What is in such a file is found by the reader of
- * manifest.def; here it becomes a text that installers take. Pure and strict: what could not be installed as it is locked is an error
- * with its line. */
+/* SPDX-License-Identifier: MIT Lock files that are installed from: requirements.txt with hashes,
+ * uv.lock, package-lock.json. What is in such a file is found by the reader of manifest.def;
+ * here it becomes a text that installers take. Pure and strict: what could not be installed as
+ * it is locked is an error with its line. */
 #ifndef CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_H
 #define CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_H
 
@@ -12,30 +12,41 @@ struct cbx_lockfile {
     enum cbx_manager manager;
     struct cbx_manifest
         manifest; /* the packages, indexes and files that it names, with their places */
-    /* What is installed, in the arena. Of pip: a line for each package (analyzer/packages/pinned.h), sorted, each line with its line feed.
-     * Of npm: the package-lock.json, as lockfileVersion 3, without addresses: packages are taken from the index. */
+    /* What is installed, in the arena. Of pip: a line for each package
+     * (analyzer/packages/pinned.h), sorted, each line with its line feed. Of npm: the
+     * package-lock.json, as lockfileVersion 3, without addresses: packages are taken from the
+     * index. */
     struct cbx_str text;
 };
 
-/* Reads a file: UTF-8, line ends normalised (cbx_source_read). The kind follows from its name, else from its content. CBX_EINVAL with the line, and with what is allowed:
+/* Reads a file: UTF-8, line ends normalised (cbx_source_read). The kind follows from its name, else
+ * from its content. CBX_EINVAL with the line, and with what is allowed:
  *   - a file of another kind;
- *   - requirements.txt: a requirement without `==`, or without --hash=sha256 (as pip's --require-hashes demands); a URL, a path, another file,
+ *   - requirements.txt: a requirement without `==`, or without --hash=sha256 (as pip's
+ *     --require-hashes demands); a URL, a path, another file,
  *     an option that is not about indexes;
- *   - uv.lock: a package that the project needs and that has no wheel for Linux, or does not come from an index. Needed are the dependencies of
- *     the project and its group `dev`, as `uv sync --frozen` installs them; their markers stay in the text;
- *   - package-lock.json: lockfileVersion 1, an entry without a sha512, of a repository, a folder, or within the archive of another one.
+ *   - uv.lock: a package that the project needs and that has no wheel for Linux, or does not come
+ *     from an index. Needed are the dependencies of
+ *     the project and its group `dev`, as `uv sync --frozen` installs them; their markers stay in
+ *     the text;
+ *   - package-lock.json: lockfileVersion 1, an entry without a sha512, of a repository, a folder,
+ *     or within the archive of another one.
  * CBX_ETOOBIG over the caps of policies/packages.h. *out borrows from `text` and the arena. */
 int cbx_lockfile_read(struct cbx_str name, struct cbx_str text, struct cbx_arena *arena,
                       struct cbx_lockfile *out, struct cbx_err *err);
 
-/* Judges the indexes and files that it names, by the policy; those of `index`, the configured one, are the policy's `default` (NULL: none is). Its packages are
- * judged when they are installed. The places of findings are in manifest.text. CBX_ETOOBIG when the arena is exhausted. */
+/* Judges the indexes and files that it names, by the policy; those of `index`, the configured
+ * one, are the policy's `default` (NULL: none is). Its packages are judged when they are
+ * installed. The places of findings are in manifest.text. CBX_ETOOBIG when the arena is
+ * exhausted. */
 int cbx_lockfile_judge_sources(const struct cbx_lockfile *lockfile, const struct cbx_policy *policy,
                                const char *index, struct cbx_arena *arena, struct cbx_decision *out,
                                struct cbx_err *err);
 
-/* Compares a set that was installed (resolved.h) with the file: each package of the set is locked, in this version and with this hash, and each locked one
- * without a marker is in the set. Of npm a package for other platforms (optional) may be missing. CBX_EINVAL names the package that differs. */
+/* Compares a set that was installed (resolved.h) with the file: each package of the set is
+ * locked, in this version and with this hash, and each locked one without a marker is in the
+ * set. Of npm a package for other platforms (optional) may be missing. CBX_EINVAL names the
+ * package that differs. */
 int cbx_lockfile_compare(const struct cbx_lockfile *lockfile, struct cbx_str set,
                          struct cbx_err *err);
 

@@ -53,8 +53,9 @@ static int check_package(void *context, const struct cbx_doc_node *entry)
     return 0;
 }
 
-/* The address of an archive is judged (cbx_lockfile_judge_sources) and then left out: a package is asked for by name and version from the index
- * that is configured, as npm does with a lock file of its public registry, and its hash says whether it is the same. */
+/* The address of an archive is judged (cbx_lockfile_judge_sources) and then left out: a package
+ * is asked for by name and version from the index that is configured, as npm does with a lock
+ * file of its public registry, and its hash says whether it is the same. */
 static int write_without_addresses(json_t *root, struct cbx_buf *out, struct cbx_err *err)
 {
     const char *key;

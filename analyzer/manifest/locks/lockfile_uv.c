@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT
- * uv.lock as requirements with hashes. The file is a graph: edges have markers, packages have none. A package is needed where a way from the
- * project to it holds, so its marker is the alternative of the ways, each the conjunction of its edges. pip judges the result. */
+/* SPDX-License-Identifier: MIT uv.lock as requirements with hashes. The file is a graph: edges
+ * have markers, packages have none. A package is needed where a way from the project to it
+ * holds, so its marker is the alternative of the ways, each the conjunction of its edges. pip
+ * judges the result. */
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/locks/lockfile_internal.h"
 #include "analyzer/packages/pinned.h"
@@ -60,7 +61,7 @@ static int fail_memory(struct graph *g)
     return cbx_fail(g->err, CBX_ETOOBIG, "out of the analysis's memory");
 }
 
-/* --- packages ----------------------------------------------------------------------------------- */
+/* --- packages --------------------------------------------------------------------------------- */
 
 static int add_package(void *context, const struct cbx_doc_node *entry)
 {
@@ -97,8 +98,8 @@ static struct package *find_name(struct graph *g, struct cbx_str name)
     return found ? &g->packages[low] : NULL;
 }
 
-/* The package that an edge means. A file has a name several times when it has a version for each of several platforms; edges then have the
- * version. */
+/* The package that an edge means. A file has a name several times when it has a version for each
+ * of several platforms; edges then have the version. */
 static int find_target(struct graph *g, const struct cbx_doc_node *edge, struct package **out)
 {
     struct cbx_str name = cbx_doc_text(edge, "name"), version = cbx_doc_text(edge, "version");
@@ -130,7 +131,8 @@ static struct cbx_str folder_of(const struct cbx_doc_node *source)
     return folder;
 }
 
-/* The project whose lock file it is: the package in the folder of the file; in a workspace without such a project its members are. */
+/* The project whose lock file it is: the package in the folder of the file; in a workspace
+ * without such a project its members are. */
 static bool mark_roots(struct graph *g)
 {
     bool found = false;
@@ -148,7 +150,7 @@ static bool mark_roots(struct graph *g)
     return found;
 }
 
-/* --- when packages are needed --------------------------------------------------------------------- */
+/* --- when packages are needed ----------------------------------------------------------------- */
 
 static bool is_within(const struct way *part, const struct way *whole)
 {
@@ -159,7 +161,8 @@ static bool is_within(const struct way *part, const struct way *whole)
     return k == part->count;
 }
 
-/* A way that is implied by another one adds nothing. *changed is set when the need is another one now. */
+/* A way that is implied by another one adds nothing. *changed is set when the need is another
+ * one now. */
 static int add_way(struct graph *g, const struct package *package, struct need *need,
                    const struct way *way, bool *changed)
 {
@@ -264,7 +267,8 @@ static void enqueue(struct graph *g, struct node *node)
     g->last = node;
 }
 
-/* The package, or an extra of it, is needed on each way of `from`, when the marker (NULL: none) holds too. */
+/* The package, or an extra of it, is needed on each way of `from`, when the marker (NULL: none)
+ * holds too. */
 static int need_node(struct graph *g, const struct need *from, const uint16_t *marker,
                      struct package *package, struct cbx_str extra)
 {
@@ -387,7 +391,7 @@ static int walk(struct graph *g)
     return 0;
 }
 
-/* --- lines -------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 /* NAME-VERSION(-BUILD)-PYTHON-ABI-PLATFORM.whl: for Linux, or for any platform? */
 static bool is_for_linux(struct cbx_str url)

@@ -5,7 +5,8 @@
 
 #include "analyzer/manifest/locks/locked.h"
 
-/* Adds the packages of a file. CBX_EINVAL, with line and column, for any line that yarn does not write. */
+/* Adds the packages of a file. CBX_EINVAL, with line and column, for any line that yarn does not
+ * write. */
 int cbx_yarn_read_classic(struct cbx_locking *l, struct cbx_str text);
 
 #endif

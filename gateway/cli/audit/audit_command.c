@@ -31,7 +31,8 @@ static void print_unsigned(const struct cbx_audit_report *report)
            "what explains them\n");
 }
 
-/* Times that went back. The clock of a host may be set, so it is a warning: the order of records is that of the chain. */
+/* Times that went back. The clock of a host may be set, so it is a warning: the order of records
+ * is that of the chain. */
 static void print_setbacks(const struct cbx_audit_report *report)
 {
     for (size_t i = 0; i < report->setback_count && i < CBX_AUDIT_SETBACKS_MAX; i++) {

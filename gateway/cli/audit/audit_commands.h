@@ -24,7 +24,8 @@ const char *cbx_audit_text(const json_t *object, const char *key);
 /* Would this finding of a decision in mode log-only have stopped the code without it? */
 bool cbx_audit_would_stop(const json_t *body, const json_t *finding);
 
-/* Prints the text of a member, which anybody may have chosen, safe for a terminal and on one line. */
+/* Prints the text of a member, which anybody may have chosen, safe for a terminal and on one
+ * line. */
 void cbx_audit_print_text(const json_t *body, const char *key);
 
 /* A walk over the records that pass the options' filters, in the order of the log. */
@@ -34,18 +35,19 @@ struct cbx_audit_walk {
     bool damaged; /* a line was no record; it was reported on standard error */
 };
 
-/* Opens the log. CBX_EINVAL names a filter that is none; CBX_EIO. Free with cbx_audit_walk_done, also after a failure. */
+/* Opens the log. CBX_EINVAL names a filter that is none; CBX_EIO. Free with cbx_audit_walk_done,
+ * also after a failure. */
 int cbx_audit_walk_open(const struct cbx_options *options, struct cbx_audit_walk *out,
                         struct cbx_err *err);
 void cbx_audit_walk_done(struct cbx_audit_walk *walk);
 CBX_DEFINE_AUTO_DONE(audit_walk)
 
-/* The next record, a new reference, and its line, borrowed until the next call (`line` may be NULL). NULL at the end of
- * what is there now: a later call finds what was appended. */
+/* The next record, a new reference, and its line, borrowed until the next call (`line` may be
+ * NULL). NULL at the end of what is there now: a later call finds what was appended. */
 json_t *cbx_audit_walk_next(struct cbx_audit_walk *walk, struct cbx_str *line);
 
-/* Calls `each` with all records of a walk, and with their lines. Returns the exit status: 2 when the log cannot be read,
- * or when a line is no record. */
+/* Calls `each` with all records of a walk, and with their lines. Returns the exit status: 2 when
+ * the log cannot be read, or when a line is no record. */
 typedef void cbx_audit_each(void *context, const json_t *record, struct cbx_str line);
 int cbx_audit_for_each(const struct cbx_options *options, cbx_audit_each *each, void *context);
 

@@ -246,8 +246,8 @@ static json_t *map(enum format format, enum format more, const json_t *record,
 
 /* --- CEF -------------------------------------------------------------------------------------- */
 
-/* In the header '|' and '\' are escaped, in a value '=', '\' and line ends; other control characters
- * have no escape there and are shown as \xNN. */
+/* In the header '|' and '\' are escaped, in a value '=', '\' and line ends; other control
+ * characters have no escape there and are shown as \xNN. */
 static void add_escaped(struct cbx_buf *out, struct cbx_str text, const char *special)
 {
     CBX_AUTO_DONE(buf) clean;

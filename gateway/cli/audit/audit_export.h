@@ -6,8 +6,8 @@
 
 #include "policies/base/json.h"
 
-/* Appends the record in the format "ecs", "ocsf" or "cef", on one line with its end. CBX_ETOOBIG when
- * it does not fit. */
+/* Appends the record in the format "ecs", "ocsf" or "cef", on one line with its end. CBX_ETOOBIG
+ * when it does not fit. */
 int cbx_audit_export(const char *format, const json_t *record, struct cbx_buf *out);
 
 /* The rule that decided: the first of a finding that is not a warning, or the record's. {NULL, 0} =

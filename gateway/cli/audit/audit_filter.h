@@ -19,8 +19,8 @@ int cbx_audit_filter_init(struct cbx_audit_filter *filter, const struct cbx_opti
 void cbx_audit_filter_done(struct cbx_audit_filter *filter);
 CBX_DEFINE_AUTO_DONE(audit_filter)
 
-/* Does the record pass? Ask in the order of the log: an outcome has no principal, session, origin or
- * verdict of its own, so it passes when its decision did. */
+/* Does the record pass? Ask in the order of the log: an outcome has no principal, session,
+ * origin or verdict of its own, so it passes when its decision did. */
 bool cbx_audit_filter_passes(struct cbx_audit_filter *filter, const json_t *record);
 
 #endif

@@ -137,8 +137,8 @@ static void print_blocked(const json_t *body)
     print_principal(body);
 }
 
-/* "client NAME VERSION accepted": what the client was told to do by a person, or did by itself, is not known. "principal NAME
- * accepted": over REST. */
+/* "client NAME VERSION accepted": what the client was told to do by a person, or did by itself,
+ * is not known. "principal NAME accepted": over REST. */
 static void print_approval(const json_t *body)
 {
     const json_t *by = json_object_get(body, "approved_by"), *rule;

@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT
- * `codebox audit replay`: decides every decision of the log again, and compares verdict, text and
- * findings. A session is followed by its ledger: each decision names the one it was made against, so
- * what was admitted between two decisions follows from the log alone. */
+/* SPDX-License-Identifier: MIT `codebox audit replay`: decides every decision of the log again,
+ * and compares verdict, text and findings. A session is followed by its ledger: each decision
+ * names the one it was made against, so what was admitted between two decisions follows from the
+ * log alone. */
 #include "analyzer/analyze.h"
 #include "analyzer/past/past.h"
 #include "gateway/cli/audit/audit_commands.h"
@@ -193,7 +193,8 @@ static bool read_past(struct replay *r, struct again *a)
     return a->session.len > 0 && recall(find_session(r, a->session), &ledger, &a->past);
 }
 
-/* The lines of the record as the text that was judged. False when the record has not all of them. */
+/* The lines of the record as the text that was judged. False when the record has not all of
+ * them. */
 static bool join_packages(const json_t *body, struct cbx_arena *arena, struct cbx_str *out)
 {
     const json_t *lines = json_object_get(body, "packages"), *line;

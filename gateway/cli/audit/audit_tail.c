@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * `codebox audit tail`: the last records that pass the filters, and with --follow those that come. */
+/* SPDX-License-Identifier: MIT `codebox audit tail`: the last records that pass the filters, and
+ * with --follow those that come. */
 #include "gateway/cli/audit/audit_commands.h"
 #include "gateway/cli/cli.h"
 #include "policies/base/memory.h"

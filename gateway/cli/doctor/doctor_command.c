@@ -172,7 +172,8 @@ static void check_syslog(const char *state_dir, uint64_t last, const struct cbx_
     }
 }
 
-/* Can heads be kept, and are those that were kept the log's? Heads that were sent to a syslog daemon are where that keeps them. */
+/* Can heads be kept, and are those that were kept the log's? Heads that were sent to a syslog
+ * daemon are where that keeps them. */
 static void check_heads(const struct cbx_options *options, struct cbx_audit_heads *heads,
                         const struct cbx_audit_report *report, const struct cbx_doctor *doctor)
 {
@@ -206,7 +207,8 @@ static void check_heads(const struct cbx_options *options, struct cbx_audit_head
     }
 }
 
-/* Those of the folder; NULL when there are none, or they are elsewhere. Read before the log, which may grow. */
+/* Those of the folder; NULL when there are none, or they are elsewhere. Read before the log,
+ * which may grow. */
 static struct cbx_audit_heads *read_heads(const char *place)
 {
     CBX_AUTO(audit_heads) heads = cbx_audit_heads_new();

@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * `codebox image build|list|prune|host`. The script docker/images/build builds; it is installed with the
- * program. */
+/* SPDX-License-Identifier: MIT `codebox image build|list|prune|host`. The script
+ * docker/images/build builds; it is installed with the program. */
 #include "docker/contents.h"
 #include "docker/egress/proxy_config.h"
 #include "docker/engine/engine.h"
@@ -120,7 +119,8 @@ static int read_row(struct cbx_engine *engine, struct row *row, struct cbx_err *
     return 0;
 }
 
-/* Adds the row of an image to `all`, or prints it when that is NULL; *status is 1 when an image that sandboxes need is missing. */
+/* Adds the row of an image to `all`, or prints it when that is NULL; *status is 1 when an image
+ * that sandboxes need is missing. */
 static void list_row(struct cbx_engine *engine, const struct cbx_options *options, struct row *row,
                      json_t *all, int *status)
 {
@@ -242,7 +242,8 @@ bool cbx_image_script(char *script, char *supervisor)
     return false;
 }
 
-/* The script with these words, at most 16, and standard input. Returns its exit status; with `waits` false it takes this process's place. */
+/* The script with these words, at most 16, and standard input. Returns its exit status; with
+ * `waits` false it takes this process's place. */
 static int run_script(const struct cbx_options *options, char *const words[], int input, bool waits)
 {
     int status = 0;
@@ -312,7 +313,8 @@ static int run_script_with(const struct cbx_options *options, char *const words[
     return run_script(options, words, fd, true);
 }
 
-/* With all images built: installs the packages, and gives the layer the name of its sandbox image. */
+/* With all images built: installs the packages, and gives the layer the name of its sandbox
+ * image. */
 static int build_packages_in(const struct cbx_image_packages *packages, char *script,
                              const char *host)
 {
@@ -358,8 +360,8 @@ static int probe_own(const struct cbx_options *options, struct cbx_engine *engin
     return 0;
 }
 
-/* Images with packages are made under another name, which no policy can choose: a build that fails leaves nothing of itself, and the images
- * that had the name stay. */
+/* Images with packages are made under another name, which no policy can choose: a build that
+ * fails leaves nothing of itself, and the images that had the name stay. */
 static int build_own_with(const struct cbx_options *options, struct cbx_image_packages *packages,
                           char *script, const char *host)
 {

@@ -6,12 +6,14 @@
 #include "docker/engine/engine.h"
 #include "gateway/cli/settings/cli_options.h"
 
-/* Adds the layers to `all` as {layer, kernel, name, id, size_bytes, current}, or prints how many there are when that is NULL. `size_bytes` is what a layer
- * has beyond its sandbox image, 0 when that is gone. */
+/* Adds the layers to `all` as {layer, kernel, name, id, size_bytes, current}, or prints how many
+ * there are when that is NULL. `size_bytes` is what a layer has beyond its sandbox image, 0 when
+ * that is gone. */
 int cbx_image_layers_list(struct cbx_engine *engine, json_t *all, struct cbx_err *err);
 
-/* Removes the layers of sandbox images that were built anew since, which no gateway uses any more; with `all` every layer. Prints each.
- * One that a sandbox runs from stays. Returns the exit status. */
+/* Removes the layers of sandbox images that were built anew since, which no gateway uses any
+ * more; with `all` every layer. Prints each. One that a sandbox runs from stays. Returns the
+ * exit status. */
 int cbx_image_layers_prune(struct cbx_engine *engine, bool all);
 
 #endif

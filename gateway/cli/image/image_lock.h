@@ -14,9 +14,11 @@ struct cbx_image_lock {
         *language; /* whose programs load the packages: --language, else python or javascript */
 };
 
-/* Reads options->lock: a regular file of at most CBX_REPORT_BYTES_MAX bytes (analyzer/manifest/locks/lockfile.h). The indexes that it names are judged
- * by the first policy; its packages are judged when they are installed. CBX_EINVAL, CBX_ETOOBIG or CBX_EIO, with the name of the file and the
- * line: nothing was built then. CBX_EPOLICY: the policy refuses an index, or the address of a file. */
+/* Reads options->lock: a regular file of at most CBX_REPORT_BYTES_MAX bytes
+ * (analyzer/manifest/locks/lockfile.h). The indexes that it names are judged by the first
+ * policy; its packages are judged when they are installed. CBX_EINVAL, CBX_ETOOBIG or CBX_EIO,
+ * with the name of the file and the line: nothing was built then. CBX_EPOLICY: the policy
+ * refuses an index, or the address of a file. */
 int cbx_image_lock_read(const struct cbx_options *options, struct cbx_image_lock *out,
                         struct cbx_err *err);
 void cbx_image_lock_done(struct cbx_image_lock *lock);

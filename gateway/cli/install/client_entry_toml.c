@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * The entry in TOML 1.0: a table [SECTION.NAME]. Lines are told apart by what their strings and brackets leave open; a file that has the
- * section in another form (an inline table, dotted keys) is refused. */
+/* SPDX-License-Identifier: MIT The entry in TOML 1.0: a table [SECTION.NAME]. Lines are told
+ * apart by what their strings and brackets leave open; a file that has the section in another
+ * form (an inline table, dotted keys) is refused. */
 #include "gateway/cli/install/client_entry.h"
 
 #include <string.h>
@@ -49,7 +49,8 @@ static size_t skip_string(struct cbx_str text, size_t at)
     return text.len;
 }
 
-/* The end of what begins at `at`: the next line end, or comment, outside of strings and brackets. */
+/* The end of what begins at `at`: the next line end, or comment, outside of strings and
+ * brackets. */
 static size_t skip_value(struct cbx_str text, size_t at)
 {
     int depth = 0;
@@ -94,7 +95,8 @@ static size_t read_part(struct cbx_str text, size_t at, struct cbx_str *out)
     return end > at ? end : 0;
 }
 
-/* The parts of a dotted key: the number, at most 3 of which are kept; behind it in *end. 0 = it is none. */
+/* The parts of a dotted key: the number, at most 3 of which are kept; behind it in *end. 0 = it
+ * is none. */
 static size_t read_key(struct cbx_str text, size_t at, struct cbx_str parts[3], size_t *end)
 {
     size_t count = 0;

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * The entry in YAML: lines are put behind the key of their parent, and values of one key are replaced as whole lines; every other line stays.
- * Sections and entries in flow style, which are rare, are refused unless they are empty. */
+/* SPDX-License-Identifier: MIT The entry in YAML: lines are put behind the key of their parent,
+ * and values of one key are replaced as whole lines; every other line stays. Sections and
+ * entries in flow style, which are rare, are refused unless they are empty. */
 #include "gateway/cli/install/client_entry.h"
 
 #include "policies/load/yaml.h"
@@ -63,7 +63,8 @@ static bool is_empty(struct cbx_str line)
     return n == line.len || memchr("#\r\n", line.p[n], 3) != NULL;
 }
 
-/* The line behind those of a key's value: they are indented more than the key, or the items of its list. Comments before the next key are not of it. */
+/* The line behind those of a key's value: they are indented more than the key, or the items of
+ * its list. Comments before the next key are not of it. */
 static size_t end_of_value(struct cbx_str text, const struct cbx_yaml *value)
 {
     size_t key = value->key_column - 1, line = value->key_line + 1, end = line;
@@ -82,7 +83,8 @@ static size_t end_of_value(struct cbx_str text, const struct cbx_yaml *value)
     return end;
 }
 
-/* Does the node begin with a bracket? Columns are characters, and what stands before a node in block style is ASCII. */
+/* Does the node begin with a bracket? Columns are characters, and what stands before a node in
+ * block style is ASCII. */
 static bool is_flow(const struct edit *e, const struct cbx_yaml *node)
 {
     size_t at = start_of(e->text, node->line) + node->column - 1;
@@ -308,7 +310,8 @@ static bool is_same(const struct cbx_yaml *node, const json_t *value)
     return json_equal(found, wanted);
 }
 
-/* Each member where it stands, in the order of the lines. New ones come before the first that stands on a line of its own. */
+/* Each member where it stands, in the order of the lines. New ones come before the first that
+ * stands on a line of its own. */
 static int set_members(struct edit *e, const struct cbx_yaml *entry, struct cbx_err *err)
 {
     if (entry->kind != CBX_YAML_MAPPING || entry->count == 0 || (!e->list && !is_block(e, entry)) ||
@@ -439,7 +442,8 @@ static int read_json(struct edit *e, struct cbx_str text, json_t **out, struct c
     return failed;
 }
 
-/* What a parser reads in the result is what it reads in the text, with the members of the entry set. */
+/* What a parser reads in the result is what it reads in the text, with the members of the entry
+ * set. */
 static int check_result(struct edit *e, struct cbx_err *err)
 {
     CBX_AUTO_JSON before = NULL;

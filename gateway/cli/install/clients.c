@@ -45,7 +45,8 @@ void cbx_client_add_names(struct cbx_buf *out)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* Below the folder, "" = the working directory: of the names with '|' between them the first that exists, else the last. */
+/* Below the folder, "" = the working directory: of the names with '|' between them the first
+ * that exists, else the last. */
 static int choose_file(const char *folder, const char *names, char *out, struct cbx_err *err)
 {
     for (const char *at = names;;) {

@@ -26,14 +26,15 @@ const struct cbx_client *cbx_client_find(const char *name);
 /* Appends the names of all clients, separated by blanks. */
 void cbx_client_add_names(struct cbx_buf *out);
 
-/* The path of the client's file, of the user or of the project in the working directory, with room for PATH_MAX bytes. CBX_EINVAL when the client
- * has none, or $HOME is no absolute path; CBX_ETOOBIG. */
+/* The path of the client's file, of the user or of the project in the working directory, with
+ * room for PATH_MAX bytes. CBX_EINVAL when the client has none, or $HOME is no absolute path;
+ * CBX_ETOOBIG. */
 int cbx_client_path(const struct cbx_client *client, bool project, char *out, struct cbx_err *err);
 
-/* The command of the server: the path of this program, and the options of the
- * command mcp that were given, as a list (new reference). A client starts it in a folder and an environment of its own, so
- * files are named by absolute paths, and $DOCKER_HOST and $XDG_STATE_HOME of now become options.
- * NULL and CBX_EINVAL, CBX_EIO. */
+/* The command of the server: the path of this program, and the options of the command mcp that
+ * were given, as a list (new reference). A client starts it in a folder and an environment of
+ * its own, so files are named by absolute paths, and $DOCKER_HOST and $XDG_STATE_HOME of now
+ * become options. NULL and CBX_EINVAL, CBX_EIO. */
 json_t *cbx_client_command(const struct cbx_options *options, struct cbx_err *err);
 
 /* What the client's entry is for that command (new references; *once may be NULL). */

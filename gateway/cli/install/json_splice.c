@@ -173,7 +173,8 @@ static bool has_lines(struct cbx_str text, const struct object *o)
     return memchr(text.p + from, '\n', to - from) != NULL;
 }
 
-/* A file: its text, and the same with blanks in the place of comments, in which everything is found. */
+/* A file: its text, and the same with blanks in the place of comments, in which everything is
+ * found. */
 struct source {
     struct cbx_str text, plain;
 };

@@ -279,7 +279,8 @@ static int diff(const struct cbx_options *options)
 
 /* --- mounts ----------------------------------------------------------------------------------- */
 
-/* Tries the mount as a run would: links, the folder's place and kind, the engine. Nothing is mounted. */
+/* Tries the mount as a run would: links, the folder's place and kind, the engine. Nothing is
+ * mounted. */
 static int try_mount(const struct cbx_options *options, const struct cbx_policy *policy,
                      const char *mount, struct cbx_err *err)
 {

@@ -175,7 +175,8 @@ static void print_advice(void *context, struct cbx_str line)
     fprintf(stderr, "codebox: %s\n", line.p);
 }
 
-/* Prints how the program gets a file that is missing in the sandbox and lies beside it; false when there is none. */
+/* Prints how the program gets a file that is missing in the sandbox and lies beside it; false
+ * when there is none. */
 static bool print_missing(const struct cbx_outcome *outcome, const struct cbx_run_program *program,
                           struct cbx_str errors)
 {
@@ -294,7 +295,8 @@ static int report_outcome(const struct cbx_run_program *program, struct output *
     return 1;
 }
 
-/* Installs the packages, writes the files into the workspace and runs the program: what a step denies ends it. */
+/* Installs the packages, writes the files into the workspace and runs the program: what a step
+ * denies ends it. */
 static int carry_out(struct cbx_flow *flow, const struct cbx_words *with,
                      struct cbx_run_workspace *workspace, struct cbx_request *request,
                      struct cbx_asked *asked, const struct cbx_sink *sink,

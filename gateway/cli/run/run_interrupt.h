@@ -13,16 +13,17 @@ struct cbx_run_interrupt {
     int handled; /* how often this process was interrupted, as far as that had an effect */
 };
 
-/* Has SIGINT counted from now on, in place of ending this process. A terminal sends it to this process, and the master passes it on too, so
- * several within a moment are one. */
+/* Has SIGINT counted from now on, in place of ending this process. A terminal sends it to this
+ * process, and the master passes it on too, so several within a moment are one. */
 void cbx_run_interrupt_catch(void);
 
 /* A cbx_submit_options.note whose context is the struct: remembers the run. */
 void cbx_run_interrupt_note(void *context, enum cbx_progress progress, const char *decision,
                             uint64_t audit_seq);
 
-/* A cbx_sink.cancelled whose context is the struct. At the first interrupt the program gets what a terminal would send it (KeyboardInterrupt in
- * Python), and stderr says that another one ends it at once; true at that one, and at the first one of a program that has not begun. */
+/* A cbx_sink.cancelled whose context is the struct. At the first interrupt the program gets what
+ * a terminal would send it (KeyboardInterrupt in Python), and stderr says that another one ends
+ * it at once; true at that one, and at the first one of a program that has not begun. */
 bool cbx_run_interrupt_check(struct cbx_run_interrupt *interrupt);
 
 #endif

@@ -105,7 +105,8 @@ static struct cbx_str find_word(const struct row *row, struct cbx_str errors)
     return word;
 }
 
-/* What the program looks for in its workspace: the first name of a relative path or module, the last one of a path that leads elsewhere. */
+/* What the program looks for in its workspace: the first name of a relative path or module, the
+ * last one of a path that leads elsewhere. */
 static struct cbx_str name_of(struct cbx_str word, bool is_module)
 {
     static const struct cbx_str fronts[] = { { "/workspace/", 11 }, { "./", 2 } };

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * A program of `codebox run` that failed because a file or a module is missing which lies beside it on the host. */
+/* SPDX-License-Identifier: MIT A program of `codebox run` that failed because a file or a module
+ * is missing which lies beside it on the host. */
 #ifndef CBX_GATEWAY_CLI_RUN_RUN_MISSING_H
 #define CBX_GATEWAY_CLI_RUN_RUN_MISSING_H
 
@@ -23,9 +23,10 @@ void cbx_run_missing_read(struct cbx_run_missing *missing, const char *folder);
 void cbx_run_missing_done(struct cbx_run_missing *missing);
 CBX_DEFINE_AUTO_DONE(run_missing)
 
-/* Appends how the program gets what its errors name as missing: "'data.csv' lies beside the program, and the sandbox does not have it: add
- * --file data.csv". False when the errors name nothing that lies there, or what they name is among the uploads. The errors are the
- * program's, so hostile: they choose a name of the host's list, which is printed in quotes. */
+/* Appends how the program gets what its errors name as missing: "'data.csv' lies beside the
+ * program, and the sandbox does not have it: add --file data.csv". False when the errors name
+ * nothing that lies there, or what they name is among the uploads. The errors are the program's,
+ * so hostile: they choose a name of the host's list, which is printed in quotes. */
 bool cbx_run_missing_advise(const struct cbx_run_missing *missing,
                             const struct cbx_uploads *uploads, const char *kernel,
                             struct cbx_str errors, struct cbx_buf *out);

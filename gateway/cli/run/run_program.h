@@ -23,8 +23,9 @@ struct cbx_run_program {
     char *main; /* of a folder: the path of its program; owned */
 };
 
-/* Reads the FILE or folder of the options, its arguments and the files for its workspace. Non-zero when it cannot run: err says why, or, with
- * err->code 0, a message was written to stderr. */
+/* Reads the FILE or folder of the options, its arguments and the files for its workspace.
+ * Non-zero when it cannot run: err says why, or, with err->code 0, a message was written to
+ * stderr. */
 int cbx_run_program_read(const struct cbx_options *options, struct cbx_run_program *out,
                          struct cbx_err *err);
 void cbx_run_program_done(struct cbx_run_program *program);

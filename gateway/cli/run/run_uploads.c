@@ -19,7 +19,8 @@
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-/* The absolute path without links, but the last name as it is: a link that the caller names has its own place. False and errno. */
+/* The absolute path without links, but the last name as it is: a link that the caller names has
+ * its own place. False and errno. */
 static bool resolve(const char *path, char out[PATH_MAX])
 {
     CBX_AUTO_DONE(buf) folder;
@@ -46,7 +47,8 @@ static bool resolve(const char *path, char out[PATH_MAX])
     return n > 0 && n < PATH_MAX;
 }
 
-/* What `path` is beneath `folder`, both absolute: "" for the folder itself; NULL when it is not beneath it. */
+/* What `path` is beneath `folder`, both absolute: "" for the folder itself; NULL when it is not
+ * beneath it. */
 static const char *beneath(const char *path, const char *folder)
 {
     size_t len = strlen(folder);
@@ -57,7 +59,8 @@ static const char *beneath(const char *path, const char *folder)
     return path[len] == '/' ? path + len + 1 : "";
 }
 
-/* The place in the workspace of what the caller named; CBX_EIO when a folder on the way cannot be read. */
+/* The place in the workspace of what the caller named; CBX_EIO when a folder on the way cannot
+ * be read. */
 static int find_place(const char *path, const char *folder, char out[PATH_MAX], struct cbx_err *err)
 {
     char named[PATH_MAX], program[PATH_MAX], current[PATH_MAX];
@@ -283,7 +286,8 @@ void cbx_uploads_print_left_out(const struct cbx_uploads *uploads)
 
 /* --- the program of a folder ------------------------------------------------------------------ */
 
-/* Finds FOLDER/STEM.ENDING for each ending of each language; *out is the first. Returns how many there are. */
+/* Finds FOLDER/STEM.ENDING for each ending of each language; *out is the first. Returns how many
+ * there are. */
 static size_t find_stem(const char *folder, const char *stem, char out[PATH_MAX])
 {
     size_t count = 0;

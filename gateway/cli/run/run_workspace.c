@@ -58,7 +58,8 @@ static int put_data(struct cbx_run_workspace *workspace, const struct cbx_reques
     return cbx_call_put_file(workspace->flow, &args, cbx_buf_str(&upload->bytes), NULL, err);
 }
 
-/* Judges a file of code behind those before it. What is denied is recorded; what is allowed is written when `writes`. */
+/* Judges a file of code behind those before it. What is denied is recorded; what is allowed is
+ * written when `writes`. */
 static int put_code(struct cbx_run_workspace *workspace, const struct cbx_request *program,
                     const struct cbx_upload *upload, const char *language, bool writes,
                     struct cbx_outcome *denial, struct cbx_err *err)

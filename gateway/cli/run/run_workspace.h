@@ -1,6 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * The workspace of a program of `codebox run` that has files: a session of its own, which has the files before the program starts and
- * ends with this process. */
+/* SPDX-License-Identifier: MIT The workspace of a program of `codebox run` that has files: a
+ * session of its own, which has the files before the program starts and ends with this process. */
 #ifndef CBX_GATEWAY_CLI_RUN_RUN_WORKSPACE_H
 #define CBX_GATEWAY_CLI_RUN_RUN_WORKSPACE_H
 
@@ -23,13 +22,14 @@ struct cbx_run_workspace {
 void cbx_run_workspace_init(struct cbx_run_workspace *workspace, struct cbx_flow *flow,
                             const struct cbx_uploads *uploads, struct cbx_request *request);
 
-/* Judges the files of code, as the past of the request, which can be judged then. Returns 0 also when one is denied: *denial has the
- * decision, which was recorded (the caller's, cbx_outcome_done), and workspace->denied the file. Errors of the flow. */
+/* Judges the files of code, as the past of the request, which can be judged then. Returns 0 also
+ * when one is denied: *denial has the decision, which was recorded (the caller's,
+ * cbx_outcome_done), and workspace->denied the file. Errors of the flow. */
 int cbx_run_workspace_judge(struct cbx_run_workspace *workspace, struct cbx_request *request,
                             struct cbx_outcome *denial, struct cbx_err *err);
 
-/* Opens the session with the request's packages and mounts, and writes the files. The request is to be judged once more behind it. The
- * same results; an opening can be denied too. */
+/* Opens the session with the request's packages and mounts, and writes the files. The request is
+ * to be judged once more behind it. The same results; an opening can be denied too. */
 int cbx_run_workspace_fill(struct cbx_run_workspace *workspace, struct cbx_request *request,
                            struct cbx_outcome *denial, struct cbx_err *err);
 

@@ -7,8 +7,9 @@
 
 #include <unistd.h>
 
-/* Returns only when it cannot serve. Sessions and results live as long as the client's process: the store is in memory. Programs may
- * still run at the end, also ones that no call waits for; the executor ends their sandboxes. */
+/* Returns only when it cannot serve. Sessions and results live as long as the client's process:
+ * the store is in memory. Programs may still run at the end, also ones that no call waits for;
+ * the executor ends their sandboxes. */
 static void serve(struct cbx_flow *flow, int64_t idle_ms, struct cbx_err *err)
 {
     static const struct cbx_store_limits limits = { .executions = 1000,

@@ -75,8 +75,8 @@ struct served {
     struct cbx_entrance entrance;
 };
 
-/* Waits until the requests in progress are answered, as long as --stop-timeout allows; a second signal ends that. New
- * ones that change something are refused meanwhile. */
+/* Waits until the requests in progress are answered, as long as --stop-timeout allows; a second
+ * signal ends that. New ones that change something are refused meanwhile. */
 static void drain(struct served *s, int64_t timeout_ms, const sigset_t *signals)
 {
     enum { TICK_MS = 20 };
@@ -183,7 +183,8 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                  struct cbx_err *err)
 {
     CBX_AUTO(store) store = NULL;
-    /* No principal may fill the store, which would leave the others none. Without identities there is one. */
+    /* No principal may fill the store, which would leave the others none. Without identities
+     * there is one. */
     const struct cbx_store_limits limits = { .principal_bytes =
                                                  identity != NULL ? INT64_C(512) << 20 : 0 };
     /* cbx_flow_start entered the front's folder of the state directory. */

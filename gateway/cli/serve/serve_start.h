@@ -22,20 +22,22 @@ struct cbx_serve_start {
     bool unusable_state;              /* of a check */
 };
 
-/* Reads and opens all of it, from options that were read. *out is for cbx_serve_start_done, also on failure. The error has the place of its key. */
+/* Reads and opens all of it, from options that were read. *out is for cbx_serve_start_done, also
+ * on failure. The error has the place of its key. */
 int cbx_serve_start(const struct cbx_options *options, struct cbx_serve_start *out,
                     struct cbx_err *err);
 void cbx_serve_start_done(struct cbx_serve_start *start);
 CBX_DEFINE_AUTO_DONE(serve_start)
 
-/* Adds all that cbx_serve_start and cbx_flow_start would refuse, and an audit log with which nothing would run, and makes nothing. What serve would
- * start with, and log, are warnings: an engine that does not answer, images that are missing. An address that is taken is neither, for this
- * gateway may run: *out says so. */
+/* Adds all that cbx_serve_start and cbx_flow_start would refuse, and an audit log with which
+ * nothing would run, and makes nothing. What serve would start with, and log, are warnings: an
+ * engine that does not answer, images that are missing. An address that is taken is neither, for
+ * this gateway may run: *out says so. */
 void cbx_serve_check(const struct cbx_options *options, struct cbx_serve_start *out,
                      struct cbx_problems *problems, struct cbx_problems *warnings);
 
-/* The steps of a check about what the processes open later (serve_check.c): audit log, database, engine. NULL `problems`: the state directory
- * cannot be used, and nothing of it is opened. */
+/* The steps of a check about what the processes open later (serve_check.c): audit log, database,
+ * engine. NULL `problems`: the state directory cannot be used, and nothing of it is opened. */
 void cbx_serve_check_later(const struct cbx_options *options, struct cbx_problems *problems,
                            struct cbx_problems *warnings);
 

@@ -127,7 +127,8 @@ static int read_ranges(void *context, struct cbx_err *err)
                               &setup->config.executor.network, err);
 }
 
-/* Of a check: each policy by itself, so that all that do not load are reported. The last one is *err. */
+/* Of a check: each policy by itself, so that all that do not load are reported. The last one is
+ * *err. */
 static int report_policies(const struct setup *setup, enum cbx_modes modes, struct cbx_err *err)
 {
     const struct cbx_flow_config *config = &setup->config;
@@ -188,7 +189,8 @@ static int prepare_forwarder(void *context, struct cbx_err *err)
     return cbx_forwarder_prepare(config->executor.state_dir, &setup->forwarder, err);
 }
 
-/* A place that cannot be used is better seen now. The state directory of `mcp` is made by its first call: its executor opens the file. */
+/* A place that cannot be used is better seen now. The state directory of `mcp` is made by its
+ * first call: its executor opens the file. */
 static int check_heads(void *context, struct cbx_err *err)
 {
     const struct setup *setup = context;

@@ -21,8 +21,8 @@ struct cbx_flow_config {
     const char *package_ca_file;      /* PEM, for installers; NULL = none */
     const char *const *egress_ranges; /* words of --egress-range */
     size_t egress_range_count;
-    const json_t *
-        mounts; /* of --mount; NULL = none. cbx_flow_start refuses what the first policy does not mount */
+    /* of --mount; NULL = none. cbx_flow_start refuses what the first policy does not mount */
+    const json_t *mounts;
     int workers;             /* analyzer workers at most; 0 = one per processor */
     int analysis_timeout_ms; /* 0 = 15,000 */
     struct cbx_executor_config executor;
@@ -47,8 +47,8 @@ struct cbx_flow_config {
  * next front. Call it before the process has threads. *out is owned: cbx_flow_done. */
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err);
 
-/* Adds what cbx_flow_start would refuse before it forks, all of it. Nothing is made or started; the values of variables that policies pass are
- * overwritten in this process's environment. */
+/* Adds what cbx_flow_start would refuse before it forks, all of it. Nothing is made or started;
+ * the values of variables that policies pass are overwritten in this process's environment. */
 void cbx_flow_check(const struct cbx_flow_config *config, struct cbx_problems *problems);
 
 #endif

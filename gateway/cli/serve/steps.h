@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * The steps before a gateway starts, each of which reads or checks what a key of the configuration is about. `codebox serve` stops at the
- * first that fails; `codebox config check` takes all of them, without an effect, and so refuses what serve would. */
+/* SPDX-License-Identifier: MIT The steps before a gateway starts, each of which reads or checks
+ * what a key of the configuration is about. `codebox serve` stops at the first that fails;
+ * `codebox config check` takes all of them, without an effect, and so refuses what serve would. */
 #ifndef CBX_GATEWAY_CLI_SERVE_STEPS_H
 #define CBX_GATEWAY_CLI_SERVE_STEPS_H
 
@@ -12,8 +12,9 @@ struct cbx_step {
     int (*run)(void *context, struct cbx_err *err);
 };
 
-/* Runs the steps in their order. Without `problems` it ends at the first that fails, with its error; with them each error is added, and
- * 0 returned. Errors get the place of their key where it was given: "FILE:LINE:COLUMN: key 'x'", or the variable's name. */
+/* Runs the steps in their order. Without `problems` it ends at the first that fails, with its
+ * error; with them each error is added, and 0 returned. Errors get the place of their key where
+ * it was given: "FILE:LINE:COLUMN: key 'x'", or the variable's name. */
 int cbx_steps_run(const struct cbx_step *steps, size_t count, void *context,
                   const struct cbx_options *options, struct cbx_problems *problems,
                   struct cbx_err *err);

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * `codebox stop`: ends what callers have begun, in a gateway that runs and in one that is started later. */
+/* SPDX-License-Identifier: MIT `codebox stop`: ends what callers have begun, in a gateway that
+ * runs and in one that is started later. */
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit/audit.h"
 #include "gateway/identity/tokens.h"

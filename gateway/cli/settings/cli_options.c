@@ -43,8 +43,8 @@ struct cbx_option_table cbx_cli_options_table(char command)
                                       .environment = "CODEBOX_" };
 }
 
-/* The commands that read the configuration file and the environment. `config` does it by itself, for
- * the file that is its argument. */
+/* The commands that read the configuration file and the environment. `config` does it by itself,
+ * for the file that is its argument. */
 static const char with_settings[] = "smad";
 
 /* Without an option, root's file counts when it exists: a link that leads nowhere is a mistake. */

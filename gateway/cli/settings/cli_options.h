@@ -38,10 +38,11 @@ struct cbx_options {
     struct cbx_arena arena;
 };
 
-/* Reads argv[from..argc) for the command of this letter (cli_options.def), for some commands also the
- * configuration file and the environment: cbx_cli_options_settings. After the first word that is
- * not an option, `run` reads none: the words are the program's arguments. CBX_EINVAL names the
- * option and what is allowed. Free with cbx_cli_options_done, also after a failure. */
+/* Reads argv[from..argc) for the command of this letter (cli_options.def), for some commands
+ * also the configuration file and the environment: cbx_cli_options_settings. After the first
+ * word that is not an option, `run` reads none: the words are the program's arguments.
+ * CBX_EINVAL names the option and what is allowed. Free with cbx_cli_options_done, also after a
+ * failure. */
 int cbx_cli_options_read(char command, int argc, char **argv, int from, struct cbx_options *out,
                          struct cbx_err *err);
 void cbx_cli_options_done(struct cbx_options *options);

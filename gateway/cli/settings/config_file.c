@@ -23,7 +23,8 @@ static bool is_below(const char *path, const char *folder)
     return strcmp(folder, "/") == 0 || (strncmp(path, folder, len) == 0 && path[len] == '/');
 }
 
-/* Is what is there of the path, which leads to no file, in the working directory? A folder may be a link. */
+/* Is what is there of the path, which leads to no file, in the working directory? A folder may
+ * be a link. */
 static bool is_missing_within(const char *path, const char *here)
 {
     char part[PATH_MAX], real[PATH_MAX];

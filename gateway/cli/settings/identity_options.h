@@ -10,22 +10,27 @@
 
 enum { CBX_HOSTS_MAX = 16 };
 
-/* Puts the names of --host and the host of --public-url, which `own` keeps, into `hosts`; their number. */
+/* Puts the names of --host and the host of --public-url, which `own` keeps, into `hosts`; their
+ * number. */
 size_t cbx_options_hosts(const struct cbx_options *options, char own[300],
                          const char *hosts[CBX_HOSTS_MAX + 1]);
 
-/* Is it "https://HOST" or "http://HOST", maybe with a port, and nothing behind it: an origin (RFC 6454)? NULL is. CBX_EINVAL. */
+/* Is it "https://HOST" or "http://HOST", maybe with a port, and nothing behind it: an origin
+ * (RFC 6454)? NULL is. CBX_EINVAL. */
 int cbx_options_check_url(const char *url, struct cbx_err *err);
 
-/* What is configured about callers; paths of keys are relative to the configuration file, whose folder `folder` keeps. */
+/* What is configured about callers; paths of keys are relative to the configuration file, whose
+ * folder `folder` keeps. */
 void cbx_options_identity_config(const struct cbx_options *options, char folder[PATH_MAX],
                                  struct cbx_identity_config *out);
 
-/* The policies that principals and grants of the configuration file name are loaded. CBX_ENOTFOUND, with line and column. */
+/* The policies that principals and grants of the configuration file name are loaded.
+ * CBX_ENOTFOUND, with line and column. */
 int cbx_options_check_principals(const struct cbx_options *options,
                                  const struct cbx_policies *policies, struct cbx_err *err);
 
-/* CBX_EINVAL for an address that is not loopback while callers are not authenticated (`identity` NULL). */
+/* CBX_EINVAL for an address that is not loopback while callers are not authenticated (`identity`
+ * NULL). */
 int cbx_listen_check(const struct cbx_listen_address *address, const struct cbx_identity *identity,
                      struct cbx_err *err);
 

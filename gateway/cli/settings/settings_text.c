@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT
- * The configuration file as a text: the example with every key, and the explanation of what holds. */
+/* SPDX-License-Identifier: MIT The configuration file as a text: the example with every key, and
+ * the explanation of what holds. */
 #include "gateway/cli/settings/settings.h"
 
 #include "gateway/identity/principals.h"
@@ -14,7 +14,8 @@ static const struct section {
 #undef CBX_SETTINGS_SECTION
 };
 
-/* The default as the help has it: what stands in parentheses at its end; empty when nothing does. */
+/* The default as the help has it: what stands in parentheses at its end; empty when nothing
+ * does. */
 static struct cbx_str default_of(const struct cbx_option *row)
 {
     struct cbx_str help = cbx_str_of(row->help);
@@ -79,7 +80,8 @@ static uint32_t next_character(struct cbx_str text, size_t *at)
     return c;
 }
 
-/* A text in quotes that YAML reads, of ASCII: what a terminal would obey, or turn around, is escaped. */
+/* A text in quotes that YAML reads, of ASCII: what a terminal would obey, or turn around, is
+ * escaped. */
 static void add_quoted(const char *terminated, struct cbx_buf *out)
 {
     struct cbx_str text = cbx_str_of(terminated);

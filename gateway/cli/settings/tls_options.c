@@ -16,8 +16,8 @@ struct pem_file {
     bool secret;
 };
 
-/* A file that was read. No buffer that grows: what it leaves behind in the heap would be in every process that is
- * forked later. */
+/* A file that was read. No buffer that grows: what it leaves behind in the heap would be in
+ * every process that is forked later. */
 struct pem {
     char bytes[CBX_TLS_PEM_MAX + 1];
     size_t len;

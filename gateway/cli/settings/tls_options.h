@@ -12,14 +12,14 @@
 /* True when the options ask for TLS. */
 bool cbx_options_tls(const struct cbx_options *options);
 
-/* Reads and checks both files, and appends them for cbx_tls_use. CBX_EINVAL when one option is given without the
- * other, another user could replace a file, or read the key, and for what cbx_tls_write refuses. The caller cleanses
- * `out`: it has a private key. */
+/* Reads and checks both files, and appends them for cbx_tls_use. CBX_EINVAL when one option is
+ * given without the other, another user could replace a file, or read the key, and for what
+ * cbx_tls_write refuses. The caller cleanses `out`: it has a private key. */
 int cbx_options_tls_read(const struct cbx_options *options, struct cbx_buf *out,
                          struct cbx_err *err);
 
-/* When the certificate in use (cbx_tls_use) expires: "2027-01-31 10:00 UTC", and in how many days from now. False when
- * there is none. */
+/* When the certificate in use (cbx_tls_use) expires: "2027-01-31 10:00 UTC", and in how many
+ * days from now. False when there is none. */
 enum { CBX_TLS_DATE_BYTES = 32, CBX_TLS_SOON_DAYS = 14 };
 bool cbx_options_tls_expiry(char date[CBX_TLS_DATE_BYTES], int64_t *days);
 
