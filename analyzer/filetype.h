@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT The language of a file, by its name or by its first bytes: "#!"
- * with the path of an interpreter, also by way of env, or the magic number of compiled code.
- * Pure; the tables are in filetype.def. */
+/* SPDX-License-Identifier: MIT
+ * The language of a file, by its name or by its first bytes: "#!" with the path of an
+ * interpreter, also by way of env, or the magic number of compiled code. Pure; the tables are in
+ * filetype.def. */
 #ifndef CBX_ANALYZER_FILETYPE_H
 #define CBX_ANALYZER_FILETYPE_H
 

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Which modules a policy denies by their names: what the guard in
- * the sandbox refuses to code that was not judged. Needs no source and no parser. */
+/* SPDX-License-Identifier: MIT
+ * Which modules a policy denies by their names: what the guard in the sandbox refuses to code
+ * that was not judged. Needs no source and no parser. */
 #ifndef CBX_ANALYZER_IMPORTS_H
 #define CBX_ANALYZER_IMPORTS_H
 

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Values as bytes, for what outlives the arena of a walk: the
- * summary of a cell. Numbers are in host order: only this program reads the bytes. */
+/* SPDX-License-Identifier: MIT
+ * Values as bytes, for what outlives the arena of a walk: the summary of a cell. Numbers are in
+ * host order: only this program reads the bytes. */
 #ifndef CBX_ANALYZER_FACTS_VALUE_BYTES_H
 #define CBX_ANALYZER_FACTS_VALUE_BYTES_H
 

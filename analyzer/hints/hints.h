@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT What a finding tells its reader to write instead: a replacement
- * that is computed from the source, a row of hints.def, or the hint of the rule. Verdicts are
- * made without it. */
+/* SPDX-License-Identifier: MIT
+ * What a finding tells its reader to write instead: a replacement that is computed from the
+ * source, a row of hints.def, or the hint of the rule. Verdicts are made without it. */
 #ifndef CBX_ANALYZER_HINTS_HINTS_H
 #define CBX_ANALYZER_HINTS_HINTS_H
 

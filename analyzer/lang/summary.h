@@ -1,8 +1,9 @@
-/* SPDX-License-Identifier: MIT Summaries of cells: what later cells need of them. Most statements
- * of a cell are over when it has run; what they leave is the values of names. So a summary has, for
- * each name, the values that it may have; and the text of those statements alone that bind
- * functions and classes, which run again. A reader takes the names and statements that its cell
- * leads to, so that judging a cell does not cost more the more cells ran before.
+/* SPDX-License-Identifier: MIT
+ * Summaries of cells: what later cells need of them. Most statements of a cell are over when it has
+ * run; what they leave is the values of names. So a summary has, for each name, the values that it
+ * may have; and the text of those statements alone that bind functions and classes, which run
+ * again. A reader takes the names and statements that its cell leads to, so that judging a cell
+ * does not cost more the more cells ran before.
  *
  * A summary is a sequence of records. It is flow-insensitive as the analysis is: records are
  * added, and only the record of a name's values is replaced, by one that has the earlier values

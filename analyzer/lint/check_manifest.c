@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT A manifest, a document or a page: packages, and pieces of code
- * whose findings move to the file. */
+/* SPDX-License-Identifier: MIT
+ * A manifest, a document or a page: packages, and pieces of code whose findings move to the
+ * file. */
 #include "analyzer/lint/lint_check.h"
 
 #include "analyzer/syntax/source.h"

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The processes that check files. Results are collected and sent
- * together: on one CPU a change of the process costs as much as a tenth of a judgement. */
+/* SPDX-License-Identifier: MIT
+ * The processes that check files. Results are collected and sent together: on one CPU a change
+ * of the process costs as much as a tenth of a judgement. */
 #include "analyzer/lint/child.h"
 
 #include "analyzer/lint/watch.h"

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT The processes that check files, one per CPU: a file that crashes
- * or hangs the analyzer ends one of them, and its parent knows which file that was. Each takes
- * ranges of paths from a socket and answers with their results in order. */
+/* SPDX-License-Identifier: MIT
+ * The processes that check files, one per CPU: a file that crashes or hangs the analyzer ends
+ * one of them, and its parent knows which file that was. Each takes ranges of paths from a
+ * socket and answers with their results in order. */
 #ifndef CBX_ANALYZER_LINT_CHILD_H
 #define CBX_ANALYZER_LINT_CHILD_H
 

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The check of one file while it is made, for file.c,
- * check_notebook.c and check_manifest.c alone. */
+/* SPDX-License-Identifier: MIT
+ * The check of one file while it is made, for file.c, check_notebook.c and check_manifest.c
+ * alone. */
 #ifndef CBX_ANALYZER_LINT_LINT_CHECK_H
 #define CBX_ANALYZER_LINT_LINT_CHECK_H
 

@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: MIT Hands ranges of paths to processes and stores their results in a
- * ring of the size of the window, from which they are reported in order. A process that ends is
- * replaced; the file that it was checking has failed, and the others of its range are checked
- * again where their results had not arrived. */
+/* SPDX-License-Identifier: MIT
+ * Hands ranges of paths to processes and stores their results in a ring of the size of the
+ * window, from which they are reported in order. A process that ends is replaced; the file that
+ * it was checking has failed, and the others of its range are checked again where their results
+ * had not arrived. */
 #include "analyzer/lint/lint_run.h"
 
 #include "analyzer/lint/child.h"

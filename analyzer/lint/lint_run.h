@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Checks files in parallel and reports them in order. A file that
- * crashes or hangs the analyzer has a result that says so, and costs no other file its verdict. */
+/* SPDX-License-Identifier: MIT
+ * Checks files in parallel and reports them in order. A file that crashes or hangs the analyzer
+ * has a result that says so, and costs no other file its verdict. */
 #ifndef CBX_ANALYZER_LINT_LINT_RUN_H
 #define CBX_ANALYZER_LINT_LINT_RUN_H
 

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Signals and the timer. The handler runs on a stack of its own,
- * for a stack may have overflowed, and writes a text that was made before. */
+/* SPDX-License-Identifier: MIT
+ * Signals and the timer. The handler runs on a stack of its own, for a stack may have
+ * overflowed, and writes a text that was made before. */
 #include "analyzer/lint/watch.h"
 
 #include "policies/base/printable.h"

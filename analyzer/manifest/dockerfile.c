@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Dockerfile and Containerfile: the shell code of RUN, CMD,
- * ENTRYPOINT and HEALTHCHECK, as shell text, as a JSON array of words, or as a here-document. */
+/* SPDX-License-Identifier: MIT
+ * Dockerfile and Containerfile: the shell code of RUN, CMD, ENTRYPOINT and HEALTHCHECK, as shell
+ * text, as a JSON array of words, or as a here-document. */
 #include "analyzer/manifest/documents/json_text.h"
 #include "analyzer/manifest/manifest_internal.h"
 #include "analyzer/manifest/readers.h"

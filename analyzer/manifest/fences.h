@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT Fenced blocks of Markdown, by the rules of CommonMark: backticks
- * and tildes, up to three blanks in front, in lists and block quotes, with a closing fence that
- * is at least as long. A fence in a comment of HTML is one too: a program that reads the
- * document sees it. */
+/* SPDX-License-Identifier: MIT
+ * Fenced blocks of Markdown, by the rules of CommonMark: backticks and tildes, up to three
+ * blanks in front, in lists and block quotes, with a closing fence that is at least as long. A
+ * fence in a comment of HTML is one too: a program that reads the document sees it. */
 #ifndef CBX_ANALYZER_MANIFEST_FENCES_H
 #define CBX_ANALYZER_MANIFEST_FENCES_H
 

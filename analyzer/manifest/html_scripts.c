@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT Pages of HTML: scripts, handlers of events, and addresses with
- * code. The grammar of tree-sitter finds them; where it cannot read the page and there may be
- * one, the page is refused. */
+/* SPDX-License-Identifier: MIT
+ * Pages of HTML: scripts, handlers of events, and addresses with code. The grammar of
+ * tree-sitter finds them; where it cannot read the page and there may be one, the page is
+ * refused. */
 #include "analyzer/manifest/html_text.h"
 #include "analyzer/manifest/readers.h"
 

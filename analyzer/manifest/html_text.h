@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Texts in pages of HTML: attributes with references of characters,
- * addresses with code, and code with the marks of templates. */
+/* SPDX-License-Identifier: MIT
+ * Texts in pages of HTML: attributes with references of characters, addresses with code, and
+ * code with the marks of templates. */
 #ifndef CBX_ANALYZER_MANIFEST_HTML_TEXT_H
 #define CBX_ANALYZER_MANIFEST_HTML_TEXT_H
 

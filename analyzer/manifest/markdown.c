@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT Documents in Markdown, and skills of agents (SKILL.md): code in
- * fenced blocks. A skill also has commands that run before an agent reads it: the commands of
- * hooks in its front matter, and the commands behind "!". */
+/* SPDX-License-Identifier: MIT
+ * Documents in Markdown, and skills of agents (SKILL.md): code in fenced blocks. A skill also
+ * has commands that run before an agent reads it: the commands of hooks in its front matter, and
+ * the commands behind "!". */
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/fences.h"
 #include "analyzer/manifest/readers.h"

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT pyproject.toml and Pipfile: the packages and commands of
- * pyproject.def, and the packages of pipenv. */
+/* SPDX-License-Identifier: MIT
+ * pyproject.toml and Pipfile: the packages and commands of pyproject.def, and the packages of
+ * pipenv. */
 #include "analyzer/manifest/python_words.h"
 #include "analyzer/manifest/readers.h"
 

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Packages and commands as the tools of Python write them in
- * tables: for pyproject.toml and Pipfile. */
+/* SPDX-License-Identifier: MIT
+ * Packages and commands as the tools of Python write them in tables: for pyproject.toml and
+ * Pipfile. */
 #ifndef CBX_ANALYZER_MANIFEST_PYTHON_WORDS_H
 #define CBX_ANALYZER_MANIFEST_PYTHON_WORDS_H
 

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT Judges an install of packages before it runs: the requirements of
- * a client, or the packages that pip or npm resolved, and a policy give a decision. Pure, like
- * cbx_analyze. */
+/* SPDX-License-Identifier: MIT
+ * Judges an install of packages before it runs: the requirements of a client, or the packages
+ * that pip or npm resolved, and a policy give a decision. Pure, like cbx_analyze. */
 #ifndef CBX_ANALYZER_PACKAGES_PACKAGE_JUDGE_H
 #define CBX_ANALYZER_PACKAGES_PACKAGE_JUDGE_H
 

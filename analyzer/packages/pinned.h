@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT Requirements of a lock file in one form: one version, and the
- * hashes that its file may have. pip reads it as it is (--require-hashes). Pure; nothing is
- * allocated, the parts lie in the line. */
+/* SPDX-License-Identifier: MIT
+ * Requirements of a lock file in one form: one version, and the hashes that its file may have.
+ * pip reads it as it is (--require-hashes). Pure; nothing is allocated, the parts lie in the
+ * line. */
 #ifndef CBX_ANALYZER_PACKAGES_PINNED_H
 #define CBX_ANALYZER_PACKAGES_PINNED_H
 

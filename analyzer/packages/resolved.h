@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: MIT What a package manager would install, before anything is
- * installed: the report of `pip install --dry-run --report` (pip's reference, "Installation
- * Report", version 1), or the package-lock.json of npm (lockfileVersion 3). Both are hostile: a
- * resolver that has the network wrote them. Pure. */
+/* SPDX-License-Identifier: MIT
+ * What a package manager would install, before anything is installed: the report of `pip install
+ * --dry-run --report` (pip's reference, "Installation Report", version 1), or the
+ * package-lock.json of npm (lockfileVersion 3). Both are hostile: a resolver that has the
+ * network wrote them. Pure. */
 #ifndef CBX_ANALYZER_PACKAGES_RESOLVED_H
 #define CBX_ANALYZER_PACKAGES_RESOLVED_H
 

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT What is wrong with a source that its grammar cannot read: in the
- * words of its language, at the place where a person would change it. Reads raw hostile text;
- * linear in it; changes no verdict. */
+/* SPDX-License-Identifier: MIT
+ * What is wrong with a source that its grammar cannot read: in the words of its language, at the
+ * place where a person would change it. Reads raw hostile text; linear in it; changes no
+ * verdict. */
 #ifndef CBX_ANALYZER_SYNTAX_SYNTAX_ERROR_H
 #define CBX_ANALYZER_SYNTAX_SYNTAX_ERROR_H
 

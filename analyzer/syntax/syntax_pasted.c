@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT What copying leaves in program text: characters of formatted
- * text, and prompts of an interactive session. */
+/* SPDX-License-Identifier: MIT
+ * What copying leaves in program text: characters of formatted text, and prompts of an
+ * interactive session. */
 #include "analyzer/syntax/syntax_internal.h"
 
 static const struct pasted {

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The scanner behind syntax_error.h. It knows what the languages
- * have in common, by CBX_LEXIS of syntax_error.def. */
+/* SPDX-License-Identifier: MIT
+ * The scanner behind syntax_error.h. It knows what the languages have in common, by CBX_LEXIS of
+ * syntax_error.def. */
 #include "analyzer/syntax/syntax_scan.h"
 
 enum trait {

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The proxy of a sandbox: its container, and the frames between the
- * supervisor and the relay in the container. */
+/* SPDX-License-Identifier: MIT
+ * The proxy of a sandbox: its container, and the frames between the supervisor and the relay in
+ * the container. */
 #include "docker/egress/proxy.h"
 
 #include "docker/egress/proxy_config.h"

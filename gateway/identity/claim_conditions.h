@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Conditions on the claims of a token, from a mapping of the
- * configuration: the name of a claim, and the values of which it has to have one.
+/* SPDX-License-Identifier: MIT
+ * Conditions on the claims of a token, from a mapping of the configuration: the name of a claim,
+ * and the values of which it has to have one.
  *
  *   {tid: 4f1c, groups: [sandbox-users, "sandbox-*"], realm_access.roles: analyst} */
 #ifndef CBX_GATEWAY_IDENTITY_CLAIM_CONDITIONS_H

@@ -1,8 +1,8 @@
-/* SPDX-License-Identifier: MIT What a token of an issuer may do by its claims. A set of grants
- * is a mask of their indices in the configuration, and is written behind the issuer's name in
- * the caller's credential: "issuer corp (analysts, ops)". So the audit log has by which grants a
- * caller could do what it did, and what is carried out later goes by the same ones, as they are
- * configured then. */
+/* SPDX-License-Identifier: MIT
+ * What a token of an issuer may do by its claims. A set of grants is a mask of their indices in
+ * the configuration, and is written behind the issuer's name in the caller's credential: "issuer
+ * corp (analysts, ops)". So the audit log has by which grants a caller could do what it did, and
+ * what is carried out later goes by the same ones, as they are configured then. */
 #ifndef CBX_GATEWAY_IDENTITY_CLAIM_GRANTS_H
 #define CBX_GATEWAY_IDENTITY_CLAIM_GRANTS_H
 

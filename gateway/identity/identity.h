@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT Who calls: bearer tokens of this gateway (tokens.h), tokens of
- * issuers (jwt.h), and the user at the other end of a Unix socket, to principals and their
- * quotas. */
+/* SPDX-License-Identifier: MIT
+ * Who calls: bearer tokens of this gateway (tokens.h), tokens of issuers (jwt.h), and the user
+ * at the other end of a Unix socket, to principals and their quotas. */
 #ifndef CBX_GATEWAY_IDENTITY_IDENTITY_H
 #define CBX_GATEWAY_IDENTITY_IDENTITY_H
 

@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: MIT Keys of issuers that are fetched. A set is parsed by the one
- * thread that takes answers, without the lock; the lock guards pointers and times alone, so no
- * request waits for a parser. Sets are counted, so one that is replaced is freed when the last
- * request that verifies by it is done. */
+/* SPDX-License-Identifier: MIT
+ * Keys of issuers that are fetched. A set is parsed by the one thread that takes answers,
+ * without the lock; the lock guards pointers and times alone, so no request waits for a parser.
+ * Sets are counted, so one that is replaced is freed when the last request that verifies by it
+ * is done. */
 #include "gateway/identity/issuer_keys.h"
 
 #include "gateway/ipc/metrics.h"

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT The keys of the issuers whose row has a URL: when the process
- * that fetches them (gateway/keys) is asked, what of its answers is in use, and for how long.
- * Requests use a set while it is replaced. Thread-safe. */
+/* SPDX-License-Identifier: MIT
+ * The keys of the issuers whose row has a URL: when the process that fetches them (gateway/keys)
+ * is asked, what of its answers is in use, and for how long. Requests use a set while it is
+ * replaced. Thread-safe. */
 #ifndef CBX_GATEWAY_IDENTITY_ISSUER_KEYS_H
 #define CBX_GATEWAY_IDENTITY_ISSUER_KEYS_H
 

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT JSON Web Tokens (RFC 7519) that an issuer signed (RFC 7515), by
- * its public keys (RFC 7517), with the care of RFC 8725: the algorithm follows from the key, and
- * "none" and symmetric ones do not exist here. */
+/* SPDX-License-Identifier: MIT
+ * JSON Web Tokens (RFC 7519) that an issuer signed (RFC 7515), by its public keys (RFC 7517),
+ * with the care of RFC 8725: the algorithm follows from the key, and "none" and symmetric ones
+ * do not exist here. */
 #ifndef CBX_GATEWAY_IDENTITY_JWT_H
 #define CBX_GATEWAY_IDENTITY_JWT_H
 

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT The files that an issuer's row names: its keys, and the
- * authorities that certify the server of its keys. Both decide who is let in, so only root and
- * the user of the gateway may be able to replace them (gateway/ipc/jail/trusted.h). */
+/* SPDX-License-Identifier: MIT
+ * The files that an issuer's row names: its keys, and the authorities that certify the server of
+ * its keys. Both decide who is let in, so only root and the user of the gateway may be able to
+ * replace them (gateway/ipc/jail/trusted.h). */
 #ifndef CBX_GATEWAY_IDENTITY_KEY_FILES_H
 #define CBX_GATEWAY_IDENTITY_KEY_FILES_H
 

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The URLs that keys of an issuer may be fetched from:
- * https://HOST[:PORT]/PATH, maybe with a query. */
+/* SPDX-License-Identifier: MIT
+ * The URLs that keys of an issuer may be fetched from: https://HOST[:PORT]/PATH, maybe with a
+ * query. */
 #ifndef CBX_GATEWAY_IDENTITY_KEY_URL_H
 #define CBX_GATEWAY_IDENTITY_KEY_URL_H
 

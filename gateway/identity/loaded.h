@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT What is configured about callers, as it was loaded together:
- * principals, issuers, grants, keys. cbx_identity_load (identity.h) writes it, with the files
- * that it names, for processes that may not read files. */
+/* SPDX-License-Identifier: MIT
+ * What is configured about callers, as it was loaded together: principals, issuers, grants,
+ * keys. cbx_identity_load (identity.h) writes it, with the files that it names, for processes
+ * that may not read files. */
 #ifndef CBX_GATEWAY_IDENTITY_LOADED_H
 #define CBX_GATEWAY_IDENTITY_LOADED_H
 

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT The principals and the issuers of tokens that an operator
- * configures, from YAML:
+/* SPDX-License-Identifier: MIT
+ * The principals and the issuers of tokens that an operator configures, from YAML:
  *
  *   principals:
  *     - {name: ci, policies: [strict], rights: [execute, check], requests-per-minute: 600}

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT What each principal has used up of its requests, processor time
- * and sessions, and how many of its requests are at work. In memory: a gateway that starts again
- * begins with all of them unused. Thread-safe. */
+/* SPDX-License-Identifier: MIT
+ * What each principal has used up of its requests, processor time and sessions, and how many of
+ * its requests are at work. In memory: a gateway that starts again begins with all of them
+ * unused. Thread-safe. */
 #ifndef CBX_GATEWAY_IDENTITY_QUOTAS_H
 #define CBX_GATEWAY_IDENTITY_QUOTAS_H
 

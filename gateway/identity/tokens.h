@@ -1,8 +1,9 @@
-/* SPDX-License-Identifier: MIT Bearer tokens (RFC 6750). The file CBX_TOKENS_FILE of the state
- * directory has a line of JSON for each token that was made, with its SHA-256 and never the
- * token itself (it has 256 random bits, so that a fast hash is enough), and one for each that
- * was revoked. A line `stop` ends what was begun before it. Lines are only appended: a gateway
- * that has the file open sees a token and its revocation with the next request. */
+/* SPDX-License-Identifier: MIT
+ * Bearer tokens (RFC 6750). The file CBX_TOKENS_FILE of the state directory has a line of JSON
+ * for each token that was made, with its SHA-256 and never the token itself (it has 256 random
+ * bits, so that a fast hash is enough), and one for each that was revoked. A line `stop` ends
+ * what was begun before it. Lines are only appended: a gateway that has the file open sees a
+ * token and its revocation with the next request. */
 #ifndef CBX_GATEWAY_IDENTITY_TOKENS_H
 #define CBX_GATEWAY_IDENTITY_TOKENS_H
 

@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: MIT MADV_DONTFORK for libraries. The dynamic linker searches a name
- * in the program, the libraries that the program names, the last of which is the C library, and
- * then in those that these name. So nothing that a worker calls is resolved in one behind the C
- * library. The dynamic linker itself is among them. */
+/* SPDX-License-Identifier: MIT
+ * MADV_DONTFORK for libraries. The dynamic linker searches a name in the program, the libraries
+ * that the program names, the last of which is the C library, and then in those that these name.
+ * So nothing that a worker calls is resolved in one behind the C library. The dynamic linker
+ * itself is among them. */
 #include "gateway/worker/trim.h"
 
 #include <link.h>

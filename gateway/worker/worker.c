@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: MIT Analyzer workers. Each worker serves one request and ends, so a
- * source that takes its worker over reaches no other judgement. A request is a header and the
- * source; the answer is the decision in full, the text that may run, and the sealed decision.
- * When a worker ends or answers with an error, the front denies or refuses the source. */
+/* SPDX-License-Identifier: MIT
+ * Analyzer workers. Each worker serves one request and ends, so a source that takes its worker
+ * over reaches no other judgement. A request is a header and the source; the answer is the
+ * decision in full, the text that may run, and the sealed decision. When a worker ends or
+ * answers with an error, the front denies or refuses the source. */
 #include "gateway/worker/worker.h"
 
 #include "analyzer/analyze.h"

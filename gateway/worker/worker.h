@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: MIT Analyzer workers and the zygote that forks them. The zygote is a
- * small single-threaded process that holds the loaded policies and the seal key; each worker is
- * a fork of it, jailed, with one socket and the token of one decision, for one request. The
- * zygote never reads a request, so every worker starts from the same memory. */
+/* SPDX-License-Identifier: MIT
+ * Analyzer workers and the zygote that forks them. The zygote is a small single-threaded process
+ * that holds the loaded policies and the seal key; each worker is a fork of it, jailed, with one
+ * socket and the token of one decision, for one request. The zygote never reads a request, so
+ * every worker starts from the same memory. */
 #ifndef CBX_GATEWAY_WORKER_WORKER_H
 #define CBX_GATEWAY_WORKER_WORKER_H
 

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT What a worker judges about packages: those that are to be
- * resolved or installed, and those that are installed for a sandbox. `codebox audit replay`
- * judges by the same functions. Pure. */
+/* SPDX-License-Identifier: MIT
+ * What a worker judges about packages: those that are to be resolved or installed, and those
+ * that are installed for a sandbox. `codebox audit replay` judges by the same functions. Pure. */
 #ifndef CBX_GATEWAY_WORKER_WORKER_PACKAGES_H
 #define CBX_GATEWAY_WORKER_WORKER_PACKAGES_H
 

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT Texts that strcpy, strcat and sprintf put together in an array,
- * in the order of the source: what is constant in them is known, a '*' is what is not. An array
- * is known by its name alone. */
+/* SPDX-License-Identifier: MIT
+ * Texts that strcpy, strcat and sprintf put together in an array, in the order of the source:
+ * what is constant in them is known, a '*' is what is not. An array is known by its name alone. */
 #include "analyzer/facts/fold.h"
 #include "analyzer/lang/c/names.h"
 

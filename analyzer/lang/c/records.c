@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: MIT Pointers to functions whose bytes come from data: structs that
- * hold them are written by memcpy or read, or through a pointer to numbers. And what makes code
- * of data in other ways: functions within functions, for which gcc needs an executable stack,
- * and the registers in a signal's context. */
+/* SPDX-License-Identifier: MIT
+ * Pointers to functions whose bytes come from data: structs that hold them are written by memcpy
+ * or read, or through a pointer to numbers. And what makes code of data in other ways: functions
+ * within functions, for which gcc needs an executable stack, and the registers in a signal's
+ * context. */
 #include "analyzer/lang/c/names.h"
 
 #include "analyzer/facts/sinks.h"

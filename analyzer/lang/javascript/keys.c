@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Members that are named by values in JavaScript: keys that are not
- * constant, names out of a list of all members of an object, and the paths of lodash. */
+/* SPDX-License-Identifier: MIT
+ * Members that are named by values in JavaScript: keys that are not constant, names out of a
+ * list of all members of an object, and the paths of lodash. */
 #include "analyzer/lang/javascript/internal.h"
 
 enum { PATHS_MAX = 16 };

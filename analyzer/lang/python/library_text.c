@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: MIT Texts that libraries evaluate: formulas, symbolic expressions,
- * expressions over columns, arguments of mappers, types as texts. evaluated.def says which
- * argument is in which language. A constant is judged as Python, after what its language has and
- * Python lacks is replaced; of another text there is a fact. */
+/* SPDX-License-Identifier: MIT
+ * Texts that libraries evaluate: formulas, symbolic expressions, expressions over columns,
+ * arguments of mappers, types as texts. evaluated.def says which argument is in which language.
+ * A constant is judged as Python, after what its language has and Python lacks is replaced; of
+ * another text there is a fact. */
 #include "analyzer/facts/sinks.h"
 #include "analyzer/lang/python/internal.h"
 

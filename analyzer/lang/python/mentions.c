@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT How a text uses its names, whatever their scopes: whether a list
- * could be changed behind its name, and whether a function is used for anything but calls. */
+/* SPDX-License-Identifier: MIT
+ * How a text uses its names, whatever their scopes: whether a list could be changed behind its
+ * name, and whether a function is used for anything but calls. */
 #include "analyzer/lang/python/internal.h"
 
 enum mention {

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT Paths in Python: os.path and pathlib. What depends on the working
- * folder, on the home or on a library's normal form is a likely text (value.h): rules about
- * paths see it, and nothing takes it for a constant. */
+/* SPDX-License-Identifier: MIT
+ * Paths in Python: os.path and pathlib. What depends on the working folder, on the home or on a
+ * library's normal form is a likely text (value.h): rules about paths see it, and nothing takes
+ * it for a constant. */
 #include "analyzer/lang/python/internal.h"
 
 #include "analyzer/facts/places.h"

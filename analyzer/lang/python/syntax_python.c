@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Syntax errors of Python that one logical line shows: statements
- * of Python 2, operators of other languages, missing colons and operands, and the indentation. */
+/* SPDX-License-Identifier: MIT
+ * Syntax errors of Python that one logical line shows: statements of Python 2, operators of
+ * other languages, missing colons and operands, and the indentation. */
 #include "analyzer/syntax/syntax_internal.h"
 
 static bool explain_print(struct cbx_explainer *e, struct cbx_str line, uint32_t start)

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT Imports of powerful modules that the text uses for harmless
- * members only: `import pickle` for pickle.dumps is judged as `from pickle import dumps`. The
- * same of IPython's shell, when it is used to run constant magics. */
+/* SPDX-License-Identifier: MIT
+ * Imports of powerful modules that the text uses for harmless members only: `import pickle` for
+ * pickle.dumps is judged as `from pickle import dumps`. The same of IPython's shell, when it is
+ * used to run constant magics. */
 #include "analyzer/facts/sinks.h"
 #include "analyzer/lang/python/internal.h"
 

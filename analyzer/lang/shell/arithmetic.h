@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT Values that bash evaluates: operands of arithmetic and of [[ -eq
- * ]], subscripts, offsets, names of variables. A value that may hold a subscript runs the
- * commands in it. Private to analyzer/lang/shell/. */
+/* SPDX-License-Identifier: MIT
+ * Values that bash evaluates: operands of arithmetic and of [[ -eq ]], subscripts, offsets,
+ * names of variables. A value that may hold a subscript runs the commands in it. Private to
+ * analyzer/lang/shell/. */
 #ifndef CBX_ANALYZER_LANG_SHELL_ARITHMETIC_H
 #define CBX_ANALYZER_LANG_SHELL_ARITHMETIC_H
 

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT awk: its options, and where its programs print to. `>` and `|`
- * behind print lead out of the program, and within parentheses they compare. */
+/* SPDX-License-Identifier: MIT
+ * awk: its options, and where its programs print to. `>` and `|` behind print lead out of the
+ * program, and within parentheses they compare. */
 #include "analyzer/lang/shell/command.h"
 
 #include <ctype.h>

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Words of unknown text and wildcards where a command reads
- * options: commands.def has the commands with options that run code (CBX_ACTS). */
+/* SPDX-License-Identifier: MIT
+ * Words of unknown text and wildcards where a command reads options: commands.def has the
+ * commands with options that run code (CBX_ACTS). */
 #include "analyzer/lang/shell/command.h"
 
 /* Where a command reads options. EVERYWHERE: also behind its operands, up to "--"; FIRST: before

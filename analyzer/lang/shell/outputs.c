@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The outputs of commands (outputs.def): a command, the last one of
- * a pipeline with its input, or all commands of a compound statement. */
+/* SPDX-License-Identifier: MIT
+ * The outputs of commands (outputs.def): a command, the last one of a pipeline with its input,
+ * or all commands of a compound statement. */
 #include "analyzer/lang/shell/outputs.h"
 
 #include <ctype.h>

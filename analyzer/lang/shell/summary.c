@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT Shell cells in the program of their session: what is read of the
- * new one, and its summary, the statements of a cell that bind names, as they are. When a later
- * cell has one of the names, they stand before it (program.c), and the values in them are
- * possible values. */
+/* SPDX-License-Identifier: MIT
+ * Shell cells in the program of their session: what is read of the new one, and its summary, the
+ * statements of a cell that bind names, as they are. When a later cell has one of the names,
+ * they stand before it (program.c), and the values in them are possible values. */
 #include "analyzer/lang/summary.h"
 #include "analyzer/lang/shell/traits.h"
 #include "policies/base/array.h"

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT Traits of values. The flows of values into names are collected
- * with the names (collect.c) and solved once; then the traits of any word follow from its parts.
- * The outputs of commands are in outputs.c. */
+/* SPDX-License-Identifier: MIT
+ * Traits of values. The flows of values into names are collected with the names (collect.c) and
+ * solved once; then the traits of any word follow from its parts. The outputs of commands are in
+ * outputs.c. */
 #include "analyzer/lang/shell/traits.h"
 #include "analyzer/lang/shell/outputs.h"
 

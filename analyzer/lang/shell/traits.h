@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT What the text of a value may be, where it is not a constant:
- * decided by where the value comes from. Private to analyzer/lang/shell/. */
+/* SPDX-License-Identifier: MIT
+ * What the text of a value may be, where it is not a constant: decided by where the value comes
+ * from. Private to analyzer/lang/shell/. */
 #ifndef CBX_ANALYZER_LANG_SHELL_TRAITS_H
 #define CBX_ANALYZER_LANG_SHELL_TRAITS_H
 

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Documents that an editor holds: their text, and positions in it
- * as the Language Server Protocol counts them. */
+/* SPDX-License-Identifier: MIT
+ * Documents that an editor holds: their text, and positions in it as the Language Server
+ * Protocol counts them. */
 #ifndef CBX_ANALYZER_LINT_LSP_DOCUMENT_H
 #define CBX_ANALYZER_LINT_LSP_DOCUMENT_H
 

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT Edits of a document made from a hint, whose clauses have forms
- * that a program can follow: "instead of `A` write `B`", "remove `A`", "remove line 3", "add the
- * line `A`", "add `)` at the end of line 3". Pure. */
+/* SPDX-License-Identifier: MIT
+ * Edits of a document made from a hint, whose clauses have forms that a program can follow:
+ * "instead of `A` write `B`", "remove `A`", "remove line 3", "add the line `A`", "add `)` at the
+ * end of line 3". Pure. */
 #ifndef CBX_ANALYZER_LINT_LSP_FIXES_H
 #define CBX_ANALYZER_LINT_LSP_FIXES_H
 

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Messages of the Language Server Protocol on a byte stream:
- * headers, an empty line, a body of JSON. Pure. */
+/* SPDX-License-Identifier: MIT
+ * Messages of the Language Server Protocol on a byte stream: headers, an empty line, a body of
+ * JSON. Pure. */
 #ifndef CBX_ANALYZER_LINT_LSP_LSP_FRAME_H
 #define CBX_ANALYZER_LINT_LSP_LSP_FRAME_H
 

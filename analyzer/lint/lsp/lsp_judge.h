@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Judgements of documents, each in a process of its own: one that
- * crashes or does not end costs its document alone. */
+/* SPDX-License-Identifier: MIT
+ * Judgements of documents, each in a process of its own: one that crashes or does not end costs
+ * its document alone. */
 #ifndef CBX_ANALYZER_LINT_LSP_LSP_JUDGE_H
 #define CBX_ANALYZER_LINT_LSP_LSP_JUDGE_H
 

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT codebox-lint --lsp: a language server (LSP 3.17) on standard
- * input and output. Publishes the findings of open documents, and offers the edits that their
- * hints describe. */
+/* SPDX-License-Identifier: MIT
+ * codebox-lint --lsp: a language server (LSP 3.17) on standard input and output. Publishes the
+ * findings of open documents, and offers the edits that their hints describe. */
 #ifndef CBX_ANALYZER_LINT_LSP_LSP_SERVER_H
 #define CBX_ANALYZER_LINT_LSP_LSP_SERVER_H
 

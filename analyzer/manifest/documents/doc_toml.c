@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT TOML as a tree. tree-sitter's grammar reads the text; here tables
- * that are written in parts become one, and what the grammar accepts and TOML does not is
- * refused where it matters: a value that is replaced by a table, and a table that is replaced by
- * a value. */
+/* SPDX-License-Identifier: MIT
+ * TOML as a tree. tree-sitter's grammar reads the text; here tables that are written in parts
+ * become one, and what the grammar accepts and TOML does not is refused where it matters: a
+ * value that is replaced by a table, and a table that is replaced by a value. */
 #include "analyzer/manifest/documents/doc.h"
 
 #include "analyzer/parse.h"

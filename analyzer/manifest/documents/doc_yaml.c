@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT YAML as a tree, from libyaml's events. Scalars stay text: a
- * reader knows where a number belongs. A node with a tag of its own (GitLab's !reference) stands
- * for something that is not in it: it has no content. */
+/* SPDX-License-Identifier: MIT
+ * YAML as a tree, from libyaml's events. Scalars stay text: a reader knows where a number
+ * belongs. A node with a tag of its own (GitLab's !reference) stands for something that is not
+ * in it: it has no content. */
 #include "analyzer/manifest/documents/doc.h"
 
 #include <yaml.h>

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The strings of a JSON text with their places. jansson reads and
- * checks the text but keeps no places. */
+/* SPDX-License-Identifier: MIT
+ * The strings of a JSON text with their places. jansson reads and checks the text but keeps no
+ * places. */
 #ifndef CBX_ANALYZER_MANIFEST_DOCUMENTS_JSON_TEXT_H
 #define CBX_ANALYZER_MANIFEST_DOCUMENTS_JSON_TEXT_H
 

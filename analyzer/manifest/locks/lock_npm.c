@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT package-lock.json (and npm-shrinkwrap.json), pnpm-lock.yaml, and
- * yarn.lock as newer versions of yarn write it. */
+/* SPDX-License-Identifier: MIT
+ * package-lock.json (and npm-shrinkwrap.json), pnpm-lock.yaml, and yarn.lock as newer versions
+ * of yarn write it. */
 #include "analyzer/manifest/locks/locked.h"
 #include "analyzer/manifest/locks/yarn.h"
 #include "analyzer/manifest/readers.h"

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Packages of lock files: a name, a version, and where the package
- * comes from. For the readers of lock files. */
+/* SPDX-License-Identifier: MIT
+ * Packages of lock files: a name, a version, and where the package comes from. For the readers
+ * of lock files. */
 #ifndef CBX_ANALYZER_MANIFEST_LOCKS_LOCKED_H
 #define CBX_ANALYZER_MANIFEST_LOCKS_LOCKED_H
 

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Kinds of lock files, the judgement of their sources, and the
- * comparison with what was installed. */
+/* SPDX-License-Identifier: MIT
+ * Kinds of lock files, the judgement of their sources, and the comparison with what was
+ * installed. */
 #include "analyzer/manifest/locks/lockfile.h"
 
 #include "analyzer/manifest/locks/lockfile_internal.h"

@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: MIT Lock files that are installed from: requirements.txt with hashes,
- * uv.lock, package-lock.json. What is in such a file is found by the reader of manifest.def;
- * here it becomes a text that installers take. Pure and strict: what could not be installed as
- * it is locked is an error with its line. */
+/* SPDX-License-Identifier: MIT
+ * Lock files that are installed from: requirements.txt with hashes, uv.lock, package-lock.json.
+ * What is in such a file is found by the reader of manifest.def; here it becomes a text that
+ * installers take. Pure and strict: what could not be installed as it is locked is an error with
+ * its line. */
 #ifndef CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_H
 #define CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_H
 
@@ -23,12 +24,11 @@ struct cbx_lockfile {
  * from its content. CBX_EINVAL with the line, and with what is allowed:
  *   - a file of another kind;
  *   - requirements.txt: a requirement without `==`, or without --hash=sha256 (as pip's
- *     --require-hashes demands); a URL, a path, another file,
- *     an option that is not about indexes;
+ *     --require-hashes demands); a URL, a path, another file, an option that is not about
+ *     indexes;
  *   - uv.lock: a package that the project needs and that has no wheel for Linux, or does not come
- *     from an index. Needed are the dependencies of
- *     the project and its group `dev`, as `uv sync --frozen` installs them; their markers stay in
- *     the text;
+ *     from an index. Needed are the dependencies of the project and its group `dev`, as
+ *     `uv sync --frozen` installs them; their markers stay in the text;
  *   - package-lock.json: lockfileVersion 1, an entry without a sha512, of a repository, a folder,
  *     or within the archive of another one.
  * CBX_ETOOBIG over the caps of policies/packages.h. *out borrows from `text` and the arena. */

@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT uv.lock as requirements with hashes. The file is a graph: edges
- * have markers, packages have none. A package is needed where a way from the project to it
- * holds, so its marker is the alternative of the ways, each the conjunction of its edges. pip
- * judges the result. */
+/* SPDX-License-Identifier: MIT
+ * uv.lock as requirements with hashes. The file is a graph: edges have markers, packages have
+ * none. A package is needed where a way from the project to it holds, so its marker is the
+ * alternative of the ways, each the conjunction of its edges. pip judges the result. */
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/locks/lockfile_internal.h"
 #include "analyzer/packages/pinned.h"

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT yarn.lock of yarn 1: entries whose lines are indented by two
- * blanks, texts with quotes as JSON has them, or bare. */
+/* SPDX-License-Identifier: MIT
+ * yarn.lock of yarn 1: entries whose lines are indented by two blanks, texts with quotes as JSON
+ * has them, or bare. */
 #include "analyzer/manifest/locks/yarn.h"
 
 #include "analyzer/manifest/documents/json_text.h"

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The files of the workspace that may be compiled or sourced: those
- * whose bytes the host accepted. */
+/* SPDX-License-Identifier: MIT
+ * The files of the workspace that may be compiled or sourced: those whose bytes the host
+ * accepted. */
 #define OPENSSL_API_COMPAT 0x10101000L /* SHA-256 only, without the providers of libcrypto */
 #include "docker/inside/command/command.h"
 #include "docker/inside/confine/hash_set.h"

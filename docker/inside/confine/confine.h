@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Landlock domains (landlock(7)) of programs in a sandbox. Shared
- * by the supervisor and the command kernel. */
+/* SPDX-License-Identifier: MIT
+ * Landlock domains (landlock(7)) of programs in a sandbox. Shared by the supervisor and the
+ * command kernel. */
 #ifndef CBX_DOCKER_INSIDE_CONFINE_CONFINE_H
 #define CBX_DOCKER_INSIDE_CONFINE_CONFINE_H
 

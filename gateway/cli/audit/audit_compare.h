@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The heads of `codebox audit verify --head`: where they come from,
- * and what is printed about them. */
+/* SPDX-License-Identifier: MIT
+ * The heads of `codebox audit verify --head`: where they come from, and what is printed about
+ * them. */
 #ifndef CBX_GATEWAY_CLI_AUDIT_AUDIT_COMPARE_H
 #define CBX_GATEWAY_CLI_AUDIT_AUDIT_COMPARE_H
 

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT The entry for `codebox mcp` in the text of a client's file, in
- * each of the formats that clients have. What a person has set in an entry, and in the rest of
- * the file, stays. Pure. */
+/* SPDX-License-Identifier: MIT
+ * The entry for `codebox mcp` in the text of a client's file, in each of the formats that
+ * clients have. What a person has set in an entry, and in the rest of the file, stays. Pure. */
 #ifndef CBX_GATEWAY_CLI_INSTALL_CLIENT_ENTRY_H
 #define CBX_GATEWAY_CLI_INSTALL_CLIENT_ENTRY_H
 

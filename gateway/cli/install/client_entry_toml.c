@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT The entry in TOML 1.0: a table [SECTION.NAME]. Lines are told
- * apart by what their strings and brackets leave open; a file that has the section in another
- * form (an inline table, dotted keys) is refused. */
+/* SPDX-License-Identifier: MIT
+ * The entry in TOML 1.0: a table [SECTION.NAME]. Lines are told apart by what their strings and
+ * brackets leave open; a file that has the section in another form (an inline table, dotted
+ * keys) is refused. */
 #include "gateway/cli/install/client_entry.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT The entry in YAML: lines are put behind the key of their parent,
- * and values of one key are replaced as whole lines; every other line stays. Sections and
- * entries in flow style, which are rare, are refused unless they are empty. */
+/* SPDX-License-Identifier: MIT
+ * The entry in YAML: lines are put behind the key of their parent, and values of one key are
+ * replaced as whole lines; every other line stays. Sections and entries in flow style, which are
+ * rare, are refused unless they are empty. */
 #include "gateway/cli/install/client_entry.h"
 
 #include "policies/load/yaml.h"

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT Standard input of `codebox run` that is no terminal: its bytes
- * become those of the program, as they come. A thread reads them, so that a program that reads
- * nothing is not held up by an input that stays open. */
+/* SPDX-License-Identifier: MIT
+ * Standard input of `codebox run` that is no terminal: its bytes become those of the program, as
+ * they come. A thread reads them, so that a program that reads nothing is not held up by an
+ * input that stays open. */
 #ifndef CBX_GATEWAY_CLI_RUN_RUN_FEED_H
 #define CBX_GATEWAY_CLI_RUN_RUN_FEED_H
 

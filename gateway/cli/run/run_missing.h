@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT A program of `codebox run` that failed because a file or a module
- * is missing which lies beside it on the host. */
+/* SPDX-License-Identifier: MIT
+ * A program of `codebox run` that failed because a file or a module is missing which lies beside
+ * it on the host. */
 #ifndef CBX_GATEWAY_CLI_RUN_RUN_MISSING_H
 #define CBX_GATEWAY_CLI_RUN_RUN_MISSING_H
 

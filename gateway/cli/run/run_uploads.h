@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT Files of the host that a program of `codebox run` finds in its
- * workspace (--file, and the folder of a program). They are read before the processes of the
- * gateway start: afterwards this process may open nothing but the folder for output. */
+/* SPDX-License-Identifier: MIT
+ * Files of the host that a program of `codebox run` finds in its workspace (--file, and the
+ * folder of a program). They are read before the processes of the gateway start: afterwards this
+ * process may open nothing but the folder for output. */
 #ifndef CBX_GATEWAY_CLI_RUN_RUN_UPLOADS_H
 #define CBX_GATEWAY_CLI_RUN_RUN_UPLOADS_H
 

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The workspace of a program of `codebox run` that has files: a
- * session of its own, which has the files before the program starts and ends with this process. */
+/* SPDX-License-Identifier: MIT
+ * The workspace of a program of `codebox run` that has files: a session of its own, which has
+ * the files before the program starts and ends with this process. */
 #ifndef CBX_GATEWAY_CLI_RUN_RUN_WORKSPACE_H
 #define CBX_GATEWAY_CLI_RUN_RUN_WORKSPACE_H
 

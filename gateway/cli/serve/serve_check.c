@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT What `codebox config check` tries besides the steps of a start:
- * the processes of `serve` open it later. Nothing is changed. */
+/* SPDX-License-Identifier: MIT
+ * What `codebox config check` tries besides the steps of a start: the processes of `serve` open
+ * it later. Nothing is changed. */
 #include "gateway/cli/serve/serve_start.h"
 
 #include "docker/engine/engine.h"

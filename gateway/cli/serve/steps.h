@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT The steps before a gateway starts, each of which reads or checks
- * what a key of the configuration is about. `codebox serve` stops at the first that fails;
- * `codebox config check` takes all of them, without an effect, and so refuses what serve would. */
+/* SPDX-License-Identifier: MIT
+ * The steps before a gateway starts, each of which reads or checks what a key of the
+ * configuration is about. `codebox serve` stops at the first that fails; `codebox config check`
+ * takes all of them, without an effect, and so refuses what serve would. */
 #ifndef CBX_GATEWAY_CLI_SERVE_STEPS_H
 #define CBX_GATEWAY_CLI_SERVE_STEPS_H
 

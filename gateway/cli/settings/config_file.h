@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT A configuration file of another program: read, then replaced in
- * one step. The other program sees the old file or the new one, never a part. A symbolic link
- * stays one: the file that it leads to is replaced. */
+/* SPDX-License-Identifier: MIT
+ * A configuration file of another program: read, then replaced in one step. The other program
+ * sees the old file or the new one, never a part. A symbolic link stays one: the file that it
+ * leads to is replaced. */
 #ifndef CBX_GATEWAY_CLI_SETTINGS_CONFIG_FILE_H
 #define CBX_GATEWAY_CLI_SETTINGS_CONFIG_FILE_H
 

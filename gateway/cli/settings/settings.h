@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT The configuration file of `codebox serve` and `codebox mcp`: YAML
- * whose keys are the options of cli_options.def that `codebox config` takes, and the sections of
- * sections.def. It decides security, so it is refused when another user could have written it
+/* SPDX-License-Identifier: MIT
+ * The configuration file of `codebox serve` and `codebox mcp`: YAML whose keys are the options
+ * of cli_options.def that `codebox config` takes, and the sections of sections.def. It decides
+ * security, so it is refused when another user could have written it
  * (gateway/ipc/jail/trusted.h). */
 #ifndef CBX_GATEWAY_CLI_SETTINGS_SETTINGS_H
 #define CBX_GATEWAY_CLI_SETTINGS_SETTINGS_H

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The configuration file as a text: the example with every key, and
- * the explanation of what holds. */
+/* SPDX-License-Identifier: MIT
+ * The configuration file as a text: the example with every key, and the explanation of what
+ * holds. */
 #include "gateway/cli/settings/settings.h"
 
 #include "gateway/identity/principals.h"

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The last step of every event before it leaves the executor:
- * secrets are replaced, in streams also where they are split over events. */
+/* SPDX-License-Identifier: MIT
+ * The last step of every event before it leaves the executor: secrets are replaced, in streams
+ * also where they are split over events. */
 #ifndef CBX_GATEWAY_EXECUTOR_RUN_OUTLET_H
 #define CBX_GATEWAY_EXECUTOR_RUN_OUTLET_H
 

@@ -1,8 +1,8 @@
-/* SPDX-License-Identifier: MIT Places and deadlines of connections. libmicrohttpd only knows a
- * timeout that starts anew with each byte; so a thread of this file shuts down the socket of a
- * connection whose deadline has passed, which the event loop sees as the end of the client's
- * data. While the server waits for a client, nothing else is written to it, so the thread may
- * write the answer 408 itself. */
+/* SPDX-License-Identifier: MIT
+ * Places and deadlines of connections. libmicrohttpd only knows a timeout that starts anew with
+ * each byte; so a thread of this file shuts down the socket of a connection whose deadline has
+ * passed, which the event loop sees as the end of the client's data. While the server waits for
+ * a client, nothing else is written to it, so the thread may write the answer 408 itself. */
 #include "gateway/front/http/http_connections.h"
 
 #include "gateway/ipc/wire/descriptors.h"

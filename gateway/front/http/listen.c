@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Sockets that a server listens on: made before the process is
- * confined, and kept when the server is replaced. */
+/* SPDX-License-Identifier: MIT
+ * Sockets that a server listens on: made before the process is confined, and kept when the
+ * server is replaced. */
 #include "gateway/front/http/http_server.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The OpenAPI document as HTML. Its texts are this program's own,
- * and go through cbx_html_add like all others. */
+/* SPDX-License-Identifier: MIT
+ * The OpenAPI document as HTML. Its texts are this program's own, and go through cbx_html_add
+ * like all others. */
 #include "gateway/front/page/docs.h"
 
 #include "gateway/front/page/html.h"

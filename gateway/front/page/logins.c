@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Logins. The table has the SHA-256 of a cookie's value, as the
- * file of tokens has that of a token. */
+/* SPDX-License-Identifier: MIT
+ * Logins. The table has the SHA-256 of a cookie's value, as the file of tokens has that of a
+ * token. */
 #include "gateway/front/page/logins.h"
 
 #include "policies/base/hex.h"

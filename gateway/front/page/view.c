@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The HTML of the page. Every text goes through cbx_html_add;
- * constants and numbers alone are written as they are. */
+/* SPDX-License-Identifier: MIT
+ * The HTML of the page. Every text goes through cbx_html_add; constants and numbers alone are
+ * written as they are. */
 #include "gateway/front/page/view.h"
 
 #include "gateway/front/dialect.h"

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT GET /openapi.json: the routes as OpenAPI 3.1 (JSON Schema
- * 2020-12), made of the tables that the API itself works by; and GET /docs, the same as a page. */
+/* SPDX-License-Identifier: MIT
+ * GET /openapi.json: the routes as OpenAPI 3.1 (JSON Schema 2020-12), made of the tables that
+ * the API itself works by; and GET /docs, the same as a page. */
 #include "gateway/front/page/docs.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/identity/caller.h"

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT The last decisions: pointers in the order of their numbers, each
- * to an entry with the bytes that it owns. */
+/* SPDX-License-Identifier: MIT
+ * The last decisions: pointers in the order of their numbers, each to an entry with the bytes
+ * that it owns. */
 #include "gateway/front/service/decisions.h"
 
 #include "gateway/front/dialect.h"

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Standard input of executions. One call at a time sends bytes to a
- * run, so that they arrive in the order in which they were accepted. */
+/* SPDX-License-Identifier: MIT
+ * Standard input of executions. One call at a time sends bytes to a run, so that they arrive in
+ * the order in which they were accepted. */
 #include "gateway/front/service/input.h"
 
 #include "docker/result.h"

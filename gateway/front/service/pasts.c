@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT The past of each session, for the judgement of what is admitted
- * to it next: as a worker sealed it, in memory, for the sessions that were used last; for any
- * other, and after a restart, as the entries of the store, which a worker seals with the next
- * judgement. */
+/* SPDX-License-Identifier: MIT
+ * The past of each session, for the judgement of what is admitted to it next: as a worker sealed
+ * it, in memory, for the sessions that were used last; for any other, and after a restart, as
+ * the entries of the store, which a worker seals with the next judgement. */
 #include "analyzer/past/past.h"
 #include "gateway/front/service/jobs.h"
 #include "gateway/ipc/wire/ipc_wire.h"

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT Arguments of tools: their schema, and reading them. A model
- * corrects all mistakes at once when it is told all of them. */
+/* SPDX-License-Identifier: MIT
+ * Arguments of tools: their schema, and reading them. A model corrects all mistakes at once when
+ * it is told all of them. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/mcp/tools/tools_internal.h"
 

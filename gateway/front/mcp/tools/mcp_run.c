@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT The tools that run code, and waiting for an execution. A call
- * waits for less than a minute, which is what clients grant; the program may run longer, and
- * another call asks for its result. */
+/* SPDX-License-Identifier: MIT
+ * The tools that run code, and waiting for an execution. A call waits for less than a minute,
+ * which is what clients grant; the program may run longer, and another call asks for its result. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/mcp/tools/content.h"
