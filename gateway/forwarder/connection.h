@@ -16,8 +16,8 @@ struct cbx_connection {
     bool lines;         /* a stream of the file system: messages end with a line end */
 };
 
-/* The settings of TLS: at least version 1.2, the server's certificate by these authorities (NULL = the
- * system's) and its name. CBX_EINVAL. They live as long as the process. */
+/* The settings of TLS: at least version 1.2, the server's certificate by these authorities (NULL
+ * = the system's) and its name. CBX_EINVAL. They live as long as the process. */
 int cbx_connection_tls_new(const char *ca_file, void **out, struct cbx_err *err);
 
 /* The largest message of a transport; 0 = a stream, whose messages are framed. */

@@ -1,8 +1,8 @@
-/* SPDX-License-Identifier: MIT
- * Forwards the audit log to a syslog server. Two processes: the reader has the files and no network,
- * the sender the connection and no file of ours. No decision waits for them. The log is the store:
- * the reader keeps in a cursor what the server has got, and whatever is missing is sent in order,
- * however long the server was away. A record may arrive twice, none is left out. */
+/* SPDX-License-Identifier: MIT Forwards the audit log to a syslog server. Two processes: the
+ * reader has the files and no network, the sender the connection and no file of ours. No
+ * decision waits for them. The log is the store: the reader keeps in a cursor what the server
+ * has got, and whatever is missing is sent in order, however long the server was away. A record
+ * may arrive twice, none is left out. */
 #ifndef CBX_GATEWAY_FORWARDER_FORWARDER_H
 #define CBX_GATEWAY_FORWARDER_FORWARDER_H
 

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT
- * The process that reads the audit log for the sender, and keeps the cursor. It has no network, and of the state directory the files of the log alone.
- * Files that the log gets later are not among them, so it is forked again for those, by a parent that reads neither the log nor the channel. */
+/* SPDX-License-Identifier: MIT The process that reads the audit log for the sender, and keeps
+ * the cursor. It has no network, and of the state directory the files of the log alone. Files
+ * that the log gets later are not among them, so it is forked again for those, by a parent that
+ * reads neither the log nor the channel. */
 #include "gateway/executor/audit/audit_files.h"
 #include "gateway/executor/audit/audit_reader.h"
 #include "gateway/forwarder/forwarder.h"
@@ -100,7 +101,8 @@ static void read_cursor(struct reader *r)
     r->found = r->seq == 0;
 }
 
-/* Losing the last moves of the cursor sends records twice, so it is synced once a second at most. */
+/* Losing the last moves of the cursor sends records twice, so it is synced once a second at
+ * most. */
 static void write_cursor(struct reader *r)
 {
     enum { SYNC_MS = 1000 };

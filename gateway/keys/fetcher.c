@@ -13,8 +13,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* A front that was taken over can ask as often as it likes, and the issuer's server is another's: a source is fetched
- * at most once in PAUSE_MS, whoever asks. */
+/* A front that was taken over can ask as often as it likes, and the issuer's server is
+ * another's: a source is fetched at most once in PAUSE_MS, whoever asks. */
 enum { PAUSE_MS = 1000, IDLE_MS = 60000 };
 
 struct source {
@@ -55,7 +55,8 @@ static void answer(const struct fetcher *f, int client, struct cbx_key_answer he
     }
 }
 
-/* What the configuration does not name is asked for by a client that did not take a reload over yet. */
+/* What the configuration does not name is asked for by a client that did not take a reload over
+ * yet. */
 static void take_request(struct fetcher *f, int client, const struct cbx_key_request *request)
 {
     struct source *s = find_source(f, &request->source);
@@ -147,8 +148,8 @@ static void finish_ended(struct fetcher *f)
     }
 }
 
-/* The resolver, and libssl with the system's authorities, read files of /etc, which are replaced by renaming: a grant of the
- * files themselves would not last. */
+/* The resolver, and libssl with the system's authorities, read files of /etc, which are replaced
+ * by renaming: a grant of the files themselves would not last. */
 static int confine(struct cbx_err *err)
 {
     static const char *const folders[] = { "/etc", "/run/systemd/resolve" };

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT
- * One HTTPS request for keys, by libcurl: GET, TLS 1.2 or newer, a certificate that the authorities certify for the host's
- * name; no redirect, no proxy, no cookie, no compression, no HTTP/2. It ends after CBX_KEY_FETCH_MS in all. */
+/* SPDX-License-Identifier: MIT One HTTPS request for keys, by libcurl: GET, TLS 1.2 or newer, a
+ * certificate that the authorities certify for the host's name; no redirect, no proxy, no
+ * cookie, no compression, no HTTP/2. It ends after CBX_KEY_FETCH_MS in all. */
 #ifndef CBX_GATEWAY_KEYS_TRANSFER_H
 #define CBX_GATEWAY_KEYS_TRANSFER_H
 
@@ -23,8 +23,8 @@ int cbx_transfer_prepare(struct cbx_err *err);
 void cbx_transfer_begin(struct cbx_transfer *transfer, CURLM *multi,
                         const struct cbx_key_source *source);
 
-/* After libcurl reported its end with `code`: removes it. True when the status was 200 and transfer->body has all bytes; else
- * `reason` says why not. */
+/* After libcurl reported its end with `code`: removes it. True when the status was 200 and
+ * transfer->body has all bytes; else `reason` says why not. */
 bool cbx_transfer_end(struct cbx_transfer *transfer, CURLM *multi, CURLcode code, char *reason,
                       size_t reason_bytes);
 
