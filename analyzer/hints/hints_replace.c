@@ -174,7 +174,8 @@ static struct cbx_str word_of(const struct cbx_fact *command, int number)
     return (struct cbx_str){ 0 };
 }
 
-/* A name in the home folder, which is the working folder of sandboxes, as functions of a language take it: they do not expand `~`. */
+/* A name in the home folder, which is the working folder of sandboxes, as functions of a
+ * language take it: they do not expand `~`. */
 static struct cbx_str without_home(struct cbx_str word)
 {
     bool in_home = word.len > 2 && cbx_str_starts(word, CBX_STR("~/"));

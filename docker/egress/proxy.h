@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The proxy of a sandbox whose policy grants hosts (docker/egress/README.md): a container with Squid in it, the only one that has a
- * network on behalf of programs. It is started when a program first connects, and ends with its sandbox. Connections reach it as
- * frames, through this process: a sandbox has no network of its own. */
+ * The proxy of a sandbox whose policy grants hosts (docker/egress/README.md): a container with
+ * Squid, the only container with a network on behalf of programs. It is started when a program
+ * first connects, and ends with its sandbox. Connections reach it as frames, through this
+ * process: a sandbox has no network of its own. */
 #ifndef CBX_DOCKER_EGRESS_PROXY_H
 #define CBX_DOCKER_EGRESS_PROXY_H
 

@@ -38,12 +38,13 @@ const char *cbx_engine_version(const struct cbx_engine *engine);
 const char *cbx_engine_api(const struct cbx_engine *engine);
 const char *cbx_engine_host(const struct cbx_engine *engine);
 
-/* What an engine can do, as far as engines differ in it. */
+/* The abilities in which engines differ. */
 struct cbx_engine_abilities {
-    const char *name;     /* of the product: "Docker", "Podman" */
-    bool mounts_verified; /* folders of the host: how it mounts them was examined */
-    bool
-        builds_layers; /* an image from a Dockerfile of FROM and COPY, as layers of packages need it */
+    const char *name;     /* name of the product: "Docker", "Podman" */
+    bool mounts_verified; /* true if its mounting of folders of the host was verified */
+    /* true if it can build an image from a Dockerfile of FROM and COPY, as layers of packages
+     * need */
+    bool builds_layers;
 };
 const struct cbx_engine_abilities *cbx_engine_abilities(const struct cbx_engine *engine);
 
@@ -82,8 +83,9 @@ struct cbx_image {
 int cbx_engine_image(struct cbx_engine *engine, const char *name, struct cbx_image *out,
                      struct cbx_err *err);
 
-/* Creates a container with this body, attaches to its streams and starts it. `id` is that of the container as soon as there is one: when a later
- * step failed the caller removes it; empty when there is none. *attach is the caller's. */
+/* Creates a container with this body, attaches to its streams and starts it. `id` is the
+ * container's id as soon as the container exists: if a later step failed the caller removes it;
+ * empty if there is none. The caller owns *attach. */
 struct cbx_attach;
 int cbx_engine_container_begin(struct cbx_engine *engine, const json_t *body,
                                char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_attach **attach,
@@ -153,9 +155,10 @@ int cbx_engine_image_list(struct cbx_engine *engine, const char *label, json_t *
  * CBX_EBUSY if it is in use, or has several names. */
 int cbx_engine_image_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
-/* The attached streams of a container: one connection in both directions, which costs one descriptor and less than a KiB; with TLS, as
- * much as libcurl needs for it (docker/sandbox/README.md). Used by one thread, except cbx_attach_send and cbx_attach_send_some, which
- * may be called from another. */
+/* The attached streams of a container: one connection in both directions, which costs one
+ * descriptor and less than a KiB; with TLS, in addition the memory that libcurl needs
+ * (docker/sandbox/README.md). Used by one thread, except cbx_attach_send and
+ * cbx_attach_send_some, which may be called from another thread. */
 int cbx_engine_container_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
                                 struct cbx_err *err);
 void cbx_attach_free(struct cbx_attach *attach);

@@ -71,7 +71,7 @@ int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
                                 char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err);
 int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct cbx_err *err);
 
-/* Is it Podman? Its compatible interface differs in details. */
+/* True for Podman, whose compatible interface differs in details. */
 bool cbx_engine_is_podman(const struct cbx_engine *engine);
 
 enum { CBX_PODMAN_PATH_MAX = 4128 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Connections of programs to the proxy. A sandbox has no network but its own loopback; what connects to the proxy's port there is passed
- * on to the host as frames, and nothing else of a network is (docker/egress/README.md). */
+ * Connections of programs to the proxy. A sandbox has no network but its own loopback;
+ * connections to the proxy's port there are forwarded to the host as frames, and no other
+ * network traffic is (docker/egress/README.md). */
 #include "docker/inside/supervisor/supervisor.h"
 
 #include <arpa/inet.h>

@@ -185,7 +185,7 @@ json_t *cbx_asked_sealed(const struct cbx_asked *asked)
     return json;
 }
 
-/* --- variables and arguments ------------------------------------------------------------------- */
+/* --- variables and arguments ------------------------------------------------------------------ */
 
 int cbx_environment_check(const struct cbx_policy *policy, const json_t *environment,
                           struct cbx_err *err)

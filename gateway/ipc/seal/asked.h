@@ -54,20 +54,24 @@ json_t *cbx_asked_concealed(const struct cbx_asked *asked);
  * reference). */
 json_t *cbx_asked_sealed(const struct cbx_asked *asked);
 
-/* --- variables and arguments ------------------------------------------------------------------- */
+/* --- variables and arguments ------------------------------------------------------------------ */
 
-/* May a caller set these variables ({NAME: TEXT}, NULL = none) under the policy? CBX_EINVAL, with what is allowed, and CBX_ETOOBIG. */
+/* Checks that a caller may set these variables ({NAME: TEXT}, NULL = none) under the policy.
+ * CBX_EINVAL, with the allowed names, and CBX_ETOOBIG. */
 int cbx_environment_check(const struct cbx_policy *policy, const json_t *environment,
                           struct cbx_err *err);
 
-/* {NAME: SHA-256 of VALUE} of {NAME: VALUE} (new reference); NULL for NULL or an empty object. */
+/* Returns {NAME: SHA-256 of VALUE} for {NAME: VALUE} (new reference); NULL for NULL or an empty
+ * object. */
 json_t *cbx_environment_hashes(const json_t *environment);
 
-/* What stands for such hashes in a permit: the SHA-256 of their canonical JSON; all zero for NULL. */
+/* Returns the value for such hashes in a permit: the SHA-256 of their canonical JSON; all zero
+ * for NULL. */
 struct cbx_sha256 cbx_environment_digest(const json_t *hashes);
 
-/* The arguments as permits have them, each terminated by NUL, appended to `out` (initialised with
- * CBX_ARGUMENTS_BYTES_MAX). CBX_EINVAL for what is not a string or has a NUL, CBX_ETOOBIG. */
+/* Appends the arguments as permits have them, each terminated by NUL, to `out` (initialised with
+ * CBX_ARGUMENTS_BYTES_MAX). CBX_EINVAL for an item that is not a string or has a NUL,
+ * CBX_ETOOBIG. */
 int cbx_arguments_join(const json_t *arguments, struct cbx_buf *out, struct cbx_err *err);
 
 #endif
