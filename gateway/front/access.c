@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Records of who asks. */
+ * Records of refused requests. */
 #include "gateway/front/access.h"
 
 #include "gateway/front/executor_client.h"
@@ -17,15 +17,16 @@ static const struct {
 #undef CBX_ACCESS
 };
 
-/* A bucket of records, of this process. */
+/* A token bucket of records, of this process. */
 static struct {
     pthread_mutex_t lock;
-    int64_t filled_ms; /* when it was looked at last; 0 = never */
+    int64_t filled_ms; /* time of the last update; 0 = never */
     int64_t left_ms;   /* a record takes 1,000 of it */
     int64_t omitted;
 } bucket = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* May one more be recorded? *omitted is how many were not, since the last one that was. */
+/* True if one more may be recorded. *omitted is the number of omitted ones since the last
+ * record. */
 static bool take(int64_t *omitted)
 {
     enum { EACH_MS = 1000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a client says, for the audit log. */
+ * A client's claims, for the audit log. */
 #include "gateway/front/claims.h"
 
 #define META_CLIENT "io.modelcontextprotocol/clientInfo"
@@ -46,8 +46,8 @@ static bool is_zero(struct cbx_str text)
     return i == text.len;
 }
 
-/* VERSION-TRACE-PARENT-FLAGS of 2, 32, 16 and 2 lower-case digits. Version 00 has no more; a later
- * one may have, behind another dash. */
+/* VERSION-TRACE-PARENT-FLAGS of 2, 32, 16 and 2 lower-case digits. Version 00 has no more
+ * fields; a later one may have more, after another dash. */
 static bool is_traceparent(struct cbx_str text)
 {
     enum { BYTES = 55 };

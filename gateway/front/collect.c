@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Gathers the events of a run into JSON. What arrives was capped by the sandbox's limits already;
- * the cap here is the last resort. */
+ * Collects the events of a run as JSON. The sandbox's limits have capped the events already; the
+ * cap here is a second limit. */
 #include "gateway/front/collect.h"
 
 #include "policies/base/base64.h"
@@ -22,7 +22,7 @@ void cbx_collected_done(struct cbx_collected *collected)
     cbx_buf_done(&collected->stream);
 }
 
-/* True for MIME types whose data is bytes and stands as base64. */
+/* True for MIME types whose data is bytes and written as base64. */
 static bool is_binary(struct cbx_str type)
 {
     bool image = cbx_str_starts(type, CBX_STR("image/")) && !cbx_str_is(type, "image/svg+xml");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a client means by the name of a language. */
+ * The meaning of a language name from a client. */
 #include "gateway/front/dialect.h"
 
 #include "analyzer/lang/lang.h"

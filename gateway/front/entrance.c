@@ -33,7 +33,7 @@ static const char *write_origin(const struct cbx_http_request *request, char out
     return out;
 }
 
-/* RFC 9728, section 3.1: the path of the resource is behind that of the metadata. */
+/* RFC 9728, section 3.1: the path of the resource follows the path of the metadata. */
 static bool answer_metadata(const struct cbx_entrance *entrance,
                             const struct cbx_http_request *request, const char *origin,
                             struct cbx_http_response *out)
@@ -66,8 +66,8 @@ static void refuse(const struct cbx_http_request *request, const struct cbx_auth
     snprintf(out->challenge, sizeof(out->challenge), "%s", refusal->challenge);
 }
 
-/* A credential that was shown and is none, or a principal that may not use the gateway. A client
- * that shows nothing asks how to be authenticated. */
+/* Records an invalid credential, or a principal that may not use the gateway. A client without a
+ * credential only asks how to be authenticated. */
 static void note_refusal(const struct cbx_entrance *entrance,
                          const struct cbx_http_request *request,
                          const struct cbx_auth_refusal *refusal)
@@ -83,8 +83,9 @@ static void note_refusal(const struct cbx_entrance *entrance,
 
 /* --- requests at the same time ---------------------------------------------------------------- */
 
-/* A request that counts. Its exchange holds it until the client has the answer; the call of MCP
- * until it returns as well, for a call by events goes on after its client is gone. */
+/* A request that counts towards the caller's limit. Its exchange holds it until the client has
+ * the response; the call of MCP also until it returns, because a call by events continues after
+ * its client disconnects. */
 struct counted {
     struct cbx_quotas *quotas;
     atomic_int holders;
@@ -100,8 +101,8 @@ static void drop_counted(void *context)
     }
 }
 
-/* Requests that end, or answer, what is at work: a caller that has as many as it may could not
- * do either otherwise. */
+/* True for requests that end, or answer, a running one: a caller at its limit could do neither
+ * otherwise. */
 static bool is_about_another(const struct cbx_http_request *request)
 {
     static const struct cbx_str ends[] = { CBX_STR("/cancel"), CBX_STR("/interrupt"),
@@ -118,8 +119,8 @@ static bool is_about_another(const struct cbx_http_request *request)
     return about;
 }
 
-/* False when the caller has as many as it may. *out is NULL for one that has no limit; else it
- * is for drop_counted. */
+/* False if the caller is at its limit. *out is NULL for a caller without a limit; else it is for
+ * drop_counted. */
 static bool count(const struct cbx_entrance *entrance, const struct cbx_http_request *request,
                   const struct cbx_caller *caller, struct counted **out,
                   struct cbx_auth_refusal *refusal)
@@ -133,7 +134,7 @@ static bool count(const struct cbx_entrance *entrance, const struct cbx_http_req
         return true;
     }
     if (failed) {
-        cbx_http_drop_gone(request->exchange); /* there may be room with the next request */
+        cbx_http_drop_gone(request->exchange); /* the next request may succeed */
         *refusal = (struct cbx_auth_refusal){ .status = 429, .retry_s = err.retry_s };
         snprintf(refusal->text, sizeof(refusal->text), "%s", err.text);
         return false;
@@ -149,8 +150,7 @@ static bool count(const struct cbx_entrance *entrance, const struct cbx_http_req
     return true;
 }
 
-/* What the caller showed. A copy, as the request is gone when it is answered, and its handler
- * goes on. */
+/* Copies the caller's credential: the request ends with its response, and its handler continues. */
 static char *copy_proof(const struct cbx_http_request *request)
 {
     return cbx_str_copy(request->authorization);
@@ -183,7 +183,8 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
     }
     struct counted *counted = NULL;
     char *proof = copy_proof(asked);
-    bool is_mcp = cbx_str_is(request.path, "/mcp"); /* the request is gone when it is answered */
+    /* the request does not exist after the response */
+    bool is_mcp = cbx_str_is(request.path, "/mcp");
     bool known = cbx_identity_authenticate(entrance->identity, &credentials, cbx_clock_ms(),
                                            &caller, &refusal);
     caller.proof = cbx_str_of(proof);

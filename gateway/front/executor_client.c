@@ -36,14 +36,14 @@ static int connect_and_send(int control, const json_t *header, struct cbx_str by
 struct call {
     const json_t *header;
     struct cbx_str bytes;
-    /* Reads the answers until the last one. CBX_EIO means that the executor ended. */
+    /* Reads the replies until the last one. CBX_EIO means that the executor ended. */
     int (*follow)(int fd, void *context, struct cbx_err *err);
     void *context;
-    int *hold; /* the connection stays open after the last answer; may be NULL */
+    int *hold; /* the connection stays open after the last reply; may be NULL */
 };
 
-/* The one place that retries: a call that the executor did not answer because it was killed goes
- * to the next one, if its row in executor.def allows that. */
+/* All retries are here: a call without a reply from a killed executor is sent to the next one,
+ * if its row in executor.def allows that. */
 static int exchange(const struct cbx_flow *flow, const struct call *call, struct cbx_err *err)
 {
     enum { TRIES = 20 };
@@ -67,7 +67,7 @@ static int read_error(const json_t *header, struct cbx_err *err)
 {
     const char *text = json_string_value(json_object_get(header, "text"));
     int code = (int)json_integer_value(json_object_get(header, "code"));
-    /* CBX_EIO stands for an executor that has ended, and this one answers. */
+    /* CBX_EIO means that an executor has ended, and this one replies. */
     code = code >= 0 ? CBX_EPROTO : code == CBX_EIO ? CBX_EENGINE : code;
     cbx_fail(err, code, "%s", text != NULL ? text : "the executor failed");
     const char *detail = json_string_value(json_object_get(header, "detail"));
@@ -132,8 +132,8 @@ struct following {
     const struct cbx_submit_options *options; /* may be NULL */
     const struct cbx_sink *sink;              /* may be NULL */
     struct cbx_outcome *out;
-    bool again; /* the run's events were sent to the sink before */
-    /* Of a submission, whose decision is noted when it is recorded; NULL otherwise. */
+    bool again; /* true if the run's events were sent to the sink before */
+    /* For a submission, whose decision is noted when it is recorded; NULL otherwise. */
     const struct cbx_flow *flow;
     const struct cbx_request *request;
 };
@@ -145,7 +145,7 @@ static void note(const struct following *f, enum cbx_progress progress)
     }
 }
 
-/* Waits until there is something to read; CBX_ESTATE when the sink cancels meanwhile. */
+/* Waits until bytes are available; CBX_ESTATE if the sink cancels meanwhile. */
 static int await_answer(int fd, const struct cbx_sink *sink, struct cbx_err *err)
 {
     enum { TICK_MS = 100 };
@@ -166,7 +166,7 @@ static void read_recorded(const json_t *header, struct cbx_outcome *out)
     out->audit_seq = (uint64_t)json_integer_value(json_object_get(header, "seq"));
 }
 
-/* The one place where the front learns that a decision of its own is in the audit log. */
+/* Called for every decision of the front that reached the audit log. */
 static void note_decision(const struct following *f, bool admitted)
 {
     if (f->flow != NULL && f->flow->recorded != NULL) {
@@ -174,7 +174,7 @@ static void note_decision(const struct following *f, bool admitted)
     }
 }
 
-/* Of a run that was resumed there is no other answer before it begins. */
+/* A resumed run has no other reply before it begins. */
 static void note_waiting(const struct following *f, const json_t *ahead)
 {
     if (!json_is_integer(ahead)) {
@@ -184,7 +184,7 @@ static void note_waiting(const struct following *f, const json_t *ahead)
     }
 }
 
-/* Takes one answer; *last when none follows it. */
+/* Takes one reply; *last if none follows it. */
 static int take_answer(struct following *f, const struct cbx_message *message, bool *last,
                        struct cbx_err *err)
 {
@@ -224,7 +224,7 @@ static int take_answer(struct following *f, const struct cbx_message *message, b
     }
 }
 
-/* An error before the last answer closes our end, which cancels an attached run. */
+/* An error before the last reply closes this end, which cancels an attached run. */
 static int follow_run(int fd, void *context, struct cbx_err *err)
 {
     struct following *f = context;
@@ -277,7 +277,7 @@ int cbx_client_resume(struct cbx_flow *flow, const struct cbx_request *request,
     return exchange(flow, &call, err);
 }
 
-/* A submission that no executor answered to its end: it was admitted, so it may have begun. */
+/* No executor completed the replies to this submission: it was admitted, so it may have begun. */
 static int resume_submission(struct cbx_flow *flow, const struct cbx_request *request,
                              const struct cbx_sink *sink, struct cbx_outcome *out,
                              struct cbx_err *err)

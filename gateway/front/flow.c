@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The policies of a flow that are loaded while it serves, and its end. */
+ * Reloading the policies of a flow, and its end. */
 #include "gateway/front/flow.h"
 
 #include "policies/base/auto.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the image of a language has. */
+ * The contents of a language's image. */
 #include "gateway/front/image_contents.h"
 
 #include "gateway/front/executor_client.h"
@@ -24,8 +24,8 @@ int cbx_contents_ask(struct cbx_flow *flow, struct cbx_str language, struct cbx_
                           "'codebox image build'");
     }
     if (!failed && cbx_contents_read(cbx_buf_str(&answer.bytes), out, &own) != 0) {
-        failed =
-            cbx_fail(err, CBX_EENGINE, "%s", own.text); /* the operator's failure, no client's */
+        /* the operator's failure, not a client's */
+        failed = cbx_fail(err, CBX_EENGINE, "%s", own.text);
     }
     return failed;
 }

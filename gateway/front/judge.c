@@ -17,9 +17,9 @@ struct cbx_judge {
     pthread_mutex_t lock;
     pthread_cond_t freed;
     int control, workers, timeout_ms;
-    atomic_ulong asked_for; /* workers so far */
+    atomic_ulong asked_for; /* number of requested workers */
     struct slot {
-        int fd; /* of a worker that has no request yet; -1 = no worker */
+        int fd; /* socket of a worker without a request; -1 = no worker */
         bool busy;
         unsigned long asked_for; /* number of the request for its worker */
     } slots[CBX_WORKER_SLOTS_MAX];
@@ -64,7 +64,7 @@ void cbx_judgement_done(struct cbx_judgement *judgement)
     *judgement = (struct cbx_judgement){ 0 };
 }
 
-/* NULL when not analysed (new reference). */
+/* Returns NULL if not analysed (new reference). */
 static json_t *read_sealed(const struct cbx_judgement *judgement)
 {
     json_t *sealed = NULL;
@@ -102,8 +102,8 @@ bool cbx_judgement_is_approved(const struct cbx_judgement *judgement,
     return strcmp(digest, approval->digest) == 0;
 }
 
-/* A new worker for the slot; what was in it is killed by the zygote. The request waits in the
- * socket when the zygote itself was killed, for the next one. */
+/* Requests a new worker for the slot; the zygote kills the previous one. If the zygote itself
+ * was killed, the request stays in the socket for the next one. */
 static int refill(struct cbx_judge *judge, int slot)
 {
     struct cbx_err err;
@@ -124,8 +124,8 @@ static int refill(struct cbx_judge *judge, int slot)
     return 0;
 }
 
-/* With the lock held: a free slot, of several the one whose worker had the longest time to start;
- * -1 when all are busy. */
+/* With the lock held: returns a free slot, of several the one whose worker had the longest time
+ * to start; -1 if all are busy. */
 static int find_slot(const struct cbx_judge *judge)
 {
     int found = -1;
@@ -138,7 +138,8 @@ static int find_slot(const struct cbx_judge *judge)
     return found;
 }
 
-/* With the lock held: a worker for every free slot, so that the next requests find one ready. */
+/* With the lock held: requests a worker for every free slot, so that the next requests find one
+ * ready. */
 static void prewarm(struct cbx_judge *judge)
 {
     for (int i = 0; i < judge->workers; i++) {
@@ -197,7 +198,7 @@ static void take_bytes(struct cbx_message *answer, size_t past_bytes, struct cbx
     cbx_buf_init(&answer->bytes, CBX_WIRE_BYTES_MAX);
 }
 
-/* Takes the worker's reply over. CBX_EPROTO for a malformed reply. */
+/* Moves the contents of the worker's reply. CBX_EPROTO for a malformed reply. */
 static int read_answer(struct cbx_message *answer, struct cbx_judgement *out, struct cbx_err *err)
 {
     json_t *code = json_object_get(answer->header, "error");
@@ -243,7 +244,7 @@ static int send_request(struct cbx_judge *judge, int slot, const json_t *request
 
 /* CBX_EIO, CBX_ETIMEDOUT and CBX_EPROTO are failures of the worker; any other error is the
  * caller's. The death of one worker is no evidence against the source, so a second worker gets
- * it; a second death is a denial. */
+ * the source; a second death is a denial. */
 static int ask_worker(struct cbx_judge *judge, int slot, const json_t *request,
                       struct cbx_str source, struct cbx_judgement *out, struct cbx_err *err)
 {
@@ -270,7 +271,7 @@ static bool is_worker_failure(int failed)
     return failed == CBX_EIO || failed == CBX_ETIMEDOUT || failed == CBX_EPROTO;
 }
 
-/* The denial that stands for a missing decision, in the form of every other decision. */
+/* Makes the denial for a missing decision, in the form of every other decision. */
 static json_t *make_failure(const struct cbx_subject *subject, struct cbx_str source,
                             const char *why)
 {
@@ -308,7 +309,7 @@ int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
 {
     struct cbx_judgement judgement = { 0 };
     CBX_AUTO_JSON request = make_request(policy, subject);
-    CBX_AUTO_DONE(buf) bytes; /* the past, the entries behind it, the source */
+    CBX_AUTO_DONE(buf) bytes; /* the past, the entries after it, the source */
     cbx_buf_init(&bytes, CBX_WIRE_BYTES_MAX);
     cbx_buf_add(&bytes, subject->past);
     cbx_buf_add(&bytes, subject->entries);
@@ -323,10 +324,10 @@ int cbx_judge_decide(struct cbx_judge *judge, const struct cbx_policy *policy,
     cbx_metric_observe(CBX_METRIC_DECISION_TIME, cbx_metric_clock_us() - began_us);
     bool no_decision = is_worker_failure(failed);
     /* A worker serves one request. The zygote forks the next one while the client reads its
-     * response; after a decision a failure to ask for it is the next request's. */
+     * response; after a decision a failed request for a worker is the next judgement's failure. */
     if (refill(judge, slot) != 0 && no_decision) {
         no_decision = false;
-        /* Neither zygote nor master exists: that says nothing about the source. */
+        /* Neither zygote nor master exists: this is no finding against the source. */
         failed = cbx_fail(&inner, CBX_EIO,
                           "no analyzer can be started, the gateway is shutting down; try again "
                           "after the restart");

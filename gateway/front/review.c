@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The flow. cbx_review reads like the line in review.h; the executor does the second half of it
+ * The flow. cbx_review follows the line in review.h; the executor does the second half of it
  * (executor.c: submit). */
 #include "gateway/front/review.h"
 
@@ -20,8 +20,8 @@ int cbx_review(struct cbx_flow *flow, const struct cbx_request *request,
     return cbx_review_submit(flow, request, &judgement, sink, out, err);
 }
 
-/* Every judgement of every API passes here, also those of sessions that were opened before, of
- * jobs that waited, and of what a gateway before this one accepted. */
+/* Every judgement of every API passes here, also for sessions opened before, for waiting jobs,
+ * and for jobs that an earlier gateway accepted. */
 static int check_mode(const struct cbx_flow *flow, const struct cbx_policy *policy,
                       const struct cbx_subject *subject, struct cbx_err *err)
 {
@@ -33,7 +33,7 @@ static int check_mode(const struct cbx_flow *flow, const struct cbx_policy *poli
     return cbx_caller_check_mode(&caller, cbx_flow_policies(flow), policy, err);
 }
 
-/* While a reload goes on a worker may have the next set already, in which the policy only logs. */
+/* During a reload a worker may already have the next set, in which the policy only logs. */
 static int check_judged_mode(const struct cbx_flow *flow, const struct cbx_policy *policy,
                              const struct cbx_subject *subject, struct cbx_judgement *judgement,
                              struct cbx_err *err)
@@ -109,7 +109,7 @@ int cbx_review_judge_again(struct cbx_flow *flow, const struct cbx_request *requ
                     "to analyse it once more");
 }
 
-/* True when nothing ran, and the same source may be judged and submitted again. */
+/* True if nothing ran, and the same source may be judged and submitted again. */
 static bool may_submit_again(int failed, const struct cbx_submit_options *options,
                              const struct cbx_outcome *out)
 {
@@ -132,7 +132,7 @@ static int submit_once(struct cbx_flow *flow, const struct cbx_request *request,
     return cbx_client_record_failure(flow, request, judgement->decision, out, err);
 }
 
-/* The sentence about the policy in the outcome. */
+/* Sets the policy's values in the outcome. */
 static void note_limits(struct cbx_flow *flow, const struct cbx_request *request,
                         struct cbx_outcome *out)
 {
@@ -146,9 +146,9 @@ static void note_limits(struct cbx_flow *flow, const struct cbx_request *request
     }
 }
 
-/* decision -> audit record -> permit -> sandbox -> result, in the executor. When that is killed
- * before it began, or the session has another ledger, nothing ran, and the decision cannot be used
- * again: it is made once more. */
+/* decision -> audit record -> permit -> sandbox -> result, in the executor. If the executor is
+ * killed before the run began, or the session has another ledger, nothing ran, and the decision
+ * cannot be used again: a new one is made. */
 int cbx_review_submit(struct cbx_flow *flow, const struct cbx_request *request,
                       const struct cbx_judgement *judgement, const struct cbx_sink *sink,
                       struct cbx_outcome *out, struct cbx_err *err)

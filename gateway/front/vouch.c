@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Vouchers, as the front asks for them. */
+ * Vouchers, as the front requests them. */
 #include "gateway/front/vouch.h"
 
 #include "gateway/front/executor_client.h"

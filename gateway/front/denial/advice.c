@@ -35,7 +35,7 @@ static void add_bytes(struct cbx_buf *out, int64_t bytes)
     }
 }
 
-/* "60 s", "1.5 s", "200 ms" */
+/* Writes "60 s", "1.5 s", "200 ms". */
 static void add_time(struct cbx_buf *out, int64_t ms)
 {
     if (ms >= 1000) {
@@ -45,7 +45,7 @@ static void add_time(struct cbx_buf *out, int64_t ms)
     }
 }
 
-/* The limit, or what was used when the limit is not known. */
+/* Returns the limit, or the used amount if the limit is not known. */
 static int64_t limit_or(int64_t limit, uint64_t used)
 {
     return limit > 0 ? limit : (int64_t)used;
@@ -125,14 +125,14 @@ static struct cbx_str word_before(struct cbx_str text, size_t at)
     return cbx_str_sub(text, from, at);
 }
 
-/* Is it an absolute path outside of the folders that have a program's files? */
+/* True for an absolute path outside of the folders with a program's files. */
 static bool leads_out(struct cbx_str word)
 {
     return cbx_str_starts(word, CBX_STR("/")) && !cbx_str_starts(word, CBX_STR("/workspace")) &&
            !cbx_str_starts(word, CBX_STR("/tmp"));
 }
 
-/* Where a row's error stands in the text; *word = the captured word. */
+/* Finds a row's error in the text; *word = the captured word. */
 static bool finds(const struct row *row, struct cbx_str text, struct cbx_str *word)
 {
     size_t len = strlen(row->error);
@@ -161,13 +161,13 @@ static bool finds(const struct row *row, struct cbx_str text, struct cbx_str *wo
     return false;
 }
 
-/* The language whose libraries are named in advice for programs of this kernel. */
+/* Returns the language whose libraries advice for programs of this kernel names. */
 static const char *advised_language(const char *kernel)
 {
     return strcmp(kernel, "bash") == 0 ? "python" : kernel;
 }
 
-/* Whether programs import the package by exactly this name. */
+/* True if programs import the package by exactly this name. */
 static bool has_module(const struct cbx_image_package *package, struct cbx_str name)
 {
     bool has = false;
@@ -191,8 +191,8 @@ static void add_network(struct cbx_buf *out, const struct cbx_strs *hosts)
                           "name");
 }
 
-/* In place of a module that is missing: the one that a package has ("bs4" of "beautifulsoup4"),
- * or packages with names like it. */
+/* Adds the replacement for a missing module: the module of a package ("bs4" of
+ * "beautifulsoup4"), or packages with similar names. */
 static void add_instead(const struct cbx_contents *contents, struct cbx_str word,
                         struct cbx_buf *out)
 {
@@ -214,7 +214,7 @@ static void add_instead(const struct cbx_contents *contents, struct cbx_str word
     }
 }
 
-/* The libraries that are named to callers at once, as far as the image has them. */
+/* Adds the highlighted libraries that the image has. */
 static void add_libraries(const struct cbx_advice *advice, const char *language,
                           struct cbx_buf *out)
 {

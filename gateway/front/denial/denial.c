@@ -7,19 +7,19 @@
 
 enum {
     ENTRIES_MAX = 64,
-    PLACES_MAX = 8,     /* further places that an entry lists */
-    ENTRY_BYTES = 8192, /* a text before it is cut */
+    PLACES_MAX = 8,     /* number of further places that an entry lists */
+    ENTRY_BYTES = 8192, /* maximum size of a text before it is cut */
     SYMBOL_BYTES = 120,
     DETAIL_BYTES = 300,
     MESSAGE_BYTES = 300,
     HINT_BYTES = 500,
-    WINDOW_CHARS = 96, /* of the source line */
-    BEFORE_CHARS = 32, /* of them before the place */
+    WINDOW_CHARS = 96, /* characters of the source line */
+    BEFORE_CHARS = 32, /* characters before the place */
     REST_BYTES = 64,   /* for "and N more" */
 };
 
 struct entry {
-    const json_t *finding;          /* the one that is shown */
+    const json_t *finding;          /* the shown one */
     const json_t *same[PLACES_MAX]; /* the same rule and hint at other places */
     const json_t *merged;           /* another rule at this place, or NULL */
     size_t same_count, more;
@@ -41,7 +41,7 @@ static long long number_of(const json_t *finding, const char *key)
     return (long long)json_integer_value(json_object_get(finding, key));
 }
 
-/* One without an effect is of an analysis that failed, which denies. */
+/* A finding without an effect is from a failed analysis, which denies. */
 static bool has_effect(const json_t *finding, const char *effect)
 {
     struct cbx_str own = text_of(finding, "effect");
@@ -79,7 +79,7 @@ static bool have_same_number(const json_t *a, const json_t *b, const char *key)
     return number_of(a, key) == number_of(b, key);
 }
 
-/* One begins in the other, on the same line: "new Function" and "Function". */
+/* True if one begins in the other, on the same line: "new Function" and "Function". */
 static bool overlap(const json_t *a, const json_t *b)
 {
     const json_t *first = number_of(a, "column") <= number_of(b, "column") ? a : b;
@@ -105,8 +105,8 @@ static int severity_of(const json_t *finding)
     return -1;
 }
 
-/* The finding that says more about a place: the one that decides, the one with a hint, then the
- * more severe rule. */
+/* True if `a` is the more informative finding of a place: the deciding one, the one with a hint,
+ * then the more severe rule. */
 static bool says_more(const json_t *a, const json_t *b)
 {
     bool a_denies = has_effect(a, "deny"), b_denies = has_effect(b, "deny");
@@ -167,7 +167,7 @@ static void take_finding(struct entries *entries, const json_t *finding)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* At most max_bytes of the text, printable, with "..." where it is cut. */
+/* Adds at most max_bytes of the text, printable, with "..." at a cut. */
 static void add_short(struct cbx_buf *out, const char *before, struct cbx_str text,
                       size_t max_bytes)
 {
@@ -184,7 +184,7 @@ static void add_short(struct cbx_buf *out, const char *before, struct cbx_str te
     cbx_buf_add_cstr(out, cut ? "..." : "");
 }
 
-/* The line with this number, from 1, without its end ("\n", "\r\n" or "\r"). */
+/* Returns the line with this number, from 1, without its end ("\n", "\r\n" or "\r"). */
 static struct cbx_str line_of(struct cbx_str source, long long number)
 {
     size_t from = 0, to = 0;
@@ -200,7 +200,7 @@ static struct cbx_str line_of(struct cbx_str source, long long number)
     }
 }
 
-/* The byte of the character with this index, from 0. */
+/* Returns the byte offset of the character with this index, from 0. */
 static size_t byte_of(struct cbx_str line, long long index)
 {
     size_t at = 0;
@@ -221,7 +221,8 @@ static void add_repeated(struct cbx_buf *out, char c, size_t count)
     }
 }
 
-/* The source line, and a caret below what was found. Of a long line the part around the place. */
+/* Adds the source line, and a caret below the finding. Of a long line only the part around the
+ * place. */
 static void add_source(struct cbx_buf *out, const json_t *finding, struct cbx_str source,
                        bool numbered)
 {
@@ -267,7 +268,7 @@ static void add_places(struct cbx_buf *out, const struct entry *entry)
     cbx_buf_add_cstr(out, entry->same_count > 0 ? "\n" : "");
 }
 
-/* True when an entry before this one has the same text under this key. */
+/* True if an earlier entry has the same text under this key. */
 static bool is_repeated(const struct entries *entries, size_t index, const char *key)
 {
     for (size_t i = 0; i < index; i++) {
@@ -283,7 +284,7 @@ static void add_entry(struct cbx_buf *out, const struct entries *entries, size_t
 {
     const struct entry *entry = &entries->items[index];
     const json_t *f = entry->finding;
-    if (source.len > 0) { /* packages that are to be installed stand in no source */
+    if (source.len > 0) { /* packages to install are in no source */
         cbx_buf_printf(out, "line %lld, column %lld: ", number_of(f, "line"),
                        number_of(f, "column"));
     }
@@ -311,7 +312,7 @@ static void add_entry(struct cbx_buf *out, const struct entries *entries, size_t
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Some clients show the first line alone. */
+/* Some clients show only the first line. */
 static void add_first_line(struct cbx_buf *out, const struct cbx_denial *denial,
                            const struct entries *entries)
 {
@@ -350,7 +351,8 @@ static void add_last_lines(struct cbx_buf *out, const struct cbx_denial *denial,
 
 static void collect(const struct cbx_denial *denial, struct entries *entries)
 {
-    CBX_AUTO_JSON findings = cbx_denial_list(denial->decision); /* the decision keeps them */
+    /* the decision keeps them alive */
+    CBX_AUTO_JSON findings = cbx_denial_list(denial->decision);
     *entries = (struct entries){ .shown_to_approve = denial->shown_to_approve };
     for (size_t i = 0; i < json_array_size(findings); i++) {
         take_finding(entries, json_array_get(findings, i));

@@ -10,9 +10,9 @@ enum {
     PLACES_BYTES = 1400,
     RULES_BYTES = 300,
     NAME_BYTES = 100,
-    LINE_BYTES = 160,  /* of a source line */
-    LAST_BYTES = 96,   /* for the number of lines that are not shown */
-    SHOWN_BYTES = 1024 /* of a source line when all of it is escaped, with its number */
+    LINE_BYTES = 160,  /* bytes of a source line */
+    LAST_BYTES = 96,   /* bytes for the number of omitted lines */
+    SHOWN_BYTES = 1024 /* bytes of a source line with its number, if all of it is escaped */
 };
 
 /* At most max_bytes of the text, cut between characters. */
@@ -79,7 +79,7 @@ static size_t count_lines(struct cbx_str source)
     return lines;
 }
 
-/* "   12 | ...": tabs stay. */
+/* Writes "   12 | ...": tabs stay. */
 static void add_line(size_t number, struct cbx_str line, struct cbx_buf *out)
 {
     struct cbx_str shown = cut(line, LINE_BYTES);
@@ -137,7 +137,7 @@ static void add_head(const struct cbx_question *q, struct cbx_buf *out)
     cbx_buf_add_cstr(out, "\n\n");
 }
 
-/* A notebook cell is rewritten before it runs; the audit log has the hash of what runs. */
+/* A notebook cell is rewritten before it runs; the audit log has the hash of the rewritten code. */
 static void add_hash(const struct cbx_question *q, struct cbx_buf *out)
 {
     char hex[CBX_SHA256_HEX + 1];

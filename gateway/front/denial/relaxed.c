@@ -16,7 +16,7 @@ static void add_part(struct cbx_buf *out, const char *before, const json_t *find
     }
 }
 
-/* Packages stand on no line of a source. */
+/* Packages are on no line of a source. */
 static json_t *describe(const json_t *finding, bool packages)
 {
     json_int_t at = json_integer_value(json_object_get(finding, "line"));

@@ -11,7 +11,7 @@ static bool is_alphanumeric(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* What follows the last '/': a client that takes a path as a name must get none. */
+/* Returns the part after the last '/': a client that uses a path as a name must not receive one. */
 static struct cbx_str name_of(struct cbx_str path)
 {
     const char *slash = path.len > 0 ? memrchr(path.p, '/', path.len) : NULL;
@@ -28,7 +28,7 @@ static bool is_unsafe(char c)
     return byte < 0x20 || byte == 0x7F || c == '\\';
 }
 
-/* In a quoted string. Some clients decode '%' there. */
+/* True for characters in a quoted string. Some clients decode '%' there. */
 static bool is_quotable(char c)
 {
     return is_alphanumeric(c) || (c != '\0' && strchr(" ._-+=@,()[]~", c) != NULL);

@@ -84,8 +84,8 @@ void cbx_http_check_field(struct cbx_http_headers *h, struct cbx_str name, struc
     }
 }
 
-/* A page in a browser can reach loopback under any name it controls (DNS rebinding); only these
- * names are ours. */
+/* A page in a browser can reach loopback under any name that it controls (DNS rebinding); only
+ * these names are the server's. */
 static bool is_our_host(struct cbx_str host, const struct cbx_http_names *names)
 {
     static const char *const local[] = { "localhost", "127.0.0.1", "[::1]" };
@@ -111,7 +111,7 @@ static bool is_our_origin(struct cbx_str origin, const struct cbx_http_names *na
             is_our_host(cbx_str_sub(origin, scheme.len, origin.len), names));
 }
 
-/* 0 = fine, 1 = not a number, 2 = too large. */
+/* Returns 0 = valid, 1 = not a number, 2 = too large. */
 static int check_length(struct cbx_str length, size_t max)
 {
     size_t value = 0;
@@ -124,8 +124,7 @@ static int check_length(struct cbx_str length, size_t max)
     return length.len == 0 ? 1 : value > max ? 2 : 0;
 }
 
-/* Texts are UTF-8; what is ASCII alone is, too. A parameter `charset` as RFC 9110, section 5.6.6
- * has it. */
+/* Texts are UTF-8, which includes ASCII. A parameter `charset` as in RFC 9110, section 5.6.6. */
 static bool has_other_charset(struct cbx_str type)
 {
     static const char *const ours[] = { "utf-8", "\"utf-8\"", "utf8", "us-ascii", "ascii" };

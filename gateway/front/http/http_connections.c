@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PEER_BYTES = 9 }; /* family and the part of the address that is one peer's */
+enum { PEER_BYTES = 9 }; /* family and the part of the address that identifies a peer */
 
 struct cbx_http_connection {
     struct cbx_link link;
@@ -26,26 +26,26 @@ struct cbx_http_connection {
     enum cbx_http_awaited awaited;
     enum cbx_http_place place;
     int64_t deadline_ms; /* INT64_MAX = none */
-    uint64_t change;     /* the number of the change of `awaited`, in the order of time */
+    uint64_t change;     /* number of the change of `awaited`, in the order of time */
     uint8_t peer[PEER_BYTES];
     bool expired;
 };
 
 struct cbx_http_connections {
     struct cbx_http_limits limits;
-    struct cbx_buf answers[CBX_AWAITED]; /* to a deadline that passed; empty = none */
+    struct cbx_buf answers[CBX_AWAITED]; /* responses to a passed deadline; empty = none */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct cbx_queue open; /* the oldest first */
     uint64_t changes;
-    int64_t wakes_ms; /* when the thread looks at the deadlines next */
+    int64_t wakes_ms; /* time of the next check of the deadlines */
     bool ending, started;
     pthread_t thread;
 };
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-/* Descriptors of the process that are no connections: runs that clients wait for, the store,
+/* Descriptors of the process that are no connections: runs with waiting clients, the store,
  * pipes. */
 enum { OTHER_DESCRIPTORS = 2048 };
 
@@ -86,7 +86,7 @@ static const char fixed_headers[] =
     CBX_HTTP_HEADER("Content-Security-Policy", CBX_HTTP_SANDBOX);
 #undef CBX_HTTP_HEADER
 
-/* A client that reads its answer, or has not begun its next request gets none. */
+/* A client that reads its response, or has not begun its next request gets none. */
 static void make_answer(struct cbx_http_connections *all, enum cbx_http_awaited awaited,
                         void (*refuse)(int status, const char *detail,
                                        struct cbx_http_response *out))
@@ -115,7 +115,7 @@ static void make_answer(struct cbx_http_connections *all, enum cbx_http_awaited 
     }
 }
 
-/* With the lock. The event loop closes the connection. */
+/* Call it with the lock. The event loop closes the connection. */
 static void cut(struct cbx_http_connection *c)
 {
     c->expired = true;
@@ -123,7 +123,7 @@ static void cut(struct cbx_http_connection *c)
     shutdown(c->fd, SHUT_RDWR);
 }
 
-/* The same, with the answer 408; to a client that does not read, there is none. */
+/* The same, with the response 408; a client that does not read gets none. */
 static void expire(struct cbx_http_connections *all, struct cbx_http_connection *c)
 {
     struct cbx_buf *answer = &all->answers[c->awaited];
@@ -133,7 +133,7 @@ static void expire(struct cbx_http_connections *all, struct cbx_http_connection 
     cut(c);
 }
 
-/* With the lock: ends what is late, and returns the next deadline. */
+/* With the lock: ends late connections, and returns the next deadline. */
 static int64_t expire_late(struct cbx_http_connections *all)
 {
     int64_t now = cbx_clock_ms(), next = INT64_MAX;
@@ -163,7 +163,7 @@ static void *watch(void *context)
     return NULL;
 }
 
-/* With the lock. */
+/* Call it with the lock. */
 static void set_awaited(struct cbx_http_connections *all, struct cbx_http_connection *c,
                         enum cbx_http_awaited awaited)
 {
@@ -203,20 +203,20 @@ static void find_peer(const struct sockaddr *address, uint8_t out[PEER_BYTES])
         struct sockaddr_in v4;
         memcpy(&v4, address, sizeof(v4));
         memcpy(out + 1, &v4.sin_addr, sizeof(v4.sin_addr));
-        if (out[1] == LOOPBACK_V4) { /* a local client has sixteen million of them */
+        if (out[1] == LOOPBACK_V4) { /* a local client has sixteen million addresses */
             memset(out + 2, 0, sizeof(v4.sin_addr) - 1);
         }
     }
 }
 
-/* The one of two idle connections that has been idle longer; NULL is none. */
+/* Returns the idle connection that has been idle longer; NULL is none. */
 static struct cbx_http_connection *longer_idle(struct cbx_http_connection *a,
                                                struct cbx_http_connection *b)
 {
     return a == NULL || b->change < a->change ? b : a;
 }
 
-/* With the lock. *idle is the connection that gives its place first; NULL = none. */
+/* Call it with the lock. *idle is the connection that gives up its place first; NULL = none. */
 static enum cbx_http_place find_place(const struct cbx_http_connections *all,
                                       const struct cbx_http_connection *new,
                                       struct cbx_http_connection **idle)
@@ -240,7 +240,7 @@ static enum cbx_http_place find_place(const struct cbx_http_connections *all,
                                                : CBX_PLACE_ORDINARY;
 }
 
-/* With the lock: makes room in the reserve. */
+/* With the lock: frees a place in the reserve. */
 static void evict_from_reserve(struct cbx_http_connections *all)
 {
     struct cbx_http_connection *oldest = NULL;

@@ -24,7 +24,7 @@
 #include <sys/socket.h>
 
 enum {
-    SENDING_TIMEOUT_S = 60, /* for a client that reads nothing of its answer */
+    SENDING_TIMEOUT_S = 60, /* for a client that reads nothing of its response */
     RESERVED_THREADS = 2,
     HEADERS_MAX_BYTES = 32 * 1024,
     LAST_ANSWERS_MS = 2000,
@@ -34,41 +34,42 @@ enum {
     16
 };
 
-/* One request from its first header to its answer. */
+/* One request from its first header to its response. */
 struct cbx_http_exchange {
     struct MHD_Connection *connection;
-    struct cbx_http_connection *at; /* the same, in the table of connections */
+    struct cbx_http_connection *at; /* its entry in the table of connections */
     char *target, *method;          /* as sent */
-    /* where the library has it while it calls for the headers; else not to be used */
+    /* address of the target in the library while it calls for the headers; else not to be used */
     const char *target_at;
-    char address[INET6_ADDRSTRLEN]; /* of the client; empty over a Unix socket */
-    char id[CBX_ID_CHARS + 1];      /* of the request: in the log, and in the header X-Request-Id */
+    char address[INET6_ADDRSTRLEN]; /* client's address; empty over a Unix socket */
+    /* id of the request: in the log, and in the header X-Request-Id */
+    char id[CBX_ID_CHARS + 1];
     int64_t began_ms;
     struct cbx_buf body;
-    size_t surplus; /* bytes that came after the body was full */
+    size_t surplus; /* number of bytes after the body was full */
     struct cbx_http_headers headers;
     struct cbx_http_response response;
     struct cbx_http_server *server;
     bool checked, refused, crowded, queued, answered;
     struct cbx_work work;         /* the call of its handler */
-    void (*ended)(void *context); /* of cbx_http_on_end; NULL = none */
+    void (*ended)(void *context); /* function of cbx_http_on_end; NULL = none */
     void *ended_context;
 };
 
 struct cbx_http_server {
     struct cbx_http_config config;
     struct MHD_Daemon *daemon;
-    char too_large[80];  /* what is said of a body that is */
+    char too_large[80];  /* message for a body that is too large */
     char hsts[48];       /* the value of Strict-Transport-Security (RFC 6797); empty = not sent */
-    size_t bodies_bytes; /* memory of all bodies; the event loop's own */
+    size_t bodies_bytes; /* memory of all bodies; used by the event loop alone */
     uint16_t port;
     pthread_mutex_t lock;
     pthread_cond_t sent;
-    int unsent; /* exchanges that were queued and are not over */
+    int unsent; /* number of queued exchanges that have not ended */
     bool stopping;
     struct cbx_http_connections *connections;
     struct cbx_threads *threads, *reserved_threads;
-    struct cbx_http_streams streams; /* responses that are being sent */
+    struct cbx_http_streams streams; /* responses in progress */
 };
 
 /* --- handlers --------------------------------------------------------------------------------- */
@@ -78,7 +79,7 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
     const char *question = strchr(e->target, '?');
     struct cbx_str target = cbx_str_of(e->target);
     size_t end = question != NULL ? (size_t)(question - e->target) : target.len;
-    /* The answer to HEAD is that to GET, of which the library sends the header alone (RFC 9110,
+    /* The response to HEAD is that to GET, of which the library sends only the header (RFC 9110,
      * section 9.3.2). */
     bool head = strcmp(e->method, "HEAD") == 0;
     return (struct cbx_http_request){ .method = head ? CBX_STR("GET") : cbx_str_of(e->method),
@@ -112,7 +113,7 @@ static void note_address(struct cbx_http_exchange *e)
     }
 }
 
-/* The user at the other end (unix(7), SO_PEERCRED). */
+/* Reads the user at the other end (unix(7), SO_PEERCRED). */
 static void note_peer(const struct cbx_http_exchange *e, struct cbx_http_request *out)
 {
     struct ucred peer;
@@ -167,21 +168,21 @@ static void serve(void *context)
     } else {
         server->config.handler(server->config.context, &request, &response);
     }
-    if (!response.answered) { /* else the exchange may be over already */
+    if (!response.answered) { /* else the exchange may have ended already */
         cbx_http_answer(e, &response);
     }
 }
 
 /* --- the event loop --------------------------------------------------------------------------- */
 
-/* The library parses a request where it received it, and ends each part of it with NUL in the
- * place of the byte behind it. So the parts of a request that has one blank between the words of
- * its first line, and lines that end with CR LF, follow each other without a gap, and are as
- * long as the whole. Where the library took something else for such a line (a lone LF, a folded
- * line, a NUL, a field without a name), they do not, or are not. */
+/* The library parses a request in its receive buffer, and ends each part of it with NUL in place
+ * of the byte after it. So the parts of a request with one blank between the words of its first
+ * line, and lines that end with CR LF, are adjacent, and as long as the whole. If the library
+ * accepted another form of such a line (a lone LF, a folded line, a NUL, a field without a
+ * name), they are not adjacent or have another length. */
 struct lines {
     struct cbx_http_headers *headers;
-    const char *next; /* where the next part must be */
+    const char *next; /* expected address of the next part */
 };
 enum { LINE_END_BYTES = 2 };
 
@@ -197,7 +198,7 @@ static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const 
     return MHD_YES;
 }
 
-/* Notes all fields, and whether the parts are the whole. */
+/* Checks all fields, and whether the parts are the whole. */
 static void note_fields(struct cbx_http_exchange *e, const char *method, const char *version)
 {
     const union MHD_ConnectionInfo *size =
@@ -236,7 +237,7 @@ static struct MHD_Response *make_response(struct cbx_http_response *r)
     return response;
 }
 
-/* Failures are logged with their reasons where they arise. */
+/* Failures are logged with their reasons at their origin. */
 static void log_response(const struct cbx_http_exchange *e, const struct cbx_http_response *r)
 {
     cbx_log(CBX_LOG_DEBUG, "request %s: %s %.200s answered %d (%lld ms)", e->id,
@@ -255,7 +256,7 @@ static bool is_stream(const struct cbx_http_response *r)
     return r->type != NULL && strcmp(r->type, "text/event-stream") == 0;
 }
 
-/* False when one could not be added: the response is not sent without it. */
+/* False if one could not be added: the response is not sent without it. */
 static bool add_headers(struct MHD_Response *response, const struct cbx_http_exchange *e, bool body,
                         bool close, const struct cbx_http_response *r)
 {
@@ -279,7 +280,7 @@ static bool add_headers(struct MHD_Response *response, const struct cbx_http_exc
         { "Set-Cookie", r->cookie, r->cookie[0] != '\0' },
         { "Content-Security-Policy", r->security != NULL ? r->security : CBX_HTTP_SANDBOX, true },
         { "Retry-After", retry, r->retry_s > 0 || r->status == 429 || r->status == 503 },
-        { "X-Accel-Buffering", "no", is_stream(r) }, /* proxies pass events on as they come */
+        { "X-Accel-Buffering", "no", is_stream(r) }, /* proxies forward events at once */
         { "X-Request-Id", e->id, true },
         { "Strict-Transport-Security", e->server->hsts, e->server->hsts[0] != '\0' },
 #define CBX_HTTP_HEADER(name, value) { name, value, true },
@@ -325,7 +326,7 @@ static bool is_reserved(const struct cbx_http_server *server, const struct cbx_h
            cbx_str_is(make_request(e).path, server->config.reserved_path);
 }
 
-/* 0, or the status with which a connection in the reserve is refused. */
+/* Returns 0, or the status with which a connection in the reserve is refused. */
 static int check_place(const struct cbx_http_server *server, const struct cbx_http_exchange *e,
                        const char **detail)
 {
@@ -347,8 +348,8 @@ static int check_place(const struct cbx_http_server *server, const struct cbx_ht
     return refusals[place].status;
 }
 
-/* The first call: only the headers are here. A refusal closes the connection, for what follows
- * cannot be trusted to be a request. */
+/* The first call, with only the headers. A refusal closes the connection, because the following
+ * bytes cannot be trusted to be a request. */
 static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_http_exchange *e,
                                      const char *method, const char *version)
 {
@@ -362,7 +363,8 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
     e->method = strdup(method);
     cbx_buf_init(&e->body, server->config.max_body_bytes);
     int status = 505;
-    e->headers.old = strcmp(version, "HTTP/1.0") == 0; /* proxies that were not told otherwise */
+    /* from proxies without another configuration */
+    e->headers.old = strcmp(version, "HTTP/1.0") == 0;
     if (e->headers.old || strcmp(version, "HTTP/1.1") == 0) {
         note_fields(e, method, version);
         status = cbx_http_check(&e->headers, cbx_str_of(method), cbx_str_of(e->target), &names,
@@ -378,9 +380,8 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
     return send_response(e, e->connection, true, &e->response);
 }
 
-/* Keeps a piece of the body, or lets it go when there is no room. What comes after that is read for
- * a while, so that a client that sends all before it reads gets its answer; MHD_NO ends the
- * connection. */
+/* Stores a piece of the body, or drops it if it does not fit. Later bytes are read for a while,
+ * so that a client that sends all before it reads gets its response; MHD_NO ends the connection. */
 static enum MHD_Result take_piece(struct cbx_http_server *server, struct cbx_http_exchange *e,
                                   const char *data, size_t *size)
 {
@@ -394,7 +395,7 @@ static enum MHD_Result take_piece(struct cbx_http_server *server, struct cbx_htt
     return e->surplus / SURPLUS_TIMES <= server->config.max_body_bytes ? MHD_YES : MHD_NO;
 }
 
-/* False when the server is stopping: no thread would resume the connection. */
+/* False if the server is stopping: no thread would resume the connection. */
 static bool queue_exchange(struct cbx_http_server *server, struct cbx_http_exchange *e)
 {
     pthread_mutex_lock(&server->lock);
@@ -451,8 +452,8 @@ static struct cbx_http_connection *find_connection(struct MHD_Connection *connec
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-/* Called with the first line's target before anything else; what it returns is the request's state.
- */
+/* Called with the first line's target before any other call; the returned value is the request's
+ * state. */
 static void *begin_request(void *context, const char *target, struct MHD_Connection *connection)
 {
     struct cbx_http_server *server = context;
@@ -515,7 +516,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
     }
 }
 
-/* Paths are compared as they were sent: %2f is no slash, %00 ends nothing. */
+/* Paths are compared as sent: %2f is no slash, %00 ends no string. */
 static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *text)
 {
     (void)context;
@@ -525,11 +526,11 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* `fd` becomes the daemon's. */
+/* The daemon owns `fd`. */
 static int start_daemon(struct cbx_http_server *server, int fd, struct cbx_err *err)
 {
     gnutls_certificate_retrieve_function2 *give = cbx_tls_give;
-    void *callback; /* POSIX lets a function's address stand in one (dlsym) */
+    void *callback; /* POSIX permits a function's address in it (dlsym) */
     memcpy(&callback, &give, sizeof(callback));
     const struct MHD_OptionItem tls[] = {
         { MHD_OPTION_HTTPS_CERT_CALLBACK, 0, callback },
@@ -593,8 +594,8 @@ uint16_t cbx_http_server_port(const struct cbx_http_server *server)
     return server->port;
 }
 
-/* libmicrohttpd drops what is not yet written when it stops; a client that does not read gets no
- * more than this. */
+/* libmicrohttpd drops unwritten bytes when it stops; a client that does not read gets only this
+ * time. */
 static void await_last_answers(struct cbx_http_server *server)
 {
     int64_t end_ms = cbx_clock_ms() + LAST_ANSWERS_MS;
@@ -604,9 +605,9 @@ static void await_last_answers(struct cbx_http_server *server)
     pthread_mutex_unlock(&server->lock);
 }
 
-/* It also aborts when it is stopped with suspended connections. Once `stopping` is set no request
- * is suspended any more, and the threads end only after they have resumed all that were. A stream
- * that has not ended in time is cut. */
+/* libmicrohttpd also aborts if it is stopped with suspended connections. Once `stopping` is set
+ * no request is suspended any more, and the threads end only after they have resumed all. A
+ * stream that has not ended in time is cut. */
 void cbx_http_server_free(struct cbx_http_server *server)
 {
     if (server == NULL) {

@@ -17,12 +17,12 @@ struct cbx_http_stream {
     pthread_mutex_t lock;
     pthread_cond_t taken;
     struct MHD_Connection *connection; /* NULL before the response is queued */
-    struct cbx_http_streams *streams;  /* the same */
-    struct cbx_link link;              /* in it */
+    struct cbx_http_streams *streams;  /* NULL before the response is queued */
+    struct cbx_link link;              /* its link in that list */
     struct cbx_buf bytes;
     bool suspended, ended;
-    bool gone;  /* the client is gone, or the server cut the stream */
-    int owners; /* references: of the producing thread and of the event loop */
+    bool gone;  /* true after the client disconnected, or the server cut the stream */
+    int owners; /* number of references: of the producing thread and of the event loop */
 };
 
 struct cbx_http_stream *cbx_http_stream_new(void)
@@ -35,7 +35,7 @@ struct cbx_http_stream *cbx_http_stream_new(void)
     return stream;
 }
 
-/* With the lock held, which it releases. */
+/* Call it with the lock held, which it releases. */
 static void drop_reference(struct cbx_http_stream *stream)
 {
     bool last = --stream->owners == 0;
@@ -56,15 +56,14 @@ static void resume(struct cbx_http_stream *stream)
     }
 }
 
-/* With the lock: waits until the client has taken enough, or ends the stream: a client that reads
- * slowly, or not at all, must not hold the thread of a run. */
+/* With the lock: waits until the client has read enough, or ends the stream: a client that reads
+ * slowly, or not at all, must not block the thread of a run. */
 static void await_room(struct cbx_http_stream *stream)
 {
     int64_t began_ms = cbx_clock_ms();
     bool in_time = true;
     while (!stream->gone && stream->bytes.len > BEHIND_MAX && in_time) {
-        /* Until the response is queued, the stream knows no limit, and its client is not to
-         * blame. */
+        /* The stall timeout starts when the response is queued. */
         if (stream->streams == NULL) {
             pthread_cond_wait(&stream->taken, &stream->lock);
             began_ms = cbx_clock_ms();

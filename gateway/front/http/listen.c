@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sockets that a server listens on: made before the process is confined, and kept when the
+ * Listening sockets of a server: created before the process is confined, and kept when the
  * server is replaced. */
 #include "gateway/front/http/http_server.h"
 
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A server that is ending may hold the port for a moment. */
+/* A server that is ending may hold the port briefly. */
 static int bind_with_retries(int fd, const struct sockaddr *address, socklen_t size)
 {
     enum { TRIES = 30, STEP_MS = 100 };
@@ -52,7 +52,7 @@ static int read_address(const char *host, uint16_t port, struct address *out, st
     return 0;
 }
 
-/* A socket for the address, not bound yet; -1 and errno. */
+/* Opens an unbound socket for the address; -1 and errno. */
 static int open_socket(const struct address *address)
 {
     int on = 1;

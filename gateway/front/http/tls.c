@@ -10,9 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+/* The group FFDHE2048 has 112 bits. */
 const char cbx_tls_priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-AES-128-CBC:"
                                   "-AES-256-CBC:-AES-128-CCM:-AES-256-CCM:-GROUP-FFDHE2048:"
-                                  "%SERVER_PRECEDENCE"; /* that group has 112 bits */
+                                  "%SERVER_PRECEDENCE";
 
 enum { CHAIN_MAX = 16 };
 
@@ -26,7 +27,7 @@ struct certificate {
 
 static struct certificate *_Atomic in_use;
 
-/* In front of the PEM texts. Writer and reader are the same program. */
+/* Header of the PEM texts. Writer and reader are the same program. */
 struct head {
     uint64_t chain_bytes, key_bytes;
 };

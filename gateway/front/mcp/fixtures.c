@@ -77,8 +77,8 @@ struct serving {
     const struct cbx_mcp_fixtures *fixtures;
     const struct cbx_mcp_fixture_request *request;
     const struct fixture *row;
-    json_t *variables; /* what stands for "{NAME}" */
-    json_t *answers;   /* of the client, by key */
+    json_t *variables; /* values for "{NAME}" */
+    json_t *answers;   /* the client's answers, by key */
     int round;
 };
 
@@ -108,7 +108,7 @@ static json_t *parse(const char *text)
     return value;
 }
 
-/* Appends a variable: a string as it is, another value as JSON. */
+/* Appends a variable: a string unchanged, another value as JSON. */
 static void add_variable(const json_t *value, struct cbx_buf *out)
 {
     if (json_is_string(value)) {
@@ -118,7 +118,7 @@ static void add_variable(const json_t *value, struct cbx_buf *out)
     }
 }
 
-/* The variable whose name stands in braces at p[0]; NULL when there is none. */
+/* Returns the variable whose name is in braces at p[0]; NULL if there is none. */
 static const json_t *find_variable(const json_t *variables, const char *p, const char **end)
 {
     char name[64];
@@ -148,7 +148,7 @@ static json_t *fill_text(const char *text, const json_t *variables)
     return cbx_json_text(cbx_buf_str(&out));
 }
 
-/* The value with variables in its texts (new reference). The tables are shallow. */
+/* Returns the value with variables in its texts (new reference). The tables are shallow. */
 static json_t *fill(const json_t *value, const json_t *variables)
 {
     const char *key;
@@ -177,7 +177,7 @@ static json_t *fill_row(const char *text, const json_t *variables)
 
 /* --- which fixture ---------------------------------------------------------------------------- */
 
-/* The name, the URI or the reference that a request is about. */
+/* Returns the name, the URI or the reference of a request. */
 static struct cbx_str name_of(const struct cbx_mcp_fixture_request *request)
 {
     const json_t *ref = json_object_get(request->params, "ref");
@@ -269,8 +269,8 @@ bool cbx_mcp_fixtures_send(const struct cbx_mcp_fixture_request *request)
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
-/* The first argument that the item of the list requires and the request has not; NULL when all
- * are there. */
+/* Returns the first argument that the item of the list requires and the request lacks; NULL if
+ * all are present. */
 static const char *find_missing(const json_t *item, const json_t *arguments, bool *is_prompt)
 {
     const json_t *names = json_object_get(json_object_get(item, "inputSchema"), "required");
@@ -293,7 +293,7 @@ static json_t *make_failure(const char *text)
     return json_pack("{s:[{s:s,s:s}],s:b}", "content", "type", "text", "text", text, "isError", 1);
 }
 
-/* Mistakes in the call of a tool are results, those in other requests are errors. */
+/* Mistakes in the call of a tool are results, mistakes in other requests are errors. */
 static int fail_call(const struct serving *s, const char *text, json_t **result,
                      struct cbx_err *err)
 {
@@ -360,7 +360,7 @@ static void send_notices(const struct serving *s)
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-/* What a client answered may be used in texts: all of it under the key, and the members of its
+/* A client's answer may be used in texts: all of it under the key, and the members of its
  * content. */
 static void keep_answer(struct serving *s, const char *key, const json_t *answer)
 {
@@ -401,7 +401,7 @@ static int read_answers(struct serving *s, struct cbx_err *err)
     return failed;
 }
 
-/* The questions of this round that are not answered (new reference); NULL when there are none. */
+/* Returns the unanswered questions of this round (new reference); NULL if there are none. */
 static json_t *make_questions(const struct serving *s)
 {
     CBX_AUTO_JSON questions = json_object();
@@ -439,7 +439,7 @@ static int seal(const struct serving *s, json_t *result, struct cbx_err *err)
     return 0;
 }
 
-/* The next round of questions as a result; none when all are answered. */
+/* Makes the next round of questions as a result; none if all are answered. */
 static int ask_by_result(struct serving *s, json_t **result, struct cbx_err *err)
 {
     int failed = 0;
@@ -482,7 +482,7 @@ static int ask_one(struct serving *s, const struct input *input, struct cbx_err 
     return failed;
 }
 
-/* All rounds, by requests to the client. */
+/* Asks all rounds by requests to the client. */
 static int ask_by_requests(struct serving *s, json_t **result, struct cbx_err *err)
 {
     CBX_AUTO_JSON required = NULL;

@@ -20,20 +20,20 @@ struct session {
     int64_t used_ms; /* the time of its last use */
 };
 
-/* A request of the server that waits for its answer; on the stack of its thread. */
+/* A waiting request of the server; on the stack of its thread. */
 struct question {
     struct question *next;
     const struct session *session;
     json_int_t id;
     json_t *response; /* owned */
-    bool ended;       /* with its session */
+    bool ended;       /* true after its session ended */
 };
 
 struct cbx_mcp_sessions {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct session items[CBX_MCP_SESSIONS_MAX];
-    json_int_t questions; /* so far */
+    json_int_t questions; /* number so far */
     int waiting_count;
     struct question *waiting;
     struct cbx_mcp_call *calls;
@@ -115,8 +115,8 @@ static struct session *find_free(struct cbx_mcp_sessions *s)
     return NULL;
 }
 
-/* Of all that are open: of the principal that has most, the one that was not used for longest.
- * So whoever opens many loses its own. Only a full table has this quadratic search. */
+/* Selects, of the principal with most sessions, the least recently used one. So a principal that
+ * opens many loses its own. Only a full table has this quadratic search. */
 static struct session *choose_to_end(struct cbx_mcp_sessions *s)
 {
     struct session *chosen = NULL;
@@ -312,7 +312,7 @@ static void write_question(const json_t *question, json_int_t id, struct cbx_buf
     cbx_buf_add_char(line, '\n');
 }
 
-/* Waits for at most a tick; false when there is nothing to wait for any more. */
+/* Waits for at most a tick; false if the wait is over. */
 static bool await_tick(struct cbx_mcp_sessions *s, const struct question *q, int64_t deadline)
 {
     int64_t now = cbx_clock_ms(), until = now + TICK_MS < deadline ? now + TICK_MS : deadline;
@@ -326,7 +326,7 @@ static bool await_tick(struct cbx_mcp_sessions *s, const struct question *q, int
     return waits && until < deadline;
 }
 
-/* Takes the question from the list; its response is the caller's. */
+/* Takes the question from the list; the caller owns its response. */
 static void await(struct cbx_mcp_sessions *s, struct question *q, const struct cbx_mcp_asker *asker)
 {
     int64_t deadline = cbx_clock_ms() + asker->wait_ms;
@@ -340,7 +340,7 @@ static void await(struct cbx_mcp_sessions *s, struct question *q, const struct c
     pthread_mutex_unlock(&s->lock);
 }
 
-/* 0 when the question waits. */
+/* Returns 0 if the question waits. */
 static int begin_question(struct cbx_mcp_sessions *s, struct cbx_str id, struct question *q,
                           struct cbx_err *err)
 {

@@ -26,7 +26,7 @@ json_t *cbx_prompts_list(void)
     return list;
 }
 
-/* The text with the argument in the place of its "%s". */
+/* Returns the text with the argument in place of its "%s". */
 static json_t *fill(const char *text, struct cbx_str argument)
 {
     const char *mark = strstr(text, "%s");

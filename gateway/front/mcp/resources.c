@@ -34,7 +34,7 @@ static int set_json(struct cbx_resource *out, json_t *json)
 
 /* --- what the server knows about itself ------------------------------------------------------- */
 
-/* Of a server without a flow (a test), the full ones. */
+/* A server without a flow (a test) has the full images. */
 static bool has_small_images(const struct cbx_mcp *mcp)
 {
     return mcp->service != NULL && mcp->service->flow->small_images;
@@ -50,7 +50,7 @@ static json_t *libraries_of(const struct cbx_mcp *mcp, const char *language)
     return list;
 }
 
-/* {name, version} of what runs it; null without a row. */
+/* Returns {name, version} of the runtime; null without a row. */
 static json_t *runtime_of(const char *language)
 {
     const struct cbx_runtime *runtime = cbx_runtime_of(language);
@@ -99,7 +99,7 @@ static int resource_languages(struct cbx_mcp *mcp, const struct cbx_caller *call
     return set_json(out, json_pack("{s:o}", "languages", list));
 }
 
-/* Languages that run in the same image have one paragraph each: callers look for theirs. */
+/* Languages of the same image have one paragraph each: callers search for their language. */
 static int resource_libraries(struct cbx_mcp *mcp, const struct cbx_caller *caller,
                               struct cbx_resource *out, struct cbx_err *err)
 {
@@ -192,7 +192,7 @@ json_t *cbx_resources_templates(void)
 
 /* --- sessions and executions ------------------------------------------------------------------ */
 
-/* Takes the text up to the next '/', or all of it, off the beginning of *rest. */
+/* Takes the text up to the next '/', or all of it, from the beginning of *rest. */
 static struct cbx_str take_segment(struct cbx_str *rest)
 {
     const char *slash = rest->len > 0 ? memchr(rest->p, '/', rest->len) : NULL;
@@ -202,7 +202,7 @@ static struct cbx_str take_segment(struct cbx_str *rest)
     return segment;
 }
 
-/* The id of a session or an execution: what we made. */
+/* Copies the id of a session or an execution, in the gateway's format. */
 static bool copy_id(struct cbx_str text, char out[40])
 {
     bool good = text.len > 0 && text.len < 40;

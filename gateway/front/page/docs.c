@@ -21,7 +21,7 @@ static void add_text(struct cbx_buf *out, const json_t *text)
 
 /* --- types ------------------------------------------------------------------------------------ */
 
-/* The name of the schema that a reference is to; empty for what is none. */
+/* Returns the name of the schema of a reference; empty for other types. */
 static struct cbx_str referenced(const json_t *schema)
 {
     struct cbx_str text = cbx_json_str(at(schema, "$ref"));
@@ -59,7 +59,7 @@ static void add_words(struct cbx_buf *out, const json_t *words, const char *betw
     }
 }
 
-/* "integer or null, at least 1", "list of Session", a link, or "any". */
+/* Adds "integer or null, at least 1", "list of Session", a link, or "any". */
 static void add_type(struct cbx_buf *out, const json_t *schema)
 {
     const json_t *type = at(schema, "type"), *items = at(schema, "items");
@@ -105,7 +105,7 @@ static void add_member(struct cbx_buf *out, const char *name, const json_t *sche
     cbx_html_add_member(out, schema, "description");
 }
 
-/* The members of an object, those of objects in it one level deeper. */
+/* Adds the members of an object, those of nested objects one level deeper. */
 static void add_members(struct cbx_buf *out, const json_t *schema)
 {
     const char *name, *inner;

@@ -78,8 +78,8 @@ struct excerpt {
     struct cbx_buf *out;
     struct place places[PLACES_MAX];
     size_t place_count;
-    int lines;        /* that were written */
-    json_int_t after; /* the last line that was written */
+    int lines;        /* number of written lines */
+    json_int_t after; /* number of the last written line */
 };
 
 static json_int_t number_of(const json_t *finding, const char *name, json_int_t otherwise)
@@ -125,7 +125,7 @@ static bool is_marked(const struct excerpt *e, json_int_t line, json_int_t colum
     return marked;
 }
 
-/* The column from which a long line is shown: a bit before its first place. */
+/* Returns the first shown column of a long line: shortly before its first place. */
 static json_int_t first_column(const struct excerpt *e, json_int_t line)
 {
     json_int_t first = 0;
@@ -147,7 +147,7 @@ static size_t char_bytes(struct cbx_str text, size_t at)
     return end - at;
 }
 
-/* The characters of one line that are shown, in pieces that are marked or not. */
+/* Adds the shown characters of one line, in marked and unmarked pieces. */
 static void add_text(struct excerpt *e, struct cbx_str text, json_int_t line)
 {
     json_int_t column = 1, first = first_column(e, line), last = first + CBX_EXCERPT_COLUMNS;

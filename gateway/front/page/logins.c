@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Logins. The table has the SHA-256 of a cookie's value, as the file of tokens has that of a
- * token. */
+ * Logins. The table has the SHA-256 of a cookie's value, like the file of tokens for a token. */
 #include "gateway/front/page/logins.h"
 
 #include "policies/base/hex.h"

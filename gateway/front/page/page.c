@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The page: who may see it. */
+ * The page: its authorisation. */
 #include "gateway/front/page/page.h"
 
 #include "gateway/front/access.h"
@@ -8,22 +8,22 @@
 #include "policies/base/clock.h"
 #include "policies/base/log.h"
 
-/* Nothing but our own style and script, which are files, so that nothing inline is ever run; the
- * form goes to us; nobody frames it. */
+/* Permits only the gateway's own style and script, which are files, so that no inline code is
+ * ever run; forms go only to the gateway; no page may frame it. */
 static const char security[] =
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 static const char html[] = "text/html; charset=utf-8";
 
-/* With HTTPS the name itself makes browsers refuse one that another host or an insecure page
- * set. */
+/* With HTTPS the name itself makes browsers refuse a cookie that another host or an insecure
+ * page set. */
 static const char *cookie_name(const struct cbx_page *page)
 {
     return page->is_https ? "__Host-codebox" : "codebox";
 }
 
-/* Takes the buffer's bytes; nothing of a document that has no room. */
+/* Takes the buffer's bytes; no part of a document that does not fit. */
 static void answer(int status, const char *type, struct cbx_buf *body,
                    struct cbx_http_response *out)
 {
@@ -58,8 +58,8 @@ static void ask_for_token(int status, const char *text, struct cbx_http_response
 
 /* --- who ------------------------------------------------------------------------------------ */
 
-/* The caller by a header Authorization, or by the cookie (*by_cookie). False: the answer is
- * made. */
+/* Finds the caller by a header Authorization, or by the cookie (*by_cookie). False: the response
+ * is made. */
 static bool find_caller(const struct cbx_page *page, const struct cbx_http_request *request,
                         struct cbx_caller *caller, bool *by_cookie, struct cbx_http_response *out)
 {
@@ -114,9 +114,9 @@ static void show(const struct cbx_page *page, const struct cbx_http_request *req
 
 /* --- the login ------------------------------------------------------------------------------ */
 
-/* The value of `token` in a form. Tokens need no %-encoding; spaces and line ends that were
- * copied with one come as '+' and "%0D%0A" at its ends, and are not the token's. Empty for any
- * other form. */
+/* Reads the value of `token` in a form. Tokens need no %-encoding; copied spaces and line ends
+ * appear as '+' and "%0D%0A" at its ends, and are not part of the token. Empty for any other
+ * form. */
 static struct cbx_str read_form(struct cbx_str body)
 {
     struct cbx_str field = CBX_STR("token="), token;
@@ -189,7 +189,7 @@ static void log_in(const struct cbx_page *page, const struct cbx_http_request *r
     explicit_bzero(header.p, header.len);
 }
 
-/* The browser forgets its cookie, and the gateway the login. */
+/* The browser drops its cookie, and the gateway the login. */
 static void log_out(const struct cbx_page *page, const struct cbx_http_request *request,
                     struct cbx_http_response *out)
 {

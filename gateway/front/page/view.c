@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The HTML of the page. Every text goes through cbx_html_add; constants and numbers alone are
- * written as they are. */
+ * The HTML of the page. Every text goes through cbx_html_add; only constants and numbers are
+ * written directly. */
 #include "gateway/front/page/view.h"
 
 #include "gateway/front/dialect.h"
@@ -153,7 +153,7 @@ static void add_health(struct cbx_buf *out, const struct cbx_view *view)
     cbx_buf_add_cstr(out, "</ul></section>");
 }
 
-/* "12:03:44", with the whole in a title. */
+/* Adds "12:03:44", with the complete time in a title. */
 static void add_time(struct cbx_buf *out, const json_t *decision)
 {
     struct cbx_str time = cbx_json_str(at(decision, "created_at"));
@@ -166,7 +166,7 @@ static void add_time(struct cbx_buf *out, const json_t *decision)
     cbx_buf_add_cstr(out, "</time>");
 }
 
-/* A text of the decision, dim, unless it is empty. */
+/* Adds a text of the decision, dim, unless it is empty. */
 static void add_dim(struct cbx_buf *out, const char *before, const json_t *object, const char *name)
 {
     if (json_string_length(at(object, name)) > 0) {
@@ -176,7 +176,7 @@ static void add_dim(struct cbx_buf *out, const char *before, const json_t *objec
     }
 }
 
-/* Admitted, and its end is not known yet. */
+/* True if admitted, and its end is not known yet. */
 static bool is_running(const json_t *d)
 {
     return cbx_str_is(cbx_json_str(at(d, "action")), "run") && at(d, "run") == NULL &&
@@ -246,7 +246,7 @@ static void add_now(struct cbx_buf *out, const struct cbx_view *view)
     cbx_buf_add_cstr(out, "</ul></section>");
 }
 
-/* What one run was refused. */
+/* Adds the refusals of one run. */
 static void add_refusals(struct cbx_buf *out, const json_t *d, size_t *shown, size_t max)
 {
     size_t i;
@@ -321,7 +321,7 @@ static void add_findings(struct cbx_buf *out, const json_t *d)
     cbx_buf_add_cstr(out, "</ul>");
 }
 
-/* How the run ended, and what became of a question. */
+/* Adds the end of the run, and the outcome of a question. */
 static void add_end(struct cbx_buf *out, const json_t *d)
 {
     const json_t *run = at(d, "run"), *approval = at(d, "approval");
@@ -341,7 +341,7 @@ static void add_end(struct cbx_buf *out, const json_t *d)
     }
 }
 
-/* What the first finding says, or the beginning of the code. */
+/* Adds the text of the first finding, or the beginning of the code. */
 static void add_what(struct cbx_buf *out, const json_t *d)
 {
     enum { CODE_BYTES = 80 };

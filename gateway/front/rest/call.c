@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What every handler does with its call: reads the body and the query, answers, refuses, and makes
- * requests to the flow. Errors are problem documents. */
+ * Functions of every handler for its call: reading the body and the query, responses, refusals,
+ * and requests to the flow. Errors are problem documents. */
 #include "gateway/front/rest/query.h"
 #include "gateway/front/rest/rest.h"
 
@@ -79,7 +79,7 @@ void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *o
     } codes[] = {
         { 408, CBX_ETIMEDOUT }, { 413, CBX_ETOOBIG }, { 429, CBX_EBUSY }, { 503, CBX_EBUSY }
     };
-    char type[64] = "about:blank"; /* the status says all */
+    char type[64] = "about:blank"; /* the status is sufficient */
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
         if (codes[i].status == status) {
             name_type(codes[i].code, type);
@@ -90,7 +90,7 @@ void cbx_rest_refuse(int status, const char *detail, struct cbx_http_response *o
     out->type = "application/problem+json";
 }
 
-/* Clients of CodeBox-AI read `message` beside `status: "error"`, or `detail`; a reader of RFC 9457
+/* Clients of CodeBox-AI read `message` with `status: "error"`, or `detail`; a reader of RFC 9457
  * ignores a status that is no number. */
 static void set_problem(struct cbx_rest_call *call, json_t *json, const char *message)
 {
@@ -167,8 +167,8 @@ void cbx_rest_gone(struct cbx_rest_call *call, const char *text)
     set_problem(call, problem(410, "urn:codebox:problem:gone", text), text);
 }
 
-/* One sentence per finding: what, where, why, what instead. Packages that are to be installed
- * stand in no source; the text names the package that pulled one in. */
+/* Adds one sentence per finding: the object, the place, the reason, the alternative. Packages to
+ * install are in no source; the text names the package that required one. */
 static void add_finding(struct cbx_buf *out, const json_t *finding, bool packages)
 {
     struct cbx_str hint = cbx_json_str(json_object_get(finding, "hint")),
@@ -194,7 +194,7 @@ static void add_finding(struct cbx_buf *out, const json_t *finding, bool package
     }
 }
 
-/* How a decision that waits is approved, as a model reads it. */
+/* Adds how to approve a waiting decision, for a model. */
 static void add_approval(struct cbx_buf *out, const char *id)
 {
     cbx_buf_printf(out,

@@ -110,7 +110,7 @@ void cbx_rest_get_health(struct cbx_rest_call *call)
     json_object_set_new(health, "status", json_string(ok ? "ok" : "failing"));
     json_object_set_new(health, "version", json_string(CBX_VERSION));
     if (!cbx_caller_may(call->request->caller, CBX_RIGHT_AUDIT_READ)) {
-        /* A probe needs no more, and paths and versions are not for everybody. */
+        /* A probe needs no more, and paths and versions are not public. */
         cbx_rest_answer(call, ok ? 200 : 503,
                         json_pack("{s:O}", "status", json_object_get(health, "status")));
         return;

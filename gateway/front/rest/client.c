@@ -42,7 +42,7 @@ static void send_event(struct cbx_http_stream *stream, const char *name, const j
     cbx_http_stream_add(stream, cbx_buf_str(&text));
 }
 
-/* The event as the collected items are written; streams as they come. */
+/* Writes the event in the form of collected items; streams as they arrive. */
 static void stream_event(void *context, const struct cbx_event *event)
 {
     static const char *const streams[] = {
@@ -103,7 +103,7 @@ static void begin_response(struct cbx_rest_opening *o)
     const struct cbx_http_response response = { .status = 200,
                                                 .stream = o->stream,
                                                 .type = "text/event-stream" };
-    /* The request may end with its answer; what is logged of it later has a copy. */
+    /* The request may end with its response; later log lines use a copy. */
     snprintf(o->request_id, sizeof(o->request_id), "%s", o->call->request->id);
     o->request = (struct cbx_http_request){ .method = CBX_STR("POST"),
                                             .path = CBX_STR("/v1/executions"),
@@ -164,7 +164,7 @@ void cbx_rest_opening_answer(struct cbx_rest_opening *o)
 
 void cbx_rest_opening_fail(struct cbx_rest_opening *o)
 {
-    if (!o->begun) { /* the server never got the stream */
+    if (!o->begun) { /* the server never received the stream */
         cbx_http_stream_end(o->stream);
         cbx_http_stream_discard(o->stream);
         return;

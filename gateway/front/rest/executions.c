@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Executions: the code is judged first; a denial is recorded and answered, an allowed execution
+ * Executions: the code is judged first; a denial is recorded and returned, an allowed execution
  * becomes a job. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
@@ -63,8 +63,8 @@ static const struct cbx_json_field fields[] = {
 };
 CBX_REST_INPUT(create_execution, fields);
 
-/* Refuses what CodeBox-AI accepts silently and no caller may do here. False when the answer is
- * made. */
+/* Refuses options that CodeBox-AI accepts silently and no caller may use here. False if the
+ * response is made. */
 static bool check_legacy(struct cbx_rest_call *call, const struct body *body)
 {
     struct cbx_err err = { 0 };
@@ -120,7 +120,7 @@ void cbx_rest_execute(struct cbx_rest_call *call)
         json_pack("{s:s,s:s,s:s}", "request_id", id, "status", "created", "created_at", now));
 }
 
-/* False when the answer is made. */
+/* False if the response is made. */
 static bool read_input(struct cbx_rest_call *call, const struct body *body, struct cbx_job *job)
 {
     struct cbx_err err = { 0 };
@@ -138,7 +138,7 @@ static bool read_input(struct cbx_rest_call *call, const struct body *body, stru
     return err.code == 0;
 }
 
-/* Of a one-shot; a session has what it was opened with. False when the answer is made. */
+/* For a one-shot; a session has the packages of its opening. False if the response is made. */
 static bool have_dependencies(struct cbx_rest_call *call, const struct body *body,
                               struct cbx_job *job)
 {
@@ -178,7 +178,8 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
     if (!read_input(call, body, job)) {
         return false;
     }
-    struct cbx_limits requested = job->asked.limits; /* joining a session sets those of the job */
+    /* joining a session sets those of the job */
+    struct cbx_limits requested = job->asked.limits;
     cbx_buf_add(&job->source, body->code);
     const struct cbx_asked *asked = &job->asked;
     if (body->session.len > 0 && (asked->environment != NULL || asked->mounts != NULL)) {
@@ -283,7 +284,7 @@ void cbx_rest_create_execution(struct cbx_rest_call *call)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* NULL when the answer is made. New reference otherwise. */
+/* Returns NULL if the response is made; a new reference otherwise. */
 static json_t *find_execution(struct cbx_rest_call *call, const char *missing)
 {
     json_t *execution = NULL;
@@ -301,7 +302,8 @@ static json_t *find_execution(struct cbx_rest_call *call, const char *missing)
     return execution;
 }
 
-/* The same for a caller who asks for the results: those that the store dropped are gone. */
+/* The same for a caller that requests the results: status 410 for results that the store
+ * dropped. */
 static json_t *find_results(struct cbx_rest_call *call, const char *missing)
 {
     CBX_AUTO_JSON e = find_execution(call, missing);
@@ -365,8 +367,8 @@ void cbx_rest_get_execution(struct cbx_rest_call *call)
     }
 }
 
-/* The decision under which an execution runs now, which names its run in calls to the executor.
- * False when the answer is made. */
+/* Finds the current decision of an execution, which names its run in calls to the executor.
+ * False if the response is made. */
 static bool find_run(struct cbx_rest_call *call, char decision[CBX_ID_CHARS + 1])
 {
     CBX_AUTO_JSON e = find_execution(call, "there is no such execution");
@@ -421,8 +423,8 @@ static const struct cbx_json_field feeding_fields[] = {
 };
 CBX_REST_INPUT(feeding, feeding_fields);
 
-/* Bytes for a program that streams its standard input; a request without a body may say that it
- * ends. */
+/* True for bytes for a program that streams its standard input; a request without a body may end
+ * the input. */
 static bool brings_bytes(const struct cbx_http_request *request)
 {
     return cbx_str_starts(request->content_type, CBX_STR("application/octet-stream")) ||

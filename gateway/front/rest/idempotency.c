@@ -12,7 +12,7 @@
 
 enum { KEY_MAX = 255, KEPT_S = 86400, STALE_S = 120 };
 
-/* As cbx_service_now writes it, so many seconds ago. */
+/* Writes the time `seconds` ago in the format of cbx_service_now. */
 static void time_before(int64_t seconds, char out[32])
 {
     time_t then = time(NULL) - (time_t)seconds;
@@ -21,7 +21,7 @@ static void time_before(int64_t seconds, char out[32])
     strftime(out, 32, "%Y-%m-%dT%H:%M:%S.000000", &utc);
 }
 
-/* False when the answer is made. */
+/* False if the response is made. */
 static bool copy_key(struct cbx_rest_call *call, char out[KEY_MAX + 1])
 {
     struct cbx_str key = call->request->idempotency_key;
@@ -56,7 +56,7 @@ static void hash_request(const struct cbx_rest_call *call, char hex[CBX_SHA256_H
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* As the request that opened it was answered; NULL when it is closed. */
+/* Returns the response to the request that opened it; NULL if it is closed. */
 static json_t *find_session(struct cbx_rest_call *call, const char *id)
 {
     const char *principal = cbx_rest_principal(call);
@@ -89,8 +89,8 @@ static json_t *find(struct cbx_rest_call *call, enum cbx_once kind, const char *
     return cbx_execution_json(found);
 }
 
-/* The key is taken. True when it stands for nothing any more: its request came to an end without
- * a result. */
+/* The key is taken. True if its object does not exist any more: its request ended without a
+ * result. */
 static bool repeat(struct cbx_rest_call *call, enum cbx_once kind, const char *request,
                    const struct cbx_stored_key *stored)
 {

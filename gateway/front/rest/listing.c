@@ -13,8 +13,8 @@ struct query {
 static const struct cbx_json_field query_fields[] = { CBX_LISTING_FIELDS(query, page) };
 CBX_REST_INPUT(page, query_fields);
 
-/* The text of a cursor names its listing, since a position of another one would be a wrong
- * place. In hexadecimal, as clients are not to read or make it. */
+/* The text of a cursor names its listing, since a position of another listing would be wrong. In
+ * hexadecimal, because clients should not read or make it. */
 enum { TEXT_BYTES = 128 };
 
 static bool read_cursor(struct cbx_str cursor, const char *listing, struct cbx_store_position *out)

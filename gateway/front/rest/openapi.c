@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * GET /openapi.json: the routes as OpenAPI 3.1 (JSON Schema 2020-12), made of the tables that
- * the API itself works by; and GET /docs, the same as a page. */
+ * GET /openapi.json: the routes as OpenAPI 3.1 (JSON Schema 2020-12), generated from the API's
+ * own tables; and GET /docs, the same as a page. */
 #include "gateway/front/page/docs.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/identity/caller.h"
@@ -21,10 +21,10 @@ enum kind { STRING, INTEGER, NUMBER, BOOLEAN, OBJECT, ANY, STRINGS, REFERENCES, 
 
 struct type {
     enum kind kind;
-    const char *schema; /* of REFERENCES and REFERENCE */
+    const char *schema; /* schema of REFERENCES and REFERENCE */
 };
 
-/* A schema, or one of its members: then `member` is its name. */
+/* A schema, or one of its members: `member` is then its name. */
 static const struct row {
     const char *schema, *member;
     struct type type;
@@ -91,7 +91,7 @@ static const char *name_of(enum kind kind)
 
 static json_t *make_member(const struct row *row)
 {
-    if (row->type.kind == REFERENCE) { /* OpenAPI 3.1: a description may stand beside it */
+    if (row->type.kind == REFERENCE) { /* OpenAPI 3.1: a description may accompany it */
         json_t *one = reference(row->type.schema);
         json_object_set_new(one, "description", json_string(row->sentence));
         return one;
@@ -158,7 +158,8 @@ static json_t *make_limits(void)
 
 static json_t *make_input(const struct cbx_rest_input *input);
 
-/* Bounds as JSON Schema names them for this type. Bytes of a text are at least its characters. */
+/* Adds bounds by their names in JSON Schema for this type. A text has at most as many characters
+ * as bytes. */
 static void add_bounds(json_t *schema, const struct cbx_json_field *field)
 {
     static const struct {
@@ -387,8 +388,8 @@ static json_t *make_paths(void)
     return paths;
 }
 
-/* What the policies of this gateway let a request have: the largest of them, as callers may use
- * any. */
+/* Adds the limits that the policies of this gateway permit: the largest ones, as callers may use
+ * any policy. */
 static void add_policy_limits(json_t *paths, const struct cbx_policies *policies)
 {
     int64_t source = 0, file = 0;
@@ -421,8 +422,8 @@ static void add_policy_limits(json_t *paths, const struct cbx_policies *policies
     }
 }
 
-/* The document (new reference). A gateway without identities takes requests without a token: the
- * second alternative of `security`. */
+/* Makes the document (new reference). A gateway without identities accepts requests without a
+ * token: the second alternative of `security`. */
 static json_t *make_document(const struct cbx_policies *policies)
 {
     json_t *paths = make_paths();

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* RFC 3986, section 3.4, without '+', which forms read as a blank and others as itself. */
+/* RFC 3986, section 3.4, without '+', which forms decode as a blank and other readers as '+'. */
 static bool is_query_byte(char c)
 {
     static const char others[] = "-._~!$'()*,;:@/?=";
@@ -42,8 +42,8 @@ static int decode(struct cbx_str text, struct cbx_buf *out, struct cbx_err *err)
     return 0;
 }
 
-/* The value by the type of its field: decimal digits are an integer, true and false a boolean.
- * Any other text stays a string, which the field then refuses. */
+/* Converts the value by the type of its field: decimal digits are an integer, true and false a
+ * boolean. Any other text stays a string, which the field then refuses. */
 static json_t *make_value(struct cbx_str text, const struct cbx_json_field *field)
 {
     enum { DIGITS_MAX = 18 }; /* fits into int64_t */

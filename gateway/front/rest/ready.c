@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * GET /readyz: whether a request that comes now would be served, with what is missing. */
+ * GET /readyz: whether a request that arrives now would be served, and the failing parts. */
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/live.h"
 #include "gateway/identity/caller.h"
 
 /* A judgement by a worker shows that zygote and workers work. It belongs to no principal, and
- * its result is dropped: the first policy may be one that callers need a right for. */
+ * its result is dropped: the first policy may require a right of callers. */
 static int judge_nothing(struct cbx_service *service, struct cbx_err *err)
 {
     const struct cbx_request request =
@@ -26,7 +26,7 @@ static int judge_nothing(struct cbx_service *service, struct cbx_err *err)
     return 0;
 }
 
-/* Analyzers are asked once a second at most: clients cannot make probes a load. */
+/* Workers are queried once a second at most: clients cannot cause load by probes. */
 static void check_analyzer(struct cbx_service *service, json_t *missing)
 {
     enum { AGE_MS = 1000 };
@@ -45,8 +45,8 @@ static void check_analyzer(struct cbx_service *service, json_t *missing)
     pthread_mutex_unlock(&lock);
 }
 
-/* This and what follows does not make the gateway unready: requests without packages are served,
- * and those whose layer exists. */
+/* This check and the following ones do not make the gateway unready: requests without packages
+ * are served, and those whose layer exists. */
 static void check_installs(const json_t *installs, json_t *degraded)
 {
     enum { HELD_S = 60 };
@@ -61,7 +61,7 @@ static void check_installs(const json_t *installs, json_t *degraded)
     }
 }
 
-/* Records are written all the same. The reason has a path: it stands in the gateway's log. */
+/* Records are written anyway. The reason has a path, so only the gateway's log has it. */
 static void check_heads(const json_t *heads, json_t *degraded)
 {
     if (json_is_false(json_object_get(heads, "ok"))) {
@@ -96,7 +96,7 @@ static void check_executor(struct cbx_service *service, json_t *missing, json_t 
     check_heads(json_object_get(health, "heads"), degraded);
 }
 
-/* Reasons have paths and addresses: they are for who may read the audit log. */
+/* Reasons have paths and addresses: only readers of the audit log may see them. */
 static void drop_reasons(json_t *missing)
 {
     const char *name;

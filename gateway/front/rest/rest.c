@@ -24,8 +24,8 @@ enum { ROUTES = sizeof(routes) / sizeof(routes[0]) };
 
 /* --- routing ---------------------------------------------------------------------------------- */
 
-/* Takes {id} and {path} of the pattern out of the path. An id is what we made, or the name of a
- * policy: letters, digits, '-', '.' and '_'. */
+/* Takes {id} and {path} of the pattern from the path. An id is one of the gateway's, or the name
+ * of a policy: letters, digits, '-', '.' and '_'. */
 static bool match_path(const char *pattern, struct cbx_str path, char id[64], struct cbx_str *rest)
 {
     size_t at = 0, len = 0;
@@ -53,7 +53,7 @@ static bool match_path(const char *pattern, struct cbx_str path, char id[64], st
             continue;
         }
         if (at == path.len) {
-            /* A folder may be named without its slash at the end. */
+            /* A folder may be named without its final slash. */
             return strcmp(pattern, "/{path}") == 0;
         }
         if (path.p[at++] != *pattern++) {
@@ -93,7 +93,7 @@ static void refuse_method(struct cbx_rest_call *call, struct cbx_str path)
     cbx_rest_fail(call, 405, &err);
 }
 
-/* Nothing is read of a request whose caller may not make it. */
+/* No part of a request is read before its caller is authorised. */
 static void serve(struct cbx_rest_call *call, const struct route *route)
 {
     const struct cbx_caller *caller = call->request->caller;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The last decisions (service/decisions.h), and the answers to those that wait for approval. */
+ * The last decisions (service/decisions.h), and answers to waiting approval questions. */
 #include "gateway/front/service/decisions.h"
 
 #include "gateway/front/access.h"
@@ -20,14 +20,14 @@ static const struct cbx_json_field query_fields[] = {
 };
 CBX_REST_INPUT(decisions, query_fields);
 
-/* Whose decisions the caller sees; NULL = everybody's. */
+/* Returns the principal whose decisions the caller sees; NULL = all. */
 static const char *reader_of(const struct cbx_rest_call *call)
 {
     return cbx_caller_may(call->request->caller, CBX_RIGHT_AUDIT_READ) ? NULL
                                                                        : cbx_rest_principal(call);
 }
 
-/* Answers with the decision of the call, or that there is none. */
+/* Responds with the decision of the call, or that there is none. */
 static void answer_decision(struct cbx_rest_call *call)
 {
     json_t *json =
@@ -86,8 +86,8 @@ static int check_four_eyes(const struct cbx_policy *policy, const json_t *decisi
     return 0;
 }
 
-/* Whoever accepts what is to run under a policy needs the right to run under it. False when the
- * answer is made. */
+/* A principal that accepts a run under a policy needs the right to run under it. False if the
+ * response is made. */
 static bool may_accept(struct cbx_rest_call *call)
 {
     CBX_AUTO_JSON decision =
@@ -111,7 +111,7 @@ static bool may_accept(struct cbx_rest_call *call)
     return !failed;
 }
 
-/* What the executor will ask for when the approval is used. */
+/* Requests the voucher that the executor checks when the approval is used. */
 static int vouch(struct cbx_rest_call *call, char out[CBX_VOUCHER_CHARS + 1], struct cbx_err *err)
 {
     char digest[CBX_SHA256_HEX + 1];

@@ -8,8 +8,8 @@
 #include "gateway/front/service/service_files.h"
 #include "gateway/front/uri.h"
 
-/* Initialises *out with the path in the workspace, from the rest of the URL's path; false when the
- * answer is made. */
+/* Initialises *out with the path in the workspace, from the rest of the URL's path; false if the
+ * response is made. */
 static bool read_path(struct cbx_rest_call *call, struct cbx_buf *out)
 {
     struct cbx_err err = { 0 };
@@ -21,7 +21,7 @@ static bool read_path(struct cbx_rest_call *call, struct cbx_buf *out)
     return !failed;
 }
 
-/* True when the call succeeded; else the answer is made. */
+/* True if the call succeeded; else the response is made. */
 static bool succeeded(struct cbx_rest_call *call, int failed, const struct cbx_err *err)
 {
     if (failed) {

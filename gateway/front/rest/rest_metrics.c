@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * GET /metrics: the text format of Prometheus, version 0.0.4. What the executor counted comes with
- * its answer about its health; front and executor write no family that the other writes. */
+ * GET /metrics: the text format of Prometheus, version 0.0.4. The executor's counts are part of
+ * its reply about its health; front and executor write disjoint families. */
 #include "gateway/front/http/tls.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/live.h"
@@ -22,7 +22,7 @@ static void add_flag(struct cbx_buf *to, const char *name, const char *help, boo
     cbx_metrics_add_sample(to, name, NULL, CBX_STR(""), value);
 }
 
-/* One sample for each member of the object that is a number. */
+/* Adds one sample for each numeric member of the object. */
 static void add_samples(struct cbx_buf *to, const char *name, const char *label,
                         const json_t *values)
 {
@@ -93,7 +93,7 @@ static void add_executions(struct cbx_buf *to, struct cbx_service *service)
     cbx_metrics_add_sample(to, name, "state", CBX_STR("running"), number_of(live, "running"));
 }
 
-/* What a gateway without the option does not have. */
+/* Adds values that a gateway without the option lacks. */
 static void add_optional(struct cbx_buf *to, const json_t *health)
 {
     const json_t *forwarding = json_object_get(health, "forwarding");

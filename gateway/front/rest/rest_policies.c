@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The policies that a caller may use: what they say to a program's author, never their files. */
+ * The policies that a caller may use: their descriptions for a program's author, never their
+ * files. */
 #include "gateway/front/mcp/resources.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/identity/caller.h"
@@ -28,7 +29,7 @@ static json_t *describe(const struct cbx_policy *policy, bool is_default)
                      "languages", languages_of(policy), "limits", limits);
 }
 
-/* The caller's first; NULL when it has none. */
+/* Returns the caller's first policy; NULL if it has none. */
 static const struct cbx_policy *find_default(const struct cbx_rest_call *call)
 {
     const struct cbx_policy *policy = NULL;

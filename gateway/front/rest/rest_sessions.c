@@ -73,7 +73,7 @@ static const struct cbx_json_field option_fields[] = {
 };
 CBX_REST_INPUT(options, option_fields);
 
-/* "512m", "2G", "1073741824": bytes, or 0 when it is no size. */
+/* Reads "512m", "2G", "1073741824" as bytes; 0 if it is no size. */
 static int64_t parse_memory(struct cbx_str text)
 {
     char copy[40];
@@ -194,7 +194,7 @@ int cbx_rest_read_limits(const json_t *json, struct cbx_limits *out, struct cbx_
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 
-/* False when the answer is made. `answer` gets the warnings of the opening. */
+/* False if the response is made. `answer` receives the warnings of the opening. */
 static bool open_session(struct cbx_rest_call *call, struct cbx_opening *opening, json_t *answer)
 {
     struct cbx_err err = { 0 };
@@ -232,8 +232,8 @@ static bool is_gone(void *context)
     return cbx_http_is_gone(call->request->exchange);
 }
 
-/* Installs what the session needs, then opens it; *installed (new reference) is what was
- * installed, and `answer` gets the warnings. False when the answer is made. */
+/* Installs the packages of the session, then opens it; *installed (new reference) is the list of
+ * installed packages, and `answer` receives the warnings. False if the response is made. */
 static bool open_with(struct cbx_rest_call *call, const json_t *dependencies,
                       struct cbx_opening *opening, json_t **installed, json_t *answer)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * POST /v1/stop: ends what callers have begun, as `codebox stop` does. */
+ * POST /v1/stop: ends the executions of callers, as `codebox stop` does. */
 #include "gateway/front/executor_client.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/identity/tokens.h"

@@ -48,14 +48,14 @@ int cbx_job_join(struct cbx_job *job, struct cbx_str session, struct cbx_err *er
     return failed;
 }
 
-/* Records what is not allowed. */
+/* Records a denial. */
 static int judge(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err *err)
 {
     struct cbx_flow *flow = job->service->flow;
     struct cbx_request request = cbx_job_request(job);
     cbx_judgement_done(&job->judgement);
     int failed = cbx_review_judge(flow, &request, &job->judgement, err);
-    if (failed == CBX_ESEAL && job->past.len > 0) { /* sealed by workers of another key */
+    if (failed == CBX_ESEAL && job->past.len > 0) { /* sealed by workers with another key */
         cbx_service_drop_past(job->service, job->session);
         failed = cbx_job_copy_past(job, err);
         request = cbx_job_request(job);
@@ -72,9 +72,9 @@ static int judge(struct cbx_job *job, struct cbx_outcome *denial, struct cbx_err
     return failed;
 }
 
-/* What was asked for is proved now: the program may begin when its caller is gone, its
- * credential has expired, and this process is another one. Once, for the first judgement: the
- * later ones are of the same source. */
+/* Proves the request now: the program may begin after its caller has disconnected, its
+ * credential has expired, and the process was replaced. Once, for the first judgement: later
+ * ones are of the same source. */
 static int vouch(struct cbx_job *job, struct cbx_err *err)
 {
     if (job->voucher[0] != '\0') {
@@ -89,9 +89,9 @@ static int vouch(struct cbx_job *job, struct cbx_err *err)
 
 /* --- cells that install ----------------------------------------------------------------------- */
 
-/* `%pip install NAME` in a one-shot, or in the first cell of a session, has effect before the
- * program starts. Sets *changed when the job has to be judged again, with the packages. In a
- * sandbox that was used the kernel explains. */
+/* `%pip install NAME` in a one-shot, or in the first cell of a session, takes effect before the
+ * program starts. Sets *changed if the job must be judged again, with the packages. In a used
+ * sandbox the kernel explains this. */
 static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denial,
                    struct cbx_err *err)
 {
@@ -125,7 +125,7 @@ static int install(struct cbx_job *job, bool *changed, struct cbx_outcome *denia
     return failed;
 }
 
-/* The cells behind the first one run in the sandbox with its packages. */
+/* The cells after the first one run in the sandbox with its packages. */
 static int keep_packages(struct cbx_job *job, struct cbx_err *err)
 {
     CBX_AUTO_JSON options = NULL;
@@ -138,8 +138,8 @@ static int keep_packages(struct cbx_job *job, struct cbx_err *err)
     return failed;
 }
 
-/* Another entry was accepted meanwhile, so this cell is not the first one: it runs with what the
- * session has. */
+/* Another entry was accepted meanwhile, so this cell is not the first one: it runs with the
+ * session's packages. */
 static int renew_past(struct cbx_job *job, bool *installed, struct cbx_err *err)
 {
     CBX_AUTO_JSON options = NULL;
@@ -156,7 +156,7 @@ static int renew_past(struct cbx_job *job, bool *installed, struct cbx_err *err)
     return cbx_job_copy_past(job, err);
 }
 
-/* Judges; a first cell that installs once more, with what was installed. */
+/* Judges; a first cell that installs packages is judged again with them. */
 static int judge_all(struct cbx_job *job, bool is_first, struct cbx_outcome *denial,
                      bool *installed, struct cbx_err *err)
 {
@@ -181,8 +181,8 @@ static bool is_approved(const struct cbx_job *job)
            cbx_judgement_is_approved(&job->judgement, &job->approval);
 }
 
-/* Accepts the job, unless its session has changed (*accepted). An approval is spent by the run
- * that it is for, and by no other. */
+/* Accepts the job, unless its session has changed (*accepted). Only the run of an approval uses
+ * it up. */
 static int enqueue(struct cbx_job *job, bool *accepted, struct cbx_err *err)
 {
     struct cbx_decisions *decisions = job->service->decisions;
@@ -201,7 +201,7 @@ static int enqueue(struct cbx_job *job, bool *accepted, struct cbx_err *err)
     return 0;
 }
 
-/* A reset is carried out by its caller's request alone. */
+/* Only its caller's request carries out a reset. */
 static struct cbx_str use_voucher(const struct cbx_job *job)
 {
     return job->kind == CBX_ENTRY_RESET ? job->claims.proof : cbx_str_of(job->voucher);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The approvals that were used, until they expire. */
+ * The used approvals, until they expire. */
 #include "gateway/front/service/approvals.h"
 
 #include "policies/base/clock.h"
 
-/* With the lock. */
+/* Call it with the lock. */
 static int use(struct cbx_used_approval *items, struct cbx_str asked, int64_t expires_ms,
                struct cbx_err *err)
 {

@@ -15,13 +15,13 @@
 enum state { NEVER_ASKED = 0, WAITING, APPROVED, DENIED, USED, STATES };
 
 struct entry {
-    uint64_t number; /* of all that were added, from 1 */
+    uint64_t number; /* number in the order of all added ones, from 1 */
     uint64_t audit_seq;
     char id[CBX_ID_CHARS + 1], created_at[32], digest[CBX_SHA256_HEX + 1];
     char principal[CBX_NAME_MAX + 1], session[CBX_NAME_MAX + 1], policy[CBX_NAME_MAX + 1];
     char origin[CBX_NAME_MAX + 1], approver[CBX_NAME_MAX + 1], language[16];
-    char credential[CBX_CREDENTIAL_MAX + 1]; /* of the approver */
-    char voucher[CBX_VOUCHER_CHARS + 1];     /* of its approval */
+    char credential[CBX_CREDENTIAL_MAX + 1]; /* credential of the approver */
+    char voucher[CBX_VOUCHER_CHARS + 1];     /* voucher of its approval */
     enum cbx_action action;
     enum cbx_verdict verdict;
     enum state state;
@@ -31,14 +31,14 @@ struct entry {
     bool relaxed; /* judged in mode log-only */
     size_t source_len, finding_count;
     char *source, *findings, *run; /* the latter two JSON; run: NULL until it ended */
-    size_t bytes;                  /* of these three */
+    size_t bytes;                  /* size of these three */
 };
 
 struct cbx_decisions {
     pthread_mutex_t lock;
     struct entry *items[CBX_DECISIONS_MAX]; /* the oldest first */
     size_t count, bytes;
-    uint64_t next;           /* number of the one to come */
+    uint64_t next;           /* number of the next one */
     json_t *counts, *shares; /* entries and bytes by principal */
 };
 
@@ -83,7 +83,7 @@ static void drop(struct cbx_decisions *d, size_t at)
     free(e);
 }
 
-/* The principal with the largest number in `of`. */
+/* Returns the principal with the largest number in `of`. */
 static const char *find_largest(const json_t *of)
 {
     const char *name, *largest = "";
@@ -99,7 +99,8 @@ static const char *find_largest(const json_t *of)
     return largest;
 }
 
-/* The oldest entry of the principal; entries that wait for approval only when there is no other. */
+/* Returns the oldest entry of the principal; entries that wait for approval only if there is no
+ * other. */
 static size_t find_droppable(const struct cbx_decisions *d, const char *principal, int64_t clock_ms)
 {
     size_t oldest = d->count;
@@ -141,8 +142,8 @@ void cbx_decisions_free(struct cbx_decisions *decisions)
     }
 }
 
-/* With the lock: the entry of this id that the reader (NULL = all) may see, or NULL. The newest
- * are asked for most. */
+/* With the lock: returns the entry of this id that the reader (NULL = all) may see, or NULL. The
+ * newest are queried most. */
 static struct entry *find(struct cbx_decisions *d, const char *reader, const char *id)
 {
     for (size_t i = d->count; i-- > 0;) {
@@ -156,7 +157,7 @@ static struct entry *find(struct cbx_decisions *d, const char *reader, const cha
 
 /* --- what is added ---------------------------------------------------------------------------- */
 
-/* The items of a list as JSON text, as many as have room. */
+/* Returns the items of a list as JSON text, as many as fit. */
 static char *dump_list(const json_t *list)
 {
     CBX_AUTO_DONE(buf) text;
@@ -181,7 +182,7 @@ static json_t *load(const char *text)
     return json != NULL ? json : json_array();
 }
 
-/* At most the cap, and no half of a character. */
+/* Cuts to the cap, between characters. */
 static struct cbx_str cut_source(struct cbx_str source)
 {
     size_t end = source.len;
@@ -369,7 +370,7 @@ json_t *cbx_decisions_page(struct cbx_decisions *decisions,
     return list;
 }
 
-#define OF_REST "rest" /* how it was approved */
+#define OF_REST "rest" /* origin of the approval */
 
 /* --- approval --------------------------------------------------------------------------------- */
 
@@ -380,8 +381,8 @@ int cbx_decisions_fail_unknown(struct cbx_err *err)
                     "was started are in the audit log alone");
 }
 
-/* Why a decision cannot be answered, or its approval not be used: NULL when it is in the state
- * `wanted`. */
+/* Returns why a decision cannot be answered, or its approval not be used: NULL if it is in the
+ * state `wanted`. */
 static const char *why_not(const struct entry *e, enum state wanted, int64_t clock_ms)
 {
     static const char *const sentences[STATES] = {
@@ -396,7 +397,7 @@ static const char *why_not(const struct entry *e, enum state wanted, int64_t clo
                                        : NULL;
 }
 
-/* With the lock: the decision, which is in the state `wanted`. */
+/* With the lock: finds the decision, which must be in the state `wanted`. */
 static int find_in(struct cbx_decisions *decisions, const char *reader, const char *id,
                    enum state wanted, int64_t clock_ms, struct entry **out, struct cbx_err *err)
 {

@@ -42,8 +42,8 @@ const char *cbx_highlight_at(const char *language, bool small, size_t index)
     return NULL;
 }
 
-/* Whether a program that does nothing but import the module may run: the analyzer judges it, as
- * it judges every program. */
+/* True if a program that only imports the module may run: the analyzer judges it like every
+ * program. */
 static bool may_import(const struct cbx_policy *policy, const struct highlight *highlight)
 {
     char source[128];
@@ -61,8 +61,8 @@ static bool may_import(const struct cbx_policy *policy, const struct highlight *
            decision.verdict == CBX_ALLOW;
 }
 
-/* Whether the policy chooses an image of one's own for the language: nothing is known of its
- * libraries here. */
+/* True if the policy chooses an operator's own image for the language: its libraries are not
+ * known here. */
 static bool has_own_image(const struct cbx_policy *policy, const char *language)
 {
     const struct cbx_str *name =
@@ -125,14 +125,14 @@ void cbx_runtime_add(const char *language, struct cbx_buf *out)
 
 /* --- what the image has ----------------------------------------------------------------------- */
 
-/* What the caller asked for. */
+/* A caller's requirement. */
 struct asked {
     const char *language;
-    bool npm; /* the packages of its language are npm's */
+    bool npm; /* true for npm packages */
     struct cbx_str text, name, extras, specifiers;
 };
 
-/* "lodash", "lodash@^4.17", "@scope/name@1". */
+/* Parses "lodash", "lodash@^4.17", "@scope/name@1". */
 static bool parse_npm(struct asked *asked)
 {
     struct cbx_spec spec;
@@ -165,7 +165,7 @@ static bool holds(const struct asked *asked, const struct cbx_image_package *pac
                        : cbx_pep440_matches(asked->specifiers, package->version)) == CBX_MATCH_YES;
 }
 
-/* A name that only a module of the image has: the package is there under another name. */
+/* A name that only a module of the image has: the package has another name. */
 static int fail_module(const struct asked *asked, const struct cbx_image_package *provider,
                        struct cbx_err *err)
 {
@@ -176,8 +176,9 @@ static int fail_module(const struct asked *asked, const struct cbx_image_package
                     CBX_STR_SHOWN(provider->version), CBX_STR_SHOWN(provider->name));
 }
 
-/* A module that comes with the language: "json" of Python, "fs" and "node:fs" of Node.js. What
- * the index has under such a name is something else, which no program would load by that name. */
+/* A module that comes with the language: "json" of Python, "fs" and "node:fs" of Node.js. A
+ * package of the index with such a name is another one, which no program would load by that
+ * name. */
 static int check_builtin(const struct asked *asked, struct cbx_err *err)
 {
     bool prefixed = asked->npm && cbx_str_starts(asked->text, CBX_STR("node:"));
@@ -208,9 +209,9 @@ static bool is_installed(const struct asked *asked, const struct cbx_resolved *i
 
 /* --- the policy ------------------------------------------------------------------------------- */
 
-/* Judged as the line of a notebook that would install it. What the image has is not installed,
- * so the policy is asked for the name alone: a version that it would not install may be there,
- * with Debian's fixes. */
+/* Judges like the line of a notebook that would install it. The image's packages are not
+ * installed, so the policy judges only the name: a version that it would not install may be
+ * present, with Debian's fixes. */
 static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
                  const struct asked *asked, struct cbx_outcome *denial, struct cbx_err *err)
 {
@@ -228,13 +229,13 @@ static int judge(struct cbx_service *service, const struct cbx_dependencies *d,
 
 /* --- one of them ------------------------------------------------------------------------------ */
 
-/* What the sandbox has. */
+/* The contents of the sandbox. */
 struct sandbox {
     const struct cbx_contents *image;
     const struct cbx_resolved *installed;
 };
 
-/* What the caller asked for: what the sandbox has, and what has to be installed. */
+/* The caller's requirements: those that the sandbox fulfils, and those to install. */
 struct wanted {
     struct cbx_str items[CBX_REQUIREMENTS_MAX];
     size_t count;
@@ -242,8 +243,8 @@ struct wanted {
     size_t held_count;
 };
 
-/* An example, of the other notation where that is what was written: "ms>=2" for npm, "lodash@^4"
- * for pip. */
+/* Adds an example; if the other manager's notation was used, an example of this one: "ms>=2" for
+ * npm, "lodash@^4" for pip. */
 static int fail_unreadable(const struct asked *asked, size_t i, struct cbx_err *err)
 {
     struct cbx_requirement r;
@@ -286,7 +287,7 @@ static int read_asked(const struct cbx_dependencies *d, size_t i, struct asked *
     return 0;
 }
 
-/* Adds to `wanted` where the i-th is. Judges nothing. */
+/* Adds the i-th to the present or missing ones of `wanted`. Judges nothing. */
 static int sort_out(const struct cbx_dependencies *d, size_t i, const struct sandbox *sandbox,
                     struct wanted *wanted, struct cbx_err *err)
 {
@@ -319,7 +320,7 @@ static int compare_texts(const void *a, const void *b)
     return cbx_str_compare(*(const struct cbx_str *)a, *(const struct cbx_str *)b);
 }
 
-/* What the image has of it, or that the name may have meant. */
+/* Adds the image's version of it, or similar names. */
 static int explain(int failed, const struct cbx_contents *contents, const struct wanted *wanted,
                    struct cbx_err *err)
 {
@@ -367,8 +368,8 @@ static int install(struct cbx_service *service, const struct cbx_dependencies *d
     return explain(cbx_service_install(service, &order, set, denial, err), contents, wanted, err);
 }
 
-/* The i-th against those before it: npm would install the last one of a name, without a word.
- * pip takes all ranges together. */
+/* Compares the i-th with those before it: npm would silently install the last one of a name. pip
+ * combines all ranges. */
 static int check_name(const struct cbx_dependencies *d, size_t i, struct cbx_err *err)
 {
     struct asked asked, before;
@@ -403,13 +404,12 @@ static int read_sandbox(struct cbx_service *service, const struct cbx_dependenci
 
 /* --- mistakes --------------------------------------------------------------------------------- */
 
-/* What is wrong with the caller's list: a model corrects all mistakes at once when it is told
- * all of them. */
+/* Mistakes in the caller's list: a model corrects all of them at once if all are reported. */
 struct mistakes {
     bool wrong[CBX_REQUIREMENTS_MAX];
     size_t count, told;
-    int code;            /* of the first one */
-    struct cbx_buf text; /* as much of them as an error has room for */
+    int code;            /* code of the first one */
+    struct cbx_buf text; /* as many of them as fit an error */
 };
 
 static void note_mistake(struct mistakes *mistakes, size_t i, const struct cbx_err *err)
@@ -439,7 +439,7 @@ static int tell_mistakes(const struct mistakes *mistakes, struct cbx_err *err)
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-/* Looks at each for itself and asks no other process. */
+/* Checks each one alone, without calls to other processes. */
 static void check_names(const struct cbx_dependencies *d, struct mistakes *mistakes)
 {
     for (size_t i = 0; i < json_array_size(d->list); i++) {
@@ -450,7 +450,7 @@ static void check_names(const struct cbx_dependencies *d, struct mistakes *mista
     }
 }
 
-/* Looks at those that are right so far with what the sandbox has. */
+/* Checks the correct ones against the contents of the sandbox. */
 static void sort_all(const struct cbx_dependencies *d, const struct sandbox *sandbox,
                      struct wanted *wanted, struct mistakes *mistakes)
 {

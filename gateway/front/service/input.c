@@ -64,7 +64,7 @@ void cbx_input_done(struct cbx_job *job)
 
 /* --- while it is queued or runs --------------------------------------------------------------- */
 
-/* With the lock: the job, once no other call sends to its run. NULL when it has ended. */
+/* With the lock: returns the job, once no other call sends to its run. NULL if it has ended. */
 static struct cbx_job *await_turn(struct cbx_service *service, const struct cbx_input_part *part)
 {
     struct cbx_job *job;
@@ -90,7 +90,7 @@ static int check(const struct cbx_job *job, struct cbx_err *err)
     return 0;
 }
 
-/* With the lock: keeps the bytes until the run begins. */
+/* With the lock: queues the bytes until the run begins. */
 static int keep(struct cbx_job_input *in, const struct cbx_input_part *part, struct cbx_err *err)
 {
     if (part->bytes.len > CBX_INPUT_WAITING_MAX - in->later.len) {
@@ -161,7 +161,7 @@ bool cbx_input_begin(struct cbx_job *job)
 void cbx_input_flush(struct cbx_job *job)
 {
     struct cbx_service *service = job->service;
-    struct cbx_job_input *in = &job->input; /* nobody else changes it while it is busy */
+    struct cbx_job_input *in = &job->input; /* no other thread changes it while it is busy */
     const struct cbx_input_part part = { .principal = job->principal,
                                          .id = job->id,
                                          .proof = cbx_buf_str(&in->proof),
@@ -174,7 +174,8 @@ void cbx_input_flush(struct cbx_job *job)
     cbx_buf_reset(&in->later);
     pthread_cond_broadcast(&service->queue_changed);
     pthread_mutex_unlock(&service->lock);
-    if (failed && failed != CBX_ESTATE) { /* the program must not take a part of it for all */
+    /* the program must not take a part of it as the complete input */
+    if (failed && failed != CBX_ESTATE) {
         bool began;
         cbx_log(CBX_LOG_ERROR, "execution %s: its standard input is lost: %s", job->id, err.text);
         cbx_live_cancel(service, job->principal, job->id, &began, NULL);

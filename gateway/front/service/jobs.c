@@ -61,7 +61,7 @@ void cbx_job_free(struct cbx_job *job)
 
 /* --- jobs of an earlier gateway --------------------------------------------------------------- */
 
-/* Runs a stored job that was counted, in this thread when a client waits for it. */
+/* Runs a stored and counted job, in this thread if a client waits for it. */
 static void launch(struct cbx_job *job);
 
 static int starting_max(void)
@@ -70,15 +70,14 @@ static int starting_max(void)
     return processors > 2 ? (int)processors : 2;
 }
 
-/* With the lock: executions that run. */
+/* With the lock: returns the number of running executions. */
 static int64_t running(const struct cbx_service *service)
 {
     return service->jobs_begun - service->jobs_ended;
 }
 
-/* With the lock: removes, counts and returns the first job of the backlog; NULL when none may start
- * now. One that began is followed, which costs nothing: only the others are started a few at a
- * time. */
+/* With the lock: removes, counts and returns the first job of the backlog; NULL if none may
+ * start now. Following a begun one costs nothing: only the others are started a few at a time. */
 static struct cbx_job *take_next(struct cbx_service *service)
 {
     struct cbx_job *job = service->backlog;
@@ -107,8 +106,8 @@ void cbx_service_start_backlog(struct cbx_service *service)
     }
 }
 
-/* The job was admitted or failed: the next one of the backlog may start. No effect on a job that is
- * not of the backlog, and on a second call. */
+/* The job was admitted or failed: the next one of the backlog may start. No effect on a job
+ * outside of the backlog, and on a second call. */
 static void note_started(struct cbx_job *job)
 {
     struct cbx_service *service = job->service;
@@ -128,7 +127,7 @@ void cbx_job_recover(struct cbx_job *job)
     cbx_job_enqueue(job);
     cbx_live_restore(job);
     struct cbx_job **at = &service->backlog;
-    while (*at != NULL && (*at)->begun >= job->begun) { /* those that began are first */
+    while (*at != NULL && (*at)->begun >= job->begun) { /* begun ones are first */
         at = &(*at)->next_in_backlog;
     }
     job->next_in_backlog = *at;
@@ -163,8 +162,7 @@ static void note_progress(void *context, enum cbx_progress progress, const char 
         cbx_live_note_run(job, decision);
     } else if (progress == CBX_BEGUN) {
         cbx_live_note_begun(job);
-        cbx_live_note_run(job,
-                          decision); /* of one that is resumed this is the first that is heard */
+        cbx_live_note_run(job, decision); /* for a resumed run this is the first notification */
         failed = cbx_store_begin_execution(store, job->id, audit_seq, &err);
         cbx_job_dequeue(job);
     } else {
@@ -186,14 +184,14 @@ static void note_ahead(void *context, int ahead)
     }
 }
 
-/* What the job was judged against is not what its session has: something before it was accepted and
- * never began, or the gateway was started again. */
+/* The session's past differs from the job's: an earlier job was accepted and never began, or the
+ * gateway was restarted. */
 static int renew_past(void *context, const struct cbx_sha256 *ledger, struct cbx_request *request,
                       bool *done, struct cbx_err *err)
 {
     struct cbx_job *job = context;
     *done = job->kind == CBX_ENTRY_FILE && cbx_job_is_done(job, ledger);
-    cbx_job_set_admitted(job, false); /* what was accepted behind it waits */
+    cbx_job_set_admitted(job, false); /* jobs accepted after it wait */
     int failed = 0;
     if (!*done) {
         failed = cbx_job_recall_past(job, err);
@@ -263,7 +261,7 @@ static bool is_stopping(void *context)
     return cbx_service_is_stopping(((struct run *)context)->job->service);
 }
 
-/* When the master was killed, no executor is forked again, and SIGTERM follows; wait for it. A
+/* If the master was killed, no executor is forked again, and SIGTERM follows; wait for it. A
  * gateway that has announced its stop still waits for requests such as this one. */
 static bool will_stop(struct run *run, int failed)
 {
@@ -287,7 +285,7 @@ static void answer(struct cbx_job *job, const json_t *execution, const struct cb
 
 /* --- the job ---------------------------------------------------------------------------------- */
 
-/* Stores results, or as much of them as there is room for. */
+/* Stores results, or as much of them as fits. */
 static int store_results(struct cbx_job *job, const char *status, const char *now, json_t *results,
                          struct cbx_err *err)
 {
@@ -333,7 +331,7 @@ static void finish(struct run *run, struct cbx_outcome *outcome, int failed, str
             json_pack("{s:[],s:[],s:s}", "output", "files", "error", store_err.text);
         cbx_store_set_execution(job->service->store, job->id, "error", now, short_results, NULL);
     }
-    answer(job, json, err); /* a client that has the answer finds the same in the store */
+    answer(job, json, err); /* a client with the response finds the same in the store */
     cbx_outcome_acknowledge(job->service->flow, outcome);
 }
 
@@ -363,7 +361,7 @@ static int submit(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_o
         }
         return cbx_fail(err, CBX_EIO, "the gateway is stopping");
     }
-    if (cbx_live_check(job, err) != 0) { /* it ends as one that cbx_live_enforce finds */
+    if (cbx_live_check(job, err) != 0) { /* it ends like a job that cbx_live_enforce finds */
         bool runs;
         cbx_live_cancel(job->service, job->principal, job->id, &runs, NULL);
         return err->code;
@@ -379,7 +377,7 @@ static int submit(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_o
     return cbx_review_submit(job->service->flow, &request, &job->judgement, sink, outcome, err);
 }
 
-/* Follows the run of a gateway before this one; a run that never began is judged and submitted. */
+/* Follows the run of an earlier gateway; a run that never began is judged and submitted. */
 static int recover(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_outcome *outcome,
                    struct cbx_err *err)
 {
@@ -397,7 +395,7 @@ static int recover(struct cbx_job *job, const struct cbx_sink *sink, struct cbx_
     if (cbx_live_is_cancelled(job)) {
         return cbx_fail(err, CBX_ECANCELLED, "cancelled before it began");
     }
-    if (job->input.has) { /* the store keeps code, and no data */
+    if (job->input.has) { /* the store has code, and no input data */
         return cbx_fail(err, CBX_ESTATE,
                         "the gateway was restarted before this began, and its standard input is "
                         "lost; send it again");
@@ -443,7 +441,7 @@ static void end_job(struct cbx_job *job)
         cbx_service_drop_past(service, job->session); /* it is not in the past after all */
     }
     cbx_job_free(job);
-    cbx_service_start_backlog(service); /* there is room for one more */
+    cbx_service_start_backlog(service); /* one more may start */
 }
 
 /* The first finding's message of a decision. */
@@ -454,7 +452,7 @@ static const char *why_denied(const json_t *decision)
     return message != NULL ? message : "it was denied";
 }
 
-/* What was accepted, and judged again before it began, with another verdict. */
+/* An accepted job got another verdict when it was judged again before it began. */
 static int fail_denied(const struct cbx_outcome *outcome, struct cbx_err *err)
 {
     if (outcome->verdict == CBX_ASK) {
@@ -486,7 +484,7 @@ static void run_job(void *context)
         failed = submit(job, &sink, &outcome, &err);
     }
     if (!failed) {
-        err = (struct cbx_err){ 0 }; /* of a failed try before the one that succeeded */
+        err = (struct cbx_err){ 0 }; /* from a failed try before the successful one */
     }
     if (!failed && !outcome.ran) { /* the decision of its acceptance allowed it */
         failed = fail_denied(&outcome, &err);
@@ -633,8 +631,7 @@ static int reset(struct cbx_job *job, struct cbx_err *err)
 static int put(struct cbx_job *job, struct cbx_outcome *out, struct cbx_err *err)
 {
     int failed = submit(job, NULL, out, err);
-    if (!failed && out->verdict == CBX_ALLOW &&
-        !job->begun) { /* an executor before this one did it */
+    if (!failed && out->verdict == CBX_ALLOW && !job->begun) { /* an earlier executor did it */
         note_progress(job, CBX_BEGUN, "", out->audit_seq);
     }
     cbx_outcome_acknowledge(job->service->flow, out);

@@ -90,14 +90,14 @@ void cbx_live_remove(struct cbx_job *job)
         *at = job->next_live;
         service->live_last = job->next_live == NULL ? at : service->live_last;
         job->is_live = job->has_room = false;
-        pthread_cond_broadcast(&service->queue_changed); /* there is room for another one */
+        pthread_cond_broadcast(&service->queue_changed); /* another one may run */
     }
     pthread_mutex_unlock(&service->lock);
 }
 
 /* --- room ------------------------------------------------------------------------------------- */
 
-/* First come, first served: of those of the principal that ask for room. */
+/* FIFO among those of the principal that wait. */
 static bool may_run(const struct cbx_job *job, int64_t most)
 {
     int64_t running = 0;
@@ -117,7 +117,7 @@ bool cbx_live_await_room(struct cbx_job *job)
     struct cbx_service *service = job->service;
     int64_t most = cbx_quotas_runs(service->quotas, job->principal, CBX_QUOTA_AT_ONCE);
     pthread_mutex_lock(&service->lock);
-    job->wants_room = job->is_live; /* files and resets need none */
+    job->wants_room = job->is_live; /* files and resets need no place */
     while (job->is_live && !service->stopping && !job->cancelled && !may_run(job, most)) {
         pthread_cond_wait(&service->queue_changed, &service->lock);
     }
@@ -131,7 +131,7 @@ bool cbx_live_await_room(struct cbx_job *job)
 
 /* --- cancelling ------------------------------------------------------------------------------- */
 
-/* What the executor answers of a run that has ended meanwhile does not matter. */
+/* The executor's reply about a run that has ended meanwhile is ignored. */
 static void cancel_run(struct cbx_flow *flow, const char *run, const char *principal)
 {
     const struct cbx_cancel_args args = { .run = cbx_str_of(run),
@@ -190,7 +190,7 @@ bool cbx_live_end(struct cbx_job *job)
     return cancelled;
 }
 
-/* The next gateway finds no execution that waits: neither it nor the executor (reconcile) begins
+/* The next gateway finds no waiting execution: neither it nor the executor (reconcile) begins
  * the run. */
 static int store_cancelled(struct cbx_service *service, const char *id, struct cbx_err *err)
 {
@@ -257,7 +257,7 @@ int cbx_live_check(struct cbx_job *job, struct cbx_err *err)
     return 0;
 }
 
-/* The first one that may not run and is not cancelled: its principal and id. */
+/* Finds the first one that may not run and is not cancelled: its principal and id. */
 static bool find_forbidden(struct cbx_service *service, char principal[CBX_NAME_MAX + 1],
                            char id[37], struct cbx_err *why)
 {
@@ -321,8 +321,8 @@ void cbx_live_watch(struct cbx_service *service)
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-/* Before it stand those of its session that have not begun, and those of its principal that wait
- * for room as it does; behind them is what the executor says of it. */
+/* Counts the jobs of its session before it that have not begun, and those of its principal that
+ * wait for a place as it does; adds the executor's number. */
 static int count_ahead(const struct cbx_job *job)
 {
     int ahead = job->ahead > 0 ? job->ahead : 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The past of each session, for the judgement of what is admitted to it next: as a worker sealed
- * it, in memory, for the sessions that were used last; for any other, and after a restart, as
- * the entries of the store, which a worker seals with the next judgement. */
+ * The past of each session, for the judgement of the next entry: in memory as a worker sealed
+ * it, for the recently used sessions; for any other, and after a restart, as the entries of the
+ * store, which a worker seals with the next judgement. */
 #include "analyzer/past/past.h"
 #include "gateway/front/service/jobs.h"
 #include "gateway/ipc/wire/ipc_wire.h"
 
 #include <stdlib.h>
 
-/* Entries that are read from the store for one judgement. */
+/* Entries read from the store for one judgement. */
 enum { ENTRIES_BYTES_MAX = 64 * 1024 * 1024 };
 
 static void drop(struct cbx_session_past *past)
@@ -68,8 +68,8 @@ static int recall(struct cbx_service *service, const char *session, int64_t befo
     return failed;
 }
 
-/* With the lock: the session's entry. One that is not in memory is read from the store and
- * replaces the least recently used one: it never lacks an earlier entry. */
+/* With the lock: finds the session's entry. An entry that is not in memory is read from the
+ * store and replaces the least recently used one, so it never lacks an earlier entry. */
 static int find(struct cbx_service *service, const char *session, struct cbx_session_past **out,
                 struct cbx_err *err)
 {
@@ -163,8 +163,7 @@ void cbx_service_pasts_done(struct cbx_service *service)
 
 /* --- ledgers ---------------------------------------------------------------------------------- */
 
-/* The ledger of a sealed past. It is read without its key: the executor compares it with its
- * own. */
+/* Reads the ledger of a sealed past, without its key: the executor compares it with its own. */
 static bool sealed_ledger(struct cbx_str sealed, struct cbx_sha256 *out)
 {
     CBX_AUTO_DONE(past) past = { 0 };

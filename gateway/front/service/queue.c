@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* With the lock. */
+/* Call it with the lock. */
 static void append(struct cbx_job *job)
 {
     struct cbx_job **last = &job->service->queue;
@@ -40,8 +40,8 @@ bool cbx_job_enqueue_judged(struct cbx_job *job)
     return current;
 }
 
-/* With the lock: does a job of the same session stand before it (all, when it is not queued)?
- * `passes` those that the executor has admitted. */
+/* With the lock: true if an earlier job of the session is queued (all jobs, if this one is not
+ * queued). `passes` ignores those that the executor has admitted. */
 static bool must_wait(const struct cbx_job *job, bool passes)
 {
     const struct cbx_job *at = job->service->queue;

@@ -17,7 +17,7 @@ static const char *text_of(const json_t *row, const char *name)
     return text != NULL ? text : "";
 }
 
-/* As cbx_service_now writes it; 0, long ago, for a text that is no time. */
+/* Reads the format of cbx_service_now; 0, long ago, for other texts. */
 static int64_t time_of(const char *created_at)
 {
     struct tm utc = { 0 };
@@ -43,7 +43,7 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
     const struct cbx_input_wanted input = { .text = json_is_true(json_object_get(request, "input"))
                                                         ? CBX_STR("")
                                                         : (struct cbx_str){ 0 } };
-    cbx_input_give(job, &input, &err); /* it had one; the bytes are gone */
+    cbx_input_give(job, &input, &err); /* it had an input; the bytes are lost */
     snprintf(job->approval.client, sizeof(job->approval.client), "%s",
              text_of(request, "approved_client"));
     snprintf(job->approval.client_version, sizeof(job->approval.client_version), "%s",
@@ -65,7 +65,7 @@ static struct cbx_job *read_row(struct cbx_service *service, const json_t *row)
     return job;
 }
 
-/* Has the executor drop the sessions and results that the store has no record of. After a failed
+/* Has the executor drop the sessions and results without a record in the store. After a failed
  * call they stay until they expire. */
 static void reconcile(struct cbx_service *service, const json_t *rows)
 {
@@ -93,7 +93,7 @@ static void reconcile(struct cbx_service *service, const json_t *rows)
     }
 }
 
-/* The session's ledger in the executor; false when it is not known. */
+/* Reads the session's ledger in the executor; false if it is not known. */
 static bool find_ledger(struct cbx_service *service, const char *session, struct cbx_sha256 *out)
 {
     CBX_AUTO_DONE(message) answer;
@@ -113,8 +113,8 @@ static bool find_ledger(struct cbx_service *service, const char *session, struct
     return false;
 }
 
-/* A file or a reset whose caller is gone is not tried again. The session's ledger tells whether it
- * was done. */
+/* A file or a reset without its caller is not retried. The session's ledger shows whether it was
+ * done. */
 static void settle(struct cbx_service *service, const json_t *row)
 {
     struct cbx_job *job = read_row(service, row);

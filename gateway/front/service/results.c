@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Results: one form that is stored and that /v1 answers, and the form of CodeBox-AI made from it.
- */
+ * Results: one form for the store and for /v1, and the form of CodeBox-AI made from it. */
 #include "gateway/front/service/results.h"
 
 #include "gateway/front/denial/advice.h"
@@ -61,7 +60,7 @@ struct file_type {
     enum { SERVED_TYPE, SERVED_TEXT } served;
 };
 
-/* The type by the ending of the name. */
+/* Finds the type by the ending of the name. */
 static struct file_type find_type(const char *path)
 {
     static const struct file_type types[] = {
@@ -96,7 +95,7 @@ static void take_advice(void *context, struct cbx_str line)
     json_array_append_new(context, cbx_json_text(line));
 }
 
-/* Adds why the run was stopped, with the limit, and what its failure means (advice.h). */
+/* Adds why the run was stopped, with the limit, and the meaning of its failure (advice.h). */
 static void add_advice(json_t *results, const json_t *items, const struct cbx_outcome *outcome,
                        struct cbx_flow *flow)
 {
@@ -213,8 +212,8 @@ static size_t size_of(const json_t *json)
     return json_dumpb(json, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
 }
 
-/* Removes items from the end of an array until at most `over` bytes too many are gone; returns
- * how many bytes went. */
+/* Removes items from the end of an array until at most `over` bytes too many are removed;
+ * returns the number of removed bytes. */
 static size_t cut_items(json_t *array, size_t over)
 {
     size_t gone = 0;
@@ -228,7 +227,7 @@ static size_t cut_items(json_t *array, size_t over)
 
 void cbx_results_shorten(json_t *results, size_t max, const char *reason)
 {
-    enum { NOTE_BYTES = 512 }; /* what is added below */
+    enum { NOTE_BYTES = 512 }; /* for the texts added below */
     size_t size = size_of(results), gone = 0;
     if (size <= max) {
         return;
@@ -296,8 +295,9 @@ static void add_item(json_t *output, json_t *files, const json_t *item)
     if (png != NULL) {
         json_array_append(files, png);
     }
-    if (data != NULL && png == NULL) { /* HTML or SVG alone has no content for a client of
-                                          CodeBox-AI, but ours find it in `data` */
+    /* HTML or SVG alone has no content for a client of CodeBox-AI; other clients find it in
+     * `data` */
+    if (data != NULL && png == NULL) {
         json_array_append_new(output, json_pack("{s:s,s:o,s:O}", "type", "result", "content",
                                                 text != NULL ? json_incref(text) : json_string(""),
                                                 "data", data));

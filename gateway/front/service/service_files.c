@@ -20,7 +20,7 @@ bool cbx_service_is_loadable(struct cbx_str path)
     return false;
 }
 
-/* A file from which a session may load code: what is accepted behind it is judged with it. */
+/* A file from which a session may load code: later entries are judged with it. */
 static int put_code(struct cbx_job *job, const struct cbx_lang *lang, const char *session,
                     struct cbx_outcome *denial, struct cbx_err *err)
 {

@@ -23,9 +23,8 @@ static struct cbx_sha256 key_of(const struct cbx_service *service,
     CBX_AUTO_DONE(buf) text;
     const struct cbx_policy *policy =
         cbx_policies_find(cbx_flow_policies(service->flow), order->policy);
-    cbx_buf_init(&text,
-                 (size_t)2 *
-                     CBX_REPORT_BYTES_MAX); /* more than a request can have: no two have one key */
+    /* More than a request can have: no two requests have one key. */
+    cbx_buf_init(&text, (size_t)2 * CBX_REPORT_BYTES_MAX);
     if (policy != NULL) {
         cbx_buf_add_bytes(&text, policy->sha256.bytes, sizeof(policy->sha256.bytes));
     }
@@ -40,19 +39,19 @@ static struct cbx_sha256 key_of(const struct cbx_service *service,
 
 /* --- requests in progress --------------------------------------------------------------------- */
 
-/* A request whose packages are not there yet; on the stack of its thread. */
+/* A request with packages to install; on the stack of its thread. */
 struct cbx_install {
     struct cbx_service *service;
     const struct cbx_package_order *order;
     struct cbx_sha256 key;
-    bool follows;       /* it waits for another one with the same key */
-    int64_t began_ms;   /* of the wall clock: what `codebox stop` goes by */
-    int64_t checked_ms; /* when its rights were checked */
-    struct cbx_err why; /* it was cancelled; code 0 = it was not */
+    bool follows;       /* true if it waits for another one with the same key */
+    int64_t began_ms;   /* wall clock time, used by `codebox stop` */
+    int64_t checked_ms; /* time of the last check of its rights */
+    struct cbx_err why; /* reason of its cancellation; code 0 = not cancelled */
     struct cbx_install *next;
 };
 
-/* Requests that wait hold a thread of the server each. */
+/* Waiting requests hold a thread of the server each. */
 static int enter(struct cbx_install *install, struct cbx_err *err)
 {
     enum { ALL_MAX = 128, OWN_MAX = 32, RETRY_S = 10 };
@@ -101,7 +100,7 @@ static void leave(struct cbx_install *install)
     pthread_mutex_unlock(&service->lock);
 }
 
-/* Does another request wait for this one? */
+/* True if another request waits for this one. */
 static bool has_followers(struct cbx_install *install)
 {
     bool found = false;
@@ -113,7 +112,8 @@ static bool has_followers(struct cbx_install *install)
     return found;
 }
 
-/* May its principal still run programs? Asked once a second: the answer takes a look at files. */
+/* Checks that its principal may still run programs. Once a second, because the check reads
+ * files. */
 static int check_rights(struct cbx_install *install, struct cbx_err *err)
 {
     enum { PERIOD_MS = 1000 };
@@ -131,7 +131,7 @@ static int check_rights(struct cbx_install *install, struct cbx_err *err)
     return cbx_identity_still(identity, &begun, CBX_RIGHT_EXECUTE, err);
 }
 
-/* A struct cbx_sink's `cancelled`. Remembers why. */
+/* A struct cbx_sink's `cancelled`. Stores the reason. */
 static bool is_cancelled(void *context)
 {
     struct cbx_install *install = context;
@@ -161,7 +161,7 @@ static void report(const struct cbx_install *install, const char *text)
 
 /* --- sets ------------------------------------------------------------------------------------- */
 
-/* With the lock held: the entry of a key that is in use, or NULL. */
+/* With the lock held: returns the entry of a used key, or NULL. */
 static struct cbx_resolved_set *find(struct cbx_service *service, const struct cbx_sha256 *key)
 {
     for (size_t i = 0; i < CBX_SERVICE_SETS; i++) {
@@ -174,7 +174,7 @@ static struct cbx_resolved_set *find(struct cbx_service *service, const struct c
     return NULL;
 }
 
-/* With the lock held: the entry that is forgotten next; NULL when all are being installed. */
+/* With the lock held: returns the entry to drop next; NULL if all are being installed. */
 static struct cbx_resolved_set *oldest(struct cbx_service *service)
 {
     struct cbx_resolved_set *at = NULL;
@@ -185,8 +185,8 @@ static struct cbx_resolved_set *oldest(struct cbx_service *service)
     return at;
 }
 
-/* With the lock held, which is free meanwhile: waits until no other request installs the same.
- * The entry, or NULL; *failed when the request was cancelled. */
+/* With the lock held, which is released meanwhile: waits until no other request installs the
+ * same set. Returns the entry, or NULL; *failed if the request was cancelled. */
 static struct cbx_resolved_set *await_other(struct cbx_install *install, int *failed)
 {
     enum { TICK_MS = 200 };
@@ -208,8 +208,8 @@ static struct cbx_resolved_set *await_other(struct cbx_install *install, int *fa
     return r;
 }
 
-/* Sets *found when the set is remembered; waits for a request that installs it. Otherwise the
- * caller installs it, and says so by conclude(). */
+/* Sets *found if the set is cached; waits for a request that installs it. Otherwise the caller
+ * installs it, and calls conclude(). */
 static int recall(struct cbx_install *install, struct cbx_buf *set, bool *found)
 {
     struct cbx_service *service = install->service;
@@ -248,8 +248,7 @@ static void store_set(struct cbx_service *service, const struct cbx_sha256 *key,
     }
 }
 
-/* What is stored was written by this gateway, or by another program: only a text that is a set
- * is used. */
+/* This gateway or another program wrote the stored text: only a valid set is used. */
 static bool is_set(const struct cbx_package_order *order, struct cbx_str text)
 {
     enum cbx_spec_kind kind = cbx_spec_kind_of(cbx_language_manager(cbx_str_of(order->language)));
@@ -257,8 +256,7 @@ static bool is_set(const struct cbx_package_order *order, struct cbx_str text)
     return cbx_resolved_read_set(kind, text, &resolved, NULL) == 0 && resolved.count > 0;
 }
 
-/* Brings back what a gateway before this one resolved, unless this one has resolved it
- * meanwhile. */
+/* Loads the set that an earlier gateway resolved, unless this one has resolved it meanwhile. */
 static void load_stored(struct cbx_install *install)
 {
     struct cbx_service *service = install->service;
@@ -290,7 +288,7 @@ static void load_stored(struct cbx_install *install)
     pthread_mutex_unlock(&service->lock);
 }
 
-/* The install has ended; `set` is empty when it failed. */
+/* The install has ended; `set` is empty if it failed. */
 static void conclude(struct cbx_service *service, const struct cbx_sha256 *key, struct cbx_str set)
 {
     pthread_mutex_lock(&service->lock);
@@ -320,7 +318,7 @@ static void forget(struct cbx_service *service, const struct cbx_sha256 *key)
     store_set(service, key, CBX_STR(""));
 }
 
-/* Layers are removed to make room, and when an image is built anew. */
+/* Layers are evicted, and become invalid when an image is rebuilt. */
 static int has_layer(const struct cbx_install *install, struct cbx_str set, bool *there,
                      struct cbx_err *err)
 {
@@ -333,7 +331,7 @@ static int has_layer(const struct cbx_install *install, struct cbx_str set, bool
     return failed;
 }
 
-/* As recall(), of a set whose layer is there. */
+/* As recall(), for a set whose layer exists. */
 static int recall_layer(struct cbx_install *install, struct cbx_buf *set, bool *found,
                         struct cbx_err *err)
 {
@@ -411,7 +409,7 @@ void cbx_package_report(const char *language, struct cbx_str set, int64_t took_m
 
 /* --- the two steps ---------------------------------------------------------------------------- */
 
-/* What a step prints: its report is stdout, its progress stderr. */
+/* Output of a step: its report is stdout, its progress stderr. */
 struct output {
     struct cbx_install *install;
     const struct cbx_package_order *order;
@@ -474,7 +472,7 @@ static int step(struct cbx_service *service, enum cbx_action action, struct cbx_
     return failed;
 }
 
-/* The report goes to *report. A denial goes to *denial. */
+/* The report is written to *report, a denial to *denial. */
 static int resolve(struct cbx_service *service, struct output *o, struct cbx_buf *report,
                    struct cbx_outcome *denial, struct cbx_err *err)
 {
@@ -513,7 +511,7 @@ static int install(struct cbx_service *service, struct output *o, struct cbx_buf
     return cbx_buf_add(set, cbx_buf_str(&all.text));
 }
 
-/* With the entry of its key, which conclude() gives back. */
+/* Called with the entry of its key, which conclude() returns. */
 static int install_new(struct cbx_install *request, struct cbx_buf *set, struct cbx_outcome *denial,
                        struct cbx_err *err)
 {

@@ -166,9 +166,9 @@ int cbx_service_describe_session(struct cbx_service *service, const char *princi
     return cbx_fail(err, CBX_ENOTFOUND, "there is no session '%s'", id);
 }
 
-/* Removes the rows of closed sessions, once as many were opened as were open the last time, and
- * at least sixteen: so it costs each opening the same, however many are open. Reading never
- * removes rows. */
+/* Removes the rows of closed sessions, after as many were opened as were open the last time, and
+ * at least sixteen: so the cost per opening is constant for any number of open sessions. Reading
+ * never removes rows. */
 static void trim_sessions(struct cbx_service *service)
 {
     enum { LEAST = 16 };
@@ -179,7 +179,7 @@ static void trim_sessions(struct cbx_service *service)
     int due = atomic_load(&service->sessions_open);
     due = due > LEAST ? due : LEAST;
     if (atomic_fetch_add(&service->sessions_opened, 1) + 1 != due) {
-        return; /* the one that makes it complete does it */
+        return; /* the thread that completes the count does it */
     }
     atomic_store(&service->sessions_opened, 0);
     if (cbx_service_list_sessions(service, NULL, &live, closed, NULL) != 0) {
@@ -230,7 +230,7 @@ static int store_session(struct cbx_service *service, const struct cbx_opening *
     return cbx_store_add_session(service->store, o->principal, o->id, o->now, name, options, err);
 }
 
-/* Counts the sessions of the principal; CBX_EQUOTA when it has as many as it may. */
+/* Counts the sessions of the principal; CBX_EQUOTA at its maximum. */
 static int check_place(struct cbx_service *service, const char *principal, size_t opening,
                        struct cbx_err *err)
 {
@@ -257,7 +257,7 @@ static int open_in_place(struct cbx_service *service, struct cbx_opening *openin
         return failed;
     }
     failed = store_session(service, opening, err);
-    if (!failed) { /* the executor closes what is not acknowledged */
+    if (!failed) { /* the executor closes a session that is not acknowledged */
         cbx_outcome_acknowledge(service->flow, outcome);
         trim_sessions(service);
     }

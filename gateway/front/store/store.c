@@ -11,7 +11,7 @@
 
 enum { RESULTS_MAX = 512 * 1024 * 1024 };
 
-/* Rows of the principal in the second parameter; NULL: of every one. */
+/* Rows of the principal in the second parameter; NULL: all rows. */
 #define OF_PRINCIPAL "(?2 IS NULL OR principal=?2)"
 
 int cbx_store_fail(struct cbx_store *store, struct cbx_err *err)
@@ -33,7 +33,7 @@ static sqlite3_stmt *find_prepared(struct cbx_store *store, const char *sql)
         i++;
     }
     if (i == CBX_STORE_STATEMENTS) {
-        abort(); /* one more literal than there are places */
+        abort(); /* one literal more than the table has places */
     }
     if (store->prepared[i].sql == NULL &&
         sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
@@ -43,7 +43,7 @@ static sqlite3_stmt *find_prepared(struct cbx_store *store, const char *sql)
     return store->prepared[i].statement;
 }
 
-/* With the lock held; binds texts, NULL binds NULL. Until release. NULL = it failed. */
+/* With the lock held; binds texts, NULL binds NULL. Valid until release. NULL on failure. */
 sqlite3_stmt *cbx_store_prepare(struct cbx_store *store, const char *sql, const char *const *texts,
                                 int count)
 {
@@ -67,8 +67,8 @@ void cbx_store_release(sqlite3_stmt *statement)
     }
 }
 
-/* With the lock: runs a statement that gives no rows. *changed, when not NULL, is the number of
- * rows it touched. */
+/* With the lock: runs a statement without result rows. *changed, if not NULL, is the number of
+ * changed rows. */
 int cbx_store_execute_locked(struct cbx_store *store, const char *sql, const char *const *texts,
                              int count, int *changed, struct cbx_err *err)
 {
@@ -94,8 +94,8 @@ int cbx_store_execute(struct cbx_store *store, const char *sql, const char *cons
     return failed;
 }
 
-/* The first `count` columns of the row with this id, malloc'ed; NULL for SQL NULL. CBX_ENOTFOUND
- * without a row. */
+/* Reads the first `count` columns of the row with this id, malloc'ed; NULL for SQL NULL.
+ * CBX_ENOTFOUND without a row. */
 static int fetch(struct cbx_store *store, const char *sql, const char *principal, const char *id,
                  char **columns, int count, struct cbx_err *err)
 {
@@ -232,8 +232,8 @@ int cbx_store_set_decision(struct cbx_store *store, const char *id, const char *
                              2, NULL, err);
 }
 
-/* With the lock: room for the results of an execution, and its session's count. Nothing of the
- * execution itself is dropped, for it has not ended. */
+/* With the lock: frees space for the results of an execution, and updates its session's count.
+ * No data of the execution itself is dropped, because it has not ended. */
 static int make_room_for(struct cbx_store *store, const char *id, int64_t bytes,
                          struct cbx_err *err)
 {
@@ -306,7 +306,7 @@ int cbx_store_get_execution(struct cbx_store *store, const char *principal, cons
     return failed;
 }
 
-/* All rows, each as an object of its texts by the names of its columns. */
+/* Reads all rows, each as an object of its texts by the names of its columns. */
 static int fetch_rows(struct cbx_store *store, const char *sql, const char *const *texts, int count,
                       json_t **out, struct cbx_err *err)
 {

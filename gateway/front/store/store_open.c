@@ -39,7 +39,7 @@ static const char *const migrations[] = {
     "PRAGMA user_version=3;",
     "ALTER TABLE executions ADD COLUMN audit_seq INTEGER NOT NULL DEFAULT 0;"
     "PRAGMA user_version=4;",
-    /* Rows are numbered in the order of acceptance; an index by time is two writes per
+    /* Rows are numbered in the order of acceptance; an index by time would cost two writes per
      * execution. */
     "DROP INDEX executions_by_age;"
     "PRAGMA user_version=5;",
@@ -48,8 +48,8 @@ static const char *const migrations[] = {
     "ALTER TABLE executions ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;"
     "UPDATE executions SET turn=rowid;"
     "PRAGMA user_version=6;",
-    /* The sizes of what can be dropped, in a table of their own: in the rows they would lie
-     * behind the texts, and a sum would read all of these. Triggers keep them true in the same
+    /* The sizes of droppable data, in a separate table: in the rows they would be after the
+     * texts, and a sum would read all of these. Triggers keep them consistent in the same
      * transaction. */
     "ALTER TABLE executions ADD COLUMN dropped INTEGER NOT NULL DEFAULT 0;"
     "CREATE TABLE sizes(id INTEGER PRIMARY KEY, session TEXT NOT NULL, code INTEGER NOT NULL, "
@@ -92,7 +92,7 @@ static const char *const migrations[] = {
 };
 enum { FIRST_VERSION = 2, MIGRATIONS = sizeof(migrations) / sizeof(migrations[0]) };
 
-/* A file beside the database. */
+/* Opens a file beside the database. */
 static int open_file(struct cbx_store *store, const char *folder, const char *name, int flags,
                      int *out, struct cbx_err *err)
 {
@@ -137,7 +137,7 @@ static int read_version(struct cbx_store *store)
     return version;
 }
 
-/* Brings the tables to the newest version, all or nothing. */
+/* Migrates the tables to the newest version, completely or not at all. */
 static bool migrate(struct cbx_store *store)
 {
     bool done = cbx_store_run(store, "BEGIN");
@@ -154,7 +154,7 @@ static bool migrate(struct cbx_store *store)
  * are merged into the rows when the store is opened and when the file is large. */
 enum { BEGUN_LINE_BYTES = 37 + 21, BEGUN_MAX_BYTES = 256 * 1024 };
 
-/* Marks the run of one line. A line that is torn or of another form is left out. */
+/* Marks the run of one line. A torn or malformed line is left out. */
 static int merge_line(struct cbx_store *store, const char *line)
 {
     char id[40], seq[24], end;
@@ -204,7 +204,7 @@ static int open_begun(struct cbx_store *store, const char *folder, struct cbx_er
     return cbx_store_merge_begun(store, err);
 }
 
-/* With the lock held. A line that was written in part is taken back. */
+/* Call it with the lock held. A partly written line is removed. */
 static int append_begun(struct cbx_store *store, const char *line, size_t len, struct cbx_err *err)
 {
     ssize_t n = write(store->begun_fd, line, len);
@@ -322,7 +322,7 @@ int cbx_store_open(const char *folder, const struct cbx_store_limits *limits,
 }
 
 /* Reads the first pages of the open file. Immutable: SQLite makes neither locks nor the files of
- * its log, and does not see what stands there alone. */
+ * its log, and does not see data that is only in the log. */
 static int read_tables(struct cbx_store *store, int fd, struct cbx_err *err)
 {
     char uri[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Quotas of the store: what is dropped, and when. */
+ * Quotas of the store: the dropped data, and the time of dropping it. */
 #include "gateway/front/store/store_internal.h"
 
 #include "policies/base/json.h"
@@ -9,16 +9,15 @@
 #include <sys/statvfs.h>
 
 /* The row stays, so that its id is known. The code of an open session stays: its next cell is
- * judged with the code of all of them. What runs is never touched; what has ended needs nothing
- * of its row any more, also when the executor does not know yet that its result is stored. */
+ * judged with the code of all of them. A running execution is never touched; an ended one needs
+ * no data of its row any more, even if the executor does not know yet that its result is stored. */
 #define DROP                                                                                       \
     "UPDATE executions SET dropped=(dropped OR results IS NOT NULL), results=NULL,"                \
     " code=CASE WHEN session IN (SELECT id FROM sessions) THEN code ELSE '' END"                   \
     " WHERE completed_at IS NOT NULL"                                                              \
     " AND (results IS NOT NULL OR session NOT IN (SELECT id FROM sessions)) AND "
 
-/* The results of a principal that are not among its newest: those behind the last one that is
- * kept. */
+/* Drops the results of a principal that are not among its newest: those after the last kept one. */
 static void limit_results(struct cbx_store *store, const char *principal)
 {
     char last[24];
@@ -65,7 +64,7 @@ void cbx_store_limit_all_counts(struct cbx_store *store)
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
-/* The rows that a quota is for: of a session, of a principal, or, with neither, all. */
+/* The rows of a quota: of a session, of a principal, or, with neither, all. */
 struct share {
     const char *session, *principal;
 };
@@ -85,7 +84,7 @@ static void add_count(json_t *counts, const char *name, int64_t bytes)
     json_object_set_new(counts, name, json_integer(before + (json_int_t)bytes));
 }
 
-/* One-shots are no session. */
+/* One-shots have no session. */
 void cbx_store_count_bytes(struct cbx_store *store, const char *session, const char *principal,
                            int64_t bytes)
 {
@@ -96,7 +95,7 @@ void cbx_store_count_bytes(struct cbx_store *store, const char *session, const c
     }
 }
 
-/* With the lock: counts anew. */
+/* With the lock: recomputes the counts. */
 int cbx_store_count_all(struct cbx_store *store, struct cbx_err *err)
 {
     sqlite3_stmt *rows = cbx_store_prepare(
@@ -121,7 +120,7 @@ int cbx_store_count_all(struct cbx_store *store, struct cbx_err *err)
 
 /* --- dropping --------------------------------------------------------------------------------- */
 
-/* What can be dropped of one row. */
+/* The droppable data of one row. */
 struct droppable {
     int64_t id, bytes;
 };
@@ -134,8 +133,8 @@ enum { BATCH = 64 };
     " WHERE (?1 IS NULL OR s.session=?1) AND (?2 IS NULL OR s.principal=?2)"                       \
     " AND e.completed_at IS NOT NULL) WHERE bytes>0 "
 
-/* With the lock: the oldest rows of the share of which something can be dropped. -1 when the
- * database fails. */
+/* With the lock: finds the oldest rows of the share with droppable data. -1 if the database
+ * fails. */
 static int find_droppable(struct cbx_store *store, const struct share *share,
                           struct droppable out[BATCH])
 {
@@ -152,7 +151,7 @@ static int find_droppable(struct cbx_store *store, const struct share *share,
 }
 
 /* With the lock, in a transaction: drops the oldest rows of the share until `*bytes`, which are
- * counted down, are at most `most`, or nothing is left to drop. Sets *dropped to the bytes. */
+ * counted down, are at most `most`, or no droppable data is left. Sets *dropped to the bytes. */
 static int drop_oldest(struct cbx_store *store, const struct share *share, int64_t bytes,
                        int64_t most, int64_t *dropped, struct cbx_err *err)
 {
@@ -176,8 +175,8 @@ static int drop_oldest(struct cbx_store *store, const struct share *share, int64
     return failed;
 }
 
-/* With the lock: the principal of which most can be dropped, "" when nothing can be, and how
- * much more that is than of the next one. */
+/* With the lock: finds the principal with most droppable data, "" if there is none, and the
+ * difference to the next principal. */
 static int find_largest(struct cbx_store *store, char out[CBX_NAME_MAX + 1], int64_t *more,
                         struct cbx_err *err)
 {
@@ -203,9 +202,9 @@ static int find_largest(struct cbx_store *store, char out[CBX_NAME_MAX + 1], int
     return 0;
 }
 
-/* With the lock, in a transaction: drops the oldest rows of the principal that has most, until
- * another one has as much, and so on. So no principal's results are evicted for one that stores
- * more. */
+/* With the lock, in a transaction: drops the oldest rows of the principal with most data, until
+ * another one has as much, and so on. So no principal's results are evicted for a principal that
+ * stores more. */
 static int drop_largest(struct cbx_store *store, int64_t most, struct cbx_err *err)
 {
     int64_t left = store->all_bytes, dropped = 1;
@@ -225,9 +224,10 @@ static int drop_largest(struct cbx_store *store, int64_t most, struct cbx_err *e
     return failed;
 }
 
-/* With the lock: makes room for `bytes` more below `quota`. The counts may be too high: they are
- * made anew before anything is dropped. More is dropped than is needed, so that a full store
- * does not count with each execution. CBX_ETOOBIG when what cannot be dropped is too much. */
+/* With the lock: drops data until `bytes` more fit below `quota`. The counts may be too high:
+ * they are recomputed before any data is dropped. More is dropped than needed, so that a full
+ * store does not recount with each execution. CBX_ETOOBIG if the data that cannot be dropped is
+ * too much. */
 static int make_room_below(struct cbx_store *store, const struct share *share, int64_t quota,
                            int64_t bytes, struct cbx_err *err)
 {
@@ -262,7 +262,7 @@ static int make_room_below(struct cbx_store *store, const struct share *share, i
     return bytes_of(store, share) + bytes <= quota ? 0 : CBX_ETOOBIG;
 }
 
-/* With the lock. */
+/* Call it with the lock. */
 int cbx_store_make_room(struct cbx_store *store, const char *session, const char *principal,
                         int64_t bytes, struct cbx_err *err)
 {

@@ -12,8 +12,7 @@ static int fail(const char *header, const char *what, struct cbx_err *err)
     return CBX_RPC_HEADER_MISMATCH;
 }
 
-/* Appends what a header's value means: itself, or the text that is encoded in it. False when
- * that is malformed. */
+/* Appends a header's decoded value: itself, or the text encoded in it. False if it is malformed. */
 static bool decode(struct cbx_str value, struct cbx_buf *out)
 {
     static const struct cbx_str before = { "=?base64?", 9 }, after = { "?=", 2 };

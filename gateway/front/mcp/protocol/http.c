@@ -7,7 +7,7 @@
 /* A request while it is served. */
 struct served {
     const struct cbx_http_request *http;
-    struct cbx_http_stream *stream; /* NULL: the answer is JSON */
+    struct cbx_http_stream *stream; /* NULL: the response is JSON */
     bool disconnect_cancels;
     struct cbx_mcp_call call; /* in its session, which may cancel it */
 };
@@ -31,7 +31,7 @@ static void send_comment(void *context)
     cbx_http_stream_add(s->stream, CBX_STR(":\n\n"));
 }
 
-/* One event (WHATWG HTML, 9.2.6); a line of JSON has its end. */
+/* Sends one event (WHATWG HTML, 9.2.6); a line of JSON has its end. */
 static void send_event(void *context, struct cbx_str line)
 {
     struct served *s = context;
@@ -72,8 +72,8 @@ static void refuse_session(struct cbx_http_response *out, const char *id)
 
 /* --- sessions --------------------------------------------------------------------------------- */
 
-/* An initialize opens a session, whose id its answer carries in a header. A client that does not
- * send it with its other requests is served without one. */
+/* An initialize opens a session; a header of the response has its id. A client that does not
+ * send the id with its other requests is served without a session. */
 static void open_session(const struct cbx_mcp *mcp, const struct cbx_http_request *http,
                          const struct cbx_rpc_message *message, struct cbx_http_response *out)
 {
@@ -85,7 +85,7 @@ static void open_session(const struct cbx_mcp *mcp, const struct cbx_http_reques
     }
 }
 
-/* False when the request is of a session that its principal does not have. */
+/* False if the request is of a session that its principal does not have. */
 static bool check_session(const struct cbx_mcp *mcp, const struct cbx_http_request *http)
 {
     struct cbx_str id = http->mcp.session;
@@ -104,7 +104,7 @@ static void delete_session(const struct cbx_mcp *mcp, const struct cbx_http_requ
     }
 }
 
-/* A response or a notification of the client. */
+/* Takes a response or a notification of the client. */
 static void take_message(const struct cbx_mcp *mcp, const struct cbx_http_request *http,
                          const struct cbx_rpc_message *message, struct cbx_http_response *out)
 {
@@ -124,7 +124,7 @@ static void take_message(const struct cbx_mcp *mcp, const struct cbx_http_reques
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* By events. A call that its client cancelled has no response. */
+/* Responds by events. A call that its client cancelled has no response. */
 static void answer_by_stream(struct cbx_mcp *mcp, struct served *s,
                              const struct cbx_rpc_message *message, struct cbx_mcp_peer *peer,
                              struct cbx_http_response *out)
@@ -147,7 +147,7 @@ static void answer_by_stream(struct cbx_mcp *mcp, struct served *s,
     cbx_http_stream_end(s->stream);
 }
 
-/* By JSON; a call that its client cancelled has no response in it. */
+/* Responds by JSON; a call that its client cancelled has no response in it. */
 static void answer_at_once(struct cbx_mcp *mcp, const struct served *s,
                            const struct cbx_rpc_message *message, const struct cbx_mcp_peer *peer,
                            struct cbx_http_response *out)
@@ -168,7 +168,8 @@ static void answer_request(struct cbx_mcp *mcp, const struct cbx_http_request *h
                            struct cbx_http_response *out)
 {
     struct served s = { .http = http, .disconnect_cancels = stateless };
-    char session[CBX_MCP_SESSION_ID + 1]; /* the request is gone when its client disconnects */
+    /* the request does not exist after its client disconnects */
+    char session[CBX_MCP_SESSION_ID + 1];
     snprintf(session, sizeof(session), "%.*s",
              CBX_STR_ARG(stateless ? CBX_STR("") : http->mcp.session));
     struct cbx_mcp_peer peer = { .is_cancelled = is_cancelled,

@@ -95,8 +95,7 @@ static int read_kind(struct cbx_rpc_message *out, struct cbx_err *err)
     return read_call(out, err);
 }
 
-/* Parses a copy of the line in which unpaired surrogates are replaced; `failed` when it has
- * none. */
+/* Parses a copy of the line with unpaired surrogates replaced; returns `failed` if it has none. */
 static int parse_replaced(struct cbx_str line, int failed, struct cbx_rpc_message *out,
                           struct cbx_err *err)
 {

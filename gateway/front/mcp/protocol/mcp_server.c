@@ -24,18 +24,18 @@ static const char *const handshake_versions[] = { "2025-11-25", "2025-06-18", "2
 enum {
     HANDSHAKE_VERSIONS = sizeof(handshake_versions) / sizeof(handshake_versions[0]),
     LIST_TTL_MS = 300000,
-    RESOURCE_MAX = 4 * 1024 * 1024 /* bytes of a resource in one answer */
+    RESOURCE_MAX = 4 * 1024 * 1024 /* bytes of a resource in one response */
 };
 
 enum era { ERA_HANDSHAKE = 1, ERA_STATELESS = 2 };
 
-/* One request on its way to its answer. */
+/* One request on its way to its response. */
 struct exchange {
     struct cbx_mcp *mcp;
     const struct cbx_rpc_message *request;
     const struct cbx_mcp_peer *peer;
     enum era era;
-    json_t *data; /* of an error; owned */
+    json_t *data; /* data of an error; owned */
 };
 
 /* --- which era -------------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static int fail_params(struct cbx_err *err, const char *text)
 
 enum { RANK_INFO = 1 };
 
-/* The place of a log level in the order of severity; -1 when there is none with this name. */
+/* Returns the rank of a log level in the order of severity; -1 for an unknown name. */
 static int rank_level(const json_t *level)
 {
     static const char *const levels[] = { "debug", "info",     "notice", "warning",
@@ -138,7 +138,7 @@ static const struct cbx_policy *policy_of(const struct exchange *x)
     return cbx_mcp_policy(x->mcp, cbx_mcp_caller(x->peer), NULL);
 }
 
-/* The requested version if it is one of this era, else the newest of the era. */
+/* Responds with the requested version if it is one of this era, else the newest of the era. */
 static int answer_initialize(struct exchange *x, json_t **result, struct cbx_err *err)
 {
     struct cbx_str requested = cbx_json_str(json_object_get(x->request->params, "protocolVersion"));
@@ -174,7 +174,7 @@ static int answer_set_level(struct exchange *x, json_t **result, struct cbx_err 
     return failed;
 }
 
-/* Only clients of the stateless era know the method, so what is missing is their claim. */
+/* Only clients of the stateless era use the method, so their claim is missing. */
 static int answer_discover(struct exchange *x, json_t **result, struct cbx_err *err)
 {
     if (x->era != ERA_STATELESS) {
@@ -205,7 +205,7 @@ static int answer_list(struct exchange *x, json_t **result, struct cbx_err *err)
     return failed;
 }
 
-/* What is judged and runs is what the client sent, or nothing. */
+/* Only the text of the client is judged and run, never a changed one. */
 static json_t *refuse_unpaired(const struct cbx_unpaired *unpaired)
 {
     char text[256];
@@ -216,7 +216,7 @@ static json_t *refuse_unpaired(const struct cbx_unpaired *unpaired)
     return cbx_content_of_failure("invalid", NULL, text);
 }
 
-/* What the client declared: in this request, or by initialize (new reference). */
+/* Returns the client's declarations: in this request, or by initialize (new reference). */
 static json_t *read_capabilities(const struct exchange *x)
 {
     if (x->era == ERA_STATELESS) {
@@ -227,7 +227,7 @@ static json_t *read_capabilities(const struct exchange *x)
                            : NULL;
 }
 
-/* How the client can be asked to approve the call. */
+/* Returns how the client can be asked to approve the call. */
 static enum cbx_asking asking_of(const struct exchange *x)
 {
     CBX_AUTO_JSON capabilities = read_capabilities(x);
@@ -296,7 +296,7 @@ static int answer_templates(struct exchange *x, json_t **result, struct cbx_err 
     return failed;
 }
 
-/* Not found is an error of its own in the handshake era. */
+/* "Not found" is a separate error in the handshake era. */
 static int fail_resource(struct exchange *x, int failed, struct cbx_str uri)
 {
     x->data = json_pack("{s:o}", "uri", cbx_json_text(cbx_str_sub(uri, 0, 4096)));
@@ -386,7 +386,7 @@ static int answer_fixture(struct exchange *x, json_t **result, struct cbx_err *e
     return failed == CBX_EIO ? CBX_RPC_INTERNAL_ERROR : failed ? CBX_RPC_INVALID_PARAMS : 0;
 }
 
-/* A request that asks the client for what it did not declare is refused, before it has an
+/* A request that needs an undeclared capability of the client is refused, before it has an
  * effect. */
 static int check_capabilities(struct exchange *x, struct cbx_err *err)
 {
@@ -435,7 +435,7 @@ static const struct method *find_method(const struct exchange *x)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* The members that every result of the stateless era has. */
+/* Adds the members common to all results of the stateless era. */
 static void complete_result(json_t *result, bool cacheable)
 {
     if (json_object_get(result, "resultType") == NULL) {
@@ -443,7 +443,7 @@ static void complete_result(json_t *result, bool cacheable)
     }
     json_object_set_new(result, "_meta", json_pack("{s:o}", META_SERVER, make_server_info()));
     if (cacheable) {
-        /* What a resource holds changes (a file, a state); lists do not. */
+        /* Contents of a resource change (a file, a state); lists do not. */
         bool changes = json_object_get(result, "contents") != NULL;
         json_object_set_new(result, "ttlMs", json_integer(changes ? 0 : LIST_TTL_MS));
         json_object_set_new(result, "cacheScope", json_string("private"));
@@ -517,7 +517,7 @@ void cbx_mcp_answer(struct cbx_mcp *mcp, const struct cbx_rpc_message *request,
     json_decref(x.data);
 }
 
-/* The header of the handshake eras: one of their versions, or none. */
+/* Checks the header of the handshake era: one of its versions, or none. */
 static int check_handshake_version(struct cbx_str version, struct cbx_err *err)
 {
     bool known = version.p == NULL;
@@ -534,7 +534,8 @@ static int check_handshake_version(struct cbx_str version, struct cbx_err *err)
     return known ? 0 : CBX_RPC_INVALID_REQUEST;
 }
 
-/* Proxies believe the header, so one that contradicts the body comes before all other mistakes. */
+/* Proxies use the header, so a header that contradicts the body takes precedence over all other
+ * mistakes. */
 static int check_headers(struct exchange *x, const struct cbx_http_mcp *headers,
                          struct cbx_err *err)
 {

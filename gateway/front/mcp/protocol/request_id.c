@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The id of a message that need not be well-formed. */
+ * The id of a message, which may be malformed. */
 #include "gateway/front/mcp/protocol/request_id.h"
 
 /* Tokens that may come next. */
@@ -49,7 +49,7 @@ static void close_level(struct cbx_request_id *s, bool object)
     s->ended = !matches || s->depth == 0;
 }
 
-/* What follows a comma: the kind of a very deep level is not known. */
+/* Returns the tokens after a comma: the kind of a very deep level is not known. */
 static unsigned after_comma(const struct cbx_request_id *s)
 {
     return s->depth > CBX_REQUEST_ID_LEVELS ? AT_KEY | AT_VALUE | AT_CLOSE
@@ -65,8 +65,8 @@ static void begin_token(struct cbx_request_id *s)
     s->value_bytes = 0;
 }
 
-/* A byte of a string or word as it stands in the line. Those of other values than the id's are
- * overwritten by the next token. */
+/* Adds a byte of a string or word of the line. The next token overwrites the bytes of values
+ * other than the id's. */
 static void add_raw(struct cbx_request_id *s, char c)
 {
     if (s->value_bytes < CBX_REQUEST_ID_MAX) {
@@ -75,7 +75,7 @@ static void add_raw(struct cbx_request_id *s, char c)
     s->value_bytes++;
 }
 
-/* A decoded character of a string. What fits no known name is one that is too long. */
+/* Adds a decoded character of a string. An unknown name is stored as too long. */
 static void add_decoded(struct cbx_request_id *s, unsigned c)
 {
     if (s->name_len < sizeof(s->name) && c < 0x80) {
@@ -150,7 +150,7 @@ static unsigned token_of(char c)
     }
 }
 
-/* An id that is an object or an array is kept as its bracket, which is no id. */
+/* An id that is an object or an array is stored as its bracket, which is no id. */
 static void begin_container(struct cbx_request_id *s, char c)
 {
     if (s->depth == 1 && s->is_id) {
@@ -161,7 +161,7 @@ static void begin_container(struct cbx_request_id *s, char c)
     open_level(s, c == '{');
 }
 
-/* A byte order mark before the message is passed over. */
+/* A byte order mark before the message is skipped. */
 static void begin_message(struct cbx_request_id *s, char c)
 {
     if (c == '{') {
@@ -268,7 +268,8 @@ static void take_byte(struct cbx_request_id *s, char c)
     }
 }
 
-/* The bytes up to the next one that means something in a string: most of a long line. */
+/* Returns the number of bytes up to the next one with a meaning in a string: most of a long
+ * line. */
 static size_t plain_bytes(struct cbx_str bytes)
 {
     size_t n = 0;
@@ -305,7 +306,7 @@ static bool is_integer(struct cbx_str text)
     return at == text.len;
 }
 
-/* The bytes after a backslash that belong to its escape; 0 when it is none. */
+/* Returns the number of bytes after a backslash that belong to its escape; 0 if it is none. */
 static size_t escape_bytes(struct cbx_str rest)
 {
     if (rest.len == 0) {
@@ -321,7 +322,7 @@ static size_t escape_bytes(struct cbx_str rest)
     return n == 5 ? n : 0;
 }
 
-/* `text` is from quote to quote. It is repeated in an answer, which must be JSON. */
+/* `text` is from quote to quote. A response repeats it, and must be JSON. */
 static bool is_string(struct cbx_str text)
 {
     if (text.len < 2 || text.p[0] != '"' || !cbx_str_is_utf8(text, NULL)) {

@@ -16,14 +16,14 @@
 
 enum { READ_BYTES = 64 * 1024 };
 
-/* A tools/call that is under way. */
+/* A running tools/call. */
 struct call {
     struct transport *transport;
     struct cbx_rpc_message message;
     char session[CBX_MCP_SESSION_ID + 1];
     atomic_bool cancelled;
-    bool no_reply; /* the client cancelled the call */
-    bool answered; /* the answer is being written: too late to cancel */
+    bool no_reply; /* true after the client cancelled the call */
+    bool answered; /* the response is being written: too late to cancel */
     struct call *next;
 };
 
@@ -31,14 +31,14 @@ struct transport {
     struct cbx_mcp *mcp;
     int in, out;
     pthread_mutex_t write_lock; /* one whole line at a time */
-    bool client_gone;           /* the client closed our output; under write_lock */
+    bool client_gone;           /* the client closed the output; under write_lock */
     pthread_mutex_t lock;       /* protects calls, count, and no_reply and answered of each call */
     pthread_cond_t ended;
     struct call *calls;
     int count;
     struct cbx_threads *threads;
-    /* Of a client of the handshake era, from its initialize on (mcp_sessions.h); empty before.
-     * Of the reading thread. */
+    /* Session of a client of the handshake era, from its initialize on (mcp_sessions.h); empty
+     * before. Used by the reading thread. */
     char session[CBX_MCP_SESSION_ID + 1];
 };
 
@@ -95,7 +95,7 @@ static void unlink_call(struct call *call)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Of a call that is under way. */
+/* Sends a notification of a running call. */
 static void send_notification(void *context, struct cbx_str line)
 {
     const struct call *call = context;
@@ -127,7 +127,7 @@ static void serve_call(void *context)
         write_line(t, cbx_buf_str(&line));
     }
     cbx_buf_reset(&line);
-    unlink_call(call); /* the transport may be freed from here on */
+    unlink_call(call); /* the transport may be freed after this */
     free_call(call);
 }
 
@@ -136,7 +136,7 @@ static const json_t *id_of(const struct cbx_rpc_message *message)
     return json_object_get(message->json, "id");
 }
 
-/* Under the lock. */
+/* Call it under the lock. */
 static struct call *find_call(struct transport *t, const json_t *id)
 {
     for (struct call *call = t->calls; call != NULL; call = call->next) {
@@ -155,7 +155,7 @@ static void refuse_busy(struct transport *t, const struct cbx_rpc_message *reque
     write_line(t, cbx_buf_str(&line));
 }
 
-/* An error under the id would be taken for the answer to the call that has it. */
+/* A client would take an error with the id as the response to the call that has the id. */
 static void refuse_taken(struct transport *t, const struct cbx_rpc_message *request)
 {
     char text[CBX_RPC_ID_MAX + 128];
@@ -165,8 +165,8 @@ static void refuse_taken(struct transport *t, const struct cbx_rpc_message *requ
     write_error(t, "", CBX_RPC_INVALID_REQUEST, text);
 }
 
-/* Takes the message over. Two calls under one id could not be told apart by the client, nor by its
- * cancellation. */
+/* Takes the message. The client, and its cancellation, could not distinguish two calls with one
+ * id. */
 static void start_call(struct transport *t, struct cbx_rpc_message *message)
 {
     struct call *call = cbx_new(sizeof(*call));
@@ -236,8 +236,7 @@ static bool is_blank(struct cbx_str line)
     return true;
 }
 
-/* A client of the handshake era introduces itself once, one of the stateless era in each
- * request. */
+/* A client of the handshake era sends its name once, one of the stateless era in each request. */
 static void read_claims(struct transport *t, struct cbx_rpc_message *request)
 {
     if (cbx_str_is(request->method, "initialize")) {
@@ -282,7 +281,7 @@ static void take_line(struct transport *t, struct cbx_str line)
     }
 }
 
-/* Bytes to lines. Of a line that is too long only the scan for its id is kept. */
+/* Splits bytes into lines. Of a line that is too long only the scan for its id is kept. */
 struct reader {
     struct cbx_buf buf;
     size_t scanned; /* no line end before this */
@@ -297,7 +296,7 @@ static void skip(struct reader *r, struct cbx_str bytes)
     r->skipped_bytes += bytes.len;
 }
 
-/* Answers the line that was skipped, at its end: its id may stand anywhere in it. */
+/* Responds to the skipped line at its end: its id may be anywhere in it. */
 static void end_skipped(struct transport *t, struct reader *r)
 {
     char id[CBX_RPC_ID_MAX + 1];
@@ -348,8 +347,8 @@ static bool is_client_gone(struct transport *t, short events)
     return gone;
 }
 
-/* Waits for input. 0 at its end, and when the client has closed our output: then nobody reads an
- * answer, and the server ends although the input is open. */
+/* Waits for input. Returns 0 at its end, and if the client has closed the output: then no
+ * response can be read, and the server ends although the input is open. */
 static ssize_t read_some(struct transport *t, char *to, size_t size)
 {
     struct pollfd fds[] = { { .fd = t->in, .events = POLLIN }, { .fd = t->out } };
@@ -384,7 +383,7 @@ static void read_input(struct transport *t)
     cbx_buf_done(&r.buf);
 }
 
-/* With the lock held: false when calls are left at the deadline. */
+/* With the lock held: false if calls are left at the deadline. */
 static bool await_calls(struct transport *t, int64_t ms)
 {
     int64_t end_ms = cbx_clock_ms() + ms;
@@ -393,9 +392,9 @@ static bool await_calls(struct transport *t, int64_t ms)
     return t->count == 0;
 }
 
-/* Waits for calls to finish, if somebody reads what they give, then cancels the others; their
- * results report the cancellation. What cannot be cancelled, such as an analysis, is not waited
- * for. */
+/* Waits for calls to finish, if their responses can be read, then cancels the others; their
+ * results report the cancellation. A call that cannot be cancelled, such as an analysis, is not
+ * awaited. */
 static bool end_calls(struct transport *t)
 {
     bool gone = is_client_gone(t, 0);
@@ -419,7 +418,7 @@ bool cbx_stdio_serve(int in, int out, struct cbx_mcp *mcp)
     t->threads =
         cbx_threads_new(2 * CBX_STDIO_CALLS_MAX); /* a call ends before its thread is free */
     read_input(t);
-    /* No answer to a question can come any more. */
+    /* No answer to a question can arrive any more. */
     cbx_mcp_session_close(mcp->sessions, CBX_STR(CBX_CALLER_LOCAL), cbx_str_of(t->session));
     if (!end_calls(t)) {
         return false;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* How a frame begins, and what follows it as long as lines begin with `more`; NULL = one line.
- * `end` is behind the file's name. */
+/* The beginning of a frame, and its following lines, as long as they begin with `more`; NULL =
+ * one line. `end` follows the file's name. */
 static const struct form {
     const char *begin, *more;
     char end;
@@ -15,7 +15,7 @@ static const struct form {
 };
 enum { FORMS = sizeof(forms) / sizeof(forms[0]), NONE = -1 };
 
-/* Where code of libraries is: a frame's file begins with it (CPython), or its line has it (V8). */
+/* Folders of library code: a frame's file begins with one (CPython), or its line has one (V8). */
 static const struct {
     int form;
     const char *text;
@@ -23,7 +23,7 @@ static const struct {
     { 0, "/usr/" }, { 0, "/codebox/" }, { 0, "<frozen " },      { 1, "node:" },
     { 1, "/usr/" }, { 1, "/codebox/" }, { 1, "(<anonymous>)" }, /* a function of V8 */
 };
-/* Cython's frames have the path of the source that they were made from, relative to its package. */
+/* Cython's frames have the path of their source, relative to its package. */
 static const char *const compiled[] = { ".pyx", ".pxi", ".pxd" };
 
 static struct cbx_str next_line(struct cbx_str *rest)
@@ -69,7 +69,7 @@ static bool is_library(int form, struct cbx_str line)
     return found;
 }
 
-/* The line that stands for frames, indented as they are. */
+/* Adds the line that replaces frames, with their indentation. */
 static void add_count(int form, size_t count, struct cbx_buf *out)
 {
     if (count > 0) {
@@ -80,8 +80,8 @@ static void add_count(int form, size_t count, struct cbx_buf *out)
 
 void cbx_trace_fold(struct cbx_str text, struct cbx_buf *out)
 {
-    size_t count = 0;    /* frames that are left out and not told yet */
-    int left_out = NONE; /* the form of the last frame, when it is left out */
+    size_t count = 0;    /* number of frames omitted and not reported yet */
+    int left_out = NONE; /* form of the last frame, if it is omitted */
     while (text.len > 0) {
         struct cbx_str line = next_line(&text);
         int form = form_of(line);

@@ -7,7 +7,7 @@
 
 enum { ESCAPE_BYTES = 6, NOT_AN_ESCAPE = -1 };
 
-/* The value of the \uXXXX at `at`. */
+/* Returns the value of the \uXXXX at `at`. */
 static int32_t code_unit(const char *text, size_t len, size_t at)
 {
     if (len < ESCAPE_BYTES || at > len - ESCAPE_BYTES || text[at] != '\\' || text[at + 1] != 'u') {
@@ -40,8 +40,8 @@ struct reading {
     char *text;
     size_t len;
     bool in_string;
-    size_t began;          /* of the last string, behind its quote */
-    size_t ended;          /* its closing quote */
+    size_t began;          /* start of the last string, after its quote */
+    size_t ended;          /* position of its closing quote */
     size_t name, name_len; /* the last string before a colon */
     struct cbx_unpaired *first;
 };
@@ -57,7 +57,7 @@ static void note_first(const struct reading *r, size_t at)
     r->first->name[len] = '\0';
 }
 
-/* The bytes of the escape at `at`; both halves of a pair. */
+/* Returns the bytes of the escape at `at`; both halves of a pair. */
 static size_t take_escape(const struct reading *r, size_t at)
 {
     int32_t unit = code_unit(r->text, r->len, at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Arguments of tools: their schema, and reading them. A model corrects all mistakes at once when
- * it is told all of them. */
+ * Arguments of tools: their schema, and reading them. All mistakes are reported together,
+ * because a model then corrects all of them at once. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/mcp/tools/tools_internal.h"
 
@@ -35,7 +35,7 @@ static bool is_of(const struct argument *a, const struct cbx_tool *tool)
 
 /* --- the schema ------------------------------------------------------------------------------- */
 
-/* Sets a bound, unless it is none. */
+/* Sets a bound, unless it is absent. */
 static void set_bound(json_t *schema, const char *key, int64_t bound)
 {
     if (bound > 0 && bound < INT_MAX) {
@@ -43,7 +43,7 @@ static void set_bound(json_t *schema, const char *key, int64_t bound)
     }
 }
 
-/* Lengths are of bytes, and a schema counts characters, which are no more. */
+/* Lengths are in bytes, and a schema counts characters, which are not more. */
 static void set_bounds(json_t *schema, const struct argument *a, const struct cbx_policy *policy)
 {
     bool program = strcmp(a->field.name, "code") == 0 && policy != NULL;
@@ -146,7 +146,7 @@ static void refuse_unknown(const struct cbx_tool *tool, const char *name, struct
     add_error(errors, text.p);
 }
 
-/* Another name under which the call gives the same argument; NULL when there is none. */
+/* Returns another name by which the call gives the same argument; NULL if there is none. */
 static const char *given_twice(const struct cbx_tool *tool, const struct argument *a,
                                const json_t *object)
 {

@@ -9,9 +9,9 @@ static bool is_final(char c)
     return c >= 0x40 && c <= 0x7e;
 }
 
-/* The end of the escape sequence that starts at `at` (an ESC): CSI up to its final byte; OSC, DCS,
- * SOS, PM and APC up to BEL or ST; anything else is two bytes. One that never ends takes only
- * itself, so that it cannot swallow the rest. */
+/* Returns the end of the escape sequence that starts at `at` (an ESC): CSI up to its final byte;
+ * OSC, DCS, SOS, PM and APC up to BEL or ST; any other is two bytes. An unterminated one
+ * includes only the ESC, so that it cannot remove the rest. */
 static size_t end_of_escape(struct cbx_str text, size_t at)
 {
     enum { STRING_MAX = 4096 };
@@ -40,7 +40,7 @@ static bool is_plain(char c)
     return (byte >= 0x20 && byte != 0x7f) || c == '\n' || c == '\t';
 }
 
-/* Drops what is not to be shown; what is left may still hold bad UTF-8 and invisible characters. */
+/* Drops invisible sequences; the result may still have malformed UTF-8 and invisible characters. */
 static void strip(struct cbx_buf *out, struct cbx_str text)
 {
     for (size_t at = 0; at < text.len;) {
@@ -53,7 +53,7 @@ static void strip(struct cbx_buf *out, struct cbx_str text)
         if (at < text.len) {
             bool overwrites = text.p[at] == '\r' && at + 1 < text.len && text.p[at + 1] != '\n';
             if (overwrites) {
-                cbx_buf_add_char(out, '\n'); /* a progress bar that draws over its line */
+                cbx_buf_add_char(out, '\n'); /* a progress bar that overwrites its line */
             }
             at = text.p[at] == '\x1b' ? end_of_escape(text, at) : at + 1;
         }
@@ -85,7 +85,7 @@ size_t cbx_clean_cost(struct cbx_str text)
     return cost;
 }
 
-/* The end of the longest beginning that costs at most this. */
+/* Returns the end of the longest beginning that costs at most this. */
 static size_t end_of_head(struct cbx_str text, size_t max_cost)
 {
     size_t at = 0, cost = 0;
@@ -95,7 +95,7 @@ static size_t end_of_head(struct cbx_str text, size_t max_cost)
     return at;
 }
 
-/* The start of the longest end that costs at most this. */
+/* Returns the start of the longest end that costs at most this. */
 static size_t start_of_tail(struct cbx_str text, size_t max_cost)
 {
     size_t at = text.len, cost = 0;
@@ -108,7 +108,7 @@ static size_t start_of_tail(struct cbx_str text, size_t max_cost)
     return at;
 }
 
-/* To the next line, when that is not far. */
+/* Moves to the next line, if that is near. */
 static size_t to_line(struct cbx_str text, size_t at)
 {
     enum { NEAR = 200 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Results of tools: denials and failures; what all have. */
+ * Results of tools: denials, failures, and functions for all of them. */
 #include "gateway/front/denial/denial.h"
 #include "gateway/front/mcp/tools/content_internal.h"
 
@@ -24,7 +24,7 @@ void cbx_content_set(struct cbx_content *c, const char *name, struct cbx_str tex
     }
 }
 
-/* Codex and Mastra hand a model the structured part, where there is one, and drop the blocks:
+/* Codex and Mastra pass a model the structured part, if there is one, and drop the blocks with
  * the pictures. */
 static bool has_pictures(const json_t *blocks)
 {

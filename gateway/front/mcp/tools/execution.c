@@ -15,9 +15,9 @@ struct shown {
     const json_t *execution;
     const char *id, *session, *outcome; /* session: empty for a one-shot */
     bool running, is_error;             /* running: it has not ended, and may not have begun */
-    size_t room;                        /* of characters, for the program's texts */
+    size_t room;                        /* characters left for the program's texts */
     int64_t omitted;                    /* bytes of the output that the gateway did not keep */
-    struct cbx_buf kept; /* the last lines: what there is of texts that are not shown whole */
+    struct cbx_buf kept; /* the last lines: notes about texts that are not shown completely */
     json_t *notes, *pictures;
     size_t picture_bytes;
 };
@@ -45,7 +45,7 @@ static void add_note(struct shown *s, const char *text)
 
 /* --- the program's texts ---------------------------------------------------------------------- */
 
-/* "stdout: 1.0 of 5.2 MB kept, URI" */
+/* Adds "stdout: 1.0 of 5.2 MB kept, URI". */
 static void add_kept(struct shown *s, const char *name, const char *part, size_t stored,
                      int64_t omitted)
 {
@@ -59,7 +59,7 @@ static void add_kept(struct shown *s, const char *name, const char *part, size_t
                    unit->name, s->id, part);
 }
 
-/* What the gateway did not keep: the policy's limit of output. */
+/* Returns the bytes beyond the policy's limit of output. */
 static int64_t count_omitted(const json_t *execution)
 {
     int64_t omitted = 0;
@@ -72,8 +72,8 @@ static int64_t count_omitted(const json_t *execution)
     return omitted;
 }
 
-/* One of the texts: as a block and in the structured part, cut to `max`, which is taken from the
- * room. */
+/* Adds one of the texts: as a block and in the structured part, cut to `max`, which is
+ * subtracted from the room. */
 static void add_part(struct shown *s, const char *name, const char *part, struct cbx_str clean,
                      size_t max)
 {
@@ -101,7 +101,7 @@ static void add_part(struct shown *s, const char *name, const char *part, struct
 
 /* --- pictures --------------------------------------------------------------------------------- */
 
-/* "640x480" of a PNG (its IHDR comes first), "" when it is not known. */
+/* Writes "640x480" for a PNG (its IHDR comes first), "" if it is not known. */
 static void measure_png(struct cbx_str base64, char out[32])
 {
     enum { CHARS = 32, HEADER = 24 };
@@ -159,7 +159,7 @@ static void add_pictures(struct shown *s)
 
 /* --- the error -------------------------------------------------------------------------------- */
 
-/* The exception on one line, and its traceback, which has all frames under its URI. */
+/* Adds the exception on one line, and its traceback; its URI has all frames. */
 static void add_exception(struct shown *s)
 {
     enum { LINE_MAX_COST = 500, TRACEBACK_MAX = 6000 };
@@ -240,8 +240,8 @@ static void add_files(struct shown *s)
     }
 }
 
-/* Whether the guard refused what the C library reads before it asks for an address: the refused
- * socket says it all. */
+/* True if the guard refused a file that the C library reads before it requests an address: the
+ * refused socket is reported already. */
 static bool is_of_resolver(const json_t *item)
 {
     static const char *const files[] = { "/etc/resolv.conf", "/etc/hosts",    "/etc/nsswitch.conf",
@@ -265,7 +265,7 @@ static bool has_socket(const json_t *blocked)
     return found;
 }
 
-/* What the guard refused. */
+/* Adds the guard's refusals. */
 static void add_blocked(struct shown *s)
 {
     enum { MOST = 10 };
@@ -301,7 +301,7 @@ static void add_blocked(struct shown *s)
     }
 }
 
-/* What a failed run tells its reader to do. */
+/* Adds advice for the reader of a failed run. */
 static void add_advice(struct shown *s)
 {
     json_t *advice = json_object_get(s->execution, "advice");
@@ -316,7 +316,7 @@ static void add_advice(struct shown *s)
     }
 }
 
-/* What is known is that a client accepted, not who told it to. */
+/* The approval names the client that accepted; the person is not known. */
 static void add_approval(struct shown *s)
 {
     char note[320];
@@ -402,7 +402,7 @@ static void add_session(struct shown *s, int64_t idle_ms)
 
 /* --- the status ------------------------------------------------------------------------------- */
 
-/* The first line, and `message` of the structured part where the status alone does not tell it. */
+/* Adds the first line, and `message` of the structured part if the status alone is not enough. */
 static void add_status(struct shown *s)
 {
     char message[512] = "";
@@ -465,8 +465,8 @@ static void add_numbers(struct shown *s)
     }
 }
 
-/* The error comes first out of the room, then values: results stand at the end of the output,
- * which has the rest. */
+/* The error gets its room first, then values: results are at the end of the output, which gets
+ * the rest. */
 static void add_texts(struct shown *s)
 {
     enum { ERROR_ROOM = 7000, VALUES_MAX = 8000, STDERR_MAX = 6000 };
@@ -526,7 +526,7 @@ json_t *cbx_content_of_execution(const json_t *execution, int64_t idle_ms)
         json_object_set_new(s.c.structured, "duration_ms",
                             json_integer(number_of(execution, "duration_ms")));
     }
-    if (json_array_size(s.pictures) > 0) { /* the text is all that there is */
+    if (json_array_size(s.pictures) > 0) { /* then the text has all contents */
         cbx_buf_printf(&s.c.text, "execution %s ran for %lld ms\n", s.id,
                        (long long)number_of(execution, "duration_ms"));
     }

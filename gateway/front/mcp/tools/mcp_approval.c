@@ -11,7 +11,7 @@
 #include "policies/base/clock.h"
 #include "policies/base/printable.h"
 
-#define KEY      "approve" /* of the question in a result */
+#define KEY      "approve" /* key of the question in a result */
 #define HOW      "elicitation"
 #define PROTOCOL "2026-07-28"
 
@@ -23,7 +23,7 @@ void cbx_mcp_retry_done(struct cbx_mcp_retry *retry)
 
 /* --- the client ------------------------------------------------------------------------------- */
 
-/* {} is forms, as it was before there were other modes. */
+/* {} means forms, as before other modes existed. */
 bool cbx_mcp_can_elicit(const json_t *capabilities)
 {
     const json_t *elicitation = json_object_get(capabilities, "elicitation");
@@ -41,7 +41,7 @@ bool cbx_mcp_may_ask(const struct cbx_mcp *mcp, const struct cbx_rpc_message *re
                              cbx_json_str(json_object_get(request->params, "name")));
 }
 
-/* A name that a client gave itself, as one printable line that fits. */
+/* Copies a client's own name as one printable line that fits. */
 static void copy_name(const char *name, char *out, size_t size)
 {
     CBX_AUTO_DONE(buf) clean;
@@ -64,8 +64,8 @@ static void name_client(const struct cbx_tool_call *call, struct cbx_approval *o
               sizeof(out->client_version));
 }
 
-/* "client NAME VERSION WHAT; nothing ran. ..." After a declined question the text forbids a
- * second call: models that read "call again" call again. */
+/* Makes "client NAME VERSION WHAT; nothing ran. ..." After a declined question the text forbids
+ * a second call: models that read "call again" call again. */
 static json_t *refuse(const struct cbx_tool_call *call, const struct cbx_outcome *asking,
                       const char *what)
 {
@@ -84,7 +84,7 @@ static json_t *refuse(const struct cbx_tool_call *call, const struct cbx_outcome
 
 /* --- the question ----------------------------------------------------------------------------- */
 
-/* Nothing is to be filled in: to accept is enough. */
+/* The form has no fields: accepting is enough. */
 static json_t *make_question(const struct cbx_tool_call *call, const struct cbx_job *job,
                              const struct cbx_outcome *asking)
 {
@@ -117,7 +117,7 @@ static enum cbx_mcp_answer read_answer(const json_t *response)
     return CBX_ANSWER_NONE;
 }
 
-/* NULL for "accept". */
+/* Returns NULL for "accept". */
 static json_t *refuse_answer(const struct cbx_tool_call *call, const struct cbx_outcome *asking,
                              enum cbx_mcp_answer answer)
 {
@@ -133,7 +133,7 @@ static json_t *refuse_answer(const struct cbx_tool_call *call, const struct cbx_
     }
 }
 
-/* NULL when the approval is made; else the result that says why nothing runs. */
+/* Returns NULL if the approval is made; else the result with the reason why nothing runs. */
 static json_t *approve(const struct cbx_tool_call *call, const char *digest, const char *asked,
                        const char *protocol, struct cbx_approval *out)
 {
@@ -160,7 +160,7 @@ static json_t *text_of_hash(const struct cbx_sha256 *hash)
     return json_string(hex);
 }
 
-/* What the question is about: a state is not accepted with another call. */
+/* Hashes the call of the question: a state is not accepted with another call. */
 static json_t *hash_call(const struct cbx_tool_call *call)
 {
     CBX_AUTO_DONE(buf) text;
@@ -215,8 +215,7 @@ int cbx_mcp_retry_read(struct cbx_mcp *mcp, const char *principal, const json_t 
     return 0;
 }
 
-/* An answer is used up by whatever it says, so that a question that was declined cannot be
- * accepted later. */
+/* Any answer uses the question up, so that a declined question cannot be accepted later. */
 static json_t *use_answer(const struct cbx_tool_call *call, const char *asked, const char *session)
 {
     struct cbx_err err = { 0 };
@@ -257,7 +256,7 @@ json_t *cbx_mcp_take_retry(const struct cbx_tool_call *call, struct cbx_approval
     }
     snprintf(session, CBX_NAME_MAX + 1, "%s", text_of(state, "session"));
     if (call->retry->answer == CBX_ANSWER_NONE) {
-        return NULL; /* it is asked anew */
+        return NULL; /* the client is asked again */
     }
     json_t *refusal = use_answer(call, text_of(state, "asked"), session);
     return refusal != NULL ? refusal
@@ -295,13 +294,13 @@ json_t *cbx_mcp_ask_by_result(const struct cbx_tool_call *call, const struct cbx
 
 /* --- the handshake era ------------------------------------------------------------------------ */
 
-/* A call while its client is asked. */
+/* A call during the question to its client. */
 struct asking {
     const struct cbx_tool_call *call;
-    int64_t next_ms; /* of the next sign of life */
+    int64_t next_ms; /* time of the next keep-alive */
 };
 
-/* Clients that ask for progress may prolong their time-out by it; other connections are kept
+/* Clients that request progress may prolong their timeout by it; other connections are kept
  * open. */
 static void show_life(struct asking *a)
 {

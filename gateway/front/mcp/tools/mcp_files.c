@@ -19,7 +19,7 @@ static bool continues(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Where the file goes on, for both halves of the result. */
+/* Adds the position of the rest of the file, for both halves of the result. */
 static void add_place(struct cbx_content *c, size_t from, size_t to, size_t size)
 {
     json_object_set_new(c->structured, "offset", json_integer((json_int_t)from));
@@ -35,7 +35,7 @@ static void add_place(struct cbx_content *c, size_t from, size_t to, size_t size
     }
 }
 
-/* A piece of a text, without the status in front of it: the text is the file. */
+/* Makes a piece of a text, without the status before it: the text is the file. */
 static json_t *show_text(struct cbx_str all, size_t from, size_t length)
 {
     struct cbx_content c;
@@ -86,7 +86,7 @@ static json_t *show_picture(const struct cbx_resource *r)
     return cbx_content_finish(&c, false);
 }
 
-/* A piece of a file that is no text, in Base64. */
+/* Makes a piece of a file that is no text, in Base64. */
 static json_t *show_bytes(const struct cbx_resource *r, size_t from, size_t length)
 {
     struct cbx_content c;
@@ -108,7 +108,7 @@ static bool is_picture(const struct cbx_resource *r)
     return cbx_picture_name(r->type) != NULL && r->bytes.len <= CBX_CONTENT_IMAGE_MAX;
 }
 
-/* The URI that the arguments mean: a path is one of the session. */
+/* Finds the URI of the arguments: a path is one of the session. */
 static int find_uri(const struct cbx_tool_arguments *arguments, struct cbx_buf *out,
                     struct cbx_err *err)
 {
@@ -168,7 +168,7 @@ json_t *cbx_tool_read_file(const struct cbx_tool_call *call,
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Appends the bytes. CBX_EINVAL for what is no Base64 (RFC 4648, section 4; white space is
+/* Appends the bytes. CBX_EINVAL for malformed Base64 (RFC 4648, section 4; white space is
  * ignored). */
 static int decode(struct cbx_str base64, struct cbx_buf *out, struct cbx_err *err)
 {

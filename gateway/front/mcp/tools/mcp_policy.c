@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The policy in words, and the tools that ask it: get_policy, check_code. */
+ * The policy in words, and the tools that use it: get_policy, check_code. */
 #include "gateway/front/denial/hosts.h"
 #include "gateway/front/denial/relaxed.h"
 #include "gateway/front/dialect.h"
@@ -116,7 +116,7 @@ void cbx_mcp_describe_policy(const struct cbx_policy *policy, const char *langua
     }
 }
 
-/* "Folders of the host: /data (for reading), /out." */
+/* Adds "Folders of the host: /data (for reading), /out." */
 static void add_mounts(const json_t *mounts, struct cbx_buf *out)
 {
     size_t i;
@@ -133,7 +133,7 @@ static void add_mounts(const json_t *mounts, struct cbx_buf *out)
     cbx_buf_add_cstr(out, json_array_size(mounts) > 0 ? ". " : "");
 }
 
-/* Whether packages of one language or another can be installed. */
+/* True if packages of any language can be installed. */
 static bool installs_any(const struct cbx_policy *policy)
 {
     bool any = false;

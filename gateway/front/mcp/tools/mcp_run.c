@@ -18,7 +18,7 @@
 
 enum {
     WAIT_MS = CBX_TOOL_WAIT_S * 1000,
-    ASKED_WAIT_MS = 10000, /* at least, when a question took most of the time */
+    ASKED_WAIT_MS = 10000, /* minimum, if a question took most of the time */
     FIRST_PROGRESS_MS = 1000,
     PROGRESS_MS = 2000,
     ROUNDS = 3 /* questions of one call: the session may have changed before each answer */
@@ -26,7 +26,7 @@ enum {
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
-/* How long the call has waited, or how many executions have their turn before this one. */
+/* Reports the waiting time of the call, or the number of executions before this one. */
 static void report_run(const struct cbx_tool_call *call, const char *execution, int64_t elapsed_ms)
 {
     char message[64];
@@ -42,7 +42,7 @@ static void report_run(const struct cbx_tool_call *call, const char *execution, 
     cbx_tool_report(call, message);
 }
 
-/* Ends an execution of the caller; no effect on one that is over. */
+/* Ends an execution of the caller; no effect on an ended one. */
 static void cancel(const struct cbx_tool_call *call, const char *execution)
 {
     bool began;
@@ -50,9 +50,9 @@ static void cancel(const struct cbx_tool_call *call, const char *execution)
                     NULL);
 }
 
-/* Waits until is_over(context), which is called with the lock, for as long as a call may take. A
- * client that cancels has the program interrupted, as often as is needed until it ends. False:
- * it still runs. */
+/* Waits until is_over(context), which is called with the lock, up to the time limit of a call.
+ * If the client cancels, the program is interrupted repeatedly until it ends. False: it still
+ * runs. */
 static bool await(const struct cbx_tool_call *call, const char *execution,
                   bool (*is_over)(const void *context), const void *context)
 {
@@ -90,10 +90,10 @@ static bool await(const struct cbx_tool_call *call, const char *execution,
 
 /* --- an execution of this call ---------------------------------------------------------------- */
 
-/* What the job and the call that waits for it share. */
+/* State shared by the job and the call that waits for it. */
 struct pending {
     struct cbx_mcp *mcp;
-    json_t *execution; /* when it ended; NULL with an error */
+    json_t *execution; /* the ended execution; NULL with an error */
     struct cbx_err err;
     bool ended, abandoned; /* abandoned: the call does not wait any more */
 };
@@ -145,7 +145,7 @@ static json_t *describe_running(struct cbx_service *service, const char *id, con
     return cbx_content_of_execution(execution, 0);
 }
 
-/* Starts the job, which is accepted, and waits for its result. */
+/* Starts the accepted job, and waits for its result. */
 static json_t *run_job(const struct cbx_tool_call *call, struct cbx_job *job)
 {
     struct pending *p = cbx_new(sizeof(*p));
@@ -169,8 +169,8 @@ static json_t *run_job(const struct cbx_tool_call *call, struct cbx_job *job)
         }
     } else if (p->err.code != 0 && (cbx_service_is_stopping(call->mcp->service) ||
                                     cbx_service_says_stop(call->mcp->service))) {
-        result =
-            describe_running(call->mcp->service, id, session); /* the next gateway has its result */
+        /* the next gateway has its result */
+        result = describe_running(call->mcp->service, id, session);
     } else {
         result = p->err.code != 0 ? cbx_content_of_error(&p->err, NULL)
                                   : cbx_content_of_execution(p->execution, call->mcp->idle_ms);
@@ -195,9 +195,9 @@ static bool is_gone(void *context)
     return cbx_tool_is_cancelled(call);
 }
 
-/* Installs what the sandbox of the call needs; `set` gets the text of it. `installed` is what
- * the session of the call has, when `exists`. *took_ms is how long that took, 0 when nothing was
- * installed. NULL, or the result that says what cannot be had. */
+/* Installs the packages of the call's sandbox; `set` receives their text. `installed` are the
+ * packages of the call's session, if `exists`. *took_ms is the install time, 0 if nothing was
+ * installed. NULL, or the result with the impossible packages. */
 static json_t *have_libraries(const struct cbx_tool_call *call,
                               const struct cbx_tool_arguments *arguments, const struct cbx_job *job,
                               bool exists, struct cbx_buf *set, int64_t *took_ms)
@@ -223,7 +223,7 @@ static json_t *have_libraries(const struct cbx_tool_call *call,
                                          : NULL;
 }
 
-/* The same for the job's own sandbox, or for that of its session, which exists. */
+/* The same for the job's own sandbox, or for the existing one of its session. */
 static json_t *have_packages(const struct cbx_tool_call *call,
                              const struct cbx_tool_arguments *arguments, struct cbx_job *job,
                              bool exists)
@@ -237,7 +237,7 @@ static json_t *have_packages(const struct cbx_tool_call *call,
     return refusal;
 }
 
-/* Opens the session that a call asks for. NULL, or the result that says why not. */
+/* Opens the session that a call requests. NULL, or the result with the reason for a refusal. */
 static json_t *open_session(const struct cbx_tool_call *call,
                             const struct cbx_tool_arguments *arguments, struct cbx_job *job)
 {
@@ -271,7 +271,7 @@ static json_t *open_session(const struct cbx_tool_call *call,
     return failed ? cbx_content_of_error(&err, NULL) : NULL;
 }
 
-/* Makes the job one of a session, or of none. NULL, or the result that says why not. */
+/* Adds the job to a session, or to none. NULL, or the result with the reason for a refusal. */
 static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_arguments *arguments,
                     struct cbx_job *job)
 {
@@ -306,8 +306,8 @@ static json_t *join(const struct cbx_tool_call *call, const struct cbx_tool_argu
     return failed ? cbx_content_of_error(&err, NULL) : have_packages(call, arguments, job, true);
 }
 
-/* Takes the limits and claims of the call over. Until the job starts, the call reports the
- * progress of what it installs. */
+/* Takes the limits and claims of the call. Until the job starts, the call reports the progress
+ * of installs. */
 static struct cbx_job *make_job(const struct cbx_tool_call *call,
                                 const struct cbx_tool_arguments *arguments)
 {
@@ -334,7 +334,8 @@ static void set_timeout(const struct cbx_tool_arguments *arguments, struct cbx_j
     }
 }
 
-/* The client that would be asked is the one that wants the run. */
+/* True if the approver must be another principal: the client to ask is the one that requests the
+ * run. */
 static bool needs_another(const struct cbx_tool_call *call, const struct cbx_job *job)
 {
     const struct cbx_policy *policy =
@@ -342,8 +343,8 @@ static bool needs_another(const struct cbx_tool_call *call, const struct cbx_job
     return policy == NULL || policy->four_eyes;
 }
 
-/* NULL when the job was accepted; else the result that says why not, or that asks the client.
- * *asks: the result waits for the client, which may come back. */
+/* Returns NULL if the job was accepted; else the result with the reason, or with the question to
+ * the client. *asks: the result waits for the client, which may repeat the call. */
 static json_t *accept(const struct cbx_tool_call *call, struct cbx_job *job, bool *asks)
 {
     struct cbx_err err = { 0 };
@@ -389,8 +390,8 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
         return cbx_content_of_error(&err, NULL);
     }
     json_t *refusal = cbx_mcp_take_retry(call, &job->approval, session);
-    /* The one that was opened before the client was asked; if it is closed by now, another one,
-     * and the client is asked anew. */
+    /* The session that was opened before the client was asked; if it is closed by now, another
+     * one, and the client is asked again. */
     if (opens && cbx_store_get_session(call->mcp->service->store, job->principal, session, NULL,
                                        NULL, &err) == 0) {
         joined.session = cbx_str_of(session);
@@ -405,7 +406,7 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
     set_timeout(arguments, job);
     refusal = accept(call, job, &asks);
     if (refusal != NULL) {
-        if (opens && !asks) { /* nothing ran: no session is left behind */
+        if (opens && !asks) { /* nothing ran: no session is left */
             cbx_service_close_session(call->mcp->service, job->principal, job->session, NULL);
         }
         cbx_job_free(job);
@@ -416,7 +417,7 @@ json_t *cbx_tool_run(const struct cbx_tool_call *call, const struct cbx_tool_arg
 
 /* --- an execution of an earlier call ---------------------------------------------------------- */
 
-/* An execution of the store, with the lock of the server. */
+/* A stored execution, with the lock of the server. */
 struct stored {
     struct cbx_store *store;
     const char *principal, *id;

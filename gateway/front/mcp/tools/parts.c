@@ -73,7 +73,7 @@ const char *cbx_picture_name(const char *type)
     return NULL;
 }
 
-/* The picture of a bundle, which is one thing in several forms; false when it has none. */
+/* Finds the picture of a bundle, which is one object in several forms; false if it has none. */
 static bool find_picture(const json_t *data, struct cbx_picture *out)
 {
     for (size_t i = 0; i < PICTURES; i++) {
@@ -86,7 +86,7 @@ static bool find_picture(const json_t *data, struct cbx_picture *out)
     return false;
 }
 
-/* The data of the next bundle from *at on; NULL behind the last. */
+/* Returns the data of the next bundle from *at on; NULL after the last. */
 static const json_t *next_bundle(const json_t *execution, size_t *at)
 {
     const json_t *output = json_object_get(execution, "output");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The tools: their list, and which function serves a call. */
+ * The tools: their list, and the function of a call. */
 #include "gateway/front/access.h"
 #include "gateway/front/mcp/resources.h"
 #include "gateway/front/mcp/tools/content.h"
@@ -21,8 +21,8 @@ enum { TOOLS = sizeof(tools) / sizeof(tools[0]) };
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-/* A program changes what is in its own sandbox alone, unless the policy lets it write to folders
- * of the host; the tools for files overwrite. */
+/* A program changes only its own sandbox, unless the policy lets it write to folders of the
+ * host; the tools for files overwrite. */
 static json_t *describe_hints(const struct cbx_tool *tool, const struct cbx_policy *policy)
 {
     bool reads = tool->effect <= CBX_TOOL_READS, runs = tool->effect == CBX_TOOL_RUNS;
@@ -33,8 +33,8 @@ static json_t *describe_hints(const struct cbx_tool *tool, const struct cbx_poli
                      runs && network);
 }
 
-/* The description, with the libraries of the tool's language in the place of "{libraries}". New
- * reference. */
+/* Returns the description, with the libraries of the tool's language in place of "{libraries}".
+ * New reference. */
 static json_t *describe_text(const struct cbx_tool *tool, const struct cbx_policy *policy,
                              bool small)
 {
@@ -54,8 +54,8 @@ static json_t *describe_text(const struct cbx_tool *tool, const struct cbx_polic
     return cbx_json_text(cbx_buf_str(&text));
 }
 
-/* No schema of results: a result with pictures has no structured part, which a tool with a
- * schema has to give. The first tool is the one that a model needs: clients that search for
+/* There is no schema of results: a result with pictures has no structured part, which a tool
+ * with a schema must give. The first tool is the one that a model needs: clients that search for
  * tools show it at once. */
 static json_t *describe_tool(const struct cbx_tool *tool, const struct cbx_policy *policy,
                              bool small)
@@ -94,7 +94,7 @@ static int fail_unknown(struct cbx_str name, struct cbx_err *err)
                     CBX_STR_SHOWN(cbx_str_sub(name, 0, 64)), known);
 }
 
-/* The tools for files are found by the names that they had before, too. */
+/* The tools for files are also found by their former names. */
 static const struct cbx_tool *find_tool(struct cbx_str name)
 {
     static const char prefix[] = "sandbox_";
