@@ -73,14 +73,14 @@ static bool has_mode(const struct cbx_caller *caller, const struct cbx_policy *p
     return !policy->log_only || cbx_caller_may(caller, CBX_RIGHT_POLICY_RELAX);
 }
 
-/* What a caller without a row may use. */
+/* Returns the rights and limits of a caller without a row. */
 static const struct cbx_principal *row_of(const struct cbx_caller *caller)
 {
     static const struct cbx_principal nobody = { .policy_count = 1 };
     return caller->row != NULL ? caller->row : &nobody;
 }
 
-/* The names of those that are loaded and the caller's. */
+/* Lists the names of the policies that are loaded and the caller's. */
 static const char *list_names(const struct cbx_caller *caller, const struct cbx_policies *policies,
                               struct cbx_buf *out)
 {
@@ -108,7 +108,7 @@ int cbx_caller_check_mode(const struct cbx_caller *caller, const struct cbx_poli
     return 0;
 }
 
-/* The policy of a caller who names none. */
+/* Returns the policy for a request without a policy name. */
 static struct cbx_str first_name(const struct cbx_principal *row,
                                  const struct cbx_policies *policies)
 {

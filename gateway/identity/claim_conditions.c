@@ -61,8 +61,8 @@ int cbx_condition_read(const struct cbx_yaml *entry, struct cbx_condition *out, 
 
 /* --- matching --------------------------------------------------------------------------------- */
 
-/* Names of claims may have dots themselves, so each dot is tried; what was consumed of the path
- * follows from the object, so no object is looked at twice. */
+/* Names of claims may have dots themselves, so each dot is tried; the consumed part of the path
+ * is determined by the object, so no object is visited twice. */
 static const json_t *find_claim(const json_t *claims, struct cbx_str path)
 {
     const json_t *found = json_object_getn(claims, path.p, path.len);

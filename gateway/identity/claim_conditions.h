@@ -15,7 +15,8 @@
 enum { CBX_CONDITION_VALUES = 16, CBX_CONDITION_BYTES = 256 };
 
 struct cbx_condition {
-    int issuer, grant; /* the rows that it is of; grant -1: it is about all tokens of the issuer */
+    /* indices of its rows; grant -1: it applies to all tokens of the issuer */
+    int issuer, grant;
     char claim[CBX_CONDITION_BYTES + 1];
     char values[CBX_CONDITION_VALUES][CBX_CONDITION_BYTES + 1]; /* globs */
     size_t value_count;
@@ -25,10 +26,10 @@ struct cbx_condition {
 int cbx_condition_read(const struct cbx_yaml *entry, struct cbx_condition *out,
                        struct cbx_err *err);
 
-/* Has the claim one of the values? It is the claim with this name; when there is none, the name
- * is a path of objects, as "realm_access.roles". A list has the values of its items, `scope` and
- * `scp` as a text those of its words (RFC 8693, section 4.2); a number or a truth value is
- * compared as JSON has it. False for a claim that is absent, and for every other type. */
+/* True if the claim has one of the values. It is the claim with this name; if there is none, the
+ * name is a path of objects, such as "realm_access.roles". A list has the values of its items,
+ * `scope` and `scp` as a text those of its words (RFC 8693, section 4.2); a number or a truth
+ * value is compared in its JSON form. False for an absent claim, and for every other type. */
 bool cbx_condition_holds(const struct cbx_condition *condition, const json_t *claims);
 
 #endif

@@ -28,7 +28,7 @@ int cbx_claim_grants_require(const struct cbx_principals *all, size_t issuer, co
     return 0;
 }
 
-/* A grant without conditions, which the configuration cannot have, would be everybody's. */
+/* A grant without conditions, which the configuration cannot have, would apply to every token. */
 static bool is_matched(const struct cbx_principals *all, size_t grant, const json_t *claims)
 {
     size_t held = 0;
@@ -95,7 +95,7 @@ static uint64_t find_grant(const struct cbx_principals *all, size_t issuer, stru
     return 0;
 }
 
-/* "ops, analysts)" */
+/* Reads "ops, analysts)". */
 static uint64_t read_names(const struct cbx_principals *all, size_t issuer, struct cbx_str text)
 {
     uint64_t grants = 0;

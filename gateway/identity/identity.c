@@ -14,7 +14,7 @@
 
 struct cbx_identity {
     struct cbx_loaded *_Atomic loaded;
-    struct cbx_issuer_keys *fetched; /* of the issuers with a URL */
+    struct cbx_issuer_keys *fetched; /* keys of the issuers with a URL */
     struct cbx_tokens *tokens;
     struct cbx_quotas *quotas;
     char public_url[513];
@@ -88,7 +88,7 @@ int cbx_identity_replace(struct cbx_identity *identity, struct cbx_str bytes, st
     int failed = cbx_loaded_read(bytes, &loaded, err);
     if (!failed) {
         loaded->before = identity->loaded;
-        configure_fetched(identity, loaded); /* before a request comes with a row of it */
+        configure_fetched(identity, loaded); /* before a request with one of its rows arrives */
         identity->loaded = loaded;
     }
     return failed;
@@ -154,8 +154,8 @@ static bool has_grants(const struct cbx_principals *all, int issuer)
     return false;
 }
 
-/* The row of a caller with this name and credential. Where an issuer has grants, they are the
- * way in: without `principals` a token that has none of them is nobody's. */
+/* Finds the row of a caller with this name and credential. If an issuer has grants, they are
+ * required: without `principals` a token without any grant has no row. */
 static int find_row(const struct cbx_loaded *loaded, struct cbx_caller *caller, struct cbx_err *err)
 {
     const struct cbx_principals *all = &loaded->principals;
@@ -184,7 +184,7 @@ void cbx_identity_caller(const struct cbx_identity *identity, struct cbx_str pri
     }
 }
 
-/* Is the credential of what was begun one that would be accepted now? */
+/* Checks that the credential of an earlier request would be accepted now. */
 static int check_credential(const struct cbx_identity *identity, const struct cbx_begun *begun,
                             struct cbx_err *err)
 {
@@ -261,7 +261,7 @@ struct cbx_quotas *cbx_identity_quotas(struct cbx_identity *identity)
 
 /* --- refusing --------------------------------------------------------------------------------- */
 
-/* The origin by which clients reach the gateway: the one that is configured, else the one that
+/* Returns the origin by which clients reach the gateway: the configured one, else the one that
  * the client used. */
 static const char *origin_of(const struct cbx_identity *identity, const char *asked)
 {
@@ -271,8 +271,8 @@ static const char *origin_of(const struct cbx_identity *identity, const char *as
     return asked != NULL ? asked : "";
 }
 
-/* `error` is a code of RFC 6750, section 3.1; NULL for a request that showed nothing, which gets
- * none. */
+/* `error` is a code of RFC 6750, section 3.1; NULL for a request without a credential, which
+ * gets none. */
 static void challenge(const struct cbx_identity *identity, const char *error, const char *asked,
                       struct cbx_auth_refusal *out)
 {
@@ -316,8 +316,8 @@ static int by_token(struct cbx_identity *identity, struct cbx_str text, struct c
     return failed;
 }
 
-/* The keys of an issuer with a URL, renewed when the token names one that they lack: it may be
- * signed by a new one. A reference. */
+/* Takes a reference to the keys of an issuer with a URL, renewed if the token names a key that
+ * they lack: a new key may have signed it. */
 static int take_fetched(const struct cbx_identity *identity, const struct cbx_issuer *issuer,
                         struct cbx_str text, struct cbx_jwks **out, struct cbx_err *err)
 {
@@ -393,7 +393,7 @@ static int by_issuer(const struct cbx_identity *identity, const struct cbx_loade
     return cbx_fail(err, CBX_ENOTFOUND, "no issuer is called so");
 }
 
-/* The text behind "Bearer " (RFC 6750, section 2.1); empty for another scheme or another form. */
+/* Returns the text after "Bearer " (RFC 6750, section 2.1); empty for another scheme or format. */
 static struct cbx_str bearer_of(struct cbx_str header)
 {
     static const char scheme[] = "Bearer ";
@@ -407,7 +407,7 @@ static struct cbx_str bearer_of(struct cbx_str header)
     return good ? cbx_str_sub(header, len, end) : CBX_STR("");
 }
 
-/* Whoever shows a credential is judged by it alone, also over a Unix socket. */
+/* A credential alone identifies its caller, also over a Unix socket. */
 static int find_caller(struct cbx_identity *identity, const struct cbx_loaded *loaded,
                        const struct cbx_credentials *credentials, struct cbx_caller *out,
                        struct cbx_err *err)
@@ -477,7 +477,7 @@ static bool refuse_credential(const struct cbx_identity *identity, const char *o
     return false;
 }
 
-/* What the log says of a caller without a row is not for the caller. */
+/* The log's text about a caller without a row is not for the caller. */
 static bool refuse_caller(const struct cbx_caller *caller, int failed, const struct cbx_err *err,
                           struct cbx_auth_refusal *refusal)
 {
@@ -496,7 +496,8 @@ bool cbx_identity_authenticate(struct cbx_identity *identity,
         *out = *cbx_caller_local();
         return true;
     }
-    const struct cbx_loaded *loaded = identity->loaded; /* one of them for all of the request */
+    /* the same one for all of the request */
+    const struct cbx_loaded *loaded = identity->loaded;
     struct cbx_caller caller = { 0 };
     *out = caller;
     bool by_peer = credentials->has_peer && loaded->principals.given;

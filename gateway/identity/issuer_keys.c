@@ -26,34 +26,34 @@ struct entry {
     struct cbx_sha256 source;
     char name[33];
     int64_t refresh_ms;
-    struct cbx_jwks *keys; /* in use; NULL = none yet */
-    int64_t fetched_ms;    /* when they were fetched */
-    int64_t due_ms;        /* the next fetch */
-    uint64_t number;       /* of the request that is not answered yet; 0 = none */
-    int64_t asked_ms;      /* its time */
-    bool repeated;         /* it was sent to a second process */
-    bool renewed;          /* it was fetched because of a key that was not known ... */
+    struct cbx_jwks *keys; /* current keys; NULL = none yet */
+    int64_t fetched_ms;    /* time of their fetch */
+    int64_t due_ms;        /* time of the next fetch */
+    uint64_t number;       /* number of the unanswered request; 0 = none */
+    int64_t asked_ms;      /* time of that request */
+    bool repeated;         /* true if it was sent to a second process */
+    bool renewed;          /* true if it was fetched because of an unknown key ... */
     int64_t renewed_ms;    /* ... at this time */
-    int failures;          /* in a row */
-    enum state state;      /* of fetching, as the log has it */
-    bool expired;          /* the log has that the keys are too old */
-    uint64_t answers;      /* so far */
-    bool silent;           /* as the keys that it is of */
+    int failures;          /* number of consecutive failures */
+    enum state state;      /* last logged state of fetching */
+    bool expired;          /* true after the log reported the expiry of the keys */
+    uint64_t answers;      /* number of answers so far */
+    bool silent;           /* as in the struct of all keys */
 };
 
 struct cbx_issuer_keys {
     pthread_mutex_t lock;
-    pthread_cond_t answered; /* of CLOCK_MONOTONIC */
+    pthread_cond_t answered; /* uses CLOCK_MONOTONIC */
     struct entry entries[CBX_ISSUERS_MAX];
     size_t count;
-    uint64_t number; /* of the last request */
+    uint64_t number; /* number of the last request */
     int waiters;
-    struct cbx_key_reading reading; /* of the thread */
-    int channel, wake;              /* of the thread; -1 = none */
+    struct cbx_key_reading reading; /* used by the thread */
+    int channel, wake;              /* used by the thread; -1 = none */
     pthread_t thread;
     bool has_thread;
     atomic_bool stops;
-    bool silent; /* another process tells how fetches go */
+    bool silent; /* true if another process reports the state of fetches */
 };
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ struct cbx_issuer_keys *cbx_issuer_keys_new(void)
     return k;
 }
 
-/* Ends the thread's poll: what is due has changed. */
+/* Interrupts the thread's poll: the next due time has changed. */
 static void wake_thread(const struct cbx_issuer_keys *k)
 {
     static const uint64_t one = 1;
@@ -153,7 +153,7 @@ void cbx_issuer_keys_configure(struct cbx_issuer_keys *k, const struct cbx_issue
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* A number that a front before this one did not use: an answer to it may still arrive. */
+/* Returns a number that an earlier front did not use: an answer to it may still arrive. */
 static uint64_t next_number(struct cbx_issuer_keys *k)
 {
     while (k->number == 0) {
@@ -222,11 +222,11 @@ static void send_request(int channel, const struct entry *e)
     const struct cbx_key_request request = { .source = e->source,
                                              .number = e->number,
                                              .wants_last = e->keys == NULL };
-    /* One that is not taken is not answered, and fails then. */
+    /* A request that cannot be sent gets no answer, and fails then. */
     cbx_key_request_send(channel, &request);
 }
 
-/* The entry that waits for this answer; NULL = none. */
+/* Returns the entry that waits for this answer; NULL = none. */
 static struct entry *find_asked(struct cbx_issuer_keys *k, const struct cbx_key_answer *a)
 {
     struct entry *e = find(k, &a->source);
@@ -265,8 +265,8 @@ static void take_answer(struct cbx_issuer_keys *k, int64_t now)
     pthread_mutex_unlock(&k->lock);
 }
 
-/* The process before it was killed with the requests that it had. Each is sent to one more
- * process, not to every one: an answer may be what kills them. */
+/* The previous process was killed together with its requests. Each is sent to one more process
+ * only: an answer may be the cause of the crash. */
 static void repeat_requests(struct cbx_issuer_keys *k, int channel, int64_t now)
 {
     pthread_mutex_lock(&k->lock);
@@ -297,7 +297,7 @@ static void note_expiry(struct entry *e, int64_t now)
     }
 }
 
-/* When something of the entry is due. */
+/* Returns the next due time of the entry. */
 static int64_t next_time(const struct entry *e)
 {
     int64_t due = e->number != 0 ? e->asked_ms + CBX_KEYS_ANSWER_MS : e->due_ms;
@@ -403,21 +403,21 @@ int cbx_issuer_keys_take(struct cbx_issuer_keys *k, const struct cbx_sha256 *sou
     return 0;
 }
 
-/* Has them fetched when that is allowed; true when there is something to wait for. */
+/* Requests a fetch if that is allowed; true if there is an answer to wait for. */
 static bool has_fetch(struct cbx_issuer_keys *k, struct entry *e, int64_t now)
 {
     bool allowed = !e->renewed || now - e->renewed_ms >= CBX_KEYS_RENEW_MS;
     if (e->number == 0 && allowed) {
         e->renewed = true;
         e->renewed_ms = now;
-        e->due_ms = now; /* for the thread, which is woken */
+        e->due_ms = now; /* for the thread, which is notified */
         wake_thread(k);
         return true;
     }
     return e->number != 0 || now >= e->due_ms;
 }
 
-/* Until the entry has another answer; the list of entries may change meanwhile. */
+/* Waits until the entry has another answer; the list of entries may change meanwhile. */
 static void await_answer(struct cbx_issuer_keys *k, const struct cbx_sha256 *source,
                          uint64_t before, int64_t wait_ms)
 {
@@ -442,7 +442,7 @@ int cbx_issuer_keys_renew(struct cbx_issuer_keys *k, const struct cbx_sha256 *so
         if (k->waiters >= CBX_KEYS_WAITERS_MAX) {
             failed = fail_busy(0, err);
         }
-        if (!failed && wait_ms > 0) { /* without a wait it takes the place of no other caller */
+        if (!failed && wait_ms > 0) { /* without a wait it takes no place of another caller */
             await_answer(k, source, e->answers, wait_ms);
         }
     }

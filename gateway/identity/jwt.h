@@ -15,36 +15,35 @@ enum { CBX_JWT_MAX = 16 * 1024, CBX_JWKS_KEYS = 64 };
 
 struct cbx_jwks;
 
-/* Reads a set of keys. Those of a type or a use that is not served are passed over: served are
- * RSA of 2048 to 8192 bits, EC on P-256, P-384 and P-521, and Ed25519. CBX_EINVAL for what is no
- * set, or has no key that is served. */
+/* Reads a set of keys. Keys of unsupported types or uses are skipped: supported are RSA of 2048
+ * to 8192 bits, EC on P-256, P-384 and P-521, and Ed25519. CBX_EINVAL for text that is no set,
+ * or has no supported key. */
 int cbx_jwks_read(struct cbx_str json, struct cbx_jwks **out, struct cbx_err *err);
 
-/* Another reference to the set, which does not change: each ends with cbx_jwks_free, the last
- * one frees the set. Thread-safe. */
+/* Returns another reference to the immutable set: each ends with cbx_jwks_free, the last one
+ * frees the set. Thread-safe. */
 struct cbx_jwks *cbx_jwks_ref(struct cbx_jwks *keys);
 void cbx_jwks_free(struct cbx_jwks *keys);
 CBX_DEFINE_AUTO(jwks)
 
-/* The issuer that a token says it is of, without a look at its signature: for choosing the keys.
- * CBX_EINVAL for what is no token. `out` has room for 513 bytes. */
+/* Reads the issuer in a token without verifying its signature, to select the keys. CBX_EINVAL
+ * for a malformed token. `out` has space for 513 bytes. */
 int cbx_jwt_issuer(struct cbx_str token, char *out, struct cbx_err *err);
 
-/* Does the token name a key that the set does not have? False for what is no token. */
+/* True if the token names a key that the set lacks. False for a malformed token. */
 bool cbx_jwt_lacks_key(struct cbx_str token, const struct cbx_jwks *keys);
 
-/* A token that was verified. */
+/* A verified token. */
 struct cbx_jwt {
     char principal[CBX_NAME_MAX + 1]; /* "NAME:CLAIM" */
     json_t *claims;
 };
 
 /* Verifies an access token of this issuer at `now_s` of the wall clock; *out is for
- * cbx_jwt_done. CBX_ESEAL for a signature, an issuer or an audience that is another,
- * CBX_ETIMEDOUT for one that has expired or is not valid yet, CBX_EINVAL for anything else: an
- * extension in `crit`, a type (`typ`) or a claim of tokens for another use (jwt.def), a
- * principal that is named by an `email` which the issuer has not verified. The text is for the
- * log, it tells a forger what is checked. */
+ * cbx_jwt_done. CBX_ESEAL for a wrong signature, issuer or audience, CBX_ETIMEDOUT for an
+ * expired or not yet valid token, CBX_EINVAL for any other error: an extension in `crit`, a type
+ * (`typ`) or a claim of tokens for another use (jwt.def), a principal named by an `email` that
+ * the issuer has not verified. The text is for the log: it would help a forger. */
 int cbx_jwt_verify(struct cbx_str token, const struct cbx_issuer *issuer,
                    const struct cbx_jwks *keys, int64_t now_s, struct cbx_jwt *out,
                    struct cbx_err *err);

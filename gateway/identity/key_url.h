@@ -6,13 +6,13 @@
 
 #include "policies/base/str.h"
 
-/* True for what begins with a scheme and ':', of whatever kind. Anything else is the path of a
+/* True for a text that begins with a scheme of any kind and ':'. Any other text is the path of a
  * file; "./a:b" is one too. */
 bool cbx_key_url_is(struct cbx_str text);
 
-/* NULL for a URL that may be fetched. Else what it is instead, a static text that completes
- * "'jwks' is": "a URL with user information". HOST is a name of ASCII, an IPv4 address, or an
- * IPv6 address in brackets; PORT is 1 to 65535. */
+/* Returns NULL for a permitted URL. Otherwise the problem, a static text that completes "'jwks'
+ * is": "a URL with user information". HOST is a name of ASCII, an IPv4 address, or an IPv6
+ * address in brackets; PORT is 1 to 65535. */
 const char *cbx_key_url_problem(struct cbx_str url);
 
 #endif

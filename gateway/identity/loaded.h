@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What is configured about callers, as it was loaded together: principals, issuers, grants,
- * keys. cbx_identity_load (identity.h) writes it, with the files that it names, for processes
- * that may not read files. */
+ * The configuration of callers, loaded together: principals, issuers, grants, keys.
+ * cbx_identity_load (identity.h) writes it, with the contents of its files, for processes that
+ * may not read files. */
 #ifndef CBX_GATEWAY_IDENTITY_LOADED_H
 #define CBX_GATEWAY_IDENTITY_LOADED_H
 
@@ -9,17 +9,18 @@
 #include "gateway/identity/jwt.h"
 #include "policies/base/buf.h"
 
-/* It is never freed before the identity: requests borrow rows. */
+/* Never freed before the identity: requests borrow rows. */
 struct cbx_loaded {
-    struct cbx_buf bytes; /* it, as cbx_identity_load writes it */
+    struct cbx_buf bytes; /* in the form of cbx_identity_load */
     struct cbx_principals principals;
-    struct cbx_jwks *keys[CBX_ISSUERS_MAX];      /* of each issuer with a file; else NULL */
-    struct cbx_str authorities[CBX_ISSUERS_MAX]; /* of each issuer with a URL; in `bytes` */
+    struct cbx_jwks *keys[CBX_ISSUERS_MAX]; /* keys of each issuer with a file; else NULL */
+    /* authorities of each issuer with a URL; in `bytes` */
+    struct cbx_str authorities[CBX_ISSUERS_MAX];
     struct cbx_granted *granted;
     struct cbx_loaded *before;
 };
 
-/* From the bytes of cbx_identity_load, which are copied. CBX_EPROTO. */
+/* Reads the bytes of cbx_identity_load, which are copied. CBX_EPROTO. */
 int cbx_loaded_read(struct cbx_str bytes, struct cbx_loaded **out, struct cbx_err *err);
 void cbx_loaded_free(struct cbx_loaded *loaded);
 

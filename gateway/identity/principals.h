@@ -40,17 +40,17 @@ struct cbx_issuer {
     char name[33];      /* a principal is "NAME:CLAIM" */
     char issuer[513];   /* `iss` */
     char audience[513]; /* one of `aud` */
-    char jwks[513]; /* where its keys (RFC 7517) are: the path of a file, or a URL (key_url.h) */
-    char ca
-        [513]; /* of a URL: path of the authorities that certify its server; empty = the system's */
-    char claim[65]; /* whose value names the principal */
-    struct cbx_sha256
-        source;        /* of a URL: the hash of name, URL and authorities (identity.h); else zero */
-    int64_t leeway_s;  /* for clocks that differ */
-    int64_t refresh_s; /* of a URL: from one fetch to the next; else 0 */
+    char jwks[513];     /* place of its keys (RFC 7517): the path of a file, or a URL (key_url.h) */
+    /* for a URL: path of the authorities that certify its server; empty = the system's */
+    char ca[513];
+    char claim[65]; /* claim whose value names the principal */
+    /* for a URL: the hash of name, URL and authorities (identity.h); else zero */
+    struct cbx_sha256 source;
+    int64_t leeway_s;  /* tolerance for clock differences */
+    int64_t refresh_s; /* for a URL: time from one fetch to the next; else 0 */
 };
 
-/* What the tokens of an issuer with certain claims give. */
+/* The rights of an issuer's tokens with certain claims. */
 struct cbx_claim_grant {
     struct cbx_principal gives; /* its name, rights and policies; no quotas */
     int issuer;
@@ -61,31 +61,33 @@ struct cbx_principals {
     size_t count;
     struct cbx_claim_grant *grants;
     size_t grant_count;
-    struct cbx_condition *conditions; /* of issuers and grants: all of a row must hold */
+    /* of issuers and grants: all conditions of a row must hold */
+    struct cbx_condition *conditions;
     size_t condition_count;
     struct cbx_issuer issuers[CBX_ISSUERS_MAX];
     size_t issuer_count;
-    bool given; /* the operator configured principals: a caller without a row is refused */
+    /* true if the operator configured principals: a caller without a row is refused */
+    bool given;
 };
 
 /* Reads a section of the configuration, `principals` or `issuers` by its key, into `out`, which
  * is zeroed before the first (cbx_principals_done, also on failure). CBX_EINVAL with line and
- * column: what was found and what is allowed. */
+ * column, and the found and the allowed value. */
 int cbx_principals_add(struct cbx_principals *out, const struct cbx_yaml *section,
                        struct cbx_err *err);
 
-/* The same, for its errors alone. */
+/* The same check without a result. */
 int cbx_principals_check_section(const struct cbx_yaml *section, struct cbx_err *err);
 void cbx_principals_done(struct cbx_principals *principals);
 CBX_DEFINE_AUTO_DONE(principals)
 
-/* The row about this principal: of this name, else the one with the longest beginning. Without
- * any rows, a row with the standard rights. NULL: it has no row. */
+/* Returns the row of this principal: the row of this name, else the one with the longest
+ * matching prefix. Without any rows, a row with the standard rights. NULL: no row. */
 const struct cbx_principal *cbx_principals_find(const struct cbx_principals *principals,
                                                 const char *name);
 
-/* CBX_ENOTFOUND, with line and column, when a row of the section, or a grant of one, names a
- * policy that is not loaded. The section is one that cbx_principals_add accepts. */
+/* CBX_ENOTFOUND, with line and column, if a row of the section, or a grant of one, names a
+ * policy that is not loaded. The section must be one that cbx_principals_add accepts. */
 int cbx_principals_check_policies(const struct cbx_yaml *section,
                                   const struct cbx_policies *policies, struct cbx_err *err);
 
