@@ -50,7 +50,7 @@ encoded() {
     code+=$'for t in (base64.b64encode(b).decode(), base64.b32encode(b).decode(), b.hex(), b.hex(":"), s[::-1], s.upper(), urllib.parse.quote("".join("%%%02x" % c for c in b)), "".join("\\\\u%04x" % c for c in b), str(list(b)), " ".join(s), "\\n".join(s), s.encode("utf-16-le").decode("latin-1"), json.dumps(json.dumps([s]))): print("|", t, "|")\n'
     execute "$session" "$code" >"$work/a"
     has_no_value <"$work/a"
-    [ "$(grep -o '\[secret API_TOKEN\]' "$work/a" | wc -l)" -ge 14 ]
+    [ "$(grep -o '\[secret API_TOKEN\]' "$work/a" | wc -l)" -ge 13 ]
 }
 ok 'encodings of a secret are replaced' encoded
 split() {
