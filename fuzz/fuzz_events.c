@@ -2,7 +2,7 @@
  * A whole run: frames of all kinds in sequence, as events and then as the stored JSON. Types must
  * be well-formed, parts must lie in the payload, paths must stay in the workspace, and the JSON
  * must survive writing and reading. */
-#include "docker/engine/events.h"
+#include "docker/sandbox/events.h"
 #include "gateway/front/collect.h"
 
 static void check_event(const struct cbx_event *event, const struct cbx_str *all)

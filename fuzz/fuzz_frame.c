@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Frames of a program: the first byte is the type, the rest the payload. */
-#include "docker/engine/events.h"
+#include "docker/sandbox/events.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

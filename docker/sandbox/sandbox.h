@@ -194,7 +194,7 @@ int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *
  * wall clock or processor time limit is exceeded, the program is interrupted, and its whole
  * process tree killed within a second. The supervisor stores the events and the result until
  * cbx_sandbox_acknowledge or the next run. If the engine, or only the sandbox, does not reply
- * any more, the result is LOST, within 10 s (docker/sandbox/silence.h): the program may still
+ * any more, the result is LOST, within 10 s (docker/engine/silence.h): the program may still
  * run, until the sandbox's lease ends. A paused sandbox is not lost. CBX_ETOOBIG for a source,
  * or a list of accepted files, that is too large for a sandbox. */
 int cbx_sandbox_run(struct cbx_sandbox *sandbox, const struct cbx_permit *permit,

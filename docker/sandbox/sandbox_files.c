@@ -2,7 +2,7 @@
  * Requests to a sandbox between runs: its files, and a new kernel. The replies are hostile, like
  * all bytes from a sandbox. */
 #include "docker/sandbox/sandbox_internal.h"
-#include "docker/sandbox/silence.h"
+#include "docker/engine/silence.h"
 #include "policies/base/clock.h"
 
 #include "policies/base/memory.h"

@@ -2,7 +2,7 @@
  * Frames to and from a sandbox: sent by any thread, received by the waiting one. */
 #include "docker/egress/proxy.h"
 #include "docker/sandbox/sandbox_internal.h"
-#include "docker/sandbox/silence.h"
+#include "docker/engine/silence.h"
 #include "policies/base/clock.h"
 #include "policies/base/memory.h"
 

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* The state of a silent link (docker/sandbox/silence.h). */
+/* The state of a silent link (docker/engine/silence.h). */
 enum cbx_link_stage { CBX_LINK_QUIET = 0, CBX_LINK_PINGED, CBX_LINK_ASKED };
 struct cbx_link {
     enum cbx_link_stage stage;

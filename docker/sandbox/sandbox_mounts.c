@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Requests that a sandbox cannot fulfil, and the check that the engine mounted the judged
  * folders. */
-#include "docker/engine/engine_http.h"
+#include "docker/engine/docker/docker_http.h"
 #include "docker/sandbox/container.h"
 #include "docker/sandbox/sandbox_internal.h"
 

@@ -2,7 +2,7 @@
  * What remains of a sandbox on the real engine when its container or its gateway ends, and how the
  * next gateway adopts it. Exit 77 without an engine. Nothing here sleeps: every wait is for an
  * event that has to come. */
-#include "docker/engine/engine_http.h"
+#include "docker/engine/docker/docker_http.h"
 #include "tests/live/docker/live.h"
 
 #include <sys/wait.h>

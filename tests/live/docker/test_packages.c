@@ -2,7 +2,7 @@
  * Packages on a real engine: what is resolved, what is refused, and layers. pip's index is served by a container of this test, npm's is
  * the real one. */
 #include "docker/contents.h"
-#include "docker/engine/engine_http.h"
+#include "docker/engine/docker/docker_http.h"
 #include "docker/packages/package_layers.h"
 #include "docker/sandbox/container.h"
 #include "docker/sandbox/sandbox_stream.h"

@@ -3,8 +3,8 @@
  * this file writes the request and reads and writes all bytes after it. Without TLS it takes the
  * socket over from libcurl, because libcurl's handle needs a hundred times the memory of the
  * remaining state. */
-#include "docker/engine/engine_http.h"
-#include "docker/sandbox/silence.h"
+#include "docker/engine/docker/docker_http.h"
+#include "docker/engine/silence.h"
 #include "policies/base/buf.h"
 #include "policies/base/clock.h"
 #include "policies/base/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Frames of a sandbox as events: late output is marked, malformed frames are skipped. */
-#include "docker/engine/events.h"
+#include "docker/sandbox/events.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

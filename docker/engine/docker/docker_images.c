@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Calls of the Engine API that make, list and remove images. */
-#include "docker/engine/engine_http.h"
-#include "docker/engine/tar.h"
+#include "docker/engine/docker/docker_http.h"
+#include "docker/engine/docker/tar.h"
 #include "policies/base/json.h"
 #include "policies/base/str.h"
 

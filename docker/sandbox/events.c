@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Converts frames of a supervisor to events and results. */
-#include "docker/engine/events.h"
+#include "docker/sandbox/events.h"
 
 #include "policies/base/memory.h"
 #include "policies/guard/guard.h"

@@ -2,8 +2,8 @@
  * Timeouts for a sandbox, or an engine, that sends nothing: all times in one place. TCP alone
  * does not detect this, because a forwarder acknowledges bytes for a peer that has gone. Used by
  * the engine's client and by sandboxes. */
-#ifndef CBX_DOCKER_SANDBOX_SILENCE_H
-#define CBX_DOCKER_SANDBOX_SILENCE_H
+#ifndef CBX_DOCKER_ENGINE_SILENCE_H
+#define CBX_DOCKER_ENGINE_SILENCE_H
 
 /* The stages of a link to a sandbox if nothing arrives while a caller waits:
  *

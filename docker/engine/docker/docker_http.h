@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Declarations shared by the files of the engine client. */
-#ifndef CBX_DOCKER_ENGINE_ENGINE_HTTP_H
-#define CBX_DOCKER_ENGINE_ENGINE_HTTP_H
+#ifndef CBX_DOCKER_ENGINE_DOCKER_DOCKER_HTTP_H
+#define CBX_DOCKER_ENGINE_DOCKER_DOCKER_HTTP_H
 
 #include "docker/engine/engine.h"
 #include "policies/base/buf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Adapts requests to Podman, whose compatible interface differs in details. */
-#include "docker/engine/engine_http.h"
+#include "docker/engine/docker/docker_http.h"
 #include "policies/base/json.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Pings the engine within a time limit. */
-#include "docker/engine/engine_http.h"
-#include "docker/sandbox/silence.h"
+#include "docker/engine/docker/docker_http.h"
+#include "docker/engine/silence.h"
 #include "policies/base/clock.h"
 
 static size_t ignore_body(char *bytes, size_t size, size_t count, void *context)

@@ -2,7 +2,7 @@
  * Finds the engine and sends HTTP requests to it. */
 #include "docker/engine/engine.h"
 
-#include "docker/engine/engine_http.h"
+#include "docker/engine/docker/docker_http.h"
 #include "policies/base/buf.h"
 #include "policies/base/clock.h"
 #include "policies/base/json.h"
@@ -25,7 +25,7 @@ enum { ANSWER_MAX = 16 * 1024 * 1024, IDLE_HANDLES = 8, CALL_TIMEOUT_MS = 120 * 
 /* Linux ends a TCP connection to an engine this long after bytes or probes were last
  * acknowledged. A silent link is probed from PROBE_S on; the renewal of a lease (every 15 s)
  * restarts the time. This is for connections without a waiting caller: a waiting caller uses
- * docker/sandbox/silence.h. */
+ * docker/engine/silence.h. */
 enum { DEAD_LINK_MS = 10000, PROBE_S = 5 };
 
 struct cbx_engine {

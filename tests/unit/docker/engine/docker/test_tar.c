@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A tar archive of few small files: what the tar of this machine reads. */
-#include "docker/engine/tar.h"
+#include "docker/engine/docker/tar.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

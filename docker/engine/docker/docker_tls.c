@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * TLS to an engine: the three files that the docker client uses too. They are checked before use,
  * so that an error names the wrong one. */
-#include "docker/engine/engine_http.h"
+#include "docker/engine/docker/docker_http.h"
 
 #include <errno.h>
 #include <openssl/pem.h>

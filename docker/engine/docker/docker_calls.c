@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * One function for each call of the Engine API that the gateway uses. */
 #include "docker/contents.h"
-#include "docker/engine/engine_http.h"
+#include "docker/engine/docker/docker_http.h"
 #include "docker/sandbox/container.h"
 #include "policies/base/json.h"
 #include "policies/base/str.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A tar archive of few small files. */
-#include "docker/engine/tar.h"
+#include "docker/engine/docker/tar.h"
 
 #include <assert.h>
 #include <stdio.h>

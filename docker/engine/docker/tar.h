@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A tar archive (POSIX ustar) of a few small files, as the context of an image's build. Pure. */
-#ifndef CBX_DOCKER_ENGINE_TAR_H
-#define CBX_DOCKER_ENGINE_TAR_H
+#ifndef CBX_DOCKER_ENGINE_DOCKER_TAR_H
+#define CBX_DOCKER_ENGINE_DOCKER_TAR_H
 
 #include "policies/base/buf.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Converts frames of a supervisor to events and results. Contents from the program are validated
  * here, once. */
-#ifndef CBX_DOCKER_ENGINE_EVENTS_H
-#define CBX_DOCKER_ENGINE_EVENTS_H
+#ifndef CBX_DOCKER_SANDBOX_EVENTS_H
+#define CBX_DOCKER_SANDBOX_EVENTS_H
 
 #include "docker/result.h"
 #include "docker/sandbox/sandbox_stream.h"
