@@ -162,7 +162,7 @@ endef
 $(foreach m,$(MODULES),$(eval $(call module_rules,$m)))
 
 # The seccomp profile is compiled in.
-$B/docker/sandbox/container.o: docker/sandbox/seccomp.json
+$B/docker/engine/container_spec.o: docker/engine/seccomp.json
 
 # Live tests need an engine and the sandbox images: tests/live/docker/check.
 $B/tests/live/docker/%: $B/tests/live/docker/%.o $B/libdocker.a $B/libpolicies.a

@@ -2,9 +2,25 @@
  * Bytes from an engine and a sandbox, in pieces of changing size, and cut in two at every byte: the
  * same frames must result. With the first byte odd, a host seeks its mark.
  */
+#include "docker/engine/docker/docker_chunks.h"
 #include "docker/sandbox/sandbox_stream.h"
 
 static const char mark[CBX_FRAME_MARK_BYTES] = "0123456789abcdef0123456789abcdefMARKMARKMARKMAR";
+
+/* Feeds the frames' layer what the engine's layer yields of standard output.
+ */
+static int feed(struct cbx_stream *stream, struct cbx_chunks *chunks, struct cbx_str bytes)
+{
+    struct cbx_attach_bytes got;
+    struct cbx_err err;
+    int more;
+    while ((more = cbx_chunks_next(chunks, &bytes, &got, &err)) > 0) {
+        if (got.channel == CBX_CHANNEL_STDOUT && cbx_stream_feed(stream, got.bytes, &err) != 0) {
+            return -1;
+        }
+    }
+    return more;
+}
 
 /* Feeds `bytes` in pieces; returns a hash of the frames and of the error, if any.
  */
@@ -17,8 +33,9 @@ static uint64_t read_all(struct cbx_str bytes, size_t first, size_t piece, bool 
     }
     uint64_t digest = 1469598103934665603u;
     struct cbx_err err;
+    struct cbx_chunks chunks = { 0 };
     for (size_t n = first; bytes.len > 0; n = piece) {
-        if (cbx_stream_feed(&stream, cbx_str_sub(bytes, 0, n), &err) != 0) {
+        if (feed(&stream, &chunks, cbx_str_sub(bytes, 0, n)) != 0) {
             return 1; /* what came before in the same piece may be lost with it */
         }
         bytes = cbx_str_sub(bytes, n, bytes.len);

@@ -17,7 +17,7 @@ struct cbx_attempt {
     const struct cbx_sandbox_config *config;
     const char *kernel;
     const struct cbx_limits *limits;
-    const char *program, *arguments[4]; /* terminated by NULL */
+    const char *program, *arguments[4]; /* end with NULL, or with the array */
 };
 
 /* Appends the program's output, stdout and stderr, to *report, whose cap should be

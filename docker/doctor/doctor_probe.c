@@ -27,7 +27,7 @@ static void report_guard(const struct reading *r, const char *outcome, const cha
     const char *advice =
         lacks
             ? "policies that refuse start-process, signal-process or native-code run nothing here: "
-              "use Linux 5.13 or newer, and docker/sandbox/seccomp.json as it is"
+              "use Linux 5.13 or newer, and docker/engine/seccomp.json as it is"
         : strcmp(outcome, "partly") == 0
             ? "files outside are refused by fewer means: start Linux with lsm=landlock,..."
             : "";

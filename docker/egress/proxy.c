@@ -2,6 +2,7 @@
  * The proxy of a sandbox: its container, and the frames between the supervisor and the relay in
  * the container. */
 #include "docker/egress/proxy.h"
+#include "docker/kernel_names.h"
 
 #include "docker/egress/proxy_config.h"
 #include "docker/sandbox/container.h"
@@ -52,31 +53,21 @@ struct cbx_proxy {
 
 /* --- the container ---------------------------------------------------------------------------- */
 
-static json_t *make_variable(const char *name, const struct cbx_strs *words)
+/* Sets a variable to words with a space between them; CBX_ETOOBIG if it is too long. */
+static int set_words(struct cbx_container_spec *spec, const char *name,
+                     const struct cbx_strs *words)
 {
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CONFIG_MAX);
-    cbx_buf_printf(&text, "%s=", name);
     for (size_t i = 0; i < words->count; i++) {
         cbx_buf_add_cstr(&text, i > 0 ? " " : "");
         cbx_buf_add(&text, words->items[i]);
     }
-    return text.overflow ? NULL : cbx_json_text(cbx_buf_str(&text));
-}
-
-/* Differences from a sandbox: a network; the capabilities with which the relay restricts its
- * routes and changes its user; the engine's own seccomp profile, as the gateway's has no
- * netlink. */
-static void open_host(const struct cbx_network_grant *grant, json_t *host)
-{
-    const char *network = grant->settings->network;
-    json_object_set_new(host, "NetworkMode", json_string(network != NULL ? network : "default"));
-    json_object_set_new(host, "CapAdd", json_pack("[s,s,s]", "NET_ADMIN", "SETUID", "SETGID"));
-    json_object_set_new(host, "SecurityOpt", json_pack("[s]", "no-new-privileges:true"));
-    json_object_set_new(host, "Tmpfs",
-                        json_pack("{s:s}", "/run/codebox",
-                                  "rw,nosuid,nodev,noexec,size=4194304,nr_inodes=64,mode=0700,"
-                                  "uid=65532,gid=65532"));
+    if (text.overflow) {
+        return CBX_ETOOBIG;
+    }
+    cbx_container_spec_set(spec, name, cbx_buf_str(&text));
+    return 0;
 }
 
 int cbx_proxy_check_network(const char *network, struct cbx_err *err)
@@ -92,58 +83,63 @@ int cbx_proxy_check_network(const char *network, struct cbx_err *err)
     return 0;
 }
 
-int cbx_proxy_body(const struct cbx_sandbox_config *config, const struct cbx_network_grant *grant,
-                   const char *image_id, json_t **out, struct cbx_err *err)
+/* Sets the variables from which the relay configures itself. */
+static int set_rules(struct cbx_container_spec *spec, const struct cbx_network_grant *grant,
+                     struct cbx_err *err)
 {
     const struct cbx_proxy_rules rules = { .hosts = grant->hosts,
                                            .allowed = &grant->settings->allowed,
                                            .denied = &grant->settings->denied };
-    const struct cbx_limits limits = { .memory_bytes = 128 * mib,
-                                       .pids = PIDS,
-                                       .cpu_milli = CPU_MILLI,
-                                       .disk_bytes = 4 * mib,
-                                       .isolation = CBX_ISOLATION_CONTAINER };
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CONFIG_MAX);
+    int failed = cbx_proxy_config(&rules, &text, err);
+    if (failed) {
+        return failed;
+    }
     /* A relay without the check of tunnels (relay/tunnel.h) reads another variable, and ends
      * without it. */
-    cbx_buf_add_cstr(&text, "CODEBOX_PROXY_CONFIG=");
+    cbx_container_spec_set(spec, "CODEBOX_PROXY_CONFIG", cbx_buf_str(&text));
+    if (text.overflow || set_words(spec, "CODEBOX_ALLOWED", rules.allowed) != 0 ||
+        set_words(spec, "CODEBOX_DENIED", rules.denied) != 0) {
+        return cbx_fail(err, CBX_ETOOBIG, "the list of hosts is longer than %d KiB",
+                        CONFIG_MAX / 1024);
+    }
+    return 0;
+}
+
+int cbx_proxy_spec(const struct cbx_sandbox_config *config, const struct cbx_network_grant *grant,
+                   const char *image, struct cbx_container_spec *out, struct cbx_err *err)
+{
+    *out = (struct cbx_container_spec){ .role = CBX_ROLE_PROXY,
+                                        .kernel = "proxy",
+                                        .image = image,
+                                        .instance = config->instance,
+                                        .command = { "/usr/local/bin/codebox-relay" },
+                                        .limits = { .memory_bytes = 128 * mib,
+                                                    .pids = PIDS,
+                                                    .cpu_milli = CPU_MILLI,
+                                                    .disk_bytes = 4 * mib,
+                                                    .isolation = CBX_ISOLATION_CONTAINER },
+                                        .tmpfs = { { .path = "/run/codebox",
+                                                     .bytes = 4 * mib,
+                                                     .inodes = 64,
+                                                     .mode = 0700,
+                                                     .owned = true } },
+                                        .tmpfs_count = 1,
+                                        .runtime = config->runtime,
+                                        .network = grant->settings->network,
+                                        .lease_s = grant->life_s };
     int failed = cbx_proxy_check_network(grant->settings->network, err);
     if (failed) {
         return failed;
     }
-    failed = cbx_proxy_config(&rules, &text, err);
-    if (failed) {
-        return failed;
-    }
-    CBX_AUTO_JSON allowed = make_variable("CODEBOX_ALLOWED", rules.allowed);
-    CBX_AUTO_JSON denied = make_variable("CODEBOX_DENIED", rules.denied);
-    if (text.overflow || allowed == NULL || denied == NULL) {
-        return cbx_fail(err, CBX_ETOOBIG, "the list of hosts is longer than %d KiB",
-                        CONFIG_MAX / 1024);
-    }
-    json_t *body = cbx_container_body(config, "proxy", &limits, image_id);
-    json_t *labels = json_object_get(body, "Labels");
-    json_object_set_new(labels, CBX_LABEL_LEASE, json_sprintf("%" PRId64, grant->life_s));
-    json_object_set_new(body, "Entrypoint", json_pack("[s]", "/usr/local/bin/codebox-relay"));
-    json_object_set_new(body, "Cmd", json_array());
-    json_object_set_new(body, "Env",
-                        json_pack("[o,O,O]", cbx_json_text(cbx_buf_str(&text)), allowed, denied));
-    json_object_set_new(body, "User", json_string("0:0"));
-    json_object_set_new(body, "WorkingDir", json_string("/"));
-    json_object_set_new(body, "Hostname", json_string("proxy"));
-    /* the container ends when this process does */
-    json_object_set_new(body, "StdinOnce", json_true());
-    json_object_set_new(body, "NetworkDisabled", json_false());
-    open_host(grant, json_object_get(body, "HostConfig"));
-    *out = body;
-    return 0;
+    return set_rules(out, grant, err);
 }
 
 static int start_container(struct cbx_proxy *proxy, struct cbx_err *err)
 {
     char image[CBX_IMAGE_NAME_BYTES], image_id[CBX_IMAGE_ID_CHARS + 1];
-    CBX_AUTO_JSON body = NULL;
+    CBX_AUTO_DONE(container_spec) spec = { 0 };
     CBX_AUTO(attach) attach = NULL;
     char id[CBX_CONTAINER_ID_CHARS + 1] = "";
     cbx_image_name(proxy->config->image_prefix, CBX_PROXY_IMAGE, NULL, image);
@@ -151,11 +147,11 @@ static int start_container(struct cbx_proxy *proxy, struct cbx_err *err)
     if (failed) {
         return failed;
     }
-    failed = cbx_proxy_body(proxy->config, proxy->grant, image_id, &body, err);
+    failed = cbx_proxy_spec(proxy->config, proxy->grant, image_id, &spec, err);
     if (failed) {
         return failed;
     }
-    failed = cbx_engine_container_begin(proxy->engine, body, id, &attach, err);
+    failed = cbx_engine_container_begin(proxy->engine, &spec, id, &attach, err);
     if (failed) {
         if (id[0] != '\0') {
             cbx_engine_container_remove(proxy->engine, id, NULL);
@@ -305,25 +301,25 @@ static int pump(struct cbx_proxy *proxy, struct cbx_stream *stream, char *chunk,
             }
             take_of_relay(proxy, &frame);
         }
-        size_t n = 0;
+        struct cbx_attach_bytes arrived = { 0 };
         int failed;
         if (got < 0) {
             failed = got;
         } else {
-            failed = cbx_attach_receive(proxy->attach, chunk, READ_BYTES, POLL_MS, &n, err);
+            failed = cbx_attach_receive(proxy->attach, chunk, READ_BYTES, POLL_MS, &arrived, err);
         }
         pthread_mutex_lock(&proxy->lock);
         bool stopping = proxy->stopping;
         pthread_mutex_unlock(&proxy->lock);
-        if (!failed && n == 0) {
+        if (!failed && arrived.bytes.len == 0) {
             failed = cbx_fail(err, CBX_EIO,
                               until == CBX_FRAME_READY
                                   ? "the proxy ended before it was ready: its image may be older "
                                     "than this program; 'codebox image build' renews it"
                                   : "the proxy has ended");
         }
-        if (!failed) {
-            failed = cbx_stream_feed(stream, (struct cbx_str){ .p = chunk, .len = n }, err);
+        if (!failed && arrived.channel == CBX_CHANNEL_STDOUT) {
+            failed = cbx_stream_feed(stream, arrived.bytes, err);
         }
         if (failed && failed != CBX_ETIMEDOUT) {
             return failed;

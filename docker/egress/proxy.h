@@ -44,10 +44,11 @@ void cbx_proxy_free(struct cbx_proxy *proxy);
  * engine's default. */
 int cbx_proxy_check_network(const char *network, struct cbx_err *err);
 
-/* Makes the body (new reference) of a proxy's container: hardened as a sandbox, but with a
- * network, and with the capabilities that the relay needs and drops. CBX_EINVAL for hosts that
+/* Specifies the container of a proxy: hardened as a sandbox, but with a network, and with the
+ * capabilities that the relay needs and drops. The arguments are borrowed until
+ * cbx_container_spec_done, which the caller calls after a failure too. CBX_EINVAL for hosts that
  * are no patterns of cbx_egress_parse, and for malformed ranges. */
-int cbx_proxy_body(const struct cbx_sandbox_config *config, const struct cbx_network_grant *grant,
-                   const char *image_id, json_t **out, struct cbx_err *err);
+int cbx_proxy_spec(const struct cbx_sandbox_config *config, const struct cbx_network_grant *grant,
+                   const char *image, struct cbx_container_spec *out, struct cbx_err *err);
 
 #endif

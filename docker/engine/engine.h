@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The Docker Engine API (1.41 and newer) through libcurl: unix socket, or TCP with or without
- * mutual TLS. One function per call in use; the archive calls are excluded, because they have
- * had vulnerabilities that gave host root. An engine object may be used from several threads.
- * Replies are hostile: capped and validated. */
+ * A container engine: what the gateway needs of it. Each engine implements the table of
+ * engine_ops.h in a folder of its own; docker/ is the one for Docker and Podman. An engine object
+ * may be used from several threads. Replies of an engine are hostile: capped and validated. */
 #ifndef CBX_DOCKER_ENGINE_ENGINE_H
 #define CBX_DOCKER_ENGINE_ENGINE_H
 
+#include "docker/engine/container_spec.h"
 #include "policies/base/auto.h"
 #include "policies/base/err.h"
 
@@ -24,8 +24,8 @@ struct cbx_engine_needs {
 };
 void cbx_engine_prepare(const char *host, const char *scratch, struct cbx_engine_needs *out);
 
-/* Connects to the engine at `host` (unix:///path, tcp://host:port), else $DOCKER_HOST, else the
- * usual sockets (/var/run/docker.sock, the user's, Podman's). $DOCKER_TLS_VERIFY and
+/* Connects to the engine at `host`. For Docker: unix:///path, tcp://host:port, else $DOCKER_HOST,
+ * else the usual sockets (/var/run/docker.sock, the user's, Podman's); $DOCKER_TLS_VERIFY and
  * $DOCKER_CERT_PATH have their meaning for the docker client. Negotiates the version:
  * CBX_EENGINE if no engine replies (the detail names all tried addresses) or the API is older
  * than 1.41. */
@@ -48,7 +48,7 @@ struct cbx_engine_abilities {
 };
 const struct cbx_engine_abilities *cbx_engine_abilities(const struct cbx_engine *engine);
 
-/* The engine's replies to /version and /info (new references). */
+/* Descriptions of the engine, as the engine words them, for people (new references). */
 int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);
 int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);
 
@@ -83,11 +83,11 @@ struct cbx_image {
 int cbx_engine_image(struct cbx_engine *engine, const char *name, struct cbx_image *out,
                      struct cbx_err *err);
 
-/* Creates a container with this body, attaches to its streams and starts it. `id` is the
- * container's id as soon as the container exists: if a later step failed the caller removes it;
- * empty if there is none. The caller owns *attach. */
+/* Creates a container, attaches to its streams and starts it. `id` is the container's id as soon
+ * as the container exists: if a later step failed the caller removes it; empty if there is none.
+ * The caller owns *attach. CBX_EINVAL for a spec without a role, an image or a command. */
 struct cbx_attach;
-int cbx_engine_container_begin(struct cbx_engine *engine, const json_t *body,
+int cbx_engine_container_begin(struct cbx_engine *engine, const struct cbx_container_spec *spec,
                                char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_attach **attach,
                                struct cbx_err *err);
 
@@ -172,13 +172,21 @@ int cbx_attach_send(struct cbx_attach *attach, const void *bytes, size_t len, st
 int cbx_attach_send_some(struct cbx_attach *attach, const void *bytes, size_t len, int timeout_ms,
                          size_t *sent, struct cbx_err *err);
 
-/* Waits up to timeout_ms (-1 = no limit) and receives the bytes that are available, at most `size`.
- * *received is 0 at the end of the stream. CBX_ETIMEDOUT, CBX_EIO. */
-int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms,
-                       size_t *received, struct cbx_err *err);
+/* Bytes that a container wrote to one of its streams. */
+enum cbx_channel { CBX_CHANNEL_NONE = 0, CBX_CHANNEL_STDOUT, CBX_CHANNEL_STDERR };
+struct cbx_attach_bytes {
+    enum cbx_channel channel;
+    struct cbx_str bytes; /* empty at the end of the streams */
+};
 
-/* Returns how long the engine has been silent: since bytes arrived or, on a TCP connection that
- * Linux has closed after a timeout, since the engine last acknowledged bytes. */
+/* Waits up to timeout_ms (-1 = no limit) and receives the bytes of one channel that are available,
+ * at most `size`, into the buffer `to`; out->bytes is a part of the buffer. CBX_ETIMEDOUT, CBX_EIO;
+ * CBX_EPROTO if the engine's framing is malformed: the streams cannot be used any more. */
+int cbx_attach_receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms,
+                       struct cbx_attach_bytes *out, struct cbx_err *err);
+
+/* Returns how long the engine has been silent: since bytes arrived or, on a connection that was
+ * closed after a timeout, since the engine last acknowledged bytes. */
 int64_t cbx_attach_silent_ms(struct cbx_attach *attach);
 
 #endif

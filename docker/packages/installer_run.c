@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * One installer container: its body, its job, its output. It runs docker/inside/installer. */
+ * One installer container: its spec, its job, its output. It runs docker/inside/installer. */
 #include "docker/egress/addresses.h"
 #include "docker/packages/package_failures.h"
 #include "docker/packages/packages_internal.h"
-#include "docker/sandbox/container.h"
-#include "docker/sandbox/sandbox_stream.h"
 #include "policies/base/clock.h"
 #include "policies/base/json.h"
 #include "policies/base/memory.h"
@@ -15,6 +13,7 @@
 enum {
     ANSWER_TIMEOUT_MS = 15000,
     POLL_MS = 200,
+    READ_BYTES = 64 * 1024,
     EXIT_TIMEOUT_S = 30,
     LINE_BYTES = 4096,
     PROGRESS_LINES = 10000,
@@ -52,65 +51,42 @@ static int64_t unpacked_bytes_of(const struct cbx_packages_config *config)
 
 /* --- the container ---------------------------------------------------------------------------- */
 
-/* Differences from a sandbox: a network, and a root that the image makes unwritable except for
- * /packages, from which a layer is made. Downloads are in memory, like /tmp of a sandbox, so the
- * limit of memory includes them. */
-static void open_host(const struct cbx_packages_config *config, json_t *host)
-{
-    json_object_set_new(host, "AutoRemove", json_false());
-    json_object_set_new(host, "ReadonlyRootfs", json_false());
-    json_object_set_new(host, "NetworkMode",
-                        json_string(config->network != NULL ? config->network : "default"));
-    json_object_set_new(
-        host, "Tmpfs",
-        json_pack("{s:o}", "/tmp",
-                  json_sprintf("rw,nosuid,nodev,noexec,size=%" PRId64 ",nr_inodes=%d,mode=1777",
-                               download_bytes_of(config) + 64 * mib, SCRATCH_INODES)));
-}
-
-static json_t *make_command(enum cbx_manager manager)
-{
-    json_t *command = json_array();
-    for (size_t i = 0; commands[manager][i] != NULL; i++) {
-        json_array_append_new(command, json_string(commands[manager][i]));
-    }
-    return command;
-}
-
-json_t *cbx_installer_body(const struct cbx_packages_config *config,
-                           const struct cbx_installer_run *run)
+void cbx_installer_spec(const struct cbx_packages_config *config,
+                        const struct cbx_installer_run *run, struct cbx_container_spec *out)
 {
     /* gVisor can reach the index too, but files written in it may not be in the container's file
-     * system. */
-    struct cbx_limits limits = { .memory_bytes = 1024 * mib + download_bytes_of(config),
-                                 .pids = PIDS,
-                                 .cpu_milli = CPU_MILLI,
-                                 .disk_bytes = unpacked_bytes_of(config),
-                                 .isolation = CBX_ISOLATION_CONTAINER };
-    json_t *body =
-        cbx_container_body(config->sandbox, run->kernel, &limits, run->images->installer);
-    json_t *labels = json_object_get(body, "Labels");
-    json_object_set_new(labels, CBX_LABEL_LEASE,
-                        json_sprintf("%" PRId64, timeout_ms_of(config) / 1000 + MAKE_LAYER_S));
-    json_object_set_new(body, "Entrypoint", make_command(run->images->manager));
-    json_object_set_new(body, "Cmd", json_array());
-    json_object_set_new(body, "Env",
-                        json_pack("[s,s,s,s,s]", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp",
-                                  "LANG=C.UTF-8", "TZ=UTC", "NO_COLOR=1"));
-    json_object_set_new(body, "WorkingDir", json_string("/packages"));
-    json_object_set_new(body, "Hostname", json_string("installer"));
-    /* the container ends when this process does */
-    json_object_set_new(body, "StdinOnce", json_true());
-    json_object_set_new(body, "NetworkDisabled", json_false());
-    open_host(config, json_object_get(body, "HostConfig"));
-    return body;
+     * system. Downloads are in memory, like /tmp of a sandbox, so the limit of memory includes
+     * them. */
+    *out = (struct cbx_container_spec){
+        .role = CBX_ROLE_INSTALLER,
+        .kernel = run->kernel,
+        .image = run->images->installer,
+        .instance = config->sandbox->instance,
+        .limits = { .memory_bytes = 1024 * mib + download_bytes_of(config),
+                    .pids = PIDS,
+                    .cpu_milli = CPU_MILLI,
+                    .disk_bytes = unpacked_bytes_of(config),
+                    .isolation = CBX_ISOLATION_CONTAINER },
+        .tmpfs = { { .path = "/tmp",
+                     .bytes = download_bytes_of(config) + 64 * mib,
+                     .inodes = SCRATCH_INODES,
+                     .mode = 01777 } },
+        .tmpfs_count = 1,
+        .runtime = config->sandbox->runtime,
+        .apparmor = config->sandbox->apparmor,
+        .network = config->network,
+        .lease_s = timeout_ms_of(config) / 1000 + MAKE_LAYER_S,
+    };
+    const char *const *command = commands[run->images->manager];
+    for (size_t i = 0; command[i] != NULL; i++) {
+        out->command[i] = command[i];
+    }
 }
 
 /* --- its output ------------------------------------------------------------------------------- */
 
 struct reader {
     const struct cbx_packages_progress *progress;
-    struct cbx_chunks chunks;
     struct cbx_buf *out;
     size_t out_start;
     /* incomplete line of standard error; the excess of a longer line is dropped */
@@ -138,28 +114,25 @@ static void take_line(struct reader *r)
     r->progress->line(r->progress->context, (struct cbx_str){ .p = clean, .len = line.len });
 }
 
-static int take_output(struct reader *r, struct cbx_str bytes, struct cbx_err *err)
+static int take_output(struct reader *r, const struct cbx_attach_bytes *got, struct cbx_err *err)
 {
-    struct cbx_str part;
-    int got;
-    while ((got = cbx_chunks_next(&r->chunks, &bytes, &part, err)) > 0) {
-        if (r->chunks.kind == 1) {
-            if (r->out->len - r->out_start + part.len > CBX_REPORT_BYTES_MAX ||
-                cbx_buf_add(r->out, part) != 0) {
-                return cbx_fail(err, CBX_ETOOBIG, "the report has more than %d bytes",
-                                CBX_REPORT_BYTES_MAX);
-            }
-            continue;
+    struct cbx_str part = got->bytes;
+    if (got->channel == CBX_CHANNEL_STDOUT) {
+        if (r->out->len - r->out_start + part.len > CBX_REPORT_BYTES_MAX ||
+            cbx_buf_add(r->out, part) != 0) {
+            return cbx_fail(err, CBX_ETOOBIG, "the report has more than %d bytes",
+                            CBX_REPORT_BYTES_MAX);
         }
-        for (size_t i = 0; i < part.len; i++) {
-            if (part.p[i] == '\n') {
-                take_line(r);
-            } else if (r->line_len < LINE_BYTES) {
-                r->line[r->line_len++] = part.p[i];
-            }
+        return 0;
+    }
+    for (size_t i = 0; i < part.len; i++) {
+        if (part.p[i] == '\n') {
+            take_line(r);
+        } else if (r->line_len < LINE_BYTES) {
+            r->line[r->line_len++] = part.p[i];
         }
     }
-    return got;
+    return 0;
 }
 
 static bool is_cancelled(const struct cbx_packages_progress *progress)
@@ -168,38 +141,55 @@ static bool is_cancelled(const struct cbx_packages_progress *progress)
            progress->cancelled(progress->context);
 }
 
+/* Receives what the container writes next; the result has no bytes at the end of its streams.
+ * CBX_ETIMEDOUT if nothing arrived for a while, and the engine replies to pings. */
+static int receive(struct cbx_engine *engine, struct cbx_attach *attach, char *to, int wait_ms,
+                   int64_t *heard_ms, struct cbx_attach_bytes *out, struct cbx_err *err)
+{
+    struct cbx_err inner = { 0 };
+    int received = cbx_attach_receive(attach, to, READ_BYTES, wait_ms, out, &inner);
+    if (received == CBX_ETIMEDOUT) {
+        if (cbx_engine_check(engine, heard_ms, err) != 0) {
+            return CBX_EENGINE;
+        }
+        return CBX_ETIMEDOUT;
+    }
+    if (received) {
+        return cbx_fail(err, CBX_EENGINE, "the connection to the installer is gone");
+    }
+    *heard_ms = cbx_clock_ms();
+    return 0;
+}
+
 /* Reads until the container closes its streams. */
 static int follow(struct cbx_engine *engine, struct cbx_attach *attach, int64_t deadline,
                   struct reader *r, struct cbx_err *err)
 {
-    enum { READ_BYTES = 64 * 1024 };
-    char *bytes = cbx_renew(NULL, 1, READ_BYTES);
-    int failed = 0;
+    CBX_AUTO_MEM char *bytes = cbx_renew(NULL, 1, READ_BYTES);
     int64_t heard_ms = cbx_clock_ms();
-    for (size_t n = 1; !failed && n > 0;) {
+    for (;;) {
         int64_t left = deadline - cbx_clock_ms();
         if (is_cancelled(r->progress)) {
-            failed = cbx_fail(err, CBX_ESTATE, "the installation was cancelled");
-        } else if (left <= 0) {
-            failed = cbx_fail(err, CBX_ETIMEDOUT,
-                              "the packages could not be resolved or installed in time");
-        } else {
-            int wait_ms = left < POLL_MS ? (int)left : POLL_MS;
-            struct cbx_err inner = { 0 };
-            int received = cbx_attach_receive(attach, bytes, READ_BYTES, wait_ms, &n, &inner);
-            if (received == CBX_ETIMEDOUT) {
-                n = 1;
-                failed = cbx_engine_check(engine, &heard_ms, err);
-            } else if (received) {
-                failed = cbx_fail(err, CBX_EENGINE, "the connection to the installer is gone");
-            } else {
-                heard_ms = cbx_clock_ms();
-                failed = take_output(r, (struct cbx_str){ .p = bytes, .len = n }, err);
-            }
+            return cbx_fail(err, CBX_ESTATE, "the installation was cancelled");
+        }
+        if (left <= 0) {
+            return cbx_fail(err, CBX_ETIMEDOUT,
+                            "the packages could not be resolved or installed in time");
+        }
+        struct cbx_attach_bytes got = { 0 };
+        int failed = receive(engine, attach, bytes, left < POLL_MS ? (int)left : POLL_MS, &heard_ms,
+                             &got, err);
+        if (failed == CBX_ETIMEDOUT) {
+            continue;
+        }
+        if (failed || got.bytes.len == 0) {
+            return failed;
+        }
+        failed = take_output(r, &got, err);
+        if (failed) {
+            return failed;
         }
     }
-    free(bytes);
-    return failed;
 }
 
 /* --- a run ------------------------------------------------------------------------------------ */
@@ -288,7 +278,7 @@ static int judge_end(struct cbx_engine *engine, const char *container, const str
 }
 
 static int run_container(struct cbx_engine *engine, const struct cbx_packages_config *config,
-                         const struct cbx_installer_run *run, const json_t *body,
+                         const struct cbx_installer_run *run, const struct cbx_container_spec *spec,
                          char container[CBX_CONTAINER_ID_CHARS + 1], struct cbx_buf *out,
                          struct cbx_err *err)
 {
@@ -298,7 +288,7 @@ static int run_container(struct cbx_engine *engine, const struct cbx_packages_co
     r->progress = run->progress;
     r->out = out;
     r->out_start = out->len;
-    int failed = cbx_engine_container_begin(engine, body, container, &attach, err);
+    int failed = cbx_engine_container_begin(engine, spec, container, &attach, err);
     if (failed) {
         return failed;
     }
@@ -327,8 +317,9 @@ int cbx_installer_run(struct cbx_engine *engine, const struct cbx_packages_confi
         return cbx_fail(err, CBX_EINVAL, "the index is no http or https URL");
     }
     char id[CBX_CONTAINER_ID_CHARS + 1];
-    CBX_AUTO_JSON body = cbx_installer_body(config, run);
-    int failed = run_container(engine, config, run, body, id, out, err);
+    CBX_AUTO_DONE(container_spec) spec;
+    cbx_installer_spec(config, run, &spec);
+    int failed = run_container(engine, config, run, &spec, id, out, err);
     if (id[0] != '\0' && (failed || container == NULL)) {
         cbx_engine_container_remove(engine, id, NULL); /* else the reaper does */
     } else if (!failed) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The package manager and images of a kernel, and resolving requirements. */
 #include "docker/packages/package_layers.h"
+#include "docker/kernel_names.h"
 
 #include "docker/packages/packages_internal.h"
 #include "docker/sandbox/container.h"

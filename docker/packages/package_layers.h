@@ -13,7 +13,7 @@
 #define CBX_DOCKER_PACKAGES_PACKAGE_LAYERS_H
 
 #include "docker/engine/engine.h"
-#include "docker/sandbox/container.h"
+#include "docker/kernel_names.h"
 #include "docker/sandbox/sandbox.h"
 #include "policies/base/buf.h"
 #include "policies/packages.h"

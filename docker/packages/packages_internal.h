@@ -39,10 +39,9 @@ struct cbx_installer_run {
     const struct cbx_packages_progress *progress; /* may be NULL */
 };
 
-/* Makes the body (new reference) of "create a container": a sandbox's, except for a network and
- * a root that is not read-only. */
-json_t *cbx_installer_body(const struct cbx_packages_config *config,
-                           const struct cbx_installer_run *run);
+/* Specifies the container. The arguments are borrowed until cbx_container_spec_done. */
+void cbx_installer_spec(const struct cbx_packages_config *config,
+                        const struct cbx_installer_run *run, struct cbx_container_spec *out);
 
 /* Creates the container, sends it the job, and waits until it has ended. Appends its output to
  * *out (at most CBX_REPORT_BYTES_MAX). If `container` is not NULL the container still exists

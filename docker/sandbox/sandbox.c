@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The life cycle of a sandbox: created, claimed, adopted, detached or removed. */
 #include "docker/sandbox/sandbox.h"
+#include "docker/kernel_names.h"
 
 #include "docker/egress/proxy.h"
 #include "docker/sandbox/container.h"
@@ -201,11 +202,12 @@ static int greet(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx_str *ta
     return read_hello(sandbox, &frame, tag, err);
 }
 
-static int run_container(struct cbx_sandbox *sandbox, const json_t *body, struct cbx_err *err)
+static int run_container(struct cbx_sandbox *sandbox, const struct cbx_container_spec *spec,
+                         struct cbx_err *err)
 {
     struct cbx_str tag;
     int failed =
-        cbx_engine_container_begin(sandbox->engine, body, sandbox->id, &sandbox->attach, err);
+        cbx_engine_container_begin(sandbox->engine, spec, sandbox->id, &sandbox->attach, err);
     if (failed) {
         return failed;
     }
@@ -226,9 +228,9 @@ static int start(struct cbx_sandbox *sandbox, const struct cbx_sandbox_config *c
     if (failed) {
         return failed;
     }
-    CBX_AUTO_JSON body = cbx_container_body(config, sandbox->kernel, &sandbox->limits, image_id);
-    cbx_container_add_mounts(body, mounts);
-    failed = run_container(sandbox, body, err);
+    CBX_AUTO_DONE(container_spec) spec;
+    cbx_sandbox_spec(config, sandbox->kernel, &sandbox->limits, image_id, mounts, &spec);
+    failed = run_container(sandbox, &spec, err);
     sandbox->alive = !failed;
     if (!failed && mounts != NULL) {
         failed = cbx_sandbox_verify_mounts(sandbox, mounts, err);

@@ -13,15 +13,9 @@
 #include "policies/base/buf.h"
 #include "policies/permit.h"
 
-/* A folder of the host for a sandbox: the engine mounts the folder of the descriptor,
- * independently of later changes of its path. */
-struct cbx_sandbox_mount {
-    int fd; /* O_PATH, on a folder; a descriptor of the calling process */
-    const char *container;
-    bool writable;
-};
+/* Folders of the host for a sandbox. */
 struct cbx_sandbox_mounts {
-    struct cbx_sandbox_mount items[16];
+    struct cbx_container_mount items[16];
     size_t count;
     struct cbx_sha256 digest; /* as in permits */
     /* for records: stored with the sandbox, and restored by adoption */

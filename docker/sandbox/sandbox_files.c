@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Requests to a sandbox between runs: its files, and a new kernel. The replies are hostile, like
  * all bytes from a sandbox. */
-#include "docker/sandbox/sandbox_internal.h"
 #include "docker/engine/silence.h"
+#include "docker/sandbox/sandbox_internal.h"
 #include "policies/base/clock.h"
-
 #include "policies/base/memory.h"
 #include "policies/base/sort.h"
 

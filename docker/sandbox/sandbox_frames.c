@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Frames to and from a sandbox: sent by any thread, received by the waiting one. */
 #include "docker/egress/proxy.h"
-#include "docker/sandbox/sandbox_internal.h"
 #include "docker/engine/silence.h"
+#include "docker/sandbox/sandbox_internal.h"
 #include "policies/base/clock.h"
 #include "policies/base/memory.h"
 
@@ -100,6 +100,12 @@ void cbx_sandbox_trim(struct cbx_sandbox *sandbox)
     cbx_stream_trim(&sandbox->stream);
 }
 
+/* The supervisor writes nothing to stderr; messages of libc there are dropped. */
+static int feed(struct cbx_stream *stream, const struct cbx_attach_bytes *got, struct cbx_err *err)
+{
+    return got->channel == CBX_CHANNEL_STDOUT ? cbx_stream_feed(stream, got->bytes, err) : 0;
+}
+
 /* Waits for bytes until the deadline, or until a check of the link is due, and feeds them to the
  * stream. */
 static int receive_bytes(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_err *err)
@@ -113,9 +119,9 @@ static int receive_bytes(struct cbx_sandbox *sandbox, int64_t deadline, struct c
     }
     /* Before HELLO the sandbox may still be starting, and is polled differently. */
     int64_t due = sandbox->alive ? cbx_sandbox_link_left_ms(sandbox) : left;
-    size_t n = 0;
+    struct cbx_attach_bytes got;
     int failed = cbx_attach_receive(sandbox->attach, sandbox->chunk, READ_BYTES,
-                                    (int)(left < due ? left : due), &n, err);
+                                    (int)(left < due ? left : due), &got, err);
     if (failed == CBX_ETIMEDOUT && !sandbox->alive) {
         return 0;
     }
@@ -126,11 +132,10 @@ static int receive_bytes(struct cbx_sandbox *sandbox, int64_t deadline, struct c
         return failed;
     }
     cbx_sandbox_hear(sandbox);
-    if (n == 0) {
+    if (got.bytes.len == 0) {
         return cbx_fail(err, CBX_EIO, "the sandbox is gone");
     }
-    struct cbx_str bytes = { .p = sandbox->chunk, .len = n };
-    return cbx_stream_feed(&sandbox->stream, bytes, err);
+    return feed(&sandbox->stream, &got, err);
 }
 
 int cbx_sandbox_receive(struct cbx_sandbox *sandbox, int64_t deadline, struct cbx_frame *out,
@@ -175,13 +180,13 @@ void cbx_sandbox_end(struct cbx_sandbox *sandbox)
 bool cbx_sandbox_poll(struct cbx_sandbox *sandbox)
 {
     char chunk[POLL_BYTES];
-    for (size_t n = 1; sandbox->alive && n > 0;) {
-        int failed = cbx_attach_receive(sandbox->attach, chunk, sizeof(chunk), 0, &n, NULL);
+    while (sandbox->alive) {
+        struct cbx_attach_bytes got;
+        int failed = cbx_attach_receive(sandbox->attach, chunk, sizeof(chunk), 0, &got, NULL);
         if (failed == CBX_ETIMEDOUT) {
             break;
         }
-        struct cbx_str bytes = { .p = chunk, .len = n };
-        sandbox->alive = !failed && n > 0 && cbx_stream_feed(&sandbox->stream, bytes, NULL) == 0;
+        sandbox->alive = !failed && got.bytes.len > 0 && feed(&sandbox->stream, &got, NULL) == 0;
     }
     return sandbox->alive;
 }

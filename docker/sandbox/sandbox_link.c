@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Detects a silent link (docker/engine/silence.h): sends PING, asks the engine, and determines
  * which of the two does not reply. */
-#include "docker/sandbox/sandbox_internal.h"
 #include "docker/engine/silence.h"
+#include "docker/sandbox/sandbox_internal.h"
 #include "policies/base/clock.h"
 
 /* A PING that could not be sent is retried after this time. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Requests that a sandbox cannot fulfil, and the check that the engine mounted the judged
  * folders. */
-#include "docker/engine/docker/docker_http.h"
 #include "docker/sandbox/container.h"
 #include "docker/sandbox/sandbox_internal.h"
 
@@ -78,7 +77,7 @@ static json_t *list_flags(uint64_t flags)
 
 /* The engine sets the flags on read-only mounts; other mounts have the flags of the host's
  * mount. */
-static int verify_mount(const struct cbx_sandbox_mount *mount, const struct cbx_frame_mount *have,
+static int verify_mount(const struct cbx_container_mount *mount, const struct cbx_frame_mount *have,
                         struct cbx_err *err)
 {
     struct stat want;

@@ -2,10 +2,11 @@
  * Runs in a sandbox: started with a permit, followed to their result, also by an executor that
  * did not start them. */
 #include "docker/egress/proxy.h"
-#include "docker/sandbox/events.h"
-#include "docker/sandbox/container.h"
-#include "docker/sandbox/sandbox_internal.h"
 #include "docker/engine/silence.h"
+#include "docker/kernel_names.h"
+#include "docker/sandbox/container.h"
+#include "docker/sandbox/events.h"
+#include "docker/sandbox/sandbox_internal.h"
 #include "policies/base/clock.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Parses hostile bytes into frames. The engine multiplexes a container's stdout and stderr with
- * headers of 8 bytes; on stdout the supervisor sends frames. Both layers are parsed here,
- * incrementally, under caps. */
+ * Parses the hostile bytes of a container's standard output into the frames that the supervisor
+ * sends, incrementally, under caps. */
 #ifndef CBX_DOCKER_SANDBOX_SANDBOX_STREAM_H
 #define CBX_DOCKER_SANDBOX_SANDBOX_STREAM_H
 
@@ -9,21 +8,7 @@
 #include "policies/base/buf.h"
 #include "policies/base/err.h"
 
-/* The engine's layer. Zeroed memory is the beginning of a stream. */
-struct cbx_chunks {
-    uint8_t head[8]; /* header of the current chunk */
-    size_t head_len;
-    uint64_t left; /* number of its bytes that have not arrived yet */
-    uint8_t kind;  /* 1 = stdout, 2 = stderr */
-};
-
-/* Takes the next part of a chunk from *bytes: 1 and *part, whose kind is chunks->kind, or 0 if
- * *bytes is empty. CBX_EPROTO for a malformed header. */
-int cbx_chunks_next(struct cbx_chunks *chunks, struct cbx_str *bytes, struct cbx_str *part,
-                    struct cbx_err *err);
-
 struct cbx_stream {
-    struct cbx_chunks chunks;
     struct cbx_buf frames;           /* bytes of incomplete frames */
     size_t used;                     /* number of returned bytes of `frames` */
     char mark[CBX_FRAME_MARK_BYTES]; /* mark to search for */
@@ -43,7 +28,7 @@ void cbx_stream_trim(struct cbx_stream *stream);
 /* Skips all bytes up to and including the mark: they were sent to an earlier host. */
 void cbx_stream_seek(struct cbx_stream *stream, const char mark[CBX_FRAME_MARK_BYTES]);
 
-/* Adds bytes from the engine. CBX_EPROTO if they are malformed. */
+/* Adds bytes of standard output. CBX_EPROTO if a frame is longer than the cap. */
 int cbx_stream_feed(struct cbx_stream *stream, struct cbx_str bytes, struct cbx_err *err);
 
 struct cbx_frame {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Serves the calls of executor.def except runs (executor_run.c). Each call has a function
  * serve_NAME; its row determines its preparation and dispatch. */
-#include "docker/sandbox/container.h"
+#include "docker/kernel_names.h"
 #include "gateway/executor/callers.h"
 #include "gateway/executor/executor_internal.h"
 #include "gateway/executor/health.h"

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * One function for each call of the Engine API that the gateway uses. */
-#include "docker/contents.h"
 #include "docker/engine/docker/docker_http.h"
-#include "docker/sandbox/container.h"
 #include "policies/base/json.h"
+#include "policies/base/memory.h"
 #include "policies/base/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { LEASE_MAX_S = 24 * 3600 };
 
 static bool is_hex(struct cbx_str text, size_t len)
 {
@@ -28,16 +24,17 @@ static bool is_hex(struct cbx_str text, size_t len)
 static int get_object(struct cbx_engine *engine, const char *path, const char *what, json_t **out,
                       struct cbx_err *err)
 {
-    struct cbx_engine_request request = { .method = "GET", .path = path };
-    return cbx_engine_expect(engine, &request, 200, CBX_ANSWER_OBJECT, what, out, err);
+    struct cbx_docker_request request = { .method = "GET", .path = path };
+    return cbx_docker_expect(cbx_docker_of(engine), &request, 200, CBX_ANSWER_OBJECT, what, out,
+                             err);
 }
 
-int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
+int cbx_docker_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
 {
     return get_object(engine, "/version", "give its version", out, err);
 }
 
-int cbx_engine_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
+int cbx_docker_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err)
 {
     return get_object(engine, "/info", "describe itself", out, err);
 }
@@ -48,8 +45,8 @@ static int get_image(struct cbx_engine *engine, const char *name, const char *pa
 {
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    struct cbx_engine_request request = { .method = "GET", .path = path };
-    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
+    struct cbx_docker_request request = { .method = "GET", .path = path };
+    int failed = cbx_docker_call(cbx_docker_of(engine), &request, &status, &answer, err);
     if (failed) {
         return failed;
     }
@@ -61,36 +58,10 @@ static int get_image(struct cbx_engine *engine, const char *name, const char *pa
         return CBX_ENOTFOUND;
     }
     if (status != 200 || !json_is_object(answer)) {
-        return cbx_engine_refused(engine, status, answer, "inspect an image", err);
+        return cbx_docker_refused(cbx_docker_of(engine), status, answer, "inspect an image", err);
     }
     *out = json_incref(answer);
     return 0;
-}
-
-static int inspect_image(struct cbx_engine *engine, const char *name, json_t **out,
-                         struct cbx_err *err)
-{
-    char path[300];
-    snprintf(path, sizeof(path), "/images/%.200s/json", name);
-    return get_image(engine, name, path, out, err);
-}
-
-static const char *label_of(const json_t *image, const char *label)
-{
-    const json_t *labels = json_object_get(json_object_get(image, "Config"), "Labels");
-    return json_string_value(json_object_get(labels, label));
-}
-
-int cbx_engine_image_label(struct cbx_engine *engine, const char *name, const char *label,
-                           char *out, size_t size, struct cbx_err *err)
-{
-    CBX_AUTO_JSON image = NULL;
-    int failed = inspect_image(engine, name, &image, err);
-    if (!failed) {
-        const char *value = label_of(image, label);
-        snprintf(out, size, "%s", value != NULL ? value : "");
-    }
-    return failed;
 }
 
 static int read_image_id(const json_t *image, const char *name, char out[CBX_IMAGE_ID_CHARS + 1],
@@ -107,23 +78,13 @@ static int read_image_id(const json_t *image, const char *name, char out[CBX_IMA
     return 0;
 }
 
-int cbx_engine_image_id(struct cbx_engine *engine, const char *name,
-                        char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err)
+int cbx_docker_image(struct cbx_engine *engine, const char *name, struct cbx_image *out,
+                     json_t **labels, struct cbx_err *err)
 {
     CBX_AUTO_JSON image = NULL;
-    int failed = inspect_image(engine, name, &image, err);
-    if (failed) {
-        return failed;
-    }
-    return read_image_id(image, name, out, err);
-}
-
-int cbx_engine_image(struct cbx_engine *engine, const char *name, struct cbx_image *out,
-                     struct cbx_err *err)
-{
-    CBX_AUTO_JSON image = NULL;
-    *out = (struct cbx_image){ 0 };
-    int failed = inspect_image(engine, name, &image, err);
+    char path[300];
+    snprintf(path, sizeof(path), "/images/%.200s/json", name);
+    int failed = get_image(engine, name, path, &image, err);
     if (failed) {
         return failed;
     }
@@ -131,27 +92,26 @@ int cbx_engine_image(struct cbx_engine *engine, const char *name, struct cbx_ima
     if (failed) {
         return failed;
     }
-    const char *contents = label_of(image, CBX_LABEL_CONTENTS);
     out->size_bytes = json_integer_value(json_object_get(image, "Size"));
-    out->contents = contents != NULL ? strdup(contents) : NULL;
+    *labels = json_incref(json_object_get(json_object_get(image, "Config"), "Labels"));
     return 0;
 }
 
-static int create(struct cbx_engine *engine, const json_t *body, long *status, json_t **answer,
+static int create(struct cbx_docker *docker, const json_t *body, long *status, json_t **answer,
                   struct cbx_err *err)
 {
-    struct cbx_engine_request request = { .method = "POST",
+    struct cbx_docker_request request = { .method = "POST",
                                           .path = "/containers/create",
                                           .body = body };
-    if (!cbx_engine_is_podman(engine)) {
-        return cbx_engine_call(engine, &request, status, answer, err);
+    if (!docker->podman) {
+        return cbx_docker_call(docker, &request, status, answer, err);
     }
     char profile[CBX_PODMAN_PATH_MAX] = "";
     CBX_AUTO_JSON changed = NULL;
-    int failed = cbx_engine_podman_body(body, &changed, profile, err);
+    int failed = cbx_podman_body(body, &changed, profile, err);
     request.body = changed;
     if (!failed) {
-        failed = cbx_engine_call(engine, &request, status, answer, err);
+        failed = cbx_docker_call(docker, &request, status, answer, err);
     }
     if (profile[0] != '\0') {
         unlink(profile);
@@ -159,17 +119,18 @@ static int create(struct cbx_engine *engine, const json_t *body, long *status, j
     return failed;
 }
 
-int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
-                                char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err)
+int cbx_docker_create(struct cbx_engine *engine, const struct cbx_container_spec *spec,
+                      char out[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err)
 {
     CBX_AUTO_JSON answer = NULL;
+    CBX_AUTO_JSON body = cbx_docker_body(spec);
     long status = 0;
-    int failed = create(engine, body, &status, &answer, err);
+    int failed = create(cbx_docker_of(engine), body, &status, &answer, err);
     if (failed) {
         return failed;
     }
     if (status != 201) {
-        return cbx_engine_refused(engine, status, answer, "create a container", err);
+        return cbx_docker_refused(cbx_docker_of(engine), status, answer, "create a container", err);
     }
     struct cbx_str id = cbx_json_str(json_object_get(answer, "Id"));
     if (!is_hex(id, CBX_CONTAINER_ID_CHARS)) {
@@ -179,50 +140,49 @@ int cbx_engine_container_create(struct cbx_engine *engine, const json_t *body,
     return 0;
 }
 
-int cbx_engine_container_start(struct cbx_engine *engine, const char *id, struct cbx_err *err)
+int cbx_docker_start(struct cbx_engine *engine, const char *id, struct cbx_err *err)
 {
     char path[128];
     snprintf(path, sizeof(path), "/containers/%.64s/start", id);
     CBX_AUTO_JSON answer = NULL;
-    struct cbx_engine_request request = { .method = "POST", .path = path };
-    return cbx_engine_expect(engine, &request, 204, CBX_ANSWER_ANY, "start a container", &answer,
-                             err);
+    struct cbx_docker_request request = { .method = "POST", .path = path };
+    return cbx_docker_expect(cbx_docker_of(engine), &request, 204, CBX_ANSWER_ANY,
+                             "start a container", &answer, err);
 }
 
-int cbx_engine_container_begin(struct cbx_engine *engine, const json_t *body,
-                               char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_attach **attach,
-                               struct cbx_err *err)
+int cbx_docker_begin(struct cbx_engine *engine, const struct cbx_container_spec *spec,
+                     char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_attach **attach,
+                     struct cbx_err *err)
 {
-    id[0] = '\0';
-    int failed = cbx_engine_container_create(engine, body, id, err);
+    int failed = cbx_docker_create(engine, spec, id, err);
     if (failed) {
         id[0] = '\0';
         return failed;
     }
-    failed = cbx_engine_container_attach(engine, id, attach, err);
+    failed = cbx_docker_attach(engine, id, attach, err);
     if (failed) {
         return failed;
     }
-    return cbx_engine_container_start(engine, id, err);
+    return cbx_docker_start(engine, id, err);
 }
 
-int cbx_engine_container_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err)
+int cbx_docker_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err)
 {
     char path[128], busy[80];
     snprintf(path, sizeof(path), "/containers/%.64s?force=true&v=true", id);
     snprintf(busy, sizeof(busy), "the sandbox engine is removing container %.12s already", id);
-    return cbx_engine_remove(engine, path, 204, "remove a container", busy, err);
+    return cbx_docker_delete(cbx_docker_of(engine), path, 204, "remove a container", busy, err);
 }
 
-int cbx_engine_container_state(struct cbx_engine *engine, const char *id, int timeout_ms,
-                               struct cbx_container_state *out, struct cbx_err *err)
+int cbx_docker_state(struct cbx_engine *engine, const char *id, int timeout_ms,
+                     struct cbx_container_state *out, struct cbx_err *err)
 {
     char path[128];
     snprintf(path, sizeof(path), "/containers/%.64s/json", id);
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    struct cbx_engine_request request = { .method = "GET", .path = path, .timeout_ms = timeout_ms };
-    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
+    struct cbx_docker_request request = { .method = "GET", .path = path, .timeout_ms = timeout_ms };
+    int failed = cbx_docker_call(cbx_docker_of(engine), &request, &status, &answer, err);
     if (failed) {
         return failed;
     }
@@ -231,7 +191,8 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id, int ti
         return cbx_fail(err, CBX_ENOTFOUND, "the sandbox is gone");
     }
     if (status != 200 || !json_is_object(state)) {
-        return cbx_engine_refused(engine, status, answer, "inspect a container", err);
+        return cbx_docker_refused(cbx_docker_of(engine), status, answer, "inspect a container",
+                                  err);
     }
     out->running = json_is_true(json_object_get(state, "Running"));
     out->paused = json_is_true(json_object_get(state, "Paused"));
@@ -240,15 +201,15 @@ int cbx_engine_container_state(struct cbx_engine *engine, const char *id, int ti
     return 0;
 }
 
-int cbx_engine_container_throttled(struct cbx_engine *engine, const char *id, int timeout_ms,
-                                   int64_t *out, struct cbx_err *err)
+int cbx_docker_throttled(struct cbx_engine *engine, const char *id, int timeout_ms, int64_t *out,
+                         struct cbx_err *err)
 {
     char path[128];
     snprintf(path, sizeof(path), "/containers/%.64s/stats?stream=false&one-shot=true", id);
     CBX_AUTO_JSON answer = NULL;
-    struct cbx_engine_request request = { .method = "GET", .path = path, .timeout_ms = timeout_ms };
-    int failed = cbx_engine_expect(engine, &request, 200, CBX_ANSWER_OBJECT, "measure a container",
-                                   &answer, err);
+    struct cbx_docker_request request = { .method = "GET", .path = path, .timeout_ms = timeout_ms };
+    int failed = cbx_docker_expect(cbx_docker_of(engine), &request, 200, CBX_ANSWER_OBJECT,
+                                   "measure a container", &answer, err);
     if (failed) {
         return failed;
     }
@@ -262,22 +223,8 @@ int cbx_engine_container_throttled(struct cbx_engine *engine, const char *id, in
     return 0;
 }
 
-/* True if a container is at least this old, and its lease has expired. With age 0 true for every
- * container. */
-static bool is_older(const json_t *entry, int64_t age_s)
-{
-    const char *text =
-        json_string_value(json_object_get(json_object_get(entry, "Labels"), CBX_LABEL_LEASE));
-    int64_t lease_s = text != NULL ? strtol(text, NULL, 10) : 0;
-    lease_s = lease_s < 0 || lease_s > LEASE_MAX_S ? LEASE_MAX_S : lease_s;
-    int64_t created = json_integer_value(json_object_get(entry, "Created"));
-    return age_s == 0 || created <= (int64_t)time(NULL) - (age_s > lease_s ? age_s : lease_s);
-}
-
-/* Lists containers in `state` (NULL = any) that are at least age_s seconds old, and whose lease
- * has expired; age 0 = all. */
-static int list_containers(struct cbx_engine *engine, const char *label, const char *state,
-                           int64_t age_s, json_t **out, struct cbx_err *err)
+int cbx_docker_list(struct cbx_engine *engine, const char *label, struct cbx_container_entry **out,
+                    size_t *count, struct cbx_err *err)
 {
     char path[512];
     /* {"label":["key=value"]}, percent-encoded; the gateway's labels have no character that
@@ -286,35 +233,29 @@ static int list_containers(struct cbx_engine *engine, const char *label, const c
              "/containers/json?all=true&filters=%%7B%%22label%%22%%3A%%5B%%22%.200s%%22%%5D%%7D",
              label);
     CBX_AUTO_JSON answer = NULL;
-    struct cbx_engine_request request = { .method = "GET", .path = path };
-    int failed =
-        cbx_engine_expect(engine, &request, 200, CBX_ANSWER_ARRAY, "list containers", &answer, err);
+    struct cbx_docker_request request = { .method = "GET", .path = path };
+    int failed = cbx_docker_expect(cbx_docker_of(engine), &request, 200, CBX_ANSWER_ARRAY,
+                                   "list containers", &answer, err);
     if (failed) {
         return failed;
     }
-    json_t *ids = json_array();
+    *out = cbx_new_array(json_array_size(answer) + 1, sizeof(**out));
+    *count = 0;
     size_t i;
     json_t *entry;
     json_array_foreach(answer, i, entry)
     {
-        struct cbx_str is = cbx_json_str(json_object_get(entry, "State"));
-        if (is_hex(cbx_json_str(json_object_get(entry, "Id")), CBX_CONTAINER_ID_CHARS) &&
-            (state == NULL || cbx_str_is(is, state)) && is_older(entry, age_s)) {
-            json_array_append(ids, json_object_get(entry, "Id"));
+        struct cbx_str id = cbx_json_str(json_object_get(entry, "Id"));
+        if (!is_hex(id, CBX_CONTAINER_ID_CHARS)) {
+            continue;
         }
+        struct cbx_container_entry *one = &(*out)[(*count)++];
+        snprintf(one->id, sizeof(one->id), "%.*s", (int)id.len, id.p);
+        one->running = cbx_str_is(cbx_json_str(json_object_get(entry, "State")), "running");
+        one->created_s = json_integer_value(json_object_get(entry, "Created"));
+        const char *lease =
+            json_string_value(json_object_get(json_object_get(entry, "Labels"), CBX_LABEL_LEASE));
+        one->lease_s = lease != NULL ? strtol(lease, NULL, 10) : 0;
     }
-    *out = ids;
     return 0;
-}
-
-int cbx_engine_container_running(struct cbx_engine *engine, const char *label, json_t **out,
-                                 struct cbx_err *err)
-{
-    return list_containers(engine, label, "running", 0, out, err);
-}
-
-int cbx_engine_container_old(struct cbx_engine *engine, const char *label, int64_t age_s,
-                             json_t **out, struct cbx_err *err)
-{
-    return list_containers(engine, label, NULL, age_s, out, err);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Finds the engine and sends HTTP requests to it. */
-#include "docker/engine/engine.h"
-
+ * Sends HTTP requests to the engine. */
 #include "docker/engine/docker/docker_http.h"
+
 #include "policies/base/buf.h"
 #include "policies/base/clock.h"
 #include "policies/base/json.h"
@@ -20,59 +19,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { ANSWER_MAX = 16 * 1024 * 1024, IDLE_HANDLES = 8, CALL_TIMEOUT_MS = 120 * 1000 };
+enum { ANSWER_MAX = 16 * 1024 * 1024, CALL_TIMEOUT_MS = 120 * 1000 };
 
 /* Linux ends a TCP connection to an engine this long after bytes or probes were last
  * acknowledged. A silent link is probed from PROBE_S on; the renewal of a lease (every 15 s)
  * restarts the time. This is for connections without a waiting caller: a waiting caller uses
  * docker/engine/silence.h. */
 enum { DEAD_LINK_MS = 10000, PROBE_S = 5 };
-
-struct cbx_engine {
-    char host[512];   /* as configured */
-    char socket[256]; /* path, or empty for TCP */
-    char base[512];   /* "http://localhost" or "https://host:port" */
-    struct cbx_engine_tls tls;
-    char version[64], api[16];
-    bool podman;
-    pthread_mutex_t lock; /* protects the cache of connections */
-    CURL *idle[IDLE_HANDLES];
-    int idle_count;
-};
-
-const char *cbx_engine_version(const struct cbx_engine *engine)
-{
-    return engine->version;
-}
-
-const char *cbx_engine_api(const struct cbx_engine *engine)
-{
-    return engine->api;
-}
-
-const char *cbx_engine_host(const struct cbx_engine *engine)
-{
-    return engine->host;
-}
-
-bool cbx_engine_is_podman(const struct cbx_engine *engine)
-{
-    return engine->podman;
-}
-
-const struct cbx_engine_abilities *cbx_engine_abilities(const struct cbx_engine *engine)
-{
-    static const struct cbx_engine_abilities docker = { "Docker", true, true },
-                                             podman = { "Podman", false, false };
-    return engine->podman ? &podman : &docker;
-}
-
-static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
-
-static void start_curl(void)
-{
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-}
 
 static bool set_option(int socket, int level, int option, int value)
 {
@@ -91,11 +44,11 @@ static int watch_link(void *context, curl_socket_t socket, curlsocktype purpose)
     return set ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR;
 }
 
-CURL *cbx_engine_handle(struct cbx_engine *engine)
+CURL *cbx_docker_handle(struct cbx_docker *docker)
 {
-    pthread_mutex_lock(&engine->lock);
-    CURL *curl = engine->idle_count > 0 ? engine->idle[--engine->idle_count] : NULL;
-    pthread_mutex_unlock(&engine->lock);
+    pthread_mutex_lock(&docker->lock);
+    CURL *curl = docker->idle_count > 0 ? docker->idle[--docker->idle_count] : NULL;
+    pthread_mutex_unlock(&docker->lock);
     if (curl != NULL) {
         curl_easy_reset(curl); /* keeps the connection */
     } else if ((curl = curl_easy_init()) == NULL) {
@@ -106,36 +59,36 @@ CURL *cbx_engine_handle(struct cbx_engine *engine)
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
     curl_easy_setopt(curl, CURLOPT_TCP_NODELAY, 1L);
-    if (engine->socket[0] != '\0') {
-        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, engine->socket);
+    if (docker->socket[0] != '\0') {
+        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, docker->socket);
     } else {
         curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, watch_link);
     }
-    if (engine->tls.cert[0] != '\0') {
-        cbx_engine_tls_use(&engine->tls, curl);
+    if (docker->tls.cert[0] != '\0') {
+        cbx_docker_tls_use(&docker->tls, curl);
     }
     return curl;
 }
 
-static void return_handle(struct cbx_engine *engine, CURL *curl)
+static void return_handle(struct cbx_docker *docker, CURL *curl)
 {
-    pthread_mutex_lock(&engine->lock);
-    bool kept = engine->idle_count < IDLE_HANDLES;
+    pthread_mutex_lock(&docker->lock);
+    bool kept = docker->idle_count < CBX_DOCKER_IDLE_HANDLES;
     if (kept) {
-        engine->idle[engine->idle_count++] = curl;
+        docker->idle[docker->idle_count++] = curl;
     }
-    pthread_mutex_unlock(&engine->lock);
+    pthread_mutex_unlock(&docker->lock);
     if (!kept) {
         curl_easy_cleanup(curl);
     }
 }
 
-void cbx_engine_url(const struct cbx_engine *engine, const char *path, char *out, size_t size)
+void cbx_docker_url(const struct cbx_docker *docker, const char *path, char *out, size_t size)
 {
-    if (engine->api[0] != '\0') {
-        snprintf(out, size, "%s/v%s%s", engine->base, engine->api, path);
+    if (docker->engine.api[0] != '\0') {
+        snprintf(out, size, "%s/v%s%s", docker->base, docker->engine.api, path);
     } else {
-        snprintf(out, size, "%s%s", engine->base, path);
+        snprintf(out, size, "%s%s", docker->base, path);
     }
 }
 
@@ -144,10 +97,9 @@ static size_t collect(char *bytes, size_t size, size_t count, void *buf)
     return cbx_buf_add_bytes(buf, bytes, size * count) == 0 ? size * count : 0;
 }
 
-/* Adds the engine's address for the operator. */
-static int add_address(const struct cbx_engine *engine, struct cbx_err *err)
+int cbx_docker_add_address(const struct cbx_docker *docker, struct cbx_err *err)
 {
-    cbx_err_detail(err, "%s", engine->host);
+    cbx_err_detail(err, "%s", docker->engine.host);
     return CBX_EENGINE;
 }
 
@@ -185,38 +137,38 @@ static void explain_socket(const char *path, char *out, size_t size)
     }
 }
 
-int cbx_engine_unreachable(const struct cbx_engine *engine, CURLcode code, const char *words,
+int cbx_docker_unreachable(const struct cbx_docker *docker, CURLcode code, const char *words,
                            struct cbx_err *err)
 {
     char reason[320];
-    bool by_socket = engine->socket[0] != '\0';
+    bool by_socket = docker->socket[0] != '\0';
     if (by_socket && code == CURLE_COULDNT_CONNECT) {
-        explain_socket(engine->socket, reason, sizeof(reason));
+        explain_socket(docker->socket, reason, sizeof(reason));
     } else {
         /* For a socket, libcurl's message names a host and port that are not in the
          * configuration. */
         snprintf(reason, sizeof(reason), "%s%s",
                  words[0] != '\0' && !by_socket ? words : curl_easy_strerror(code),
-                 cbx_engine_tls_hint(&engine->tls, code));
+                 cbx_docker_tls_hint(&docker->tls, code));
     }
     cbx_fail(err, CBX_EENGINE, "%s",
              strncmp(reason, "permission", 10) == 0
                  ? "the gateway has no permission on the sandbox engine's socket"
                  : "the sandbox engine does not answer");
-    cbx_err_detail(err, "%s: %s", engine->host, reason);
+    cbx_err_detail(err, "%s: %s", docker->engine.host, reason);
     return CBX_EENGINE;
 }
 
-int cbx_engine_silent(const struct cbx_engine *engine, struct cbx_err *err)
+int cbx_docker_silent(const struct cbx_docker *docker, struct cbx_err *err)
 {
     cbx_fail(err, CBX_EENGINE, "the sandbox engine does not answer");
     cbx_err_detail(err, "the engine at %s does not answer: it sends nothing, also after a ping",
-                   engine->host);
+                   docker->engine.host);
     return CBX_EENGINE;
 }
 
 /* Returns the body of a POST: bytes unchanged, or JSON that is written to `json`. */
-static struct cbx_str body_of(const struct cbx_engine_request *request, struct cbx_buf *json)
+static struct cbx_str body_of(const struct cbx_docker_request *request, struct cbx_buf *json)
 {
     if (request->type != NULL) {
         return request->bytes;
@@ -229,8 +181,8 @@ static struct cbx_str body_of(const struct cbx_engine_request *request, struct c
 
 /* A transfer in progress. */
 struct transfer {
-    struct cbx_engine *engine;
-    const struct cbx_engine_request *request;
+    struct cbx_docker *docker;
+    const struct cbx_docker_request *request;
     curl_off_t bytes; /* bytes so far, in both directions */
     int64_t heard_ms; /* time of the last byte, or of the last reply to a ping */
     int failed;       /* set if the engine is silent */
@@ -241,7 +193,7 @@ static int poll_transfer(void *context, curl_off_t to_receive, curl_off_t receiv
                          curl_off_t to_send, curl_off_t sent)
 {
     struct transfer *transfer = context;
-    const struct cbx_engine_request *request = transfer->request;
+    const struct cbx_docker_request *request = transfer->request;
     (void)to_receive;
     (void)to_send;
     if (request->cancelled != NULL && request->cancelled(request->context)) {
@@ -251,19 +203,19 @@ static int poll_transfer(void *context, curl_off_t to_receive, curl_off_t receiv
         transfer->bytes = received + sent;
         transfer->heard_ms = cbx_clock_ms();
     }
-    transfer->failed = cbx_engine_check(transfer->engine, &transfer->heard_ms, NULL);
+    transfer->failed = cbx_engine_check(&transfer->docker->engine, &transfer->heard_ms, NULL);
     return transfer->failed ? 1 : 0;
 }
 
-int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_request *request,
+int cbx_docker_transfer(struct cbx_docker *docker, const struct cbx_docker_request *request,
                         long *status, struct cbx_buf *reply, struct cbx_err *err)
 {
     char url[1024], type[64];
-    cbx_engine_url(engine, request->path, url, sizeof(url));
+    cbx_docker_url(docker, request->path, url, sizeof(url));
     CBX_AUTO_DONE(buf) json;
     cbx_buf_init(&json, ANSWER_MAX);
     struct cbx_str body = body_of(request, &json);
-    CURL *curl = cbx_engine_handle(engine);
+    CURL *curl = cbx_docker_handle(docker);
     snprintf(type, sizeof(type), "Content-Type: %.40s",
              request->type != NULL ? request->type : "application/json");
     struct curl_slist *headers = curl_slist_append(NULL, type);
@@ -275,7 +227,7 @@ int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_reque
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
                      request->timeout_ms > 0 ? request->timeout_ms : (long)CALL_TIMEOUT_MS);
-    struct transfer transfer = { .engine = engine, .request = request, .heard_ms = cbx_clock_ms() };
+    struct transfer transfer = { .docker = docker, .request = request, .heard_ms = cbx_clock_ms() };
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, poll_transfer);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &transfer);
@@ -289,26 +241,26 @@ int cbx_engine_transfer(struct cbx_engine *engine, const struct cbx_engine_reque
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
     curl_slist_free_all(headers);
-    return_handle(engine, curl);
+    return_handle(docker, curl);
     if (transfer.failed) {
-        return cbx_engine_silent(engine, err);
+        return cbx_docker_silent(docker, err);
     }
     if (code == CURLE_ABORTED_BY_CALLBACK) {
         return cbx_fail(err, CBX_ESTATE, "cancelled");
     }
     if (code != CURLE_OK) {
-        return cbx_engine_unreachable(engine, code,
+        return cbx_docker_unreachable(docker, code,
                                       reply->overflow ? "its answer is too large" : detail, err);
     }
     return 0;
 }
 
-int cbx_engine_call(struct cbx_engine *engine, const struct cbx_engine_request *request,
+int cbx_docker_call(struct cbx_docker *docker, const struct cbx_docker_request *request,
                     long *status, json_t **answer, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) reply;
     cbx_buf_init(&reply, ANSWER_MAX);
-    int failed = cbx_engine_transfer(engine, request, status, &reply, err);
+    int failed = cbx_docker_transfer(docker, request, status, &reply, err);
     if (failed) {
         return failed;
     }
@@ -317,27 +269,27 @@ int cbx_engine_call(struct cbx_engine *engine, const struct cbx_engine_request *
     if (reply.len > 0 && cbx_json_parse(cbx_buf_str(&reply), ANSWER_MAX, answer, &inner) != 0 &&
         *status < 300) {
         cbx_fail(err, CBX_EENGINE, "the sandbox engine answered something that is no JSON");
-        return add_address(engine, err);
+        return cbx_docker_add_address(docker, err);
     }
     return 0;
 }
 
-int cbx_engine_refused(const struct cbx_engine *engine, long status, const json_t *answer,
+int cbx_docker_refused(const struct cbx_docker *docker, long status, const json_t *answer,
                        const char *what, struct cbx_err *err)
 {
     const char *message = json_string_value(json_object_get(answer, "message"));
     cbx_fail(err, CBX_EENGINE, "the sandbox engine refused to %s (HTTP status %ld)", what, status);
-    cbx_err_detail(err, "%s: %s", engine->host, message != NULL ? message : "");
+    cbx_err_detail(err, "%s: %s", docker->engine.host, message != NULL ? message : "");
     return CBX_EENGINE;
 }
 
-int cbx_engine_expect(struct cbx_engine *engine, const struct cbx_engine_request *request,
-                      long good, enum cbx_engine_answer kind, const char *what, json_t **answer,
+int cbx_docker_expect(struct cbx_docker *docker, const struct cbx_docker_request *request,
+                      long good, enum cbx_docker_answer kind, const char *what, json_t **answer,
                       struct cbx_err *err)
 {
     CBX_AUTO_JSON got = NULL;
     long status = 0;
-    int failed = cbx_engine_call(engine, request, &status, &got, err);
+    int failed = cbx_docker_call(docker, request, &status, &got, err);
     if (failed) {
         return failed;
     }
@@ -345,19 +297,19 @@ int cbx_engine_expect(struct cbx_engine *engine, const struct cbx_engine_request
                  : kind == CBX_ANSWER_ARRAY ? json_is_array(got)
                                             : true;
     if (status != good || !right) {
-        return cbx_engine_refused(engine, status, got, what, err);
+        return cbx_docker_refused(docker, status, got, what, err);
     }
     *answer = json_incref(got);
     return 0;
 }
 
-int cbx_engine_remove(struct cbx_engine *engine, const char *path, long good, const char *what,
+int cbx_docker_delete(struct cbx_docker *docker, const char *path, long good, const char *what,
                       const char *busy, struct cbx_err *err)
 {
     CBX_AUTO_JSON answer = NULL;
     long status = 0;
-    struct cbx_engine_request request = { .method = "DELETE", .path = path };
-    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
+    struct cbx_docker_request request = { .method = "DELETE", .path = path };
+    int failed = cbx_docker_call(docker, &request, &status, &answer, err);
     if (!failed && status == 409) {
         return cbx_fail(err, CBX_EBUSY, "%s", busy);
     }
@@ -365,208 +317,5 @@ int cbx_engine_remove(struct cbx_engine *engine, const char *path, long good, co
     if (failed || gone) {
         return failed;
     }
-    return cbx_engine_refused(engine, status, answer, what, err);
-}
-
-/* --- discovery ------------------------------------------------------------------------------- */
-
-static bool uses_tls(const char *host)
-{
-    const char *verify = getenv("DOCKER_TLS_VERIFY");
-    return strncmp(host, "https://", 8) == 0 || (verify != NULL && verify[0] != '\0');
-}
-
-static void name_certs(char *out, size_t size)
-{
-    const char *certs = getenv("DOCKER_CERT_PATH"), *home = getenv("HOME");
-    if (certs != NULL) {
-        snprintf(out, size, "%.380s", certs);
-    } else {
-        snprintf(out, size, "%.380s/.docker", home != NULL ? home : "");
-    }
-}
-
-static int parse_host(struct cbx_engine *engine, const char *host, struct cbx_err *err)
-{
-    snprintf(engine->host, sizeof(engine->host), "%s", host);
-    engine->socket[0] = engine->tls.cert[0] = '\0';
-    if (strncmp(host, "unix://", 7) == 0 && host[7] == '/') {
-        if (strlen(host + 7) > 107) {
-            return cbx_fail(err, CBX_EENGINE,
-                            "the sandbox engine's socket path has %zu bytes, allowed are 107",
-                            strlen(host + 7));
-        }
-        snprintf(engine->socket, sizeof(engine->socket), "%s", host + 7);
-        snprintf(engine->base, sizeof(engine->base), "http://localhost");
-        return 0;
-    }
-    bool tls = uses_tls(host);
-    const char *rest = strstr(host, "://");
-    if (rest == NULL || strlen(rest) > 256 ||
-        (strncmp(host, "tcp://", 6) != 0 && strncmp(host, "http", 4) != 0)) {
-        cbx_fail(
-            err, CBX_EENGINE,
-            "the sandbox engine's address is none; allowed is unix:///path or tcp://host:port");
-        return add_address(engine, err);
-    }
-    snprintf(engine->base, sizeof(engine->base), "%s%s", tls ? "https" : "http", rest);
-    if (tls) {
-        char folder[400];
-        name_certs(folder, sizeof(folder));
-        snprintf(engine->tls.ca, sizeof(engine->tls.ca), "%s/ca.pem", folder);
-        snprintf(engine->tls.cert, sizeof(engine->tls.cert), "%s/cert.pem", folder);
-        snprintf(engine->tls.key, sizeof(engine->tls.key), "%s/key.pem", folder);
-        return cbx_engine_tls_check(&engine->tls, err);
-    }
-    return 0;
-}
-
-/* Converts "1.41" to 1041, 0 if it is no version. */
-static int version_number(const char *text)
-{
-    int major = 0, minor = 0;
-    return text != NULL && sscanf(text, "%4d.%4d", &major, &minor) == 2 ? major * 1000 + minor : 0;
-}
-
-static bool names_podman(const json_t *components)
-{
-    size_t i;
-    const json_t *entry;
-    json_array_foreach(components, i, entry)
-    {
-        const char *name = json_string_value(json_object_get(entry, "Name"));
-        if (name != NULL && strncmp(name, "Podman", 6) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int negotiate(struct cbx_engine *engine, struct cbx_err *err)
-{
-    enum { OLDEST = 1041, NEWEST = 1051 };
-    CBX_AUTO_JSON answer = NULL;
-    long status = 0;
-    struct cbx_engine_request request = { .method = "GET", .path = "/version" };
-    int failed = cbx_engine_call(engine, &request, &status, &answer, err);
-    if (failed) {
-        return failed;
-    }
-    const char *api = json_string_value(json_object_get(answer, "ApiVersion"));
-    const char *version = json_string_value(json_object_get(answer, "Version"));
-    int number = version_number(api);
-    if (status != 200 || number == 0) {
-        cbx_fail(err, CBX_EENGINE,
-                 "what answers in place of the sandbox engine is no Docker engine");
-        return add_address(engine, err);
-    }
-    if (number < OLDEST) {
-        cbx_fail(err, CBX_EENGINE, "the sandbox engine has API %.16s, needed is 1.41 or newer",
-                 api);
-        return add_address(engine, err);
-    }
-    number = number > NEWEST ? NEWEST : number;
-    snprintf(engine->api, sizeof(engine->api), "%d.%d", number / 1000, number % 1000);
-    snprintf(engine->version, sizeof(engine->version), "%.60s",
-             version != NULL ? version : "unknown");
-    engine->podman = names_podman(json_object_get(answer, "Components"));
-    return 0;
-}
-
-static struct cbx_engine *new_engine(void)
-{
-    pthread_once(&curl_once, start_curl);
-    struct cbx_engine *engine = cbx_new(sizeof(*engine));
-    pthread_mutex_init(&engine->lock, NULL);
-    return engine;
-}
-
-/* Tries the usual sockets in turn; the detail of the error names them all. */
-static int probe(struct cbx_engine *engine, struct cbx_err *err)
-{
-    const char *runtime_dir = getenv("XDG_RUNTIME_DIR"), *home = getenv("HOME");
-    char places[5][300] = { "unix:///var/run/docker.sock" };
-    int count = 1;
-    if (runtime_dir != NULL) {
-        snprintf(places[count++], 300, "unix://%.200s/docker.sock", runtime_dir);
-        snprintf(places[count++], 300, "unix://%.200s/podman/podman.sock", runtime_dir);
-    }
-    if (home != NULL) {
-        snprintf(places[count++], 300, "unix://%.200s/.docker/run/docker.sock", home);
-    }
-    snprintf(places[count++], 300, "unix:///run/podman/podman.sock");
-    char tried[360] = "";
-    struct cbx_err last = { 0 };
-    for (int i = 0; i < count; i++) {
-        size_t used = strlen(tried);
-        snprintf(tried + used, sizeof(tried) - used, "%s%s", i > 0 ? ", " : "", places[i] + 7);
-        if (access(places[i] + 7, F_OK) == 0 && parse_host(engine, places[i], &last) == 0 &&
-            negotiate(engine, &last) == 0) {
-            return 0;
-        }
-    }
-    cbx_fail(err, CBX_EENGINE, "%s",
-             last.text[0] != '\0' ? last.text : "no sandbox engine was found");
-    cbx_err_detail(err, "%.340s%stried %s; start one or set DOCKER_HOST", last.detail,
-                   last.detail[0] != '\0' ? "; " : "", tried);
-    return CBX_EENGINE;
-}
-
-/* Returns the given address; NULL to try the usual sockets. */
-static const char *choose_host(const char *host)
-{
-    const char *from_environment = getenv("DOCKER_HOST");
-    return host == NULL && from_environment != NULL && from_environment[0] != '\0'
-               ? from_environment
-               : host;
-}
-
-void cbx_engine_prepare(const char *host, const char *scratch, struct cbx_engine_needs *out)
-{
-    pthread_once(&curl_once, start_curl);
-    cbx_engine_podman_scratch(scratch != NULL ? scratch : "/tmp");
-    *out = (struct cbx_engine_needs){ 0 };
-    host = choose_host(host);
-    out->tcp = host != NULL && strncmp(host, "unix://", 7) != 0;
-    if (out->tcp && uses_tls(host)) {
-        name_certs(out->certs, sizeof(out->certs));
-    }
-}
-
-static int use_host(struct cbx_engine *engine, const char *host, struct cbx_err *err)
-{
-    int failed = parse_host(engine, host, err);
-    if (failed) {
-        return failed;
-    }
-    return negotiate(engine, err);
-}
-
-int cbx_engine_new(const char *host, struct cbx_engine **out, struct cbx_err *err)
-{
-    CBX_AUTO(engine) engine = new_engine();
-    int failed;
-    host = choose_host(host);
-    if (host == NULL) {
-        failed = probe(engine, err);
-    } else {
-        failed = use_host(engine, host, err);
-    }
-    if (failed) {
-        return failed;
-    }
-    *out = cbx_steal(&engine);
-    return 0;
-}
-
-void cbx_engine_free(struct cbx_engine *engine)
-{
-    if (engine == NULL) {
-        return;
-    }
-    for (int i = 0; i < engine->idle_count; i++) {
-        curl_easy_cleanup(engine->idle[i]);
-    }
-    pthread_mutex_destroy(&engine->lock);
-    free(engine);
+    return cbx_docker_refused(docker, status, answer, what, err);
 }

@@ -28,42 +28,41 @@ static int read_id(const json_t *answer, const char *what, char out[CBX_IMAGE_ID
     return 0;
 }
 
-int cbx_engine_container_wait(struct cbx_engine *engine, const char *id, int timeout_s,
-                              int *exit_code, struct cbx_err *err)
+int cbx_docker_wait(struct cbx_engine *engine, const char *id, int timeout_s, int *exit_code,
+                    struct cbx_err *err)
 {
     char path[128];
     snprintf(path, sizeof(path), "/containers/%.64s/wait", id);
     CBX_AUTO_JSON answer = NULL;
-    struct cbx_engine_request request = { .method = "POST",
+    struct cbx_docker_request request = { .method = "POST",
                                           .path = path,
                                           .timeout_ms = 1000L * timeout_s };
-    int failed = cbx_engine_expect(engine, &request, 200, CBX_ANSWER_OBJECT, "wait for a container",
-                                   &answer, err);
+    int failed = cbx_docker_expect(cbx_docker_of(engine), &request, 200, CBX_ANSWER_OBJECT,
+                                   "wait for a container", &answer, err);
     if (failed) {
         return failed;
     }
     const json_t *code = json_object_get(answer, "StatusCode");
     if (!json_is_integer(code)) {
-        return cbx_engine_refused(engine, 200, answer, "wait for a container", err);
+        return cbx_docker_refused(cbx_docker_of(engine), 200, answer, "wait for a container", err);
     }
     *exit_code = (int)json_integer_value(code);
     return 0;
 }
 
-int cbx_engine_container_commit(struct cbx_engine *engine, const char *id,
-                                const struct cbx_engine_stop *stop,
-                                char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err)
+int cbx_docker_commit(struct cbx_engine *engine, const char *id, const struct cbx_engine_stop *stop,
+                      char out[CBX_IMAGE_ID_CHARS + 1], struct cbx_err *err)
 {
     char path[128];
     snprintf(path, sizeof(path), "/commit?container=%.64s&pause=false", id);
     CBX_AUTO_JSON answer = NULL;
-    struct cbx_engine_request request = { .method = "POST",
+    struct cbx_docker_request request = { .method = "POST",
                                           .path = path,
                                           .timeout_ms = IMAGE_TIMEOUT_MS,
                                           .cancelled = stop != NULL ? stop->cancelled : NULL,
                                           .context = stop != NULL ? stop->context : NULL };
-    int failed = cbx_engine_expect(engine, &request, 201, CBX_ANSWER_ANY, "commit a container",
-                                   &answer, err);
+    int failed = cbx_docker_expect(cbx_docker_of(engine), &request, 201, CBX_ANSWER_ANY,
+                                   "commit a container", &answer, err);
     if (failed) {
         return failed;
     }
@@ -95,7 +94,7 @@ static int read_build(const struct cbx_engine *engine, struct cbx_str reply, str
     return 0;
 }
 
-int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct cbx_str dockerfile,
+int cbx_docker_image_build(struct cbx_engine *engine, const char *name, struct cbx_str dockerfile,
                            const struct cbx_engine_stop *stop, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) tar;
@@ -111,18 +110,18 @@ int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct c
     snprintf(path, sizeof(path),
              "/build?t=%.250s&q=1&nocache=1&rm=1&forcerm=1&networkmode=none&version=1", name);
     long status = 0;
-    struct cbx_engine_request request = { .method = "POST",
+    struct cbx_docker_request request = { .method = "POST",
                                           .path = path,
                                           .bytes = cbx_buf_str(&tar),
                                           .type = "application/x-tar",
                                           .timeout_ms = IMAGE_TIMEOUT_MS,
                                           .cancelled = stop != NULL ? stop->cancelled : NULL,
                                           .context = stop != NULL ? stop->context : NULL };
-    int failed = cbx_engine_transfer(engine, &request, &status, &reply, err);
+    int failed = cbx_docker_transfer(cbx_docker_of(engine), &request, &status, &reply, err);
     if (!failed && status != 200) {
         CBX_AUTO_JSON answer = NULL;
         cbx_json_parse(cbx_buf_str(&reply), BUILD_ANSWER_MAX, &answer, &(struct cbx_err){ 0 });
-        return cbx_engine_refused(engine, status, answer, "build an image", err);
+        return cbx_docker_refused(cbx_docker_of(engine), status, answer, "build an image", err);
     }
     if (failed) {
         return failed;
@@ -130,7 +129,7 @@ int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct c
     return read_build(engine, cbx_buf_str(&reply), err);
 }
 
-int cbx_engine_image_list(struct cbx_engine *engine, const char *label, json_t **out,
+int cbx_docker_image_list(struct cbx_engine *engine, const char *label, json_t **out,
                           struct cbx_err *err)
 {
     char path[512];
@@ -138,9 +137,9 @@ int cbx_engine_image_list(struct cbx_engine *engine, const char *label, json_t *
     snprintf(path, sizeof(path),
              "/images/json?filters=%%7B%%22label%%22%%3A%%5B%%22%.200s%%22%%5D%%7D", label);
     CBX_AUTO_JSON answer = NULL;
-    struct cbx_engine_request request = { .method = "GET", .path = path };
-    int failed =
-        cbx_engine_expect(engine, &request, 200, CBX_ANSWER_ARRAY, "list images", &answer, err);
+    struct cbx_docker_request request = { .method = "GET", .path = path };
+    int failed = cbx_docker_expect(cbx_docker_of(engine), &request, 200, CBX_ANSWER_ARRAY,
+                                   "list images", &answer, err);
     if (failed) {
         return failed;
     }
@@ -158,10 +157,10 @@ int cbx_engine_image_list(struct cbx_engine *engine, const char *label, json_t *
     return 0;
 }
 
-int cbx_engine_image_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err)
+int cbx_docker_image_remove(struct cbx_engine *engine, const char *id, struct cbx_err *err)
 {
     char path[128], busy[64];
     snprintf(path, sizeof(path), "/images/%.71s", id);
     snprintf(busy, sizeof(busy), "image %.19s is in use", id);
-    return cbx_engine_remove(engine, path, 200, "remove an image", busy, err);
+    return cbx_docker_delete(cbx_docker_of(engine), path, 200, "remove an image", busy, err);
 }

@@ -46,7 +46,7 @@ static int check_certificate(const char *path, struct cbx_err *err)
     return failed;
 }
 
-int cbx_engine_tls_check(const struct cbx_engine_tls *tls, struct cbx_err *err)
+int cbx_docker_tls_check(const struct cbx_docker_tls *tls, struct cbx_err *err)
 {
     int failed = check_certificate(tls->ca, err);
     if (failed) {
@@ -64,7 +64,7 @@ int cbx_engine_tls_check(const struct cbx_engine_tls *tls, struct cbx_err *err)
     return 0;
 }
 
-void cbx_engine_tls_use(const struct cbx_engine_tls *tls, CURL *curl)
+void cbx_docker_tls_use(const struct cbx_docker_tls *tls, CURL *curl)
 {
     curl_easy_setopt(curl, CURLOPT_CAINFO, tls->ca);
     /* The system's CAs certify web sites, not engines. */
@@ -76,7 +76,7 @@ void cbx_engine_tls_use(const struct cbx_engine_tls *tls, CURL *curl)
     curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 }
 
-const char *cbx_engine_tls_hint(const struct cbx_engine_tls *tls, CURLcode code)
+const char *cbx_docker_tls_hint(const struct cbx_docker_tls *tls, CURLcode code)
 {
     bool hung_up = code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
                    code == CURLE_GOT_NOTHING || code == CURLE_SSL_CONNECT_ERROR;

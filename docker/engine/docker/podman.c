@@ -13,7 +13,7 @@ static const char inline_profile[] = "seccomp={";
 
 static char scratch[CBX_PODMAN_PATH_MAX] = "/tmp";
 
-void cbx_engine_podman_scratch(const char *folder)
+void cbx_podman_scratch(const char *folder)
 {
     snprintf(scratch, sizeof(scratch), "%s", folder);
 }
@@ -83,8 +83,8 @@ static void mask_paths(const json_t *host, json_t *options)
     json_array_append_new(options, json_string(text));
 }
 
-int cbx_engine_podman_body(const json_t *body, json_t **out, char path[static CBX_PODMAN_PATH_MAX],
-                           struct cbx_err *err)
+int cbx_podman_body(const json_t *body, json_t **out, char path[static CBX_PODMAN_PATH_MAX],
+                    struct cbx_err *err)
 {
     CBX_AUTO_JSON copy = json_deep_copy(body);
     json_t *host = json_object_get(copy, "HostConfig");

@@ -2,9 +2,9 @@
  * Layers on the command line. */
 #include "gateway/cli/image/image_layers.h"
 
+#include "docker/kernel_names.h"
 #include "docker/own_images.h"
 #include "docker/packages/package_layers.h"
-#include "docker/sandbox/container.h"
 #include "gateway/cli/cli.h"
 
 #include <stdlib.h>

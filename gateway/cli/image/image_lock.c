@@ -4,8 +4,8 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/syntax/source.h"
+#include "docker/kernel_names.h"
 #include "docker/packages/package_layers.h"
-#include "docker/sandbox/container.h"
 #include "gateway/cli/cli.h"
 
 #include <errno.h>

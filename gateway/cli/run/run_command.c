@@ -2,7 +2,7 @@
  * `codebox run`: one file through the whole flow. The program's stdout and stderr become those of
  * this process (without control sequences where they are a terminal), so does its exit status, and
  * its pictures become files. */
-#include "docker/sandbox/container.h"
+#include "docker/kernel_names.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/run/run_feed.h"
 #include "gateway/cli/run/run_files.h"

@@ -3,7 +3,7 @@
 #include "gateway/cli/run/run_program.h"
 
 #include "analyzer/filetype.h"
-#include "docker/sandbox/container.h"
+#include "docker/kernel_names.h"
 #include "gateway/cli/cli.h"
 #include "policies/base/printable.h"
 #include "policies/permit.h"

@@ -3,7 +3,7 @@
 #include "gateway/cli/run/run_uploads.h"
 
 #include "analyzer/lang/lang.h"
-#include "docker/sandbox/container.h"
+#include "docker/kernel_names.h"
 #include "gateway/cli/cli.h"
 #include "gateway/front/service/service_files.h"
 #include "policies/base/memory.h"

@@ -3,8 +3,8 @@
 #include "gateway/executor/packages/executor_packages.h"
 
 #include "analyzer/packages/known.h"
+#include "docker/kernel_names.h"
 #include "docker/packages/package_layers.h"
-#include "docker/sandbox/container.h"
 #include "gateway/executor/run/images.h"
 #include "gateway/ipc/metrics.h"
 #include "policies/packages.h"

@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(((struct cbx_sandbox_mounts *)0)->items) / sizeof(struct cbx_sandbox_mount) >=
+_Static_assert(sizeof(((struct cbx_sandbox_mounts *)0)->items) /
+                       sizeof(struct cbx_container_mount) >=
                    CBX_MOUNTS_MAX,
                "a sandbox takes as many mounts as a decision has");
 
@@ -244,7 +245,7 @@ int cbx_host_mounts_open(const struct cbx_policy *policy, const struct cbx_host_
             failed = open_one(policy, rules, request, &fd, err);
         }
         if (fd >= 0) {
-            opened.mounts.items[opened.mounts.count++] = (struct cbx_sandbox_mount){
+            opened.mounts.items[opened.mounts.count++] = (struct cbx_container_mount){
                 .fd = fd, .container = request->container, .writable = request->writable
             };
             json_array_append_new(opened.description, describe(request, asked));

@@ -3,6 +3,7 @@
 #ifndef CBX_TESTS_LIVE_DOCKER_LIVE_H
 #define CBX_TESTS_LIVE_DOCKER_LIVE_H
 
+#include "docker/kernel_names.h"
 #include "docker/sandbox/container.h"
 #include "docker/sandbox/sandbox.h"
 #include "tests/live/docker/open.h"

@@ -2,7 +2,8 @@
  * What remains of a sandbox on the real engine when its container or its gateway ends, and how the
  * next gateway adopts it. Exit 77 without an engine. Nothing here sleeps: every wait is for an
  * event that has to come. */
-#include "docker/engine/docker/docker_http.h"
+#include "docker/engine/docker/docker.h"
+#include "docker/sandbox/container.h"
 #include "tests/live/docker/live.h"
 
 #include <sys/wait.h>
@@ -71,9 +72,10 @@ static void leaves_no_container_when_the_gateway_is_killed(void **state)
     kill(gateway, SIGKILL);
     waitpid(gateway, NULL, 0);
     CBX_AUTO(attach) attach = NULL;
-    size_t n = 1;
+    struct cbx_attach_bytes got;
     if (cbx_engine_container_attach(engine, id, &attach, &err) == 0) {
-        while (cbx_attach_receive(attach, chunk, sizeof(chunk), 10000, &n, &err) == 0 && n > 0) {
+        while (cbx_attach_receive(attach, chunk, sizeof(chunk), 10000, &got, &err) == 0 &&
+               got.bytes.len > 0) {
         }
     }
     /* The stream has ended; the engine removes the container right behind it. Each question is one
@@ -197,8 +199,9 @@ static void a_container_that_does_not_run_is_not_waited_for(void **state)
     struct cbx_sandbox *taken = NULL;
     struct cbx_err err;
     assert_int_equal(cbx_engine_image_id(engine, "codebox-python:latest", image, &err), 0);
-    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &live_limits, image);
-    assert_int_equal(cbx_engine_container_create(engine, body, id, &err), 0);
+    CBX_AUTO_DONE(container_spec) spec;
+    cbx_sandbox_spec(&config, "python", &live_limits, image, NULL, &spec);
+    assert_int_equal(cbx_docker_create(engine, &spec, id, &err), 0);
     int failed = cbx_sandbox_adopt(engine, &config, id, &taken, &err);
     cbx_engine_container_remove(engine, id, NULL);
     assert_null(taken);

@@ -46,7 +46,8 @@ struct fake_container {
 
 static struct {
     /* The answers. */
-    bool away; /* it closes every connection */
+    bool away;      /* it closes every connection */
+    bool no_chunks; /* output of a container has no headers: it is no Docker */
     bool image_missing, oom, no_hello, silent, keeps_removed, half_answer;
     int create_status, start_status, attach_status;   /* 0 = as it should */
     const char *info;                                 /* the answer to /info */
@@ -142,7 +143,7 @@ static void fake_stream(struct fake_container *c, const void *bytes, size_t len)
         1, 0, 0, 0, (uint8_t)(len >> 24), (uint8_t)(len >> 16), (uint8_t)(len >> 8), (uint8_t)len
     };
     if (c->fd >= 0) {
-        fake_write(c->fd, head, sizeof(head));
+        fake_write(c->fd, head, fake.no_chunks ? 0 : sizeof(head));
         fake_write(c->fd, bytes, len);
     }
 }
@@ -551,7 +552,7 @@ static inline void fake_start(void)
 }
 
 /* Ends all of its threads. */
-static void fake_stop(void)
+static inline void fake_stop(void)
 {
     shutdown(fake.listening, SHUT_RDWR);
     pthread_join(fake.acceptor, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What a row of the table of languages names exists: an extractor, a kernel, an image. */
 #include "analyzer/lang/lang.h"
-#include "docker/sandbox/container.h"
+#include "docker/kernel_names.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

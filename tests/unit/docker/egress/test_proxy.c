@@ -2,7 +2,7 @@
  * The container of a proxy: what it may, and what it is given. */
 #include "docker/egress/proxy.h"
 
-#include "docker/sandbox/container.h"
+#include "docker/engine/docker/docker.h"
 #include "tests/unit/unit.h"
 
 static const struct cbx_sandbox_config sandbox = { .instance = "test" };
@@ -25,9 +25,9 @@ static int set_up(void **state)
 static json_t *make_body(void)
 {
     struct cbx_err err = { 0 };
-    json_t *body = NULL;
-    assert_int_equal(cbx_proxy_body(&sandbox, &grant, "sha256:00", &body, &err), 0);
-    return body;
+    CBX_AUTO_DONE(container_spec) spec;
+    assert_int_equal(cbx_proxy_spec(&sandbox, &grant, "sha256:00", &spec, &err), 0);
+    return cbx_docker_body(&spec);
 }
 
 static const char *text_at(const json_t *list, size_t index)
@@ -91,10 +91,9 @@ static void it_is_never_in_the_namespace_of_the_host_or_of_another_container(voi
     static const char *const refused[] = { "host", "none", "container:0123", "ns:/proc/1/ns/net" };
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         struct cbx_err err = { 0 };
-        json_t *body = NULL;
+        CBX_AUTO_DONE(container_spec) spec;
         settings.network = refused[i];
-        assert_int_equal(cbx_proxy_body(&sandbox, &grant, "sha256:00", &body, &err), CBX_EINVAL);
-        assert_null(body);
+        assert_int_equal(cbx_proxy_spec(&sandbox, &grant, "sha256:00", &spec, &err), CBX_EINVAL);
     }
 }
 
@@ -104,10 +103,9 @@ static void what_is_no_host_makes_no_container(void **state)
     static const struct cbx_str bad = CBX_STR("api.example.org\nhttp_access allow all");
     const struct cbx_strs wrong = { .items = &bad, .count = 1 };
     struct cbx_err err = { 0 };
-    json_t *body = NULL;
+    CBX_AUTO_DONE(container_spec) spec;
     grant.hosts = &wrong;
-    assert_int_equal(cbx_proxy_body(&sandbox, &grant, "sha256:00", &body, &err), CBX_EINVAL);
-    assert_null(body);
+    assert_int_equal(cbx_proxy_spec(&sandbox, &grant, "sha256:00", &spec, &err), CBX_EINVAL);
 }
 
 int main(void)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The container of an installer: it has a network, and otherwise no more than a sandbox. */
+#include "docker/engine/docker/docker.h"
+#include "docker/kernel_names.h"
 #include "docker/packages/packages_internal.h"
 #include "docker/sandbox/container.h"
 #include "policies/base/json.h"
@@ -15,7 +17,9 @@ static const struct cbx_package_images images = { .manager = CBX_MANAGER_PIP,
 static json_t *make_body(void)
 {
     struct cbx_installer_run run = { .kernel = "python", .images = &images };
-    return cbx_installer_body(&config, &run);
+    CBX_AUTO_DONE(container_spec) spec;
+    cbx_installer_spec(&config, &run, &spec);
+    return cbx_docker_body(&spec);
 }
 
 static const char *text_of(const json_t *object, const char *key)
@@ -32,7 +36,9 @@ static void it_is_hardened_as_a_sandbox_is(void **state)
                                  .disk_bytes = 1 << 30,
                                  .isolation = CBX_ISOLATION_CONTAINER };
     CBX_AUTO_JSON body = make_body();
-    CBX_AUTO_JSON other = cbx_container_body(&sandbox, "python", &limits, "sha256:00");
+    CBX_AUTO_DONE(container_spec) spec;
+    cbx_sandbox_spec(&sandbox, "python", &limits, "sha256:00", NULL, &spec);
+    CBX_AUTO_JSON other = cbx_docker_body(&spec);
     assert_string_equal(text_of(body, "User"), "65532:65532");
     const char *key;
     json_t *value, *host = json_object_get(body, "HostConfig");

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The hardening as data: what a permit becomes in the engine's "create a container". */
 #include "docker/contents.h"
+#include "docker/engine/docker/docker.h"
+#include "docker/kernel_names.h"
 #include "docker/sandbox/container.h"
+#include "policies/base/json.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -24,6 +27,14 @@ static const struct cbx_permit permit = {
 };
 static const struct cbx_sandbox_config config = { .instance = "unit" };
 
+static json_t *body_with(const struct cbx_sandbox_config *with, const struct cbx_limits *limits,
+                         const struct cbx_sandbox_mounts *mounts)
+{
+    CBX_AUTO_DONE(container_spec) spec;
+    cbx_sandbox_spec(with, "python", limits, "sha256:00", mounts, &spec);
+    return cbx_docker_body(&spec);
+}
+
 /* One row for each line of hardening: a path in the body and its value as JSON. */
 static const struct {
     const char *key, *value;
@@ -40,7 +51,7 @@ static const struct {
 static void has_every_line_of_the_hardening(void **state)
 {
     (void)state;
-    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &permit.limits, "sha256:00");
+    CBX_AUTO_JSON body = body_with(&config, &permit.limits, NULL);
     const json_t *host = json_object_get(body, "HostConfig");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         CBX_AUTO_JSON want = json_loads(rows[i].value, JSON_DECODE_ANY, NULL);
@@ -58,7 +69,7 @@ static void gives_no_access_to_the_host(void **state)
     static const char *const absent[] = { "Binds",       "Mounts",      "Devices", "DeviceRequests",
                                           "CapAdd",      "PidMode",     "UTSMode", "UsernsMode",
                                           "VolumesFrom", "PortBindings" };
-    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &permit.limits, "sha256:00");
+    CBX_AUTO_JSON body = body_with(&config, &permit.limits, NULL);
     for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
         assert_null(json_object_get(json_object_get(body, "HostConfig"), absent[i]));
     }
@@ -67,7 +78,7 @@ static void gives_no_access_to_the_host(void **state)
 static void sends_a_seccomp_profile_that_denies_by_default(void **state)
 {
     (void)state;
-    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &permit.limits, "sha256:00");
+    CBX_AUTO_JSON body = body_with(&config, &permit.limits, NULL);
     const json_t *options = json_object_get(json_object_get(body, "HostConfig"), "SecurityOpt");
     assert_string_equal(json_string_value(json_array_get(options, 0)), "no-new-privileges:true");
     struct cbx_str option = cbx_json_str(json_array_get(options, 1));
@@ -151,7 +162,7 @@ static bool lists(const json_t *list, const char *text)
 static void hides_at_least_what_engines_hide(void **state)
 {
     (void)state;
-    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &permit.limits, "sha256:00");
+    CBX_AUTO_JSON body = body_with(&config, &permit.limits, NULL);
     const json_t *host = json_object_get(body, "HostConfig");
     static const char *const masked[] = {
         "/proc/acpi",       "/proc/asound",      "/proc/interrupts",
@@ -184,14 +195,20 @@ static const json_t *find_call(const json_t *profile, const char *call)
     return NULL;
 }
 
-static json_t *body_of(const char *runtime, enum cbx_isolation isolation)
+static json_t *mounted_body_of(const char *runtime, enum cbx_isolation isolation,
+                               const struct cbx_sandbox_mounts *mounts)
 {
     struct cbx_limits limits = permit.limits;
     limits.isolation = isolation;
     const struct cbx_sandbox_config with = { .instance = "unit",
                                              .runtime = "crun",
                                              .gvisor_runtime = runtime };
-    return cbx_container_body(&with, "python", &limits, "sha256:00");
+    return body_with(&with, &limits, mounts);
+}
+
+static json_t *body_of(const char *runtime, enum cbx_isolation isolation)
+{
+    return mounted_body_of(runtime, isolation, NULL);
 }
 
 static const char *profile_of(const json_t *body)
@@ -322,8 +339,7 @@ static void a_file_that_exists_is_opened_whatever_the_mode_is(void **state)
 
 static json_t *profile_with_mounts(const struct cbx_sandbox_mounts *mounts)
 {
-    CBX_AUTO_JSON body = body_of(NULL, CBX_ISOLATION_CONTAINER);
-    cbx_container_add_mounts(body, mounts);
+    CBX_AUTO_JSON body = mounted_body_of(NULL, CBX_ISOLATION_CONTAINER, mounts);
     return json_loads(profile_of(body), 0, NULL);
 }
 
@@ -356,7 +372,7 @@ static void containers_do_not_inherit_the_list_of_their_image(void **state)
 {
     (void)state;
     struct cbx_limits limits = { .isolation = CBX_ISOLATION_CONTAINER };
-    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &limits, "sha256:1");
+    CBX_AUTO_JSON body = body_with(&config, &limits, NULL);
     assert_string_equal(
         json_string_value(json_object_get(json_object_get(body, "Labels"), CBX_LABEL_CONTENTS)),
         "");

@@ -3,6 +3,7 @@
  * supervisor reports another folder, or other flags, than there should be. */
 #include "tests/unit/docker/sandbox_rig.h"
 
+#include "docker/engine/docker/docker.h"
 #include "docker/sandbox/container.h"
 
 #include <fcntl.h>
@@ -50,8 +51,9 @@ static void the_engine_gets_the_open_folder_and_no_path_that_others_may_change(v
     (void)state;
     CBX_AUTO_FD fd = open("/usr", O_PATH | O_DIRECTORY);
     struct cbx_sandbox_mounts mounts = mounts_of(fd, false, NULL);
-    CBX_AUTO_JSON body = cbx_container_body(&config, "python", &limits, "sha256:00");
-    cbx_container_add_mounts(body, &mounts);
+    CBX_AUTO_DONE(container_spec) spec;
+    cbx_sandbox_spec(&config, "python", &limits, "sha256:00", &mounts, &spec);
+    CBX_AUTO_JSON body = cbx_docker_body(&spec);
     const json_t *mount =
         json_array_get(json_object_get(json_object_get(body, "HostConfig"), "Mounts"), 0);
     const json_t *volume = json_object_get(mount, "VolumeOptions"),
