@@ -177,6 +177,11 @@ $B/tests/bench/%: $B/tests/bench/%.o $B/libgateway.a $B/libanalyzer.a $B/libdock
 	$(call say,LD)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES))
 
+# codebox with the fixtures of MCP's conformance suite in place of its tools: they are linked before the gateway's archive.
+$B/tests/clients/codebox-fixtures: $B/gateway/cli/main.o $B/tests/clients/fixtures/fixtures.o $(LIBS.codebox:%=$B/lib%.a) $(GRAMMAR_LIB)
+	$(call say,LD)
+	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES))
+
 # codebox-lint is started once per file by editors and hooks. Loading libcrypto costs more time than reading and judging a small
 # file, and it needs SHA-256 alone: libcrypto is linked statically where its archive is installed. STATIC= turns that off.
 STATIC              ?= crypto

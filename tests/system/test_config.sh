@@ -20,7 +20,7 @@ ok '... also from the environment' grep -qF 'idle: 60  # CODEBOX_IDLE' out.txt
 ok '... from the command line' grep -qF 'lease: 9  # command line' out.txt
 ok '... and what is not set' grep -qF '#max-sessions:  # default: 32' out.txt
 ok 'the example is a file that is accepted' bash -c '"$0" config example >example.yaml && "$0" config check example.yaml' "$codebox"
-ok '... with every key of serve' bash -c '"$0" serve --help | grep -o "^  --[a-z-]*" | grep -v -e --config -e --help -e --conformance |
+ok '... with every key of serve' bash -c '"$0" serve --help | grep -o "^  --[a-z-]*" | grep -v -e --config -e --help |
     sed "s/^  --\(.*\)/^#\1: /" >keys && [ "$(grep -c -f keys example.yaml)" = "$(wc -l <keys)" ]' "$codebox"
 ok 'a file that others can write to is refused' bash -c 'cp good.yaml open.yaml; chmod 666 open.yaml; ! "$0" config check open.yaml 2>&1' "$codebox"
 ok 'serve refuses a bad file before it starts anything' gives 2 "unknown key" "$codebox" serve --config bad.yaml --state "$work/none"

@@ -6,7 +6,7 @@
 #include "gateway/cli/settings/tls_options.h"
 #include "gateway/front/entrance.h"
 #include "gateway/front/http/tls.h"
-#include "gateway/front/mcp/fixtures.h"
+#include "gateway/front/mcp/protocol/mcp_contents.h"
 #include "gateway/front/page/logins.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/front/service/live.h"
@@ -71,7 +71,6 @@ static void wait_for_stop(const sigset_t *signals)
 struct served {
     struct cbx_service service;
     struct cbx_mcp mcp;
-    struct cbx_mcp_fixtures fixtures; /* of --conformance */
     struct cbx_entrance entrance;
 };
 
@@ -197,8 +196,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     struct cbx_service *service = &served.service;
     cbx_service_init(service, flow, store, JOBS_MAX);
     cbx_mcp_init(&served.mcp, service, idle_ms);
-    cbx_mcp_fixtures_init(&served.fixtures, served.mcp.sessions);
-    served.mcp.fixtures = options->conformance ? &served.fixtures : NULL;
+    served.mcp.contents = cbx_mcp_contents_of(served.mcp.sessions);
     service->package_sources = cbx_options_package_sources(options);
     service->quotas = cbx_identity_quotas(identity);
     service->issuer_keys = cbx_identity_issuer_keys(identity);

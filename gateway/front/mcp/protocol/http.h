@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Streamable HTTP: POST /mcp takes one message, in both eras. A request is answered with JSON,
  * or with a stream of events if its client requests progress; a notification with 202. No state
- * is kept for a client, so GET and DELETE are answered 405, as MCP specifies. With fixtures
- * there are sessions of the handshake era (mcp_sessions.h), which DELETE ends. */
+ * is kept for a client, so GET and DELETE are answered 405, as MCP specifies. With other contents
+ * (mcp_contents.h) there are sessions of the handshake era (mcp_sessions.h), which DELETE ends. */
 #ifndef CBX_GATEWAY_FRONT_MCP_PROTOCOL_HTTP_H
 #define CBX_GATEWAY_FRONT_MCP_PROTOCOL_HTTP_H
 

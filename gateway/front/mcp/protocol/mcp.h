@@ -9,7 +9,7 @@
 #include "gateway/front/service/service.h"
 #include "gateway/identity/caller.h"
 
-struct cbx_mcp_fixtures; /* fixtures.h */
+struct cbx_mcp_contents; /* mcp_contents.h */
 
 /* The server. The service is borrowed. */
 struct cbx_mcp {
@@ -20,7 +20,7 @@ struct cbx_mcp {
     pthread_mutex_t lock;
     pthread_cond_t ended; /* an execution ended */
     /* Served instead of tools, resources and prompts; borrowed. NULL = none. */
-    const struct cbx_mcp_fixtures *fixtures;
+    const struct cbx_mcp_contents *contents;
 };
 
 /* Initialises without sessions, with a new key. No request may be running at cbx_mcp_done

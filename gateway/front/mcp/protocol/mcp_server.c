@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * MCP methods, in both eras. */
 #include "gateway/front/mcp/protocol/mcp_server.h"
+#include "gateway/front/mcp/protocol/mcp_contents.h"
 
-#include "gateway/front/mcp/fixtures.h"
 #include "gateway/front/mcp/prompts.h"
 #include "gateway/front/mcp/protocol/headers.h"
 #include "gateway/front/mcp/resources.h"
@@ -72,7 +72,7 @@ static int rank_level(const json_t *level)
     return -1;
 }
 
-/* Only fixtures send log messages; otherwise a level is checked and has no effect. */
+/* Only other contents send log messages; otherwise a level is checked and has no effect. */
 static int check_log_level(const json_t *level, struct cbx_err *err)
 {
     if (rank_level(level) >= 0) {
@@ -128,8 +128,8 @@ static json_t *make_server_info(void)
 
 static json_t *make_capabilities(const struct exchange *x)
 {
-    return x->mcp->fixtures != NULL
-               ? cbx_mcp_fixtures_capabilities(x->era == ERA_STATELESS)
+    return x->mcp->contents != NULL
+               ? x->mcp->contents->capabilities(x->era == ERA_STATELESS)
                : json_pack("{s:{},s:{},s:{}}", "tools", "resources", "prompts");
 }
 
@@ -347,7 +347,7 @@ static int answer_prompt(struct exchange *x, json_t **result, struct cbx_err *er
     return cbx_prompt_get(x->request->params, result, err) != 0 ? CBX_RPC_INVALID_PARAMS : 0;
 }
 
-/* --- fixtures --------------------------------------------------------------------------------- */
+/* --- other contents --------------------------------------------------------------------------- */
 
 static bool takes_logs(const struct exchange *x)
 {
@@ -360,26 +360,25 @@ static bool takes_logs(const struct exchange *x)
            cbx_mcp_session_level(x->mcp->sessions, x->peer->session) <= RANK_INFO;
 }
 
-static struct cbx_mcp_fixture_request make_fixture_request(const struct exchange *x,
-                                                           const json_t *capabilities)
+static struct cbx_mcp_request make_request(const struct exchange *x, const json_t *capabilities)
 {
-    return (struct cbx_mcp_fixture_request){ .method = x->request->method,
-                                             .params = x->request->params,
-                                             .capabilities = capabilities,
-                                             .peer = x->peer,
-                                             .stateless = x->era == ERA_STATELESS,
-                                             .logs = takes_logs(x) };
+    return (struct cbx_mcp_request){ .method = x->request->method,
+                                     .params = x->request->params,
+                                     .capabilities = capabilities,
+                                     .peer = x->peer,
+                                     .stateless = x->era == ERA_STATELESS,
+                                     .logs = takes_logs(x) };
 }
 
-static int answer_fixture(struct exchange *x, json_t **result, struct cbx_err *err)
+static int answer_other(struct exchange *x, json_t **result, struct cbx_err *err)
 {
     CBX_AUTO_JSON capabilities = read_capabilities(x);
-    struct cbx_mcp_fixture_request request = make_fixture_request(x, capabilities);
+    struct cbx_mcp_request request = make_request(x, capabilities);
     int failed = check_cursor(x, err);
     if (failed) {
         return failed;
     }
-    failed = cbx_mcp_fixtures_answer(x->mcp->fixtures, &request, result, err);
+    failed = x->mcp->contents->answer(&request, result, err);
     if (failed && cbx_str_is(x->request->method, "resources/read")) {
         return fail_resource(x, failed, cbx_json_str(json_object_get(request.params, "uri")));
     }
@@ -391,12 +390,12 @@ static int answer_fixture(struct exchange *x, json_t **result, struct cbx_err *e
 static int check_capabilities(struct exchange *x, struct cbx_err *err)
 {
     json_t *required = NULL;
-    if (x->mcp->fixtures == NULL || x->era != ERA_STATELESS) {
+    if (x->mcp->contents == NULL || x->era != ERA_STATELESS) {
         return 0;
     }
     CBX_AUTO_JSON capabilities = read_capabilities(x);
-    struct cbx_mcp_fixture_request request = make_fixture_request(x, capabilities);
-    if (cbx_mcp_fixtures_allow(&request, &required)) {
+    struct cbx_mcp_request request = make_request(x, capabilities);
+    if (x->mcp->contents->allows(&request, &required)) {
         return 0;
     }
     x->data = json_pack("{s:o}", "requiredCapabilities", required);
@@ -406,17 +405,17 @@ static int check_capabilities(struct exchange *x, struct cbx_err *err)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-enum with_fixtures { KEPT, REPLACED, ADDED };
+enum with_contents { KEPT, REPLACED, ADDED };
 
 static const struct method {
     const char *name;
     int (*answer)(struct exchange *, json_t **, struct cbx_err *);
     unsigned eras;
     bool cacheable;
-    enum with_fixtures with_fixtures;
+    enum with_contents with_contents;
 } methods[] = {
-#define CBX_METHOD(name, handler, eras, cacheable, fixtures)                                       \
-    { name, answer_##handler, eras, cacheable, fixtures },
+#define CBX_METHOD(name, handler, eras, cacheable, contents)                                       \
+    { name, answer_##handler, eras, cacheable, contents },
 #include "gateway/front/mcp/protocol/methods.def"
 #undef CBX_METHOD
 };
@@ -427,7 +426,7 @@ static const struct method *find_method(const struct exchange *x)
     for (size_t i = 0; i < METHODS; i++) {
         const struct method *m = &methods[i];
         if (cbx_str_is(x->request->method, m->name) && (m->eras & x->era) != 0) {
-            return m->with_fixtures != ADDED || x->mcp->fixtures != NULL ? m : NULL;
+            return m->with_contents != ADDED || x->mcp->contents != NULL ? m : NULL;
         }
     }
     return NULL;
@@ -465,9 +464,9 @@ static int dispatch(struct exchange *x, json_t **result, struct cbx_err *err)
     if (failed) {
         return failed;
     }
-    bool replaced = x->mcp->fixtures != NULL && method->with_fixtures == REPLACED;
+    bool replaced = x->mcp->contents != NULL && method->with_contents == REPLACED;
     if (replaced) {
-        failed = answer_fixture(x, result, err);
+        failed = answer_other(x, result, err);
     } else {
         failed = method->answer(x, result, err);
     }
@@ -582,11 +581,11 @@ bool cbx_mcp_sends(const struct cbx_mcp *mcp, const struct cbx_rpc_message *requ
                    struct cbx_str session)
 {
     const json_t *meta = json_object_get(request->params, "_meta");
-    const struct cbx_mcp_fixture_request fixture = { .method = request->method,
-                                                     .params = request->params,
-                                                     .stateless = json_object_get(
-                                                                      meta, META_VERSION) != NULL };
-    if (mcp->fixtures != NULL && cbx_mcp_fixtures_send(&fixture)) {
+    const struct cbx_mcp_request other = { .method = request->method,
+                                           .params = request->params,
+                                           .stateless =
+                                               json_object_get(meta, META_VERSION) != NULL };
+    if (mcp->contents != NULL && mcp->contents->sends(&other)) {
         return true;
     }
     return (cbx_mcp_is_slow(request) && json_object_get(meta, "progressToken") != NULL) ||

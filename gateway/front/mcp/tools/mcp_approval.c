@@ -35,7 +35,7 @@ bool cbx_mcp_may_ask(const struct cbx_mcp *mcp, const struct cbx_rpc_message *re
                      struct cbx_str session)
 {
     CBX_AUTO_JSON capabilities = cbx_mcp_session_capabilities(mcp->sessions, session);
-    return mcp->fixtures == NULL && cbx_str_is(request->method, "tools/call") &&
+    return mcp->contents == NULL && cbx_str_is(request->method, "tools/call") &&
            cbx_mcp_can_elicit(capabilities) &&
            cbx_tools_may_ask(cbx_flow_policies(mcp->service->flow),
                              cbx_json_str(json_object_get(request->params, "name")));

@@ -52,7 +52,6 @@ static void refuses_with_a_place(void **state)
         { "max-rums: 8\n", "f:1:1: unknown key 'max-rums', did you mean 'max-runs'" },
         { "config: x\n", "f:1:1: unknown key 'config'" },
         { "help: true\n", "f:1:1: unknown key 'help'" },
-        { "conformance: true\n", "f:1:1: unknown key 'conformance'" },
         { "max-runs: 8\nmax-runs: 9\n", "f:2:1: key 'max-runs' stands here twice" },
         { "\nmax-runs: 0\n", "f:2:11: key 'max-runs' is '0', allowed are 1..10000" },
         { "max-runs: [8]\n", "f:1:11: key 'max-runs' has a list, allowed is a whole number" },
@@ -163,7 +162,7 @@ static void what_serve_and_mcp_take_is_a_key(void **state)
     for (size_t i = 0; i < table.count; i++) {
         const struct cbx_option *row = &table.rows[i];
         bool serves = row->commands != NULL && strpbrk(row->commands, "sm") != NULL &&
-                      strcmp(row->name, "config") != 0 && strcmp(row->name, "conformance") != 0;
+                      strcmp(row->name, "config") != 0;
         assert_int_equal(cbx_settings_has(row), serves);
     }
 }

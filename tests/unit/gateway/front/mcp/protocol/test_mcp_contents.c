@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Fixtures through the dispatcher: they are served when the server has them and never otherwise, ask for
- * what a client declared, and accept no state but their own. */
-#include "gateway/front/mcp/fixtures.h"
+ * Other contents through the dispatcher, with the fixtures of the conformance suite: they are
+ * served when the server has them and never otherwise, ask for what a client declared, and accept
+ * no state but their own. */
 #include "gateway/front/mcp/protocol/mcp_server.h"
+#include "tests/clients/fixtures/fixtures.c"
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -12,7 +13,6 @@
     "\"io.modelcontextprotocol/clientCapabilities\":" capabilities "}"
 #define ALL "{\"elicitation\":{},\"sampling\":{},\"roots\":{}}"
 
-static struct cbx_mcp_fixtures fixtures;
 static struct cbx_flow flow;
 static struct cbx_service service = { .flow = &flow };
 static struct cbx_mcp mcp;
@@ -21,8 +21,7 @@ static int set_up(void **state)
 {
     (void)state;
     cbx_mcp_init(&mcp, &service, 0);
-    cbx_mcp_fixtures_init(&fixtures, mcp.sessions);
-    mcp.fixtures = &fixtures;
+    mcp.contents = cbx_mcp_contents_of(mcp.sessions);
     return 0;
 }
 
@@ -107,7 +106,7 @@ static void a_server_without_fixtures_lists_and_answers_none(void **state)
     (void)state;
     static const char *const methods[] = { "completion/complete", "resources/subscribe",
                                            "resources/unsubscribe" };
-    mcp.fixtures = NULL;
+    mcp.contents = NULL;
     CBX_AUTO_JSON list = ask("tools/list", "");
     CBX_AUTO_MEM char *text = json_dumps(list, 0);
     assert_null(strstr(text, "test_"));
@@ -256,7 +255,7 @@ static void answer_at_once(void *context, struct cbx_str line)
     CBX_AUTO_JSON response =
         json_pack("{s:s,s:O,s:{s:s,s:{s:s}}}", "jsonrpc", "2.0", "id",
                   json_object_get(question, "id"), "result", "model", "m", "content", "text", "hi");
-    cbx_mcp_session_answer(fixtures.sessions, cbx_str_of(context), response);
+    cbx_mcp_session_answer(mcp.sessions, cbx_str_of(context), response);
 }
 
 static void a_client_with_a_session_is_asked_by_a_request(void **state)
@@ -264,7 +263,7 @@ static void a_client_with_a_session_is_asked_by_a_request(void **state)
     (void)state;
     char id[CBX_MCP_SESSION_ID + 1];
     CBX_AUTO_JSON params = json_pack("{s:{s:{}}}", "capabilities", "sampling");
-    assert_true(cbx_mcp_session_open(fixtures.sessions, CBX_STR("local"), params, id));
+    assert_true(cbx_mcp_session_open(mcp.sessions, CBX_STR("local"), params, id));
     const struct cbx_mcp_peer peer = { .notify = answer_at_once,
                                        .context = id,
                                        .session = cbx_str_of(id) };
