@@ -4,8 +4,8 @@
 #ifndef CBX_GATEWAY_FRONT_REST_CLIENT_H
 #define CBX_GATEWAY_FRONT_REST_CLIENT_H
 
+#include "gateway/front/jobs/jobs.h"
 #include "gateway/front/rest/rest.h"
-#include "gateway/front/service/jobs.h"
 
 /* A waiting client: its response is sent when the job has ended. */
 struct cbx_rest_waiting {

@@ -3,13 +3,13 @@
  * becomes a job. */
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/jobs/input.h"
+#include "gateway/front/jobs/live.h"
 #include "gateway/front/rest/acceptance.h"
 #include "gateway/front/rest/client.h"
 #include "gateway/front/rest/idempotency.h"
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/dependencies.h"
-#include "gateway/front/service/input.h"
-#include "gateway/front/service/live.h"
 #include "gateway/ipc/seal/mount_requests.h"
 
 #include "analyzer/analyze.h"

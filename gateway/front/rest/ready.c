@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * GET /readyz: whether a request that arrives now would be served, and the failing parts. */
 #include "gateway/front/executor_client.h"
+#include "gateway/front/jobs/live.h"
 #include "gateway/front/rest/rest.h"
-#include "gateway/front/service/live.h"
 #include "gateway/identity/caller.h"
 
 /* A judgement by a worker shows that zygote and workers work. It belongs to no principal, and

@@ -3,8 +3,8 @@
  * the URL's path, percent-decoded, is the path in the workspace. */
 #include "gateway/front/denial/relaxed.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/jobs/results.h"
 #include "gateway/front/rest/rest.h"
-#include "gateway/front/service/results.h"
 #include "gateway/front/service/service_files.h"
 #include "gateway/front/uri.h"
 

@@ -2,8 +2,8 @@
  * GET /metrics: the text format of Prometheus, version 0.0.4. The executor's counts are part of
  * its reply about its health; front and executor write disjoint families. */
 #include "gateway/front/http/tls.h"
+#include "gateway/front/jobs/live.h"
 #include "gateway/front/rest/rest.h"
-#include "gateway/front/service/live.h"
 #include "gateway/identity/issuer_keys.h"
 #include "gateway/ipc/metrics.h"
 #include "policies/base/clock.h"

@@ -3,9 +3,9 @@
 #include "gateway/front/service/accept.h"
 
 #include "gateway/front/dialect.h"
+#include "gateway/front/jobs/queue.h"
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/dependencies.h"
-#include "gateway/front/service/queue.h"
 #include "gateway/front/service/service_sessions.h"
 #include "gateway/front/vouch.h"
 #include "policies/base/clock.h"

@@ -4,7 +4,7 @@
 #ifndef CBX_GATEWAY_FRONT_SERVICE_ACCEPT_H
 #define CBX_GATEWAY_FRONT_SERVICE_ACCEPT_H
 
-#include "gateway/front/service/jobs.h"
+#include "gateway/front/jobs/jobs.h"
 
 /* Adds the job to this session: copies its policy, language, limits and past. CBX_ENOTFOUND
  * "Session not found", the text that clients of CodeBox-AI compare; errors of the store. */

@@ -2,8 +2,8 @@
  * The life of a service, and its requests to the flow. */
 #include "gateway/front/service/service.h"
 
+#include "gateway/front/jobs/jobs.h"
 #include "gateway/front/service/decisions.h"
-#include "gateway/front/service/jobs.h"
 #include "gateway/front/service/service_packages.h"
 
 #include "policies/base/deadline.h"

@@ -7,9 +7,9 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_TOOLS_MCP_APPROVAL_H
 #define CBX_GATEWAY_FRONT_MCP_TOOLS_MCP_APPROVAL_H
 
+#include "gateway/front/jobs/jobs.h"
 #include "gateway/front/mcp/protocol/jsonrpc.h"
 #include "gateway/front/mcp/tools/tools.h"
-#include "gateway/front/service/jobs.h"
 
 /* Sentences on how to get an approval. */
 #define CBX_APPROVAL_UNASKED                                                                       \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * sandbox_read_file and sandbox_write_file. */
 #include "gateway/front/denial/relaxed.h"
+#include "gateway/front/jobs/results.h"
 #include "gateway/front/mcp/tools/clean.h"
 #include "gateway/front/mcp/tools/content_internal.h"
 #include "gateway/front/mcp/tools/parts.h"
 #include "gateway/front/mcp/tools/tools_internal.h"
-#include "gateway/front/service/results.h"
 #include "gateway/front/service/service_files.h"
 #include "gateway/front/uri.h"
 #include "policies/base/base64.h"

@@ -5,9 +5,9 @@
 #ifndef CBX_TESTS_UNIT_GATEWAY_FRONT_REST_RIG_H
 #define CBX_TESTS_UNIT_GATEWAY_FRONT_REST_RIG_H
 
-#include "gateway/front/service/jobs.h"
-#include "gateway/front/service/live.h"
-#include "gateway/front/service/recovery.h"
+#include "gateway/front/jobs/jobs.h"
+#include "gateway/front/jobs/live.h"
+#include "gateway/front/jobs/recovery.h"
 #include "gateway/identity/caller.h"
 #include "tests/unit/gateway/front/rest/processes.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Standard input of executions. One call at a time sends bytes to a run, so that they arrive in
  * the order in which they were accepted. */
-#include "gateway/front/service/input.h"
+#include "gateway/front/jobs/input.h"
 
 #include "docker/result.h"
 #include "gateway/front/executor_client.h"
-#include "gateway/front/service/live.h"
+#include "gateway/front/jobs/live.h"
 #include "policies/base/base64.h"
 #include "policies/base/log.h"
 

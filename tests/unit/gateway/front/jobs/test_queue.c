@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The order of the executions of one session, up to their admission by the executor. */
-#include "gateway/front/service/queue.h"
+#include "gateway/front/jobs/queue.h"
 
 #include "tests/unit/gateway/front/rest/rig.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Results: one form for the store and for /v1, and the form of CodeBox-AI made from it. */
-#include "gateway/front/service/results.h"
+#include "gateway/front/jobs/results.h"
 
 #include "gateway/front/denial/advice.h"
 #include "gateway/front/denial/relaxed.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/image_contents.h"
-#include "gateway/front/service/jobs.h"
+#include "gateway/front/jobs/jobs.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static struct file_type find_type(const char *path)
 {
     static const struct file_type types[] = {
 #define CBX_FILE_TYPE(ending, type, served) { ending, type, SERVED_##served },
-#include "gateway/front/service/file_types.def"
+#include "gateway/front/jobs/file_types.def"
 #undef CBX_FILE_TYPE
     };
     const char *dot = strrchr(path, '.');

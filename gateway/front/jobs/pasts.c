@@ -3,7 +3,7 @@
  * it, for the recently used sessions; for any other, and after a restart, as the entries of the
  * store, which a worker seals with the next judgement. */
 #include "analyzer/past/past.h"
-#include "gateway/front/service/jobs.h"
+#include "gateway/front/jobs/jobs.h"
 #include "gateway/ipc/wire/ipc_wire.h"
 
 #include <stdlib.h>

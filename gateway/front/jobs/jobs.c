@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Jobs: executions from their acceptance to their stored result. */
-#include "gateway/front/service/jobs.h"
+#include "gateway/front/jobs/jobs.h"
 
 #include "analyzer/analyze.h"
 #include "analyzer/past/past.h"
 #include "gateway/front/collect.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/jobs/input.h"
+#include "gateway/front/jobs/live.h"
+#include "gateway/front/jobs/queue.h"
+#include "gateway/front/jobs/results.h"
 #include "gateway/front/service/decisions.h"
-#include "gateway/front/service/input.h"
-#include "gateway/front/service/live.h"
-#include "gateway/front/service/queue.h"
-#include "gateway/front/service/results.h"
 #include "gateway/front/service/service_packages.h"
 #include "gateway/ipc/wire/ipc_wire.h"
 #include "gateway/ipc/wire/relay.h"

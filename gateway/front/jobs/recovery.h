@@ -3,8 +3,8 @@
  * that began are followed first, since their results wait in their sandboxes; the others are
  * started a few at a time, so that new requests are served meanwhile. The gateway's limit of
  * concurrent executions holds; new requests are refused until the backlog leaves capacity. */
-#ifndef CBX_GATEWAY_FRONT_SERVICE_RECOVERY_H
-#define CBX_GATEWAY_FRONT_SERVICE_RECOVERY_H
+#ifndef CBX_GATEWAY_FRONT_JOBS_RECOVERY_H
+#define CBX_GATEWAY_FRONT_JOBS_RECOVERY_H
 
 #include "gateway/front/rest/rest.h"
 

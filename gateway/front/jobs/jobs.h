@@ -3,8 +3,8 @@
  * acknowledged after its result is stored. A job with a waiting client runs in the thread of the
  * request, the others in separate threads. After the gateway was killed, the next start finds
  * the job in the store. */
-#ifndef CBX_GATEWAY_FRONT_SERVICE_JOBS_H
-#define CBX_GATEWAY_FRONT_SERVICE_JOBS_H
+#ifndef CBX_GATEWAY_FRONT_JOBS_JOBS_H
+#define CBX_GATEWAY_FRONT_JOBS_JOBS_H
 
 #include "gateway/front/claims.h"
 #include "gateway/front/service/service.h"

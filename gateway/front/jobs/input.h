@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Standard input of executions: the client's input with the program, and the input that it adds
  * while the execution is queued or runs. */
-#ifndef CBX_GATEWAY_FRONT_SERVICE_INPUT_H
-#define CBX_GATEWAY_FRONT_SERVICE_INPUT_H
+#ifndef CBX_GATEWAY_FRONT_JOBS_INPUT_H
+#define CBX_GATEWAY_FRONT_JOBS_INPUT_H
 
-#include "gateway/front/service/jobs.h"
+#include "gateway/front/jobs/jobs.h"
 
 /* A caller's request; {NULL, 0} = not given. */
 struct cbx_input_wanted {

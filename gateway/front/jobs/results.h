@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Results of executions as JSON. */
-#ifndef CBX_GATEWAY_FRONT_SERVICE_RESULTS_H
-#define CBX_GATEWAY_FRONT_SERVICE_RESULTS_H
+#ifndef CBX_GATEWAY_FRONT_JOBS_RESULTS_H
+#define CBX_GATEWAY_FRONT_JOBS_RESULTS_H
 
 #include "gateway/front/review.h"
 

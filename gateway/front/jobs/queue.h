@@ -3,10 +3,10 @@
  * then on (executor/sessions/sessions.h). A job is submitted after all jobs of its session
  * accepted before it were admitted: the second of two executions runs with the state that the
  * first one left. No call has an effect on a job without a session. */
-#ifndef CBX_GATEWAY_FRONT_SERVICE_QUEUE_H
-#define CBX_GATEWAY_FRONT_SERVICE_QUEUE_H
+#ifndef CBX_GATEWAY_FRONT_JOBS_QUEUE_H
+#define CBX_GATEWAY_FRONT_JOBS_QUEUE_H
 
-#include "gateway/front/service/jobs.h"
+#include "gateway/front/jobs/jobs.h"
 
 /* Appends the job to the queue of its session. For jobs of an earlier gateway. */
 void cbx_job_enqueue(struct cbx_job *job);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What ran in a session is part of the judgement of its next cell. */
+#include "gateway/front/jobs/jobs.h"
+#include "gateway/front/jobs/queue.h"
 #include "gateway/front/service/accept.h"
-#include "gateway/front/service/jobs.h"
-#include "gateway/front/service/queue.h"
 #include "tests/unit/gateway/front/rest/rig.h"
 
 #include <sqlite3.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The queue: one list of all jobs with a session that have not begun, in the order of
  * acceptance. */
-#include "gateway/front/service/queue.h"
+#include "gateway/front/jobs/queue.h"
 
 #include <string.h>
 

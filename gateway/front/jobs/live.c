@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Executions that have not ended: one list, in the order of their acceptance. */
-#include "gateway/front/service/live.h"
+#include "gateway/front/jobs/live.h"
 
 #include "gateway/front/access.h"
 #include "gateway/front/executor_client.h"
+#include "gateway/front/jobs/input.h"
 #include "gateway/front/service/decisions.h"
-#include "gateway/front/service/input.h"
 #include "gateway/identity/identity.h"
 #include "policies/base/deadline.h"
 #include "policies/base/log.h"

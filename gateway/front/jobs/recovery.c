@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Recovery of the jobs of an earlier gateway. */
-#include "gateway/front/service/recovery.h"
+#include "gateway/front/jobs/recovery.h"
 
 #include "gateway/front/executor_client.h"
-#include "gateway/front/service/input.h"
-#include "gateway/front/service/jobs.h"
+#include "gateway/front/jobs/input.h"
+#include "gateway/front/jobs/jobs.h"
 #include "policies/base/log.h"
 
 #include <stdlib.h>

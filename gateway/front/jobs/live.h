@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The accepted executions that have not ended: found by their id, cancelled in every state, and
  * counted per principal. */
-#ifndef CBX_GATEWAY_FRONT_SERVICE_LIVE_H
-#define CBX_GATEWAY_FRONT_SERVICE_LIVE_H
+#ifndef CBX_GATEWAY_FRONT_JOBS_LIVE_H
+#define CBX_GATEWAY_FRONT_JOBS_LIVE_H
 
-#include "gateway/front/service/jobs.h"
+#include "gateway/front/jobs/jobs.h"
 
 /* Default of a principal's waiting executions. */
 enum { CBX_LIVE_WAITING = 1024 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The JSON of results: the form that is stored and that /v1 answers, and that of CodeBox-AI. */
-#include "gateway/front/service/results.h"
+#include "gateway/front/jobs/results.h"
 
 #include "tests/unit/gateway/front/rest/rig.h"
 
