@@ -16,7 +16,7 @@ enum { CBX_STORE_STATEMENTS = 48 };
 struct cbx_store {
     int dir;      /* the state directory */
     int lock_fd;  /* locked while the store is open: one process owns it */
-    int begun_fd; /* ids of runs that began since the database was opened; see note_begun */
+    int begun_fd; /* ids of runs that began since the database was opened; store_begun.c */
     off_t begun_bytes;
     char failure[CBX_ERR_TEXT_BYTES]; /* error of the last write; empty = success */
     sqlite3 *db;
@@ -35,7 +35,7 @@ struct cbx_store {
     } prepared[CBX_STORE_STATEMENTS];
 };
 
-/* --- store.c: statements ---------------------------------------------------------------------- */
+/* --- store_sql.c: statements ------------------------------------------------------------------ */
 
 /* CBX_EIO with SQLite's last message. */
 int cbx_store_fail(struct cbx_store *store, struct cbx_err *err);
@@ -56,7 +56,7 @@ int cbx_store_execute_locked(struct cbx_store *store, const char *sql, const cha
 int cbx_store_execute(struct cbx_store *store, const char *sql, const char *const *texts, int count,
                       int *changed, struct cbx_err *err);
 
-/* --- store_open.c: runs that began ------------------------------------------------------------ */
+/* --- store_begun.c: runs that began ----------------------------------------------------------- */
 
 /* With the lock held: writes the list of begun runs into their rows. CBX_EIO. */
 int cbx_store_merge_begun(struct cbx_store *store, struct cbx_err *err);

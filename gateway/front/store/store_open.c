@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Opening the store: its lock, its tables and their migrations, the list of begun runs. */
+ * Opening the store: its lock, its tables and their migrations. */
 #include "gateway/front/store/store_internal.h"
 
 #include "policies/base/json.h"
@@ -147,54 +147,6 @@ static bool migrate(struct cbx_store *store)
     return done && cbx_store_run(store, "COMMIT");
 }
 
-/* --- runs that began ------------------------------------------------------------------------- */
-
-/* A run that began is never submitted again, so its beginning must survive a crash of every
- * process. The store appends a line to a file, which costs a tenth of a transaction; the lines
- * are merged into the rows when the store is opened and when the file is large. */
-enum { BEGUN_LINE_BYTES = 37 + 21, BEGUN_MAX_BYTES = 256 * 1024 };
-
-/* Marks the run of one line. A torn or malformed line is left out. */
-static int merge_line(struct cbx_store *store, const char *line)
-{
-    char id[40], seq[24], end;
-    if (sscanf(line, "%36[0-9a-f-] %20[0-9]%c", id, seq, &end) != 3 || end != '\n') {
-        return SQLITE_DONE;
-    }
-    const char *const values[] = { seq, id };
-    sqlite3_stmt *statement = cbx_store_prepare(
-        store, "UPDATE executions SET begun=1, audit_seq=CAST(? AS INTEGER) WHERE id=?", values, 2);
-    int step = statement != NULL ? sqlite3_step(statement) : SQLITE_ERROR;
-    cbx_store_release(statement);
-    return step;
-}
-
-int cbx_store_merge_begun(struct cbx_store *store, struct cbx_err *err)
-{
-    CBX_AUTO_FILE lines = fdopen(dup(store->begun_fd), "r");
-    if (lines == NULL) {
-        return cbx_fail(err, CBX_EIO, "the list of begun runs: %s", strerror(errno));
-    }
-    CBX_AUTO_MEM char *line = NULL;
-    size_t size = 0;
-    int step = sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ? SQLITE_DONE
-                                                                               : SQLITE_ERROR;
-    rewind(lines);
-    while (step == SQLITE_DONE && getline(&line, &size, lines) > 0) {
-        step = merge_line(store, line);
-    }
-    if (step != SQLITE_DONE || sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
-        int failed = cbx_store_fail(store, err);
-        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-        return failed;
-    }
-    store->begun_bytes = 0;
-    if (ftruncate(store->begun_fd, 0) != 0) {
-        return cbx_fail(err, CBX_EIO, "the list of begun runs: %s", strerror(errno));
-    }
-    return 0;
-}
-
 static int open_begun(struct cbx_store *store, const char *folder, struct cbx_err *err)
 {
     int failed = open_file(store, folder, "codebox.begun", O_APPEND, &store->begun_fd, err);
@@ -202,41 +154,6 @@ static int open_begun(struct cbx_store *store, const char *folder, struct cbx_er
         return failed;
     }
     return cbx_store_merge_begun(store, err);
-}
-
-/* Call it with the lock held. A partly written line is removed. */
-static int append_begun(struct cbx_store *store, const char *line, size_t len, struct cbx_err *err)
-{
-    ssize_t n = write(store->begun_fd, line, len);
-    if (n == (ssize_t)len) {
-        store->begun_bytes += n;
-        if (store->begun_bytes > BEGUN_MAX_BYTES) {
-            return cbx_store_merge_begun(store, err);
-        }
-        return 0;
-    }
-    int failed = cbx_fail(err, CBX_EIO, "the list of begun runs: %s", strerror(errno));
-    if (n > 0 && ftruncate(store->begun_fd, store->begun_bytes) < 0) {
-        cbx_log(CBX_LOG_ERROR, "the list of begun runs: %s", strerror(errno));
-    }
-    return failed;
-}
-
-int cbx_store_begin_execution(struct cbx_store *store, const char *id, uint64_t audit_seq,
-                              struct cbx_err *err)
-{
-    char line[BEGUN_LINE_BYTES + 2];
-    int len = snprintf(line, sizeof(line), "%.36s %llu\n", id, (unsigned long long)audit_seq);
-    pthread_mutex_lock(&store->lock);
-    bool in_memory = store->begun_fd < 0;
-    int failed = 0;
-    if (!in_memory) {
-        failed = append_begun(store, line, (size_t)len, err);
-    } else if (merge_line(store, line) != SQLITE_DONE) {
-        failed = cbx_store_fail(store, err);
-    }
-    pthread_mutex_unlock(&store->lock);
-    return failed;
 }
 
 int cbx_store_check(struct cbx_store *store, struct cbx_err *err)
