@@ -287,31 +287,11 @@ static bool fits(const struct cbx_sandbox *sandbox, const char *kernel,
 /* Adds the tag: a MAC that binds it to this container, then JSON. */
 static int add_tag(struct cbx_sandbox *sandbox, struct cbx_buf *frames, struct cbx_err *err)
 {
-    CBX_AUTO_JSON limits = json_object();
-    cbx_limits_write(&sandbox->limits, limits);
-    char policy_hex[CBX_SHA256_HEX + 1], ledger_hex[CBX_SHA256_HEX + 1];
-    char environment_hex[CBX_SHA256_HEX + 1], granted_hex[CBX_SHA256_HEX + 1],
-        layer_hex[CBX_SHA256_HEX + 1];
-    cbx_sha256_hex(&sandbox->layer.set, layer_hex);
-    cbx_sha256_hex(&sandbox->environment, environment_hex);
-    cbx_sha256_hex(&sandbox->granted, granted_hex);
-    cbx_sha256_hex(&sandbox->policy_sha256, policy_hex);
-    cbx_sha256_hex(&sandbox->ledger, ledger_hex);
-    CBX_AUTO_JSON json = json_pack(
-        "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:O,s:I}", "session", sandbox->session, "principal",
-        sandbox->principal, "policy", sandbox->policy, "policy_sha256", policy_hex, "ledger",
-        ledger_hex, "environment", environment_hex, "granted", granted_hex, "layer", layer_hex,
-        "kernel", sandbox->kernel, "limits", limits, "claimed_ms", (json_int_t)sandbox->claimed_ms);
-    if (sandbox->mounted != NULL) {
-        char mounts_hex[CBX_SHA256_HEX + 1];
-        cbx_sha256_hex(&sandbox->mounts, mounts_hex);
-        json_object_set_new(json, "mounts", json_string(mounts_hex));
-        json_object_set(json, "mounted", sandbox->mounted);
-    }
     CBX_AUTO_DONE(buf) text;
     cbx_buf_init(&text, CBX_FRAME_TAG_MAX - CBX_SHA256_BYTES);
-    if (cbx_json_write(&text, json) != 0) {
-        return cbx_fail(err, CBX_ETOOBIG, "the names of the sandbox's owner are too long");
+    int failed = cbx_sandbox_write_tag(sandbox, &text, err);
+    if (failed) {
+        return failed;
     }
     struct cbx_sha256 mac = derive(sandbox, "tag", cbx_buf_str(&text));
     struct cbx_str bytes = { .p = (const char *)mac.bytes, .len = sizeof(mac.bytes) };
@@ -395,34 +375,6 @@ int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *
     return send_tag(sandbox, err);
 }
 
-struct tag {
-    struct cbx_str session, principal, policy, policy_sha256, ledger, environment, granted, layer,
-        kernel, mounts;
-    const json_t *limits, *mounted;
-    int64_t claimed_ms;
-};
-static const struct cbx_json_field tag_fields[] = {
-    { "session", CBX_JSON_STR, offsetof(struct tag, session), true, false, 0, CBX_NAME_MAX },
-    { "principal", CBX_JSON_STR, offsetof(struct tag, principal), true, false, 0, CBX_NAME_MAX },
-    { "policy", CBX_JSON_STR, offsetof(struct tag, policy), true, false, 0, CBX_NAME_MAX },
-    { "policy_sha256", CBX_JSON_STR, offsetof(struct tag, policy_sha256), true, false,
-      CBX_SHA256_HEX, CBX_SHA256_HEX },
-    { "ledger", CBX_JSON_STR, offsetof(struct tag, ledger), true, false, CBX_SHA256_HEX,
-      CBX_SHA256_HEX },
-    { "environment", CBX_JSON_STR, offsetof(struct tag, environment), true, false, CBX_SHA256_HEX,
-      CBX_SHA256_HEX },
-    { "granted", CBX_JSON_STR, offsetof(struct tag, granted), true, false, CBX_SHA256_HEX,
-      CBX_SHA256_HEX },
-    { "layer", CBX_JSON_STR, offsetof(struct tag, layer), true, false, CBX_SHA256_HEX,
-      CBX_SHA256_HEX },
-    { "mounts", CBX_JSON_STR, offsetof(struct tag, mounts), false, false, CBX_SHA256_HEX,
-      CBX_SHA256_HEX },
-    { "mounted", CBX_JSON_ARRAY, offsetof(struct tag, mounted), false, false, 1, 16 },
-    { "kernel", CBX_JSON_STR, offsetof(struct tag, kernel), true, false, 1, 31 },
-    { "limits", CBX_JSON_OBJECT, offsetof(struct tag, limits), true, false, 0, 0 },
-    { "claimed_ms", CBX_JSON_INT, offsetof(struct tag, claimed_ms), true, false, 0, INT64_MAX },
-};
-
 static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_err *err)
 {
     struct cbx_str text = cbx_str_sub(tag, CBX_SHA256_BYTES, tag.len);
@@ -437,38 +389,7 @@ static int read_tag(struct cbx_sandbox *sandbox, struct cbx_str tag, struct cbx_
     if (!cbx_sha256_equal(&have, &want)) {
         return cbx_fail(err, CBX_EPROTO, "the authentication of the sandbox's tag fails");
     }
-    CBX_AUTO_JSON json = NULL;
-    struct tag t = { 0 };
-    int failed = cbx_json_parse(text, CBX_FRAME_TAG_MAX, &json, err);
-    if (failed) {
-        return failed;
-    }
-    failed = cbx_json_read(json, tag_fields, sizeof(tag_fields) / sizeof(tag_fields[0]), &t, err);
-    if (failed) {
-        return failed;
-    }
-    if (!cbx_sha256_from_hex(t.policy_sha256, &sandbox->policy_sha256) ||
-        !cbx_sha256_from_hex(t.ledger, &sandbox->ledger) ||
-        !cbx_sha256_from_hex(t.environment, &sandbox->environment) ||
-        !cbx_sha256_from_hex(t.granted, &sandbox->granted) ||
-        !cbx_sha256_from_hex(t.layer, &sandbox->layer.set) ||
-        (t.mounted != NULL && !cbx_sha256_from_hex(t.mounts, &sandbox->mounts))) {
-        return cbx_fail(err, CBX_EPROTO,
-                        "the sandbox's tag has no hash of its policy, ledger, variables or "
-                        "mounts");
-    }
-    snprintf(sandbox->session, sizeof(sandbox->session), "%.*s", CBX_STR_ARG(t.session));
-    snprintf(sandbox->principal, sizeof(sandbox->principal), "%.*s", CBX_STR_ARG(t.principal));
-    snprintf(sandbox->policy, sizeof(sandbox->policy), "%.*s", CBX_STR_ARG(t.policy));
-    snprintf(sandbox->kernel, sizeof(sandbox->kernel), "%.*s", CBX_STR_ARG(t.kernel));
-    sandbox->claimed_ms = t.claimed_ms;
-    sandbox->mounted = t.mounted != NULL ? json_deep_copy(t.mounted) : NULL;
-    cbx_limits_read(t.limits, &sandbox->limits);
-    /* made by a gateway version without the limit */
-    if (sandbox->limits.isolation == CBX_LIMIT_UNSET) {
-        sandbox->limits.isolation = CBX_ISOLATION_CONTAINER;
-    }
-    return 0;
+    return cbx_sandbox_read_tag(sandbox, text, err);
 }
 
 int cbx_sandbox_permitted(const struct cbx_permit *permit, const char **kernel, struct cbx_err *err)
@@ -499,12 +420,7 @@ int cbx_sandbox_claim(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
     sandbox->claimed = true;
     sandbox->claimed_ms = cbx_time_ms();
     sandbox->limits = permit->limits;
-    memcpy(sandbox->session, permit->session, sizeof(sandbox->session));
-    memcpy(sandbox->principal, permit->principal, sizeof(sandbox->principal));
-    memcpy(sandbox->policy, permit->policy, sizeof(sandbox->policy));
-    sandbox->policy_sha256 = permit->policy_sha256;
-    sandbox->environment = permit->environment;
-    sandbox->ledger = cbx_ledger_begin(cbx_str_of(permit->session), &permit->policy_sha256);
+    cbx_sandbox_bind(sandbox, permit);
     return send_tag(sandbox, err);
 }
 

@@ -114,6 +114,17 @@ int cbx_sandbox_send_bytes(struct cbx_sandbox *sandbox, struct cbx_str frames, s
 int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
                              enum cbx_action action, struct cbx_str bytes, struct cbx_err *err);
 
+/* sandbox_tag.c: binds a sandbox to the permit that claims it; its ledger begins. */
+void cbx_sandbox_bind(struct cbx_sandbox *sandbox, const struct cbx_permit *permit);
+
+/* Compares a permit for `action` with what the sandbox is bound to: CBX_ESEAL, CBX_ESTALE. */
+int cbx_sandbox_check_bound(const struct cbx_sandbox *sandbox, const struct cbx_permit *permit,
+                            enum cbx_action action, struct cbx_err *err);
+
+/* Write the tag as JSON, without its MAC (CBX_ETOOBIG), and read it (CBX_EPROTO). */
+int cbx_sandbox_write_tag(struct cbx_sandbox *sandbox, struct cbx_buf *out, struct cbx_err *err);
+int cbx_sandbox_read_tag(struct cbx_sandbox *sandbox, struct cbx_str text, struct cbx_err *err);
+
 /* Sets the ledger, and appends the frame that makes the sandbox store it. */
 int cbx_sandbox_set_ledger(struct cbx_sandbox *sandbox, const struct cbx_sha256 *ledger,
                            struct cbx_buf *frames, struct cbx_err *err);

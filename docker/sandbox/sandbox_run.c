@@ -60,24 +60,7 @@ int cbx_sandbox_check_permit(const struct cbx_sandbox *sandbox, const struct cbx
         strcmp(permit->principal, sandbox->principal) != 0) {
         return cbx_fail(err, CBX_ESEAL, "the permit is for another session");
     }
-    if (!cbx_sha256_equal(&permit->policy_sha256, &sandbox->policy_sha256)) {
-        return cbx_fail(err, CBX_ESEAL, "the permit is of another policy than the session's");
-    }
-    if (action == CBX_ACTION_RUN &&
-        !cbx_sha256_equal(&permit->environment, &sandbox->environment)) {
-        return cbx_fail(err, CBX_ESEAL, "the permit is for other variables than the session's");
-    }
-    if (action == CBX_ACTION_RUN && !cbx_sha256_equal(&permit->layer, &sandbox->layer.set)) {
-        return cbx_fail(err, CBX_ESEAL, "the permit is for other packages than the session's");
-    }
-    if (!cbx_sha256_equal(&permit->mounts, &sandbox->mounts)) {
-        return cbx_fail(err, CBX_ESEAL, "the permit is for other mounts than the session's");
-    }
-    if (!cbx_sha256_equal(&permit->ledger, &sandbox->ledger)) {
-        return cbx_fail(err, CBX_ESTALE,
-                        "this was judged against another state of the session than it has now");
-    }
-    return 0;
+    return cbx_sandbox_check_bound(sandbox, permit, action, err);
 }
 
 /* Returns the tighter limits of run and session. */
