@@ -115,7 +115,8 @@ static int run_command(const struct command *command, int argc, char **argv)
         options.state_dir = options.state_buffer;
         failed = cbx_state_default(options.state_buffer, sizeof(options.state_buffer), &err);
     }
-    bool has_steps = strchr("sc", command->letter) != NULL; /* of which that is one */
+    /* serve and config make this check as one of their steps. */
+    bool has_steps = strchr("sc", command->letter) != NULL;
     if (!failed && !has_steps) {
         failed = cbx_options_check(&options, &err);
     }
@@ -131,9 +132,9 @@ static int run_command(const struct command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    caller_umask = umask(077); /* of all processes: what they make is their user's alone */
+    caller_umask = umask(077); /* for all processes: only their user may read what they create */
     signal(SIGPIPE, SIG_IGN);
-    closefrom(3); /* no process of the gateway inherits what the caller left open */
+    closefrom(3); /* no process of the gateway inherits descriptors that the caller left open */
     const char *word = argc > 1 ? argv[1] : NULL;
     if (word == NULL) {
         print_help(stderr);

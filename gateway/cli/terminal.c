@@ -4,8 +4,8 @@
 
 enum { STRING_MAX = 4096, CSI_MAX = 64 };
 
-/* TEXT; a character of several bytes; 0xc2, which C1 controls begin with; behind ESC; in a CSI
- * sequence; in a string (OSC, DCS, SOS, PM, APC); behind an ESC in one. */
+/* TEXT; a character of several bytes; 0xc2, with which C1 controls begin; after ESC; in a CSI
+ * sequence; in a string (OSC, DCS, SOS, PM, APC); after an ESC in a string. */
 enum state { TEXT, CHARACTER, C2, ESCAPE, CSI, STRING, STRING_ESCAPE };
 
 static void enter(struct cbx_terminal *t, enum state state)

@@ -10,11 +10,11 @@
 /* The state of one stream; a sequence or a character may be split over pieces. Zero-initialise. */
 struct cbx_terminal {
     int state;
-    unsigned left; /* bytes that a character still needs; or bytes of a sequence so far */
+    unsigned left; /* number of missing bytes of a character, or of bytes of a sequence so far */
 };
 
-/* Appends `bytes` without control sequences. A sequence without an end hides 4 KiB at most, and no
- * line end. Bytes that are not UTF-8 become '?'. */
+/* Appends `bytes` without control sequences. A sequence without an end hides at most 4 KiB, and
+ * no line end. Bytes that are not UTF-8 become '?'. */
 void cbx_terminal_add(struct cbx_terminal *terminal, struct cbx_buf *out, struct cbx_str bytes);
 
 #endif

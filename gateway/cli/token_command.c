@@ -18,7 +18,7 @@ static void date_of(int64_t ms, char out[32])
     strftime(out, 32, "%Y-%m-%d %H:%M", &utc);
 }
 
-/* Who made or revoked a token stands in the audit log. */
+/* The audit log records who made or revoked a token. */
 static int record(const struct cbx_options *options, const char *operation, const char *id,
                   const char *principal, struct cbx_err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `codebox audit`: the words behind it, and the verification. */
+ * `codebox audit`: its subcommands, and the verification. */
 #include "gateway/cli/audit/audit_commands.h"
 #include "gateway/cli/audit/audit_compare.h"
 #include "gateway/cli/cli.h"
@@ -31,8 +31,8 @@ static void print_unsigned(const struct cbx_audit_report *report)
            "what explains them\n");
 }
 
-/* Times that went back. The clock of a host may be set, so it is a warning: the order of records
- * is that of the chain. */
+/* Reports times that went back. Someone may have set the host's clock, so this is a warning: the
+ * chain gives the order of the records. */
 static void print_setbacks(const struct cbx_audit_report *report)
 {
     for (size_t i = 0; i < report->setback_count && i < CBX_AUDIT_SETBACKS_MAX; i++) {
@@ -49,7 +49,7 @@ static void print_setbacks(const struct cbx_audit_report *report)
     }
 }
 
-/* The log itself; the exit status. */
+/* Verifies the log itself; returns the exit status. */
 static int print_log(const struct cbx_options *options, const struct cbx_audit_report *report)
 {
     if (report->line != 0) {
@@ -123,7 +123,7 @@ static int acknowledge(const struct cbx_options *options)
     return 0;
 }
 
-/* The words behind `audit`, and how many more each takes. */
+/* The subcommands of `audit`, and how many more words each of them takes. */
 static const struct {
     const char *name;
     int (*run)(const struct cbx_options *options);

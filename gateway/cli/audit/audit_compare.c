@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Kept heads for `codebox audit verify --head`. */
+ * Comparison of the log with kept heads, for `codebox audit verify --head`. */
 #include "gateway/cli/audit/audit_compare.h"
 
 #include "gateway/cli/cli.h"
@@ -10,7 +10,8 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-enum { FETCH_S = 60, FETCH_BYTES = 400 * 1000 * 1000 }; /* a million heads, and what syslog adds */
+/* enough for a million heads, with what syslog adds to each */
+enum { FETCH_S = 60, FETCH_BYTES = 400 * 1000 * 1000 };
 
 struct fetch {
     struct cbx_audit_heads *heads;
@@ -79,7 +80,8 @@ static int fetch(struct cbx_audit_heads *heads, const char *url, struct cbx_err 
         *err = f.err;
         return f.failed;
     }
-    if (code != CURLE_OK) { /* an error page is no head either: its status says more */
+    /* The body of an error page has no head either; the HTTP status is the better explanation. */
+    if (code != CURLE_OK) {
         char why[64];
         snprintf(why, sizeof(why), "the answer has status %ld, allowed is 200", status);
         bool answered = f.failed != 0;
@@ -105,7 +107,7 @@ int cbx_audit_compare_read(const char *source, struct cbx_audit_heads **out, str
     return failed;
 }
 
-/* What is no finding. */
+/* Results of the comparison that are no findings. */
 static void print_counts(const struct cbx_audit_heads_report *r)
 {
     const struct {
@@ -129,7 +131,8 @@ int cbx_audit_compare_print(struct cbx_audit_heads *heads, const char *state_dir
     struct cbx_err err = { 0 };
     char instance[33] = "", when[32];
     if (!cbx_instance_name(state_dir, instance)) {
-        instance[0] = '\0'; /* the keys show which heads are the log's */
+        /* Without the instance's name, the keys of this log show which heads belong to it. */
+        instance[0] = '\0';
     }
     if (cbx_audit_heads_judge(heads, instance, report, &r, &err) != 0) {
         return cbx_cli_fail(&err);

@@ -91,7 +91,7 @@ static json_t *rules_of(const json_t *body)
     return rules;
 }
 
-/* The caption of the activity, which its number has in the class (OCSF 1.4.0). */
+/* Returns the caption of the activity's number in its class (OCSF 1.4.0). */
 static const char *activity_name(const struct class *c)
 {
     static const char *const names[] = { "Unknown", "Create", "Read", "Update", "Delete" };
@@ -154,7 +154,7 @@ static json_t *text_of(const json_t *value)
     return json_string_length(value) > 0 ? json_incref((json_t *)(uintptr_t)value) : NULL;
 }
 
-/* What a member of the body gives; NULL when it has none. */
+/* Returns the value that a member of the body gives; NULL if the body has no such member. */
 static json_t *body_value(enum kind kind, const json_t *body, const char *source)
 {
     const json_t *value = json_object_get(body, source);
@@ -177,7 +177,7 @@ static json_t *body_value(enum kind kind, const json_t *body, const char *source
     return out;
 }
 
-/* The value of a field, a new reference; NULL when the record has none. */
+/* Returns the value of a field (new reference); NULL if the record has none. */
 static json_t *value_of(const struct field *field, const json_t *record, const struct class *c)
 {
     const json_t *body = json_object_get(record, "body");
@@ -246,8 +246,8 @@ static json_t *map(enum format format, enum format more, const json_t *record,
 
 /* --- CEF -------------------------------------------------------------------------------------- */
 
-/* In the header '|' and '\' are escaped, in a value '=', '\' and line ends; other control
- * characters have no escape there and are shown as \xNN. */
+/* The header escapes '|' and '\', a value escapes '=', '\' and line ends. CEF has no escape for
+ * other control characters there; they are written as \xNN. */
 static void add_escaped(struct cbx_buf *out, struct cbx_str text, const char *special)
 {
     CBX_AUTO_DONE(buf) clean;
@@ -266,7 +266,7 @@ static void add_escaped(struct cbx_buf *out, struct cbx_str text, const char *sp
     }
 }
 
-/* A label whose value is missing says nothing. */
+/* A label is left out if its value is missing. */
 static bool is_label_of_nothing(const char *key, const json_t *values)
 {
     size_t len = strlen(key);

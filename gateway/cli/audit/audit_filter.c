@@ -9,7 +9,7 @@
 
 enum { DECISIONS_MAX = 1000000 };
 
-/* A time, or how long ago: 90s, 15m, 2h, 7d. */
+/* Reads a time, or an age: 90s, 15m, 2h, 7d. */
 static int read_time(const char *option, const char *text, int64_t *out, struct cbx_err *err)
 {
     static const struct {
@@ -78,7 +78,7 @@ static bool has_type(const struct cbx_words *types, const json_t *record)
     return found;
 }
 
-/* In the rule of a record, or in one of its findings. */
+/* The rule may stand in the record itself, or in one of its findings. */
 static bool has_rule(const char *wanted, const json_t *body)
 {
     if (wanted == NULL) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which records of the audit log a command shows: the options --type, --principal, --session,
- * --verdict, --rule, --origin, --since and --until. All that are given must hold. */
+ * The filters of `codebox audit`: the options --type, --principal, --session, --verdict, --rule,
+ * --origin, --since and --until. A record passes if it fulfils all given options. */
 #ifndef CBX_GATEWAY_CLI_AUDIT_AUDIT_FILTER_H
 #define CBX_GATEWAY_CLI_AUDIT_AUDIT_FILTER_H
 
@@ -10,17 +10,17 @@
 struct cbx_audit_filter {
     const struct cbx_options *options; /* borrowed */
     int64_t since_ms, until_ms;
-    json_t *decisions; /* ids of decisions that passed, for records that name no more than one */
+    json_t *decisions; /* ids of decisions that passed, for records that name only a decision */
 };
 
-/* Reads the options. CBX_EINVAL names a time that is none. */
+/* Reads the options. CBX_EINVAL names a malformed time. */
 int cbx_audit_filter_init(struct cbx_audit_filter *filter, const struct cbx_options *options,
                           struct cbx_err *err);
 void cbx_audit_filter_done(struct cbx_audit_filter *filter);
 CBX_DEFINE_AUTO_DONE(audit_filter)
 
-/* Does the record pass? Ask in the order of the log: an outcome has no principal, session,
- * origin or verdict of its own, so it passes when its decision did. */
+/* Returns true if the record passes. Call it in the order of the log: an outcome has no
+ * principal, session, origin or verdict of its own, so it passes if its decision did. */
 bool cbx_audit_filter_passes(struct cbx_audit_filter *filter, const json_t *record);
 
 #endif

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* Nothing is removed from a log that something is wrong with: it may be evidence. */
+/* Nothing is removed from a log with findings: it may be evidence. */
 static int check_whole(const char *state_dir, struct cbx_err *err)
 {
     static struct cbx_audit_report report;

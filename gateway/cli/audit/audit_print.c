@@ -33,7 +33,7 @@ bool cbx_audit_would_stop(const json_t *body, const json_t *finding)
            (strcmp(effect, "deny") == 0 || strcmp(effect, "ask") == 0);
 }
 
-/* "ann (token 0123456789ab)"; records of before have no credential. */
+/* "ann (token 0123456789ab)"; records of older versions have no credential. */
 static void print_principal(const json_t *body)
 {
     cbx_audit_print_text(body, "principal");
@@ -71,7 +71,7 @@ static void print_decision(const json_t *body)
         putchar(' ');
         cbx_audit_print_text(finding, "symbol");
         json_int_t line = json_integer_value(json_object_get(finding, "line"));
-        if (line > 0) { /* a package stands on none */
+        if (line > 0) { /* A finding about a package has no line. */
             printf(" (line %lld)", (long long)line);
         }
     }
@@ -137,8 +137,8 @@ static void print_blocked(const json_t *body)
     print_principal(body);
 }
 
-/* "client NAME VERSION accepted": what the client was told to do by a person, or did by itself,
- * is not known. "principal NAME accepted": over REST. */
+/* "client NAME VERSION accepted": the client does not tell whether a person or the client itself
+ * accepted. "principal NAME accepted": over REST. */
 static void print_approval(const json_t *body)
 {
     const json_t *by = json_object_get(body, "approved_by"), *rule;
@@ -188,7 +188,7 @@ static void print_acknowledged(const json_t *body)
     cbx_audit_print_text(body, "reason");
 }
 
-/* What is in the file goes on from the hash that a record 'pruned' has. */
+/* The chain of the remaining file continues from the hash in a record 'pruned'. */
 static void print_pruned(const json_t *body)
 {
     printf("%zu files with records %lld to %lld by ",
@@ -245,7 +245,7 @@ static void print_token(const json_t *body)
     cbx_audit_print_text(body, "by");
 }
 
-/* Of what: a principal, a token, or all. */
+/* Prints the subject: a principal, a token, or all. */
 static void print_stop(const json_t *body)
 {
     bool token = json_object_get(body, "token") != NULL;
@@ -263,7 +263,7 @@ static void print_download(const json_t *body)
     print_who(body);
 }
 
-/* Somebody was refused, or logged in or out. */
+/* Prints a refused call, or a login or logout. */
 static void print_access(const json_t *body)
 {
     json_int_t omitted = json_integer_value(json_object_get(body, "omitted"));
@@ -309,7 +309,7 @@ static void print_reload(const json_t *body)
     }
 }
 
-/* Record types and how their bodies are shown. */
+/* Record types, and the function that prints each. */
 static const struct {
     const char *type;
     void (*print)(const json_t *body);

@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: MIT `codebox audit replay`: decides every decision of the log again,
- * and compares verdict, text and findings. A session is followed by its ledger: each decision
- * names the one it was made against, so what was admitted between two decisions follows from the
- * log alone. */
+/* SPDX-License-Identifier: MIT
+ * `codebox audit replay`: decides every decision of the log again, and compares verdict, text and
+ * findings. Sessions are followed by their ledgers: each decision names the ledger that it was
+ * made against, so the log alone shows what was admitted between two decisions. */
 #include "analyzer/analyze.h"
 #include "analyzer/past/past.h"
 #include "gateway/cli/audit/audit_commands.h"
@@ -28,7 +28,8 @@ static const char *const sentences[REASONS] = {
 #undef CBX_REPLAY_REASON
 };
 
-/* What a session may have had, the newest last: what the next decision was made against decides. */
+/* The possible pasts of a session, the newest last. The next decision names the one it was made
+ * against. */
 enum { STATES_MAX = 6, SESSIONS_MAX = 1000, LOADED_MAX = 64 };
 struct state {
     struct cbx_sha256 ledger;
@@ -43,9 +44,9 @@ struct session {
 
 struct replay {
     struct cbx_policies policies;
-    struct cbx_policy *loaded[LOADED_MAX]; /* presets that records name */
+    struct cbx_policy *loaded[LOADED_MAX]; /* presets that records name, loaded once */
     size_t loaded_count;
-    struct session *sessions; /* SESSIONS_MAX; the one that was not used for longest makes room */
+    struct session *sessions; /* At SESSIONS_MAX the least recently used session is removed. */
     uint64_t clock;
     struct cbx_arena arena;
     uint64_t decisions, same, differ, left[REASONS];
@@ -70,7 +71,7 @@ static bool is_plain_name(struct cbx_str name)
     return plain;
 }
 
-/* One of --policy, else the preset that the record names; NULL when it has another hash now. */
+/* Returns one of --policy, else the preset that the record names; NULL if its hash has changed. */
 static const struct cbx_policy *find_policy(struct replay *r, const json_t *body)
 {
     struct cbx_str hex = cbx_json_str(json_object_get(body, "policy_sha256"));
@@ -138,7 +139,7 @@ static void keep(struct session *session, const struct cbx_past *past)
     cbx_past_write(past, &state->past);
 }
 
-/* The past with this ledger. */
+/* Returns the past with this ledger. */
 static bool recall(const struct session *session, const struct cbx_sha256 *ledger,
                    struct cbx_past *out)
 {
@@ -151,7 +152,7 @@ static bool recall(const struct session *session, const struct cbx_sha256 *ledge
     return false;
 }
 
-/* A reset was recorded, with the ledger that the session had. */
+/* Handles a recorded reset, which names the session's ledger. */
 static void note_reset(struct replay *r, const json_t *body)
 {
     const struct cbx_entry reset = { .kind = CBX_ENTRY_RESET };
@@ -174,12 +175,12 @@ struct again {
     struct cbx_entry entry;
     struct cbx_str session;
     struct cbx_past past;
-    struct cbx_packages_question packages; /* text empty = it has nothing to do with packages */
+    struct cbx_packages_question packages; /* an empty text = the decision is not about packages */
     struct cbx_resolved resolved;
     struct cbx_decision decision;
 };
 
-/* The state that the decision was made against. */
+/* Returns the past that the decision was made against. */
 static bool read_past(struct replay *r, struct again *a)
 {
     struct cbx_sha256 ledger, begin = cbx_ledger_begin(a->session, &a->policy->sha256);
@@ -193,8 +194,8 @@ static bool read_past(struct replay *r, struct again *a)
     return a->session.len > 0 && recall(find_session(r, a->session), &ledger, &a->past);
 }
 
-/* The lines of the record as the text that was judged. False when the record has not all of
- * them. */
+/* Joins the lines of the record to the text that was judged. False if the record does not have
+ * all lines. */
 static bool join_packages(const json_t *body, struct cbx_arena *arena, struct cbx_str *out)
 {
     const json_t *lines = json_object_get(body, "packages"), *line;
@@ -219,7 +220,7 @@ static bool is_hash_of(const json_t *hex, struct cbx_str text)
     return cbx_str_is(cbx_json_str(hex), own);
 }
 
-/* What the decision is about, of packages. */
+/* Reads the packages that the decision is about. */
 static enum reason read_packages(struct replay *r, struct again *a)
 {
     bool install = a->action == CBX_ACTION_INSTALL;
@@ -240,7 +241,7 @@ static enum reason read_packages(struct replay *r, struct again *a)
     return layer == NULL || is_hash_of(layer, a->packages.text) ? REPLAYED : OTHER_CODE;
 }
 
-/* The program that was judged. */
+/* Reads the program that was judged. */
 static enum reason read_program(const struct again *a)
 {
     char hex[CBX_SHA256_HEX + 1];
@@ -308,7 +309,7 @@ static enum reason decide_install(struct replay *r, struct again *a)
     return is_hash_of(json_object_get(a->body, "sha256"), a->decision.text) ? REPLAYED : OTHER_CODE;
 }
 
-/* What follows in the session when the decision was carried out. */
+/* Adds the past that the session has if the decision was carried out. */
 static void follow(struct replay *r, struct again *a)
 {
     bool admits = a->action == CBX_ACTION_RUN || a->action == CBX_ACTION_FILE;
@@ -317,7 +318,7 @@ static void follow(struct replay *r, struct again *a)
     }
     struct session *session = find_session(r, a->session);
     if (session->count == 0) {
-        keep(session, &a->past); /* what a reset may follow */
+        keep(session, &a->past); /* a past after which the session may have been reset */
     }
     if (!admits || a->decision.verdict == CBX_DENY) {
         return;

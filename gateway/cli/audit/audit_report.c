@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `codebox audit report`: one HTML page about what the log has: no script, nothing from elsewhere,
+ * `codebox audit report`: one HTML page about the log: no script, no resource of another host,
  * charts as SVG. Every text of the log is escaped. */
 #include "gateway/cli/audit/audit_commands.h"
 #include "gateway/cli/audit/audit_export.h"
@@ -24,10 +24,11 @@ struct times {
 
 struct report {
     uint64_t records, allowed, denied, asked, blocked, others;
-    uint64_t relaxed; /* allowed in mode log-only, and not without it */
-    json_t *rules, *principals, *denied_principals, *origins, *relaxed_rules; /* counts by name */
-    json_t *blocked_rows; /* records of what the guard blocked */
-    json_t *days;         /* "2026-11-23T10" -> [allowed, denied, blocked] */
+    uint64_t relaxed; /* findings that mode log-only let pass */
+    /* numbers of records by name */
+    json_t *rules, *principals, *denied_principals, *origins, *relaxed_rules;
+    json_t *blocked_rows; /* number of records of what the guard blocked */
+    json_t *days;         /* per hour: "2026-11-23T10" -> [allowed, denied, blocked] */
     struct times runs, admissions;
     char first[32], last[32];
 };
@@ -57,7 +58,7 @@ static void add_time(struct times *times, int64_t ms)
     times->ms[times->count++] = ms;
 }
 
-/* By hour: the page puts hours together when there are many. */
+/* Counts by hour: the page joins hours if there are many. */
 static void count_hour(struct report *r, const char *time, int column)
 {
     char hour[14];
@@ -65,7 +66,7 @@ static void count_hour(struct report *r, const char *time, int column)
     json_t *columns = json_object_get(r->days, hour);
     if (columns == NULL) {
         json_object_set_new(r->days, hour, json_pack("[iii]", 0, 0, 0));
-        columns = json_object_get(r->days, hour); /* NULL when the cut text is no UTF-8 */
+        columns = json_object_get(r->days, hour); /* NULL if the truncated text is no UTF-8 */
     }
     json_t *value = json_array_get(columns, (size_t)column);
     json_integer_set(value, json_integer_value(value) + 1);
@@ -161,7 +162,7 @@ static int compare_rows(const void *a, const void *b)
                                 : strcmp(x->name, y->name);
 }
 
-/* Bars, the longest first. */
+/* Draws bars, the longest first. */
 static void add_bars(struct cbx_buf *out, const char *title, json_t *counts)
 {
     enum { HEIGHT = 22, LEFT = 300, WIDTH = 400 };
@@ -204,7 +205,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const struct row *)a)->name, ((const struct row *)b)->name);
 }
 
-/* Columns over time: neighbouring hours are put together until there are at most BUCKETS. */
+/* Draws columns over time. Neighbouring hours are joined until there are at most BUCKETS. */
 static void add_columns(struct cbx_buf *out, json_t *days)
 {
     enum { HEIGHT = 160, WIDTH = 12 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `codebox audit show ID`: everything that the log has about one decision, for a person. ID is the
- * number of a record, or an id in it: of a decision, a run, a session. */
+ * `codebox audit show ID`: all records about one decision, for a person. ID is the number of a
+ * record, or an id in it: of a decision, a run, a session. */
 #include "docker/result.h"
 #include "gateway/cli/audit/audit_commands.h"
 #include "gateway/cli/cli.h"
@@ -12,7 +12,8 @@
 
 static const char *const id_members[] = { "id", "decision", "run", "asked" };
 
-/* Members of a decision by line; what is not here and not code is shown as "also". */
+/* Members of a decision with a line of their own. Other members, except code, are printed behind
+ * "also". */
 static const struct {
     const char *label, *member;
 } rows[] = {
@@ -34,7 +35,7 @@ static bool is_named(const json_t *record, const char *id)
     return named;
 }
 
-/* The records that have this id, in order; a new reference. At most RECORDS_MAX. */
+/* Returns the records with this id, in order (new reference). At most RECORDS_MAX. */
 static json_t *find(const char *state_dir, const char *id, struct cbx_err *err)
 {
     enum { RECORDS_MAX = 10000 };
@@ -46,7 +47,7 @@ static json_t *find(const char *state_dir, const char *id, struct cbx_err *err)
     struct cbx_str line;
     while (cbx_audit_reader_next(reader, &line) && json_array_size(found) < RECORDS_MAX) {
         CBX_AUTO_JSON record = NULL;
-        /* Most lines are not parsed: a number stands there as it is, and so does an id. */
+        /* Most lines need no parsing: numbers and ids stand in them unescaped. */
         if (memmem(line.p, line.len, id, strlen(id)) != NULL &&
             cbx_json_parse(line, CBX_AUDIT_LINE_MAX, &record, NULL) == 0 && is_named(record, id)) {
             json_array_append(found, record);
@@ -55,7 +56,7 @@ static json_t *find(const char *state_dir, const char *id, struct cbx_err *err)
     return found;
 }
 
-/* The decision that a record is, or is about. */
+/* Returns the decision that a record is, or is about. */
 static const char *decision_of(const json_t *record)
 {
     const json_t *body = json_object_get(record, "body");
@@ -96,7 +97,7 @@ static void print_row(const char *label, const json_t *value)
     }
 }
 
-/* Of a decision in mode log-only they are the effects that the findings would have had. */
+/* In mode log-only these are the effects that the findings would have had. */
 static void print_findings(const json_t *body)
 {
     const json_t *findings = json_object_get(body, "findings");
@@ -121,7 +122,7 @@ static void print_findings(const json_t *body)
     }
 }
 
-/* With a bar before each line, so that no line of the code looks like one of ours. */
+/* Prints a bar before each line, so that no line of the code looks like a line of this program. */
 static void print_code(const json_t *code)
 {
     struct cbx_str left = cbx_json_str(code);

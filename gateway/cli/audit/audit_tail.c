@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT `codebox audit tail`: the last records that pass the filters, and
- * with --follow those that come. */
+/* SPDX-License-Identifier: MIT
+ * `codebox audit tail`: the last records that pass the filters; with --follow also records that
+ * are appended later. */
 #include "gateway/cli/audit/audit_commands.h"
 #include "gateway/cli/cli.h"
 #include "policies/base/memory.h"
@@ -8,7 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* The last N records: the log is read once, and never as a whole in memory. */
+/* Prints the last N records. Reads the log once, and never keeps all of it in memory. */
 struct ring {
     json_t **records;
     size_t keep, count;
@@ -35,7 +36,7 @@ static void follow(struct cbx_audit_walk *walk)
             json_decref(record);
         }
         if (fflush(stdout) != 0) {
-            return; /* the reader of stdout has closed it */
+            return; /* the reader of stdout has closed the pipe */
         }
         nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
     }

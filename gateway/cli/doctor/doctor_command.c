@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `codebox doctor`: a checklist of what the gateway depends on, each with what was found and what
- * to do. Changes nothing; the containers that it makes run our own probe and are removed. */
+ * `codebox doctor`: a checklist of what the gateway depends on. Each row has the result and a
+ * remedy. Changes nothing; its containers run the project's own probe and are removed. */
 #include "docker/doctor/disk.h"
 #include "docker/doctor/doctor.h"
 #include "docker/egress/proxy_config.h"
@@ -31,9 +31,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The checklist, so far. */
+/* The rows of the checklist so far. */
 struct list {
-    json_t *checks; /* NULL: each is printed at once */
+    json_t *checks; /* NULL: each row is printed at once */
     int counts[3];  /* by enum cbx_health */
 };
 
@@ -88,7 +88,7 @@ static void check_policies(const struct cbx_options *options, const struct cbx_d
                           text.p);
         cbx_variables_check(policy, report_variable, (void *)(uintptr_t)doctor);
         if (limits->wall_ms == 0) {
-            *limits = policy->limits; /* of the first, which is the default */
+            *limits = policy->limits; /* of the first policy, which is the default */
         }
     }
 }
@@ -130,7 +130,7 @@ static void check_state(const char *path, const struct cbx_doctor *doctor)
     }
 }
 
-/* Can the gateway serve with this certificate, and for how long? */
+/* Checks that the gateway can serve with this certificate, and until when it is valid. */
 static void check_tls(const struct cbx_options *options, const struct cbx_doctor *doctor)
 {
     CBX_AUTO_DONE(buf) bytes = { 0 };
@@ -154,7 +154,8 @@ static void check_tls(const struct cbx_options *options, const struct cbx_doctor
     explicit_bzero(bytes.p, bytes.len);
 }
 
-/* How many records the syslog server has not got; nothing when none was ever sent. */
+/* Reports how many records the syslog server has not received; prints nothing if none was ever
+ * sent. */
 static void check_syslog(const char *state_dir, uint64_t last, const struct cbx_doctor *doctor)
 {
     char text[32] = "";
@@ -172,8 +173,8 @@ static void check_syslog(const char *state_dir, uint64_t last, const struct cbx_
     }
 }
 
-/* Can heads be kept, and are those that were kept the log's? Heads that were sent to a syslog
- * daemon are where that keeps them. */
+/* Checks that heads can be kept, and that kept heads belong to the log. Heads that were sent to
+ * a syslog daemon are stored by the daemon, so they are not compared. */
 static void check_heads(const struct cbx_options *options, struct cbx_audit_heads *heads,
                         const struct cbx_audit_report *report, const struct cbx_doctor *doctor)
 {
@@ -193,7 +194,8 @@ static void check_heads(const struct cbx_options *options, struct cbx_audit_head
         cbx_doctor_report(doctor, CBX_HEALTH_OK, "audit heads", "", "'%s' can be used", place);
         return;
     }
-    (void)cbx_instance_name(options->state_dir, instance); /* else the keys tell */
+    /* without the instance's name the keys show to which log the heads belong */
+    (void)cbx_instance_name(options->state_dir, instance);
     if (cbx_audit_heads_judge(heads, instance, report, &found, &err) != 0) {
         cbx_doctor_report(doctor, CBX_HEALTH_WARN, "audit heads",
                           "none of this log is kept there yet, or others are", "%s", err.text);
@@ -207,8 +209,8 @@ static void check_heads(const struct cbx_options *options, struct cbx_audit_head
     }
 }
 
-/* Those of the folder; NULL when there are none, or they are elsewhere. Read before the log,
- * which may grow. */
+/* Reads the heads of the folder; NULL if there are none, or they are not in a folder. Call it
+ * before the log is read, because the log may grow. */
 static struct cbx_audit_heads *read_heads(const char *place)
 {
     CBX_AUTO(audit_heads) heads = cbx_audit_heads_new();
@@ -247,8 +249,8 @@ static void check_audit(const struct cbx_options *options, const struct cbx_doct
     check_heads(options, heads, &report, doctor);
 }
 
-/* The AppArmor profile, in the tree of the script that builds the images; false when it is not
- * there. `out` has room for PATH_MAX bytes. */
+/* Finds the AppArmor profile, in the tree of the script that builds the images; false if it is
+ * missing. `out` has room for PATH_MAX bytes. */
 static bool find_apparmor_file(char *out)
 {
     char script[PATH_MAX], supervisor[PATH_MAX], path[PATH_MAX + 64];
@@ -261,8 +263,8 @@ static bool find_apparmor_file(char *out)
 
 /* --- images ----------------------------------------------------------------------------------- */
 
-/* Asks the build script for the fingerprint that a current image has as its label; false when there
- * is no script, or it cannot run. */
+/* Asks the build script for the fingerprint that a current image has as its label; false if
+ * there is no script, or it cannot run. */
 static bool ask_fingerprint(const char *image, char *out, size_t size)
 {
     char script[PATH_MAX], supervisor[PATH_MAX];
@@ -274,7 +276,8 @@ static bool ask_fingerprint(const char *image, char *out, size_t size)
     if (pid == 0) {
         setenv("CODEBOX_SUPERVISOR", supervisor, 1);
         dup2(ends[1], STDOUT_FILENO);
-        /* A script that cannot run is one finding, not lines between the others. */
+        /* A script that cannot run is one finding; its messages must not stand between other
+         * findings. */
         int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         dup2(nowhere, STDERR_FILENO);
         closefrom(3);
@@ -295,7 +298,7 @@ static bool ask_fingerprint(const char *image, char *out, size_t size)
     return status == 0 && out[0] != '\0';
 }
 
-/* True when the image is there, current or not. */
+/* Returns true if the image exists, current or not. */
 static bool check_image(struct cbx_engine *engine, const char *kernel, const char *variant,
                         const struct cbx_doctor *doctor)
 {
@@ -324,7 +327,7 @@ static bool check_image(struct cbx_engine *engine, const char *kernel, const cha
     return true;
 }
 
-/* Without it sandboxes run, and no package can be installed for them. */
+/* Without this image sandboxes run, but no package can be installed for them. */
 static void check_installer(struct cbx_engine *engine, const char *kernel, const char *variant,
                             const struct cbx_doctor *doctor)
 {
@@ -349,7 +352,7 @@ static void check_installer(struct cbx_engine *engine, const char *kernel, const
     }
 }
 
-/* Without it sandboxes run, but not under a policy that grants hosts. */
+/* Without this image sandboxes run, but not under a policy that grants hosts. */
 static void check_proxy(struct cbx_engine *engine, const struct cbx_doctor *doctor)
 {
     char name[CBX_IMAGE_NAME_BYTES], label[128], want[128];
@@ -371,7 +374,7 @@ static void check_proxy(struct cbx_engine *engine, const struct cbx_doctor *doct
                       state);
 }
 
-/* Where layers of packages lie. */
+/* Reports the file system on which layers of packages are stored. */
 static void check_disk(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                        const char *kernel, const struct cbx_doctor *doctor)
 {
@@ -421,7 +424,7 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
         if (check_image(engine, kernel, config.variant, doctor)) {
             check_installer(engine, kernel, config.variant, doctor);
             cbx_doctor_probe(engine, &config, kernel, &in_container, doctor, NULL);
-            if (gvisor) { /* of any image: the runtime's arguments are the same for all */
+            if (gvisor) { /* any image will do: the runtime's arguments are the same for all */
                 cbx_doctor_gvisor(engine, &config, kernel, limits, doctor);
                 gvisor = false;
             }

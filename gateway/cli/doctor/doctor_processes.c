@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The part of `codebox doctor` about the gateway's own processes: children confine themselves as a
- * front, a zygote and an executor do, and try what must fail. */
+ * The part of `codebox doctor` about the gateway's own processes: children confine themselves like
+ * a front, a zygote and an executor, and try actions that must fail. */
 #include "gateway/cli/doctor/doctor_processes.h"
 
 #include "gateway/executor/executor_confine.h"
@@ -16,13 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the child could still do; bits of its exit status. */
+/* Actions that a child succeeded with; bits of its exit status. */
 enum reached {
     REACHED_USER = 1 << 0,
     REACHED_CAPABILITY = 1 << 1,
     REACHED_FILE = 1 << 2,
     REACHED_CALL = 1 << 3,
-    REACHED_ALL = 1 << 4, /* the confinement itself failed, or its end is not known */
+    REACHED_ALL = 1 << 4, /* the confinement itself failed, or the child's end is unknown */
 };
 
 static bool has_capability(void)
@@ -32,7 +32,7 @@ static bool has_capability(void)
     return syscall(SYS_capget, &header, data) < 0 || (data[0].permitted | data[1].permitted) != 0;
 }
 
-/* As the master starts every child. */
+/* The same steps as those of the master when it starts a child. */
 static int become(enum cbx_role role)
 {
     struct cbx_err err;
@@ -44,7 +44,8 @@ static int become(enum cbx_role role)
     return 0;
 }
 
-/* What no child of the master may: files that it was not granted, a network, a program. */
+/* Tries what no child of the master may do: open files that were not granted, use a network,
+ * start a program. */
 static int try_all(void)
 {
     char *const argv[] = { (char *)(uintptr_t) "true", NULL };
@@ -90,7 +91,7 @@ static int try_as_executor(const char *docker_host)
         return REACHED_ALL;
     }
     reached |= try_all();
-    /* With an engine over TCP names are resolved with the files of /etc. */
+    /* With an engine over TCP, names are resolved with the files of /etc. */
     CBX_AUTO_FD other = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     return other >= 0 ? reached | REACHED_FILE : reached & ~REACHED_FILE;
 }

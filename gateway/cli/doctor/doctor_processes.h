@@ -5,8 +5,8 @@
 
 #include "docker/doctor/doctor.h"
 
-/* Forks children that are confined as a front, a zygote and an executor of the engine at
- * `docker_host` (NULL = as cbx_engine_new has it) are, and reports what of it holds on this host:
+/* Forks children, confines them like a front, a zygote and an executor of the engine at
+ * `docker_host` (NULL = as for cbx_engine_new), and reports which measures hold on this host:
  * users, capabilities, system calls, Landlock. */
 void cbx_doctor_processes(const struct cbx_doctor *doctor, const char *docker_host);
 

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT `codebox image build|list|prune|host`. The script
- * docker/images/build builds; it is installed with the program. */
+/* SPDX-License-Identifier: MIT
+ * `codebox image build|list|prune|host`. The script docker/images/build makes the images; it is
+ * installed with the program. */
 #include "docker/contents.h"
 #include "docker/egress/proxy_config.h"
 #include "docker/engine/engine.h"
@@ -23,12 +24,13 @@
 struct row {
     const char *kernel; /* NULL: for no kernel */
     char name[CBX_IMAGE_NAME_BYTES];
-    bool missing, needed; /* needed: sandboxes of a gateway with these options are made from it */
-    bool installer;       /* installs packages for sandboxes; has no list of its own */
-    bool proxy;           /* of proxy containers; neither has it a list */
+    bool missing, needed; /* needed: a gateway with these options makes sandboxes from the image */
+    /* an image that installs packages for sandboxes; it has no list of its own */
+    bool installer;
+    bool proxy; /* an image of proxy containers; it has no list either */
     struct cbx_image image;
     struct cbx_contents contents;
-    json_t *built_in; /* lines of CBX_LABEL_BUILT_IN; NULL = none; owned */
+    json_t *built_in; /* lines of CBX_LABEL_BUILT_IN, owned; NULL = none */
 };
 
 static void print_package(const struct cbx_image_package *package)
@@ -84,7 +86,7 @@ static json_t *row_json(const struct cbx_options *options, const struct row *row
     return json;
 }
 
-/* The packages that were built into an image (new reference); NULL = none. */
+/* Returns the packages that were built into an image (new reference); NULL = none. */
 static json_t *read_built_in(struct cbx_engine *engine, const char *name)
 {
     static char text[CBX_PACKAGE_SET_BYTES_MAX];
@@ -101,7 +103,7 @@ static json_t *read_built_in(struct cbx_engine *engine, const char *name)
     return lines;
 }
 
-/* Asks the engine. A list that cannot be read is an error of the operator's images. */
+/* Asks the engine. An unreadable list is an error of the operator's images. */
 static int read_row(struct cbx_engine *engine, struct row *row, struct cbx_err *err)
 {
     int failed = cbx_engine_image(engine, row->name, &row->image, err);
@@ -119,8 +121,8 @@ static int read_row(struct cbx_engine *engine, struct row *row, struct cbx_err *
     return 0;
 }
 
-/* Adds the row of an image to `all`, or prints it when that is NULL; *status is 1 when an image
- * that sandboxes need is missing. */
+/* Adds the row of an image to `all`, or prints it if `all` is NULL. *status becomes 1 if an
+ * image is missing that sandboxes need. */
 static void list_row(struct cbx_engine *engine, const struct cbx_options *options, struct row *row,
                      json_t *all, int *status)
 {
@@ -139,7 +141,7 @@ static void list_row(struct cbx_engine *engine, const struct cbx_options *option
     cbx_contents_done(&row->contents);
 }
 
-/* The image of a kernel, and the installer that is made from it. */
+/* Lists the image of a kernel, and the installer that is made from it. */
 static void list_image(struct cbx_engine *engine, const struct cbx_options *options,
                        const char *kernel, const char *variant, json_t *all, int *status)
 {
@@ -217,7 +219,7 @@ static int prune(const struct cbx_options *options)
     return cbx_image_layers_prune(engine, all);
 }
 
-/* In the source tree (build/release/codebox) and where it is installed (bin/codebox,
+/* Paths of the source tree (build/release/codebox) and of the installation (bin/codebox,
  * share/codebox). */
 bool cbx_image_script(char *script, char *supervisor)
 {
@@ -242,16 +244,17 @@ bool cbx_image_script(char *script, char *supervisor)
     return false;
 }
 
-/* The script with these words, at most 16, and standard input. Returns its exit status; with
- * `waits` false it takes this process's place. */
+/* Runs the script with these words, at most 16, and this standard input. Returns its exit
+ * status; if `waits` is false the script replaces this process. */
 static int run_script(const struct cbx_options *options, char *const words[], int input, bool waits)
 {
     int status = 0;
     pid_t child = waits ? fork() : 0;
     if (child == 0) {
         dup2(input, STDIN_FILENO);
-        closefrom(3);          /* the engine client's connections, and what the caller had open */
-        umask(options->umask); /* files of images are for other users */
+        /* closes the engine client's connections, and descriptors that the caller left open */
+        closefrom(3);
+        umask(options->umask); /* other users must be able to read files of images */
         execv(words[0], words);
         fprintf(stderr, "codebox: '%s': %s\n", words[0], strerror(errno));
         _exit(2);
@@ -261,7 +264,7 @@ static int run_script(const struct cbx_options *options, char *const words[], in
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 2;
 }
 
-/* A file in memory with the text, at its beginning. */
+/* Makes a file in memory with this text, positioned at its beginning. */
 static int open_text(struct cbx_str text)
 {
     int fd = memfd_create("packages", MFD_CLOEXEC);
@@ -272,10 +275,11 @@ static int open_text(struct cbx_str text)
     return fd;
 }
 
-/* Linux takes no longer argument of a program, and the docker client gets labels as arguments. */
+/* Linux limits the length of one argument of a program, and the docker client takes labels as
+ * arguments. */
 enum { LABEL_BYTES_MAX = 128 * 1024 - 64 };
 
-/* Installs the packages. *id is their layer; empty when the image has all of them. */
+/* Installs the packages. *id is the id of their layer; empty if the image has all of them. */
 static int install_packages(const struct cbx_image_packages *packages, const char *host,
                             struct cbx_buf *set, char id[CBX_IMAGE_ID_CHARS + 1],
                             char image[CBX_IMAGE_NAME_BYTES])
@@ -301,7 +305,7 @@ static int install_packages(const struct cbx_image_packages *packages, const cha
     return cbx_image_packages_layer(packages, host, cbx_buf_str(set), id, image);
 }
 
-/* Runs the script with the text as its standard input, and waits. */
+/* Runs the script with the text as its standard input, and waits for it. */
 static int run_script_with(const struct cbx_options *options, char *const words[],
                            struct cbx_str text)
 {
@@ -313,7 +317,7 @@ static int run_script_with(const struct cbx_options *options, char *const words[
     return run_script(options, words, fd, true);
 }
 
-/* With all images built: installs the packages, and gives the layer the name of its sandbox
+/* After all images are built: installs the packages, and gives the layer the name of its sandbox
  * image. */
 static int build_packages_in(const struct cbx_image_packages *packages, char *script,
                              const char *host)
@@ -360,12 +364,13 @@ static int probe_own(const struct cbx_options *options, struct cbx_engine *engin
     return 0;
 }
 
-/* Images with packages are made under another name, which no policy can choose: a build that
- * fails leaves nothing of itself, and the images that had the name stay. */
+/* Images with packages are made under a name that no policy can choose: a failed build leaves
+ * nothing, and existing images keep their name. */
 static int build_own_with(const struct cbx_options *options, struct cbx_image_packages *packages,
                           char *script, const char *host)
 {
-    static const char unfinished[] = "codebox-unfinished"; /* docker/images/own.sh has it too */
+    /* docker/images/own.sh has the same prefix */
+    static const char unfinished[] = "codebox-unfinished";
     char *name = (char *)(uintptr_t)options->image_name;
     char *kernel = (char *)(uintptr_t)cbx_image_packages_kernel(packages);
     char id[CBX_IMAGE_ID_CHARS + 1], image[CBX_IMAGE_NAME_BYTES];
@@ -409,7 +414,7 @@ static int build_own(const struct cbx_options *options, struct cbx_image_package
     return probe_own(options, engine);
 }
 
-/* Does --name fit --from and the rest of the command? */
+/* Checks that --name fits --from and the rest of the command. */
 static int check_own(const struct cbx_options *options, struct cbx_err *err)
 {
     bool goes_into = options->packages.count > 0 || options->lock != NULL;
@@ -438,7 +443,7 @@ static int check_own(const struct cbx_options *options, struct cbx_err *err)
     return cbx_own_image_check(options->image_name, err);
 }
 
-/* Can the packages be installed as they are given? */
+/* Checks that the packages can be installed as they are given. */
 static int check_packages(const struct cbx_options *options, struct cbx_err *err)
 {
     if (options->packages.count > 0 && options->language != NULL &&

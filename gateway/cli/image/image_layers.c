@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Layers on the command line. */
+ * Layers of packages, for `codebox image list` and `prune`. */
 #include "gateway/cli/image/image_layers.h"
 
 #include "docker/kernel_names.h"
@@ -9,16 +9,17 @@
 
 #include <stdlib.h>
 
-static const struct cbx_sandbox_config sandboxes; /* with the usual prefix of images */
+/* Images with the usual prefix. */
+static const struct cbx_sandbox_config sandboxes;
 static const struct cbx_packages_config packages = { .sandbox = &sandboxes };
 
 struct layer {
     const char *name, *id, *kernel;
-    int64_t own_bytes; /* beyond the sandbox image */
-    bool current;      /* its sandbox image is the one that sandboxes are made from */
+    int64_t own_bytes; /* bytes beyond the sandbox image */
+    bool current;      /* true if sandboxes are made from its sandbox image now */
 };
 
-/* Compares with an image of the kernel: sets what is known from it. */
+/* Compares a layer with an image of the kernel, and sets the members that follow from it. */
 static void compare(struct cbx_engine *engine, const json_t *json, const char *variant,
                     struct layer *layer)
 {
@@ -36,7 +37,7 @@ static void compare(struct cbx_engine *engine, const json_t *json, const char *v
     }
 }
 
-/* The same with the images of one's own. */
+/* Compares a layer with the images of one's own. */
 static void compare_own(const json_t *own, const json_t *json, struct layer *layer)
 {
     size_t i;
@@ -65,7 +66,7 @@ static struct layer read_layer(struct cbx_engine *engine, const json_t *own, con
     return layer;
 }
 
-/* One line for all of them: there are as many as sets of packages that were asked for. */
+/* Prints one line for all layers: there is one for each set of packages that was requested. */
 static void print_sum(size_t current, int64_t bytes, size_t stale)
 {
     if (current > 0) {

@@ -31,7 +31,7 @@ static int read_bytes(const char *path, struct cbx_buf *out, struct cbx_err *err
     return cbx_cli_read(fd, path, out, err);
 }
 
-/* As codebox-lint reads every file. The text lies in the arena. */
+/* Reads it as codebox-lint reads every file. The text lies in the arena. */
 static int normalise(struct cbx_str bytes, struct cbx_arena *arena, struct cbx_str *out,
                      struct cbx_err *err)
 {
@@ -67,7 +67,7 @@ static int choose_language(const struct cbx_options *options, struct cbx_image_l
     return 0;
 }
 
-/* The names under `indexes` of the policy's section. */
+/* Returns the names under `indexes` of the policy's section. */
 static void list_indexes(const struct cbx_policy *policy, const char *language, struct cbx_buf *out)
 {
     const struct cbx_packages *packages = cbx_policy_packages(policy, cbx_str_of(language));
@@ -110,7 +110,7 @@ static int judge_sources(const struct cbx_options *options, struct cbx_image_loc
 static int read_lock(const struct cbx_options *options, struct cbx_image_lock *lock,
                      struct cbx_err *err)
 {
-    enum { CHUNK_BYTES = 65536 }; /* that cbx_cli_read asks for */
+    enum { CHUNK_BYTES = 65536 }; /* cbx_cli_read reads a chunk of this size */
     CBX_AUTO_DONE(buf) bytes;
     struct cbx_str text;
     cbx_buf_init(&bytes, CBX_REPORT_BYTES_MAX + CHUNK_BYTES + 1);

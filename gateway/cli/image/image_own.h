@@ -6,12 +6,11 @@
 #include "docker/doctor/doctor.h"
 #include "gateway/cli/settings/cli_options.h"
 
-/* Prints the images, a line each, or adds them to `all` when that is not NULL. Errors of the
- * engine. */
+/* Prints the images, a line each, or adds them to `all` if it is not NULL. Errors of the engine. */
 int cbx_image_own_list(struct cbx_engine *engine, json_t *all, struct cbx_err *err);
 
-/* Runs the probe in each image of this name (NULL = each image of one's own), with the limits,
- * and reports what it finds. */
+/* Runs the probe in each image of this name (NULL = each image of one's own), within the limits,
+ * and reports the results. */
 void cbx_image_own_probe(struct cbx_engine *engine, const struct cbx_sandbox_config *config,
                          const char *name, const struct cbx_limits *limits,
                          const struct cbx_doctor *doctor);

@@ -96,7 +96,7 @@ static int install_locked(struct cbx_service *service, const struct cbx_image_pa
     return 0;
 }
 
-/* In the front. */
+/* Runs in the front. */
 static int install(const struct cbx_image_packages *packages, struct cbx_flow *flow, int to)
 {
     static struct cbx_service service;
@@ -127,7 +127,7 @@ static int install(const struct cbx_image_packages *packages, struct cbx_flow *f
     return 0;
 }
 
-/* In the child: becomes a gateway, whose front returns here. */
+/* Runs in the child: it becomes a gateway, whose front returns here. */
 static int start(const struct cbx_image_packages *packages, int to)
 {
     struct cbx_err err = { 0 };

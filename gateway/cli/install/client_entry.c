@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The entry in JSON, and what all formats have in common. */
+ * The entry in JSON, and functions for all formats. */
 #include "gateway/cli/install/client_entry.h"
 
 int cbx_client_entry_check(bool (*has)(const void *entry, const char *member), const void *entry,
@@ -30,7 +30,7 @@ static bool has_member(const void *entry, const char *member)
     return json_object_get(entry, member) != NULL;
 }
 
-/* Each member by itself, so that what stands between them stays. */
+/* Sets each member separately, so that the text between members stays. */
 static int set_members(struct cbx_str text, const struct cbx_client_entry *entry,
                        enum cbx_splice *what, struct cbx_buf *out, struct cbx_err *err)
 {

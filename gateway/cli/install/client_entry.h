@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The entry for `codebox mcp` in the text of a client's file, in each of the formats that
- * clients have. What a person has set in an entry, and in the rest of the file, stays. Pure. */
+ * Edits the entry for `codebox mcp` in the text of a client's file, in each format that clients
+ * have. Other settings of a person, in the entry and in the rest of the file, stay. Pure. */
 #ifndef CBX_GATEWAY_CLI_INSTALL_CLIENT_ENTRY_H
 #define CBX_GATEWAY_CLI_INSTALL_CLIENT_ENTRY_H
 
@@ -9,15 +9,14 @@
 /* Borrowed. */
 struct cbx_client_entry {
     const char *section, *name;
-    const json_t *members; /* are set, in a new entry and in one that is there */
-    const json_t *once;    /* are set in a new entry alone; NULL = none */
-    const char *head;      /* of a text that is blank; NULL = none */
+    const json_t *members; /* members that are set, in a new entry and in an existing one */
+    const json_t *once;    /* members that are set in a new entry alone; NULL = none */
+    const char *head;      /* text that a blank file begins with; NULL = none */
 };
 
-/* Appends `text` with the entry, each by the rules of its format. *what says what changed.
- * CBX_EINVAL for a text that is not of the format, in which the section or the entry has another
- * form, whose entry is of a server at a URL, or which cannot be edited without changing more of
- * it. */
+/* Appends `text` with the entry, by the rules of its format. *what describes the change.
+ * CBX_EINVAL if the text is not of the format, if the section or the entry has an unknown form,
+ * if the entry is of a server at a URL, or if the entry cannot be edited without other changes. */
 int cbx_client_entry_json(struct cbx_str text, const struct cbx_client_entry *entry,
                           enum cbx_splice *what, struct cbx_buf *out, struct cbx_err *err);
 int cbx_client_entry_toml(struct cbx_str text, const struct cbx_client_entry *entry,
@@ -28,12 +27,13 @@ int cbx_client_entry_yaml(struct cbx_str text, const struct cbx_client_entry *en
 int cbx_client_entry_yaml_list(struct cbx_str text, const struct cbx_client_entry *entry,
                                enum cbx_splice *what, struct cbx_buf *out, struct cbx_err *err);
 
-/* CBX_EINVAL when the entry that is there is of a server that is reached by a URL: a program
- * beside it would be ignored, or win silently. `has` tells whether it has a member. */
+/* CBX_EINVAL if the existing entry is of a server that is reached by a URL: clients would ignore
+ * a program beside it, or prefer it without a message. `has` tells whether the entry has a
+ * member. */
 int cbx_client_entry_check(bool (*has)(const void *entry, const char *member), const void *entry,
                            const char *name, struct cbx_err *err);
 
-/* The members of a new entry (new reference). */
+/* Returns the members of a new entry (new reference). */
 json_t *cbx_client_entry_whole(const struct cbx_client_entry *entry);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The entry in TOML 1.0: a table [SECTION.NAME]. Lines are told apart by what their strings and
- * brackets leave open; a file that has the section in another form (an inline table, dotted
- * keys) is refused. */
+ * The entry in TOML 1.0: a table [SECTION.NAME]. Strings and brackets that are open at the end of
+ * a line continue on the next. A file that has the section in another form (an inline table,
+ * dotted keys) is refused. */
 #include "gateway/cli/install/client_entry.h"
 
 #include <string.h>
@@ -22,7 +22,8 @@ static size_t end_of_line(struct cbx_str text, size_t at)
     return end != NULL ? (size_t)(end - text.p) : text.len;
 }
 
-/* Behind a string that begins at `at`: basic or literal, on one line or several. */
+/* Returns the position behind a string that begins at `at`: basic or literal, on one line or
+ * several. */
 static size_t skip_string(struct cbx_str text, size_t at)
 {
     char quote = text.p[at];
@@ -36,12 +37,13 @@ static size_t skip_string(struct cbx_str text, size_t at)
             continue;
         }
         if (text.p[at] == '\n' && !lines) {
-            return at; /* it is damaged */
+            return at; /* the string is malformed */
         }
         run = text.p[at] == quote ? run + 1 : 0;
         if (run == (lines ? 3 : 1)) {
             at++;
-            while (lines && at < text.len && text.p[at] == quote) { /* quotes before the end */
+            /* quotes that belong to the string, before its end */
+            while (lines && at < text.len && text.p[at] == quote) {
                 at++;
             }
             return at;
@@ -50,8 +52,8 @@ static size_t skip_string(struct cbx_str text, size_t at)
     return text.len;
 }
 
-/* The end of what begins at `at`: the next line end, or comment, outside of strings and
- * brackets. */
+/* Returns the end of the text that begins at `at`: the next line end, or comment, outside of
+ * strings and brackets. */
 static size_t skip_value(struct cbx_str text, size_t at)
 {
     int depth = 0;
@@ -76,7 +78,8 @@ static size_t skip_value(struct cbx_str text, size_t at)
     return end;
 }
 
-/* One part of a key into `out`, bare or quoted without escapes: behind it; 0 for another form. */
+/* Reads one part of a key into `out`, bare or quoted without escapes. Returns the position
+ * behind it; 0 for another form. */
 static size_t read_part(struct cbx_str text, size_t at, struct cbx_str *out)
 {
     at = skip_blanks(text, at);
@@ -96,8 +99,8 @@ static size_t read_part(struct cbx_str text, size_t at, struct cbx_str *out)
     return end > at ? end : 0;
 }
 
-/* The parts of a dotted key: the number, at most 3 of which are kept; behind it in *end. 0 = it
- * is none. */
+/* Reads the parts of a dotted key. Returns their number, of which at most 3 are kept, and the
+ * position behind them in *end. 0 = no key. */
 static size_t read_key(struct cbx_str text, size_t at, struct cbx_str parts[3], size_t *end)
 {
     size_t count = 0;
@@ -127,13 +130,13 @@ struct line {
     enum kind kind;
     bool array; /* [[TABLE]] */
     struct cbx_str parts[3];
-    size_t count;       /* of the parts */
-    size_t from, value; /* of the line; of a member's value */
-    size_t end;         /* behind the value, or the header; a comment may follow */
-    size_t next;        /* the next line */
+    size_t count;       /* number of parts */
+    size_t from, value; /* start of the line; start of a member's value */
+    size_t end;         /* position behind the value, or the header; a comment may follow */
+    size_t next;        /* start of the next line */
 };
 
-/* False for what is no TOML. */
+/* False if the text is no TOML. */
 static bool read_line(struct cbx_str text, size_t at, struct line *out)
 {
     *out = (struct line){ .from = at };
@@ -170,8 +173,8 @@ enum { MEMBERS_MAX = 8 };
 
 struct table {
     bool found;
-    size_t first;   /* behind its header's line */
-    size_t members; /* of the entry that were found */
+    size_t first;   /* position behind its header's line */
+    size_t members; /* members of the entry that were found */
     struct line lines[MEMBERS_MAX];
     bool at_url;
 };
@@ -239,7 +242,7 @@ static int find_table(struct cbx_str text, const struct cbx_client_entry *entry,
 
 /* --- the edit --------------------------------------------------------------------------------- */
 
-/* JSON's strings are basic strings, and its lists are lists; there is no object. */
+/* JSON's strings are TOML's basic strings, and JSON's lists are lists; objects do not occur. */
 static void add_member(const char *key, const json_t *value, const char *line_end,
                        struct cbx_buf *out)
 {
@@ -258,7 +261,7 @@ static const struct line *find_member(const struct table *table, const char *key
     return NULL;
 }
 
-/* Is the value, which may have other white space and quotes, the same JSON? */
+/* Returns true if the value, which may have other white space and quotes, is the same JSON. */
 static bool is_same(struct cbx_str text, const struct line *line, const json_t *value)
 {
     struct cbx_str found = cbx_str_sub(text, line->value, line->end);
@@ -284,7 +287,7 @@ static void add_table(struct cbx_str text, const struct cbx_client_entry *entry,
     }
 }
 
-/* Members that are there in their places, the others behind the header. */
+/* Replaces existing members in their places, and adds the others behind the header. */
 static enum cbx_splice set_members(struct cbx_str text, const struct table *table,
                                    const struct cbx_client_entry *entry, const char *line_end,
                                    struct cbx_buf *out)
@@ -348,7 +351,7 @@ int cbx_client_entry_toml(struct cbx_str text, const struct cbx_client_entry *en
     if (*what == CBX_SPLICE_SAME) {
         return cbx_buf_add(out, text);
     }
-    /* The result has the table with each of the members. */
+    /* Checks that the result has the table with each of the members. */
     failed = find_table(cbx_buf_str(&result), entry, &after, err);
     const char *key;
     json_t *value;

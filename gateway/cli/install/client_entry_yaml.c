@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The entry in YAML: lines are put behind the key of their parent, and values of one key are
- * replaced as whole lines; every other line stays. Sections and entries in flow style, which are
- * rare, are refused unless they are empty. */
+ * The entry in YAML: new lines are inserted behind the key of their parent, and values of one key
+ * are replaced as whole lines; every other line stays. Sections and entries in flow style, which
+ * are rare, are refused unless they are empty. */
 #include "gateway/cli/install/client_entry.h"
 
 #include "policies/load/yaml.h"
@@ -10,14 +10,14 @@
 
 enum { DEPTH_MAX = 64, INDENT = 2, ARENA_MAX = 64 * 1024 * 1024 };
 
-/* One file while it is edited. */
+/* A file that is being edited. */
 struct edit {
     struct cbx_str text;
     const struct cbx_client_entry *entry;
-    bool list; /* the section is one */
+    bool list; /* true if the section is a list */
     const char *line_end;
     struct cbx_arena arena;
-    struct cbx_yaml *root; /* NULL = the text is blank, or comments alone */
+    struct cbx_yaml *root; /* NULL = the text is blank, or has only comments */
     enum cbx_splice what;
     struct cbx_buf result;
 };
@@ -31,7 +31,7 @@ static int fail_form(const struct edit *e, const char *what, struct cbx_err *err
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* The offset of a line, which begins at 1. */
+/* Returns the offset of a line; lines are counted from 1. */
 static size_t start_of(struct cbx_str text, size_t line)
 {
     size_t at = 0;
@@ -57,15 +57,15 @@ static size_t indent_of(struct cbx_str line)
     return n;
 }
 
-/* Nothing, or a comment. */
+/* Returns true for an empty line or a comment. */
 static bool is_empty(struct cbx_str line)
 {
     size_t n = indent_of(line);
     return n == line.len || memchr("#\r\n", line.p[n], 3) != NULL;
 }
 
-/* The line behind those of a key's value: they are indented more than the key, or the items of
- * its list. Comments before the next key are not of it. */
+/* Returns the line behind the lines of a key's value: they are indented more than the key, or
+ * are the items of its list. Comments before the next key do not belong to it. */
 static size_t end_of_value(struct cbx_str text, const struct cbx_yaml *value)
 {
     size_t key = value->key_column - 1, line = value->key_line + 1, end = line;
@@ -84,8 +84,8 @@ static size_t end_of_value(struct cbx_str text, const struct cbx_yaml *value)
     return end;
 }
 
-/* Does the node begin with a bracket? Columns are characters, and what stands before a node in
- * block style is ASCII. */
+/* Returns true if the node begins with a bracket. Columns are characters; the text before a node
+ * in block style is ASCII. */
 static bool is_flow(const struct edit *e, const struct cbx_yaml *node)
 {
     size_t at = start_of(e->text, node->line) + node->column - 1;
@@ -98,7 +98,8 @@ static bool is_block(const struct edit *e, const struct cbx_yaml *node)
            !is_flow(e, node);
 }
 
-/* YAML 1.1 knows more line ends than LF and CRLF; with those, lines here are not the parser's. */
+/* YAML 1.1 has more line ends than LF and CRLF; with them, this file and the parser would count
+ * lines differently. */
 static bool has_other_breaks(struct cbx_str text)
 {
     static const struct cbx_str others[] = { CBX_STR("\xc2\x85"), CBX_STR("\xe2\x80\xa8"),
@@ -157,7 +158,7 @@ static void add_member(const struct edit *e, size_t indent, const char *key, con
     cbx_buf_add_cstr(out, e->line_end);
 }
 
-/* A new entry, whose first line is indented so far. */
+/* Writes a new entry whose first line has this indentation. */
 static void add_entry(const struct edit *e, size_t indent, struct cbx_buf *out)
 {
     CBX_AUTO_JSON whole = cbx_client_entry_whole(e->entry);
@@ -173,7 +174,7 @@ static void add_entry(const struct edit *e, size_t indent, struct cbx_buf *out)
     }
 }
 
-/* The text up to the line, and a line end when it has none. */
+/* Appends the text up to the line, and a line end if it has none. */
 static void add_until(const struct edit *e, size_t at, struct cbx_buf *out)
 {
     cbx_buf_add(out, cbx_str_sub(e->text, 0, at));
@@ -192,7 +193,7 @@ static void add_section(struct edit *e)
     add_entry(e, INDENT, &e->result);
 }
 
-/* Into a section that has nothing: no value, {} or []. */
+/* Adds the entry to an empty section: no value, {} or []. */
 static int add_to_empty(struct edit *e, const struct cbx_yaml *section, struct cbx_err *err)
 {
     static const char *const empty[] = { "", "{}", "[]", "null", "~" };
@@ -229,7 +230,7 @@ static int add_to_empty(struct edit *e, const struct cbx_yaml *section, struct c
     return 0;
 }
 
-/* In front of the others, with their indentation. */
+/* Adds the entry before the others, with their indentation. */
 static int add_to_section(struct edit *e, const struct cbx_yaml *section, struct cbx_err *err)
 {
     if (section->count == 0) {
@@ -261,7 +262,7 @@ static bool has_member(const void *entry, const char *member)
 
 static json_t *to_json(const struct cbx_yaml *node);
 
-/* Scalars are texts: true is "true". */
+/* Scalars are compared as texts: true is "true". */
 static json_t *text_of(const json_t *value)
 {
     CBX_AUTO_DONE(buf) text;
@@ -311,8 +312,8 @@ static bool is_same(const struct cbx_yaml *node, const json_t *value)
     return json_equal(found, wanted);
 }
 
-/* Each member where it stands, in the order of the lines. New ones come before the first that
- * stands on a line of its own. */
+/* Replaces members in the order of their lines. New members come before the first one that has a
+ * line of its own. */
 static int set_members(struct edit *e, const struct cbx_yaml *entry, struct cbx_err *err)
 {
     if (entry->kind != CBX_YAML_MAPPING || entry->count == 0 || (!e->list && !is_block(e, entry)) ||
@@ -399,7 +400,7 @@ static int plan(struct edit *e, struct cbx_err *err)
     return set_members(e, entry, err);
 }
 
-/* The entry of a file as JSON, which is taken out of `root`: NULL = none. */
+/* Returns the entry of a file as JSON, and removes it from `root`; NULL = none. */
 static json_t *take_entry(const struct edit *e, json_t *root)
 {
     json_t *section = json_object_get(root, e->entry->section), *found = NULL, *item;
@@ -420,7 +421,7 @@ static json_t *take_entry(const struct edit *e, json_t *root)
     return NULL;
 }
 
-/* A section that has nothing but the entry is as none. */
+/* A section that has only the entry counts as absent. */
 static void drop_empty(const struct edit *e, json_t *root)
 {
     const json_t *section = json_object_get(root, e->entry->section);
@@ -443,8 +444,8 @@ static int read_json(struct edit *e, struct cbx_str text, json_t **out, struct c
     return failed;
 }
 
-/* What a parser reads in the result is what it reads in the text, with the members of the entry
- * set. */
+/* Checks that a parser reads the same in the result as in the text, with the members of the
+ * entry set. */
 static int check_result(struct edit *e, struct cbx_err *err)
 {
     CBX_AUTO_JSON before = NULL;

@@ -45,8 +45,8 @@ void cbx_client_add_names(struct cbx_buf *out)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* Below the folder, "" = the working directory: of the names with '|' between them the first
- * that exists, else the last. */
+/* Finds the path below the folder, "" = the working directory. Of the names with '|' between
+ * them it takes the first that exists, else the last. */
 static int choose_file(const char *folder, const char *names, char *out, struct cbx_err *err)
 {
     for (const char *at = names;;) {
@@ -93,7 +93,7 @@ int cbx_client_path(const struct cbx_client *client, bool project, char *out, st
 
 /* --- the options of mcp ----------------------------------------------------------------------- */
 
-/* The options that install hands on. */
+/* The options that install passes on to the entry. */
 static const struct option {
     const char *name;
     enum cbx_option_type type;
@@ -123,7 +123,7 @@ static bool is_preset(const char *name)
     return false;
 }
 
-/* The path need not exist yet. */
+/* The path may not exist yet. */
 static json_t *absolute(const char *path)
 {
     char folder[PATH_MAX];
@@ -171,7 +171,7 @@ static void add_option(const struct option *option, const struct cbx_options *op
     }
 }
 
-/* The state directory was filled in with its default when it was not given. */
+/* The state directory has its default if the option was not given. */
 static struct cbx_options with_environment(const struct cbx_options *given)
 {
     struct cbx_options options = *given;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `codebox install`: registers `codebox mcp` with an MCP client, in the client's own configuration
- * file, or prints what to put there. */
+ * `codebox install`: registers `codebox mcp` with an MCP client in the client's own configuration
+ * file, or prints the entry. */
 #include "gateway/cli/cli.h"
 #include "gateway/cli/install/clients.h"
 #include "gateway/cli/settings/config_file.h"
@@ -21,7 +21,7 @@ struct install {
     struct cbx_client_entry entry;
 };
 
-/* A mistake in the options is better seen now than in the log of a client. */
+/* A mistake in the options is reported now, not later in the log of a client. */
 static int check_policies(const struct cbx_options *options, struct cbx_err *err)
 {
     const struct cbx_flow_config config = cbx_options_flow(options);
@@ -75,7 +75,7 @@ static int prepare(struct install *x, struct cbx_err *err)
 
 /* --- output ----------------------------------------------------------------------------------- */
 
-/* The entry in a file that is new. */
+/* Prints the entry as a new file has it. */
 static void print_snippet(const struct install *x)
 {
     CBX_AUTO_DONE(buf) text;

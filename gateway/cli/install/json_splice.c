@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One member in the text of a JSON file. */
+ * Sets one member in the text of a JSON file. */
 #include "gateway/cli/install/json_splice.h"
 
 enum { INDENT_MAX = 256 };
@@ -109,15 +109,15 @@ struct span {
     size_t from, to;
 };
 
-/* An object of the text, and one of its members. */
+/* An object of the text, and one of its members. All are offsets. */
 struct object {
-    struct span all;   /* from brace to brace */
+    struct span all;   /* from the opening to the closing brace */
     size_t first_key;  /* 0 = it has no members */
-    size_t last_end;   /* of the last value */
-    size_t last_comma; /* behind the comma that follows it; 0 = none does */
-    bool found;        /* the member is there */
-    size_t key;        /* of the member */
-    struct span value; /* of the member */
+    size_t last_end;   /* end of the last value */
+    size_t last_comma; /* behind the comma that follows the last value; 0 = none does */
+    bool found;        /* true if the member exists */
+    size_t key;        /* start of the member's name */
+    struct span value; /* the member's value */
 };
 
 static struct object read_object(struct cbx_str text, size_t open, const char *member)
@@ -146,13 +146,13 @@ static struct object read_object(struct cbx_str text, size_t open, const char *m
 
 /* --- the edit --------------------------------------------------------------------------------- */
 
-/* What is put in the place of a span. */
+/* A span of the text and its replacement. */
 struct edit {
     struct span where;
     struct cbx_buf with;
 };
 
-/* The white space that the line of a byte begins with. */
+/* Returns the white space at the beginning of the line that has this byte. */
 static struct cbx_str indent_of(struct cbx_str text, size_t at)
 {
     size_t from = at;
@@ -166,20 +166,20 @@ static struct cbx_str indent_of(struct cbx_str text, size_t at)
     return cbx_str_sub(text, from, to);
 }
 
-/* Members stand on lines of their own. */
+/* Returns true if the members stand on lines of their own. */
 static bool has_lines(struct cbx_str text, const struct object *o)
 {
     size_t from = o->all.from, to = o->first_key > 0 ? o->first_key : o->all.to;
     return memchr(text.p + from, '\n', to - from) != NULL;
 }
 
-/* A file: its text, and the same with blanks in the place of comments, in which everything is
- * found. */
+/* A file: its text, and the text with blanks in the place of comments, in which positions are
+ * searched. */
 struct source {
     struct cbx_str text, plain;
 };
 
-/* The end of the line when nothing but a comment follows on it, else `at`. */
+/* Returns the end of the line if only a comment follows on it, else `at`. */
 static size_t end_of_comment(const struct source *source, size_t at)
 {
     struct cbx_str plain = source->plain;
@@ -190,7 +190,7 @@ static size_t end_of_comment(const struct source *source, size_t at)
     return end == plain.len || plain.p[end] == '\n' || plain.p[end] == '\r' ? end : at;
 }
 
-/* Into an object without members, whose comments stay. */
+/* Inserts into an object without members, whose comments stay. */
 static void add_first(const struct source *source, const struct object *o, struct cbx_str unit,
                       const char *name, const json_t *value, struct edit *edit)
 {
@@ -218,7 +218,7 @@ static void add_first(const struct source *source, const struct object *o, struc
     cbx_buf_add_char(&edit->with, '}');
 }
 
-/* A comma behind the last member, which some files have, is there afterwards too. */
+/* If the last member has a comma behind it, which some files have, the result has one too. */
 static void add_to_object(const struct source *source, const struct object *o, struct cbx_str unit,
                           const char *name, const json_t *value, struct edit *edit)
 {
@@ -257,7 +257,7 @@ static void replace_member(struct cbx_str text, const struct object *o, struct c
     }
 }
 
-/* What is missing of the path around the value (new reference). */
+/* Returns the missing part of the path around the value (new reference). */
 static json_t *wrap(const char *const *path, size_t count, const json_t *value)
 {
     json_t *whole = json_incref((json_t *)(uintptr_t)value);
@@ -289,7 +289,7 @@ static void plan(const struct source *source, const char *const *path, size_t co
     }
 }
 
-/* Appends the part, with CRLF in the place of each LF when the text has those. */
+/* Appends the part, with CRLF in the place of each LF if the text has CRLF. */
 static void add_with_line_ends(struct cbx_str part, bool crlf, struct cbx_buf *out)
 {
     for (size_t i = 0; i < part.len; i++) {
@@ -310,7 +310,7 @@ static void apply(struct cbx_str text, const struct edit *edit, struct cbx_buf *
 
 /* --- comments --------------------------------------------------------------------------------- */
 
-/* Behind a comment that begins at `at`, or `at`. */
+/* Returns the position behind a comment that begins at `at`, or `at`. */
 static size_t skip_comment(struct cbx_str text, size_t at)
 {
     struct cbx_str rest = cbx_str_sub(text, at, text.len);
@@ -325,7 +325,7 @@ static size_t skip_comment(struct cbx_str text, size_t at)
     return at;
 }
 
-/* A comment is as many blanks; its line ends stay. */
+/* Replaces a comment by as many blanks; its line ends stay. */
 static void blank_comments(struct cbx_str text, struct cbx_buf *out)
 {
     for (size_t at = 0; at < text.len;) {
@@ -343,7 +343,7 @@ static void blank_comments(struct cbx_str text, struct cbx_buf *out)
     }
 }
 
-/* Text without comments as JSON: the commas behind last members are blanks. */
+/* Returns the text without comments as JSON: commas behind last members become blanks. */
 static void blank_commas(struct cbx_str plain, struct cbx_buf *out)
 {
     for (size_t at = 0; at < plain.len;) {
@@ -373,7 +373,7 @@ int cbx_json_splice_read(struct cbx_str text, json_t **out, struct cbx_err *err)
     return cbx_json_parse(cbx_buf_str(&strict), CBX_SPLICE_TEXT_MAX, out, err);
 }
 
-/* The objects of the path, as far as they are there, are objects. */
+/* Checks that the objects of the path, as far as they exist, are objects. */
 static int check_path(const json_t *json, const char *const *path, size_t count,
                       struct cbx_err *err)
 {
@@ -395,7 +395,7 @@ static const json_t *find(const json_t *json, const char *const *path, size_t co
     return json;
 }
 
-/* What a parser reads in the result is the text before with the member set, and nothing else. */
+/* Checks that a parser reads the same in the result as in the text, with the member set. */
 static int check_result(struct cbx_str text, json_t *expected, const char *const *path,
                         size_t count, const json_t *value, struct cbx_err *err)
 {
@@ -438,7 +438,8 @@ int cbx_json_splice(struct cbx_str text, const char *const *path, size_t count, 
         return cbx_buf_add(out, text);
     }
     blank_comments(text, &plain);
-    if (skip_space(cbx_buf_str(&plain), 0) == plain.len) { /* nothing, or comments alone */
+    /* the text is blank, or has only comments */
+    if (skip_space(cbx_buf_str(&plain), 0) == plain.len) {
         bool commented = skip_space(text, 0) < text.len;
         cbx_buf_add(&all, commented ? text : CBX_STR(""));
         cbx_buf_add_cstr(&all, commented && text.p[text.len - 1] != '\n' ? "\n{}\n" : "{}\n");

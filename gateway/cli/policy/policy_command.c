@@ -54,7 +54,7 @@ static int schema(const struct cbx_options *options)
 
 /* --- one policy ------------------------------------------------------------------------------- */
 
-/* Compiles each query, which the loader cannot do: it has no grammars. */
+/* Compiles each query, which the loader cannot do without the grammars. */
 static int check_queries(const struct cbx_policy *policy, struct cbx_err *err)
 {
     for (size_t i = 0; i < policy->rule_count; i++) {
@@ -81,7 +81,7 @@ static int load(const char *name, struct cbx_policy **out)
     return 0;
 }
 
-/* Prints what is valid and probably not intended. */
+/* Prints settings that are valid and probably not intended. */
 static void print_notes(const struct cbx_policy *policy)
 {
     for (size_t i = 0; i < policy->exception_count; i++) {
@@ -131,8 +131,8 @@ static void print_failure(void *context, const struct cbx_policy_test_failure *f
            failure->language, snippet.p);
 }
 
-/* In CI a rule without a test is a failure: a warning in the output of a job that passes is not
- * read. */
+/* In CI a rule without a test is a failure: nobody reads a warning in the output of a job that
+ * passes. */
 static bool tests_are_required(void)
 {
     const char *ci = getenv("CI");
@@ -303,7 +303,7 @@ static int try_mount(const struct cbx_options *options, const struct cbx_policy 
     return cbx_host_mounts_open_on(engine, options->state_dir, policy, list, &opened, err);
 }
 
-/* Prints what would become of one mount; returns the exit status. */
+/* Prints the decision about one mount; returns the exit status. */
 static int check_mount(const struct cbx_options *options, const char *name,
                        const struct cbx_policy *policy, const char *mount)
 {
@@ -354,8 +354,7 @@ static int check_mounts(const struct cbx_options *options)
 
 static const struct verb {
     const char *name;
-    int (*each)(const char *name,
-                const struct cbx_policy *policy); /* for every policy that is named */
+    int (*each)(const char *name, const struct cbx_policy *policy); /* for every named policy */
     int (*whole)(const struct cbx_options *options);
     const char *help;
 } verbs[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `codebox run`: one file through the whole flow. The program's stdout and stderr become those of
- * this process (without control sequences where they are a terminal), so does its exit status, and
- * its pictures become files. */
+ * this process (without control sequences on a terminal), as does its exit status; its pictures
+ * become files. */
 #include "docker/kernel_names.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/run/run_feed.h"
@@ -26,22 +26,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Standard output or standard error. A terminal gets the program's output without control
- * sequences. */
+/* Standard output or standard error. On a terminal control sequences of the program are removed. */
 struct stream {
     int fd;
     bool is_terminal;
     struct cbx_terminal terminal;
 };
 
-/* The state of writing a run's events. */
+/* State of the output of a run's events. */
 struct output {
     struct cbx_run_files files;
     struct cbx_run_input *input;
     struct cbx_run_feed *feed; /* NULL: the program has no standard input */
     struct cbx_run_interrupt interrupt;
-    bool is_cell;          /* only a notebook cell shows its last value */
-    struct cbx_buf errors; /* the end of what the program wrote to stderr */
+    bool is_cell;          /* only a notebook cell prints its last value */
+    struct cbx_buf errors; /* the last bytes that the program wrote to stderr */
     const struct cbx_outcome *outcome;
     struct stream out, err;
 };
@@ -63,7 +62,7 @@ static struct stream open_stream(int fd)
     return (struct stream){ .fd = fd, .is_terminal = isatty(fd) == 1 };
 }
 
-/* Keeps the end of what the program wrote to stderr, for the advice behind it. */
+/* Keeps the last bytes that the program wrote to stderr, for the advice after it. */
 static void keep_errors(struct output *o, struct cbx_str bytes)
 {
     bytes = cbx_str_sub(bytes,
@@ -75,7 +74,7 @@ static void keep_errors(struct output *o, struct cbx_str bytes)
     }
 }
 
-/* Shows a value that has several forms: its first picture in the order of the table, else its
+/* Prints a value that has several forms: its first picture in the order of the table, else its
  * text. */
 static void show_value(struct output *o, const struct cbx_event *event)
 {
@@ -102,7 +101,7 @@ static void show_value(struct output *o, const struct cbx_event *event)
     }
 }
 
-/* The first of its kind; how often is in the audit log. */
+/* Only the first refusal of a kind is printed; the audit log has the number. */
 static void show_refusal(const struct cbx_event *event)
 {
     const struct cbx_refusal_row *row = cbx_refusal_row((enum cbx_refusal)event->refusal);
@@ -175,8 +174,8 @@ static void print_advice(void *context, struct cbx_str line)
     fprintf(stderr, "codebox: %s\n", line.p);
 }
 
-/* Prints how the program gets a file that is missing in the sandbox and lies beside it; false
- * when there is none. */
+/* If the program misses a file that lies beside it on the host, prints how to add it; false if
+ * not. */
 static bool print_missing(const struct cbx_outcome *outcome, const struct cbx_run_program *program,
                           struct cbx_str errors)
 {
@@ -214,8 +213,8 @@ static void give_advice(const struct cbx_outcome *outcome, struct cbx_flow *flow
     cbx_advice_give(&advice, print_advice, NULL);
 }
 
-/* The exit status of the program; 124 for a time-out as timeout(1) has it, 128 + signal as shells
- * have it. */
+/* Returns the exit status of the program; 124 after a timeout as timeout(1), 128 + signal as
+ * shells. */
 static int report_result(const struct cbx_outcome *outcome, struct cbx_flow *flow,
                          const struct cbx_run_program *program, struct output *output)
 {
@@ -224,7 +223,8 @@ static int report_result(const struct cbx_outcome *outcome, struct cbx_flow *flo
     if (r->traceback != NULL && r->traceback[0] != '\0') {
         write_shown(to, cbx_str_of(r->traceback));
         write_shown(to, CBX_STR("\n"));
-    } else if (r->evalue != NULL) { /* the sandbox refused it, and there is no program to show */
+        /* the sandbox refused the run, so there is no output of the program */
+    } else if (r->evalue != NULL) {
         write_shown(to, cbx_str_of(r->evalue));
         write_shown(to, CBX_STR("\n"));
     }
@@ -295,8 +295,8 @@ static int report_outcome(const struct cbx_run_program *program, struct output *
     return 1;
 }
 
-/* Installs the packages, writes the files into the workspace and runs the program: what a step
- * denies ends it. */
+/* Installs the packages, writes the files into the workspace and runs the program. A step that
+ * denies ends the run. */
 static int carry_out(struct cbx_flow *flow, const struct cbx_words *with,
                      struct cbx_run_workspace *workspace, struct cbx_request *request,
                      struct cbx_asked *asked, const struct cbx_sink *sink,
@@ -328,7 +328,7 @@ static int run_program(const struct cbx_options *options, const struct cbx_run_p
 {
     struct cbx_err err = { 0 };
     char principal[32];
-    umask(options->umask); /* this process writes only the program's files, for the caller */
+    umask(options->umask); /* this process writes only files of the program, for the caller */
     snprintf(principal, sizeof(principal), "uid:%u", (unsigned)program->user);
     bool from_stdin = strcmp(program->path, "-") == 0;
     const char *name = from_stdin ? "codebox" : program->name;
@@ -390,7 +390,7 @@ static int run_program(const struct cbx_options *options, const struct cbx_run_p
     cbx_run_files_done(&output.files);
     cbx_buf_done(&output.errors);
     if (interrupted && (failed || status != 0)) {
-        return 128 + SIGINT; /* as shells have it */
+        return 128 + SIGINT; /* the exit status of shells */
     }
     return status;
 }
@@ -413,8 +413,8 @@ int cbx_run_command(const struct cbx_options *options)
         return cbx_cli_fail(&err);
     }
     cbx_options_log(options, CBX_LOG_WARNING, false);
-    /* Made here: the front may make files in the folder only. */
-    mode_t ours = umask(options->umask); /* the folder is the caller's; what follows is not */
+    /* The folder is made here, with the caller's umask: the front may create files only in it. */
+    mode_t ours = umask(options->umask);
     int made = options->output != NULL ? mkdir(options->output, 0777) : 0;
     int error = errno;
     umask(ours);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Standard input of `codebox run` that is no terminal. */
+ * Standard input of `codebox run`, if it is no terminal. */
 #include "gateway/cli/run/run_feed.h"
 
 #include "docker/result.h"
@@ -20,11 +20,11 @@ struct cbx_run_feed {
     struct cbx_flow *flow;
     struct cbx_str principal;
     int fd;
-    int stop[2]; /* a pipe that becomes readable when the reading stops */
+    int stop[2]; /* a pipe that becomes readable when reading is to stop */
     pthread_t thread;
     bool started;
     char run[CBX_ID_CHARS + 1];
-    struct cbx_err failure; /* what the run was cancelled for; code 0 = nothing */
+    struct cbx_err failure; /* reason for which the run was cancelled; code 0 = none */
 };
 
 bool cbx_run_feed_takes(int fd, struct cbx_err *err)
@@ -51,7 +51,8 @@ struct cbx_run_feed *cbx_run_feed_new(struct cbx_flow *flow, struct cbx_str prin
     return feed;
 }
 
-/* True when there is something to read, or to be written at once; false when the reading stops. */
+/* True if there are bytes to read, or the descriptor can be written at once; false if reading is
+ * to stop. */
 static bool await_bytes(const struct cbx_run_feed *feed, int fd, int timeout_ms)
 {
     struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
@@ -61,7 +62,7 @@ static bool await_bytes(const struct cbx_run_feed *feed, int fd, int timeout_ms)
     return fds[1].revents == 0;
 }
 
-/* Returns when the program has read most of what was sent. CBX_ESTATE when the reading stops. */
+/* Returns after the program has read most of the sent bytes. CBX_ESTATE if reading is to stop. */
 static int send_bytes(const struct cbx_run_feed *feed, struct cbx_str bytes, bool end,
                       struct cbx_err *err)
 {
@@ -83,7 +84,7 @@ static int send_bytes(const struct cbx_run_feed *feed, struct cbx_str bytes, boo
     return 0;
 }
 
-/* The run is not to end as if this had been all of its input. */
+/* The run must not end as if its input were complete. */
 static void give_up(const struct cbx_run_feed *feed)
 {
     const struct cbx_cancel_args args = { .run = cbx_str_of(feed->run),
@@ -115,7 +116,7 @@ static void *feed_run(void *context)
     }
     if (failed == CBX_ETOOBIG || failed == CBX_EINVAL) {
         give_up(feed);
-    } else { /* the run has ended, or its executor: the result says what was lost */
+    } else { /* the run, or its executor, has ended: the result names what was lost */
         feed->failure = (struct cbx_err){ 0 };
     }
     return NULL;

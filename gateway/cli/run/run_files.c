@@ -24,7 +24,7 @@ void cbx_run_files_done(struct cbx_run_files *files)
     files->made = NULL;
 }
 
-/* A name that a program chose, safe to print. */
+/* Makes a name that a program chose safe to print. */
 static void print_name(struct cbx_str name, FILE *to)
 {
     CBX_AUTO_DONE(buf) shown;
@@ -33,7 +33,7 @@ static void print_name(struct cbx_str name, FILE *to)
     fputs(shown.p, to);
 }
 
-/* The folder for files; -1 and errno. */
+/* Opens the folder for files; -1 and errno on failure. */
 static int open_folder(const struct cbx_run_files *files)
 {
     const char *folder = files->folder != NULL ? files->folder : ".";
@@ -96,8 +96,8 @@ static bool is_plain_part(struct cbx_str part)
     return plain;
 }
 
-/* Opens PATH below the folder for writing: every folder on the way is made when absent, and no link
- * is followed. -1 and errno. */
+/* Opens PATH below the folder for writing: missing folders on the way are made, and no link is
+ * followed. -1 and errno on failure. */
 static int create_below(int folder, struct cbx_str path)
 {
     CBX_AUTO_FD at = dup(folder);

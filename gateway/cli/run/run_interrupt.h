@@ -5,16 +5,16 @@
 
 #include "gateway/front/review.h"
 
-/* The program that is interrupted. */
+/* The program to interrupt. */
 struct cbx_run_interrupt {
     struct cbx_flow *flow;
     struct cbx_str principal;
     char run[CBX_ID_CHARS + 1]; /* its decision's id; empty = it has not begun */
-    int handled; /* how often this process was interrupted, as far as that had an effect */
+    int handled;                /* number of interrupts that had an effect */
 };
 
-/* Has SIGINT counted from now on, in place of ending this process. A terminal sends it to this
- * process, and the master passes it on too, so several within a moment are one. */
+/* From now on SIGINT is counted and does not end this process. A terminal sends it to this
+ * process, and the master forwards it too, so several within a moment count once. */
 void cbx_run_interrupt_catch(void);
 
 /* A cbx_submit_options.note whose context is the struct: remembers the run. */
@@ -22,8 +22,8 @@ void cbx_run_interrupt_note(void *context, enum cbx_progress progress, const cha
                             uint64_t audit_seq);
 
 /* A cbx_sink.cancelled whose context is the struct. At the first interrupt the program gets what
- * a terminal would send it (KeyboardInterrupt in Python), and stderr says that another one ends
- * it at once; true at that one, and at the first one of a program that has not begun. */
+ * a terminal would send it (KeyboardInterrupt in Python), and stderr tells that a second one
+ * ends it at once; true at the second one, and at the first one if the program has not begun. */
 bool cbx_run_interrupt_check(struct cbx_run_interrupt *interrupt);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is missing in the sandbox and lies beside the program. */
+ * Names a file that a failed program misses and that lies beside it on the host. */
 #include "gateway/cli/run/run_missing.h"
 
 #include "policies/base/memory.h"
@@ -45,7 +45,7 @@ static void read_folder(struct cbx_run_missing *missing, const char *folder)
     DIR *names = opendir(folder);
     const struct dirent *entry;
     if (names == NULL) {
-        return; /* no hint, then */
+        return; /* longer: no hint */
     }
     while (missing->count < CBX_MISSING_ENTRIES_MAX && (entry = readdir(names)) != NULL) {
         if (entry->d_name[0] != '.') {
@@ -91,7 +91,7 @@ static struct cbx_str word_at(struct cbx_str text, size_t at, enum place place)
     return cbx_str_sub(text, from, to);
 }
 
-/* The last name of its kind in the errors; empty when there is none. */
+/* Returns the last name of its kind in the errors; empty if there is none. */
 static struct cbx_str find_word(const struct row *row, struct cbx_str errors)
 {
     struct cbx_str error = cbx_str_of(row->error), word = { 0 };
@@ -105,8 +105,8 @@ static struct cbx_str find_word(const struct row *row, struct cbx_str errors)
     return word;
 }
 
-/* What the program looks for in its workspace: the first name of a relative path or module, the
- * last one of a path that leads elsewhere. */
+/* Returns the entry that the program searches in its workspace: the first name of a relative
+ * path or module, the last one of another path. */
 static struct cbx_str name_of(struct cbx_str word, bool is_module)
 {
     static const struct cbx_str fronts[] = { { "/workspace/", 11 }, { "./", 2 } };
@@ -126,7 +126,8 @@ static struct cbx_str name_of(struct cbx_str word, bool is_module)
     return end != NULL ? cbx_str_sub(word, 0, (size_t)(end - word.p)) : word;
 }
 
-/* Is `name` the name on the host, with nothing, a '/' or one of the endings behind it? */
+/* Returns true if `name` is the name on the host, followed by nothing, a '/' or one of the
+ * endings. */
 static bool is_named(struct cbx_str on_host, struct cbx_str name, const char *endings)
 {
     if (name.len == 0 || !cbx_str_starts(on_host, name)) {

@@ -15,7 +15,7 @@ static void show_progress(void *context, struct cbx_str line)
     fprintf(stderr, "codebox: %.*s\n", CBX_STR_ARG(line));
 }
 
-/* Puts what the list needs into what is asked for. */
+/* Adds the packages of the list to the request. */
 static int install(struct cbx_service *service, const struct cbx_request *request,
                    const json_t *list, struct cbx_asked *asked, struct cbx_outcome *denial,
                    struct cbx_err *err)

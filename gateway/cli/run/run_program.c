@@ -29,7 +29,7 @@ static int read_source(const char *path, struct cbx_buf *out, struct cbx_err *er
     return cbx_cli_read(fd, path, out, err);
 }
 
-/* The file's type by its name, else by its first line. */
+/* Determines the file's type by its name, else by its first line. */
 static struct cbx_filetype type_of(const char *path, struct cbx_str source)
 {
     struct cbx_filetype type = cbx_filetype_of_name(cbx_str_of(path));
@@ -52,8 +52,8 @@ static void print_languages(FILE *to)
     fputc('\n', to);
 }
 
-/* The arguments after FILE; NULL, with a message on stderr, when one is not UTF-8 or they are too
- * many: the audit log records them. */
+/* Reads the arguments after FILE; NULL, with a message on stderr, if one is not UTF-8 or there
+ * are too many: the audit log records them. */
 static json_t *read_arguments(const struct cbx_options *options)
 {
     CBX_AUTO_JSON arguments = json_array();
@@ -75,7 +75,7 @@ static json_t *read_arguments(const struct cbx_options *options)
     return cbx_steal(&arguments);
 }
 
-/* Prints why neither name nor first line give a language. */
+/* Prints why neither name nor first line determine a language. */
 static void print_unknown(const char *path, const struct cbx_filetype *type)
 {
     if (type->foreign.len > 0) {
@@ -91,8 +91,8 @@ static void print_unknown(const char *path, const struct cbx_filetype *type)
     print_languages(stderr);
 }
 
-/* The language of --language, else of the file, by its name in permits; NULL, with a message on
- * stderr, when it cannot run. */
+/* Returns the language of --language, else of the file, by its name in permits; NULL, with a
+ * message on stderr, if it cannot run. */
 static const char *choose_language(const char *path, struct cbx_str source, const char *asked)
 {
     struct cbx_filetype type = { 0 };
@@ -114,7 +114,7 @@ static const char *choose_language(const char *path, struct cbx_str source, cons
     return language;
 }
 
-/* A folder is the program main.* in it, with all its files. */
+/* For a folder the program is main.* in it, with all files of the folder. */
 static int use_folder(struct cbx_run_program *program, struct cbx_err *err)
 {
     struct stat status;
@@ -131,7 +131,7 @@ static int use_folder(struct cbx_run_program *program, struct cbx_err *err)
     return cbx_uploads_add(&program->uploads, folder, folder, err);
 }
 
-/* The files for its workspace, and what else lies beside the program. */
+/* Reads the files for its workspace, and the list of other entries beside the program. */
 static int read_files(const struct cbx_options *options, struct cbx_run_program *program,
                       struct cbx_err *err)
 {

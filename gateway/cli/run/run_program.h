@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The program of `codebox run`, as it is read from the host before the processes start. */
+ * The program of `codebox run`, read from the host before the processes start. */
 #ifndef CBX_GATEWAY_CLI_RUN_RUN_PROGRAM_H
 #define CBX_GATEWAY_CLI_RUN_RUN_PROGRAM_H
 
@@ -19,13 +19,13 @@ struct cbx_run_program {
     json_t *arguments;          /* owned */
     struct cbx_uploads uploads; /* --file, and the files of a folder that is the program */
     struct cbx_run_missing missing;
-    uid_t user; /* the caller; the front has another one when the caller is root */
-    char *main; /* of a folder: the path of its program; owned */
+    uid_t user; /* the user of the caller; the front has another one if the caller is root */
+    char *main; /* path of a folder's program; owned */
 };
 
 /* Reads the FILE or folder of the options, its arguments and the files for its workspace.
- * Non-zero when it cannot run: err says why, or, with err->code 0, a message was written to
- * stderr. */
+ * Nonzero if the program cannot run: err has the reason or, with err->code 0, a message was
+ * written to stderr. */
 int cbx_run_program_read(const struct cbx_options *options, struct cbx_run_program *out,
                          struct cbx_err *err);
 void cbx_run_program_done(struct cbx_run_program *program);

@@ -19,16 +19,16 @@ struct cbx_run_input {
     struct cbx_flow *flow;
     struct cbx_str principal;
     int fd;
-    int stop[2]; /* a pipe that becomes readable when the reading stops */
+    int stop[2]; /* a pipe that becomes readable when reading is to stop */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t asked;
     bool started, pending, secret, stopping;
     char run[CBX_ID_CHARS + 1];
-    struct cbx_buf ahead; /* read beyond the last line's end */
+    struct cbx_buf ahead; /* bytes read beyond the end of the last line */
 };
 
-/* True when there is something to read; false when the reading stops. */
+/* True if there are bytes to read; false if reading is to stop. */
 static bool await_input(const struct cbx_run_input *in)
 {
     struct pollfd fds[] = { { .fd = in->fd, .events = POLLIN },
@@ -38,8 +38,7 @@ static bool await_input(const struct cbx_run_input *in)
     return fds[1].revents == 0;
 }
 
-/* Moves the first line, with its '\n', from `ahead` to `line`; false when there is no whole line.
- */
+/* Moves the first line, with its '\n', from `ahead` to `line`; false if there is no whole line. */
 static bool take_line(struct cbx_buf *ahead, bool at_end, struct cbx_buf *line)
 {
     const char *end = memchr(ahead->p, '\n', ahead->len);
@@ -53,7 +52,7 @@ static bool take_line(struct cbx_buf *ahead, bool at_end, struct cbx_buf *line)
     return true;
 }
 
-/* Reads a line of the input, empty at its end; false when the reading stops. */
+/* Reads a line of the input, empty at its end; false if reading is to stop. */
 static bool read_line(struct cbx_run_input *in, struct cbx_buf *line)
 {
     bool at_end = in->fd < 0;
@@ -71,7 +70,7 @@ static bool read_line(struct cbx_run_input *in, struct cbx_buf *line)
     return true;
 }
 
-/* As read_line; a terminal does not show what is typed. */
+/* As read_line; a terminal does not echo the typed characters. */
 static bool read_secret(struct cbx_run_input *in, struct cbx_buf *line)
 {
     struct termios shown, hidden;
@@ -104,7 +103,7 @@ static void *answer_questions(void *context)
         CBX_AUTO_DONE(buf) line;
         cbx_buf_init(&line, LINE_MAX_BYTES + 4096);
         if (secret ? read_secret(in, &line) : read_line(in, &line)) {
-            /* A failure means that the run has ended; it asks no more. */
+            /* A failure means that the run has ended, so there are no more questions. */
             cbx_call_input(in->flow, &args, cbx_buf_str(&line), NULL, NULL);
         }
         pthread_mutex_lock(&in->lock);
@@ -129,7 +128,7 @@ struct cbx_run_input *cbx_run_input_new(struct cbx_flow *flow, struct cbx_str pr
 void cbx_run_input_ask(struct cbx_run_input *in, const char *run, bool secret)
 {
     pthread_mutex_lock(&in->lock);
-    if (!in->started) { /* most programs never ask */
+    if (!in->started) { /* the thread starts at the first question: most programs ask none */
         in->started = pipe2(in->stop, O_CLOEXEC) == 0 &&
                       pthread_create(&in->thread, NULL, answer_questions, in) == 0;
     }

@@ -19,8 +19,8 @@
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-/* The absolute path without links, but the last name as it is: a link that the caller names has
- * its own place. False and errno. */
+/* Makes the absolute path without links, except for the last name: a link that the caller names
+ * keeps its own place. False and errno on failure. */
 static bool resolve(const char *path, char out[PATH_MAX])
 {
     CBX_AUTO_DONE(buf) folder;
@@ -47,8 +47,8 @@ static bool resolve(const char *path, char out[PATH_MAX])
     return n > 0 && n < PATH_MAX;
 }
 
-/* What `path` is beneath `folder`, both absolute: "" for the folder itself; NULL when it is not
- * beneath it. */
+/* Returns the part of `path` beneath `folder`, both absolute: "" for the folder itself; NULL if
+ * the path is not beneath it. */
 static const char *beneath(const char *path, const char *folder)
 {
     size_t len = strlen(folder);
@@ -59,8 +59,8 @@ static const char *beneath(const char *path, const char *folder)
     return path[len] == '/' ? path + len + 1 : "";
 }
 
-/* The place in the workspace of what the caller named; CBX_EIO when a folder on the way cannot
- * be read. */
+/* Determines the place in the workspace of a path of the caller; CBX_EIO if a folder on the way
+ * cannot be read. */
 static int find_place(const char *path, const char *folder, char out[PATH_MAX], struct cbx_err *err)
 {
     char named[PATH_MAX], program[PATH_MAX], current[PATH_MAX];
@@ -146,7 +146,7 @@ static int add_file(struct cbx_uploads *uploads, const char *path, const char *p
     *upload = (struct cbx_upload){ .path = cbx_str_copy(cbx_str_of(place)),
                                    .shown = cbx_str_copy(cbx_str_of(path)),
                                    .bytes = bytes };
-    cbx_buf_init(&bytes, 0); /* the upload owns them now */
+    cbx_buf_init(&bytes, 0); /* the uploads own both now */
     return 0;
 }
 
@@ -163,7 +163,7 @@ static bool is_of_dependencies(const char *name)
     return false;
 }
 
-/* Counts an entry of a folder that is left out; false for one that is taken. */
+/* Returns true for an entry of a folder that is taken; counts one that is left out. */
 static bool leave_out(struct cbx_uploads *uploads, const FTSENT *entry)
 {
     if (entry->fts_name[0] == '.' || is_of_dependencies(entry->fts_name)) {
@@ -286,8 +286,8 @@ void cbx_uploads_print_left_out(const struct cbx_uploads *uploads)
 
 /* --- the program of a folder ------------------------------------------------------------------ */
 
-/* Finds FOLDER/STEM.ENDING for each ending of each language; *out is the first. Returns how many
- * there are. */
+/* Finds FOLDER/STEM.ENDING for each ending of each language; *out is the first. Returns their
+ * number. */
 static size_t find_stem(const char *folder, const char *stem, char out[PATH_MAX])
 {
     size_t count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Files of the host that a program of `codebox run` finds in its workspace (--file, and the
- * folder of a program). They are read before the processes of the gateway start: afterwards this
- * process may open nothing but the folder for output. */
+ * Files of the host that a program of `codebox run` finds in its workspace (--file, and the folder
+ * of a program). They are read before the processes of the gateway start: afterwards this process
+ * may open only the folder for output. */
 #ifndef CBX_GATEWAY_CLI_RUN_RUN_UPLOADS_H
 #define CBX_GATEWAY_CLI_RUN_RUN_UPLOADS_H
 
@@ -10,8 +10,8 @@
 
 enum {
     CBX_UPLOADS_MAX = 2000,
-    CBX_UPLOAD_BYTES_MAX = 64 << 20,   /* of one file, */
-    CBX_UPLOADS_BYTES_MAX = 256 << 20, /* and of all */
+    CBX_UPLOAD_BYTES_MAX = 64 << 20,   /* bytes of one file, */
+    CBX_UPLOADS_BYTES_MAX = 256 << 20, /* and of all files */
 };
 
 /* One file. */
@@ -25,27 +25,26 @@ struct cbx_upload {
 struct cbx_uploads {
     struct cbx_upload *items;
     size_t count, size, total_bytes;
-    size_t hidden, links, compiled; /* found in folders and left out */
+    size_t hidden, links, compiled; /* number of entries found in folders and left out */
 };
 
-/* Adds a file, or the files of a folder and of the folders in it. A path has the place in the
- * workspace that it has beneath `folder`, the folder of the program; else the one that it has
- * beneath the current folder; else its last name alone. In folders, names that begin with a dot,
- * folders of dependencies and caches (node_modules, __pycache__, venv), links, and code that no
- * analyzer reads are left out and counted. A file that was added before is not added again.
- * CBX_EINVAL for what is neither file nor folder, and for two files with one place; CBX_ETOOBIG
- * over the limits; CBX_EIO when a file cannot be read. */
+/* Adds a file, or the files of a folder and of its subfolders. A path keeps its place beneath
+ * `folder`, the folder of the program; else beneath the current folder; else only its last name.
+ * Left out of folders, and counted, are names that begin with a dot, folders of dependencies and
+ * caches (node_modules, __pycache__, venv), links, and code that no analyzer reads. A file that
+ * was added before is skipped. CBX_EINVAL for anything but a file or folder, and for two files
+ * with one place; CBX_ETOOBIG over the limits; CBX_EIO if a file cannot be read. */
 int cbx_uploads_add(struct cbx_uploads *uploads, const char *path, const char *folder,
                     struct cbx_err *err);
 void cbx_uploads_done(struct cbx_uploads *uploads);
 CBX_DEFINE_AUTO_DONE(uploads)
 
-/* Prints on stderr what was left out; nothing when nothing was. */
+/* If something was left out, prints on stderr what. */
 void cbx_uploads_print_left_out(const struct cbx_uploads *uploads);
 
-/* The program of a folder: __main__.py, main.ENDING or index.ENDING, of a language that runs
- * here, the first kind that is there. CBX_ENOTFOUND when there is none, CBX_EINVAL when there
- * are several of a kind. *out is allocated: FOLDER/NAME. */
+/* Finds the program of a folder: __main__.py, main.ENDING or index.ENDING, of a language that
+ * runs here; the first kind that exists. CBX_ENOTFOUND without one, CBX_EINVAL with several of a
+ * kind. *out is allocated: FOLDER/NAME. */
 int cbx_uploads_find_main(const char *folder, char **out, struct cbx_err *err);
 
 #endif

@@ -21,7 +21,7 @@ void cbx_run_workspace_init(struct cbx_run_workspace *workspace, struct cbx_flow
     }
 }
 
-/* What of the program's request holds for its session and its files too. */
+/* Copies the parts of the program's request that hold for its session and its files too. */
 static struct cbx_request request_for(const struct cbx_request *program, enum cbx_action action)
 {
     struct cbx_request request = { .policy = program->policy };
@@ -58,8 +58,8 @@ static int put_data(struct cbx_run_workspace *workspace, const struct cbx_reques
     return cbx_call_put_file(workspace->flow, &args, cbx_buf_str(&upload->bytes), NULL, err);
 }
 
-/* Judges a file of code behind those before it. What is denied is recorded; what is allowed is
- * written when `writes`. */
+/* Judges a file of code after the files before it. A denial is recorded; an allowed file is
+ * written if `writes`. */
 static int put_code(struct cbx_run_workspace *workspace, const struct cbx_request *program,
                     const struct cbx_upload *upload, const char *language, bool writes,
                     struct cbx_outcome *denial, struct cbx_err *err)
@@ -108,7 +108,7 @@ static int put(struct cbx_run_workspace *workspace, const struct cbx_request *pr
     return 0;
 }
 
-/* Each file in turn, up to the first that is denied. */
+/* Handles the files in their order, up to the first denied one. */
 static int put_all(struct cbx_run_workspace *workspace, struct cbx_request *program, bool writes,
                    struct cbx_outcome *denial, struct cbx_err *err)
 {

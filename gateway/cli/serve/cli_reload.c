@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Loading again what a gateway serves by. */
+ * Loads the configuration of a running gateway anew. */
 #include "gateway/cli/serve/cli_reload.h"
 
 #include "gateway/cli/cli.h"
@@ -16,10 +16,10 @@
 
 struct outcome {
     bool changed;
-    unsigned processes; /* that get the part */
+    unsigned processes; /* processes that get the part */
 };
 
-/* Whether HTTP or HTTPS is served is decided at the start. */
+/* A reload cannot switch between HTTP and HTTPS. */
 static int load_certificate(const struct cbx_reload_context *c, const struct cbx_options *options,
                             struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err)
 {
@@ -77,7 +77,7 @@ static int adopt_policies(struct cbx_reload_context *c, struct cbx_str bytes, st
     return failed;
 }
 
-/* Who is authenticated at all is decided at the start. */
+/* A reload cannot switch authentication of callers on or off. */
 static int load_identity(const struct cbx_reload_context *c, const struct cbx_options *options,
                          struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err)
 {
@@ -144,10 +144,10 @@ static bool values_equal(const struct cbx_option *row, const void *a, const void
     }
 }
 
-/* The lists of what can be loaded again may change. */
+/* The lists of what a reload can change may differ. */
 static void note_others(const struct cbx_options *before, const struct cbx_options *after)
 {
-    /* HTTPS before and after: the files may be others. */
+    /* HTTPS before and after: the reload may name other files. */
     bool tls = cbx_options_tls(before) && cbx_options_tls(after);
     struct cbx_option_table table = cbx_cli_options_table('c');
     for (size_t i = 0; i < table.count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * SIGHUP in `codebox serve`: the configuration file and what it names are read again. The rows of
- * reloadables.def say what can change; any other setting that differs is named in the log, and is
- * used from the next start on. */
+ * SIGHUP in `codebox serve`: the configuration file and the files that it names are read again.
+ * The rows of reloadables.def can change; every other changed setting is named in the log, and
+ * takes effect at the next start. */
 #ifndef CBX_GATEWAY_CLI_SERVE_CLI_RELOAD_H
 #define CBX_GATEWAY_CLI_SERVE_CLI_RELOAD_H
 
@@ -10,15 +10,16 @@
 #include "gateway/ipc/master/master.h"
 #include "gateway/ipc/master/policy_set.h"
 
-/* What is in use, and how it is configured. Borrowed for the life of the gateway. */
+/* The configuration in use, and its sources. Borrowed for the life of the gateway. */
 struct cbx_reload_context {
-    const struct cbx_options *options; /* of the start */
-    struct cbx_policies *policies;     /* in use; replaced when a set is taken over */
-    struct cbx_identity *identity;     /* the same; NULL = callers are not authenticated */
-    struct cbx_str certificate; /* the part of TLS in use; empty = HTTP, or not of this process */
+    const struct cbx_options *options; /* options of the start */
+    struct cbx_policies *policies;     /* policies in use; replaced by a reload */
+    struct cbx_identity *identity;     /* identities in use; NULL = callers are not authenticated */
+    /* the part of TLS in use; empty = HTTP, or another process has it */
+    struct cbx_str certificate;
 };
 
-/* The two calls of struct cbx_master_reload; their context is a struct cbx_reload_context. */
+/* The functions of struct cbx_master_reload; their context is a struct cbx_reload_context. */
 int cbx_reload_load(void *context, struct cbx_buf *set);
 int cbx_reload_adopt(void *context, const struct cbx_reload_part *part, struct cbx_err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `codebox mcp`: an MCP server over stdio. Some clients start a second, short-lived process first,
+ * `codebox mcp`: an MCP server over stdio. Some clients first start a second, short-lived process,
  * so a start has no effect outside: it loads the policies and forks. The first call opens engine
  * and audit log. */
 #include "gateway/cli/cli.h"
@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
-/* Returns only when it cannot serve. Sessions and results live as long as the client's process:
- * the store is in memory. Programs may still run at the end, also ones that no call waits for;
+/* Returns only if it cannot serve. Sessions and results live as long as the client's process:
+ * the store is in memory. Programs may still run at the end, also those that no call waits for;
  * the executor ends their sandboxes. */
 static void serve(struct cbx_flow *flow, int64_t idle_ms, struct cbx_err *err)
 {
@@ -26,7 +26,7 @@ static void serve(struct cbx_flow *flow, int64_t idle_ms, struct cbx_err *err)
     cbx_service_init(&service, flow, store, CBX_STDIO_CALLS_MAX);
     cbx_mcp_init(&mcp, &service, idle_ms);
     cbx_stdio_serve(STDIN_FILENO, STDOUT_FILENO, &mcp);
-    _exit(0); /* threads may still use all of it */
+    _exit(0); /* threads may still use all members */
 }
 
 int cbx_mcp_command(const struct cbx_options *options)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What `codebox config check` tries besides the steps of a start: the processes of `serve` open
- * it later. Nothing is changed. */
+ * Steps of `codebox config check` beyond the steps of a start: they try what the processes of
+ * `serve` open later. Nothing is changed. */
 #include "gateway/cli/serve/serve_start.h"
 
 #include "docker/engine/engine.h"
@@ -17,7 +17,7 @@ static int try_audit(void *context, struct cbx_err *err)
     return cbx_audit_try(options->state_dir, err);
 }
 
-/* A database that a gateway has open was opened. */
+/* Success also if a gateway has the database open: then the database is usable. */
 static int try_store(void *context, struct cbx_err *err)
 {
     const struct cbx_options *options = context;
@@ -73,7 +73,7 @@ void cbx_serve_check_later(const struct cbx_options *options, struct cbx_problem
     static const struct cbx_step of_state[] = { { "state", try_audit }, { "state", try_store } };
     static const struct cbx_step of_engine[] = { { "docker-host", ask_engine } };
     struct cbx_err err;
-    void *context = (void *)(uintptr_t)options; /* the steps read it */
+    void *context = (void *)(uintptr_t)options; /* the steps only read it */
     if (problems != NULL) {
         cbx_steps_run(of_state, sizeof(of_state) / sizeof(of_state[0]), context, options, problems,
                       &err);

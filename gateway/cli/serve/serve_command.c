@@ -41,7 +41,7 @@ static void log_start(const struct cbx_flow *flow, const struct cbx_listen_addre
             cbx_flow_policies(flow)->count == 1 ? "y" : "ies", policies.p, state_dir);
 }
 
-/* When the certificate expires, and what is to be done when that is soon. */
+/* Logs when the certificate expires, and, if that is soon, the remedy. */
 static void log_certificate(void)
 {
     char date[CBX_TLS_DATE_BYTES];
@@ -74,8 +74,8 @@ struct served {
     struct cbx_entrance entrance;
 };
 
-/* Waits until the requests in progress are answered, as long as --stop-timeout allows; a second
- * signal ends that. New ones that change something are refused meanwhile. */
+/* Waits until the requests in progress are answered, at most --stop-timeout; a second signal
+ * ends the wait. Meanwhile new requests that change something are refused. */
 static void drain(struct served *s, int64_t timeout_ms, const sigset_t *signals)
 {
     enum { TICK_MS = 20 };
@@ -110,11 +110,11 @@ static void count_answer(void *context, struct cbx_str method, struct cbx_str pa
     }
 }
 
-/* What a reload changes in the front. */
+/* The parts of the front that a reload changes. */
 struct front_reload {
     struct cbx_flow *flow;
     struct cbx_identity *identity;
-    size_t body_max_bytes; /* of the server, for its life */
+    size_t body_max_bytes; /* limit of the server, for its life */
 };
 
 static int take_over(void *context, const struct cbx_reload_part *part, uint64_t first_number,
@@ -160,7 +160,7 @@ static int start_threads(struct cbx_service *service, const struct cbx_identity 
     return 0;
 }
 
-/* The second one, on the socket of this host's users, only when there is such a socket. */
+/* The second server, on the socket of this host's users, exists only with such a socket. */
 static int start_servers(const struct cbx_http_config *http, int socket_fd,
                          struct cbx_http_server **server, struct cbx_http_server **local,
                          struct cbx_err *err)
@@ -182,8 +182,8 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                  struct cbx_err *err)
 {
     CBX_AUTO(store) store = NULL;
-    /* No principal may fill the store, which would leave the others none. Without identities
-     * there is one. */
+    /* No principal may fill the store, which would leave no room for the others. Without
+     * identities there is one principal. */
     const struct cbx_store_limits limits = { .principal_bytes =
                                                  identity != NULL ? INT64_C(512) << 20 : 0 };
     /* cbx_flow_start entered the front's folder of the state directory. */
@@ -220,7 +220,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
                                     .tls = cbx_options_tls(options),
                                     .hsts_s = options->hsts_s,
                                     .max_body_bytes = cbx_rest_body_max(cbx_flow_policies(flow)),
-                                    /* A handler whose client waits for a run blocks. */
+                                    /* A handler whose client waits for a run blocks its thread. */
                                     .threads = HANDLERS_MAX + JOBS_MAX,
                                     .reserved_path = "/healthz",
                                     .handler = cbx_entrance_handle,
@@ -256,7 +256,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     cbx_mcp_sessions_stop(served.mcp.sessions);
     cbx_http_server_free(local);
     cbx_http_server_free(server);
-    cbx_service_done(service); /* before the flow, which jobs use to their end */
+    cbx_service_done(service); /* stopped before the flow, which jobs use to their end */
     cbx_mcp_done(&served.mcp);
     cbx_flow_done(flow);
     return failed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What comes before the processes of `codebox serve`. */
+ * Steps before the processes of `codebox serve`. */
 #include "gateway/cli/serve/serve_start.h"
 
 #include "gateway/cli/serve/steps.h"
@@ -71,7 +71,7 @@ static int open_address(void *context, struct cbx_err *err)
     struct cbx_serve_start *s = context;
     struct cbx_listen_address *address = &s->address;
     if (address->host[0] == '\0') {
-        return 0; /* of a check: it could not be read */
+        return 0; /* of a check: the address could not be read */
     }
     if (s->problems != NULL) {
         return cbx_http_try_listen(address->host, address->port, &s->address_taken, err);

@@ -30,7 +30,7 @@ struct setup {
     struct cbx_flow_config config;
     struct cbx_policies policies;
     struct cbx_forwarder_config forwarder;
-    struct cbx_problems *problems; /* of cbx_flow_check: nothing is made; NULL in a start */
+    struct cbx_problems *problems; /* of cbx_flow_check, which makes nothing; NULL in a start */
 };
 
 static void run_zygote(int control, int secrets_fd, const void *context)
@@ -79,13 +79,14 @@ static void add_profiles(struct setup *setup)
     }
 }
 
-/* Before the front reads a byte of a client. */
+/* Runs before the front reads a byte of a client. */
 static int confine_front(const struct cbx_flow_config *config, struct cbx_err *err)
 {
-    json_object_seed(0); /* reads /dev/urandom */
+    json_object_seed(0); /* OpenSSL reads /dev/urandom */
     struct cbx_grant grant = config->front_folder;
     bool granted = grant.path != NULL;
-    grant.path = config->front_role == CBX_ROLE_FRONT ? "." : grant.path; /* it was entered */
+    /* the working directory of such a front is the folder already */
+    grant.path = config->front_role == CBX_ROLE_FRONT ? "." : grant.path;
     int failed = cbx_files_confine(&grant, granted, false, err);
     if (failed) {
         return failed;
@@ -127,8 +128,8 @@ static int read_ranges(void *context, struct cbx_err *err)
                               &setup->config.executor.network, err);
 }
 
-/* Of a check: each policy by itself, so that all that do not load are reported. The last one is
- * *err. */
+/* For a check: loads each policy separately, so that every policy that fails to load is
+ * reported. The last failure is *err. */
 static int report_policies(const struct setup *setup, enum cbx_modes modes, struct cbx_err *err)
 {
     const struct cbx_flow_config *config = &setup->config;
@@ -163,7 +164,7 @@ static int load_policies(void *context, struct cbx_err *err)
     return failed;
 }
 
-/* The policies that principals and grants name. */
+/* Loads the policies that principals and grants name. */
 static int check_principals(void *context, struct cbx_err *err)
 {
     const struct setup *setup = context;
@@ -189,8 +190,8 @@ static int prepare_forwarder(void *context, struct cbx_err *err)
     return cbx_forwarder_prepare(config->executor.state_dir, &setup->forwarder, err);
 }
 
-/* A place that cannot be used is better seen now. The state directory of `mcp` is made by its
- * first call: its executor opens the file. */
+/* An unusable place is reported now. The state directory of `mcp` is made by its first call: its
+ * executor opens the file. */
 static int check_heads(void *context, struct cbx_err *err)
 {
     const struct setup *setup = context;
@@ -212,13 +213,13 @@ static int check_heads(void *context, struct cbx_err *err)
     return cbx_audit_keeper_new(executor->audit_heads, name, CBX_AUDIT_KEEP_MS, &keeper, err);
 }
 
-/* A mistake in the option is better seen now than in the answer to a call. */
+/* A mistake in the option is reported now, not in the reply to a call. */
 static int check_mounts(void *context, struct cbx_err *err)
 {
     const struct setup *setup = context;
     const json_t *mounts = setup->config.mounts;
     if (setup->policies.count == 0) {
-        return 0; /* of a check: they did not load */
+        return 0; /* of a check: policies did not load */
     }
     const struct cbx_policy *policy = setup->policies.items[0];
     int failed = cbx_mounts_check(policy, mounts, err);
@@ -246,7 +247,7 @@ static int check_mounts(void *context, struct cbx_err *err)
     return failed;
 }
 
-/* Makes the certificate the first part that the front gets, and cleanses what is left of it. */
+/* Makes the certificate the first part that the front gets, and cleanses the rest of the buffer. */
 static int pass_certificate(struct cbx_buf *certificate, struct cbx_buf *out, struct cbx_err *err)
 {
     const struct cbx_reload_part part = { .name = CBX_TLS_PART,
@@ -266,7 +267,7 @@ static int collect_variables(void *context, struct cbx_err *err)
                                  &setup->config.executor.variables_fd, err);
 }
 
-/* What the processes need, read and checked before there are any. */
+/* Reads and checks what the processes need, before they exist. */
 static const struct cbx_step steps[] = {
     { "package-ca", read_package_ca }, { "egress-range", read_ranges },
     { "policy", load_policies },       { NULL, check_principals },
@@ -275,7 +276,7 @@ static const struct cbx_step steps[] = {
 };
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
 
-/* On failure nothing is left. */
+/* On failure nothing remains allocated. */
 static int prepare(const struct cbx_flow_config *config, struct setup *setup, struct cbx_err *err)
 {
     struct cbx_executor_config *executor = &setup->config.executor;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Starts the processes of a gateway: loads the policies, forks zygote, executor and front. The only
- * file that names all of them. */
+ * Starts the processes of a gateway: loads the policies, forks zygote, executor and front. The
+ * only file that includes all three. */
 #ifndef CBX_GATEWAY_CLI_SERVE_START_H
 #define CBX_GATEWAY_CLI_SERVE_START_H
 
@@ -16,39 +16,46 @@ struct cbx_flow_config {
     size_t policy_count;
     const struct cbx_options
         *options; /* for a reload, and for the places of errors; NULL = SIGHUP ends the gateway */
-    const char *const *pass_env; /* words of --pass-env; NULL = all that the policies pass */
+    /* words of --pass-env; NULL = all variables that the policies pass */
+    const char *const *pass_env;
     size_t pass_env_count;
     const char *package_ca_file;      /* PEM, for installers; NULL = none */
     const char *const *egress_ranges; /* words of --egress-range */
     size_t egress_range_count;
-    /* of --mount; NULL = none. cbx_flow_start refuses what the first policy does not mount */
+    /* of --mount; NULL = none. cbx_flow_start refuses a mount that the first policy does not
+     * allow */
     const json_t *mounts;
-    int workers;             /* analyzer workers at most; 0 = one per processor */
+    int workers;             /* maximum number of analyzer workers; 0 = one per processor */
     int analysis_timeout_ms; /* 0 = 15,000 */
     struct cbx_executor_config executor;
-    const char *prewarm[4]; /* kernels whose sandboxes are made at start-up, with the limits of the
-                               first policy */
+    /* kernels whose sandboxes are made at start-up, with the limits of the first policy */
+    const char *prewarm[4];
     size_t prewarm_count;
-    int front_fd;                   /* open in every front and in no other process; 0 = none */
-    int socket_fd;                  /* the same; 0 = none */
-    struct cbx_buf *certificate;    /* of cbx_options_tls_read; cleansed; NULL or empty = HTTP */
-    struct cbx_identity *identity;  /* of `serve`; NULL = callers are not authenticated */
+    /* a descriptor that is open in every front and in no other process; 0 = none */
+    int front_fd;
+    int socket_fd; /* the same; 0 = none */
+    /* result of cbx_options_tls_read; cleansed; NULL or empty = HTTP */
+    struct cbx_buf *certificate;
+    /* identities of `serve`; NULL = callers are not authenticated */
+    struct cbx_identity *identity;
     enum cbx_role front_role;       /* CBX_ROLE_FRONT or, for the caller's files, CBX_ROLE_CALLER */
-    bool keep_code;                 /* of --audit-code full */
+    bool keep_code;                 /* true with --audit-code full */
     const char *syslog, *syslog_ca; /* of --syslog and --syslog-ca; NULL = none */
-    struct cbx_grant front_folder;  /* the only one that the front may open files in; path NULL =
-                                      none. The working directory of CBX_ROLE_FRONT */
+    /* the only folder in which the front may open files; path NULL = none. With CBX_ROLE_FRONT
+     * it is the working directory */
+    struct cbx_grant front_folder;
 };
 
-/* Loads the policies and forks. Returns 0 in a new process, the front, which is confined then: to
- * the calls of cbx_jail_front and the folder of the configuration. The caller's own process
- * becomes the master, waits in here, and ends with the front's exit status once the executor has
- * cleaned up. When the front of a persistent flow is killed, the call returns once more, in the
- * next front. Call it before the process has threads. *out is owned: cbx_flow_done. */
+/* Loads the policies and forks. Returns 0 in a new process, the front, which is confined then:
+ * to the calls of cbx_jail_front and the folder of the configuration. The caller's own process
+ * becomes the master, stays in this call, and ends with the front's exit status after the
+ * executor has cleaned up. If the front of a persistent flow is killed, the call returns once
+ * more, in the next front. Call it before the process has threads. *out is owned: cbx_flow_done. */
 int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, struct cbx_err *err);
 
-/* Adds what cbx_flow_start would refuse before it forks, all of it. Nothing is made or started;
- * the values of variables that policies pass are overwritten in this process's environment. */
+/* Adds every problem for which cbx_flow_start would fail before it forks. Nothing is made or
+ * started; the values of variables that policies pass are overwritten in this process's
+ * environment. */
 void cbx_flow_check(const struct cbx_flow_config *config, struct cbx_problems *problems);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Where the option was given, or NULL. */
+/* Returns the place where the option was given, or NULL. */
 static const struct cbx_option_origin *find_origin(const char *key,
                                                    const struct cbx_options *options, size_t *row)
 {

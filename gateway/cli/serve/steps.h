@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The steps before a gateway starts, each of which reads or checks what a key of the
- * configuration is about. `codebox serve` stops at the first that fails; `codebox config check`
- * takes all of them, without an effect, and so refuses what serve would. */
+ * The steps before a gateway starts; each reads or checks what one key of the configuration is
+ * about. `codebox serve` stops at the first failure; `codebox config check` runs all steps without
+ * an effect, so it refuses the same configurations. */
 #ifndef CBX_GATEWAY_CLI_SERVE_STEPS_H
 #define CBX_GATEWAY_CLI_SERVE_STEPS_H
 
@@ -13,14 +13,14 @@ struct cbx_step {
     int (*run)(void *context, struct cbx_err *err);
 };
 
-/* Runs the steps in their order. Without `problems` it ends at the first that fails, with its
- * error; with them each error is added, and 0 returned. Errors get the place of their key where
- * it was given: "FILE:LINE:COLUMN: key 'x'", or the variable's name. */
+/* Runs the steps in their order. Without `problems` it ends at the first failure, with its
+ * error; with them each error is added, and 0 returned. An error gets the place of its key if it
+ * was given: "FILE:LINE:COLUMN: key 'x'", or the variable's name. */
 int cbx_steps_run(const struct cbx_step *steps, size_t count, void *context,
                   const struct cbx_options *options, struct cbx_problems *problems,
                   struct cbx_err *err);
 
-/* Puts that place in front of the error; NULL options: none is known. Returns err->code. */
+/* Puts that place in front of the error; NULL options: no place is known. Returns err->code. */
 int cbx_step_place(const char *key, const struct cbx_options *options, struct cbx_err *err);
 
 #endif

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: MIT `codebox stop`: ends what callers have begun, in a gateway that
- * runs and in one that is started later. */
+/* SPDX-License-Identifier: MIT
+ * `codebox stop`: ends running and waiting work of callers, in a running gateway and in one that
+ * is started later. */
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit/audit.h"
 #include "gateway/identity/tokens.h"
@@ -56,7 +57,7 @@ int cbx_stop_command(const struct cbx_options *options)
     if (cbx_tokens_stop(options->state_dir, &stop, &err) != 0) {
         return cbx_cli_fail(&err);
     }
-    /* Behind it: a log that cannot be written must not keep what is to end running. */
+    /* The record comes after it: a log that cannot be written must not keep work running. */
     if (record(options, &err) != 0) {
         cbx_cli_fail(&err);
         return 1;

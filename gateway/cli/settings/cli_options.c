@@ -43,11 +43,11 @@ struct cbx_option_table cbx_cli_options_table(char command)
                                       .environment = "CODEBOX_" };
 }
 
-/* The commands that read the configuration file and the environment. `config` does it by itself,
- * for the file that is its argument. */
+/* The commands that read the configuration file and the environment. `config` reads the file of
+ * its argument itself. */
 static const char with_settings[] = "smad";
 
-/* Without an option, root's file counts when it exists: a link that leads nowhere is a mistake. */
+/* Without the option, root's file is read if it exists; a dangling link is an error. */
 static const char *settings_path(const struct cbx_options *options)
 {
     struct stat status;

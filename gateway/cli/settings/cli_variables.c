@@ -15,7 +15,7 @@
 
 enum { FILE_BYTES_MAX = 64 * 1024 };
 
-/* A value that was read from a file; the caller's, who wipes it. */
+/* A value that was read from a file; the caller cleanses it. */
 struct value {
     char bytes[FILE_BYTES_MAX + 1];
     size_t len;
@@ -47,7 +47,7 @@ static int check_file(int fd, const char *path, struct cbx_err *err)
     return 0;
 }
 
-/* CBX_ENOTFOUND when there is none. One line end at its end is left out. */
+/* Reads a secret's file. CBX_ENOTFOUND if it is missing. One line end at its end is left out. */
 static int read_file(struct cbx_str path, struct value *out, struct cbx_err *err)
 {
     char name[4097];
@@ -73,7 +73,8 @@ static int read_file(struct cbx_str path, struct value *out, struct cbx_err *err
     return failed;
 }
 
-/* `value` is for what is read from a file. CBX_ENOTFOUND, with the reason, when there is none. */
+/* `value` receives a value that is read from a file. CBX_ENOTFOUND, with the reason, if there is
+ * no value. */
 static int read_variable(struct cbx_variable *v, struct value *value, struct cbx_err *err)
 {
     char name[CBX_VARIABLE_NAME_MAX + 1];
@@ -103,7 +104,7 @@ static int read_variable(struct cbx_variable *v, struct value *value, struct cbx
     return cbx_redact_check(&secret, err);
 }
 
-/* Number i of the policy's variables; false behind the last one. */
+/* Returns variable number i of the policy; false after the last one. */
 static bool variable_of(const struct cbx_policy *policy, size_t i, struct cbx_variable *out)
 {
     size_t passed = policy->environment_pass.count;
@@ -139,7 +140,7 @@ void cbx_variables_check(const struct cbx_policy *policy,
 
 /* --- collecting ------------------------------------------------------------------------------- */
 
-/* Is the name one of the words, each of which may be several names with commas? */
+/* Returns true if one of the words has the name; a word may be several names with commas. */
 static bool lists(const char *const *words, size_t count, struct cbx_str name)
 {
     for (size_t i = 0; i < count; i++) {
@@ -184,7 +185,7 @@ static int check_only(const struct cbx_policies *policies, const char *const *on
     return 0;
 }
 
-/* Overwrites the value where getenv has it: the page that /proc/PID/environ shows. */
+/* Overwrites the value in the memory that getenv returns: /proc/PID/environ shows it. */
 static void wipe(struct cbx_str name)
 {
     char terminated[CBX_VARIABLE_NAME_MAX + 1];
@@ -201,7 +202,7 @@ static void note_granted(json_t *granted, const struct cbx_variable *v)
                           cbx_json_text(v->name));
 }
 
-/* Adds those of one policy. */
+/* Adds the variables of one policy. */
 static int collect(const struct cbx_policy *policy, const char *const *only, size_t only_count,
                    int fd, json_t *granted, struct cbx_err *err)
 {
@@ -281,7 +282,7 @@ static bool has_name(const json_t *names, struct cbx_str name)
     return false;
 }
 
-/* Does a policy pass the same variable? *granted: programs get its value. */
+/* Returns true if a policy passes the same variable. *granted: programs get its value. */
 static bool was_passed(const struct cbx_policies *before, const struct cbx_variable *wanted,
                        bool *granted)
 {
@@ -307,7 +308,7 @@ int cbx_variables_grant_again(const struct cbx_policies *before, struct cbx_poli
     for (size_t p = 0; p < loaded->count; p++) {
         count += loaded->items[p]->environment_pass.count + loaded->items[p]->secret_count;
     }
-    /* As cbx_variables_collect: without any variable there is no list. */
+    /* As in cbx_variables_collect: without any variable there is no list. */
     for (size_t p = 0; p < loaded->count && count > 0; p++) {
         struct cbx_variable v;
         loaded->granted[p] = json_pack("{s:[],s:[]}", "pass", "secrets");

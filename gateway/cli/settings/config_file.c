@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A configuration file of another program. */
+ * A configuration file of another program: reading and replacing it. */
 #include "gateway/cli/settings/config_file.h"
 
 #include "gateway/cli/cli.h"
@@ -23,8 +23,8 @@ static bool is_below(const char *path, const char *folder)
     return strcmp(folder, "/") == 0 || (strncmp(path, folder, len) == 0 && path[len] == '/');
 }
 
-/* Is what is there of the path, which leads to no file, in the working directory? A folder may
- * be a link. */
+/* Returns true if the existing part of the path, which leads to no file, lies in the working
+ * directory. A folder may be a link. */
 static bool is_missing_within(const char *path, const char *here)
 {
     char part[PATH_MAX], real[PATH_MAX];
@@ -39,7 +39,7 @@ static bool is_missing_within(const char *path, const char *here)
     return true;
 }
 
-/* The file behind the links on the way to it. */
+/* Finds the file behind the links on the way to it. */
 static int follow(const char *path, bool within, struct cbx_config_file *out, struct cbx_err *err)
 {
     char real[PATH_MAX], here[PATH_MAX];
@@ -86,7 +86,7 @@ static int follow(const char *path, bool within, struct cbx_config_file *out, st
     return 0;
 }
 
-/* *fd is -1 when there is no such file. */
+/* *fd is -1 if there is no such file. */
 static int open_regular(const char *path, int *fd, struct stat *status, struct cbx_err *err)
 {
     *fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -134,7 +134,7 @@ int cbx_config_file_read(const char *path, bool within, struct cbx_config_file *
 
 /* --- replacing -------------------------------------------------------------------------------- */
 
-/* Makes the folders of the path that are missing. */
+/* Makes the missing folders of the path. */
 static int make_folders(const char *path, mode_t mode, struct cbx_err *err)
 {
     char folder[PATH_MAX];
@@ -195,7 +195,8 @@ static void sync_folder(const char *path)
     }
 }
 
-/* A rename needs no right to write to the file. Root may write to each, so its mode counts, too. */
+/* A rename needs no right to write to the file. Root may write to every file, so the file's mode
+ * counts too. */
 static int check_writable(const struct cbx_config_file *file, struct cbx_err *err)
 {
     const mode_t anybody = S_IWUSR | S_IWGRP | S_IWOTH;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Options about who may call, and by what names. */
+ * Options about the authentication of callers, and the names of the server. */
 #include "gateway/cli/settings/identity_options.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Who may call `codebox serve`, and by what names it is reached. */
+ * Options about the authentication of callers of `codebox serve`, and the names of the server. */
 #ifndef CBX_GATEWAY_CLI_SETTINGS_IDENTITY_OPTIONS_H
 #define CBX_GATEWAY_CLI_SETTINGS_IDENTITY_OPTIONS_H
 
@@ -10,22 +10,22 @@
 
 enum { CBX_HOSTS_MAX = 16 };
 
-/* Puts the names of --host and the host of --public-url, which `own` keeps, into `hosts`; their
- * number. */
+/* Puts the names of --host and the host of --public-url, which `own` keeps, into `hosts`;
+ * returns their number. */
 size_t cbx_options_hosts(const struct cbx_options *options, char own[300],
                          const char *hosts[CBX_HOSTS_MAX + 1]);
 
-/* Is it "https://HOST" or "http://HOST", maybe with a port, and nothing behind it: an origin
- * (RFC 6454)? NULL is. CBX_EINVAL. */
+/* Checks that it is an origin (RFC 6454): "https://HOST" or "http://HOST", with or without a
+ * port, and nothing after it. NULL passes. CBX_EINVAL. */
 int cbx_options_check_url(const char *url, struct cbx_err *err);
 
-/* What is configured about callers; paths of keys are relative to the configuration file, whose
- * folder `folder` keeps. */
+/* Makes the configuration of callers; paths of keys are relative to the configuration file,
+ * whose folder `folder` keeps. */
 void cbx_options_identity_config(const struct cbx_options *options, char folder[PATH_MAX],
                                  struct cbx_identity_config *out);
 
-/* The policies that principals and grants of the configuration file name are loaded.
- * CBX_ENOTFOUND, with line and column. */
+/* Checks that the policies which principals and grants of the configuration file name are
+ * loaded. CBX_ENOTFOUND, with line and column. */
 int cbx_options_check_principals(const struct cbx_options *options,
                                  const struct cbx_policies *policies, struct cbx_err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The configuration file: reading. The example and the explanation are in settings_text.c. */
+ * Reads the configuration file. The example and the explanation are in settings_text.c. */
 #include "gateway/cli/settings/settings.h"
 
 #include "gateway/identity/principals.h"
@@ -21,7 +21,7 @@ static const struct section {
 #undef CBX_SETTINGS_SECTION
 };
 
-/* One file while it is read. */
+/* A file that is being read. */
 struct reader {
     const char *path;
     const struct cbx_option_table *table;
@@ -42,7 +42,7 @@ void cbx_problems_add(struct cbx_problems *problems, const struct cbx_err *err)
     }
 }
 
-/* The place is in the text, where a file is named too. */
+/* The text has the place, because it names the file too. */
 static void add_placed(const struct reader *r, struct cbx_err *err, uint32_t line, uint32_t column)
 {
     cbx_wrap(err, "%s:%u:%u", r->path, line, column);
@@ -134,7 +134,7 @@ static void read_key(const struct reader *r, const struct cbx_option *row,
     }
 }
 
-/* True when the entry is a section. */
+/* Returns true if the entry is a section. */
 static bool read_section(const struct reader *r, const struct cbx_yaml *entry)
 {
     struct cbx_err err = { 0 };
@@ -208,7 +208,7 @@ static int read_file(const char *path, struct cbx_buf *text, struct cbx_err *err
     return 0;
 }
 
-/* A file of comments alone has no settings. */
+/* A file that has only comments has no settings. */
 static bool is_blank(struct cbx_str text)
 {
     bool comment = false;

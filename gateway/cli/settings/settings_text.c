@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The configuration file as a text: the example with every key, and the explanation of what
- * holds. */
+ * The configuration file as a text: the example with every key, and the explanation of the
+ * settings in use. */
 #include "gateway/cli/settings/settings.h"
 
 #include "gateway/identity/principals.h"
@@ -15,8 +15,8 @@ static const struct section {
 #undef CBX_SETTINGS_SECTION
 };
 
-/* The default as the help has it: what stands in parentheses at its end; empty when nothing
- * does. */
+/* Returns the default as the help has it: the parentheses at the end of the text; empty without
+ * them. */
 static struct cbx_str default_of(const struct cbx_option *row)
 {
     struct cbx_str help = cbx_str_of(row->help);
@@ -57,7 +57,7 @@ void cbx_settings_example(const struct cbx_option_table *table, struct cbx_buf *
     }
 }
 
-/* How many bytes follow the first one of a character. */
+/* Returns the number of bytes that follow the first byte of a character. */
 static int more_bytes(unsigned char first)
 {
     if (first < 0x80) {
@@ -69,7 +69,7 @@ static int more_bytes(unsigned char first)
     return first < 0xf0 ? 2 : 3;
 }
 
-/* The character of valid UTF-8 at *at, which advances. */
+/* Returns the character of valid UTF-8 at *at, which advances. */
 static uint32_t next_character(struct cbx_str text, size_t *at)
 {
     unsigned char first = (unsigned char)text.p[(*at)++];
@@ -81,8 +81,8 @@ static uint32_t next_character(struct cbx_str text, size_t *at)
     return c;
 }
 
-/* A text in quotes that YAML reads, of ASCII: what a terminal would obey, or turn around, is
- * escaped. */
+/* Appends a text in quotes that YAML reads, in ASCII: characters that a terminal would obey, or
+ * turn around, are escaped. */
 static void add_quoted(const char *terminated, struct cbx_buf *out)
 {
     struct cbx_str text = cbx_str_of(terminated);

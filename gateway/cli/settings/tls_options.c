@@ -16,14 +16,14 @@ struct pem_file {
     bool secret;
 };
 
-/* A file that was read. No buffer that grows: what it leaves behind in the heap would be in
- * every process that is forked later. */
+/* A file that was read. The buffer does not grow: memory that it left behind in the heap would
+ * be in every process that is forked later. */
 struct pem {
     char bytes[CBX_TLS_PEM_MAX + 1];
     size_t len;
 };
 
-/* A group may read the key: Debian's ssl-cert is one for it. */
+/* A group may read the key: Debian has the group ssl-cert for this. */
 static int read_file(const struct pem_file *file, struct pem *out, struct cbx_err *err)
 {
     const struct cbx_trusted_kind kind = { .what = file->option,

@@ -6,20 +6,20 @@
 #include "gateway/cli/settings/cli_options.h"
 #include "policies/base/buf.h"
 
-/* The name of the part in a reload (gateway/ipc/master/reload.h). */
+/* The name of this part in a reload (gateway/ipc/master/reload.h). */
 #define CBX_TLS_PART "certificate"
 
-/* True when the options ask for TLS. */
+/* Returns true if the options ask for TLS. */
 bool cbx_options_tls(const struct cbx_options *options);
 
-/* Reads and checks both files, and appends them for cbx_tls_use. CBX_EINVAL when one option is
- * given without the other, another user could replace a file, or read the key, and for what
- * cbx_tls_write refuses. The caller cleanses `out`: it has a private key. */
+/* Reads and checks both files, and appends them for cbx_tls_use. CBX_EINVAL if only one option
+ * is given, if another user could replace a file or read the key, and for files that
+ * cbx_tls_write refuses. `out` has a private key: the caller cleanses it. */
 int cbx_options_tls_read(const struct cbx_options *options, struct cbx_buf *out,
                          struct cbx_err *err);
 
-/* When the certificate in use (cbx_tls_use) expires: "2027-01-31 10:00 UTC", and in how many
- * days from now. False when there is none. */
+/* Reads when the certificate in use (cbx_tls_use) expires: "2027-01-31 10:00 UTC", and in how
+ * many days. False if there is none. */
 enum { CBX_TLS_DATE_BYTES = 32, CBX_TLS_SOON_DAYS = 14 };
 bool cbx_options_tls_expiry(char date[CBX_TLS_DATE_BYTES], int64_t *days);
 
