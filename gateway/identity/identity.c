@@ -88,7 +88,8 @@ int cbx_identity_replace(struct cbx_identity *identity, struct cbx_str bytes, st
     int failed = cbx_loaded_read(bytes, &loaded, err);
     if (!failed) {
         loaded->before = identity->loaded;
-        configure_fetched(identity, loaded); /* before a request with one of its rows arrives */
+        /* makes the buckets before a request with one of its rows arrives */
+        configure_fetched(identity, loaded);
         identity->loaded = loaded;
     }
     return failed;
@@ -203,7 +204,7 @@ static int check_credential(const struct cbx_identity *identity, const struct cb
         return 0;
     }
     if (!cbx_str_starts(shown, of_issuer)) {
-        return 0; /* a user of this machine */
+        return 0; /* the user at the other end of a Unix socket */
     }
     if (cbx_claim_grants_read(&identity->loaded->principals, shown, &grants) < 0) {
         return cbx_fail(err, CBX_EFORBIDDEN, "the issuer of the token is not configured any more");

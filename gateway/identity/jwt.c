@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * JSON Web Tokens. */
+ * JSON Web Tokens: keys, signatures, claims. */
 #include "gateway/identity/jwt.h"
 
 #include "gateway/identity/tokens.h"
@@ -52,14 +52,14 @@ static const struct other_claim {
 };
 
 struct key {
-    char id[129]; /* empty = it has none */
+    char id[129]; /* empty = the key has none */
     char algorithm[9];
     int type, bits;
     EVP_PKEY *key;
 };
 
 struct cbx_jwks {
-    atomic_int references; /* besides the first one */
+    atomic_int references; /* besides the coordinate x */
     struct key items[CBX_JWKS_KEYS];
     size_t count;
 };
@@ -111,7 +111,7 @@ static EVP_PKEY *read_rsa(const json_t *json)
     return key;
 }
 
-/* Is the point on the curve? */
+/* Returns true if the point is on the curve. */
 static bool is_valid(EVP_PKEY *key)
 {
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
@@ -130,8 +130,8 @@ static int bits_of_curve(struct cbx_str name)
     return 0;
 }
 
-/* Of a coordinate, and of each of the two numbers of a signature (RFC 7518, sections 3.4 and
- * 6.2.1.2). */
+/* Returns the bytes of a coordinate, and of each of the two numbers of a signature (RFC 7518,
+ * sections 3.4 and 6.2.1.2). */
 static size_t bytes_of_curve(int bits)
 {
     return ((size_t)bits + 7) / 8;
@@ -177,7 +177,7 @@ static EVP_PKEY *read_okp(const json_t *json)
                : NULL;
 }
 
-/* Keys of another use, or of an algorithm that is not in the table, are none. */
+/* Skips keys of another use, and of an algorithm that is not in the table. */
 static bool is_for_signatures(const json_t *json)
 {
     struct cbx_str use = cbx_json_str(json_object_get(json, "use"));
@@ -264,8 +264,8 @@ void cbx_jwks_free(struct cbx_jwks *keys)
 
 /* --- signatures ------------------------------------------------------------------------------- */
 
-/* Two numbers of equal length (RFC 7518, section 3.4) as DER, which libcrypto reads. malloc'ed
- * by OPENSSL. */
+/* Converts two numbers of equal length (RFC 7518, section 3.4) to DER, which libcrypto reads.
+ * malloc'ed by OPENSSL. */
 static int der_of(struct cbx_str pair, unsigned char **out)
 {
     int half = (int)(pair.len / 2), len = -1;
@@ -312,7 +312,7 @@ static bool verify_by(const struct key *key, const struct algorithm *algorithm,
     return good;
 }
 
-/* By the key with the id, or by any that fits when the token names none. */
+/* Verifies by the key with the id; by any fitting key if the token names none. */
 static bool is_signed(const struct cbx_jwks *keys, const struct algorithm *algorithm,
                       struct cbx_str id, struct cbx_str signature, struct cbx_str text)
 {
@@ -330,7 +330,7 @@ static bool is_signed(const struct cbx_jwks *keys, const struct algorithm *algor
 
 /* --- tokens ----------------------------------------------------------------------------------- */
 
-/* The three parts, decoded, and what is signed. */
+/* The three decoded parts, and the signed bytes. */
 struct token {
     json_t *header, *claims;
     struct cbx_buf signature;
@@ -397,8 +397,8 @@ bool cbx_jwt_lacks_key(struct cbx_str text, const struct cbx_jwks *keys)
     return lacks;
 }
 
-/* Extensions that must be understood (RFC 7515, section 4.1.11): none is here, and a list that
- * is malformed is refused as well. */
+/* Extensions that must be understood (RFC 7515, section 4.1.11): this code knows none, and a
+ * malformed list is refused as well. */
 static int check_extensions(const struct token *token, struct cbx_err *err)
 {
     const json_t *named = json_object_get(token->header, "crit");
@@ -424,7 +424,7 @@ static bool is_type(struct cbx_str type, const char *name)
     return type.len == strlen(name) && strncasecmp(type.p, name, type.len) == 0;
 }
 
-/* Keys of an issuer sign tokens of many uses; only access tokens let in. */
+/* An issuer's keys sign tokens of many uses; only access tokens authenticate a caller. */
 static int check_use(const struct token *token, struct cbx_err *err)
 {
     struct cbx_str type = type_of(token);
@@ -478,7 +478,7 @@ static bool has_audience(const json_t *audience, const char *wanted)
     return found;
 }
 
-/* NumericDate: seconds, maybe with a fraction. False when it is another value. */
+/* Reads a NumericDate: seconds, possibly with a fraction. False for any other value. */
 static bool read_date(const json_t *value, double *out)
 {
     *out = json_number_value(value);
@@ -504,8 +504,8 @@ static int check_times(const json_t *claims, const struct cbx_issuer *issuer, in
     return 0;
 }
 
-/* Whoever registers with somebody else's address would be that principal otherwise. Some issuers
- * send the text "true". */
+/* Otherwise a user who registers with another user's address would be that principal. Some
+ * issuers send the text "true". */
 static bool is_verified_email(const json_t *claims)
 {
     const json_t *verified = json_object_get(claims, "email_verified");

@@ -29,7 +29,7 @@ static int check_authorities(struct cbx_str text, struct cbx_err *err)
          count++) {
         X509_free(one);
     }
-    /* At the end of a good file it finds no further beginning; a damaged certificate is another
+    /* After a well-formed file no further beginning follows; a damaged certificate gives another
      * error. */
     bool whole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
     ERR_clear_error();
@@ -58,7 +58,7 @@ static const struct content {
                             .file = true },
                   .check = check_authorities };
 
-/* Appends all of an open file. */
+/* Appends all bytes of an open file. */
 static int read_all(int fd, const struct content *content, struct cbx_buf *out, struct cbx_err *err)
 {
     CBX_AUTO_MEM char *text = malloc(CBX_KEY_FILE_BYTES_MAX + 1);
@@ -96,7 +96,7 @@ static int read_file(const struct content *content, const char *folder, const ch
         return cbx_fail(err, CBX_EINVAL, "the path of %s is too long", content->kind.what);
     }
     if (cbx_trusted_open(&content->kind, path, &fd, err) != 0) {
-        err->code = CBX_EINVAL; /* also when it is absent */
+        err->code = CBX_EINVAL; /* also if the file is absent */
         return CBX_EINVAL;
     }
     if (read_all(fd, content, out, err) == 0) {

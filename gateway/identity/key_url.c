@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * URLs of keys. What passes has one reading only, for every parser. */
+ * URLs of keys. */
 #include "gateway/identity/key_url.h"
 
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@ static bool is_hex(char c)
     return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'f');
 }
 
-/* Bytes before the first of `stops`, or all. */
+/* Returns the bytes before the first of `stops`, or all. */
 static size_t until(struct cbx_str text, const char *stops)
 {
     size_t n = 0;
@@ -82,7 +82,7 @@ static bool is_port(struct cbx_str digits)
     return digits.len > 0 && digits.len <= PORT_DIGITS && port > 0 && port <= PORT_MAX;
 }
 
-/* Path and query (RFC 3986, sections 3.3 and 3.4). */
+/* Checks path and query (RFC 3986, sections 3.3 and 3.4). */
 static bool is_path(struct cbx_str path)
 {
     for (size_t i = 0; i < path.len; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Loading what is configured about callers. */
+ * Loads the configuration of callers. */
 #include "gateway/identity/loaded.h"
 
 #include "gateway/identity/identity.h"
@@ -9,16 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before the principals, grants, conditions and issuers; behind each issuer the length and the
- * text of its file: keys, or the authorities of its URL. The reader is the same program. */
+/* The head of the form of cbx_identity_load. Principals, grants, conditions and issuers follow
+ * it, and after each issuer the length and the text of its file: keys, or the authorities of its
+ * URL. The same program writes and reads it. */
 struct head {
     uint64_t principals, grants, conditions, issuers;
     uint64_t fetched; /* issuers with a URL */
     uint64_t given;
 };
 
-/* What the row's source is known by. A row that is changed in any of these is another source,
- * whose keys are fetched anew. */
+/* Identifies the source of a row's keys. A row with a change in one of these values has another
+ * source, whose keys are fetched anew. */
 static struct cbx_sha256 source_of(const struct cbx_issuer *issuer, struct cbx_str authorities)
 {
     CBX_AUTO_DONE(buf) names;
@@ -47,7 +48,7 @@ static int write_row(struct cbx_issuer *issuer, const char *folder, struct cbx_b
     return 0;
 }
 
-/* The place of the row that names the file, instead of one in the file, which the text has. */
+/* An error has the place of the row that names the file; its text has the place in the file. */
 static int place_at(const struct cbx_yaml *row, struct cbx_err *err)
 {
     err->line = row->line;
@@ -131,7 +132,7 @@ void cbx_loaded_free(struct cbx_loaded *loaded)
     free(loaded);
 }
 
-/* `count` rows of this size into new memory; false when there are not so many. */
+/* Reads `count` rows of this size into new memory; false if there are fewer. */
 static bool take_array(struct cbx_str *rest, uint64_t count, size_t bytes, void **out)
 {
     *out = cbx_new_array(count + 1, bytes);

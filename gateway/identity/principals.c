@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Principals and issuers from YAML. */
+ * Reads principals and issuers from YAML. */
 #include "gateway/identity/principals.h"
 
 #include "gateway/identity/key_url.h"
@@ -27,12 +27,12 @@ static const struct key {
 };
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
 
-/* The row that is read. */
+/* The row that is being read. */
 struct reader {
     struct cbx_principals *all;
     enum section section;
-    void *row;         /* of cbx_SECTION */
-    int issuer, grant; /* their indices; grant -1: the row is none */
+    void *row;         /* struct of the section's row */
+    int issuer, grant; /* indices of the issuer and of the grant; grant -1: the row is no grant */
 };
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -125,7 +125,7 @@ static int read_policy(const struct cbx_yaml *item, struct cbx_principal *row, s
     return 0;
 }
 
-/* Of a principal, and of a grant, which begins with one. */
+/* Keys of a principal, and of a grant, which begins with a principal. */
 _Static_assert(offsetof(struct cbx_claim_grant, gives) == 0, "a grant is read as a principal");
 
 static int read_list(const struct reader *r, const struct key *key, const struct cbx_yaml *value,
@@ -154,7 +154,7 @@ static int read_list(const struct reader *r, const struct key *key, const struct
     return 0;
 }
 
-/* Grows an array of rows by one that is zeroed. */
+/* Grows an array of rows by a zeroed one. */
 static void *add_zeroed(void *rows, size_t count, size_t bytes)
 {
     char *grown = cbx_renew(rows, count + 1, bytes);
@@ -253,7 +253,7 @@ static int read_entry(const struct reader *r, const struct cbx_yaml *entry, stru
     return readers[key->type](r, key, entry, err);
 }
 
-/* NULL when the mapping has none. */
+/* NULL if the mapping has none. */
 static const struct cbx_yaml *find_entry(const struct cbx_yaml *node, const char *name)
 {
     const struct cbx_yaml *entry = node->first;
@@ -274,7 +274,7 @@ static int check_required(enum section section, const struct cbx_yaml *node, str
     return 0;
 }
 
-/* One row, whose required keys must be there. */
+/* Reads one row, whose required keys must be present. */
 static int read_row(const struct reader *r, const struct cbx_yaml *node, struct cbx_err *err)
 {
     int failed = 0;
@@ -290,7 +290,7 @@ static int read_row(const struct reader *r, const struct cbx_yaml *node, struct 
     return check_required(r->section, node, err);
 }
 
-/* Errors without a place of their own are the row's. */
+/* Errors without a place of their own get the row's. */
 static int place_at(const struct cbx_yaml *node, int failed, struct cbx_err *err)
 {
     if (failed && err->line == 0) {
@@ -300,7 +300,7 @@ static int place_at(const struct cbx_yaml *node, int failed, struct cbx_err *err
     return failed;
 }
 
-/* A name, or the beginning of names and a '*'. */
+/* Reads a name, or the beginning of names and a '*'. */
 static int check_name(const struct cbx_principals *all, const struct cbx_principal *row,
                       struct cbx_err *err)
 {
@@ -344,7 +344,7 @@ static int add_principal(struct cbx_principals *out, const struct cbx_yaml *node
     return 0;
 }
 
-/* Letters, digits, '-', '_' and '.': credentials are lists of them. */
+/* Checks for letters, digits, '-', '_' and '.': credentials are lists of these names. */
 static int check_grant_name(const struct cbx_principals *all, const struct cbx_claim_grant *row,
                             struct cbx_err *err)
 {
@@ -394,7 +394,7 @@ static int add_grant(const struct reader *of, const struct cbx_yaml *node, struc
     return 0;
 }
 
-/* What is of fetched keys alone, and its default. */
+/* Sets the defaults of rows with fetched keys, and refuses their settings in other rows. */
 static int complete_fetching(struct cbx_issuer *row, struct cbx_err *err)
 {
     enum { REFRESH_S = 300 };
@@ -419,8 +419,8 @@ static int check_issuer_name(const struct cbx_principals *all, const struct cbx_
         return failed;
     }
     if (strchr(row->name, ':') != NULL || strcmp(row->name, "uid") == 0) {
-        /* "a:b" with the claim "c" would be "a" with "b:c", and "uid" are the users of Unix
-         * sockets. */
+        /* "a:b" with the claim "c" would equal "a" with "b:c", and "uid" is reserved for users
+         * of Unix sockets. */
         return cbx_fail(err, CBX_EINVAL,
                         "issuer '%s': a name without ':', and not 'uid', is needed", row->name);
     }
@@ -498,7 +498,7 @@ void cbx_principals_done(struct cbx_principals *principals)
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-/* The row of everybody where none is configured. */
+/* The row of every principal if none is configured. */
 static struct cbx_principal standard;
 
 static void fill_standard(void)

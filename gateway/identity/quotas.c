@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Quotas: a bucket per principal and resource, which fills with time and is emptied by use. */
+ * Quotas: one bucket per principal and resource. Time fills it and use empties it. */
 #include "gateway/identity/quotas.h"
 
 #include "policies/base/clock.h"
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is left, at a time. It fills at a rate up to its size; use may take it below zero. */
+/* The remaining amount, and the time at which it was computed. It grows at a rate up to its
+ * size; use may make it negative. */
 struct bucket {
     double left;
     int64_t at_ms;
@@ -19,8 +20,8 @@ struct entry {
     char principal[CBX_NAME_MAX + 1]; /* empty = free */
     const struct cbx_principal *row;
     struct bucket requests, cpu_ms;
-    size_t opening; /* sessions on their way */
-    size_t at_once; /* requests that have not ended */
+    size_t opening; /* number of sessions that are being opened */
+    size_t at_once; /* number of running requests */
     uint64_t used;
 };
 
@@ -67,7 +68,7 @@ static void fill(struct bucket *bucket, double size, double per_ms, int64_t now_
     *bucket = (struct bucket){ .left = left < size ? left : size, .at_ms = now_ms };
 }
 
-/* Whole seconds until `missing` more are there. */
+/* Returns whole seconds until `missing` more units have been refilled. */
 static uint32_t seconds_until(double missing, double per_ms)
 {
     enum { MOST = 86400 };
@@ -87,14 +88,15 @@ static struct entry *find(struct cbx_quotas *quotas, const char *principal)
     return NULL;
 }
 
-/* Which of two makes room: what is at work would not be counted any more. */
+/* Returns true if a is dropped before b: an entry with running operations would lose their
+ * count. */
 static bool goes_before(const struct entry *a, const struct entry *b)
 {
     bool a_works = a->at_once > 0 || a->opening > 0, b_works = b->at_once > 0 || b->opening > 0;
     return a_works != b_works ? b_works : a->used < b->used;
 }
 
-/* The entry of a caller, with full buckets when it is new. */
+/* Returns the entry of a caller; a new one has full buckets. */
 static struct entry *enter(struct cbx_quotas *quotas, const struct cbx_caller *caller,
                            int64_t now_ms)
 {

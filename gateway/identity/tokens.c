@@ -28,11 +28,11 @@ struct entry {
 struct cbx_tokens {
     int fd;
     pthread_mutex_t lock;
-    off_t read;    /* bytes of whole lines */
+    off_t read;    /* number of bytes of whole lines */
     uint64_t line; /* of these */
     struct entry *items;
     size_t count;
-    struct cbx_stop *stops; /* the last one of each scope */
+    struct cbx_stop *stops; /* the last stop of each scope */
     size_t stop_count;
 };
 
@@ -104,7 +104,7 @@ static int add_token(struct cbx_tokens *tokens, const struct record *r, struct c
     return 0;
 }
 
-/* Of one scope the last stop says what the ones before it said. */
+/* The last stop of a scope replaces the earlier ones of that scope. */
 static void add_stop(struct cbx_tokens *tokens, const struct record *r)
 {
     struct cbx_stop stop = { .time_ms = r->time_ms };
@@ -149,7 +149,7 @@ static int apply(struct cbx_tokens *tokens, struct cbx_str line, struct cbx_err 
     return 0;
 }
 
-/* Reads the lines that were appended. A line without its end is still being written. */
+/* Reads the lines that were appended. An incomplete last line is still being written. */
 static int read_lines(struct cbx_tokens *tokens, off_t size, struct cbx_err *err)
 {
     size_t len = (size_t)(size - tokens->read);
@@ -197,8 +197,8 @@ static int refresh(struct cbx_tokens *tokens, struct cbx_err *err)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* *fd stays -1, with 0, when there is no file and it is not to be made. */
-/* In an open state directory. */
+/* *fd stays -1, with 0, if there is no file and none is to be created. */
+/* As above, in an open state directory. */
 static int open_in(int dir, int flags, bool create, int *fd, struct cbx_err *err)
 {
     struct stat status;
@@ -284,7 +284,7 @@ void cbx_tokens_free(struct cbx_tokens *tokens)
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-/* The id in a token's text; empty when it has not the form of one. */
+/* Returns the id in a token's text; empty if the text has another form. */
 static struct cbx_str id_of(struct cbx_str text)
 {
     bool good = text.len == CBX_TOKEN_CHARS && cbx_str_starts(text, CBX_STR("cbx_")) &&
@@ -292,7 +292,7 @@ static struct cbx_str id_of(struct cbx_str text)
     return cbx_str_sub(text, 4, good ? 4 + CBX_TOKEN_ID_CHARS : 4);
 }
 
-/* Why the token of the entry is not valid; NULL when it is. */
+/* Returns why the token of the entry is invalid; NULL if it is valid. */
 static const char *why_not(const struct entry *entry, int64_t now_ms)
 {
     if (entry == NULL) {
@@ -393,8 +393,7 @@ bool cbx_tokens_at(struct cbx_tokens *tokens, size_t index, struct cbx_token *ou
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Opens the file for appending, alone, and reads what is in it. The file is locked until *out is
- * freed. */
+/* Opens and locks the file for appending, and reads it. The lock lasts until *out is freed. */
 static int open_to_write(const char *state_dir, bool create, struct cbx_tokens **out,
                          struct cbx_err *err)
 {
@@ -410,7 +409,7 @@ static int open_to_write(const char *state_dir, bool create, struct cbx_tokens *
     return load(fd, out, err);
 }
 
-/* A line that an earlier write left without its end is cut off: it says nothing yet. */
+/* An incomplete last line, which a failed write left, is cut off: it has no effect yet. */
 static int append(struct cbx_tokens *tokens, json_t *record, struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) line;
@@ -431,7 +430,7 @@ static int append(struct cbx_tokens *tokens, json_t *record, struct cbx_err *err
     return 0;
 }
 
-/* Random bytes as text: 43 characters. */
+/* Returns random bytes as text: 43 characters. */
 static void make_secret(char *out, size_t size)
 {
     char secret[SECRET_BYTES];

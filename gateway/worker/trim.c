@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * MADV_DONTFORK for libraries. The dynamic linker searches a name in the program, the libraries
- * that the program names, the last of which is the C library, and then in those that these name.
- * So nothing that a worker calls is resolved in one behind the C library. The dynamic linker
- * itself is among them. */
+ * MADV_DONTFORK for libraries. The dynamic linker searches a name in the program, then in the
+ * libraries that the program names, the last of which is the C library, then in their own
+ * libraries. So no name that a worker calls is resolved in a library behind the C library. The
+ * dynamic linker itself is one of these. */
 #include "gateway/worker/trim.h"
 
 #include <link.h>
@@ -60,7 +60,7 @@ static size_t advise(int advice)
     return search.changed;
 }
 
-/* What a child that does the work of a worker comes to. */
+/* Returns true if a child that does the work of a worker succeeds. */
 static bool works(void (*trial)(void *), void *context)
 {
     int status = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Analyzer workers. Each worker serves one request and ends, so a source that takes its worker
- * over reaches no other judgement. A request is a header and the source; the answer is the
- * decision in full, the text that may run, and the sealed decision. When a worker ends or
- * answers with an error, the front denies or refuses the source. */
+ * Analyzer workers. Each worker serves one request and ends, so a source that takes over its
+ * worker reaches no other judgement. A request is a header and the source; the answer is the
+ * complete decision, the text that may run, and the sealed decision. If a worker ends or answers
+ * with an error, the front denies or refuses the source. */
 #include "gateway/worker/worker.h"
 
 #include "analyzer/analyze.h"
@@ -27,19 +27,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a worker inherits from the zygote. */
+/* The parts of the zygote that a worker inherits. */
 struct cbx_worker {
     const struct cbx_policies *policies;
     const struct cbx_worker_secrets *secrets;
 };
 
-/* A request: the subject's fields and the policy's name in the header; the bytes are the past, the
- * entries behind it, then the source. */
+/* A request: the header has the subject's fields and the policy's name; the bytes are the past,
+ * the entries behind it, then the source. */
 struct analysis_request {
     struct cbx_str policy, action;
     struct cbx_subject subject;
     const json_t *asked;
-    struct cbx_asked read; /* what `asked` has */
+    struct cbx_asked read; /* the members of `asked`, as they were read */
     int64_t past_bytes, entries_bytes;
     struct cbx_str source; /* not a field of the header */
 };
@@ -74,7 +74,7 @@ static const struct cbx_json_field request_fields[] = {
 #undef TEXT
 #undef CLAIM
 
-/* *out borrows from the message; what it asks for is owned (cbx_asked_done). */
+/* *out borrows from the message; the caller owns out->asked (cbx_asked_done). */
 static int read_request(const struct cbx_message *message, struct analysis_request *out,
                         struct cbx_err *err)
 {
@@ -106,7 +106,7 @@ static int read_request(const struct cbx_message *message, struct analysis_reque
 /* --- the past --------------------------------------------------------------------------------- */
 
 /* The front keeps the past between judgements, and cannot make or change one: its bytes follow a
- * MAC under a key of their own, so that no past can pass for a decision, nor a decision for a
+ * MAC under a key of its own, so that no past is accepted as a decision, and no decision as a
  * past. */
 static struct cbx_sha256 mac_of_past(const struct cbx_seal_key *key, struct cbx_str bytes)
 {
@@ -131,14 +131,14 @@ static int open_past(const struct cbx_seal_key *key, struct cbx_str sealed, stru
     return cbx_past_read(bytes, out, err);
 }
 
-/* At once, or when it is approved. */
+/* True if the decision allows the program, at once or after an approval. */
 static bool may_run(enum cbx_verdict verdict)
 {
     return verdict == CBX_ALLOW || verdict == CBX_ASK;
 }
 
-/* Adds an entry of the store. A cell is judged again, for its summary, while there is time: the
- * judgements of a long session's next cells are the faster for it. */
+/* Adds an entry of the store. A cell is judged again, for its summary, while there is time: this
+ * makes the judgements of the session's next cells faster. */
 static void replay(const struct cbx_policy *policy, const json_t *mounts,
                    const struct cbx_entry *entry, int64_t deadline_ms, struct cbx_arena *arena,
                    struct cbx_past *past)
@@ -162,8 +162,8 @@ static void replay(const struct cbx_policy *policy, const json_t *mounts,
     cbx_arena_reset(arena);
 }
 
-/* The past of a request: what was sealed, then the entries behind it. *out is to be done in any
- * case. */
+/* Reads the past of a request: the sealed part, then the entries behind it. The caller calls
+ * cbx_past_done in any case. */
 static int read_past(const struct cbx_worker *worker, const struct cbx_policy *policy,
                      const struct cbx_subject *subject, struct cbx_arena *arena,
                      struct cbx_past *out, struct cbx_err *err)
@@ -204,8 +204,8 @@ static void seal_past(const struct cbx_worker *worker, const struct cbx_past *pa
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-/* Under log-only the front's copy has `mode`, and each finding that would stop the code without
- * it `would`: the effect that it would have. */
+/* Under log-only the front's copy has `mode`, and each finding that would stop the code in
+ * another mode has `would`: its effect there. */
 static void note_relaxed(const struct cbx_judged *judged, json_t *full)
 {
     json_t *findings = json_object_get(full, "findings");
@@ -247,7 +247,8 @@ static int seal_decision(const struct cbx_seal_token *token, const struct cbx_ju
     return 0;
 }
 
-/* Appends to `bytes` the text that may run, then the past with it; {past_bytes} of the answer. */
+/* Appends to `bytes` the text that may run, then the past that includes it; {past_bytes} of the
+ * answer. */
 static int answer_bytes(const struct cbx_worker *worker, const struct cbx_subject *subject,
                         const struct cbx_decision *decision, const struct cbx_past *past,
                         json_t *answer, struct cbx_buf *bytes, struct cbx_err *err)
@@ -267,7 +268,7 @@ static int answer_bytes(const struct cbx_worker *worker, const struct cbx_subjec
     return 0;
 }
 
-/* `text` is what the action has of packages. */
+/* `text` is the action's text of packages. */
 static struct cbx_packages_question question_of(const struct analysis_request *request,
                                                 struct cbx_str text)
 {
@@ -278,7 +279,7 @@ static struct cbx_packages_question question_of(const struct analysis_request *r
                                            .now = cbx_time_ms() / 1000 };
 }
 
-/* {installs}: the packages that the cell installs. */
+/* Lists {installs}: the packages that the cell installs. */
 static void list_installs(const struct cbx_decision *decision, json_t *answer)
 {
     json_t *installs = json_array();
@@ -343,7 +344,7 @@ static int judge_with(const struct cbx_worker *worker, const struct analysis_req
     return answer_bytes(worker, subject, &decision, past, answer, bytes, err);
 }
 
-/* Resolving and installing are of no session. */
+/* Resolving and installing belong to no session. */
 static int judge_install(const struct cbx_worker *worker, const struct analysis_request *request,
                          const struct cbx_policy *policy, struct cbx_arena *arena, json_t *answer,
                          struct cbx_buf *bytes, struct cbx_err *err)
@@ -402,9 +403,10 @@ static int judge(const struct cbx_worker *worker, const struct cbx_message *mess
     return judge_with(worker, &request, policy, &past, arena, answer, bytes, err);
 }
 
-/* Judges a program of our own and drops the answer. In the zygote this makes what every worker
- * shares. In a worker, before its request, it gives the worker its own copies of the pages that
- * judging writes: more than half of the time of a small judgement otherwise. */
+/* Judges a built-in program and drops the answer. In the zygote this fills caches that all
+ * workers share. In a worker, before its request, it gives the worker its own copies of the
+ * pages that judging writes, which takes more than half of the time of a small judgement
+ * otherwise. */
 static void rehearse(const struct cbx_policies *policies, struct cbx_arena *arena)
 {
     static const struct cbx_worker_secrets none;
@@ -462,13 +464,13 @@ struct zygote {
     uint64_t next_number;               /* of a worker */
     int control;
     pid_t pids[CBX_WORKER_SLOTS_MAX]; /* by slot; 0 = none yet */
-    size_t count;                     /* of slots with a worker */
-    bool trimmed;                     /* workers have the libraries that they use alone */
-    int queued_fd; /* of a worker that is to be forked when there is time; -1 = none */
+    size_t count;                     /* number of slots with a worker */
+    bool trimmed;                     /* workers lack the libraries that no worker calls */
+    int queued_fd; /* descriptor of a worker to fork when there is time; -1 = none */
     unsigned queued_slot;
 };
 
-/* Forks the worker of a slot, and ends the one that was in it. */
+/* Forks the worker of a slot, and ends the slot's previous one. */
 static void spawn(struct zygote *z, unsigned slot, int fd)
 {
     pid_t zygote = getpid(), before = z->pids[slot];
@@ -484,8 +486,9 @@ static void spawn(struct zygote *z, unsigned slot, int fd)
         }
         cbx_worker_main(fd, z->policies, &own);
     }
-    explicit_bzero(&own, sizeof(own)); /* the next worker must not find it */
-    close(fd); /* after a failed fork the front reads the end of the stream: its worker is gone */
+    explicit_bzero(&own, sizeof(own)); /* the next worker must not find the descriptor */
+    /* after a failed fork the front reads the end of the stream, and takes its worker for gone */
+    close(fd);
     z->count += before == 0;
     if (before > 0) {
         kill(before, SIGKILL);
@@ -500,9 +503,9 @@ static void spawn_queued(struct zygote *z)
     }
 }
 
-/* The front asks for the next worker of a slot before it answers its client. Forking at once would
- * take the processor from that answer: it waits a moment while other slots have a worker, and for
- * no longer than until the front asks for another one. */
+/* The front requests the next worker of a slot before it answers its client. Forking at once
+ * would take the processor from that answer, so the zygote waits a moment while other slots have
+ * a worker, at most until the next request of the front. */
 static void enqueue(struct zygote *z, unsigned slot, int fd)
 {
     spawn_queued(z);
@@ -514,7 +517,7 @@ static void enqueue(struct zygote *z, unsigned slot, int fd)
     }
 }
 
-/* False when the front is gone. */
+/* False if the front has ended. */
 static bool take_request(struct zygote *z)
 {
     enum { DELAY_MS = 2 };
@@ -546,7 +549,7 @@ static int warm_up(const struct zygote *z, struct cbx_err *err)
     return cbx_jail_worker_prepare(err);
 }
 
-/* What a worker does, without a request. */
+/* Does the work of a worker, without a request. */
 static void try_worker(void *policies)
 {
     struct cbx_err err;
@@ -558,7 +561,7 @@ static void try_worker(void *policies)
     rehearse(policies, &arena);
 }
 
-/* NULL when they cannot be read. */
+/* NULL if the secrets cannot be read. */
 static struct cbx_zygote_secrets *read_secrets(int fd)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);

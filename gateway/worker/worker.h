@@ -9,8 +9,9 @@
 #include "gateway/ipc/master/policy_set.h"
 #include "gateway/ipc/seal/seal.h"
 
-/* The secrets of a worker. The key of pasts is that of all workers, since a later one opens what
- * this one sealed: with it, a front and a worker that are both taken over can forge pasts. */
+/* The secrets of a worker. All workers share the key of pasts, because a later worker opens what
+ * an earlier one sealed: with it, a front and a worker that are both compromised can forge
+ * pasts. */
 struct cbx_worker_secrets {
     struct cbx_seal_token token;
     struct cbx_seal_key pasts;
@@ -20,9 +21,9 @@ struct cbx_worker_secrets {
 _Noreturn void cbx_worker_main(int fd, const struct cbx_policies *policies,
                                const struct cbx_worker_secrets *secrets);
 
-/* Serves the zygote's socket until it closes; never returns. Each message is a slot's number and
- * one end of a socket pair: the worker in the slot, if there is one, is killed, and a new one is
- * forked that answers one request on that end. secrets_fd is the read end of a pipe with a struct
+/* Serves the zygote's socket until it closes; never returns. Each message has a slot's number
+ * and one end of a socket pair: the slot's worker, if any, is killed, and a new one is forked
+ * that answers one request on that end. secrets_fd is the read end of a pipe with a struct
  * cbx_zygote_secrets. */
 _Noreturn void cbx_zygote_main(int control, int secrets_fd, const struct cbx_policies *policies);
 

@@ -4,7 +4,7 @@
 
 #include "policies/packages.h"
 
-/* How packages for programs of the language are written. */
+/* Returns how requirements for programs of the language are written. */
 static int kind_of(struct cbx_str language, enum cbx_spec_kind *out, struct cbx_err *err)
 {
     enum cbx_manager manager = cbx_language_manager(language);
@@ -49,8 +49,8 @@ int cbx_packages_answer(const struct cbx_policy *policy,
     return 0;
 }
 
-/* Nothing else tells what a set that is remembered would have been denied for. These findings
- * stand on no line of the source. */
+/* Without these findings nothing would tell why a stored set was denied. They have no place in
+ * the source. */
 static int add_findings(const struct cbx_decision *packages, struct cbx_arena *arena,
                         struct cbx_decision *decision, struct cbx_err *err)
 {
