@@ -2,7 +2,7 @@
  * The facts that count in a build. */
 #include "analyzer/build.h"
 
-/* Commands whose output is the text of others, or hides what it is. */
+/* Commands that print text which others may have written, or that hide its content. */
 static const char *const sources[] = { "curl",    "wget",     "fetch", "aria2c", "http",   "nc",
                                        "ncat",    "socat",    "ftp",   "base64", "base32", "xxd",
                                        "openssl", "uudecode", "rev",   "gunzip", "zcat" };
@@ -38,13 +38,13 @@ static bool has_source(const struct cbx_facts *facts)
     return false;
 }
 
-/* An install of something that is not known: a word, not one that is malformed. */
+/* Returns true for an install whose package is unknown: the word is computed, not malformed. */
 static bool is_completed(const struct cbx_fact *fact)
 {
     return fact->special == CBX_FACT_PACKAGE_UNRESOLVED && cbx_str_is(fact->name, "(computed)");
 }
 
-/* A fact of the shell about the sandbox. `runs`: the command before it runs text. */
+/* Returns true for a fact that is about the sandbox. `runs`: the command before it runs text. */
 static bool is_about_sandbox(const struct cbx_fact *fact, bool downloads, bool runs)
 {
     switch (fact->special) {

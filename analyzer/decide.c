@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Hits of rules to a decision. */
+ * Makes a decision of the rules that matched. */
 #include "analyzer/decide.h"
 
 #include "analyzer/analyze.h"
@@ -18,7 +18,7 @@ static struct cbx_span make_span(const struct cbx_source *source, uint32_t start
     return span;
 }
 
-/* The last answer about a rule that relies on the guard: most findings of one are alike. */
+/* The last answer about a rule that the guard enforces: most findings of such a rule are alike. */
 struct guarded {
     const struct cbx_rule *rule;
     uint32_t languages;
@@ -36,7 +36,7 @@ static bool is_covered(const struct cbx_deciding *d, const struct cbx_hit *hit,
     return last->covered;
 }
 
-/* The effect of a rule after exceptions, and where the guard holds. */
+/* Returns the effect of a rule after exceptions, and where the guard enforces it. */
 static enum cbx_effect effect_of(const struct cbx_deciding *d, const struct cbx_hit *hit,
                                  struct guarded *last, struct cbx_str *exception)
 {
@@ -52,7 +52,7 @@ static enum cbx_effect effect_of(const struct cbx_deciding *d, const struct cbx_
     return rule->effect;
 }
 
-/* After log-only too, under which nothing is stronger than a warning. */
+/* Applies log-only too, under which no finding is stronger than a warning. */
 static enum cbx_effect relaxed_of(const struct cbx_deciding *d, enum cbx_effect effect)
 {
     return d->policy->log_only && effect < CBX_EFFECT_WARN ? CBX_EFFECT_WARN : effect;
@@ -89,7 +89,7 @@ int cbx_decide(const struct cbx_deciding *d, const struct cbx_hits *hits, struct
             findings[n++] = f;
         }
     }
-    /* hits that were not kept may have been denials */
+    /* matches that were not kept may have been denials */
     out->verdict = hits->truncated ? CBX_DENY : verdict;
     *out_findings = findings;
     out->findings = findings;

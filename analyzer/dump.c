@@ -7,7 +7,7 @@
 #include "analyzer/syntax/source.h"
 #include "policies/base/printable.h"
 
-/* The stages up to the facts, kept. */
+/* The results of all stages up to the facts. */
 struct stages {
     const struct cbx_lang *lang;
     struct cbx_source source;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The language of a file. */
+ * Determines the language of a file. */
 #include "analyzer/filetype.h"
 
 #include <ctype.h>
@@ -68,7 +68,7 @@ static struct cbx_filetype find_name(const char *name)
 
 struct cbx_filetype cbx_filetype_of_name(struct cbx_str path)
 {
-    enum { NAME_BYTES = 255 }; /* NAME_MAX of Linux; the end of a longer name counts */
+    enum { NAME_BYTES = 255 }; /* NAME_MAX of Linux; of a longer name the end counts */
     char name[NAME_BYTES + 1];
     const char *slash = path.len > 0 ? memrchr(path.p, '/', path.len) : NULL;
     size_t from = slash != NULL ? (size_t)(slash - path.p) + 1 : 0;
@@ -97,7 +97,7 @@ static bool is_word(const char *text, struct cbx_str word)
     return i == word.len && text[i] == '\0';
 }
 
-/* Its name, an interpreter, or an ending of its files. */
+/* A language: its name, an interpreter, or an ending of its files. */
 static bool is_called(const struct foreign *foreign, struct cbx_str word)
 {
     bool found = is_word(foreign->display, word);
@@ -144,7 +144,7 @@ static struct cbx_str take_word(struct cbx_str *line)
     return word;
 }
 
-/* The program's name: without folders and without a version. */
+/* Returns the program's name: without folders and without a version. */
 static struct cbx_str program_of(struct cbx_str word)
 {
     const char *slash = word.len > 0 ? memrchr(word.p, '/', word.len) : NULL;
@@ -167,8 +167,8 @@ static bool is_launcher(struct cbx_str program)
     return false;
 }
 
-/* The program that a launcher starts: its first word that is neither an option, nor the value of
- * one, nor a variable. env -S splits the rest of its word, which is what take_word does anyway. */
+/* Returns the program that a launcher starts: the first word that is neither an option, nor the
+ * value of one, nor a variable. env -S splits the rest of its word; take_word splits it anyway. */
 static struct cbx_str launched(struct cbx_str *rest)
 {
     for (;;) {

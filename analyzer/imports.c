@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * All names that could be denied are matched like the imports of one source. */
+ * Matches all names that could be denied like the imports of one source. */
 #include "analyzer/imports.h"
 
 #include "analyzer/facts/facts.h"
@@ -66,7 +66,8 @@ static int compare_names(const void *a, const void *b)
     return cbx_str_compare(x->text, y->text);
 }
 
-/* Every module of the table of names, and every one that a rule names; each once, in order. */
+/* Collects every module of the table of names, and every one that a rule names; each once, in
+ * order. */
 static int collect(const struct cbx_importer *importer, struct names *names)
 {
     struct cbx_str row;
@@ -133,7 +134,7 @@ static bool is_asked(const struct cbx_importer *importer)
            cbx_policy_exception(importer->policy, id, importer->principal, importer->now) == NULL;
 }
 
-/* What the other rows of the guard can refuse in this language. */
+/* Collects the modules that the other rows of the guard can refuse in this language. */
 static uint64_t capabilities_of_guard(enum cbx_language language)
 {
     uint64_t all = 0;
@@ -165,14 +166,14 @@ static int mark(const struct cbx_importer *importer, struct names *names)
     return failed;
 }
 
-/* The name is within `around`, by its dots. */
+/* Returns true if the name is within `around`, by its dots. */
 static bool is_in(struct cbx_str name, struct cbx_str around)
 {
     return name.len > around.len && name.p[around.len] == '.' && cbx_str_starts(name, around);
 }
 
-/* The mark that the names in front give this one: a shorter name that covers it stands somewhere
- * before it. */
+/* Returns the mark inherited from the nearest preceding prefix: a shorter name that covers this
+ * one stands somewhere before it. */
 static char mark_around(const struct names *names, size_t at)
 {
     for (size_t i = at; i-- > 0;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One text from bytes to facts: parse, note what cannot be read, extract. */
+ * Converts one text from bytes to facts: parses it, notes unreadable parts, extracts. */
 #include "analyzer/parse.h"
 
 #include "analyzer/lang/python/notebook/notebook.h"
@@ -44,7 +44,7 @@ TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t d
 
 enum { SYNTAX_MAX = 20 };
 
-/* True when the language reads this error node all the same. */
+/* Returns true if the language accepts the text of this error node. */
 static bool is_read(const struct cbx_parsed *parsed, TSNode node)
 {
     uint32_t start = ts_node_start_byte(node), end = ts_node_end_byte(node);
@@ -98,7 +98,7 @@ void cbx_parse_errors(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_
     }
 }
 
-/* Replaces the tree by that of this text, when that one has no errors. */
+/* Replaces the tree by the tree of this text, if that one has no errors. */
 static bool reads_better(const struct cbx_parsed *parsed, const TSLanguage *grammar,
                          struct cbx_str text, TSTree **tree, struct cbx_str *read)
 {
@@ -115,7 +115,8 @@ static bool reads_better(const struct cbx_parsed *parsed, const TSLanguage *gram
     return better;
 }
 
-/* Where the grammar finds errors, other readings of the language; *read is the text of the tree. */
+/* If the grammar finds errors, tries other readings of the language; *read is the text of the
+ * tree. */
 static TSTree *read_otherwise(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_str *read)
 {
     const struct cbx_lang_code *code = parsed->lang->code;
@@ -135,7 +136,7 @@ static TSTree *read_otherwise(const struct cbx_parsed *parsed, TSTree *tree, str
     return tree;
 }
 
-/* The tree of the text. What is still misread after some corrections is an error. */
+/* Makes the tree of the text. A part that is still misread after some corrections is an error. */
 static TSTree *parse_language(const struct cbx_parsed *parsed)
 {
     enum { CORRECTIONS_MAX = 8 };
@@ -161,9 +162,9 @@ static TSTree *parse_language(const struct cbx_parsed *parsed)
 
 /* --- characters that are not seen ------------------------------------------------------------- */
 
-/* Bidirectional controls, zero-width and filler characters: with them, the code that runs differs
- * from the code that a reader sees (CVE-2021-42574, "invisible backdoor"). Several of them are
- * letters in Unicode. */
+/* Recognises bidirectional controls, zero-width and filler characters: with them, the code that
+ * runs differs from the code that a reader sees (CVE-2021-42574, "invisible backdoor"). Several
+ * of them are letters in Unicode. */
 static bool is_invisible(uint32_t c)
 {
     static const struct {

@@ -43,7 +43,7 @@ static const struct cbx_arg *find_argument(const struct cbx_fact *fact,
 }
 
 /* Folders of the system. A relative path that leaves the workspace to any other folder does not
- * exist in the sandbox, as in programs that were written for another layout. */
+ * exist in the sandbox; programs for another layout have such paths. */
 static bool is_system(struct cbx_str path)
 {
     static const char *const folders[] = { "etc",  "usr",  "bin", "sbin", "lib",  "lib64",
@@ -61,7 +61,7 @@ static bool is_system(struct cbx_str path)
     return false;
 }
 
-/* Is the path one of these folders, or in one? */
+/* Returns true if the path is one of these folders, or in one. */
 static bool is_in_folder(const struct cbx_strs *folders, struct cbx_str path)
 {
     for (size_t i = 0; folders != NULL && i < folders->count; i++) {
@@ -79,12 +79,12 @@ bool cbx_path_is_in(const struct cbx_strs *folders, struct cbx_str path, struct 
            is_in_folder(folders, cbx_path_resolve(arena, path));
 }
 
-/* What the paths of a call are compared with. */
+/* The folders and globs that the paths of a call are compared with. */
 struct where {
     struct cbx_arena *arena;
     const struct cbx_strs *folders;
     const struct cbx_fact *fact;
-    bool any_climb; /* a relative path counts wherever it leaves the workspace to */
+    bool any_climb; /* true: a relative path counts if it leaves the workspace at all */
 };
 
 static bool leaves(const struct where *at, const struct cbx_strs *globs, struct cbx_str folder,
@@ -96,8 +96,8 @@ static bool leaves(const struct where *at, const struct cbx_strs *globs, struct 
            (absolute || at->any_climb || is_system(path));
 }
 
-/* True when no glob matches the path, made absolute in a working folder of the call, and no
- * folder has it. */
+/* Returns true if no glob matches the path, made absolute in a working folder of the call, and
+ * no folder contains it. */
 static bool is_outside(const struct where *at, const struct cbx_strs *globs, struct cbx_str text)
 {
     if (at->fact->places == NULL || !cbx_places_is_relative(text)) {
@@ -111,8 +111,8 @@ static bool is_outside(const struct where *at, const struct cbx_strs *globs, str
     return false;
 }
 
-/* True when a glob matches the path, made absolute. The result of ".." above the workspace depends
- * on the working directory of the program. */
+/* Returns true if a glob matches the path, made absolute. Where ".." leads above the workspace
+ * depends on the working directory of the program. */
 static bool is_within(struct cbx_arena *arena, const struct cbx_strs *globs, struct cbx_str text)
 {
     struct cbx_str path = cbx_path_resolve(arena, text);
@@ -120,8 +120,8 @@ static bool is_within(struct cbx_arena *arena, const struct cbx_strs *globs, str
     return !climbs && any_glob(globs, path, true);
 }
 
-/* True when a path of which only the beginning is known, up to a '*', is outside for every possible
- * rest. */
+/* Returns true if a path of which only the beginning is known, up to a '*', is outside for every
+ * possible rest. */
 static bool begins_outside(const struct where *at, const struct cbx_strs *globs,
                            struct cbx_str partial)
 {
@@ -137,7 +137,7 @@ static bool begins_outside(const struct where *at, const struct cbx_strs *globs,
     }
     for (size_t i = 0; i < globs->count; i++) {
         if (cbx_str_starts(globs->items[i], folder)) {
-            return false; /* the rest may lead inside */
+            return false; /* for some rests the path may lead inside */
         }
     }
     for (size_t i = 0; folders != NULL && i < folders->count; i++) {
@@ -148,7 +148,8 @@ static bool begins_outside(const struct where *at, const struct cbx_strs *globs,
     return !any_glob(globs, folder, true) && !is_in_folder(folders, folder);
 }
 
-/* The host of a URL (RFC 3986): "" when it has none, or when a gap leaves it open. */
+/* Returns the host of a URL (RFC 3986): "" if it has none, or if an unknown part makes it
+ * uncertain. */
 static struct cbx_str host_of(struct cbx_str url)
 {
     const char *start = memmem(url.p, url.len, "://", 3);
@@ -173,7 +174,7 @@ static bool tests_host(const struct cbx_where *w)
     return w->host.count + w->host_outside.count > 0;
 }
 
-/* A host is compared in small letters, without the dot of the root. */
+/* Hosts are compared in small letters, without the dot of the root. */
 static bool host_holds(struct cbx_arena *arena, const struct cbx_where *w, struct cbx_str url)
 {
     struct cbx_str host = cbx_fold_case(arena, host_of(url), false);
@@ -200,7 +201,7 @@ static bool value_holds(const struct where *at, const struct cbx_where *w, struc
            (!tests_host(w) || host_holds(at->arena, w, value));
 }
 
-/* The text is known in part: decides by the known parts of its path or host. */
+/* Decides about a partly known text by the known parts of its path or host. */
 static bool partial_holds(const struct where *at, const struct cbx_where *w, struct cbx_str partial)
 {
     bool more = w->matches.count + w->not_matches.count + w->inside.count > 0;
@@ -209,8 +210,8 @@ static bool partial_holds(const struct where *at, const struct cbx_where *w, str
     return !more && (w->outside.count == 0 || path) && (!tests_host(w) || host);
 }
 
-/* The value is not certain: the condition holds when it holds for one of the possible constants, or
- * for any value. */
+/* Decides about a value that is not certain: the condition holds if it holds for one of the
+ * possible constants, or for any value. */
 static bool any_value_holds(const struct where *at, const struct cbx_where *w,
                             const struct cbx_arg *arg)
 {
@@ -220,7 +221,7 @@ static bool any_value_holds(const struct where *at, const struct cbx_where *w,
         }
     }
     if (arg->likely) {
-        return false; /* decided by its text */
+        return false; /* its text decides */
     }
     bool hosts_known = tests_host(w) && arg->partial_count > 0;
     for (uint32_t i = 0; i < arg->partial_count; i++) {
@@ -238,7 +239,7 @@ static bool condition_holds(const struct cbx_policy *policy, const struct cbx_st
 {
     const struct cbx_arg *arg = find_argument(fact, &w->arg);
     if (arg == NULL && fact->spread) {
-        return w->unknown_holds; /* *args may contain it */
+        return w->unknown_holds; /* *args may contain the argument */
     }
     if ((w->presence == CBX_PRESENT && arg == NULL) || (w->presence == CBX_ABSENT && arg != NULL)) {
         return false;
@@ -292,7 +293,7 @@ bool cbx_call_holds(const struct cbx_policy *policy, const struct cbx_strs *fold
                     struct cbx_arena *arena)
 {
     if (fact->kind != CBX_IS_CALL) {
-        return call->where_count == 0; /* passed on: its arguments are unknown */
+        return call->where_count == 0; /* the callable is passed on: its arguments are unknown */
     }
     for (size_t i = 0; i < call->where_count; i++) {
         if (!condition_holds(policy, folders, arena, fact, &call->where[i])) {

@@ -5,25 +5,25 @@
 
 #include "analyzer/facts/facts.h"
 
-/* True when all conditions of `call` hold for this fact. A reference to a callable that is not
- * called matches only a `call` without conditions. Intermediate texts are allocated in `arena`.
- * `folders` (NULL = none) are as the workspace to `outside`: no path in them is. */
+/* Returns true if all conditions of `call` hold for this fact. A reference to a callable that is
+ * not called matches only a `call` without conditions. Intermediate texts are allocated in
+ * `arena`. Paths in `folders` (NULL = none) are never `outside`, like paths of the workspace. */
 bool cbx_call_holds(const struct cbx_policy *policy, const struct cbx_strs *folders,
                     const struct cbx_call *call, const struct cbx_fact *fact,
                     struct cbx_arena *arena);
 
-/* True when an argument of the call is a constant path that none of the globs match and that no
- * folder has; relative paths are made absolute in the working folders of the call, and count
- * when they lead to a folder of the system, with `any_climb` to any other too. *path is the
- * first such path. */
+/* Returns true if an argument of the call is a constant path that no glob matches and no folder
+ * contains. Relative paths are made absolute in the working folders of the call; they count if
+ * they lead to a folder of the system, with `any_climb` also to any other. *path is the first
+ * such path. */
 bool cbx_call_is_outside(const struct cbx_strs *globs, const struct cbx_strs *folders,
                          const struct cbx_fact *fact, bool any_climb, struct cbx_arena *arena,
                          struct cbx_str *path);
 
-/* Is the path, made absolute, one of the folders (NULL = none), or in one? */
+/* Returns true if the path, made absolute, is one of the folders (NULL = none), or in one. */
 bool cbx_path_is_in(const struct cbx_strs *folders, struct cbx_str path, struct cbx_arena *arena);
 
-/* A path without "//", "/./" and "/../"; absolute in /workspace. */
+/* Returns the path without "//", "/./" and "/../", absolute in /workspace. */
 struct cbx_str cbx_path_resolve(struct cbx_arena *arena, struct cbx_str path);
 
 #endif

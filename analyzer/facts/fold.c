@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Constant folding of texts. */
+ * Folds constant texts. */
 #include "analyzer/facts/fold.h"
 
 #include "policies/base/hex.h"
@@ -20,7 +20,7 @@ struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct
     if (p == NULL) {
         return no_text;
     }
-    if (a.len > 0) { /* an empty slice may have no address */
+    if (a.len > 0) { /* the address of an empty slice may be NULL */
         memcpy(p, a.p, a.len);
     }
     if (b.len > 0) {
@@ -78,7 +78,7 @@ struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text)
             continue;
         }
         if (digit < 0 || ended) {
-            return no_text; /* some decoders skip it, some stop */
+            return no_text; /* some decoders skip this character, some stop there */
         }
         bits = bits << 6 | (uint32_t)digit;
         have += 6;
@@ -181,7 +181,7 @@ struct cbx_str cbx_fold_codepoint(struct cbx_arena *arena, int64_t code)
     return cbx_arena_copy(arena, (struct cbx_str){ .p = (const char *)bytes, .len = (size_t)n });
 }
 
-/* The base that the letter behind a leading zero stands for; 10 = none. */
+/* Returns the base for the letter after a leading zero; 10 = none. */
 static int base_of(char letter)
 {
     switch (letter) {
@@ -237,7 +237,7 @@ struct cbx_str cbx_fold_nfkc(struct cbx_arena *arena, struct cbx_str name)
     return folded.p != NULL ? folded : name;
 }
 
-/* Up to `digits` hex digits; -1 when there is none. */
+/* Reads up to `digits` hex digits; -1 if there is none. */
 static int64_t take_hex(struct cbx_str text, size_t *i, int digits)
 {
     int64_t value = -1;

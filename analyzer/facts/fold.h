@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Constant folding: the results of operations on constant texts. Where interpreters may differ, or
- * the result is too large, it is unknown. */
+ * Constant folding: the results of operations on constant texts. A result is unknown if
+ * interpreters may differ, or if it is too large. */
 #ifndef CBX_ANALYZER_FACTS_FOLD_H
 #define CBX_ANALYZER_FACTS_FOLD_H
 
@@ -11,9 +11,9 @@
 
 enum { CBX_FOLD_MAX_BYTES = 65536 };
 
-/* Text operations; {NULL, 0} when the result is over the cap, or one of the parts is {NULL, 0}. */
-/* Interpreters count characters and convert case by Unicode, these functions count bytes: results
- * that depend on it are unknown for texts that are not ASCII. */
+/* Operations on texts; {NULL, 0} if the result is over the cap, or a part is {NULL, 0}.
+ * Interpreters count characters and convert case by Unicode, these functions count bytes: a
+ * result that depends on this is unknown for texts that are not ASCII. */
 struct cbx_str cbx_fold_concat(struct cbx_arena *arena, struct cbx_str a, struct cbx_str b);
 /* Base64 and hex: {NULL, 0} for texts that decoders read differently. */
 struct cbx_str cbx_fold_base64(struct cbx_arena *arena, struct cbx_str text);

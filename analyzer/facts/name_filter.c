@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Finds out from the index and the sinks whether a name can lead to a finding. */
+ * Determines from the index and the sinks whether a name can lead to a finding. */
 #include "analyzer/facts/name_filter.h"
 
 #include "analyzer/facts/sinks.h"

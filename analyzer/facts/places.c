@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Working folders. */
+ * Working folders of calls. */
 #include "analyzer/facts/places.h"
 
 const struct cbx_places cbx_places_home = { .items = { { CBX_HOME, sizeof(CBX_HOME) - 1 } },
@@ -37,7 +37,7 @@ struct cbx_str cbx_places_resolve(struct cbx_arena *arena, struct cbx_str folder
     return (struct cbx_str){ .p = out, .len = n };
 }
 
-/* The part in front of `end`, behind the slash before it. */
+/* Returns the name that ends at `end`: the part after the slash before it. */
 static struct cbx_str last_part(struct cbx_str path, size_t end)
 {
     size_t from = end;
@@ -146,7 +146,7 @@ static const char *const changes[] = { "os.chdir", "contextlib.chdir", "process.
 enum { CHANGES_MAX = 64 };
 
 /* The calls of one language that change the folder, in the order of the text, each with the
- * folders that are possible behind it. */
+ * possible folders after it. */
 struct changes {
     struct change {
         uint32_t start;
@@ -154,7 +154,7 @@ struct changes {
         struct cbx_places after;
     } items[CHANGES_MAX];
     size_t count;
-    struct cbx_places outside; /* all of these that are not the program's own */
+    struct cbx_places outside; /* all of these folders that are not the program's own (is_own) */
 };
 
 bool cbx_places_are_changed_by(const struct cbx_fact *fact)
@@ -185,7 +185,7 @@ static bool is_own(struct cbx_str folder)
     return cbx_str_starts(folder, CBX_STR(CBX_HOME)) || cbx_str_starts(folder, CBX_STR("/tmp"));
 }
 
-/* The folders behind each change. */
+/* The possible folders after each change. */
 static void compute_changes(struct changes *c, struct cbx_arena *arena)
 {
     struct cbx_places now = cbx_places_home;

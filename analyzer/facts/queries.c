@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * tree-sitter queries with predicates. */
+ * Evaluates tree-sitter queries with predicates. */
 #include "analyzer/facts/queries.h"
 
 #include "analyzer/lang/lang.h"
@@ -56,7 +56,7 @@ static struct cbx_str text_of(const struct run *run, TSNode node)
     return cbx_str_sub(run->text, ts_node_start_byte(node), ts_node_end_byte(node));
 }
 
-/* A NUL-terminated copy; false when it does not fit. */
+/* Makes a NUL-terminated copy; false if it does not fit. */
 static bool copy(struct cbx_str from, char *to, size_t size)
 {
     if (from.len >= size || (from.len > 0 && memchr(from.p, '\0', from.len) != NULL)) {
@@ -67,7 +67,7 @@ static bool copy(struct cbx_str from, char *to, size_t size)
     return true;
 }
 
-/* 1: matches, 0: does not match, -1: cannot be decided. */
+/* 1: matches, 0: does not match, -1: undecidable. */
 static int regex_matches(struct cbx_str pattern, struct cbx_str text)
 {
     char expression[REGEX_MAX + 1], subject[REGEX_TEXT_MAX + 1];
@@ -81,7 +81,7 @@ static int regex_matches(struct cbx_str pattern, struct cbx_str text)
     return status == 0 ? 1 : status == REG_NOMATCH ? 0 : -1;
 }
 
-/* The other operand: a string, or the first node of a capture. */
+/* Returns the other operand: a string, or the first node of a capture. */
 static struct cbx_str operand(const struct run *run, const TSQueryPredicateStep *step)
 {
     if (step->type == TSQueryPredicateStepTypeString) {
@@ -95,8 +95,8 @@ static struct cbx_str operand(const struct run *run, const TSQueryPredicateStep 
     return (struct cbx_str){ 0 };
 }
 
-/* 1 when the predicate holds for this text, 0 when not, -1 when it cannot be decided. `steps` are
- * the operands after the capture. */
+/* Returns 1 if the predicate holds for this text, 0 if not, -1 if undecidable. `steps` are the
+ * operands after the capture. */
 static int holds_for(const struct run *run, enum test test, struct cbx_str text,
                      const TSQueryPredicateStep *steps, uint32_t count)
 {
@@ -111,13 +111,13 @@ static int holds_for(const struct run *run, enum test test, struct cbx_str text,
     return 0;
 }
 
-/* One predicate: name, capture, operands. */
+/* Evaluates one predicate: name, capture, operands. */
 static bool predicate_holds(const struct run *run, const TSQueryPredicateStep *steps,
                             uint32_t count)
 {
     size_t p = find_predicate(string_of(run->query, &steps[0]));
     if (p == PREDICATES || count < 3) {
-        return true; /* rejected when the policy was checked */
+        return true; /* the check of the policy rejected it */
     }
     for (uint16_t i = 0; i < run->match->capture_count; i++) {
         const TSQueryCapture *capture = &run->match->captures[i];

@@ -14,8 +14,8 @@
  * CBX_EPOLICY with the error otherwise. */
 int cbx_query_check(enum cbx_language language, struct cbx_str query, struct cbx_err *err);
 
-/* Calls `found` for the first capture of each match, until it returns false. A query that cannot be
- * evaluated (it does not compile, has too many matches, or a text is too long for a regular
+/* Calls `found` for the first capture of each match, until it returns false. A query that cannot
+ * be evaluated (it does not compile, has too many matches, or a text is too long for a regular
  * expression) counts as found. */
 void cbx_query_run(struct cbx_str query, const TSTree *tree, struct cbx_str text,
                    bool (*found)(void *context, uint32_t start, uint32_t end, const char *what),

@@ -19,7 +19,7 @@ enum {
 #undef CBX_CAPABILITY
 };
 
-/* Which names a row covers. */
+/* The names that a row covers. */
 enum cbx_sink_reach { CBX_SINK_EXACTLY, CBX_SINK_AND_WITHIN, CBX_SINK_WHEN_IMPORTED };
 
 struct cbx_sink {
@@ -29,7 +29,7 @@ struct cbx_sink {
 };
 
 #define CBX_SINKS(word) const struct cbx_sink cbx_sinks_##word[]
-/* Fails to compile when there are more rows than the hash tables of sinks.c hold. */
+/* Fails to compile if there are more rows than the hash tables of sinks.c have space for. */
 #define CBX_SINKS_COUNT(word)                                                                      \
     _Static_assert(sizeof(cbx_sinks_##word) / sizeof(cbx_sinks_##word[0]) <= CBX_SINKS_MAX,        \
                    "more rows than the hash table holds");                                         \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Values as bytes. */
+ * Converts values to bytes and back. */
 #include "analyzer/facts/value_bytes.h"
 
 #include "analyzer/facts/value.h"
 
 enum { VALUE_TEXT_MAX = 4096 };
 
-/* Before the text of a value, in host order. */
+/* Stands before the text of a value, in host order. */
 struct value_head {
     uint32_t kind, count, text_bytes;
     uint8_t has_members, has_keys, spare[2];
@@ -16,7 +16,7 @@ struct value_head {
 static bool encode_one(const struct cbx_value *v, int depth, struct cbx_buf *out)
 {
     static const struct cbx_value unknown = { .kind = CBX_V_UNKNOWN };
-    /* A long text is not known any more, which allows nothing that it would not allow. */
+    /* A long text becomes unknown, which allows nothing that the text would not allow. */
     v = v->kind == CBX_V_TEXT && v->text.len > VALUE_TEXT_MAX ? &unknown : v;
     struct value_head head = { .kind = v->kind,
                                .count = v->count,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Chooses hints. The order for a finding: replacements that are computed, rows of the table, the
- * rule's own hint. */
+ * Chooses hints. The order for a finding: computed replacements, rows of the table, the rule's own
+ * hint. */
 #include "analyzer/hints/hints_internal.h"
 
 #include "analyzer/syntax/syntax_error.h"
@@ -8,8 +8,8 @@
 #include "policies/load/index.h"
 
 enum {
-    HINTED_MAX = 16, /* findings; the text of a denial has room for fewer */
-    TRIED_MAX = 256, /* calls that are looked up for a finding */
+    HINTED_MAX = 16, /* findings that get a hint; the text of a denial has room for fewer */
+    TRIED_MAX = 256, /* calls that are considered for a finding */
 };
 
 static const struct cbx_hint_row rows[] = {
@@ -58,7 +58,8 @@ static const struct cbx_hint_row *find_row(enum cbx_language language, struct cb
     return NULL;
 }
 
-/* The language of the fact that a finding was made from: a line of shell stands in a notebook. */
+/* Returns the language of the fact that a finding was made from: a notebook may have a line of
+ * shell. */
 static enum cbx_language language_of(const struct cbx_hints *h, const struct cbx_finding *f)
 {
     for (size_t i = 0; i < h->facts->count; i++) {
@@ -70,7 +71,7 @@ static enum cbx_language language_of(const struct cbx_hints *h, const struct cbx
     return h->facts->source;
 }
 
-/* Rows for what is used of an imported module; else those for the symbol itself. */
+/* Finds rows for what is used of an imported module, else for the symbol itself. */
 static void add_rows(const struct cbx_hints *h, const struct cbx_finding *f, struct cbx_buf *out)
 {
     enum cbx_language language = language_of(h, f);
@@ -91,7 +92,7 @@ static void add_rows(const struct cbx_hints *h, const struct cbx_finding *f, str
     }
 }
 
-/* True when the rule, and so its hint, is as a preset has it. */
+/* Returns true if the rule, and so its hint, is unchanged from a preset. */
 static bool is_of_a_preset(const struct cbx_rule *rule)
 {
     size_t count;
@@ -112,7 +113,7 @@ static struct cbx_str choose(const struct cbx_hints *h, const struct cbx_finding
         return h->syntax_hint;
     }
     if (cbx_str_is(h->syntax_name, CBX_SYNTAX_LANGUAGE)) {
-        return CBX_STR(""); /* it was read as what it is not */
+        return CBX_STR(""); /* the code was read as another language */
     }
     if (!is_of_a_preset(f->rule)) {
         cbx_buf_add(&out, cbx_hints_allowed(h, f->rule->hint));
@@ -126,7 +127,7 @@ static struct cbx_str choose(const struct cbx_hints *h, const struct cbx_finding
                                                     : cbx_hints_allowed(h, f->rule->hint);
 }
 
-/* True when another rule's finding has this hint, or the clause that it begins with. */
+/* Returns true if another rule's finding has this hint, or the same first clause. */
 static bool is_given(const struct cbx_finding *findings, size_t index)
 {
     struct cbx_str hint = findings[index].hint;

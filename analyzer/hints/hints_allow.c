@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Judges the code that hints name, by the policy of the denial. */
+ * Judges the code that hints name by the policy of the denial. */
 #include "analyzer/hints/hints_internal.h"
 
 enum { JUDGE_MS = 500, JUDGE_BYTES = 64 * 1024 * 1024 };
@@ -33,7 +33,7 @@ size_t cbx_hints_name_end(struct cbx_str text, size_t from)
     return from;
 }
 
-/* The language of a row of hints.def holds for dialects of it too. */
+/* A row of hints.def for a language also holds for its dialects. */
 bool cbx_hints_holds(const struct cbx_hints *h, enum cbx_language language)
 {
     return (cbx_language_likes(language) >> h->facts->source & 1) != 0;
@@ -80,7 +80,7 @@ void cbx_hints_add_import(const struct cbx_hints *h, struct cbx_str line, struct
     }
 }
 
-/* True when the name before a dot is a module in a piece of code. */
+/* Returns true if the name before a dot is a module in a piece of code. */
 static bool is_module(const struct cbx_hint_piece *piece, struct cbx_str name)
 {
     struct cbx_str names = cbx_str_of(piece->modules);
@@ -110,7 +110,7 @@ static void add_imports(const struct cbx_hints *h, struct cbx_str code, struct c
     }
 }
 
-/* A piece of code as a program of the request's language. */
+/* Makes a program of the request's language from a piece of code. */
 bool cbx_hints_allow_piece(const struct cbx_hints *h, struct cbx_str code)
 {
     const struct cbx_hint_piece *piece = cbx_hints_piece(h);
@@ -123,7 +123,7 @@ bool cbx_hints_allow_piece(const struct cbx_hints *h, struct cbx_str code)
     return cbx_hints_allow(h, h->request->language, cbx_buf_str(&program));
 }
 
-/* True when the code that begins at `at` is what is replaced. */
+/* Returns true if the code that begins at `at` is the code to replace. */
 static bool is_replaced(struct cbx_str hint, size_t at)
 {
     struct cbx_str before = cbx_str_sub(hint, 0, at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Hints that are computed from the source: this code of it, and what to write in its place. */
+ * Hints that are computed from the source: a part of its code, and the replacement. */
 #include "analyzer/hints/hints_internal.h"
 
 #include "policies/language.h"
@@ -63,7 +63,7 @@ static const struct cbx_arg *constant_of(const struct cbx_fact *call, uint32_t p
     return NULL;
 }
 
-/* Nothing when there is such a clause already. */
+/* Adds a clause unless it exists already. */
 static void add_clause(struct cbx_buf *out, struct cbx_str old, struct cbx_str new)
 {
     CBX_AUTO_DONE(buf) clause;
@@ -79,7 +79,7 @@ static void add_clause(struct cbx_buf *out, struct cbx_str old, struct cbx_str n
     }
 }
 
-/* The whole line of a place, without the spaces around it. */
+/* Returns the whole line of a place, without the spaces around it. */
 static struct cbx_str line_at(const struct cbx_hints *h, uint32_t at)
 {
     size_t from = at < h->text.len ? at : h->text.len, to = from;
@@ -98,7 +98,8 @@ static struct cbx_str line_at(const struct cbx_hints *h, uint32_t at)
     return cbx_str_sub(h->text, from, to);
 }
 
-/* True when the line of a finding imports: it then stands for all uses of what it imports. */
+/* Returns true if the line of a finding imports: the finding then stands for all uses of the
+ * import. */
 static bool is_import(const struct cbx_hints *h, const struct cbx_finding *f)
 {
     static const char *const importers[] = { "import ", "from ", "require(", "__import__(",
@@ -113,14 +114,14 @@ static bool is_import(const struct cbx_hints *h, const struct cbx_finding *f)
     return false;
 }
 
-/* A finding while its calls are replaced. */
+/* State of a finding while its calls are replaced. */
 struct replacing {
     const struct cbx_hints *h;
     const struct cbx_finding *f;
     bool imports;
 };
 
-/* The calls that a finding is about: at its place, or of what it imports. */
+/* Collects the calls that a finding is about: at its place, or of the module that it imports. */
 static bool is_about(const struct replacing *r, const struct cbx_fact *call)
 {
     return call->kind == CBX_IS_CALL && !call->earlier &&
@@ -130,7 +131,7 @@ static bool is_about(const struct replacing *r, const struct cbx_fact *call)
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-/* A cell of a session is read twice, alone and with the cells before it. */
+/* A cell of a session is read twice: alone, and together with the cells before it. */
 static bool are_same(const struct cbx_fact *a, const struct cbx_fact *b)
 {
     if (!cbx_str_equal(a->name, b->name) || a->arg_count != b->arg_count) {
@@ -144,7 +145,7 @@ static bool are_same(const struct cbx_fact *a, const struct cbx_fact *b)
     return true;
 }
 
-/* The only shell command in the place of a call that starts programs. */
+/* Returns the only shell command in the place of a call that starts programs. */
 static const struct cbx_fact *command_of(const struct cbx_hints *h, const struct cbx_fact *call)
 {
     const struct cbx_fact *found = NULL;
@@ -161,7 +162,7 @@ static const struct cbx_fact *command_of(const struct cbx_hints *h, const struct
     return found;
 }
 
-/* The argument with this number, from 1, that is no option. */
+/* Returns the argument with this number, from 1, that is no option. */
 static struct cbx_str word_of(const struct cbx_fact *command, int number)
 {
     for (uint32_t i = 0; i < command->arg_count; i++) {
@@ -174,15 +175,15 @@ static struct cbx_str word_of(const struct cbx_fact *command, int number)
     return (struct cbx_str){ 0 };
 }
 
-/* A name in the home folder, which is the working folder of sandboxes, as functions of a
- * language take it: they do not expand `~`. */
+/* Converts a name in the home folder, which is the working folder of sandboxes, to a relative
+ * one: functions of languages do not expand `~`. */
 static struct cbx_str without_home(struct cbx_str word)
 {
     bool in_home = word.len > 2 && cbx_str_starts(word, CBX_STR("~/"));
     return in_home ? cbx_str_sub(word, 2, word.len) : word;
 }
 
-/* Writes a template; false when an argument is missing or cannot stand in quotes. */
+/* Writes a template; false if an argument is missing or cannot stand in quotes. */
 static bool fill(const char *template, const struct cbx_fact *command, struct cbx_buf *out)
 {
     for (const char *p = template; *p != '\0'; p++) {
@@ -208,7 +209,7 @@ static bool fill(const char *template, const struct cbx_fact *command, struct cb
     return true;
 }
 
-/* The end of what reads the command's output: ".stdout", ".read().strip()". */
+/* Returns the end of the code that reads the command's output: ".stdout", ".read().strip()". */
 static uint32_t end_of_reading(const struct cbx_hints *h, uint32_t end)
 {
     static const char *const endings[] = { ".stdout",          ".read()",
@@ -226,7 +227,7 @@ static uint32_t end_of_reading(const struct cbx_hints *h, uint32_t end)
     return end;
 }
 
-/* `result.stdout` is `result` when the call that it was assigned from is replaced. */
+/* Replaces `result.stdout` by `result` if the call that was assigned to `result` is replaced. */
 static void add_reading(const struct cbx_hints *h, const struct cbx_fact *call, struct cbx_buf *out)
 {
     struct cbx_str line = line_at(h, call->start);
@@ -244,8 +245,8 @@ static void add_reading(const struct cbx_hints *h, const struct cbx_fact *call, 
     }
 }
 
-/* "import a, b" without the module that a finding is about, and with `module` when that is not
- * empty; "" when the line is no such statement. */
+/* Rewrites "import a, b" without the module that a finding is about, and with `module` if that
+ * is not empty; "" if the line is no such statement. */
 static struct cbx_str without_module(const struct cbx_hints *h, struct cbx_str line,
                                      struct cbx_str symbol, const char *module)
 {
@@ -269,7 +270,7 @@ static struct cbx_str without_module(const struct cbx_hints *h, struct cbx_str l
     return cbx_arena_copy(h->arena, cbx_buf_str(&out));
 }
 
-/* The statement that imports `module`, in the form of `line`, which it replaces. */
+/* Returns the statement that imports `module`, in the form of `line`, which it replaces. */
 static struct cbx_str import_like(const struct cbx_hints *h, const struct cbx_finding *f,
                                   struct cbx_str line, const char *module)
 {
@@ -287,7 +288,7 @@ static struct cbx_str import_like(const struct cbx_hints *h, const struct cbx_fi
     return cbx_arena_copy(h->arena, cbx_buf_str(&out));
 }
 
-/* What the new code of a finding needs: in place of the import that the finding is about, or as
+/* Adds the import that the new code of a finding needs: in place of the finding's import, or as
  * a line of its own. */
 static void add_import(const struct replacing *r, const char *module, struct cbx_buf *out)
 {
@@ -369,13 +370,14 @@ static void replace_commands(const struct replacing *r, struct cbx_buf *out)
     struct replacing line = *r;
     for (int i = 0; i < needed.count; i++) {
         add_import(&line, needed.modules[i], out);
-        line.imports = false; /* its import is replaced by the first one */
+        line.imports = false; /* the first replacement also replaces the import */
     }
 }
 
 /* --- constant code, modules, paths ------------------------------------------------------------ */
 
-/* True when the code calls this name itself: calls in a text that it runs have its place too. */
+/* Returns true if the code itself calls this name: calls in a text that it runs have the same
+ * place. */
 static bool calls_by_name(struct cbx_str code, struct cbx_str name)
 {
     const char *open = memchr(code.p, '(', code.len);
@@ -387,8 +389,7 @@ static bool calls_by_name(struct cbx_str code, struct cbx_str name)
                                         cbx_str_sub(name, last, name.len));
 }
 
-/* Replaces one call whose first argument is this constant; false when the policy denies the
- * code. */
+/* Replaces one call whose first argument is this constant; false if the policy denies the code. */
 static bool replace_constant(const struct cbx_hints *h, const struct cbx_fact *call,
                              struct cbx_str code, struct cbx_buf *out)
 {
@@ -427,7 +428,7 @@ static void replace_code(const struct replacing *r, struct cbx_buf *out)
     }
 }
 
-/* The first absolute path in quotes in this code; or all of it when it is one. */
+/* Returns the first absolute path in quotes in this code; or all of it if it is one. */
 static struct cbx_str path_in(struct cbx_str code)
 {
     for (size_t i = 0; i + 1 < code.len; i++) {
@@ -443,7 +444,7 @@ static struct cbx_str path_in(struct cbx_str code)
     return bare ? cbx_str_sub(code, (size_t)(slash - code.p), code.len) : CBX_STR("");
 }
 
-/* A file outside of the workspace becomes one of the same name in it. */
+/* Replaces a file outside of the workspace by one of the same name in it. */
 static void replace_path(const struct cbx_hints *h, const struct cbx_finding *f,
                          struct cbx_buf *out)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Baselines. The file is untrusted input: its size is capped first, and every entry is checked. */
+ * Reads and writes baselines. The file is untrusted input: its size is capped first, and every
+ * entry is checked. */
 #include "analyzer/lint/baseline.h"
 
 #include "policies/base/hash.h"
@@ -26,7 +27,7 @@ static struct cbx_str line_of(struct cbx_str source, uint32_t byte)
     return cbx_str_sub(source, from, to);
 }
 
-/* Runs of blanks become one, blanks at the ends are removed: a change of indentation keeps the
+/* Joins runs of blanks, and removes blanks at the ends: a change of indentation keeps the
  * fingerprint. */
 static void add_line(struct cbx_str line, struct cbx_buf *out)
 {
@@ -114,9 +115,10 @@ struct entry {
 };
 
 struct cbx_baseline {
-    json_t *root; /* the entries borrow from it */
+    json_t *root; /* bytes of the file, from which the entries are borrowed */
     struct entry *entries;
-    atomic_bool *seen; /* of each entry; shared memory, for processes that check files mark them */
+    /* one mark per entry, in shared memory: processes that check files set them */
+    atomic_bool *seen;
     size_t count;
 };
 
@@ -335,7 +337,7 @@ static int compare_values(const void *a, const void *b)
     return order;
 }
 
-/* One finding per line, so that a diff shows what a change adds and removes. */
+/* Writes one finding per line, so that a diff shows the added and the removed ones. */
 static void add_entries(const json_t *entries, struct cbx_buf *out)
 {
     size_t count = json_array_size(entries);

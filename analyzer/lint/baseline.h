@@ -20,19 +20,21 @@ int cbx_lint_fingerprint(struct cbx_str uri, struct cbx_report_finding *findings
 
 struct cbx_baseline;
 
-/* Reads {"version": 1, "tool": "codebox-lint", "findings": [{rule, path, fingerprint}]}. Anything
- * else is an error: CBX_EINVAL, CBX_ETOOBIG, CBX_EIO, with what was found. *out is the caller's. */
+/* Reads {"version": 1, "tool": "codebox-lint", "findings": [{rule, path, fingerprint}]}.
+ * Anything else is an error that names what was found: CBX_EINVAL, CBX_ETOOBIG, CBX_EIO. The
+ * caller owns *out. */
 int cbx_baseline_load(const char *path, struct cbx_baseline **out, struct cbx_err *err);
 int cbx_baseline_parse(struct cbx_str json, struct cbx_baseline **out, struct cbx_err *err);
 void cbx_baseline_free(struct cbx_baseline *baseline);
 CBX_DEFINE_AUTO(baseline)
 
-/* Suppresses the findings of a file that are in the baseline, except those of built-in rules, and
- * marks their entries as seen; a process that was forked since may do so too. */
+/* Suppresses the findings of a file that are in the baseline, except those of built-in rules,
+ * and marks their entries as seen. A process that was forked after the baseline was read may do
+ * so too. */
 void cbx_baseline_suppress(struct cbx_baseline *baseline, struct cbx_str uri,
                            struct cbx_report_finding *findings, size_t count);
 
-/* The number of entries that were not seen, among those whose path `covers` accepts. */
+/* Returns the number of entries without a mark, among those whose path `covers` accepts. */
 size_t cbx_baseline_gone(const struct cbx_baseline *baseline,
                          bool (*covers)(const void *context, struct cbx_str path),
                          const void *context);

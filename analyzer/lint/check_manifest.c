@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * A manifest, a document or a page: packages, and pieces of code whose findings move to the
- * file. */
+ * Checks a manifest, a document or a page: its packages, and its pieces of code, whose findings
+ * get places in the file. */
 #include "analyzer/lint/lint_check.h"
 
 #include "analyzer/syntax/source.h"
 
-/* The findings from `first` on are of a piece: their places move to the file. */
+/* Moves the places of the findings from `first` on, which are in a piece, to the file. */
 static void move_findings(struct cbx_lint_check *c, const struct cbx_manifest *manifest,
                           const struct cbx_manifest_piece *piece, size_t first)
 {
@@ -23,7 +23,7 @@ static int check_code(struct cbx_lint_check *c, const struct cbx_manifest *manif
     size_t first = c->count;
     c->code = code;
     c->unreadable = false;
-    /* commands of a document are what people type where the project is built */
+    /* people type the commands of a document where the project is built */
     bool commands = code == CBX_MANIFEST_DOCUMENT && strcmp(piece->language, "shell") == 0;
     if (code == CBX_MANIFEST_BUILD || commands) {
         c->build = piece->completed ? CBX_BUILD_COMPLETED : CBX_BUILD_PROJECT;
@@ -37,8 +37,8 @@ static int check_code(struct cbx_lint_check *c, const struct cbx_manifest *manif
     return failed;
 }
 
-/* An example that cannot be read is a fragment, and so is code with the marks of a template that
- * cannot be read with them nor without: no program runs it as it is. */
+/* An unreadable example is a fragment, and so is code with the marks of a template that is
+ * unreadable with and without them: no program runs it as it is. */
 static int check_piece(struct cbx_lint_check *c, const struct cbx_manifest *manifest,
                        const struct cbx_manifest_piece *piece)
 {
@@ -53,7 +53,7 @@ static int check_piece(struct cbx_lint_check *c, const struct cbx_manifest *mani
     return failed;
 }
 
-/* The packages that a manifest names. */
+/* Judges the packages that a manifest names. */
 static int check_packages(struct cbx_lint_check *c, const struct cbx_manifest *manifest)
 {
     struct cbx_decision decision;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A notebook: cells of IPython as one program, cells of other kernels as a session, in order. */
+ * Checks a notebook: cells of IPython as one program, cells of other kernels as a session, in
+ * order. */
 #include "analyzer/lint/lint_check.h"
 
 #include "analyzer/filetype.h"
@@ -8,8 +9,7 @@
 
 #include <ctype.h>
 
-/* The language of the kernel; a language that no table has keeps the name that the file gives
- * it. */
+/* Returns the language of the kernel; an unknown language keeps its name in the file. */
 static struct cbx_filetype type_of(const struct cbx_ipynb *notebook)
 {
     char word[64];
@@ -25,7 +25,7 @@ static struct cbx_filetype type_of(const struct cbx_ipynb *notebook)
     return type;
 }
 
-/* A notebook is read once as a program; its budget grows with its size. */
+/* A notebook is judged as one program; its budget grows with its size. */
 static int check_program(struct cbx_lint_check *c, struct cbx_str text,
                          const struct cbx_ipynb *notebook)
 {
@@ -48,7 +48,7 @@ static int check_program(struct cbx_lint_check *c, struct cbx_str text,
     return failed;
 }
 
-/* Each cell behind the cells before it, as in a session of the kernel. */
+/* Judges each cell after the cells before it, as in a session of the kernel. */
 static int check_cells(struct cbx_lint_check *c, const struct cbx_lang *lang,
                        const struct cbx_ipynb *notebook)
 {

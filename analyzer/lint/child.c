@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The processes that check files. Results are collected and sent together: on one CPU a change
- * of the process costs as much as a tenth of a judgement. */
+ * The processes that check files. Results are collected and sent together: on one CPU a change of
+ * the process costs as much as a tenth of a judgement. */
 #include "analyzer/lint/child.h"
 
 #include "analyzer/lint/watch.h"
@@ -13,7 +13,7 @@
 
 enum { SEND_BYTES = 256 * 1024 };
 
-/* A result as it is sent; the texts follow. */
+/* The head of a result that is sent; the texts follow. */
 struct reply {
     size_t index, findings, suppressed;
     size_t output_bytes, failure_bytes, entries_bytes, skipped_bytes; /* 0: none */
@@ -88,7 +88,8 @@ static _Noreturn void serve(const struct cbx_lint_run *run, atomic_size_t *curre
     struct cbx_lint_worker worker;
     struct cbx_buf out;
     struct cbx_lint_range range;
-    cbx_lint_watch_done(); /* the handlers of a program that has some are not ours */
+    /* signal handlers of the program that includes this code must not run here */
+    cbx_lint_watch_done();
     cbx_lint_worker_init(&worker);
     worker.limit_ms = run->limit_ms;
     cbx_buf_init(&out, (size_t)4 * CBX_LINT_OUTPUT_MAX_BYTES);
@@ -115,7 +116,7 @@ bool cbx_lint_child_start(struct cbx_lint_child *child, const struct cbx_lint_ru
         close(pair[0]);
         for (size_t i = 0; i < other_count; i++) {
             if (&others[i] != child && others[i].pid != 0) {
-                close(others[i].fd); /* else it stays open when the parent ends */
+                close(others[i].fd); /* otherwise it stays open when the parent ends */
             }
         }
         serve(run, current, pair[1]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The processes that check files, one per CPU: a file that crashes or hangs the analyzer ends
- * one of them, and its parent knows which file that was. Each takes ranges of paths from a
- * socket and answers with their results in order. */
+ * The processes that check files, one per CPU: a file that crashes or hangs the analyzer ends one
+ * of them, and its parent knows the file. Each takes ranges of paths from a socket and answers
+ * with their results in order. */
 #ifndef CBX_ANALYZER_LINT_CHILD_H
 #define CBX_ANALYZER_LINT_CHILD_H
 
@@ -13,7 +13,7 @@
 /* Paths [from, to). */
 struct cbx_lint_range {
     size_t from, to;
-    bool careful; /* send each result at once */
+    bool careful; /* true: send each result at once */
 };
 
 struct cbx_lint_child {
@@ -25,19 +25,19 @@ struct cbx_lint_child {
 };
 
 /* Starts a process. *current, shared memory, is set to the path that the process checks.
- * `others` are the children that run already. False when no process can be started. */
+ * `others` are the running children. False if no process can be started. */
 bool cbx_lint_child_start(struct cbx_lint_child *child, const struct cbx_lint_run *run,
                           atomic_size_t *current, const struct cbx_lint_child *others,
                           size_t other_count);
 
-/* Has it check child->range; false when it has ended. */
+/* Assigns child->range to the process; false if it has ended. */
 bool cbx_lint_child_send(struct cbx_lint_child *child);
 
-/* Reads what has arrived; waits for something. False when the process has ended. */
+/* Waits for bytes and reads them. False if the process has ended. */
 bool cbx_lint_child_read(struct cbx_lint_child *child);
 
-/* Takes one result out of what was read: 1 and *out, which is the caller's; 0 when none is
- * complete; -1 when what was read is no result of child->range.from. */
+/* Takes one result out of the received bytes: 1 and *out, which the caller owns; 0 if none is
+ * complete; -1 if the bytes are no result of child->range.from. */
 int cbx_lint_child_take(struct cbx_lint_child *child, struct cbx_lint_result *out);
 
 /* Waits for the end of a process that ends, or that has no work, and writes the reason. */

@@ -113,7 +113,8 @@ int cbx_lint_check_reserve(struct cbx_lint_check *c, size_t more)
     return 0;
 }
 
-/* Copies what the finding borrows: the memory of a cell's analysis is reused for the next cell. */
+/* Copies the texts that the finding borrows: the memory of a cell's analysis is reused for the
+ * next cell. */
 void cbx_lint_check_keep(struct cbx_lint_check *c, const struct cbx_finding *finding,
                          const struct cbx_cell *cell, struct cbx_str source)
 {
@@ -126,7 +127,7 @@ void cbx_lint_check_keep(struct cbx_lint_check *c, const struct cbx_finding *fin
     f->v.detail = cbx_arena_copy(arena, finding->detail);
 }
 
-/* Comments without effect are findings. */
+/* Adds findings for comments without effect. */
 static int suppress_inline(struct cbx_lint_check *c, const struct cbx_cell *cell,
                            struct cbx_str source, size_t first)
 {
@@ -161,7 +162,7 @@ static int compare_findings(const void *a, const void *b)
                               : (a_byte > b_byte) - (a_byte < b_byte);
 }
 
-/* The places of findings are in the source with its line ends normalised. */
+/* The places of findings are in the source after normalisation of its line ends. */
 static int take_decision(struct cbx_lint_check *c, const struct cbx_decision *decision,
                          const struct cbx_cell *cell)
 {
@@ -212,8 +213,8 @@ int cbx_lint_check_dump(struct cbx_lint_check *c, const struct cbx_decision *dec
     return failed;
 }
 
-/* A denial that is stricter than its findings (unreadable source under a log-only policy; findings
- * over the cap) stays a denial, whatever is suppressed. */
+/* A denial that is stricter than its findings (unreadable source under a log-only policy;
+ * findings over the cap) stays a denial, whatever is suppressed. */
 void cbx_lint_check_verdict(struct cbx_lint_check *c, const struct cbx_decision *decision)
 {
     enum cbx_verdict shown = CBX_ALLOW;
@@ -226,7 +227,7 @@ void cbx_lint_check_verdict(struct cbx_lint_check *c, const struct cbx_decision 
     c->floor = (decision->truncated || verdict < shown) && verdict < c->floor ? verdict : c->floor;
 }
 
-/* True when the finding is that the code cannot be read. */
+/* Returns true for the finding that the code cannot be read. */
 static bool is_unreadable(const struct cbx_finding *finding)
 {
     return (finding->rule->match.facts >> CBX_FACT_SYNTAX & 1) != 0 ||
@@ -242,7 +243,7 @@ static bool has_unreadable(const struct cbx_decision *decision)
     return i < decision->finding_count;
 }
 
-/* Code of a skill that cannot be read is a warning, beside what was found in the rest of it. */
+/* Unreadable code of a skill is a warning, beside the findings in the rest of it. */
 static int soften(struct cbx_lint_check *c, struct cbx_decision *decision)
 {
     struct cbx_finding *findings =
@@ -331,7 +332,7 @@ static void count_findings(struct cbx_lint_check *c, struct cbx_lint_result *out
     }
 }
 
-/* Findings that go into a new baseline are suppressed by it at once. */
+/* A new baseline suppresses its findings at once. */
 static void record(struct cbx_lint_check *c, struct cbx_lint_result *out)
 {
     out->entries = json_array();

@@ -26,12 +26,13 @@ struct cbx_lint {
     int64_t now; /* Unix seconds, for exceptions */
 };
 
-/* The memory of one who checks files. */
+/* The memory of a process that checks files. */
 struct cbx_lint_worker {
-    unsigned limit_ms; /* SIGALRM comes when the judgement of a file takes longer than this for each
-                          MiB that it has or begins; 0: no limit */
+    /* SIGALRM is raised if the judgement of a file takes longer than this for each started MiB
+     * of the file; 0: no limit */
+    unsigned limit_ms;
     struct cbx_arena analysis; /* of one cell */
-    struct cbx_arena file;     /* of one file: its cells, their program, their findings */
+    struct cbx_arena file;     /* arena of one file: its cells, their program, their findings */
     struct cbx_buf text;
 };
 void cbx_lint_worker_init(struct cbx_lint_worker *worker);
@@ -40,20 +41,20 @@ CBX_DEFINE_AUTO_DONE(lint_worker)
 
 /* The result of one file. */
 struct cbx_lint_result {
-    struct cbx_buf output; /* its part of the report */
+    struct cbx_buf output; /* the file's part of the report */
     int status;            /* 0 allowed, 1 denied or needs approval, 2 not checked */
     size_t findings, suppressed;
-    json_t *failure; /* {uri, error, path}, NULL when it was checked */
-    json_t *entries; /* for a new baseline, NULL without */
-    json_t *skipped; /* what it has that was not judged (cbx_lint_skips_take), NULL for nothing */
+    json_t *failure; /* {uri, error, path}, NULL if the file was checked */
+    json_t *entries; /* entries for a new baseline, NULL without one */
+    json_t *skipped; /* code of the file that was not judged (cbx_lint_skips_take), NULL for none */
 };
 void cbx_lint_result_done(struct cbx_lint_result *result);
 
-/* Checks one file. *out is the caller's. */
+/* Checks one file. The caller owns *out. */
 void cbx_lint_file(const struct cbx_lint *lint, struct cbx_lint_worker *worker,
                    const struct cbx_lint_path *path, struct cbx_lint_result *out);
 
-/* The result of a file that could not be checked, for this reason. *out is the caller's. */
+/* Makes the result of a file that could not be checked, with the reason. The caller owns *out. */
 void cbx_lint_file_failed(const struct cbx_lint *lint, const struct cbx_lint_path *path,
                           const char *why, struct cbx_lint_result *out);
 

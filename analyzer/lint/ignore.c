@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * gitignore(5). Matching is linear in pattern times path and never recursive; where the manual is
- * silent, it behaves like git. */
+ * gitignore(5). Matching is linear in pattern times path and never recursive. Where the manual is
+ * silent, this file behaves like git. */
 #include "analyzer/lint/ignore.h"
 
 #include "policies/base/memory.h"
@@ -50,7 +50,7 @@ static bool take_byte(struct cbx_str p, size_t *i, unsigned char *byte)
     return true;
 }
 
-/* The length of the class "[:alpha:]" at p[i], 0 when there is none. */
+/* Returns the length of the class "[:alpha:]" at p[i], 0 if there is none. */
 static size_t class_at(struct cbx_str p, size_t i)
 {
     const char *close = i + 2 < p.len && p.p[i] == '[' && p.p[i + 1] == ':'
@@ -59,8 +59,7 @@ static size_t class_at(struct cbx_str p, size_t i)
     return close != NULL ? (size_t)(close - p.p) + 2 - i : 0;
 }
 
-/* Matches the set at p[0] == '[' against a byte. Returns the set's length, 0 when it is
- * malformed. */
+/* Matches the set at p[0] == '[' against a byte. Returns the set's length, 0 if it is malformed. */
 static size_t match_set(struct cbx_str p, unsigned char c, bool *matches)
 {
     size_t i = 1;
@@ -88,7 +87,7 @@ static size_t match_set(struct cbx_str p, unsigned char c, bool *matches)
                 return 0;
             }
         }
-        found |= c == low || (c >= low && c <= high); /* the first counts, even of "z-a" */
+        found |= c == low || (c >= low && c <= high); /* the first byte counts, even of "z-a" */
     }
     *matches = found != negated;
     return i < p.len ? i + 1 : 0;
@@ -215,7 +214,7 @@ static bool match_names(struct cbx_str pattern, struct cbx_str path)
 }
 
 /* git compares the prefix before the first special character literally and then starts again: so
- * the "**" of "a**" and of "a**" + "/b" counts as the begin of a name. */
+ * the "**" of "a**" and of "a**" + "/b" counts as the beginning of a name. */
 static bool match_path(const struct pattern *p, struct cbx_str path)
 {
     struct cbx_str plain = cbx_str_sub(p->text, 0, p->plain_bytes);
@@ -303,8 +302,7 @@ static bool read_pattern(struct cbx_str line, struct pattern *out)
     return out->text.len > 0;
 }
 
-/* "\\/" is "/", wherever it stands but at the end, where it is a folder's mark behind a quote
- * of nothing. */
+/* "\\/" is "/", except at the end, where the backslash quotes nothing and '/' marks a folder. */
 static struct cbx_str unquote_slashes(struct cbx_str line, struct cbx_arena *arena)
 {
     if (line.len == 0 || memmem(line.p, line.len, "\\/", 2) == NULL) {

@@ -14,18 +14,18 @@ enum cbx_ignored { CBX_IGNORE_SILENT = 0, CBX_IGNORE_OUT, CBX_IGNORE_IN };
 
 struct cbx_ignore;
 
-/* Parses the lines of a file. CBX_ETOOBIG over the limits: then no pattern of the file counts. *out
- * is the caller's. */
+/* Parses the lines of a file. CBX_ETOOBIG over the limits: then no pattern of the file counts.
+ * The caller owns *out. */
 int cbx_ignore_new(struct cbx_str text, struct cbx_ignore **out, struct cbx_err *err);
 void cbx_ignore_free(struct cbx_ignore *ignore);
 CBX_DEFINE_AUTO(ignore)
 
-/* The last pattern that matches decides. `path` is relative to the folder of the patterns, without
- * a leading "./". */
+/* Matches a path; the last pattern that matches decides. `path` is relative to the folder of the
+ * patterns, without a leading "./". */
 enum cbx_ignored cbx_ignore_match(const struct cbx_ignore *ignore, struct cbx_str path,
                                   bool folder);
 
-/* True when a pattern matches the path of a file, or a folder that contains it. */
+/* Returns true if a pattern matches the path of a file, or a folder that contains it. */
 bool cbx_ignore_covers(const struct cbx_ignore *ignore, struct cbx_str path);
 
 #endif

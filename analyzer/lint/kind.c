@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a file is to codebox-lint. */
+ * Determines how codebox-lint treats a file. */
 #include "analyzer/lint/kind.h"
 
 #include "analyzer/manifest/manifest.h"
@@ -35,9 +35,9 @@ static void read_head(const char *path, int flags, struct cbx_lint_kind *out)
 
 enum {
     SKILL_LEVELS = 4
-}; /* references/x.md and the like lie at most so deep in the folder of a skill */
+}; /* references/x.md and similar files lie at most this deep in the folder of a skill */
 
-/* True when SKILL.md is in the folder of the path, or in one of those above it in the path. */
+/* Returns true if SKILL.md is in the folder of the path, or in a folder above it in the path. */
 static bool is_of_skill(const char *path)
 {
     char file[PATH_MAX];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The check of one file while it is made, for file.c, check_notebook.c and check_manifest.c
- * alone. */
+ * The state of the check of one file, for file.c, check_notebook.c and check_manifest.c only. */
 #ifndef CBX_ANALYZER_LINT_LINT_CHECK_H
 #define CBX_ANALYZER_LINT_LINT_CHECK_H
 
@@ -17,15 +16,16 @@ struct cbx_lint_check {
     const struct cbx_lint *lint;
     struct cbx_lint_worker *worker;
     struct cbx_report_file file;
-    struct cbx_report_finding *findings; /* of all cells so far */
+    struct cbx_report_finding *findings; /* findings of all cells so far */
     size_t count, size;
-    enum cbx_verdict floor;      /* of decisions that are stricter than their findings say */
-    enum cbx_build build;        /* of the code that is judged, */
-    enum cbx_manifest_code code; /* and of which kind it is */
-    bool unreadable;             /* the code that was judged last cannot be read */
-    bool foreign;                /* the whole file is code without an analyzer */
-    struct cbx_past *past; /* of the cells before, in a language whose cells share names; or NULL */
-    json_t **skipped;      /* of the result */
+    enum cbx_verdict floor;      /* verdict of decisions that are stricter than their findings */
+    enum cbx_build build;        /* where the code that is being judged runs, */
+    enum cbx_manifest_code code; /* and its kind in the manifest */
+    bool unreadable;             /* true if the code that was judged last cannot be read */
+    bool foreign;                /* true if the whole file is code without an analyzer */
+    /* past of the earlier cells, in a language whose cells share names; or NULL */
+    struct cbx_past *past;
+    json_t **skipped; /* `skipped` of the result */
     struct cbx_buf *output;
     struct cbx_err *err;
 };
@@ -34,11 +34,11 @@ struct cbx_lint_check {
 void cbx_lint_check_skip(struct cbx_lint_check *c, enum cbx_lint_skip reason,
                          struct cbx_str language);
 
-/* Makes room for `more` findings; CBX_ETOOBIG when there is none. */
+/* Makes room for `more` findings; CBX_ETOOBIG if there is none. */
 int cbx_lint_check_reserve(struct cbx_lint_check *c, size_t more);
 
-/* Keeps a finding, for which there is room. Copies what it borrows: the memory of a cell's
- * analysis is reused for the next cell. */
+/* Keeps a finding, for which there is room. Copies the texts that it borrows: the memory of a
+ * cell's analysis is reused for the next cell. */
 void cbx_lint_check_keep(struct cbx_lint_check *c, const struct cbx_finding *finding,
                          const struct cbx_cell *cell, struct cbx_str source);
 
@@ -50,14 +50,14 @@ void cbx_lint_check_verdict(struct cbx_lint_check *c, const struct cbx_decision 
 int cbx_lint_check_dump(struct cbx_lint_check *c, const struct cbx_decision *decision);
 
 /* Judges one cell, alone and as number `index` of its program, which may be NULL, and keeps its
- * findings; adds it to the past when there is one. */
+ * findings; adds it to the past if there is one. */
 int cbx_lint_check_cell(struct cbx_lint_check *c, const struct cbx_cell *cell,
                         const struct cbx_program *program, size_t index);
 
 /* Judges a notebook, in the language of its kernel. */
 int cbx_lint_check_notebook(struct cbx_lint_check *c, struct cbx_str text);
 
-/* Judges a file that a reader takes apart: its packages and its pieces of code. */
+/* Judges a file that a manifest reader splits: its packages and its pieces of code. */
 int cbx_lint_check_manifest(struct cbx_lint_check *c, const struct cbx_manifest_reader *reader,
                             struct cbx_str text);
 

@@ -19,7 +19,7 @@ enum { OUTPUT_MAX_BYTES = 64 * 1024 * 1024 };
 
 /* --- what comes out --------------------------------------------------------------------------- */
 
-/* A progress line, on a terminal, when the run takes long. */
+/* The state of the progress line, which a long run prints on a terminal. */
 struct progress {
     bool enabled, shown;
     int64_t next_ms;
@@ -47,7 +47,7 @@ static void show_progress(struct progress *p, size_t done, size_t all)
 
 struct output {
     const struct cbx_lint *lint;
-    struct cbx_lint_paths *paths; /* for what was skipped in them */
+    struct cbx_lint_paths *paths; /* folders, for the report of what was skipped in them */
     struct cbx_report_totals totals;
     json_t *failures, *entries;
     struct progress progress;
@@ -130,7 +130,7 @@ static int fail(const struct cbx_err *err)
     return 2;
 }
 
-/* All patterns of an option; NULL when it is not given. */
+/* Returns all patterns of an option; NULL if it is not given. */
 static int read_globs(const char *name, const struct cbx_words *words, struct cbx_ignore **out,
                       struct cbx_err *err)
 {
@@ -191,7 +191,8 @@ static int find_paths(const struct cbx_lint_options *o, struct cbx_lint_paths *p
     return failed;
 }
 
-/* The arguments of this run: entries of the baseline outside of them are not reported as unused. */
+/* The arguments of this run: entries of the baseline for other paths are not reported as
+ * unused. */
 struct scope {
     const struct cbx_lint_options *options;
     struct cbx_str folder;
@@ -227,7 +228,7 @@ static int write_baseline(const struct cbx_lint_options *o, struct output *outpu
     return cbx_baseline_write(o->write_baseline, output->entries, err);
 }
 
-/* The exit status of --strict-coverage. `told`: the summary has what was skipped. */
+/* Returns the exit status of --strict-coverage. `told`: the summary names what was skipped. */
 static int check_coverage(const struct cbx_lint_skips *skips, bool told)
 {
     size_t code = cbx_lint_skips_code(skips);

@@ -5,7 +5,7 @@
 #include "analyzer/lint/lint_run.h"
 #include "policies/load/option_kinds.h"
 
-enum { OPTIONS_MAX_BYTES = 256 * 1024 * 1024 }; /* as many paths as a command line holds */
+enum { OPTIONS_MAX_BYTES = 256 * 1024 * 1024 }; /* as many paths as a command line can have */
 
 static const struct cbx_option_kind kinds[] = {
     CBX_OPTION_KINDS,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * --list-rules and --explain. */
+ * The options --list-rules and --explain. */
 #include "analyzer/lint/lint_rules.h"
 
 #include "policies/base/printable.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Hands ranges of paths to processes and stores their results in a ring of the size of the
- * window, from which they are reported in order. A process that ends is replaced; the file that
- * it was checking has failed, and the others of its range are checked again where their results
- * had not arrived. */
+ * Hands ranges of paths to processes and stores their results in a ring of the size of the window,
+ * from which they are reported in order. A process that ends is replaced; the file that it was
+ * checking has failed, and the files of its range without a result are checked again. */
 #include "analyzer/lint/lint_run.h"
 
 #include "analyzer/lint/child.h"
@@ -21,9 +20,10 @@ struct state {
     const struct cbx_lint_run *run;
     const struct cbx_lint_sink *sink;
     struct cbx_lint_child children[CBX_LINT_JOBS_MAX];
-    atomic_size_t *current; /* of each child, shared with it */
+    atomic_size_t *current; /* the current path of each child, in memory shared with it */
     size_t jobs, batch;
-    size_t next, taken; /* paths that were handed out, results that were reported */
+    /* number of paths that were handed out, and of results that were reported */
+    size_t next, taken;
     size_t window;
     struct cbx_lint_result *ring;
     bool *ready;
@@ -64,10 +64,10 @@ static void store_failure(struct state *s, size_t index, const char *why)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-/* The next range of a child; false when there is none now. */
+/* Returns the next range for a child; false if there is none now. */
 static bool find_work(struct state *s, struct cbx_lint_child *child)
 {
-    if (child->range.to < child->rest) { /* behind a file that failed */
+    if (child->range.to < child->rest) { /* the range after a file that failed */
         child->range = (struct cbx_lint_range){ .from = child->range.to + 1, .to = child->rest };
         child->rest = 0;
         if (child->range.from < child->range.to) {
@@ -96,12 +96,12 @@ static bool start(struct state *s, struct cbx_lint_child *child)
 
 static const char no_process[] = "not judged: no process could be started";
 
-/* Nothing can be started: what is left of the child's paths is not judged. */
+/* No process can be started: the rest of the child's paths is not judged. */
 static void give_up(struct state *s, struct cbx_lint_child *child)
 {
     size_t end = child->range.to < child->rest ? child->rest : child->range.to;
     for (size_t i = child->range.from; i < end; i++) {
-        if (i != child->range.to) { /* that one has a result */
+        if (i != child->range.to) { /* the failed file has a result */
             store_failure(s, i, no_process);
         }
     }
@@ -109,8 +109,8 @@ static void give_up(struct state *s, struct cbx_lint_child *child)
     child->rest = 0;
 }
 
-/* The process has ended while it checked a file. The files before it in the range were judged, and
- * their results are lost: they are judged again, one by one. */
+/* Handles the end of a process during the check of a file. The results of the files before it in
+ * the range are lost: they are judged again, one by one. */
 static void replace(struct state *s, struct cbx_lint_child *child)
 {
     char why[WHY_BYTES];
@@ -162,7 +162,7 @@ static void take_results(struct state *s, struct cbx_lint_child *child)
     }
 }
 
-/* Gives work to the processes that have none; returns the number of those that have some. */
+/* Gives work to idle processes; returns the number of processes with work. */
 static size_t find_busy(struct state *s, struct pollfd *fds, struct cbx_lint_child **children)
 {
     size_t busy = 0;
@@ -215,7 +215,7 @@ static void run_here(const struct cbx_lint_run *run, const struct cbx_lint_sink 
     }
 }
 
-/* Starts as many processes as it can. */
+/* Starts as many processes as are allowed. */
 static bool start_children(struct state *s, size_t jobs)
 {
     void *shared = mmap(NULL, jobs * sizeof(*s->current), PROT_READ | PROT_WRITE,
@@ -243,7 +243,7 @@ static void end_children(struct state *s, size_t jobs)
     }
 }
 
-/* True when nothing has to be written behind the only file. */
+/* Returns true if the format writes nothing after the only file. */
 static bool is_single(const struct cbx_lint_run *run)
 {
     return run->paths->count == 1 &&

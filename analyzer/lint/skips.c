@@ -13,13 +13,13 @@ static const struct row {
 #undef CBX_SKIP
 };
 
-/* True when a comes before b. */
+/* Returns true if a comes before b. */
 static bool comes_before(const struct cbx_lint_skip_name *a, const struct cbx_lint_skip_name *b)
 {
     return a->rank != b->rank ? a->rank > b->rank : cbx_str_compare(a->path, b->path) < 0;
 }
 
-/* Inserts the name in its order when it is among the first. */
+/* Inserts the name in its order if it is among the first. */
 static void keep_name(struct cbx_lint_skipped *skipped, const struct cbx_lint_skip_name *name,
                       struct cbx_arena *arena)
 {
@@ -96,7 +96,7 @@ static size_t count_all(const struct cbx_lint_skips *skips)
     return count;
 }
 
-/* The names that matter, in parentheses. */
+/* Appends the important names, in parentheses. */
 static void add_names(const struct cbx_lint_skipped *skipped, struct cbx_buf *out)
 {
     size_t shown = 0;

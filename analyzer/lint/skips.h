@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What was found in folders and not judged: how much, why, and a few names. */
+ * Files and folders that were found in folders and not judged: their number, the reasons, and a
+ * few names. */
 #ifndef CBX_ANALYZER_LINT_SKIPS_H
 #define CBX_ANALYZER_LINT_SKIPS_H
 
@@ -16,20 +17,20 @@ enum cbx_lint_skip {
 
 enum { CBX_LINT_SKIP_NAMES = 3 };
 
-/* How much a name matters in the summary. */
+/* The importance of a name for the summary. */
 enum cbx_lint_skip_rank {
-    CBX_LINT_RANK_OTHER = 0, /* in JSON and SARIF alone */
-    CBX_LINT_RANK_CODE,      /* it looks like code */
+    CBX_LINT_RANK_OTHER = 0, /* named in JSON and SARIF only */
+    CBX_LINT_RANK_CODE,      /* a file that looks like code */
     CBX_LINT_RANK_LISTED,    /* a name of hidden.def */
 };
 
 struct cbx_lint_skipped {
-    size_t count; /* files and folders */
-    size_t code;  /* files among them that look like code */
+    size_t count; /* number of files and folders */
+    size_t code;  /* number of files among them that look like code */
     struct cbx_lint_skip_name {
         enum cbx_lint_skip_rank rank;
-        struct cbx_str path, foreign; /* foreign: the language, where there is no analyzer for it */
-    } names[CBX_LINT_SKIP_NAMES];     /* those that matter most, then by their bytes */
+        struct cbx_str path, foreign; /* foreign: its language, for which there is no analyzer */
+    } names[CBX_LINT_SKIP_NAMES];     /* the most important names; equal ones by their bytes */
     size_t name_count;
 };
 
@@ -43,22 +44,23 @@ void cbx_lint_skips_add(struct cbx_lint_skips *skips, enum cbx_lint_skip reason,
                         const struct cbx_lint_skip_name *name, bool counted,
                         struct cbx_arena *arena);
 
-/* Counts what a file has that was not judged: [{"reason", "path", "language"}], as cbx_lint_file
- * gives it. Anything else in the list is left out. Returns the number of whole files in it. */
+/* Counts the parts of a file that were not judged: [{"reason", "path", "language"}], from
+ * cbx_lint_file. Other values in the list are ignored. Returns the number of whole files in it. */
 size_t cbx_lint_skips_take(struct cbx_lint_skips *skips, const json_t *skipped,
                            struct cbx_arena *arena);
 
-/* The word of a reason, in such a list. */
+/* Returns the word of a reason in such a list. */
 const char *cbx_lint_skip_word(enum cbx_lint_skip reason);
 
-/* Files that look like code and are skipped for a reason that the caller did not choose. */
+/* Returns the number of files that look like code and were skipped for a reason that the caller
+ * did not choose. */
 size_t cbx_lint_skips_code(const struct cbx_lint_skips *skips);
 
 /* Appends "; 12 skipped: 2 files of code without an analyzer (a.rb: Ruby), 10 of no known
- * language", or nothing when nothing was skipped. */
+ * language", or nothing if nothing was skipped. */
 void cbx_lint_skips_text(const struct cbx_lint_skips *skips, struct cbx_buf *out);
 
-/* {count, code, reasons: [{reason, count, code, names}]}; a new reference. */
+/* Returns {count, code, reasons: [{reason, count, code, names}]} (new reference). */
 json_t *cbx_lint_skips_json(const struct cbx_lint_skips *skips);
 
 #endif

@@ -8,8 +8,8 @@
 #include "analyzer/report/report.h"
 
 struct cbx_lint_comment {
-    struct cbx_str rule, reason; /* as written; empty when missing */
-    uint32_t line;               /* whose findings it suppresses */
+    struct cbx_str rule, reason; /* the reason as written; empty = missing */
+    uint32_t line;               /* the line whose findings it suppresses */
     struct cbx_span span;
     bool used;
 };
@@ -19,8 +19,8 @@ struct cbx_lint_comments {
     size_t count;
 };
 
-/* The comments of this kind in a source of the language, in their order. `source` has its line ends
- * normalised and *out borrows from it. CBX_ETOOBIG when the arena is exhausted. */
+/* Finds the comments of this kind in a source of the language, in their order. `source` has
+ * normalised line ends, and *out borrows from it. CBX_ETOOBIG if the arena is exhausted. */
 int cbx_lint_comments_read(struct cbx_str source, struct cbx_str language, struct cbx_arena *arena,
                            struct cbx_lint_comments *out, struct cbx_err *err);
 
@@ -28,7 +28,7 @@ int cbx_lint_comments_read(struct cbx_str source, struct cbx_str language, struc
 void cbx_lint_suppress(const struct cbx_policy *policy, struct cbx_lint_comments *comments,
                        struct cbx_report_finding *findings, size_t count);
 
-/* The reason why a comment has no effect, or NULL. Call it after cbx_lint_suppress. */
+/* Returns why a comment has no effect, or NULL. Call it after cbx_lint_suppress. */
 const char *cbx_lint_comment_fault(const struct cbx_policy *policy,
                                    const struct cbx_lint_comment *comment);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Signals and the timer. The handler runs on a stack of its own, for a stack may have
- * overflowed, and writes a text that was made before. */
+ * Signals and the timer. The handler runs on a stack of its own, because the program's stack may
+ * have overflowed, and writes a text that was prepared before. */
 #include "analyzer/lint/watch.h"
 
 #include "policies/base/printable.h"
@@ -23,7 +23,7 @@ static struct {
 static void write_to_stderr(const char *p, size_t len)
 {
     ssize_t n = write(STDERR_FILENO, p, len);
-    (void)n; /* there is nobody else to tell */
+    (void)n; /* a failed write has no other receiver */
 }
 
 static void handle(int number)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Dockerfile and Containerfile: the shell code of RUN, CMD, ENTRYPOINT and HEALTHCHECK, as shell
- * text, as a JSON array of words, or as a here-document. */
+ * Reads Dockerfile and Containerfile: the shell code of RUN, CMD, ENTRYPOINT and HEALTHCHECK, as
+ * shell text, as a JSON array of words, or as a here-document. */
 #include "analyzer/manifest/documents/json_text.h"
 #include "analyzer/manifest/manifest_internal.h"
 #include "analyzer/manifest/readers.h"
@@ -13,13 +13,13 @@
 
 struct reading {
     struct cbx_str file;
-    uint32_t at; /* the next line */
+    uint32_t at; /* start of the next line */
     struct cbx_arena *arena;
     struct cbx_manifest *out;
     struct cbx_err *err;
 };
 
-/* A line without its line feed. */
+/* Returns a line without its line feed. */
 struct line {
     uint32_t start, end;
 };
@@ -61,7 +61,7 @@ static bool is_blank(struct cbx_str file, struct line line)
     return skip_blanks(file, line.start, line.end) == line.end;
 }
 
-/* Where the backslash is that continues the line; its end when there is none. */
+/* Returns the place of the backslash that continues the line; the line's end if there is none. */
 static uint32_t continuation(struct cbx_str file, struct line line)
 {
     uint32_t end = line.end;
@@ -78,16 +78,16 @@ static int fail_at(struct reading *r, uint32_t place, const char *what)
 
 /* --- here-documents --------------------------------------------------------------------------- */
 
-/* A word "<<NAME" or "<<-NAME"; `word` is empty when there is none. */
+/* A word "<<NAME" or "<<-NAME"; `word` is empty if there is none. */
 struct heredoc {
     struct cbx_str word;
-    bool tabs; /* leading ones do not count */
-    bool odd;  /* the name is none that is read */
+    bool tabs; /* leading tabs are removed */
+    bool odd;  /* a form of the name that is not supported */
     uint32_t start, behind;
 };
 
-/* The end of the shell word that begins at `at`, as Docker splits them: at blanks outside of
- * quotes. */
+/* Returns the end of the shell word that begins at `at`, as Docker splits them: at blanks
+ * outside of quotes. */
 static uint32_t end_of_word(struct cbx_str file, uint32_t at, uint32_t end)
 {
     char quote = '\0';
@@ -144,7 +144,7 @@ static struct heredoc find_heredoc(struct cbx_str file, uint32_t at, uint32_t en
     return none;
 }
 
-/* Moves behind the line that ends a here-document; *body is what is before it. */
+/* Moves behind the line that ends a here-document; *body is the text before it. */
 static int read_heredoc(struct reading *r, const struct heredoc *h, struct line *body)
 {
     *body = (struct line){ r->at, r->at };
@@ -167,8 +167,8 @@ static int read_heredoc(struct reading *r, const struct heredoc *h, struct line 
 
 /* --- instructions ----------------------------------------------------------------------------- */
 
-/* ["word", ...] as a command line, each word in single quotes. False when it is no such array:
- * then it is shell text. */
+/* Converts ["word", ...] to a command line, each word in single quotes. False if it is no such
+ * array: then it is shell text. */
 static bool take_words(struct reading *r, struct line text, struct cbx_piece_maker *maker)
 {
     struct cbx_str json = cbx_str_sub(r->file, text.start, text.end);
@@ -228,8 +228,8 @@ static int take_script(struct reading *r, struct line body)
                                r->err);
 }
 
-/* The lines of a command, from `at` in `line` on, to a piece; comments between them are none of
- * its. */
+/* Adds the lines of a command, from `at` in `line` on, to a piece; comments between them are
+ * left out. */
 static void take_lines(struct reading *r, uint32_t at, struct line line,
                        struct cbx_piece_maker *maker)
 {
@@ -248,7 +248,7 @@ static void take_lines(struct reading *r, uint32_t at, struct line line,
     }
 }
 
-/* Here-documents of a command are part of its shell text. */
+/* Here-documents of a command belong to its shell text. */
 static int take_heredocs(struct reading *r, uint32_t from, struct cbx_piece_maker *maker)
 {
     uint32_t end = r->at;
@@ -267,7 +267,7 @@ static int take_heredocs(struct reading *r, uint32_t from, struct cbx_piece_make
     return 0;
 }
 
-/* True when the text is an array of JSON once its lines are joined. */
+/* Returns true if the text is an array of JSON after its lines are joined. */
 static bool is_array(const struct cbx_buf *text)
 {
     CBX_AUTO_DONE(buf) joined;
@@ -281,7 +281,7 @@ static bool is_array(const struct cbx_buf *text)
     return json_is_array(words);
 }
 
-/* `heredocs`: the instruction is RUN, the only command that has them. */
+/* `heredocs`: the instruction is RUN, the only one that has them. */
 static int read_command(struct reading *r, uint32_t at, struct line line, bool heredocs)
 {
     CBX_AUTO_DONE(piece_maker) maker;
@@ -329,7 +329,7 @@ static int read_shell(struct reading *r, uint32_t at, struct line line)
     return 0;
 }
 
-/* An instruction without code, with its continued lines and here-documents. */
+/* Skips an instruction without code, with its continued lines and here-documents. */
 static int skip_instruction(struct reading *r, struct line line)
 {
     uint32_t start = line.start;
@@ -375,7 +375,7 @@ static int read_instruction(struct reading *r, uint32_t at, struct line line)
     return skip_instruction(r, line);
 }
 
-/* # escape=` in front of all else makes another character continue lines. */
+/* Before anything else, `# escape=` chooses another character to continue lines. */
 static int check_directives(struct reading *r)
 {
     struct reading ahead = *r;

@@ -26,8 +26,8 @@ static bool is_strangers(struct cbx_str context)
     return false;
 }
 
-/* A context in small letters and with dots alone: github.event.commits[0].message has the form of
- * github.event.commits.0.message, and github['event'] that of github.event. */
+/* Writes a context in small letters and with dots alone: github.event.commits[0].message as
+ * github.event.commits.0.message, and github['event'] as github.event. */
 static struct cbx_str take_context(struct cbx_str text, size_t *at, char *out, size_t size)
 {
     size_t n = 0;
@@ -49,8 +49,8 @@ static struct cbx_str take_context(struct cbx_str text, size_t *at, char *out, s
     return (struct cbx_str){ out, n };
 }
 
-/* True when a context in the expression is text of others. Texts in quotes are none, but for
- * names in brackets. */
+/* Returns true if a context in the expression is text of others. Texts in quotes are no
+ * contexts, except names in brackets. */
 static bool has_strangers_text(struct cbx_str expression)
 {
     char name[256];
@@ -72,8 +72,8 @@ static bool has_strangers_text(struct cbx_str expression)
     return false;
 }
 
-/* The end of the expression that begins at `at`, behind its mark; 0 when it has none. Marks
- * within quotes do not count. */
+/* Returns the end of the expression that begins at `at`, behind its mark; 0 if it has none.
+ * Marks within quotes do not count. */
 static size_t end_of(struct cbx_str text, size_t at, const struct cbx_expressions *e)
 {
     size_t mark = strlen(e->end);
@@ -111,8 +111,7 @@ int cbx_workflow_end_piece(struct cbx_piece_maker *maker, const char *language,
     size_t mark = strlen(e->begin);
     CBX_AUTO_DONE(piece_maker) out;
     cbx_piece_maker_init(&out, maker->arena, maker->file);
-    bool ended =
-        true; /* behind an expression without an end there is none: the service refuses the text */
+    bool ended = true; /* no expression follows one without an end: the service refuses the text */
     for (size_t at = 0; at < text.len;) {
         uint32_t place = cbx_piece_maker_place(maker, (uint32_t)at);
         bool begins = ended && at + mark <= text.len && memcmp(text.p + at, e->begin, mark) == 0;

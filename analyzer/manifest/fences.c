@@ -16,7 +16,7 @@ struct fence {
     bool open;
     char mark;
     uint32_t length, indent;
-    size_t depth; /* the containers that it lies in */
+    size_t depth; /* number of containers of the open block */
 };
 
 struct reading {
@@ -25,9 +25,9 @@ struct reading {
     struct container containers[CBX_FENCE_CONTAINERS_MAX];
     size_t depth;
     struct fence fence;
-    /* the line that is read */
+    /* the line that is being read */
     uint32_t at, end, column;
-    uint32_t spare; /* columns of a tab that are not taken yet */
+    uint32_t spare; /* columns of a tab that were not consumed yet */
 };
 
 static char peek(const struct reading *r)
@@ -81,7 +81,7 @@ static void take_mark(struct reading *r, uint32_t bytes)
     r->column += bytes;
 }
 
-/* The containers of the lines before that this line continues; their count. */
+/* Returns the number of open containers that this line continues. */
 static size_t continue_containers(struct reading *r)
 {
     size_t i = 0;
@@ -107,7 +107,7 @@ static size_t continue_containers(struct reading *r)
     return i;
 }
 
-/* The bytes of a list's mark: "-", "12."; 0 when there is none. */
+/* Returns the bytes of a list's mark: "-", "12."; 0 if there is none. */
 static uint32_t list_mark(const struct reading *r)
 {
     uint32_t at = r->at, digits = 0;
@@ -159,7 +159,7 @@ static void open_containers(struct reading *r)
     }
 }
 
-/* The length of a run of backticks or tildes at `at`. */
+/* Returns the length of a run of backticks or tildes at `at`. */
 static uint32_t run_length(const struct reading *r, uint32_t at)
 {
     uint32_t n = 0;
@@ -197,7 +197,7 @@ static int read_block_line(struct reading *r)
     return r->sink->line(r->sink->context, rest(r));
 }
 
-/* Begins a block when the line is a fence. */
+/* Begins a block if the line is a fence. */
 static int read_text_line(struct reading *r)
 {
     uint32_t indent = indentation(r);

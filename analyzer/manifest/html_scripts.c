@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Pages of HTML: scripts, handlers of events, and addresses with code. The grammar of
- * tree-sitter finds them; where it cannot read the page and there may be one, the page is
- * refused. */
+ * Pages of HTML: scripts, handlers of events, and addresses with code. The grammar of tree-sitter
+ * finds them; if it cannot read a part of the page that may have one, the page is refused. */
 #include "analyzer/manifest/html_text.h"
 #include "analyzer/manifest/readers.h"
 
@@ -28,7 +27,7 @@ struct reading {
     struct cbx_arena *arena;
     struct cbx_manifest *out;
     struct cbx_err *err;
-    const char *language; /* of the script that is open; NULL: it is not judged */
+    const char *language; /* language of the open script; NULL: it is not judged */
 };
 
 static bool is(TSNode node, const char *type)
@@ -43,8 +42,8 @@ static struct cbx_range range_of(TSNode node)
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
-/* Adds the code; where it has the marks of a template it is judged without them if it cannot be
- * read. */
+/* Adds the code. If it has the marks of a template, it is judged without them if it cannot be
+ * read with them. */
 static int end_piece(struct reading *r, struct cbx_piece_maker *code, const char *language)
 {
     size_t before = r->out->piece_count;
@@ -68,7 +67,7 @@ static int end_piece(struct reading *r, struct cbx_piece_maker *code, const char
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-/* The name and the value of an attribute, without quotes. */
+/* Returns the name and the value of an attribute, without quotes. */
 static bool read_attribute(TSNode attribute, struct cbx_range *name, struct cbx_range *value)
 {
     *value = (struct cbx_range){ 0 };
@@ -122,7 +121,7 @@ static int judge_attribute(struct reading *r, TSNode attribute)
 
 /* --- scripts ---------------------------------------------------------------------------------- */
 
-/* Reads the type out of an attribute of that name, in small letters, without parameters and
+/* Reads the type from the attribute of that name, in small letters, without parameters and
  * blanks. False for another attribute. */
 static bool read_type(struct reading *r, TSNode attribute, char *out, size_t size, size_t *len)
 {
@@ -140,7 +139,7 @@ static bool read_type(struct reading *r, TSNode attribute, char *out, size_t siz
     return true;
 }
 
-/* The type of a script: its first attribute of that name counts. */
+/* Returns the type of a script: its first attribute of that name counts. */
 static struct cbx_str type_of(struct reading *r, TSNode start_tag, char *out, size_t size)
 {
     size_t len = 0;
@@ -154,7 +153,7 @@ static struct cbx_str type_of(struct reading *r, TSNode start_tag, char *out, si
     return (struct cbx_str){ out, len };
 }
 
-/* A start tag: the tag of a script says what follows. */
+/* Handles a start tag: a script's tag determines the language of its text. */
 static int open_tag(struct reading *r, TSNode tag)
 {
     char name[64];
@@ -188,7 +187,7 @@ static int judge_script(struct reading *r, TSNode raw)
 
 /* --- the page --------------------------------------------------------------------------------- */
 
-/* True when code may be in a part of the page that the grammar cannot read. */
+/* Returns true if a part of the page that the grammar cannot read may have code. */
 static bool may_have_code(struct cbx_str part)
 {
     static const char *const words[] = { "<script", "javascript:", " on", "\non", "\ton", "/on" };
@@ -209,7 +208,7 @@ static bool may_have_code(struct cbx_str part)
     return false;
 }
 
-/* What lies between the children of an error was not read. */
+/* Checks the text between the children of an error, which was not read. */
 static int check_gap(struct reading *r, uint32_t start, uint32_t end)
 {
     if (end <= start || !may_have_code(cbx_str_sub(r->text, start, end))) {

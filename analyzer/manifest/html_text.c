@@ -24,7 +24,7 @@ static int digit_of(char c, int base)
     return value < base ? value : -1;
 }
 
-/* Decodes "&#65;" at `at`; returns the place behind it, or `at` when it is no reference. */
+/* Decodes "&#65;" at `at`; returns the place behind it, or `at` if it is no reference. */
 static uint32_t take_number(struct cbx_piece_maker *maker, uint32_t at, uint32_t end)
 {
     enum { LARGEST = 0x10FFFF };
@@ -116,7 +116,7 @@ void cbx_html_take_url(struct cbx_piece_maker *out, const struct cbx_piece_maker
 
 /* --- templates -------------------------------------------------------------------------------- */
 
-/* The longest begin first. */
+/* The longest marks come first. */
 static const struct template_mark {
     const char *begin, *end, *stands_for;
 } marks[] = {
@@ -127,9 +127,8 @@ static const struct template_mark {
 
 enum { MARKS = sizeof(marks) / sizeof(marks[0]) };
 
-/* The mark that begins at `at`, and the place behind its end; NULL when there is none.
- * `unended`: marks that have no end from there on, so that the text is not searched for it
- * again. */
+/* Finds the mark that begins at `at`, and the place behind its end; NULL if there is none.
+ * `unended`: marks without an end from there on, for which the text is not searched again. */
 static const struct template_mark *find_mark(struct cbx_str text, size_t at, bool unended[MARKS],
                                              size_t *behind)
 {

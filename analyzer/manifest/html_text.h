@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Texts in pages of HTML: attributes with references of characters, addresses with code, and
- * code with the marks of templates. */
+ * Texts in pages of HTML: attributes with character references, addresses with code, and code with
+ * the marks of templates. */
 #ifndef CBX_ANALYZER_MANIFEST_HTML_TEXT_H
 #define CBX_ANALYZER_MANIFEST_HTML_TEXT_H
 
@@ -10,15 +10,15 @@
  * decoded. */
 void cbx_html_take(struct cbx_piece_maker *maker, uint32_t start, uint32_t end);
 
-/* Where the code of a "javascript:" address begins; 0 when the text is none. Browsers skip
- * blanks in front of the scheme, and line ends and tabs within it. */
+/* Returns where the code of a "javascript:" address begins; 0 if the text is none. Browsers skip
+ * blanks before the scheme, and line ends and tabs within it. */
 size_t cbx_html_script_url(struct cbx_str text);
 
-/* Appends what is behind `from` in another piece, with %XX decoded. */
+/* Appends the bytes behind `from` of another piece, with %XX decoded. */
 void cbx_html_take_url(struct cbx_piece_maker *out, const struct cbx_piece_maker *url, size_t from);
 
 /* Appends a piece with the marks of templates replaced: {{ x }}, {% x %}, <%= x %>, <? x ?>.
- * False when it has none. */
+ * False if it has none. */
 bool cbx_html_take_template(struct cbx_piece_maker *out, const struct cbx_piece_maker *code);
 
 #endif

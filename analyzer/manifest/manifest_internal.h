@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * For the readers alone. */
+ * Declarations for the readers only. */
 #ifndef CBX_ANALYZER_MANIFEST_MANIFEST_INTERNAL_H
 #define CBX_ANALYZER_MANIFEST_MANIFEST_INTERNAL_H
 
 #include "analyzer/manifest/manifest.h"
 
-/* A piece while it is made of parts of the file. */
+/* A piece that is being made from parts of the file. */
 struct cbx_piece_maker {
     struct cbx_arena *arena;
     struct cbx_str file;
@@ -22,10 +22,10 @@ CBX_DEFINE_AUTO_DONE(piece_maker)
 /* Appends bytes of the file, [start, end). */
 void cbx_piece_maker_take(struct cbx_piece_maker *maker, uint32_t start, uint32_t end);
 
-/* Appends text that stands for what is at `place`. */
+/* Appends text that stands for the bytes at `place`. */
 void cbx_piece_maker_put(struct cbx_piece_maker *maker, struct cbx_str text, uint32_t place);
 
-/* The place in the file of a byte of what was appended; the file's beginning when there is none. */
+/* Returns the place in the file of an appended byte; the file's beginning if there is none. */
 uint32_t cbx_piece_maker_place(const struct cbx_piece_maker *maker, uint32_t byte);
 
 /* Adds the piece to the manifest. CBX_ETOOBIG over the caps. */

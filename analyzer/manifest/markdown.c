@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Documents in Markdown, and skills of agents (SKILL.md): code in fenced blocks. A skill also
- * has commands that run before an agent reads it: the commands of hooks in its front matter, and
- * the commands behind "!". */
+ * Reads documents in Markdown, and skills of agents (SKILL.md): code in fenced blocks. A skill
+ * also has commands that run before an agent reads it: the commands of hooks in its front matter,
+ * and the commands behind "!". */
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/fences.h"
 #include "analyzer/manifest/readers.h"
@@ -28,15 +28,15 @@ struct reading {
     struct cbx_manifest *out;
     struct cbx_err *err;
     bool skill;
-    /* the block that is read */
-    const struct fence_row *row; /* NULL: of no language that is judged */
+    /* the block that is being read */
+    const struct fence_row *row; /* NULL: a language that is not judged */
     struct cbx_range *lines;
     size_t count, size;
 };
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
-/* The first word: "python", "{python}", "js{1,3}", "py:name.py". */
+/* Returns the first word: "python", "{python}", "js{1,3}", "py:name.py". */
 static struct cbx_str language_of(struct cbx_str info, char *out, size_t size)
 {
     size_t at = 0, n = 0;
@@ -92,8 +92,8 @@ static int keep_line(void *context, struct cbx_range content)
     return 0;
 }
 
-/* The bytes of the prompt that the line begins with; 0 when there is none. `more`: it goes on
- * with the code of the line before. */
+/* Returns the bytes of the prompt at the beginning of the line; 0 if there is none. `more`: the
+ * prompt continues the code of the line before. */
 static uint32_t prompt_bytes(const struct reading *r, struct cbx_range line, bool more)
 {
     static const struct {
@@ -136,7 +136,7 @@ static void take_line(const struct reading *r, struct cbx_piece_maker *maker, st
     cbx_piece_maker_take(maker, line.start, feed);
 }
 
-/* The lines behind prompts, and those that continue them; the others are output. */
+/* Keeps the lines behind prompts, and their continuations; the others are output. */
 static void take_session(const struct reading *r, struct cbx_piece_maker *maker)
 {
     bool inside = false, continued = false;
@@ -215,7 +215,8 @@ static int read_hook(void *context, const struct cbx_doc_node *command)
     return cbx_piece_maker_end(&maker, "shell", r->out, r->err);
 }
 
-/* The place behind the front matter: lines of YAML between two lines "---" at the beginning. */
+/* Returns the place behind the front matter: lines of YAML between two lines "---" at the
+ * beginning. */
 static uint32_t behind_front_matter(struct cbx_str text, struct cbx_range *yaml)
 {
     static const char mark[] = "\n---";
@@ -240,13 +241,13 @@ static uint32_t behind_front_matter(struct cbx_str text, struct cbx_range *yaml)
     return 0;
 }
 
-/* Front matter that is no YAML is what people write: agents read its lines all the same. */
+/* People also write front matter that is no YAML, and agents read its lines. */
 static int read_front_matter(struct reading *r, struct cbx_range yaml)
 {
     struct cbx_doc doc;
     struct cbx_err ignored = { 0 };
-    /* the first line of the file, a document mark, is read too: places stay the places in the
-     * file */
+    /* the first line of the file, a document mark, is read too, so that places stay places in
+     * the file */
     struct cbx_str front = cbx_str_sub(r->text, 0, yaml.end);
     if (yaml.end <= yaml.start) {
         return 0;

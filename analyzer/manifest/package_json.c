@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * package.json: packages of npm, and scripts, which npm gives to a shell. */
+ * Reads package.json: packages of npm, and scripts, which npm gives to a shell. */
 #include "analyzer/manifest/documents/json_text.h"
 #include "analyzer/manifest/readers.h"
 
@@ -25,7 +25,7 @@ static bool is_dependencies(struct cbx_str section)
     return false;
 }
 
-/* Ranges of other members of the project: pnpm's and yarn's protocols. */
+/* Recognises ranges that are other members of the project: protocols of pnpm and yarn. */
 static bool is_own(struct cbx_str range)
 {
     return cbx_str_starts(range, CBX_STR("workspace:")) ||

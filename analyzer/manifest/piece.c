@@ -15,7 +15,7 @@ void cbx_piece_maker_done(struct cbx_piece_maker *maker)
     cbx_buf_done(&maker->text);
 }
 
-/* A byte that follows the one before it in the file too needs no run of its own. */
+/* A byte whose predecessor also precedes it in the file needs no run of its own. */
 static bool continues(const struct cbx_piece_maker *maker, uint32_t place)
 {
     if (maker->count == 0) {
@@ -107,7 +107,7 @@ int cbx_manifest_fail(struct cbx_str file, uint32_t place, const char *what, str
     return cbx_fail(err, CBX_EINVAL, "line %u, column %u: %s", line, column, what);
 }
 
-/* The place in the file of a byte, by the runs. */
+/* Returns the place in the file of a byte, by the runs. */
 static uint32_t map_byte(const struct cbx_manifest_run *runs, size_t count, uint32_t byte)
 {
     size_t low = 0, high = count;

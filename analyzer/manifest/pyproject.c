@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * pyproject.toml and Pipfile: the packages and commands of pyproject.def, and the packages of
- * pipenv. */
+ * Reads pyproject.toml and Pipfile: the packages and commands of pyproject.def, and the packages
+ * of pipenv. */
 #include "analyzer/manifest/python_words.h"
 #include "analyzer/manifest/readers.h"
 
@@ -23,7 +23,7 @@ static const struct row pyproject[] = {
 #undef CBX_PYPROJECT
 };
 
-/* In a Pipfile each further table is a group of packages, of a name that its author chooses. */
+/* In a Pipfile each further table is a group of packages with a name of the author's choice. */
 static const struct row pipfile[] = {
     { "source[].url", INDEX },
     { "scripts.*", SCRIPT },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Packages and commands in the tables of pyproject.toml and Pipfile. */
+ * Reads packages and commands in the tables of pyproject.toml and Pipfile. */
 #include "analyzer/manifest/python_words.h"
 
 #include "policies/versions/version.h"
@@ -13,7 +13,7 @@ static int fail_form(const struct cbx_python_words *w, const struct cbx_doc_node
     return cbx_doc_fail(w->doc, node, what, w->err);
 }
 
-/* A word from the key of its entry, or from the text alone, to the end of the text. */
+/* Adds a word from the key of its entry, or from the text alone, to the end of the text. */
 static int add_word(struct cbx_python_words *w, enum cbx_spec_kind kind, struct cbx_str text,
                     const struct cbx_doc_node *node)
 {
@@ -69,8 +69,8 @@ int cbx_python_read_group(void *context, const struct cbx_doc_node *node)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* "name @ ADDRESS" for a table with an address; a repository of git is one of version control
- * whatever its scheme is. */
+/* Makes "name @ ADDRESS" from a table with an address; a repository of git counts as version
+ * control whatever its scheme is. */
 static int add_address(struct cbx_python_words *w, struct cbx_str name, const char *scheme,
                        struct cbx_str address, const struct cbx_doc_node *node)
 {
@@ -117,7 +117,7 @@ static int add_constraint(struct cbx_python_words *w, struct cbx_str name,
                     any ? name : CBX_JOIN(w->arena, name, CBX_STR("@"), constraint), node);
 }
 
-/* The constraint of one package: a text, or a table. */
+/* Reads the constraint of one package: a text, or a table. */
 static int read_one(struct cbx_python_words *w, struct cbx_str name,
                     const struct cbx_doc_node *node, const struct cbx_doc_node *place)
 {
@@ -209,8 +209,8 @@ static int add_command(struct cbx_python_words *w, const struct cbx_doc_node *te
     return cbx_piece_maker_end(&maker, "shell", w->out, w->err);
 }
 
-/* The words of a table whose text is a command; others name functions of Python, or other
- * scripts. */
+/* Reads the words of a table whose text is a command; other tables name functions of Python, or
+ * other scripts. */
 static int read_script_table(struct cbx_python_words *w, const struct cbx_doc_node *table)
 {
     static const char *const keys[] = { "shell", "cmd", "chain", "composite", "sequence" };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Packages and commands as the tools of Python write them in tables: for pyproject.toml and
- * Pipfile. */
+ * Packages and commands as Python tools write them in tables: for pyproject.toml and Pipfile. */
 #ifndef CBX_ANALYZER_MANIFEST_PYTHON_WORDS_H
 #define CBX_ANALYZER_MANIFEST_PYTHON_WORDS_H
 
@@ -11,12 +10,11 @@ struct cbx_python_words {
     struct cbx_arena *arena;
     struct cbx_manifest *out;
     struct cbx_err *err;
-    struct cbx_str
-        own; /* the name of the project: a requirement of it is of itself; may be empty */
+    struct cbx_str own; /* the name of the project, which may require itself; may be empty */
 };
 
-/* Each reads one node, whose meaning pyproject.def says, and adds words and pieces. `context` is a
- * struct cbx_python_words. CBX_EINVAL with the place when the node has another form. */
+/* Read one node, whose meaning pyproject.def gives, and add words and pieces. `context` is a
+ * struct cbx_python_words. CBX_EINVAL with the place if the node has another form. */
 int cbx_python_read_pep508(void *context, const struct cbx_doc_node *node);
 int cbx_python_read_group(void *context, const struct cbx_doc_node *node);
 int cbx_python_read_poetry(void *context, const struct cbx_doc_node *node);

@@ -9,13 +9,12 @@
 int cbx_manifest_read_requirements(struct cbx_str text, struct cbx_arena *arena,
                                    struct cbx_manifest *out, struct cbx_err *err);
 
-/* package.json: dependencies of all kinds, and scripts. Their values are texts, or it is
- * malformed. */
+/* package.json: dependencies of all kinds, and scripts. CBX_EINVAL if a value is no text. */
 int cbx_manifest_read_package_json(struct cbx_str text, struct cbx_arena *arena,
                                    struct cbx_manifest *out, struct cbx_err *err);
 
-/* Dockerfile, Containerfile: RUN, CMD, ENTRYPOINT and HEALTHCHECK in all their forms. Refused
- * are a SHELL that is no shell of POSIX, and another escape character. */
+/* Dockerfile, Containerfile: RUN, CMD, ENTRYPOINT and HEALTHCHECK in all their forms. Refuses a
+ * SHELL that is no POSIX shell, and another escape character. */
 int cbx_manifest_read_dockerfile(struct cbx_str text, struct cbx_arena *arena,
                                  struct cbx_manifest *out, struct cbx_err *err);
 
@@ -42,8 +41,8 @@ int cbx_manifest_read_pnpm_lock(struct cbx_str text, struct cbx_arena *arena,
                                 struct cbx_manifest *out, struct cbx_err *err);
 int cbx_manifest_read_yarn_lock(struct cbx_str text, struct cbx_arena *arena,
                                 struct cbx_manifest *out, struct cbx_err *err);
-/* Workflows of GitHub (and Gitea, Forgejo): the code of their steps, with expressions as words
- * that are not known. Code of an unknown shell is skipped. */
+/* Workflows of GitHub (and Gitea, Forgejo): the code of their steps, with expressions as unknown
+ * words. Code of an unknown shell is skipped. */
 int cbx_manifest_read_workflow(struct cbx_str text, struct cbx_arena *arena,
                                struct cbx_manifest *out, struct cbx_err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * requirements.txt and constraints.txt: the lines are read where they are judged. */
+ * requirements.txt and constraints.txt: the lines are parsed when they are judged. */
 #include "analyzer/manifest/readers.h"
 
 int cbx_manifest_read_requirements(struct cbx_str text, struct cbx_arena *arena,

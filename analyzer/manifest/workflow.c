@@ -11,11 +11,11 @@ struct reading {
     struct cbx_arena *arena;
     struct cbx_manifest *out;
     struct cbx_err *err;
-    struct cbx_str shell; /* of steps that name none */
+    struct cbx_str shell; /* the shell of steps that name none */
 };
 
-/* The language of a step, by the program that its `shell` begins with; an expression may be any
- * shell. */
+/* Returns the language of a step, by the program with which its `shell` begins; an expression
+ * may be any shell. */
 static struct cbx_filetype type_of_shell(struct reading *r, struct cbx_str shell)
 {
     bool unknown = shell.len == 0 || memmem(shell.p, shell.len, "${{", 3) != NULL;
@@ -67,7 +67,7 @@ static struct cbx_str default_shell(const struct cbx_doc_node *of)
     return cbx_doc_text(cbx_doc_get(cbx_doc_get(of, "defaults"), "run"), "shell");
 }
 
-/* Steps of a job run in PowerShell on Windows. */
+/* The steps of a job on Windows run in PowerShell. */
 static struct cbx_str shell_of_job(const struct reading *r, const struct cbx_doc_node *job)
 {
     struct cbx_str own = default_shell(job), all = default_shell(r->doc.root);
@@ -120,9 +120,9 @@ int cbx_manifest_read_action(struct cbx_str text, struct cbx_arena *arena, struc
 
 /* --- GitLab ----------------------------------------------------------------------------------- */
 
-enum { NESTED_MAX = 10 }; /* as GitLab has it */
+enum { NESTED_MAX = 10 }; /* the name that GitLab has for it */
 
-/* Takes the lines of a script; lists may stand in lists. */
+/* Takes the lines of a script; lists may contain lists. */
 static int take_lines(struct reading *r, const struct cbx_doc_node *node,
                       struct cbx_piece_maker *maker, int depth)
 {

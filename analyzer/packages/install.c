@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Command lines of package managers: which of their words are packages, files and indexes. The
+ * Command lines of package managers: finds the packages, files and indexes among their words. The
  * tables are in managers.def. */
 #include "analyzer/packages/install.h"
 
@@ -55,10 +55,10 @@ struct line {
     const struct cbx_word *words;
     size_t count;
     enum cbx_spec_kind kind;
-    bool quiet;   /* only searching for the first word */
-    bool runs;    /* npx and similar: -p is a package */
+    bool quiet;   /* true: only the first word is searched */
+    bool runs;    /* npx and similar commands: -p is a package */
     bool unknown; /* the last option may take a value */
-    size_t named; /* packages that options named */
+    size_t named; /* number of packages that options named */
 };
 
 static bool is_option(const struct cbx_word *word)
@@ -92,8 +92,8 @@ static bool is_for(const struct line *l, const struct option *o)
            (l->runs && l->kind == CBX_SPEC_NPM && strchr(o->kinds, 'X') != NULL);
 }
 
-/* Options may be abbreviated; when an abbreviation is ambiguous, the first row of the table wins,
- * and rows that matter more come first. *whole: it is not abbreviated. */
+/* Options may be abbreviated. For an ambiguous abbreviation the first row of the table wins, and
+ * more important rows come first. *whole: the option is not abbreviated. */
 static enum what find_long(struct line *l, struct cbx_str name, bool *whole)
 {
     enum what what = WHAT_FLAG;
@@ -157,14 +157,14 @@ static void check_found_links(struct line *l, const struct cbx_word *option, str
     }
 }
 
-/* Packages in the value of an option; uv takes several with commas between them. */
+/* Reads packages in the value of an option; uv takes several with commas between them. */
 static void check_named(struct line *l, const struct cbx_word *option, struct cbx_str value)
 {
     while (value.len > 0) {
         size_t n = 0;
         while (n < value.len && (value.p[n] != ',' || l->kind == CBX_SPEC_NPM)) {
             n++;
-            /* "x>=1,<2" is one */
+            /* the whole "x>=1,<2" is one */
             n += n + 1 < value.len && value.p[n] == ',' && strchr("<>=!~ ", value.p[n + 1]) != NULL;
         }
         cbx_packages_check_text(l->parsed, l->kind, option, cbx_str_sub(value, 0, n));
@@ -244,8 +244,8 @@ static struct given read_short(const struct line *l, struct cbx_str text)
     return g;
 }
 
-/* Reads the option at words[at] and its value; returns the number of words. A word that may not be
- * a value is read as a word again. */
+/* Reads the option at words[at] and its value; returns the number of words. A word that may not
+ * be a value is read again as a word. */
 static size_t take_option(struct line *l, size_t at)
 {
     const struct cbx_word *word = &l->words[at], *next = at + 1 < l->count ? word + 1 : NULL;
@@ -282,7 +282,7 @@ static void check_made(struct line *l, const struct cbx_word *word)
     }
 }
 
-/* Returns false when the rest is not for the manager. */
+/* Returns false if the rest is not for the manager. */
 static bool take_word(struct line *l, enum how how, size_t at)
 {
     const struct cbx_word *word = &l->words[at];
@@ -331,8 +331,8 @@ static void read_words(struct line *l, enum how how, size_t from)
 
 /* --- verbs ------------------------------------------------------------------------------------ */
 
-/* Matches the verbs, with options between them. Returns the index of the first word after them, or
- * 0. */
+/* Matches the verbs, with options between them. Returns the index of the first word after them,
+ * or 0. */
 static size_t match_verbs(struct line *l, const char *verbs, size_t at)
 {
     struct cbx_str rest = cbx_str_of(verbs);
@@ -370,7 +370,7 @@ static const struct install *match_installs(struct line *l, size_t at, size_t *f
  * in the table may take a value, so the next word may be a value or a verb. */
 static const struct install *find_install(struct line *l, size_t *from)
 {
-    const struct install *install = match_installs(l, 1, from); /* those without a verb too */
+    const struct install *install = match_installs(l, 1, from); /* managers without a verb too */
     size_t i = 1;
     while (install == NULL && i < l->count) {
         if (is_option(&l->words[i])) {
@@ -420,7 +420,7 @@ static void read_install(struct cbx_parsed *parsed, const struct cbx_word *words
     }
 }
 
-/* python -m pip install x: the words after -m. */
+/* Handles python -m pip install x: the words after -m. */
 static size_t find_module(const struct cbx_word *words, size_t count)
 {
     size_t i = 1;
@@ -473,8 +473,8 @@ struct cbx_str cbx_packages_take_line(struct cbx_str *rest, bool *continues)
     return cbx_fold_trim(line);
 }
 
-/* An option and its value, or a requirement followed by options. `base` is not NULL: the words have
- * their own places in that text. */
+/* Reads an option and its value, or a requirement followed by options. If `base` is not NULL,
+ * the words have their own places in that text. */
 static void read_line(struct line *l, struct cbx_str text, const char *base,
                       struct cbx_word words[2])
 {
@@ -498,7 +498,7 @@ static void read_line(struct line *l, struct cbx_str text, const char *base,
 static void read_lines(struct line *l, struct cbx_str text, const char *base,
                        struct cbx_word words[2])
 {
-    bool continues; /* the words of a line are judged one by one: a hash is an option of its own */
+    bool continues; /* the words of a line are judged separately: a hash is an option of its own */
     while (text.len > 0) {
         struct cbx_str line = cbx_packages_take_line(&text, &continues);
         if (line.len > 0) {

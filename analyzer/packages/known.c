@@ -98,7 +98,7 @@ static bool are_alike(char a, char b)
     return false;
 }
 
-/* One character changed, or two swapped. */
+/* Returns true if one character was changed, or two were swapped. */
 static bool is_changed(struct cbx_str known, struct cbx_str name)
 {
     size_t from = shared_start(known, name);
@@ -110,7 +110,7 @@ static bool is_changed(struct cbx_str known, struct cbx_str name)
            (left == 1 && known.len >= CHANGE_MIN);
 }
 
-/* One character is missing, doubled, or too much. */
+/* Returns true if one character is missing, doubled, or superfluous. */
 static bool is_resized(struct cbx_str known, struct cbx_str name)
 {
     struct cbx_str longer = known.len > name.len ? known : name;
@@ -189,7 +189,7 @@ static struct cbx_str put_on(const struct affix *affix, struct cbx_str name, cha
     return cbx_str_of(n > 0 && (size_t)n < size ? out : "");
 }
 
-/* The name with an additional affix, or without its affix. */
+/* Tries the name with an additional affix, and without its affix. */
 static const struct row *find_affixed(const struct row *rows, size_t count, struct cbx_str name,
                                       bool python)
 {
@@ -210,7 +210,7 @@ static const struct row *find_affixed(const struct row *rows, size_t count, stru
     return NULL;
 }
 
-/* pip install cv2: the name of an import, which is another distribution or none. */
+/* The word of pip install cv2 is the name of an import, which is another distribution or none. */
 static struct cbx_str find_import(struct cbx_str name)
 {
     for (size_t i = 0; i < COUNT(imports); i++) {
@@ -259,8 +259,8 @@ struct cbx_str cbx_known_meant(bool python, struct cbx_str name)
 
 /* --- imports ---------------------------------------------------------------------------------- */
 
-/* The first name of a module, the package of a path: "lodash" of "lodash/fp", "@x/y" of "@x/y/z".
- */
+/* Returns the first name of a module, or the package of a path: "lodash" of "lodash/fp", "@x/y"
+ * of "@x/y/z". */
 static struct cbx_str first_part(struct cbx_str import, bool python)
 {
     size_t n = 0, slashes = !python && import.len > 0 && import.p[0] == '@' ? 2 : 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Markers of PEP 508. They have no negation, so one flag suffices: "and" never holds when one part
- * never holds, "or" never holds when no part may hold. */
+ * Markers of PEP 508. They have no negation, so one flag suffices: "and" never holds if one part
+ * never holds, "or" never holds if no part may hold. */
 #include "analyzer/packages/requirement.h"
 #include "policies/versions/version.h"
 
@@ -9,7 +9,7 @@
 
 enum { NESTING_MAX = 32, VERSION_MAX_BYTES = 64 };
 
-/* The value in every sandbox; NULL: not known. A version is any 3.x. */
+/* The value in every sandbox; NULL: unknown. A version is any 3.x. */
 static const struct variable {
     const char *name, *value;
     bool version;
@@ -37,7 +37,7 @@ static const struct variable {
 };
 
 struct operand {
-    struct cbx_str text; /* of a literal */
+    struct cbx_str text; /* true for a literal */
     const struct variable *variable;
 };
 
@@ -123,8 +123,8 @@ static bool may_be(const char *op, struct cbx_str text, const char *version)
     return cbx_pep440_matches(cbx_str_of(specifier), cbx_str_of(version)) != CBX_MATCH_NO;
 }
 
-/* True when this holds for some Python 3. Tries the lowest version, a very high one, and the one
- * that is named. */
+/* Returns true if this holds for some Python 3. Tries the lowest version, a very high one, and
+ * the named one. */
 static bool python_may(struct cbx_str op, struct cbx_str text)
 {
     char symbol[4], named[VERSION_MAX_BYTES + 1];
@@ -186,7 +186,7 @@ static bool may_hold(const struct operand *left, struct cbx_str op, const struct
 /* --- and, or, parentheses --------------------------------------------------------------------- */
 
 struct frame {
-    bool any, all; /* of the alternatives before; of the conjunction so far */
+    bool any, all; /* result of the alternatives before; of the conjunction so far */
 };
 
 struct reading {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Packages against the policy. */
+ * Checks packages against the policy. */
 #include "analyzer/packages/package_check.h"
 
 #include "analyzer/packages/known.h"
@@ -37,7 +37,7 @@ static bool glob_covers(struct cbx_str glob, struct cbx_str name)
     char pattern[256], text[256];
     cbx_package_normalise(name, text, sizeof(text));
     cbx_package_normalise(glob, pattern, sizeof(pattern));
-    /* normalising would break the ranges of a set */
+    /* normalisation would break the ranges of a set */
     bool set = memchr(glob.p, '[', glob.len) != NULL;
     return cbx_str_glob(set ? glob : cbx_str_of(pattern), cbx_str_of(text));
 }
@@ -191,7 +191,8 @@ void cbx_packages_check(struct cbx_parsed *parsed, enum cbx_spec_kind kind,
 
 /* --- imports ---------------------------------------------------------------------------------- */
 
-/* True when all distributions that provide this import are blocked. *name is the first of them. */
+/* Returns true if all distributions that provide this import are blocked. *name is the first of
+ * them. */
 static bool is_import_blocked(const struct cbx_packages *packages, struct cbx_str import,
                               bool python, struct cbx_str *name)
 {
@@ -228,7 +229,7 @@ void cbx_packages_imports(const struct cbx_policy *policy, struct cbx_facts *fac
         }
         struct cbx_fact *added = add_named(facts, CBX_FACT_PACKAGE_BLOCKED, name, 0, 0);
         if (added != NULL) {
-            added->start = fact.start; /* facts->base is added already */
+            added->start = fact.start; /* facts->base is part of the place already */
             added->end = fact.end;
             added->language = fact.language;
         }

@@ -46,7 +46,7 @@ static struct cbx_str default_port(struct cbx_str scheme)
                                            : (struct cbx_str){ 0 };
 }
 
-/* Paths that a server may normalise to another path never match an index. */
+/* A path that a server may normalise to another path never matches an index. */
 static bool is_plain(struct cbx_str path)
 {
     for (size_t i = 0; i < path.len; i++) {
@@ -108,7 +108,7 @@ static bool is_default(enum cbx_spec_kind kind, struct cbx_str index)
 bool cbx_packages_index(const struct cbx_packages *packages, enum cbx_spec_kind kind,
                         struct cbx_str index)
 {
-    /* uv names them: --index corp=https://... */
+    /* uv gives them names: --index corp=https://... */
     const char *equals = index.len > 0 ? memchr(index.p, '=', index.len) : NULL;
     const char *mark = index.len > 0 ? memmem(index.p, index.len, "://", 3) : NULL;
     if (equals != NULL && mark != NULL && equals < mark) {
@@ -123,7 +123,7 @@ bool cbx_packages_index(const struct cbx_packages *packages, enum cbx_spec_kind 
     return false;
 }
 
-/* A host of the domain, or the domain itself. */
+/* Returns true for a host of the domain, and for the domain itself. */
 static bool is_host_of(struct cbx_str host, struct cbx_str domain)
 {
     if (host.len < domain.len) {

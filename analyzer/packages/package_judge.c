@@ -12,8 +12,7 @@
 
 #include <string.h>
 
-/* What a problem of a package is to the rules of a policy; without a fact no policy can allow
- * it. */
+/* The fact that stands for a problem of a package; without a fact no policy can allow it. */
 static const struct {
     bool by_rules;
     enum cbx_fact_id fact;
@@ -30,7 +29,7 @@ static const struct {
 
 enum { PACKAGE_FINDINGS_MAX = 500, PACKAGE_DETAIL_MAX = 400 };
 
-/* Packages while they are judged. `own` are hits of the built-in rule. */
+/* Packages that are being judged. `own` are matches of the built-in rule. */
 struct judging {
     const struct cbx_policy *policy;
     const struct cbx_package_request *request;
@@ -53,7 +52,7 @@ static void refuse_package(struct judging *j, const struct cbx_hit *hit)
     j->own[j->own_count++].rule = &cbx_rule_package;
 }
 
-/* Blanks stand within a range of npm alone: ">=2 <3", "^1 || ^2", "1.x - 2.x". */
+/* Blanks occur only within a range of npm: ">=2 <3", "^1 || ^2", "1.x - 2.x". */
 static bool is_plain_npm(struct cbx_str line)
 {
     struct cbx_spec spec;
@@ -69,7 +68,8 @@ static bool is_plain_npm(struct cbx_str line)
     return plain && !spec.malformed && spec.origin == CBX_FROM_INDEX && spec.name.len > 0;
 }
 
-/* What callers may ask for. The managers read more: options, URLs, paths, several in a line. */
+/* Checks the form that callers may request. The managers read more: options, URLs, paths,
+ * several in a line. */
 static bool is_plain_spec(enum cbx_spec_kind kind, struct cbx_str line)
 {
     struct cbx_requirement requirement;
@@ -80,14 +80,14 @@ static bool is_plain_spec(enum cbx_spec_kind kind, struct cbx_str line)
            cbx_requirement_is_plain(&requirement);
 }
 
-/* The same, or one of a lock file. */
+/* The same, or a requirement of a lock file. */
 static bool is_allowed_spec(enum cbx_spec_kind kind, struct cbx_str line)
 {
     struct cbx_pinned pinned;
     return is_plain_spec(kind, line) || (kind == CBX_SPEC_PIP && cbx_pinned_parse(line, &pinned));
 }
 
-/* Policies have no rules about hashes: a finding stands at the requirement alone. */
+/* Policies have no rules about hashes: the finding has the place of the requirement alone. */
 static void cut_hashes(enum cbx_spec_kind kind, struct cbx_word *word)
 {
     struct cbx_pinned pinned;
@@ -159,7 +159,7 @@ static void read_resolved(struct judging *j)
     }
 }
 
-/* A line for each package, in which its findings have their places. */
+/* Writes a line for each package, in which its findings have their places. */
 static int list_resolved(const struct cbx_resolved *resolved, struct cbx_arena *arena,
                          struct cbx_str *out)
 {
@@ -185,7 +185,8 @@ static int set_text(const struct cbx_resolved *resolved, struct cbx_arena *arena
     return text.overflow || out->p == NULL ? CBX_ETOOBIG : 0;
 }
 
-/* A fact that no rule of the policy decides is denied, but for names that only look like others. */
+/* A fact that no rule of the policy decides is denied, except for names that only resemble
+ * others. */
 static void refuse_unmatched(struct judging *j, const struct cbx_hits *hits)
 {
     for (size_t i = 0; i < j->facts.count; i++) {
@@ -236,7 +237,7 @@ static int decide_packages(struct judging *j)
     return failed;
 }
 
-/* The language whose programs load the manager's packages. */
+/* Returns the language whose programs load the manager's packages. */
 static struct cbx_str language_of(enum cbx_spec_kind kind)
 {
     return kind == CBX_SPEC_NPM ? CBX_STR("javascript") : CBX_STR("python");

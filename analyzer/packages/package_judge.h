@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * Judges an install of packages before it runs: the requirements of a client, or the packages
- * that pip or npm resolved, and a policy give a decision. Pure, like cbx_analyze. */
+ * Judges an install of packages before it runs: makes a decision of a policy and of a client's
+ * requirements, or of the packages that pip or npm resolved. Pure, like cbx_analyze. */
 #ifndef CBX_ANALYZER_PACKAGES_PACKAGE_JUDGE_H
 #define CBX_ANALYZER_PACKAGES_PACKAGE_JUDGE_H
 
 #include "analyzer/decide.h"
 #include "analyzer/packages/resolved.h"
 
-/* The packages to judge: `resolved` when it is not NULL, otherwise `specs`. All borrowed. */
+/* The packages to judge: `resolved` if it is not NULL, otherwise `specs`. All borrowed. */
 struct cbx_package_request {
     enum cbx_spec_kind kind; /* CBX_SPEC_PIP or CBX_SPEC_NPM */
     /* Requirements, one per line, in the manager's syntax, or of a lock file (pinned.h). */
     struct cbx_str specs;
-    const struct cbx_resolved *resolved; /* every package of the install, transitive ones too */
-    struct cbx_str principal;            /* for the policy's exceptions, */
-    int64_t now;                         /* at this time: Unix seconds */
+    /* every package of the install, including transitive ones */
+    const struct cbx_resolved *resolved;
+    struct cbx_str principal; /* principal, for the policy's exceptions, */
+    /* and the time at which they must be valid: Unix seconds */
+    int64_t now;
 };
 
 /* The policy's rules judge the packages as they judge an install in code. In addition these

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reads what pip and npm resolved. */
+ * Reads the reports of pip and npm. */
 #include "analyzer/packages/resolved.h"
 
 #include "analyzer/packages/requirement.h"
@@ -53,8 +53,8 @@ static bool is_version(enum cbx_spec_kind kind, struct cbx_str version)
                                  : cbx_pep440_parse(version, &pep));
 }
 
-/* A URL as RFC 3986 writes it: what a shell or a terminal could read otherwise is
- * percent-encoded there. */
+/* Returns true for a URL in the form of RFC 3986: bytes with another meaning for a shell or a
+ * terminal are percent-encoded there. */
 static bool is_url(struct cbx_str url)
 {
     bool secure =
@@ -88,7 +88,7 @@ static int check_texts(struct reader *r, const struct cbx_resolved_package *pack
     return 0;
 }
 
-/* A package whose texts are valid; NULL with an error. */
+/* Returns a package whose texts are valid; NULL with an error. */
 static struct cbx_resolved_package *add(struct reader *r, struct cbx_resolved_package package)
 {
     if (r->out->count == CBX_PACKAGE_SET_MAX) {
@@ -189,7 +189,7 @@ static bool is_path(struct cbx_str path)
     return good;
 }
 
-/* No range of versions and no tag has a colon; of a name it is an alias. */
+/* Ranges of versions and tags have no colon; in a dependency it means an alias. */
 static bool is_url_range(struct cbx_str range)
 {
     return !cbx_str_starts(range, CBX_STR("npm:")) && range.len > 0 &&
@@ -213,8 +213,8 @@ static int add_npm_edges(struct reader *r, size_t from, const json_t *package)
     return 0;
 }
 
-/* Without "resolved" it is of the registry (npm's option omit-lockfile-registry-resolved);
- * "name" is that of the package behind an alias. */
+/* Without "resolved" the package is of the registry (npm's option omit-lockfile-registry-
+ * resolved); "name" is the package behind an alias. */
 static int read_npm_package(struct reader *r, const char *key, const json_t *item)
 {
     struct cbx_str path = cbx_str_of(key), name = cbx_npm_path_name(path),
@@ -235,8 +235,8 @@ static int read_npm_package(struct reader *r, const char *key, const json_t *ite
     return add_npm_edges(r, r->out->count - 1, item);
 }
 
-/* As npm reads "os", "cpu" and "libc" of package.json: a list of names, or of names that are
- * excluded by '!'. */
+/* Reads "os", "cpu" and "libc" of package.json like npm: a list of names, or of names that '!'
+ * excludes. */
 static bool lists_platform(const json_t *list, const char *name)
 {
     size_t i;
@@ -255,7 +255,7 @@ static bool lists_platform(const json_t *list, const char *name)
     return named || !any;
 }
 
-/* An optional package for another platform, which npm lists and does not install. */
+/* Recognises an optional package for another platform, which npm lists and does not install. */
 static bool is_elsewhere(const json_t *item)
 {
 #if defined(__aarch64__)
@@ -322,7 +322,7 @@ int cbx_resolved_read(enum cbx_spec_kind kind, struct cbx_str report, struct cbx
 
 /* --- the text of a set ------------------------------------------------------------------------ */
 
-/* The next of the fields of a line, which one blank separates. */
+/* Returns the next field of a line; one blank separates fields. */
 static struct cbx_str next_field(struct cbx_str *rest)
 {
     const char *blank = memchr(rest->p, ' ', rest->len);

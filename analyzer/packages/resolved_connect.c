@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which package pulled in which. */
+ * Determines which package requires which. */
 #include "analyzer/packages/resolved_internal.h"
 #include "policies/base/memory.h"
 #include "policies/base/sort.h"
@@ -28,21 +28,22 @@ struct cbx_str cbx_npm_path_outer(struct cbx_str path)
 
 /* --- where packages are ----------------------------------------------------------------------- */
 
-/* Packages sorted by name, then by the path of the package that they lie in. */
+/* Packages sorted by name, then by the path of the package in which they lie. */
 struct place {
-    struct cbx_str name;  /* of pip normalised; of npm as in the path, where an alias stands */
-    struct cbx_str outer; /* of npm; empty at the first level */
+    struct cbx_str name;  /* for pip normalised; for npm as in the path, which may have an alias */
+    struct cbx_str outer; /* for npm; empty at the first level */
     size_t package;       /* its number */
-    size_t end;           /* the first place after those with this name */
+    size_t end;           /* index of the first place after those with this name */
 };
 
 struct places {
     struct place items[CBX_PACKAGE_SET_MAX];
     size_t count;
-    char normal[CBX_PACKAGE_SET_MAX][CBX_PACKAGE_NAME_MAX + 1]; /* names of pip's packages */
+    /* normalised names of pip's packages */
+    char normal[CBX_PACKAGE_SET_MAX][CBX_PACKAGE_NAME_MAX + 1];
 };
 
-/* Lengths first: of the paths around a package no two have the same one. */
+/* Lengths first: of the paths around a package no two have the same length. */
 static int compare_outer(struct cbx_str a, struct cbx_str b)
 {
     return a.len != b.len ? (a.len > b.len) - (a.len < b.len) : cbx_str_compare(a, b);
@@ -76,7 +77,7 @@ static void read_place(const struct cbx_resolved *resolved, size_t package, char
     }
 }
 
-/* Of the heap. */
+/* Allocated on the heap. */
 static struct places *list_places(const struct cbx_resolved *resolved)
 {
     struct places *places = cbx_new(sizeof(*places));
@@ -93,7 +94,7 @@ static struct places *list_places(const struct cbx_resolved *resolved)
     return places;
 }
 
-/* The first place with this name; NULL when there is none. */
+/* Returns the first place with this name; NULL if there is none. */
 static const struct place *find_name(const struct places *places, struct cbx_str name)
 {
     size_t low = 0, high = places->count;
@@ -109,7 +110,7 @@ static const struct place *find_name(const struct places *places, struct cbx_str
     return found ? &places->items[low] : NULL;
 }
 
-/* The package in `outer`, of those with the name of `first`. */
+/* Returns the package in `outer`, of those with the name of `first`. */
 static size_t find_in(const struct places *places, const struct place *first, struct cbx_str outer)
 {
     size_t low = (size_t)(first - places->items), high = first->end;
@@ -127,7 +128,7 @@ static size_t find_in(const struct places *places, const struct place *first, st
 
 /* --- where edges lead to ---------------------------------------------------------------------- */
 
-/* Where Node looks for what a package loads: in its own folder, then in those around it. */
+/* Searches like Node: in the package's own folder, then in those around it. */
 struct folders {
     struct cbx_str items[CBX_NPM_PATH_MAX / CBX_NPM_FOLDER_BYTES + 1];
     size_t count;
@@ -155,14 +156,14 @@ static size_t find_npm(const struct places *places, const struct folders *folder
 
 static size_t find_pip(const struct places *places, struct cbx_str name)
 {
-    char normal[CBX_PACKAGE_NAME_MAX + 2]; /* a longer name is cut to one that no package has */
+    char normal[CBX_PACKAGE_NAME_MAX + 2]; /* a longer name is cut to a name that no package has */
     cbx_package_normalise(name, normal, sizeof(normal));
     const struct place *first = find_name(places, cbx_str_of(normal));
     return first != NULL ? first->package : CBX_RESOLVED_ASKED;
 }
 
-/* The package that each edge leads to, of the heap; CBX_RESOLVED_ASKED for one that the report
- * does not have. */
+/* Returns the package to which each edge leads, on the heap; CBX_RESOLVED_ASKED for a package
+ * that the report lacks. */
 static size_t *follow(const struct cbx_resolved *resolved, const struct cbx_resolved_edge *edges,
                       size_t count)
 {
@@ -187,7 +188,7 @@ static size_t *follow(const struct cbx_resolved *resolved, const struct cbx_reso
 
 /* --- chains ----------------------------------------------------------------------------------- */
 
-/* Packages in the order in which they are reached. */
+/* A queue of packages in the order in which they are reached. */
 struct queue {
     struct cbx_resolved *resolved;
     size_t items[CBX_PACKAGE_SET_MAX], head, tail;
@@ -203,24 +204,24 @@ static void reach(struct queue *queue, size_t package, size_t by)
     }
 }
 
-/* Breadth first from what the caller asked for, so each package is named with a shortest chain.
- * A package that no other one asks for counts as asked for by the caller. */
+/* Breadth first from the caller's packages, so each package gets a shortest chain. A package
+ * that no other one requires counts as requested by the caller. */
 static void set_by(struct cbx_resolved *resolved, const struct cbx_resolved_edge *edges,
                    const size_t *to, size_t count)
 {
     struct queue queue = { .resolved = resolved };
-    size_t first[CBX_PACKAGE_SET_MAX] = { 0 }; /* edge of each package that has one */
+    size_t first[CBX_PACKAGE_SET_MAX] = { 0 }; /* the first edge of each package */
     for (size_t e = count; e-- > 0;) {
         if (edges[e].from != CBX_RESOLVED_ASKED) {
             first[edges[e].from] = e;
         }
     }
-    for (size_t e = 0; e < count; e++) { /* of npm the lock file says what the caller asked for, */
+    for (size_t e = 0; e < count; e++) { /* for npm the lock file names the caller's packages, */
         if (edges[e].from == CBX_RESOLVED_ASKED) {
             reach(&queue, to[e], CBX_RESOLVED_ASKED);
         }
     }
-    for (size_t i = 0; i < resolved->count; i++) { /* of pip each package does */
+    for (size_t i = 0; i < resolved->count; i++) { /* for pip each package does */
         if (resolved->items[i].by == CBX_RESOLVED_ASKED) {
             reach(&queue, i, CBX_RESOLVED_ASKED);
         }
@@ -236,8 +237,8 @@ static void set_by(struct cbx_resolved *resolved, const struct cbx_resolved_edge
     }
 }
 
-/* What is asked for by a URL has a "resolved" like that of the registry's own packages: the edge
- * alone tells that it comes from elsewhere. */
+/* A package that is requested by a URL has a "resolved" like the registry's own packages: only
+ * the edge shows that it is from elsewhere. */
 static void set_direct(struct cbx_resolved *resolved, const struct cbx_resolved_edge *edges,
                        const size_t *to, size_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What was resolved against the policy, and its texts. */
+ * Judges resolved packages against the policy, and writes its findings. */
 #include "analyzer/packages/known.h"
 #include "analyzer/packages/package_check.h"
 #include "analyzer/packages/resolved.h"
@@ -59,8 +59,8 @@ static void judge_name(struct judging *j, size_t i)
     bool python = j->resolved->kind != CBX_SPEC_NPM;
     bool blocked = cbx_packages_blocks(j->packages, p->name, python, false);
     bool allowed = cbx_packages_lists(&j->packages->allow, p->name, python);
-    /* A name that a package of the index asks for is chosen by a stranger. What is installed was
-     * judged then. */
+    /* A stranger chooses the names that a package of the index requires. Installed packages were
+     * judged before. */
     bool installed = j->resolved->json == NULL;
     struct cbx_str meant =
         blocked || allowed || installed ? CBX_STR("") : cbx_known_meant(python, p->name);
@@ -135,7 +135,7 @@ void cbx_resolved_add_finding(const struct cbx_resolved *resolved,
                               const struct cbx_resolved_finding *finding, struct cbx_buf *out)
 {
     static const struct {
-        const char *problem, *before, *after; /* what was wanted stands between the last two */
+        const char *problem, *before, *after; /* the minimum stands between the last two parts */
     } texts[] = {
         [CBX_RESOLVED_BLOCKED] = { "is blocked by the policy", "", "" },
         [CBX_RESOLVED_NOT_LISTED] = { "is not one of the packages that the policy allows", "", "" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Words of installs: requirements, constraints, MatchSpecs, npm's specifiers. */
+ * Parses words of installs: requirements, constraints, MatchSpecs, npm's specifiers. */
 #include "analyzer/packages/spec.h"
 
 #include "analyzer/packages/requirement.h"
@@ -58,8 +58,8 @@ static enum cbx_origin origin_of(struct cbx_str address)
     return has(address, ":") ? CBX_FROM_URL : CBX_FROM_PATH;
 }
 
-/* The name and the version in a file name (name-1.2-py3-none-any.whl, name-1.2.tar.gz) or in
- * "#egg=". */
+/* Reads the name and the version in a file name (name-1.2-py3-none-any.whl, name-1.2.tar.gz) or
+ * in "#egg=". */
 static void read_file_name(struct cbx_str address, struct cbx_spec *out)
 {
     const char *egg = address.len > 0 ? memmem(address.p, address.len, "#egg=", 5) : NULL;
@@ -255,7 +255,7 @@ static bool read_npm_address(struct cbx_str text, struct cbx_spec *out)
 
 static void read_npm(struct cbx_str text, struct cbx_spec *out)
 {
-    /* x@npm:y@1 is y@1 by the name of x */
+    /* x@npm:y@1 is y@1 under the name x */
     const char *alias = memmem(text.p, text.len, "npm:", 4);
     if (alias != NULL && (alias == text.p || alias[-1] == '@')) {
         text = cbx_str_sub(text, (size_t)(alias - text.p) + 4, text.len);
@@ -314,7 +314,7 @@ bool cbx_spec_below(enum cbx_spec_kind kind, const struct cbx_spec *spec, struct
     struct cbx_str version = spec->version;
     bool ok = true;
     if (spec->origin != CBX_FROM_INDEX && !spec->pinned) {
-        return true; /* not decidable */
+        return true; /* undecidable */
     }
     if (spec->pinned) {
         return cbx_version_compare(version, minimum, &ok) < 0 || !ok;

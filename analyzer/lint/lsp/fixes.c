@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Edits made from hints. */
+ * Makes edits from hints. */
 #include "analyzer/lint/lsp/fixes.h"
 
 #include "analyzer/lint/lsp/document.h"
@@ -61,14 +61,14 @@ static bool add(struct fixing *f, size_t start, size_t end, struct cbx_str with,
     }
     for (size_t i = 0; i < f->count; i++) {
         if (start < f->edits[i].end && f->edits[i].start < end) {
-            return false; /* two edits of the same place have no order */
+            return false; /* the order of two edits of the same place is undefined */
         }
     }
     f->edits[f->count++] = (struct cbx_lsp_edit){ start, end, with, line };
     return true;
 }
 
-/* The place of the code in [from, to) when it stands there once; SIZE_MAX otherwise. */
+/* Returns the place of the code in [from, to) if it occurs there once; SIZE_MAX otherwise. */
 static size_t find_once(struct cbx_str text, size_t from, size_t to, struct cbx_str code)
 {
     const char *at = to > from ? memmem(text.p + from, to - from, code.p, code.len) : NULL;
@@ -80,7 +80,7 @@ static size_t find_once(struct cbx_str text, size_t from, size_t to, struct cbx_
     return again == NULL ? start : SIZE_MAX;
 }
 
-/* Replaces the code where it stands once in the lines of the finding, or else once in the
+/* Replaces the code if it occurs once in the lines of the finding, else if it occurs once in the
  * document: the hint of an import names its use. */
 static bool replace(struct fixing *f, struct cbx_str code, struct cbx_str with)
 {
@@ -103,9 +103,9 @@ static bool remove_line(struct fixing *f, uint32_t line)
     return end > start && add(f, start, end, CBX_STR(""), false);
 }
 
-enum { HEAD_LINES = 200 }; /* imports stand among the first lines */
+enum { HEAD_LINES = 200 }; /* imports stand in the first lines */
 
-/* Adds an import or the like in front of the first one, else behind a line of "#!". */
+/* Adds an import or a similar line before the first one, else after a line of "#!". */
 static bool add_line(struct fixing *f, struct cbx_str code)
 {
     uint32_t line = cbx_str_starts(f->text, CBX_STR("#!")) ? 1 : 0;
@@ -149,7 +149,7 @@ static bool follow(struct fixing *f, struct cbx_str clause)
            clause.len == 0 && add_at_end(f, code, line);
 }
 
-/* The end of the first clause: "; " outside of backquotes. */
+/* Returns the end of the first clause: "; " outside of backquotes. */
 static size_t end_of_clause(struct cbx_str hint)
 {
     bool code = false;

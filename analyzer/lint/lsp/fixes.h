@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Edits of a document made from a hint, whose clauses have forms that a program can follow:
- * "instead of `A` write `B`", "remove `A`", "remove line 3", "add the line `A`", "add `)` at the
- * end of line 3". Pure. */
+ * Edits of a document made from a hint whose clauses have forms that a program can apply: "instead
+ * of `A` write `B`", "remove `A`", "remove line 3", "add the line `A`", "add `)` at the end of
+ * line 3". Pure. */
 #ifndef CBX_ANALYZER_LINT_LSP_FIXES_H
 #define CBX_ANALYZER_LINT_LSP_FIXES_H
 
@@ -13,7 +13,7 @@
 
 enum { CBX_LSP_EDITS_MAX = 8 };
 
-/* Bytes [start, end) of the text become `text` and, when `line`, a line end. */
+/* Replaces the bytes [start, end) of the text by `text` and, if `line`, a line end. */
 struct cbx_lsp_edit {
     size_t start, end;
     struct cbx_str text;
@@ -25,9 +25,9 @@ struct cbx_lsp_lines {
     uint32_t first, last;
 };
 
-/* The edits that the hint asks for, in `edits`; their count, 0 when no clause has one of the
- * forms or what it names is not there exactly once. *whole: every clause became an edit. Texts
- * are borrowed from the hint. */
+/* Makes the edits of the hint in `edits`; returns their number, 0 if no clause has one of the
+ * forms or the named code does not occur exactly once. *whole: every clause became an edit.
+ * Texts are borrowed from the hint. */
 size_t cbx_lsp_fixes(struct cbx_str text, struct cbx_lsp_lines lines, struct cbx_str hint,
                      struct cbx_lsp_edit edits[CBX_LSP_EDITS_MAX], bool *whole);
 

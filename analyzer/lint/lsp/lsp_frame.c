@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Messages on a byte stream. */
+ * Reads messages from a byte stream. */
 #include "analyzer/lint/lsp/lsp_frame.h"
 
 #include <ctype.h>

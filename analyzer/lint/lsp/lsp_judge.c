@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Judgements of documents. */
+ * Judges documents. */
 #include "analyzer/lint/lsp/lsp_judge.h"
 
 #include <signal.h>

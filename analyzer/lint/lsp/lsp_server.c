@@ -35,7 +35,7 @@ struct server {
 
 /* --- messages --------------------------------------------------------------------------------- */
 
-/* Takes the reference. A client that is gone ends the server. */
+/* Takes the reference. If the client is gone the server ends. */
 static void send_message(struct server *s, json_t *message)
 {
     json_object_set_new(message, "jsonrpc", json_string("2.0"));
@@ -57,7 +57,7 @@ static void notify(struct server *s, const char *method, json_t *params)
     send_message(s, json_pack("{s:s,s:o}", "method", method, "params", params));
 }
 
-/* `id` NULL: of a message that has none that could be read. */
+/* `id` NULL: the id of the message could not be read. */
 static void reply(struct server *s, const json_t *id, json_t *result)
 {
     json_t *copy = id != NULL ? json_deep_copy(id) : json_null();
@@ -131,7 +131,7 @@ static struct cbx_lsp_document *find_document(const struct server *s, const json
     return cbx_lsp_store_find(&s->store, cbx_json_str(json_object_get(document, "uri")));
 }
 
-/* True when the client asks for quick fixes, or for all kinds. */
+/* Returns true if the client asks for quick fixes, or for all kinds. */
 static bool wants_fixes(const json_t *params)
 {
     const json_t *only = json_object_get(json_object_get(params, "context"), "only");
@@ -201,7 +201,7 @@ static int apply_changes(struct server *s, struct cbx_lsp_document *d, const jso
     json_array_foreach(changes, i, change)
     {
         bool whole = json_object_get(change, "range") == NULL;
-        d->lost = d->lost && !whole; /* the whole text sets it right */
+        d->lost = d->lost && !whole; /* the whole text replaces whatever was lost */
         int failed = 0;
         if (!d->lost) {
             failed = cbx_lsp_apply(&d->text, change, s->encoding, err);
@@ -261,7 +261,7 @@ static void ignore(struct server *s, const json_t *id, const json_t *params)
 
 static const struct method {
     const char *name;
-    bool request, early; /* early: before initialize too */
+    bool request, early; /* allowed before initialize too */
     void (*handle)(struct server *s, const json_t *id, const json_t *params);
 } methods[] = {
     { "initialize", true, true, initialize },
@@ -313,7 +313,7 @@ static void handle_message(struct server *s, struct cbx_str body)
     const json_t *name = json_object_get(message, "method");
     const json_t *params = json_object_get(message, "params");
     if (json_is_object(message) && name == NULL && id != NULL) {
-        return; /* a response: this server asks nothing */
+        return; /* a response, although this server sends no requests */
     }
     if (!json_is_string(name)) {
         reply_error(s, NULL, INVALID_REQUEST, "no message of JSON-RPC: 'method' is no text");
@@ -386,7 +386,7 @@ static void read_input(struct server *s)
     if (n < 0 && to != NULL && errno == EINTR) {
         return;
     }
-    if (n <= 0) { /* the client is gone without exit */
+    if (n <= 0) { /* the client has gone without `exit` */
         s->status = 1;
         return;
     }

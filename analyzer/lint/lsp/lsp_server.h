@@ -6,8 +6,8 @@
 
 #include "analyzer/lint/lint_run.h"
 
-/* Serves until the client ends. `lint` has a format that gives JSON. Returns the exit status: 0
- * after shutdown and exit, 1 without shutdown, 2 when the input is no LSP, with the reason on
+/* Serves until the client ends. The format of `lint` must give JSON. Returns the exit status: 0
+ * after shutdown and exit, 1 without shutdown, 2 if the input is no LSP, with the reason on
  * standard error. */
 int cbx_lsp_serve(const struct cbx_lint *lint);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Diagnostics and code actions. */
+ * Makes diagnostics and code actions. */
 #include "analyzer/lint/lsp/publish.h"
 
 #include "analyzer/lint/lsp/fixes.h"
@@ -17,7 +17,7 @@ static uint32_t number(const json_t *finding, const char *key)
     return value > 0 && value <= INT32_MAX ? (uint32_t)value : 1;
 }
 
-/* Findings of a cell are in its lines of the file, as far as these are known. */
+/* Findings of a cell get places in its lines of the file, if these are known. */
 static struct span span_of(const struct cbx_lsp_document *d, const json_t *finding,
                            enum cbx_lsp_encoding encoding)
 {
@@ -122,7 +122,7 @@ static json_t *workspace_edit(const struct cbx_lsp_document *d, json_t *edits, b
                      "version", d->version, "edits", edits);
 }
 
-/* The action for one finding; NULL when its hint has no edits. */
+/* Returns the action for one finding; NULL if its hint has no edits. */
 static json_t *action_of(const struct cbx_lsp_document *d, const json_t *finding,
                          enum cbx_lsp_encoding encoding, bool versioned)
 {
@@ -132,7 +132,7 @@ static json_t *action_of(const struct cbx_lsp_document *d, const json_t *finding
     const struct cbx_lsp_lines lines = { number(finding, "line"), number(finding, "end_line") };
     bool whole;
     if (json_object_get(finding, "cell") != NULL) {
-        return NULL; /* its lines are texts within JSON */
+        return NULL; /* the lines are texts within JSON */
     }
     size_t count = cbx_lsp_fixes(text, lines, hint, edits, &whole);
     if (count == 0) {

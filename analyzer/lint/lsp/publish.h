@@ -5,16 +5,16 @@
 
 #include "analyzer/lint/lsp/lsp_store.h"
 
-/* The parameters of textDocument/publishDiagnostics, for the findings of the document. A new
- * reference. */
+/* Returns the parameters of textDocument/publishDiagnostics, for the findings of the document
+ * (new reference). */
 json_t *cbx_lsp_diagnostics(const struct cbx_lsp_document *document,
                             enum cbx_lsp_encoding encoding);
 
-/* The same with one diagnostic: the document was not judged, for this reason. */
+/* Returns the same with one diagnostic: the reason why the document was not judged. */
 json_t *cbx_lsp_diagnostics_failed(const struct cbx_lsp_document *document, const char *why);
 
-/* The quick fixes for the findings that overlap the range. `versioned`: the client reads
- * documentChanges. A new reference. */
+/* Returns the quick fixes for the findings that overlap the range (new reference). `versioned`:
+ * the client supports documentChanges. */
 json_t *cbx_lsp_actions(const struct cbx_lsp_document *document, struct cbx_lsp_position start,
                         struct cbx_lsp_position end, enum cbx_lsp_encoding encoding,
                         bool versioned);

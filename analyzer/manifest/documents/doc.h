@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * JSON, TOML and YAML as one tree whose nodes know their places in the file, for readers that are
- * tables of paths. Strict: a text that its format refuses is an error. */
+ * tables of paths. Strict: a text that its format does not allow is an error. */
 #ifndef CBX_ANALYZER_MANIFEST_DOCUMENTS_DOC_H
 #define CBX_ANALYZER_MANIFEST_DOCUMENTS_DOC_H
 
@@ -13,9 +13,9 @@ enum cbx_doc_kind {
     CBX_DOC_LIST,
 };
 
-/* How a text is written in the file: what its bytes there stand for. */
+/* The notation of a text in the file: how its bytes there are decoded. */
 enum cbx_doc_style {
-    CBX_DOC_VERBATIM = 0, /* each byte for itself; lines may be indented, and their ends folded */
+    CBX_DOC_VERBATIM = 0, /* as they are; lines may be indented, and their ends folded */
     CBX_DOC_ESCAPED,      /* with backslashes */
     CBX_DOC_QUOTED,       /* with '' for ' */
 };
@@ -23,9 +23,9 @@ enum cbx_doc_style {
 struct cbx_doc_node {
     enum cbx_doc_kind kind;
     enum cbx_doc_style style;
-    struct cbx_str text; /* of a text, decoded, and of OTHER, as it is written */
-    struct cbx_str key;  /* of an entry of a map, decoded */
-    uint32_t start, end; /* in the file, of a text without its quotes */
+    struct cbx_str text; /* value of a text, decoded, and of OTHER, as it is written */
+    struct cbx_str key;  /* key of an entry of a map, decoded */
+    uint32_t start, end; /* place in the file; of a text without its quotes */
     uint32_t key_start, key_end;
     struct cbx_doc_node *first, *last, *next; /* children; the next sibling */
 };
@@ -38,14 +38,13 @@ struct cbx_doc {
 enum {
     CBX_DOC_DEPTH_MAX = 64,
     CBX_DOC_NODES_MAX = 2000000,
-    CBX_DOC_ALIASES_MAX =
-        1000, /* of YAML: aliases share their nodes, and are read again each time */
-    CBX_DOC_TABLES_MAX = 50000, /* of TOML: each is looked for among those before it */
+    CBX_DOC_ALIASES_MAX = 1000, /* YAML: aliases share nodes, which are read again each time */
+    CBX_DOC_TABLES_MAX = 50000, /* TOML: each key is searched among those before it */
 };
 
 /* Read a file: UTF-8, line ends normalised. CBX_EINVAL with line and column, CBX_ETOOBIG over
  * the caps. *out lives in the arena and borrows the file. YAML: several documents are read as
- * one when each is a table. */
+ * one if each is a table. */
 int cbx_doc_read_json(struct cbx_str file, struct cbx_arena *arena, struct cbx_doc *out,
                       struct cbx_err *err);
 int cbx_doc_read_toml(struct cbx_str file, struct cbx_arena *arena, struct cbx_doc *out,
@@ -53,19 +52,19 @@ int cbx_doc_read_toml(struct cbx_str file, struct cbx_arena *arena, struct cbx_d
 int cbx_doc_read_yaml(struct cbx_str file, struct cbx_arena *arena, struct cbx_doc *out,
                       struct cbx_err *err);
 
-/* The entry of a map; NULL when there is none, or `map` is NULL or no map. */
+/* Returns the entry of a map; NULL if it is missing, or `map` is NULL or no map. */
 const struct cbx_doc_node *cbx_doc_get(const struct cbx_doc_node *map, const char *key);
 
-/* The text of an entry; empty when there is none or it is no text. */
+/* Returns the text of an entry; empty if it is missing or no text. */
 struct cbx_str cbx_doc_text(const struct cbx_doc_node *map, const char *key);
 
-/* The word for a kind: "a text", "a table". */
+/* Returns the word for a kind: "a text", "a table". */
 const char *cbx_doc_kind_name(enum cbx_doc_kind kind);
 
 /* Calls `take` for each node at a path: names separated by dots, "*" for each key, "[]" behind a
  * name for each item of its list ("package[].source", "jobs.*.steps[]"); at most 8 names. A node
  * on the way that is neither absent nor of the kind that the path needs is an error with its
- * place. Returns what `take` returned when that is not 0. */
+ * place. Returns the first result of `take` that is not 0. */
 int cbx_doc_each(const struct cbx_doc *doc, const char *path,
                  int (*take)(void *context, const struct cbx_doc_node *node), void *context,
                  struct cbx_err *err);
@@ -74,12 +73,12 @@ int cbx_doc_each(const struct cbx_doc *doc, const char *path,
 int cbx_doc_fail(const struct cbx_doc *doc, const struct cbx_doc_node *node, const char *what,
                  struct cbx_err *err);
 
-/* Appends a text to a piece, each byte at the place of the bytes that it is written with. */
+/* Appends a text to a piece, each byte at the place of the bytes that encode it in the file. */
 void cbx_doc_take(struct cbx_piece_maker *maker, const struct cbx_doc_node *text);
 
 /* --- for the readers of formats --------------------------------------------------------------- */
 
-/* A tree that grows. */
+/* A tree that is being built. */
 struct cbx_doc_maker {
     struct cbx_str file;
     struct cbx_arena *arena;
@@ -87,7 +86,8 @@ struct cbx_doc_maker {
     size_t nodes;
 };
 
-/* A new child, the last one; `parent` NULL: a root. NULL, with the error set, over the caps. */
+/* Adds a new child, the last one; `parent` NULL: a root. NULL, with the error set, over the
+ * caps. */
 struct cbx_doc_node *cbx_doc_add(struct cbx_doc_maker *maker, struct cbx_doc_node *parent,
                                  enum cbx_doc_kind kind, uint32_t start, uint32_t end);
 

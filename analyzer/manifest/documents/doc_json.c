@@ -10,12 +10,12 @@ struct scan {
     struct cbx_doc_node *stack[CBX_JSON_DEPTH_MAX + 2];
     struct cbx_doc_node *root;
     size_t depth;
-    struct cbx_json_place key; /* of the next value; end 0: none */
+    struct cbx_json_place key; /* key of the next value; end 0: none */
     bool behind_colon;
     uint32_t at;
 };
 
-/* A new value: an item of the list, or the entry of the map, that is open. */
+/* Adds a new value: an item of the list, or the entry of the map, that is open. */
 static struct cbx_doc_node *add_value(struct scan *s, enum cbx_doc_kind kind, uint32_t start,
                                       uint32_t end)
 {
@@ -74,7 +74,7 @@ static bool take_open(struct scan *s, char c)
     return false;
 }
 
-/* Takes one token of a valid text. False when a cap is reached. */
+/* Takes one token of a valid text. False if a cap is reached. */
 static bool take_token(struct scan *s)
 {
     char c = s->maker.file.p[s->at];

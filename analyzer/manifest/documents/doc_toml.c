@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * TOML as a tree. tree-sitter's grammar reads the text; here tables that are written in parts
- * become one, and what the grammar accepts and TOML does not is refused where it matters: a
- * value that is replaced by a table, and a table that is replaced by a value. */
+ * TOML as a tree. tree-sitter's grammar reads the text; this file joins tables that are written in
+ * parts, and refuses where it matters what the grammar accepts and TOML does not: a value that is
+ * replaced by a table, and a table that is replaced by a value. */
 #include "analyzer/manifest/documents/doc.h"
 
 #include "analyzer/parse.h"
@@ -50,7 +50,8 @@ static size_t put_escape(struct cbx_str raw, size_t at, struct cbx_buf *out)
         cbx_buf_add_char(out, to[known - from]);
         return at + 2;
     }
-    if (c != 'u' && c != 'U') { /* the line ends here: blanks that follow are not part of it */
+    /* the line ends here: the following blanks are not part of the text */
+    if (c != 'u' && c != 'U') {
         at++;
         while (at < raw.len && strchr(" \t\n", raw.p[at]) != NULL) {
             at++;
@@ -92,7 +93,7 @@ static struct cbx_str decode(struct reading *r, struct cbx_str raw)
     return cbx_arena_copy(r->maker.arena, cbx_buf_str(&text));
 }
 
-/* The span of a string without its quotes, and how it is written. */
+/* Determines the span of a string without its quotes, and its notation. */
 static struct cbx_range inside(const struct reading *r, TSNode string, enum cbx_doc_style *style)
 {
     struct cbx_range range = { ts_node_start_byte(string), ts_node_end_byte(string) };
@@ -104,7 +105,7 @@ static struct cbx_range inside(const struct reading *r, TSNode string, enum cbx_
     range.start += quotes;
     range.end -= quotes;
     bool feed = three && range.start < range.end && r->maker.file.p[range.start] == '\n';
-    range.start += feed; /* the first line feed does not count */
+    range.start += feed; /* the first line feed is not part of the text */
     return range;
 }
 
@@ -138,7 +139,7 @@ static struct cbx_doc_node *find(const struct cbx_doc_node *map, struct cbx_str 
     return entry;
 }
 
-/* A header or a name of a key, which is looked for among the entries before it. */
+/* A header or a name of a key, which is searched among the entries before it. */
 static int count_table(struct reading *r)
 {
     if (++r->tables <= CBX_DOC_TABLES_MAX) {
@@ -148,8 +149,8 @@ static int count_table(struct reading *r)
                     CBX_DOC_TABLES_MAX);
 }
 
-/* Enters the table of this name in `map`, the last one of a list of tables; makes it when there
- * is none. */
+/* Enters the table of this name in `map`, or the last one of a list of tables; makes it if it is
+ * missing. */
 static int enter_table(struct reading *r, struct cbx_doc_node **map, TSNode key)
 {
     int failed = count_table(r);
@@ -297,7 +298,7 @@ static int read_pair(struct reading *r, struct cbx_doc_node *map, TSNode pair, i
     return 0;
 }
 
-/* [a.b] and [[a.b]] with the pairs below. */
+/* Reads [a.b] and [[a.b]] with the pairs below. */
 static int read_table(struct reading *r, TSTreeCursor *cursor, bool item)
 {
     struct cbx_doc_node *map = r->doc.root;
@@ -345,7 +346,7 @@ static int read_document(struct reading *r, TSNode root)
     return failed;
 }
 
-/* Enters the first child with an error; false when there is none. */
+/* Enters the first child with an error; false if there is none. */
 static bool enter_error(TSTreeCursor *cursor)
 {
     if (!ts_tree_cursor_goto_first_child(cursor)) {
@@ -359,7 +360,7 @@ static bool enter_error(TSTreeCursor *cursor)
     return true;
 }
 
-/* The first node that the grammar could not read. */
+/* Returns the first node that the grammar could not read. */
 static TSNode find_error(TSNode root)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(root);

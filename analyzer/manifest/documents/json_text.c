@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Places of strings in JSON. */
+ * Finds the places of strings in JSON. */
 #include "analyzer/manifest/documents/json_text.h"
 
 #include <utf8proc.h>
 
-/* The end of the string that begins at `at`, behind its quote. */
+/* Returns the end of the string that begins at `at`, behind its quote. */
 static uint32_t end_of_string(struct cbx_str file, uint32_t at)
 {
     uint32_t i = at + 1;
@@ -24,12 +24,12 @@ struct scan {
     struct cbx_str file;
     uint32_t at;
     int depth;
-    bool in_section; /* the value of the key at depth 1 is an object */
+    bool in_section; /* true if the value of the key at depth 1 is an object */
     struct cbx_json_place section, key;
-    bool is_value; /* the next string is a value */
+    bool is_value; /* true if the next string is a value */
 };
 
-/* Enters and leaves; only objects can be sections. */
+/* Enters and leaves values; only objects can be sections. */
 static void take_mark(struct scan *s, char c)
 {
     switch (c) {
@@ -100,7 +100,7 @@ static uint32_t read_unit(struct cbx_str file, uint32_t at)
 static uint32_t put_unicode(struct cbx_piece_maker *maker, uint32_t at)
 {
     uint32_t unit = read_unit(maker->file, at + 2), len = 6;
-    if (unit >= 0xD800 && unit < 0xDC00) { /* jansson refused a half */
+    if (unit >= 0xD800 && unit < 0xDC00) { /* jansson refused a single surrogate */
         unit = 0x10000 + ((unit - 0xD800) << 10) + (read_unit(maker->file, at + 8) - 0xDC00);
         len = 12;
     }

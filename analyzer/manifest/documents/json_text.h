@@ -11,12 +11,12 @@ struct cbx_json_place {
     uint32_t start, end;
 };
 
-/* The string that begins at `at`, a quotation mark. */
+/* Returns the string that begins at `at`, a quotation mark. */
 struct cbx_json_place cbx_json_text_at(struct cbx_str file, uint32_t at);
 
 /* Reads the places of the texts in the object at depth 2 whose key at depth 1 is given: calls
  * `take` with each key and its value. A value that is no string is skipped. `file` is valid
- * JSON. Returns what `take` returned when that is not 0. */
+ * JSON. Returns the first result of `take` that is not 0. */
 int cbx_json_text_each(struct cbx_str file,
                        int (*take)(void *context, struct cbx_json_place section,
                                    struct cbx_json_place key, struct cbx_json_place value),
@@ -26,7 +26,7 @@ int cbx_json_text_each(struct cbx_str file,
  * feed. */
 void cbx_json_text_take(struct cbx_piece_maker *maker, struct cbx_json_place string);
 
-/* The content of a string, in the arena; {NULL, 0} when it is exhausted. */
+/* Returns the content of a string, in the arena; {NULL, 0} if it is exhausted. */
 struct cbx_str cbx_json_text_read(struct cbx_arena *arena, struct cbx_str file,
                                   struct cbx_json_place string);
 

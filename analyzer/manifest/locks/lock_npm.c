@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * package-lock.json (and npm-shrinkwrap.json), pnpm-lock.yaml, and yarn.lock as newer versions
- * of yarn write it. */
+ * Reads package-lock.json (and npm-shrinkwrap.json), pnpm-lock.yaml, and yarn.lock as newer
+ * versions of yarn write it. */
 #include "analyzer/manifest/locks/locked.h"
 #include "analyzer/manifest/locks/yarn.h"
 #include "analyzer/manifest/readers.h"
@@ -12,7 +12,8 @@ static bool is_true(const struct cbx_doc_node *node)
     return node != NULL && node->kind == CBX_DOC_OTHER && cbx_str_is(node->text, "true");
 }
 
-/* "node_modules/a/node_modules/@s/b" is @s/b; empty for the project and its members. */
+/* Returns the package of a path: "node_modules/a/node_modules/@s/b" is @s/b; empty for the
+ * project and its members. */
 static struct cbx_locked_text name_of_path(const struct cbx_doc_node *entry)
 {
     static const char folder[] = "node_modules/";
@@ -31,7 +32,7 @@ static struct cbx_locked_text name_of_path(const struct cbx_doc_node *entry)
     return name;
 }
 
-/* An entry of "packages": lockfileVersion 2 and 3. */
+/* Reads an entry of "packages": lockfileVersion 2 and 3. */
 static int read_npm_package(void *context, const struct cbx_doc_node *entry)
 {
     struct cbx_locking *l = context;
@@ -48,8 +49,8 @@ static int read_npm_package(void *context, const struct cbx_doc_node *entry)
                               cbx_locked_value(cbx_doc_get(entry, "resolved")));
 }
 
-/* The entries of "dependencies", which have such themselves: lockfileVersion 1. The depth is
- * that of the text. */
+/* Reads the entries of "dependencies", which have "dependencies" themselves: lockfileVersion 1.
+ * The depth is bounded by the text's. */
 static int read_npm_tree(struct cbx_locking *l, const struct cbx_doc_node *map)
 {
     const struct cbx_doc_node *entry = map != NULL ? map->first : NULL;
@@ -107,7 +108,7 @@ static struct cbx_str before(struct cbx_str text, char c)
     return cbx_str_sub(text, 0, at != NULL ? (size_t)(at - text.p) : text.len);
 }
 
-/* "name@1.2.3", "/name@1.2.3", "/name/1.2.3_peer" with what peers add cut off. */
+/* Reads "name@1.2.3", "/name@1.2.3", "/name/1.2.3_peer"; the suffix for peers is cut off. */
 static void split_pnpm_key(struct cbx_str key, struct cbx_str *name, struct cbx_str *version)
 {
     key = cbx_str_sub(key, cbx_str_starts(key, CBX_STR("/")), key.len);
@@ -201,7 +202,7 @@ static struct cbx_str decode_percent(struct cbx_arena *arena, struct cbx_str tex
     return cbx_arena_copy(arena, cbx_buf_str(&out));
 }
 
-/* "npm:1.2.3", and where its archive is when the registry does not say:
+/* Reads "npm:1.2.3", and the address of its archive if the registry does not have it:
  * "::__archiveUrl=https%3A..." */
 static int add_yarn_version(struct cbx_locking *l, struct cbx_locked_text name,
                             struct cbx_str reference)
@@ -240,7 +241,7 @@ static int read_berry_package(void *context, const struct cbx_doc_node *entry)
     if (cbx_str_starts(reference, CBX_STR("npm:"))) {
         return add_yarn_version(l, name, reference);
     }
-    if (cbx_str_starts(reference, CBX_STR("patch:"))) { /* of a package that has an entry itself */
+    if (cbx_str_starts(reference, CBX_STR("patch:"))) { /* a package with an entry of its own */
         return cbx_locked_add(l, name, cbx_doc_text(entry, "version"));
     }
     return cbx_locked_add_direct(l, name, reference);

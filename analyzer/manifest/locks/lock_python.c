@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * uv.lock, poetry.lock, pdm.lock and Pipfile.lock. */
+ * Reads uv.lock, poetry.lock, pdm.lock and Pipfile.lock. */
 #include "analyzer/manifest/locks/locked.h"
 #include "analyzer/manifest/readers.h"
 
@@ -17,7 +17,7 @@ static bool has_any(const struct cbx_doc_node *table, const char *const *keys)
     return *keys != NULL;
 }
 
-/* A repository, whatever its scheme is. */
+/* Adds a repository, whatever its scheme is. */
 static int add_git(struct cbx_locking *l, struct cbx_locked_text name, struct cbx_str address)
 {
     bool has = cbx_str_starts(address, CBX_STR("git+"));
@@ -27,7 +27,7 @@ static int add_git(struct cbx_locking *l, struct cbx_locked_text name, struct cb
 
 /* --- uv --------------------------------------------------------------------------------------- */
 
-/* The files of a package, which are downloaded from where the lock file says. */
+/* Adds the files of a package, which are downloaded from the addresses in the lock file. */
 static int add_files(struct cbx_locking *l, const struct cbx_doc_node *package,
                      struct cbx_str index)
 {

@@ -74,7 +74,7 @@ int cbx_locked_add_index(struct cbx_locking *l, struct cbx_locked_text index)
     return add_word(l, CBX_WORD_INDEX, index.text, &index);
 }
 
-/* "https://host:port" of a URL; empty when it is none. */
+/* Returns "https://host:port" of a URL; empty if it is none. */
 static struct cbx_str host_of(struct cbx_str url)
 {
     const char *mark = url.len > 0 ? memmem(url.p, url.len, "://", 3) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Packages of lock files: a name, a version, and where the package comes from. For the readers
- * of lock files. */
+ * Packages of lock files, for the readers of lock files: a name, a version, and the source of the
+ * package. */
 #ifndef CBX_ANALYZER_MANIFEST_LOCKS_LOCKED_H
 #define CBX_ANALYZER_MANIFEST_LOCKS_LOCKED_H
 
@@ -8,14 +8,14 @@
 
 enum { CBX_LOCKED_INDEXES_MAX = 64 };
 
-/* A lock file that is read. */
+/* A lock file that is being read. */
 struct cbx_locking {
-    const struct cbx_doc *doc; /* NULL: of no format of doc.h */
+    const struct cbx_doc *doc; /* root of the document; NULL: a format that doc.h does not have */
     struct cbx_arena *arena;
     struct cbx_manifest *out;
     struct cbx_err *err;
     enum cbx_spec_kind kind;
-    struct cbx_str indexes[CBX_LOCKED_INDEXES_MAX]; /* those that were added: each counts once */
+    struct cbx_str indexes[CBX_LOCKED_INDEXES_MAX]; /* packages that were added: each counts once */
     size_t index_count;
 };
 
@@ -25,7 +25,7 @@ struct cbx_locked_text {
     uint32_t start, end;
 };
 
-/* The place of a node: of its text, or of its key. */
+/* Returns the place of a node: of its text, or of its key. */
 struct cbx_locked_text cbx_locked_value(const struct cbx_doc_node *node);
 struct cbx_locked_text cbx_locked_key(const struct cbx_doc_node *node);
 

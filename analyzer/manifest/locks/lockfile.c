@@ -101,7 +101,7 @@ static struct cbx_str take_line(struct cbx_str *rest)
     return line;
 }
 
-/* One order, so that the same packages are the same request. */
+/* Sorts the lines, so that the same packages give the same request. */
 static int sort_lines(struct cbx_str text, struct cbx_arena *arena, struct cbx_str *out,
                       struct cbx_err *err)
 {
@@ -147,7 +147,7 @@ static bool has(struct cbx_str text, const char *part)
     return text.len > 0 && memmem(text.p, text.len, part, strlen(part)) != NULL;
 }
 
-/* For a name of no row in manifest.def: "lock.txt", "frozen.json". */
+/* Determines the kind of a file that manifest.def has no name for: "lock.txt", "frozen.json". */
 static const char *reader_by_content(struct cbx_str text)
 {
     if (has(text, "\"lockfileVersion\"")) {
@@ -223,7 +223,7 @@ int cbx_lockfile_judge_sources(const struct cbx_lockfile *lockfile, const struct
     struct cbx_str configured = cbx_str_of(index);
     const struct cbx_strs *listed =
         &cbx_packages_of(policy, cbx_spec_kind_of(lockfile->manager))->indexes;
-    bool used = false; /* the configured index is the one that `default` stands for */
+    bool used = false; /* the index that `default` stands for */
     for (size_t i = 0; i < listed->count; i++) {
         used = used || cbx_str_is(listed->items[i], "default");
     }
@@ -246,7 +246,7 @@ int cbx_lockfile_judge_sources(const struct cbx_lockfile *lockfile, const struct
 
 /* --- what was installed ----------------------------------------------------------------------- */
 
-/* The lines of a text, which were checked. */
+/* Copies the lines of a text, which were checked. */
 struct pins {
     struct cbx_pinned *items;
     size_t count;
@@ -338,7 +338,7 @@ int cbx_lockfile_compare(const struct cbx_lockfile *lockfile, struct cbx_str set
         free(pins.items);
         return failed;
     }
-    /* npm's set is made of the file itself. */
+    /* npm's set is made from the file itself. */
     CBX_AUTO_DONE(resolved) locked = { 0 };
     CBX_AUTO_DONE(buf) again = { 0 };
     failed = cbx_resolved_read(kind, lockfile->text, &locked, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Lock files that are installed from: requirements.txt with hashes, uv.lock, package-lock.json.
- * What is in such a file is found by the reader of manifest.def; here it becomes a text that
- * installers take. Pure and strict: what could not be installed as it is locked is an error with
- * its line. */
+ * Lock files from which packages are installed: requirements.txt with hashes, uv.lock, package-
+ * lock.json. The reader of manifest.def finds the contents of such a file; this part converts them
+ * to a text for installers. Pure and strict: an entry that cannot be installed as it is locked is
+ * an error with its line. */
 #ifndef CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_H
 #define CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_H
 
@@ -12,11 +12,10 @@
 struct cbx_lockfile {
     enum cbx_manager manager;
     struct cbx_manifest
-        manifest; /* the packages, indexes and files that it names, with their places */
-    /* What is installed, in the arena. Of pip: a line for each package
-     * (analyzer/packages/pinned.h), sorted, each line with its line feed. Of npm: the
-     * package-lock.json, as lockfileVersion 3, without addresses: packages are taken from the
-     * index. */
+        manifest; /* the packages, indexes and files that the file names, with their places */
+    /* The text for the installer, in the arena. Of pip: a line for each package
+     * (analyzer/packages/pinned.h), sorted, each line with its line feed. Of npm: the package-
+     * lock.json, as lockfileVersion 3, without addresses: packages are taken from the index. */
     struct cbx_str text;
 };
 
@@ -35,18 +34,18 @@ struct cbx_lockfile {
 int cbx_lockfile_read(struct cbx_str name, struct cbx_str text, struct cbx_arena *arena,
                       struct cbx_lockfile *out, struct cbx_err *err);
 
-/* Judges the indexes and files that it names, by the policy; those of `index`, the configured
- * one, are the policy's `default` (NULL: none is). Its packages are judged when they are
- * installed. The places of findings are in manifest.text. CBX_ETOOBIG when the arena is
+/* Judges the indexes and files that the lock file names, by the policy; those of `index`, the
+ * configured one, are the policy's `default` (NULL: none is). Its packages are judged when they
+ * are installed. The places of findings are in manifest.text. CBX_ETOOBIG if the arena is
  * exhausted. */
 int cbx_lockfile_judge_sources(const struct cbx_lockfile *lockfile, const struct cbx_policy *policy,
                                const char *index, struct cbx_arena *arena, struct cbx_decision *out,
                                struct cbx_err *err);
 
-/* Compares a set that was installed (resolved.h) with the file: each package of the set is
- * locked, in this version and with this hash, and each locked one without a marker is in the
- * set. Of npm a package for other platforms (optional) may be missing. CBX_EINVAL names the
- * package that differs. */
+/* Compares an installed set (resolved.h) with the file: each package of the set is locked, in
+ * this version and with this hash, and each locked one without a marker is in the set. Of npm a
+ * package for other platforms (optional) may be missing. CBX_EINVAL names the package that
+ * differs. */
 int cbx_lockfile_compare(const struct cbx_lockfile *lockfile, struct cbx_str set,
                          struct cbx_err *err);
 

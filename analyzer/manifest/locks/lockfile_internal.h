@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the files that make lockfile.h. */
+ * Declarations shared by the files that implement lockfile.h. */
 #ifndef CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_INTERNAL_H
 #define CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_INTERNAL_H
 
@@ -7,9 +7,9 @@
 
 enum { CBX_LOCKFILE_WHAT_BYTES = 400 };
 
-/* Each appends the text that is installed to *out (cap CBX_REPORT_BYTES_MAX), of the file in
- * lockfile->manifest.text. Errors of cbx_lockfile_read. That of requirements adds the indexes to
- * the manifest, too: the reader of requirements leaves its lines as they are. */
+/* Append the text for the installer to *out (cap CBX_REPORT_BYTES_MAX), from the file in
+ * lockfile->manifest.text. Errors of cbx_lockfile_read. The one of requirements also adds the
+ * indexes to the manifest: the reader of requirements leaves its lines as they are. */
 int cbx_lockfile_read_requirements(struct cbx_lockfile *lockfile, struct cbx_arena *arena,
                                    struct cbx_buf *out, struct cbx_err *err);
 int cbx_lockfile_read_uv(struct cbx_lockfile *lockfile, struct cbx_arena *arena,
@@ -17,13 +17,13 @@ int cbx_lockfile_read_uv(struct cbx_lockfile *lockfile, struct cbx_arena *arena,
 int cbx_lockfile_read_npm(struct cbx_lockfile *lockfile, struct cbx_arena *arena,
                           struct cbx_buf *out, struct cbx_err *err);
 
-/* Appends a line and checks that it is one of pinned.h; `place` is where its package stands in
- * the file. CBX_EINVAL, CBX_ETOOBIG. */
+/* Appends a line and checks that it has the form of pinned.h; `place` is the place of its
+ * package in the file. CBX_EINVAL, CBX_ETOOBIG. */
 int cbx_lockfile_add_line(struct cbx_lockfile *lockfile, struct cbx_str line, uint32_t place,
                           struct cbx_buf *out, struct cbx_err *err);
 
-/* Appends a marker with its texts in double quotes. CBX_EINVAL, with the place, for one that is
- * malformed or has a character that no marker of a lock file needs. */
+/* Appends a marker with its texts in double quotes. CBX_EINVAL, with the place, for a marker
+ * that is malformed or has a character that no marker of a lock file needs. */
 int cbx_lockfile_add_marker(const struct cbx_lockfile *lockfile, struct cbx_str marker,
                             uint32_t place, struct cbx_buf *out, struct cbx_err *err);
 

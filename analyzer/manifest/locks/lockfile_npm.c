@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * package-lock.json: what `npm ci` installs, without what is not of an index. */
+ * package-lock.json: converts it to the part that `npm ci` installs, and refuses packages that are
+ * not of an index. */
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/locks/lockfile_internal.h"
 #include "policies/base/json.h"
@@ -53,9 +54,9 @@ static int check_package(void *context, const struct cbx_doc_node *entry)
     return 0;
 }
 
-/* The address of an archive is judged (cbx_lockfile_judge_sources) and then left out: a package
- * is asked for by name and version from the index that is configured, as npm does with a lock
- * file of its public registry, and its hash says whether it is the same. */
+/* The address of an archive is judged (cbx_lockfile_judge_sources) and then removed: a package
+ * is requested by name and version from the configured index, as npm does with a lock file of
+ * its public registry, and its hash shows whether it is the same. */
 static int write_without_addresses(json_t *root, struct cbx_buf *out, struct cbx_err *err)
 {
     const char *key;
@@ -64,7 +65,7 @@ static int write_without_addresses(json_t *root, struct cbx_buf *out, struct cbx
     {
         json_object_del(entry, "resolved");
     }
-    json_object_del(root, "dependencies"); /* lockfileVersion 2 has everything twice */
+    json_object_del(root, "dependencies"); /* lockfileVersion 2 has every package twice */
     json_object_set_new(root, "lockfileVersion", json_integer(3));
     if (cbx_json_write(out, root) != 0) {
         return cbx_fail(err, CBX_ETOOBIG, "the lock file has more than %d bytes",

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * requirements.txt with hashes: what pip takes with --require-hashes, and nothing beyond it. */
+ * requirements.txt with hashes: the subset that pip accepts with --require-hashes. */
 #include "analyzer/manifest/locks/lockfile_internal.h"
 #include "analyzer/manifest/manifest_internal.h"
 #include "analyzer/packages/install.h"
 #include "analyzer/packages/pinned.h"
 #include "analyzer/packages/requirement.h"
 
-/* Options that a line may have; the rest is refused. */
+/* Options that a line may have; others are refused. */
 static const struct option {
     const char *name;
-    bool index, value; /* index: the value is one */
+    bool index, value; /* index: the value is an index */
 } options[] = {
     { "-i", true, true },
     { "--index-url", true, true },
@@ -27,7 +27,7 @@ struct reading {
     uint32_t place; /* of the line */
 };
 
-/* The part before the first run of blanks and '=', which is removed with it. */
+/* Removes and returns the part before the first run of blanks and '=', which is removed too. */
 static struct cbx_str take_word(struct cbx_str *rest, const char *ends)
 {
     size_t n = 0;
@@ -72,7 +72,7 @@ static int read_option(struct reading *r, struct cbx_str line)
                              CBX_STR_SHOWN(line));
 }
 
-/* "--hash=sha256:HEX" and "--hash sha256:HEX", any number of them, behind a requirement. */
+/* Reads "--hash=sha256:HEX" and "--hash sha256:HEX", any number of them, behind a requirement. */
 static int add_hashes(struct reading *r, struct cbx_str name, struct cbx_str rest,
                       struct cbx_buf *line)
 {
@@ -91,7 +91,7 @@ static int add_hashes(struct reading *r, struct cbx_str name, struct cbx_str res
     return 0;
 }
 
-/* One specifier, and that is "==" with a version. */
+/* Checks for one specifier: "==" with a version. */
 static bool has_one_version(const struct cbx_requirement *requirement, struct cbx_str *version)
 {
     struct cbx_str text = requirement->specifiers;
@@ -154,7 +154,7 @@ static int read_requirement(struct reading *r, struct cbx_str line)
     return cbx_lockfile_add_line(r->lockfile, cbx_buf_str(&pinned), r->place, r->out, r->err);
 }
 
-/* Lines that a backslash joins are one. */
+/* Joins lines that end with a backslash. */
 static int take_line(struct reading *r, struct cbx_str *rest, struct cbx_buf *line)
 {
     bool continues = true;

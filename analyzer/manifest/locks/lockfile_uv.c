@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * uv.lock as requirements with hashes. The file is a graph: edges have markers, packages have
- * none. A package is needed where a way from the project to it holds, so its marker is the
- * alternative of the ways, each the conjunction of its edges. pip judges the result. */
+ * Converts uv.lock to requirements with hashes. The file is a graph: edges have markers, packages
+ * have none. A package is needed if the markers of one path from the project to it all hold, so
+ * its marker is the alternative of the paths, each the conjunction of its edges. pip evaluates the
+ * result. */
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/locks/lockfile_internal.h"
 #include "analyzer/packages/pinned.h"
@@ -11,19 +12,19 @@
 enum {
     PACKAGES_MAX = 5000,
     NODES_MAX = 20000,
-    MARKERS_MAX = 500,    /* different ones */
-    WAYS_MAX = 32,        /* alternatives of one package */
-    WAY_MARKERS_MAX = 12, /* parts of one alternative */
+    MARKERS_MAX = 500,    /* maximum of different markers */
+    WAYS_MAX = 32,        /* maximum of alternatives of one package */
+    WAY_MARKERS_MAX = 12, /* maximum of parts of one alternative */
     STEPS_MAX = 2000000,
 };
 
-/* A conjunction: numbers of markers in ascending order. Without any it holds always. */
+/* A conjunction: numbers of markers in ascending order. An empty one always holds. */
 struct way {
     uint16_t markers[WAY_MARKERS_MAX];
     size_t count;
 };
 
-/* When a package is needed. Zeroed memory: never. */
+/* The condition under which a package is needed. Zeroed memory: never. */
 struct need {
     struct way ways[WAYS_MAX];
     size_t count;
@@ -35,7 +36,7 @@ struct node {
     struct cbx_str extra; /* empty: the package itself */
     struct need need;
     bool queued;
-    struct node *next, *next_queued; /* of the package */
+    struct node *next, *next_queued; /* the node of the package */
 };
 
 struct package {
@@ -82,7 +83,7 @@ static int compare_names(const void *a, const void *b)
     return cbx_str_compare(x->name, y->name);
 }
 
-/* The first package of a name; NULL when there is none. */
+/* Returns the first package of a name; NULL if there is none. */
 static struct package *find_name(struct graph *g, struct cbx_str name)
 {
     size_t low = 0, high = g->package_count;
@@ -98,8 +99,8 @@ static struct package *find_name(struct graph *g, struct cbx_str name)
     return found ? &g->packages[low] : NULL;
 }
 
-/* The package that an edge means. A file has a name several times when it has a version for each
- * of several platforms; edges then have the version. */
+/* Returns the package that an edge means. If a file has several versions of a package for
+ * several platforms, its edges have the version. */
 static int find_target(struct graph *g, const struct cbx_doc_node *edge, struct package **out)
 {
     struct cbx_str name = cbx_doc_text(edge, "name"), version = cbx_doc_text(edge, "version");
@@ -131,8 +132,8 @@ static struct cbx_str folder_of(const struct cbx_doc_node *source)
     return folder;
 }
 
-/* The project whose lock file it is: the package in the folder of the file; in a workspace
- * without such a project its members are. */
+/* Returns the project of the lock file: the package in the folder of the file; in a workspace
+ * without such a project its members. */
 static bool mark_roots(struct graph *g)
 {
     bool found = false;
@@ -161,8 +162,7 @@ static bool is_within(const struct way *part, const struct way *whole)
     return k == part->count;
 }
 
-/* A way that is implied by another one adds nothing. *changed is set when the need is another
- * one now. */
+/* A path that another one implies adds nothing. *changed is set if the condition changed. */
 static int add_way(struct graph *g, const struct package *package, struct need *need,
                    const struct way *way, bool *changed)
 {
@@ -267,8 +267,8 @@ static void enqueue(struct graph *g, struct node *node)
     g->last = node;
 }
 
-/* The package, or an extra of it, is needed on each way of `from`, when the marker (NULL: none)
- * holds too. */
+/* Adds that the package, or an extra of it, is needed on each path of `from` if the marker
+ * (NULL: none) holds too. */
 static int need_node(struct graph *g, const struct need *from, const uint16_t *marker,
                      struct package *package, struct cbx_str extra)
 {
@@ -300,7 +300,7 @@ static int need_node(struct graph *g, const struct need *from, const uint16_t *m
     return 0;
 }
 
-/* An item of a list of dependencies: {name, version, extra, marker}. */
+/* Reads an item of a list of dependencies: {name, version, extra, marker}. */
 static int follow_edge(struct graph *g, const struct need *from, const struct cbx_doc_node *edge)
 {
     const struct cbx_doc_node *marker = cbx_doc_get(edge, "marker");
@@ -355,7 +355,7 @@ static const struct cbx_doc_node *get_text(const struct cbx_doc_node *map, struc
 static int follow_node(struct graph *g, struct node *node)
 {
     const struct cbx_doc_node *entry = node->package->entry;
-    const struct need from = node->need; /* a cycle may change the node's own */
+    const struct need from = node->need; /* a cycle may change the node's own condition */
     if (node->extra.len > 0) {
         return follow_list(g, &from,
                            get_text(cbx_doc_get(entry, "optional-dependencies"), node->extra));
@@ -393,7 +393,7 @@ static int walk(struct graph *g)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* NAME-VERSION(-BUILD)-PYTHON-ABI-PLATFORM.whl: for Linux, or for any platform? */
+/* Returns true for NAME-VERSION(-BUILD)-PYTHON-ABI-PLATFORM.whl for Linux, or for any platform. */
 static bool is_for_linux(struct cbx_str url)
 {
     const char *slash = url.len > 0 ? memrchr(url.p, '/', url.len) : NULL;
@@ -461,7 +461,7 @@ static int check_source(struct graph *g, const struct package *package)
                              CBX_STR_SHOWN(package->name), CBX_STR_SHOWN(from));
 }
 
-/* "(a) and (b) or (c)"; one marker stands alone. */
+/* Writes "(a) and (b) or (c)"; a single marker has no parentheses. */
 static void add_need(const struct graph *g, const struct need *need, struct cbx_buf *line)
 {
     bool one = need->count == 1 && need->ways[0].count == 1;

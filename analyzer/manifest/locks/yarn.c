@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * yarn.lock of yarn 1: entries whose lines are indented by two blanks, texts with quotes as JSON
- * has them, or bare. */
+ * Reads yarn.lock of yarn 1: entries whose lines are indented by two blanks, texts with quotes as
+ * JSON has them, or bare. */
 #include "analyzer/manifest/locks/yarn.h"
 
 #include "analyzer/manifest/documents/json_text.h"
 
 struct entry {
-    struct cbx_locked_text name; /* from its first pattern; empty: no entry is open */
+    struct cbx_locked_text name; /* name of the entry's first pattern; empty: no entry is open */
     struct cbx_str version;
     struct cbx_locked_text resolved;
 };
@@ -22,7 +22,7 @@ static int fail(struct reading *r, uint32_t at, const char *what)
     return cbx_manifest_fail(r->text, at, what, r->l->err);
 }
 
-/* Takes a text with or without quotes at *at; false when there is none. */
+/* Takes a text with or without quotes at *at; false if there is none. */
 static bool take_text(struct reading *r, uint32_t *at, uint32_t end, struct cbx_locked_text *out)
 {
     struct cbx_str text = r->text;
@@ -40,7 +40,7 @@ static bool take_text(struct reading *r, uint32_t *at, uint32_t end, struct cbx_
     while (*at < end && strchr(" ,:\"", text.p[*at]) == NULL) {
         (*at)++;
     }
-    /* a colon within a word is part of it: npm:x@1 */
+    /* a colon within a word belongs to it: npm:x@1 */
     while (*at < end && text.p[*at] == ':' && *at + 1 < end) {
         (*at)++;
         while (*at < end && strchr(" ,:\"", text.p[*at]) == NULL) {
@@ -51,7 +51,7 @@ static bool take_text(struct reading *r, uint32_t *at, uint32_t end, struct cbx_
     return *at > start;
 }
 
-/* The name in a pattern: "name@^1", "@scope/name@^1", "other@npm:name@^1". */
+/* Returns the name in a pattern: "name@^1", "@scope/name@^1", "other@npm:name@^1". */
 static struct cbx_str name_of_pattern(struct cbx_str pattern)
 {
     const char *at = pattern.len > 1 ? memchr(pattern.p + 1, '@', pattern.len - 1) : NULL;
@@ -77,7 +77,7 @@ static int finish_entry(struct reading *r)
     return cbx_locked_add_npm(r->l, entry.name, entry.version, entry.resolved);
 }
 
-/* Patterns with commas between them, and a colon at the end. */
+/* Reads patterns with commas between them, and a colon at the end. */
 static int begin_entry(struct reading *r, uint32_t start, uint32_t end)
 {
     uint32_t at = start;
@@ -104,7 +104,7 @@ static int begin_entry(struct reading *r, uint32_t start, uint32_t end)
     }
 }
 
-/* "version "1.2"", "dependencies:" */
+/* Reads "version "1.2"", "dependencies:" */
 static int read_field(struct reading *r, uint32_t start, uint32_t end)
 {
     struct cbx_locked_text key, value;
@@ -146,7 +146,7 @@ static int read_line(struct reading *r, uint32_t start, uint32_t end)
     if (at == start + 2) {
         return read_field(r, at, end);
     }
-    /* names and ranges of what the package needs: each has an entry of its own */
+    /* names and ranges of the package's dependencies: each has an entry of its own */
     if (at != start + 4 || r->entry.name.text.len == 0) {
         return fail(r, at, "a line of a depth that lock files of yarn do not have");
     }

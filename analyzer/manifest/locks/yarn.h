@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * yarn.lock as yarn 1 writes it: a format of its own, which looks like YAML and is none. */
+ * yarn.lock of yarn 1: a format of its own, which resembles YAML. */
 #ifndef CBX_ANALYZER_MANIFEST_LOCKS_YARN_H
 #define CBX_ANALYZER_MANIFEST_LOCKS_YARN_H
 
