@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One text on its way from bytes to facts, and code inside code. */
+ * One text from bytes to facts, and code inside code. */
 #ifndef CBX_ANALYZER_PARSE_H
 #define CBX_ANALYZER_PARSE_H
 
@@ -14,7 +14,7 @@ struct cbx_recall;
 struct cbx_scope;
 struct cbx_walk;
 
-/* Parts of a text, in order, that do not overlap: [start, end). */
+/* Parts of a text that do not overlap, in order: [start, end). */
 struct cbx_range {
     uint32_t start, end;
 };
@@ -22,10 +22,10 @@ struct cbx_ranges {
     struct cbx_range *items;
     size_t count, size;
 };
-/* True when the place is in one of them. */
+/* Returns true if the place is in one of them. */
 bool cbx_ranges_have(const struct cbx_ranges *ranges, uint32_t place);
 
-/* A text on its way from source to facts. `depth` counts code in code. */
+/* A text between source and facts. `depth` is the nesting of code in code. */
 struct cbx_parsed {
     const struct cbx_policy *policy;
     const struct cbx_lang *lang;
@@ -34,22 +34,28 @@ struct cbx_parsed {
     struct cbx_arena *arena;
     struct cbx_facts *facts;
     int depth;
-    int64_t deadline_ms;            /* of CLOCK_MONOTONIC; 0 = none */
-    const struct cbx_magic *magics; /* notebook lines that were rewritten, by place */
+    int64_t deadline_ms;            /* deadline of CLOCK_MONOTONIC; 0 = none */
+    const struct cbx_magic *magics; /* rewritten notebook lines, by place */
     size_t magic_count;
-    struct cbx_walk *walk;         /* the extractor's result for this text, once it has read it */
-    struct cbx_walk *outer;        /* code in code: its free names are looked up there, */
-    struct cbx_scope *outer_scope; /* from this scope; of the same language only */
+    /* the extractor's result for this text, after the extractor has read it */
+    struct cbx_walk *walk;
+    /* Code in code: its free names are searched in this text, from this scope on. Only for code in
+     * the same language. */
+    struct cbx_walk *outer;
+    struct cbx_scope *outer_scope;
     /* Only names are read: the notebook lines are judged elsewhere, places are not mapped. */
     bool names_only;
-    bool project; /* of a build: files and paths of the project are allowed sources of packages */
-    bool locked;  /* of a lock file: packages that others asked for, which no allow list names */
-    struct cbx_ranges files; /* files that stand in the text */
-    /* Not NULL: filled with the functions of the text, whose bodies may run later than it. */
+    /* true in a build: files and paths of the project are allowed sources of packages */
+    bool project;
+    /* true for a lock file: it has packages that others required, which no allow list names */
+    bool locked;
+    struct cbx_ranges files; /* files whose content stands in the text */
+    /* If not NULL, it receives the functions of the text, whose bodies may run later than the
+     * text. */
     struct cbx_ranges *functions;
-    const struct cbx_past *past; /* of the session, for #include; or NULL */
-    /* Of a program with a past: what the past is recalled from; the part of the text that is
-     * new, and where its summary goes, or NULL (lang/summary.h). */
+    const struct cbx_past *past; /* files of the session, for #include; or NULL */
+    /* Of a program with a past: the data from which the past is recalled; the new part of the
+     * text, and the destination of its summary, or NULL (lang/summary.h). */
     struct cbx_recall *recall;
     struct cbx_range fresh;
     struct cbx_buf *summary;
@@ -57,18 +63,18 @@ struct cbx_parsed {
 
 enum { CBX_CODE_DEPTH_MAX = 6, CBX_TREE_DEPTH_MAX = 1500 };
 
-/* Parses `text` as `lang` and adds its facts: syntax errors, then those of the extractor. Used for
- * the source itself (depth 0) and for constant code that the source runs (depth + 1; the caller
- * sets facts->base_end). */
+/* Parses `text` as `lang` and adds its facts: syntax errors, then the extractor's. Used for the
+ * source itself (depth 0) and for constant code that the source runs (depth + 1; the caller sets
+ * facts->base_end). */
 void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang,
                     struct cbx_str text, TSTree **tree_out);
 
-/* Parses a text, NULL when the deadline has passed; and adds facts for its syntax errors, with
- * places in that text. For extractors that rewrite the text before it is parsed. */
+/* Parses a text, NULL after the deadline; adds facts for its syntax errors, with places in that
+ * text. For extractors that rewrite the text before it is parsed. */
 TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t deadline_ms);
 void cbx_parse_errors(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_facts *facts);
 
-/* Code in code: judges `text` as `language`; its findings get the place [start, end). */
+/* Judges `text` as code of `language` in code; its findings get the place [start, end). */
 void cbx_parse_inner(const struct cbx_parsed *parent, const char *language, struct cbx_str text,
                      uint32_t start, uint32_t end);
 
@@ -77,13 +83,12 @@ struct cbx_notebook;
 void cbx_parse_cell(const struct cbx_parsed *parent, const struct cbx_notebook *cell,
                     uint32_t start, uint32_t end);
 
-/* A line of shell inside another language: judged as code in code, with findings at [start,
- * end). */
+/* Judges a line of shell inside another language as code in code, with findings at [start, end). */
 void cbx_parse_shell_line(const struct cbx_parsed *parent, struct cbx_str text, uint32_t start,
                           uint32_t end);
 
-/* The deadline of a budget that begins now, in milliseconds of CLOCK_MONOTONIC; a budget of 0 is
- * 5,000 ms. */
+/* Returns the deadline of a budget that begins now, in milliseconds of CLOCK_MONOTONIC; a budget
+ * of 0 is 5,000 ms. */
 int64_t cbx_parse_deadline(uint32_t budget_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inline tests of policies. */
+ * Runs the inline tests of policies. */
 #include "analyzer/policy_test.h"
 
 #include "analyzer/analyze.h"
@@ -14,7 +14,8 @@ const char *cbx_policy_test_language(const struct cbx_rule *rule)
     const char *name = cbx_language_name((enum cbx_language)language);
     const struct cbx_language_row *row;
     for (size_t i = 0; (row = cbx_language_row(i)) != NULL; i++) {
-        name = row->dialect && row->language == language ? row->name : name; /* what sessions run */
+        /* the languages that sessions run */
+        name = row->dialect && row->language == language ? row->name : name;
     }
     return name;
 }
@@ -133,7 +134,7 @@ void cbx_policy_test(const struct cbx_policy *policy,
         const struct cbx_rule *rule = &policy->rules[r];
         const char *language = cbx_policy_test_language(rule);
         out->untested += rule->test_deny.count + rule->test_allow.count == 0;
-        /* A child may tighten what its parent allowed; what the parent denied must stay denied. */
+        /* A child may be stricter than its parent, but never looser. */
         bool own = cbx_str_equal(rule->origin, policy->name);
         for (size_t i = 0; i < rule->test_deny.count + (own ? rule->test_allow.count : 0); i++) {
             bool deny = i < rule->test_deny.count;

@@ -6,28 +6,28 @@
 
 #include "policies/policy.h"
 
-/* One snippet that failed. */
+/* A snippet that failed. */
 struct cbx_policy_test_failure {
-    const struct cbx_rule
-        *rule;        /* NULL: the snippet is of this kind, and `language` is the reason */
+    /* NULL: `snippet` is not code but of `kind`, and `language` has the reason of the failure */
+    const struct cbx_rule *rule;
     const char *kind; /* "mount", "host", "variable" */
     struct cbx_str snippet;
-    const char *language; /* of the judgement */
+    const char *language;
     bool should_match;
 };
 
 struct cbx_policy_test_report {
-    size_t run, failed, untested; /* snippets; rules without any */
+    size_t run, failed, untested; /* number of snippets, and of rules without any */
 };
 
-/* Snippets of a rule for python are judged as notebook cells, so that shell lines and magics can be
- * tested; those of a rule for several languages as the first of them. Of inherited rules only the
- * `deny` snippets run. Calls `tell` for every failure. */
+/* Runs the tests. Snippets of a rule for python are judged as notebook cells, so that shell
+ * lines and magics can be tested; those of a rule for several languages as the first of them. Of
+ * inherited rules only the `deny` snippets run. Calls `tell` for every failure. */
 void cbx_policy_test(const struct cbx_policy *policy,
                      void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
                      void *context, struct cbx_policy_test_report *out);
 
-/* The name of the language in which a rule's snippets are judged. */
+/* Returns the name of the language in which a rule's snippets are judged. */
 const char *cbx_policy_test_language(const struct cbx_rule *rule);
 
 #endif

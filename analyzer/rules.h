@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Facts and rules to findings. */
+ * Matches facts with rules. */
 #ifndef CBX_ANALYZER_RULES_H
 #define CBX_ANALYZER_RULES_H
 
@@ -8,32 +8,32 @@
 
 #include <tree_sitter/api.h>
 
-/* One rule at one place. */
+/* A rule that matched at a place. */
 struct cbx_hit {
     const struct cbx_rule *rule;
     struct cbx_str symbol, detail;
     uint32_t start, end;
-    uint32_t languages; /* bits of the fact's and the source's */
-    bool earlier;       /* of what was admitted before: only a denial counts */
+    uint32_t languages; /* bits of the fact's language and of the source's */
+    bool earlier;       /* true for a fact of code that was admitted before: only a denial counts */
 };
 
 struct cbx_hits {
-    const struct cbx_hit *items; /* in order of places */
+    const struct cbx_hit *items; /* in the order of places */
     size_t count;
-    bool truncated; /* there were more than the cap */
+    bool truncated; /* true if there were more than the cap */
 };
 
 /* The input of rules. */
 struct cbx_evidence {
     const struct cbx_facts *facts;
-    const TSTree *tree;  /* for rules with a query; NULL: there is none */
-    struct cbx_str text; /* that the tree was made from */
+    const TSTree *tree;  /* the tree, for rules with a query; NULL: there is none */
+    struct cbx_str text; /* text from which the tree was made */
     const struct cbx_strs
-        *folders; /* of the sandbox, in which paths are not `outside`; NULL = none */
+        *folders; /* folders of the sandbox whose paths are not `outside`; NULL = none */
 };
 
-/* Finds every rule that matches, each place once. Facts that always deny (unreadable source) get a
- * built-in rule when no rule of the policy matches them. CBX_ETOOBIG when the arena is exhausted,
+/* Finds every rule that matches, each place once. Facts that always deny (unreadable source) get
+ * a built-in rule if no rule of the policy matches them. CBX_ETOOBIG if the arena is exhausted,
  * CBX_EINVAL for a policy without an index. */
 int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_evidence *evidence,
                     struct cbx_arena *arena, struct cbx_hits *out);
@@ -42,7 +42,7 @@ int cbx_rules_match(const struct cbx_policy *policy, const struct cbx_evidence *
 extern const struct cbx_rule cbx_rule_language, cbx_rule_too_large, cbx_rule_unreadable,
     cbx_rule_past, cbx_rule_package;
 
-/* Facts (bit 1 << enum cbx_fact_id) that deny even when no rule matches them. */
+/* Facts (bit 1 << enum cbx_fact_id) that deny even if no rule matches them. */
 extern const uint64_t cbx_rules_always;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Programs that a source writes and then loads. */
+ * Finds programs that a source writes and then loads. */
 #include "analyzer/past/written.h"
 
 #include "analyzer/facts/sinks.h"
@@ -35,7 +35,7 @@ static struct cbx_str module_of(struct cbx_str path)
     return (struct cbx_str){ 0 };
 }
 
-/* open(path, 'w'): the mode of a function that can also read decides. */
+/* open(path, 'w'): the mode decides, since the function can also read. */
 static bool has_mode(const struct cbx_fact *call)
 {
     enum { MODE_MAX_BYTES = 3 };
@@ -71,7 +71,7 @@ static void take_paths(const struct cbx_fact *call, const struct cbx_str *paths,
     }
 }
 
-/* True when a part of a dotted name or path is the name of such a module. */
+/* Returns true if a part of a dotted name or path is the name of such a module. */
 static bool names_one(struct cbx_str import, const struct cbx_written *written)
 {
     for (size_t at = 0; at < import.len;) {
@@ -111,7 +111,7 @@ void cbx_written_imports(const struct cbx_written *written, struct cbx_facts *fa
             struct cbx_fact *added =
                 cbx_facts_add(facts, CBX_IS_SPECIAL, fact.name, fact.start, fact.end);
             if (added != NULL) {
-                added->start = fact.start; /* facts->base is added already */
+                added->start = fact.start; /* facts->base is part of the place already */
                 added->end = fact.end;
                 added->language = fact.language;
                 added->special = CBX_FACT_WRITTEN_IMPORT;

@@ -5,8 +5,8 @@
 
 #include "analyzer/facts/facts.h"
 
-/* Names of modules whose file the source writes, as far as the end of the path is known. Borrowed
- * from its facts. */
+/* Names of modules whose file the source writes, if the end of the path is known. Borrowed from
+ * its facts. */
 enum { CBX_WRITTEN_MAX = 16 };
 struct cbx_written {
     struct cbx_str modules[CBX_WRITTEN_MAX];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Findings as workflow commands: a line ::error file=...,line=...::message each, which GitHub shows
- * at the place in a pull request. */
+ * Writes findings as workflow commands: a line ::error file=...,line=...::message each, which
+ * GitHub shows at the place in a pull request. */
 #include "analyzer/report/report.h"
 
 #include "policies/base/printable.h"
 
-/* '%', line ends, and in a property also ',' and ':' would end what they stand in. */
+/* '%', line ends, and in a property also ',' and ':' would end the part in which they stand. */
 static void add_value(struct cbx_str text, bool property, struct cbx_buf *out)
 {
     for (size_t i = 0; i < text.len; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A decision as JSON. */
+ * Writes a decision as JSON. */
 #include "analyzer/report/report.h"
 
 #include "policies/release.h"

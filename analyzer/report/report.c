@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Functions that the report formats share. */
+ * Functions for several report formats. */
 #include "analyzer/report/report.h"
 
 #include "analyzer/rules.h"

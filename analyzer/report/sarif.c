@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Findings as SARIF 2.1.0, for code scanning: one run, the rules of the policy, a result for each
- * finding. Paths are URIs below the working directory (SRCROOT); columns count code points. */
+ * Writes findings as SARIF 2.1.0, for code scanning: one run, the rules of the policy, a result
+ * for each finding. Paths are URIs below the working directory (SRCROOT); columns count code
+ * points. */
 #include "analyzer/report/report.h"
 
 #include "policies/explain.h"
@@ -31,7 +32,7 @@ static const char *level_of(enum cbx_effect effect)
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
-/* The scale of CVSS, in the steps that code scanning sorts by. */
+/* The scale of CVSS, in the steps by which code scanning sorts. */
 static const char *severity_of(enum cbx_severity severity)
 {
     static const char *const numbers[] = { "9.5", "8.0", "5.5", "2.0" };
@@ -95,7 +96,7 @@ static void add_code(struct cbx_buf *out, const char *label, const struct cbx_st
     }
 }
 
-/* The help of a rule: what it matches and what to do instead; examples in Markdown only. */
+/* Writes the help of a rule: what it matches and the replacement; examples in Markdown only. */
 static json_t *help_json(const struct cbx_rule *rule)
 {
     CBX_AUTO_DONE(buf) text;
@@ -202,7 +203,7 @@ static json_t *location_json(const struct cbx_report_finding *f, struct cbx_str 
     return location;
 }
 
-/* All results have the list, or none of them may. */
+/* Either all results have the list, or none. */
 static json_t *suppressions_json(const struct cbx_report_finding *f)
 {
     json_t *list = json_array();

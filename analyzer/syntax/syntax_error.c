@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Names a syntax error: what stands around the code, another language, then the first line or
+ * Names a syntax error: characters around the code, another language, then the first line or
  * bracket that no source of the language can have. */
 #include "analyzer/syntax/syntax_internal.h"
 
@@ -120,7 +120,7 @@ struct blocks {
     } open[CBX_SCAN_DEPTH_MAX];
     uint32_t at[CBX_SCAN_DEPTH_MAX];
     size_t depth;
-    bool lost; /* something that this does not follow */
+    bool lost; /* true after a closing word without its opener */
 };
 
 static const struct block pairs[] = {
@@ -146,7 +146,7 @@ static void take_word(struct blocks *b, struct cbx_str word, uint32_t at)
     }
 }
 
-/* True when a command may follow this word. */
+/* Returns true if a command may follow this word. */
 static bool precedes_command(struct cbx_str word)
 {
     static const char *const words[] = {
@@ -187,7 +187,7 @@ static bool take_shell_line(void *context, struct cbx_str text, uint32_t start, 
     return b->lost;
 }
 
-/* The here-document that begins in the text and never ends. */
+/* Finds the here-document that begins in the text and never ends. */
 static bool explain_heredoc(struct cbx_explainer *e)
 {
     const char *at = memmem(e->text.p, e->text.len, "<<", 2);
@@ -245,7 +245,7 @@ static bool is_blank_line(struct cbx_str text, size_t at)
     return first >= text.len || text.p[first] == '\n' || text.p[first] == '#';
 }
 
-/* The end of the text in front of `at`, without spaces. */
+/* Returns the end of the text before `at`, without spaces. */
 static size_t before_spaces(struct cbx_str text, size_t at)
 {
     while (at > 0 && (cbx_syntax_is_space(text.p[at - 1]) || text.p[at - 1] == '\n')) {
@@ -267,9 +267,9 @@ static bool begins_statement(struct cbx_str line)
     return false;
 }
 
-/* Where a bracket ends that is never closed: before the next line that is not indented more than
- * its own and begins a statement; or begins with a word, when what is before it does not ask for
- * more. */
+/* Returns where an unclosed bracket ends: before the next line that begins a statement and is
+ * not indented more than the bracket's line; or before a line that begins with a word, if the
+ * text before it is complete. */
 static size_t bracket_end(struct cbx_str text, size_t opener)
 {
     size_t own = line_start(text, opener);
@@ -289,7 +289,7 @@ static size_t bracket_end(struct cbx_str text, size_t opener)
     return before_spaces(text, text.len);
 }
 
-/* The run of closing bytes that ends the text in front of `end`: ")", "); }". */
+/* Returns the run of closing bytes that ends the text before `end`: ")", "); }". */
 static size_t closing_run(struct cbx_str text, size_t end)
 {
     while (end > 0 && text.p[end - 1] != '\0' && strchr(")]}; ", text.p[end - 1]) != NULL) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is wrong with a source that its grammar cannot read: in the words of its language, at the
- * place where a person would change it. Reads raw hostile text; linear in it; changes no
+ * Describes the error of a source that its grammar cannot read: in the words of its language, at
+ * the place where a person would change it. Reads raw hostile text; linear in it; changes no
  * verdict. */
 #ifndef CBX_ANALYZER_SYNTAX_SYNTAX_ERROR_H
 #define CBX_ANALYZER_SYNTAX_SYNTAX_ERROR_H
@@ -14,12 +14,13 @@
 struct cbx_syntax_source {
     const struct cbx_lang *lang;
     struct cbx_str text;
-    uint32_t languages;  /* that the policy lets run, bits 1 << enum cbx_language */
-    int64_t deadline_ms; /* for parsing it as another language */
-    bool layout;         /* the only error is one of its indentation (cbx_lang_code.misindents) */
+    uint32_t languages;  /* languages that the policy lets run, bits 1 << enum cbx_language */
+    int64_t deadline_ms; /* memory for parsing it as another language */
+    /* true if the only error is one of its indentation (cbx_lang_code.misindents) */
+    bool layout;
 };
 
-/* [start, end) is the place; `name` says what it is ("unclosed string"), `hint` what to change.
+/* [start, end) is the place; `name` describes the error ("unclosed string"), `hint` the change.
  * The hints have the form of hints.def, and in addition: "add `A` at the end of line 3", "add
  * `A` before the `B` of line 3", "instead of `A` write `B`, and so on each line; leave out what
  * was printed", "write line breaks instead of `\n`", "remove the lines that begin with ```", and
@@ -30,13 +31,13 @@ struct cbx_syntax_error {
     struct cbx_str name, hint;
 };
 
-/* Returns false when the error cannot be named. Only errors that are certain are named: each of
+/* Returns false if the error cannot be named. Only errors that are certain are named: each of
  * them makes a source of this language invalid. */
 bool cbx_syntax_explain(const struct cbx_syntax_source *source, struct cbx_arena *arena,
                         struct cbx_syntax_error *out);
 
-/* The language that the text looks like when it does not look like `lang`: its display name, and
- * its name in policies, empty when it cannot run here. Returns false when it does. */
+/* Determines the language of a text that does not resemble `lang`: its display name, and its
+ * name in policies, empty if it cannot run here. Returns false if the text resembles `lang`. */
 bool cbx_syntax_looks_like(const struct cbx_syntax_source *source, struct cbx_str *display,
                            struct cbx_str *word);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of syntax_error.h share. */
+ * Declarations shared by the files of syntax_error.h. */
 #ifndef CBX_ANALYZER_SYNTAX_SYNTAX_INTERNAL_H
 #define CBX_ANALYZER_SYNTAX_SYNTAX_INTERNAL_H
 
@@ -19,14 +19,14 @@ struct cbx_explainer {
     struct cbx_indent indent; /* Python */
 };
 
-/* The error is at [start, end); true unless `hint` or `name` is NULL, for the arena was
- * exhausted then. */
+/* Sets the error to [start, end); false if `hint` or `name` is NULL, because the arena was
+ * exhausted. */
 bool cbx_syntax_report(struct cbx_explainer *e, size_t start, size_t end, const char *name,
                        struct cbx_note hint);
 bool cbx_syntax_report_as(struct cbx_explainer *e, size_t start, size_t end, struct cbx_note name,
                           struct cbx_note hint);
 
-/* The number of the line that has this byte, from 1 on. */
+/* Returns the number of the line that has this byte, from 1. */
 uint32_t cbx_syntax_line_number(struct cbx_str text, size_t at);
 
 static inline bool cbx_syntax_is_space(char c)
@@ -39,10 +39,10 @@ static inline bool cbx_syntax_is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
 }
 
-/* The first byte from `at` on that is no space. */
+/* Returns the first byte from `at` on that is no space. */
 size_t cbx_syntax_first_word(struct cbx_str text, size_t at);
 
-/* True when the line begins with the word, and the word ends there. */
+/* Returns true if the line begins with the word, and the word ends there. */
 bool cbx_syntax_begins_with(struct cbx_str line, const char *word);
 
 /* --- syntax_pasted.c -------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ bool cbx_syntax_prompt(struct cbx_explainer *e);
 bool cbx_syntax_python_line(void *context, struct cbx_str text, uint32_t start, uint32_t end,
                             bool colon);
 
-/* After all lines: true when the last one begins a block that is missing. */
+/* Call it after all lines: true if the last one begins a block that is missing. */
 bool cbx_syntax_python_end(struct cbx_explainer *e, const struct cbx_scan *scan);
 
 /* Explains the indentation of a source that has no other error. */

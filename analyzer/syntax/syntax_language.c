@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which language a source with a syntax error looks like: signs, then the grammar of the best. */
+ * Guesses the language of a source with a syntax error: by signs, then by the grammar of the best
+ * guess. */
 #include "analyzer/syntax/syntax_error.h"
 
 #include "analyzer/parse.h"
@@ -67,7 +68,7 @@ static void count_signs(struct cbx_str text, int counts[SIGNS])
     }
 }
 
-/* The points of the language whose row is at `at`. */
+/* Returns the points of the language whose row is at `at`. */
 static int points_of(const int counts[SIGNS], size_t at)
 {
     int points = 0;
@@ -77,8 +78,8 @@ static int points_of(const int counts[SIGNS], size_t at)
     return points;
 }
 
-/* True when the first line that is not blank has a sign of that language. Without a grammar to
- * prove it, signs in the strings of a program would do. */
+/* Returns true if the first line that is not blank has a sign of that language. For a language
+ * without a grammar, signs in the strings of a program must not suffice. */
 static bool begins_like(struct cbx_str text, size_t at)
 {
     size_t from = 0;
@@ -95,7 +96,7 @@ static bool begins_like(struct cbx_str text, size_t at)
     return false;
 }
 
-/* True when the grammar of that language, if there is one, reads the text. */
+/* Returns true if the grammar of that language, if there is one, reads the text. */
 static bool reads(const struct cbx_syntax_source *source, const struct cbx_lang *lang)
 {
     if (lang == NULL) {

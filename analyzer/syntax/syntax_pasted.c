@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What copying leaves in program text: characters of formatted text, and prompts of an
+ * Recognises traces of copying in program text: characters of formatted text, and prompts of an
  * interactive session. */
 #include "analyzer/syntax/syntax_internal.h"
 
@@ -25,7 +25,7 @@ bool cbx_syntax_is_pasted(struct cbx_str text)
     return find(text) != NULL;
 }
 
-/* The line with what should stand there; false when it is too long to be shown. */
+/* Makes the corrected line; false if it is too long to be shown. */
 static bool repair(struct cbx_str line, char *out, size_t size)
 {
     size_t n = 0;
@@ -44,7 +44,7 @@ static bool repair(struct cbx_str line, char *out, size_t size)
     return true;
 }
 
-/* The line that has this byte, without the spaces around it. */
+/* Returns the line that has this byte, without the spaces around it. */
 static struct cbx_str line_at(struct cbx_str text, size_t at)
 {
     size_t from = at, to = at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The memory of tree-sitter while one source is analysed. A tree is many thousands of small blocks
- * with the same lifetime: they are allocated from chunks, with a list of free blocks for each size,
- * and freed all at once. Outside of an analysis tree-sitter uses malloc; so it does in builds with
- * AddressSanitizer, so that every block is checked. */
+ * The memory of tree-sitter during one analysis. A tree is many thousands of small blocks with the
+ * same lifetime: they are allocated from chunks, with a list of free blocks for each size, and
+ * freed all at once. Outside of an analysis, and in builds with AddressSanitizer, which then
+ * checks every block, tree-sitter uses malloc. */
 #ifndef CBX_ANALYZER_SYNTAX_TREE_MEMORY_H
 #define CBX_ANALYZER_SYNTAX_TREE_MEMORY_H
 
