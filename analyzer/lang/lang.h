@@ -10,70 +10,69 @@
 
 struct cbx_parsed;
 
-/* A language's own part: cbx_lang_code_WORD, in its folder. */
+/* A language's own functions: cbx_lang_code_WORD, in its folder. */
 struct cbx_lang_code {
     const TSLanguage *(*grammar)(void);
     /* Adds the facts of a tree. */
     void (*extract)(struct cbx_parsed *parsed);
-    /* Adds the facts of the notebook lines that were rewritten; NULL: a language without
-     * notebook syntax. */
+    /* Adds the facts of the rewritten notebook lines; NULL: a language without notebook syntax. */
     void (*judge_lines)(const struct cbx_parsed *parsed);
-    /* Between two cells of a session when they are read as one program: it ends whatever a cell
-     * leaves open. NULL: a session's programs do not share names. */
+    /* Text between two cells of a session that are read as one program: it ends every construct
+     * that a cell leaves open. NULL: a session's programs do not share names. */
     const char *between;
-    /* Around the text of a file in such a program, so that its names are its own: before, after.
-     * NULL: the extractor opens a scope for each file (cbx_parsed.files). */
+    /* Text before and after a file in such a program, so that its names are its own. NULL: the
+     * extractor opens a scope for each file (cbx_parsed.files). */
     const char *const *around_file;
     /* A grammar for texts in which `grammar` finds errors (TypeScript with JSX); may be NULL. */
     const TSLanguage *(*other_grammar)(void);
-    /* True for an error node that the language reads without doubt although its grammar does not;
-     * may be NULL. */
+    /* Returns true for an error node that the language accepts without doubt although its
+     * grammar does not; may be NULL. */
     bool (*reads_error)(TSNode error, struct cbx_str text);
-    /* The text with bytes replaced that this grammar reads wrongly, of the same length and meaning;
-     * {NULL, 0} when there is none. May be NULL. */
+    /* Returns the text with replacements for bytes that this grammar reads wrongly, of the same
+     * length and meaning; {NULL, 0} if there are none. May be NULL. */
     struct cbx_str (*mend)(const struct cbx_parsed *parsed, const TSLanguage *grammar);
-    /* What `mend` does, for a tree without errors in which the grammar misread `text`; {NULL, 0}
-     * when it did not; {"", 0} when there is no such text. May be NULL. */
+    /* As `mend`, for a tree without errors in which the grammar misread `text`; {NULL, 0} if it
+     * did not; {"", 0} if there is no such text. May be NULL. */
     struct cbx_str (*correct)(const struct cbx_parsed *parsed, struct cbx_str text, TSTree *tree);
-    /* A place whose indentation no source of the language has, in a text that the grammar reads;
-     * false when there is none. NULL: indentation means nothing. */
+    /* Finds a place whose indentation no source of the language has, in a text that the grammar
+     * reads; false if there is none. NULL: indentation has no meaning. */
     bool (*misindents)(struct cbx_str text, uint32_t *start, uint32_t *end);
-    bool cookie; /* coding cookies count */
-    bool reads;  /* the extractor parses another text, and reports syntax errors itself */
+    bool cookie; /* true if coding cookies count */
+    bool reads;  /* true if the extractor parses another text, and reports syntax errors itself */
 };
 
 struct cbx_lang {
-    const char *name;           /* for callers: "python", "ipython", ... */
-    enum cbx_language policy;   /* for policies */
-    const char *const *endings; /* of file names, NULL-terminated */
+    const char *name;           /* name for callers: "python", "ipython", ... */
+    enum cbx_language policy;   /* name for policies */
+    const char *const *endings; /* endings of file names, NULL-terminated */
     const struct cbx_lang_code *code;
 };
 
-/* True when notebook syntax is rewritten before the text is parsed. */
+/* true if notebook syntax is rewritten before the text is parsed */
 static inline bool cbx_lang_is_notebook(const struct cbx_lang *lang)
 {
     return lang->code->judge_lines != NULL;
 }
 
-/* The language with this name or alias; NULL when there is none. */
+/* Returns the language with this name or alias; NULL if there is none. */
 const struct cbx_lang *cbx_lang_find(struct cbx_str name);
 
-/* The languages in the order of their table; NULL behind the last. */
+/* Returns the languages in the order of their table; NULL after the last. */
 const struct cbx_lang *cbx_lang_at(size_t index);
 
-/* True when one is read as the other is, so that programs of one load files of the other. */
+/* Returns true if one is read as the other is, so that programs of one load files of the other. */
 bool cbx_lang_are_like(const struct cbx_lang *a, const struct cbx_lang *b);
 
-/* The language whose files end like this path; NULL when there is none. */
+/* Returns the language whose files end like this path; NULL if there is none. */
 const struct cbx_lang *cbx_lang_of_file(const char *path);
 
-/* The language of notebook cells. */
+/* Returns the language of notebook cells. */
 const struct cbx_lang *cbx_lang_of_notebooks(void);
 
-/* "python, ipython, javascript, ..." */
+/* Returns "python, ipython, javascript, ..." */
 const char *cbx_lang_names(void);
 
-/* The grammar of a language of policies. */
+/* Returns the grammar of a language of policies. */
 const TSLanguage *cbx_lang_grammar(enum cbx_language language);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Declarations that the files of the C extractor share. C is read as a compiler reads it: tokens,
+ * Declarations shared by the files of the C extractor. C is read as a compiler reads it: tokens,
  * then the source's own macros and conditions (preprocess.c); the result is parsed and judged
  * (extract.c). */
 #ifndef CBX_ANALYZER_LANG_C_INTERNAL_H
@@ -13,11 +13,12 @@ enum cbx_c_kind { C_IDENTIFIER = 1, C_NUMBER, C_STRING, C_CHARACTER, C_PUNCTUATI
 struct cbx_c_token {
     uint8_t kind;
     bool first;          /* of its line */
-    bool space;          /* stands before it */
-    bool fixed;          /* a macro's own name inside of it: never expanded */
-    bool maybe;          /* it may be absent: under an unknown condition */
-    struct cbx_str text; /* without line continuations */
-    uint32_t start, end; /* in the source; for an expansion, the place of the macro's use */
+    bool space;          /* true if white space stands before it */
+    bool fixed;          /* true for a macro's own name inside of it: never expanded */
+    bool maybe;          /* true under an unknown condition: the token may be absent */
+    struct cbx_str text; /* the text without line continuations */
+    /* start and end in the source; of an expansion, the place of the macro's use */
+    uint32_t start, end;
 };
 
 struct cbx_c_tokens {
@@ -25,7 +26,7 @@ struct cbx_c_tokens {
     size_t count, size;
 };
 
-/* False when the arena is exhausted. */
+/* False if the arena is exhausted. */
 bool cbx_c_push(struct cbx_arena *arena, struct cbx_c_tokens *list, struct cbx_c_token token);
 
 static inline bool cbx_c_is(const struct cbx_c_token *token, const char *text)
@@ -43,13 +44,14 @@ void cbx_c_tokens_read(struct cbx_parsed *parsed, struct cbx_str text, struct cb
 void cbx_c_preprocess(struct cbx_parsed *parsed, const struct cbx_c_tokens *in,
                       struct cbx_c_tokens *out);
 
-/* The name of a C library function in rules: without "__builtin_", leading underscores and "64". */
+/* Returns the name of a C library function in rules: without "__builtin_", leading underscores
+ * and "64". */
 struct cbx_str cbx_c_canonical(struct cbx_str name);
 
-/* Without underscores at both ends. */
+/* Returns the name without underscores at both ends. */
 struct cbx_str cbx_c_bare(struct cbx_str name);
 
-/* The content of a string or character literal. */
+/* Returns the content of a string or character literal. */
 struct cbx_str cbx_c_unescape(struct cbx_arena *arena, struct cbx_str literal);
 
 /* --- conditions: condition.c ------------------------------------------------------------------ */
@@ -61,11 +63,11 @@ struct cbx_c_value {
 };
 
 /* Evaluates the tokens of #if after expansion; `defined X` was replaced by 1 or 0, which is not
- * certain when the token is `maybe`. */
+ * certain if the token is `maybe`. */
 struct cbx_c_value cbx_c_condition(const struct cbx_c_tokens *tokens);
 
-/* 1 for macros that compilers and systems certainly define, 0 for macros that they certainly do not
- * define, else -1. */
+/* Returns 1 for macros that compilers and systems certainly define, 0 for macros that they
+ * certainly do not define, else -1. */
 int cbx_c_predefined(struct cbx_str name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Declarations that the files of the JavaScript extractor share. */
+ * Declarations shared by the files of the JavaScript extractor. */
 #ifndef CBX_ANALYZER_LANG_JAVASCRIPT_INTERNAL_H
 #define CBX_ANALYZER_LANG_JAVASCRIPT_INTERNAL_H
 
@@ -26,31 +26,31 @@ const struct cbx_grammar *cbx_js_grammar(const TSTree *tree);
 const TSLanguage *cbx_tsx_grammar(void);
 struct cbx_str cbx_jsx_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar);
 
-/* The line break ends a comment, the semicolon a statement that the next cell could continue:
- * `var r = require` and `(x)` are not a call. */
+/* Text between two cells: the line break ends a comment, the semicolon ends a statement that the
+ * next cell could continue (`var r = require` and `(x)` are no call). */
 #define CBX_JS_BETWEEN "\n;\n"
-/* Around a file in such a program. */
+/* Text around a file in such a program. */
 extern const char *const cbx_js_around_file[2];
 
-/* namespace A.B { ... }: an object whose members are what it exports. */
+/* Binds namespace A.B { ... }: an object whose members are its exports. */
 void cbx_ts_bind_namespace(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node);
-/* export let k in a namespace N: N.k = x sets the variable. `declaration` binds `name`. */
+/* Handles export let k in a namespace N: N.k = x sets the variable. `declaration` binds `name`. */
 void cbx_ts_bind_export(struct cbx_walk *js, struct cbx_scope *scope,
                         const struct cbx_node *declaration, struct cbx_node *name);
-/* enum K { A = 'a', B = A + 'b' }: an object; returns the scope of its members. */
+/* Binds enum K { A = 'a', B = A + 'b' }, an object; returns the scope of its members. */
 struct cbx_scope *cbx_ts_bind_enum(struct cbx_walk *js, struct cbx_scope *scope,
                                    struct cbx_node *node);
-/* Turns a tree of TypeScript into one of JavaScript by removing the types. */
+/* Converts a tree of TypeScript to one of JavaScript by removing the types. */
 void cbx_ts_reshape(struct cbx_walk *js);
 
-/* True for everything that opens a function's scope. */
+/* Returns true for a node that opens a function's scope. */
 bool cbx_js_is_function(enum cbx_js_kind kind);
 
 /* Binds the names of a pattern to `value`, or to any member of it. */
 void cbx_js_bind_value(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
                        struct cbx_node *pattern, struct cbx_node *value, bool each);
-/* The same to the part of `value` at a key: an index, or "n:" for the members from there on. And
- * of a bare name. */
+/* The same for the part of `value` at a key: an index, or "n:" for the members from there on;
+ * and for a bare name. */
 void cbx_js_bind_key(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
                      struct cbx_node *pattern, struct cbx_node *value, struct cbx_str key);
 void cbx_js_bind_part(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
@@ -59,59 +59,61 @@ void cbx_js_bind_part(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_s
 void cbx_js_bind_all(struct cbx_walk *js);
 void cbx_js_flow_all(struct cbx_walk *js);
 
-/* The possible values of an expression in this scope. Never NULL. */
+/* Returns the possible values of an expression in this scope. Never NULL. */
 const struct cbx_values *cbx_js_eval(struct cbx_walk *js, struct cbx_node *node,
                                      struct cbx_scope *scope);
 
-/* A member of a value, by its name. */
+/* Returns a member of a value, by its name. */
 const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object,
                                      struct cbx_str key);
 
-/* The name of the constructor of an unknown object. */
+/* Returns the name of the constructor of an unknown object. */
 #define CBX_JS_SOME_CLASS "(class)"
-/* True for the global object, process and the module machinery: a computed member of them may be
- * any of their members. */
+/* Returns true for the global object, process and the module machinery: a computed member of
+ * them may be any of their members. */
 bool cbx_js_holds_power(const struct cbx_values *values);
-/* The member at a key of a destructuring's path; a computed key is CBX_JS_COMPUTED and the number
- * of its node. */
+/* Returns the member at a key of a destructuring's path; a computed key is CBX_JS_COMPUTED and
+ * the number of its node. */
 #define CBX_JS_COMPUTED '\x02'
 const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_values *object,
                                      struct cbx_str key);
-/* A string, or a template whose substitutions are constants; `raw` keeps backslashes (String.raw).
- */
+/* Reads a string, or a template whose substitutions are constants; `raw` keeps backslashes
+ * (String.raw). */
 const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node *node,
                                             struct cbx_scope *scope, bool raw);
 
-/* The values of a call or `new`. */
+/* Returns the values of a call or `new`. */
 const struct cbx_values *cbx_js_eval_call(struct cbx_walk *js, struct cbx_node *node,
                                           struct cbx_scope *scope);
 
-/* The name of an identifier or property, with its \u escapes resolved. */
+/* Returns the name of an identifier or property, with its \u escapes resolved. */
 struct cbx_str cbx_js_name(struct cbx_walk *js, const struct cbx_node *node);
 
-/* The name of a module in rules: without "node:". */
+/* Returns the name of a module in rules: without "node:". */
 struct cbx_str cbx_js_module(struct cbx_str specifier);
-/* True when a module of this name may be a file that stands in the text. */
+/* Returns true if a module of this name may be a file that stands in the text. */
 bool cbx_js_is_file(const struct cbx_walk *js, struct cbx_str module);
-/* The module of this name: what it is called, and what files export. */
+/* Returns the module of this name: the library's, and the exports of files. */
 const struct cbx_values *cbx_js_load(struct cbx_walk *js, struct cbx_str module);
 
-/* The canonical name of an object with several names. */
+/* Returns the canonical name of an object with several names. */
 struct cbx_str cbx_js_canonical(struct cbx_str name);
 
-/* The name of the member in a member expression or subscript; false when it is computed and not
- * constant. */
+/* Reads the name of the member in a member expression or subscript; false if it is computed and
+ * not constant. */
 bool cbx_js_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope,
                    struct cbx_str *out);
 
-/* The callee and the arguments of a call, for f(a), f.call(this, a), f.apply(this, [a]),
+/* Reads the callee and the arguments of a call, for f(a), f.call(this, a), f.apply(this, [a]),
  * f.bind(this)(a) and Reflect.apply(f, this, [a]). */
 struct cbx_js_call_site {
     const struct cbx_values *targets;
-    struct cbx_node *list;         /* of arguments; a template string for a tagged template */
-    uint32_t skip;                 /* of them, before the first */
-    bool from_array;               /* the one after `skip` is the list itself */
-    const struct cbx_value *bound; /* f.bind(this, a): the arguments before all others, or NULL */
+    /* node of the arguments; a template string for a tagged template */
+    struct cbx_node *list;
+    uint32_t skip;   /* number of nodes in it before the first argument */
+    bool from_array; /* true if the node after `skip` is the list itself */
+    /* f.bind(this, a): the arguments that precede all others, or NULL */
+    const struct cbx_value *bound;
 };
 
 enum cbx_js_call {
@@ -137,60 +139,61 @@ enum cbx_js_call {
     JS_CALL_HERE, /* the folder of the program */
     JS_CALL_INT,
     JS_CALL_APPLY,
-    JS_CALL_NAMES,   /* of all members of its argument */
-    JS_CALL_CARRIES, /* a text of its arguments */
-    JS_CALL_SENDER,  /* an object whose methods send what they are given */
+    JS_CALL_NAMES,   /* object of all members of its argument */
+    JS_CALL_CARRIES, /* text made of its arguments */
+    JS_CALL_SENDER,  /* an object whose methods send their arguments */
 };
-/* How the evaluator follows a callable of this name. */
+/* Returns how the evaluator follows a callable of this name. */
 enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
 
-/* "javascript", "shell", "timer" (code only when it is a string), or NULL. */
+/* Returns "javascript", "shell", "timer" (code only if it is a string), or NULL. */
 const char *cbx_js_runs(struct cbx_str name);
-/* True for what sends its arguments to another machine. */
+/* Returns true for a callable that sends its arguments to another machine. */
 bool cbx_js_sends(struct cbx_str name);
-/* The flags CBX_UNKNOWN_SECRET and CBX_UNKNOWN_ENVIRONMENT of a value: process.env, and what is
- * made from it. `for_keys`: where a key stands for the host that issued it, only the whole
- * environment. */
+/* Returns the flags CBX_UNKNOWN_SECRET and CBX_UNKNOWN_ENVIRONMENT of a value: process.env, and
+ * values made from it. `for_keys`: where a key stands for the host that issued it, only the
+ * whole environment counts. */
 uint32_t cbx_js_secrets(const struct cbx_values *values, bool for_keys);
-/* Adds a fact when a call of this name sends the environment or a credential. */
+/* Adds a fact if a call of this name sends the environment or a credential. */
 void cbx_js_check_sent(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                        const struct cbx_js_call_site *site, struct cbx_scope *scope);
-/* lodash, for lodash and its members; empty for another name. */
+/* Returns lodash, for lodash and its members; empty for another name. */
 struct cbx_str cbx_js_wrapper(struct cbx_str name);
 /* Adds facts for the arguments of a call of this name: paths of lodash that lead to a
  * constructor or a template, keys that are not constant where they may lead out of the program,
- * names of what all functions have. */
+ * names of members that all functions have. */
 void cbx_js_check_keys(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                        const struct cbx_js_call_site *site, struct cbx_scope *scope);
 /* The same for object[keys] at a node. */
 void cbx_js_check_computed(struct cbx_walk *js, const struct cbx_values *object,
                            const struct cbx_values *keys, struct cbx_node *node);
-/* globalThis, global, window, ... */
+/* Returns true for globalThis, global, window, ... */
 bool cbx_js_is_global_object(struct cbx_str name);
-/* True for express and similar packages. */
+/* Returns true for express and similar packages. */
 bool cbx_js_is_server(struct cbx_str module);
-/* True when a method of this name changes an object in place. */
+/* Returns true if a method of this name changes an object in place. */
 bool cbx_js_changes(struct cbx_str method);
-/* True for those, process, require, ...: an unknown object may be one of them. The bits of their
- * names, for a quick test. */
+/* Returns true for global objects, process, require, ...: an unknown object may be one of them.
+ * The bits of their names allow a quick test. */
 bool cbx_js_is_powerful(struct cbx_str name);
 uint64_t cbx_js_powerful_bits(void);
 
 struct cbx_js_call_site cbx_js_call_site(struct cbx_walk *js, struct cbx_node *call,
                                          struct cbx_scope *scope);
 
-/* The n-th argument's value; "anything" when there is none. *given is true when there is or may be
- * one. */
+/* Returns the n-th argument's value; "anything" if there is none. *given is true if there is or
+ * may be one. */
 const struct cbx_values *cbx_js_argument(struct cbx_walk *js, const struct cbx_js_call_site *site,
                                          uint32_t position, struct cbx_scope *scope, bool *given);
 uint32_t cbx_js_argument_count(const struct cbx_js_call_site *site);
 
-/* 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x); NULL for an unknown method. */
+/* Returns the result of 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x); NULL for an unknown
+ * method. */
 const struct cbx_values *cbx_js_call_method(struct cbx_walk *js, struct cbx_node *callee,
                                             const struct cbx_js_call_site *site,
                                             struct cbx_scope *scope);
 
-/* True for encodings in which an ASCII text is its own bytes. */
+/* Returns true for encodings in which an ASCII text is its own bytes. */
 bool cbx_js_keeps_ascii(struct cbx_str encoding);
 /* Any number of [key, member]. */
 const struct cbx_values *cbx_js_entries(struct cbx_walk *js, const struct cbx_values *member);

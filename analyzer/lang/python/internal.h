@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Declarations that the files of the Python extractor share. */
+ * Declarations shared by the files of the Python extractor. */
 #ifndef CBX_ANALYZER_LANG_PYTHON_INTERNAL_H
 #define CBX_ANALYZER_LANG_PYTHON_INTERNAL_H
 
@@ -23,7 +23,7 @@ static inline enum cbx_py_kind cbx_py_kind(const struct cbx_node *node)
 }
 
 enum cbx_py_call {
-    PY_CALL_NONE = 0, /* not followed */
+    PY_CALL_NONE = 0, /* a callable that is not followed */
 #define CBX_MEANING(name) PY_CALL_##name,
 #include "analyzer/lang/python/meanings.def"
 #undef CBX_MEANING
@@ -32,37 +32,39 @@ enum cbx_py_call {
 const struct cbx_grammar *cbx_py_grammar(void);
 bool cbx_py_reads_error(TSNode error, struct cbx_str text);
 
-/* Between two cells of a program: an empty line ends any continued line. */
+/* Text between two cells of a program: an empty line ends any continued line. */
 #define CBX_PY_BETWEEN "\n\n"
 
-/* The text of a node as a name (NFKC); the name of a definition or of a keyword argument; the
- * identifier of a parameter. */
+/* Return the text of a node as a name (NFKC); the name of a definition or of a keyword argument;
+ * the identifier of a parameter. */
 struct cbx_str cbx_py_text(struct cbx_walk *py, const struct cbx_node *node);
 struct cbx_str cbx_py_name(struct cbx_walk *py, const struct cbx_node *node);
 struct cbx_node *cbx_py_parameter(struct cbx_node *parameter);
-/* True when this is a module, judged by its name. Members of modules are resolved by themselves. */
+/* Returns true if this is a module, judged by its name. Members of modules are resolved
+ * separately. */
 bool cbx_py_holds_more(struct cbx_str name);
 
 /* Reads how the text uses each name, once, before the names are bound. */
 void cbx_py_read_mentions(struct cbx_walk *py);
-/* True when the text binds the name to a display of a list or mapping, and nothing in it could
- * change what the name holds or hand it to code that could. */
+/* Returns true if the text binds the name to a display of a list or mapping, and no code in it
+ * could change the object or hand it to code that could. */
 bool cbx_py_is_only_read(struct cbx_walk *py, struct cbx_str name);
-/* True when the function can be called by its name alone: it is no value, no library calls it. */
+/* Returns true if the function can be called by its name alone: it is used as no value, and no
+ * library calls it. */
 bool cbx_py_is_only_called(struct cbx_walk *py, struct cbx_node *function);
 
 /* Pass one: every binding of every scope; then the arguments of parameters, and what escapes. */
 void cbx_py_bind_all(struct cbx_walk *py);
 void cbx_py_flow_all(struct cbx_walk *py);
 
-/* The possible values of an expression in this scope. Never NULL. */
+/* Returns the possible values of an expression in this scope. Never NULL. */
 const struct cbx_values *cbx_py_eval(struct cbx_walk *py, struct cbx_node *node,
                                      struct cbx_scope *scope);
-/* The values of a bare name in a scope. */
+/* Returns the values of a bare name in a scope. */
 const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str name,
                                           struct cbx_scope *scope);
 
-/* The values of an attribute, or of an item. */
+/* Returns the values of an attribute, or of an item. */
 const struct cbx_values *cbx_py_read(struct cbx_walk *py, const struct cbx_values *object,
                                      struct cbx_str attribute);
 /* The same for a key of a path: an index, "from:rest" of a starred target, an attribute of a
@@ -72,21 +74,21 @@ const struct cbx_values *cbx_py_member(struct cbx_walk *py, const struct cbx_val
 const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_values *object,
                                      const struct cbx_values *key, struct cbx_scope *scope);
 
-/* A variable of the environment: where HOME and PATH lead is known. */
+/* Returns a variable of the environment: the folders of HOME and PATH are known. */
 const struct cbx_values *cbx_py_variable(struct cbx_walk *py, struct cbx_str name);
 
-/* object[a:b] for each possible value. */
+/* Returns object[a:b] for each possible value. */
 const struct cbx_values *cbx_py_slice(struct cbx_walk *py, const struct cbx_values *object,
                                       struct cbx_node *slice, struct cbx_scope *scope);
 
 /* The arguments of a call. */
 void cbx_py_actuals(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope,
                     struct cbx_actuals *out);
-/* The values of a call with these arguments. */
+/* Returns the values of a call with these arguments. */
 const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_values *callee,
                                       struct cbx_actuals *actuals, struct cbx_scope *scope);
 
-/* The result of a callable of this meaning, when it calls nothing. */
+/* Returns the result of a callable of this meaning, if it calls nothing. */
 const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meaning,
                                      struct cbx_actuals *actuals, struct cbx_scope *scope);
 
@@ -95,9 +97,9 @@ const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meani
 /* The same for the meanings of paths. */
 const struct cbx_values *cbx_py_make_path(struct cbx_walk *py, enum cbx_py_call meaning,
                                           struct cbx_actuals *actuals);
-/* The constant text of a path object, or of a value. */
+/* Returns the constant text of a path object, or of a value. */
 bool cbx_py_path_text(const struct cbx_values *values, struct cbx_str *out);
-/* The text of a path object when it is no constant; else NULL. */
+/* Returns the text of a path object that is no constant; else NULL. */
 const struct cbx_values *cbx_py_path_likely(const struct cbx_values *values);
 /* path.parents */
 const struct cbx_values *cbx_py_path_parents(struct cbx_walk *py, const struct cbx_value *path);
@@ -111,130 +113,134 @@ const struct cbx_values *cbx_py_pair(struct cbx_walk *py, const struct cbx_value
 /* The arguments of a call of a partial: first its own. */
 void cbx_py_whole(const struct cbx_value *partial, const struct cbx_actuals *actuals,
                   struct cbx_actuals *whole);
-/* The callee of a partial of this name (operator.methodcaller) with all its arguments; *rest are
- * those for the method. */
+/* Returns the callee of a partial of this name (operator.methodcaller) with all its arguments;
+ * *rest are the method's. */
 #define CBX_PY_METHOD_CALLER "operator.methodcaller()"
 const struct cbx_values *cbx_py_method_called(struct cbx_walk *py, struct cbx_actuals *actuals,
                                               struct cbx_actuals *rest);
 
-/* The members of an iterable, one by one; a comprehension is evaluated for each member of its
- * iterable. NULL when they are unknown. */
+/* Returns the members of an iterable, one by one; a comprehension is evaluated for each member
+ * of its iterable. NULL if they are unknown. */
 const struct cbx_value *cbx_py_sequence(struct cbx_walk *py, const struct cbx_values *values);
-/* Any one of its members. */
+/* Returns any one of its members. */
 const struct cbx_values *cbx_py_members(struct cbx_walk *py, const struct cbx_values *values);
 
-/* Whether a condition holds, when everything in it is constant. */
+/* Evaluates a condition in which everything is constant. */
 enum cbx_py_truth { CBX_PY_NO, CBX_PY_YES, CBX_PY_MAYBE };
 enum cbx_py_truth cbx_py_test(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 
-/* Methods of constant texts; `self` is the text. NULL for a method that is not followed. */
+/* Evaluates methods of constant texts; `self` is the text. NULL for a method that is not
+ * followed. */
 const struct cbx_values *cbx_py_text_method(struct cbx_walk *py, struct cbx_str self,
                                             struct cbx_str method, struct cbx_actuals *actuals);
-/* A binary operator for all values of both operands. */
+/* Evaluates a binary operator for all values of both operands. */
 const struct cbx_values *cbx_py_operator(struct cbx_walk *py, struct cbx_str op,
                                          const struct cbx_values *left,
                                          const struct cbx_values *right);
 /* left % right. */
 const struct cbx_values *cbx_py_percent(struct cbx_walk *py, struct cbx_str format,
                                         const struct cbx_values *right);
-/* bytes([111, 115]); the value itself when it is no list of numbers. */
+/* Evaluates bytes([111, 115]); returns the value itself if it is no list of numbers. */
 const struct cbx_values *cbx_py_from_numbers(struct cbx_walk *py, const struct cbx_values *values);
 /* codecs.decode and encode, bytes.decode, str.encode with a known encoding. */
 const struct cbx_values *cbx_py_codec(struct cbx_walk *py, struct cbx_str text,
                                       struct cbx_str name);
-/* Calls `found` for every field of a format string that reads attributes or items of an argument,
- * with the resulting values and the last name in the field. */
+/* Calls `found` for every field of a format string that reads attributes or items of an
+ * argument, with the resulting values and the last name in the field. */
 void cbx_py_format_fields(struct cbx_walk *py, struct cbx_str format, struct cbx_actuals *actuals,
                           void (*found)(struct cbx_walk *py, const struct cbx_values *values,
                                         struct cbx_str name, void *context),
                           void *context);
 
-/* The canonical name of a member: "logging", "os" -> "os". */
+/* Returns the canonical name of a member: "logging", "os" -> "os". */
 struct cbx_str cbx_py_qualify(struct cbx_walk *py, const struct cbx_value *object,
                               struct cbx_str attribute);
 struct cbx_str cbx_py_canonical(struct cbx_walk *py, struct cbx_str name);
-/* The module that an attribute of any object may be (x.os), or NULL. */
+/* Returns the module that an attribute of any object may be (x.os), or NULL. */
 const char *cbx_py_module_anywhere(struct cbx_str attribute);
 
-/* How the evaluator follows a callable of this name. */
+/* Returns how the evaluator follows a callable of this name. */
 enum cbx_py_call cbx_py_call_meaning(struct cbx_str name);
-/* True when this attribute leads into the interpreter. */
+/* Returns true if this attribute leads into the interpreter. */
 bool cbx_py_is_dunder(struct cbx_str name);
-/* True when a test with this text tells such an attribute from others: it is a part of its name. */
+/* Returns true if a test with this text distinguishes such an attribute from others: it is a
+ * part of its name. */
 bool cbx_py_is_part_of_dunder(struct cbx_str text);
-/* True for an object of the kernel, and for what is read from it. */
+/* Returns true for an object of the kernel, and for values read from it. */
 bool cbx_py_is_owned(struct cbx_str name);
-/* True when a method or function of this name changes a container in place. */
+/* Returns true if a method or function of this name changes a container in place. */
 bool cbx_py_changes(struct cbx_str method);
-/* True when many types have a method of this name. */
+/* Returns true if many types have a method of this name. */
 bool cbx_py_is_common(struct cbx_str method);
-/* True when `import *` from this module cannot hide a builtin. */
+/* Returns true if `import *` from this module cannot hide a builtin. */
 bool cbx_py_is_plain(struct cbx_str module);
-/* The constant text of this name; {NULL, 0} when there is none. */
+/* Returns the constant text of this name; {NULL, 0} if there is none. */
 struct cbx_str cbx_py_constant(struct cbx_str name);
-/* True for a built-in name, and for a name of IPython's history. */
+/* Returns true for a built-in name, and for a name of IPython's history. */
 bool cbx_py_is_given(struct cbx_str name);
-/* The CBX_UNKNOWN_ flags of what this name returns, or of an attribute of anything. CBX_PY_CARRIES:
- * also those of its arguments; CBX_PY_HOLDS: of the named object itself. */
+/* Returns the CBX_UNKNOWN_ flags of the value of this name, or of an attribute of any object.
+ * CBX_PY_CARRIES: also the flags of its arguments; CBX_PY_HOLDS: of the named object itself. */
 enum { CBX_PY_CARRIES = 32, CBX_PY_HOLDS = 64 };
 uint32_t cbx_py_gives(struct cbx_str name);
 uint32_t cbx_py_gives_anywhere(struct cbx_str attribute);
-/* The flags of a value: what "anything" is marked with, what names hold, and the flags of the
- * members of containers. */
+/* Returns the flags of a value: of "anything", of names, and of the members of containers. */
 uint32_t cbx_py_flags(const struct cbx_values *values);
 /* Marks the facts from index `before` on: they depend on names that another cell may bind or
  * use. */
 void cbx_py_mark_alone(struct cbx_walk *py, size_t before);
-/* The facts that a module, or a member of one, is imported: under its name, and under the name
- * that rules have for it. */
+/* Adds the facts that a module, or a member of one, is imported: under its name, and under the
+ * name that rules have for it. */
 void cbx_py_add_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node);
-/* The facts of an import statement. */
+/* Adds the facts of an import statement. */
 void cbx_py_extract_import(struct cbx_walk *py, struct cbx_node *node);
 
-/* True for a callable that sends its arguments to another machine. */
+/* Returns true for a callable that sends its arguments to another machine. */
 bool cbx_py_sends(struct cbx_str name);
-/* Adds a fact when a call of this name sends the environment or a credential. */
+/* Adds a fact if a call of this name sends the environment or a credential. */
 void cbx_py_check_sent(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
                        const struct cbx_node *call);
-/* The values of a call of this name with the flags of its row, when they are not constant. */
+/* Returns the values of a call of this name with the flags of its row, if they are not constant. */
 const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
                                      struct cbx_actuals *actuals, const struct cbx_values *values);
 /* The same for an attribute of a literal. */
 bool cbx_py_climbs(struct cbx_str name);
-/* True for a powerful module: os, sys, builtins, ... */
+/* Returns true for a powerful module: os, sys, builtins, ... */
 bool cbx_py_is_powerful(struct cbx_str module);
-/* The language of the n-th (0, 1) argument that the callable runs as code, and the position of that
- * argument; NULL when there is none. */
+/* Returns the language of the n-th (0, 1) argument that the callable runs as code, and the
+ * position of that argument; NULL if there is none. */
 const char *cbx_py_runs(struct cbx_str name, uint32_t n, uint32_t *position, const char **keyword);
-/* The type of the object that it returns ("pathlib.Path"); NULL when that is not followed. */
+/* Returns the type of the object that it returns ("pathlib.Path"); NULL if that is not followed. */
 const char *cbx_py_makes(struct cbx_str name);
-/* True for what sympy's functions make: such an object, its members, and the results of
+/* Returns true for results of sympy's functions: such an object, its members, and the results of
  * operators on it are no texts. */
 bool cbx_py_is_symbolic(const struct cbx_value *v);
-/* True when the power of this callable is all in a name or a code that it is given. */
+/* Returns true if the callable has power only through a name or a code that it is given. */
 bool cbx_py_judges_constant(struct cbx_str name);
-/* True when the node is the callee of a call of such a callable with constants. */
+/* Returns true if the node is the callee of a call of such a callable with constants. */
 bool cbx_py_is_judged_callee(struct cbx_walk *py, struct cbx_node *callee);
-/* What such a call runs or loads is in facts of its own: these capabilities of it do not count. */
+/* Returns the capabilities that do not count for such a call: facts of their own describe what
+ * it runs or loads. */
 enum {
     CBX_PY_JUDGED = 1 << CBX_CAN_RUN_CODE | 1 << CBX_CAN_LOAD_MODULE | 1 << CBX_CAN_SHELL_INTERFACE
 };
-/* The type of what get_ipython() returns. */
+/* Returns the type of get_ipython()'s result. */
 #define CBX_PY_SHELL "ipython_shell"
-/* What a chain of attributes at `node` reads, when that can do nothing or is called with constants
- * that are judged ("importlib.util.find_spec"), or a shell that is only compared; else empty. */
+/* Returns the name that a chain of attributes at `node` reads, if it can do nothing or is called
+ * with constants that are judged ("importlib.util.find_spec"), or if a shell is only compared;
+ * else empty. */
 struct cbx_str cbx_py_harmless_read(struct cbx_walk *py, struct cbx_node *node);
-/* The name that one part of an import statement binds. */
+/* Returns the name that one part of an import statement binds. */
 struct cbx_str cbx_py_bound_text(struct cbx_walk *py, const struct cbx_node *import,
                                  struct cbx_node *part);
-/* The members that the text reads from what the imports of this name bind (borrowed); 0 when there
- * are none, or when it may be used for more than these, which can do nothing. */
+/* Returns the members that the text reads from the names bound by the imports of this name
+ * (borrowed); 0 if there are none, or if it may be used for more than these, which can do
+ * nothing. */
 uint32_t cbx_py_harmless_members(struct cbx_walk *py, struct cbx_str name,
                                  const struct cbx_str **out);
-/* True when the text does not use what the imports of this name bind. */
+/* Returns true if the text does not use the names bound by the imports of this name. */
 bool cbx_py_is_unused(struct cbx_walk *py, struct cbx_str name);
-/* For a callable that calls one of its arguments: the position of that argument, and of the first
- * argument for it; false for other callables. */
+/* For a callable that calls one of its arguments: the position of that argument, and of the
+ * first argument for it; false for other callables. */
 bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *first);
 
 /* --- facts ------------------------------------------------------------------------------------ */
@@ -244,24 +250,24 @@ void cbx_extract_python(struct cbx_parsed *parsed);
 
 void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str name,
                     const struct cbx_node *node);
-/* Adds a fact when an item (or attribute) of a module's dictionary is read by a name that is not
- * constant, and when a loop iterates over its members. */
+/* Adds a fact if an item (or attribute) of a module's dictionary is read by a name that is not
+ * constant, and if a loop iterates over its members. */
 void cbx_py_check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 void cbx_py_check_iteration(struct cbx_walk *py, const struct cbx_node *node,
                             struct cbx_scope *scope);
-/* Names that libraries look for in any object: what defines them, as a method, an attribute, or
- * a key of a class's dictionary. */
+/* Handles names that libraries search in any object: the code that defines them, as a method, an
+ * attribute, or a key of a class's dictionary. */
 void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node);
-/* The notebook line that a method of IPython's shell runs as a line of shell, or as a magic that
- * is no Python: get_ipython().system('ls') is `!ls`. {NULL, 0} when it is not constant, or has
- * expressions that IPython would expand. */
+/* Returns the notebook line that a method of IPython's shell runs as a line of shell, or as a
+ * magic that is no Python: get_ipython().system('ls') is `!ls`. {NULL, 0} if it is not constant,
+ * or has expressions that IPython would expand. */
 struct cbx_str cbx_py_shell_line(struct cbx_walk *py, struct cbx_str method,
                                  struct cbx_actuals *actuals);
 /* Adds a fact for a private attribute of an object of the kernel. */
 void cbx_py_check_owned(struct cbx_walk *py, const struct cbx_values *object, struct cbx_str name,
                         const struct cbx_node *node);
-/* Adds a fact where a name out of dir() is tested against (a part of) the name of an attribute that
- * leads into the interpreter, and where one is taken by its position. */
+/* Adds a fact if a name out of dir() is tested against (a part of) the name of an attribute that
+ * leads into the interpreter, and if one is taken by its position. */
 void cbx_py_check_names(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 /* Adds the facts of an attribute that is read at a node, directly, by getattr or in a format
  * string. */
@@ -270,15 +276,15 @@ void cbx_py_extract_attribute(struct cbx_walk *py, struct cbx_str name,
 /* Judges code in the arguments of a call of this name. */
 void cbx_py_extract_code(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
                          const struct cbx_node *call);
-/* A call of doctest: judges the examples of all docstrings. */
+/* Handles a call of doctest: judges the examples of all docstrings. */
 void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
                             const struct cbx_node *call);
 /* Judges a text that may be Python, and that can use the names around the node unless it is
- * `alone`. Syntax errors in it are no facts; false when there were any. */
+ * `alone`. Syntax errors in it are no facts; false if there were any. */
 bool cbx_py_judge_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node,
                           bool alone);
-/* Judges a text of Python that has nothing but numbers in its holes: f'f({n})', 'f(%d)' % n.
- * False when it may have anything else. */
+/* Judges a text of Python that has only numbers in its holes: f'f({n})', 'f(%d)' % n. False if
+ * it may have anything else. */
 bool cbx_py_judge_numbered(struct cbx_walk *py, const struct cbx_actual *text,
                            const struct cbx_node *call);
 /* Judges the arguments of a call of this name that a library evaluates (evaluated.def). */
@@ -287,16 +293,16 @@ void cbx_py_extract_evaluated(struct cbx_walk *py, struct cbx_str callee,
 /* x: "code", and List["code"] at a subscript: types that are texts. */
 void cbx_py_extract_annotation(struct cbx_walk *py, struct cbx_node *type);
 void cbx_py_extract_generic(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
-/* x.__annotations__ = y, x.__annotations__['a'] = y, {'__annotations__': y}: annotations that are
- * texts are code for get_type_hints, singledispatch and dataclass; here they are data. */
+/* Handles x.__annotations__ = y, x.__annotations__['a'] = y, {'__annotations__': y}: annotations
+ * that are texts are code for get_type_hints, singledispatch and dataclass; here they are data. */
 void cbx_py_extract_annotations(struct cbx_walk *py, struct cbx_node *node,
                                 struct cbx_scope *scope);
-/* A target of an assignment, and a call of this name, that write a variable of the environment
- * or an attribute of a module. */
+/* Handle a target of an assignment, and a call of this name, that write a variable of the
+ * environment or an attribute of a module. */
 void cbx_py_extract_written(struct cbx_walk *py, struct cbx_node *target, struct cbx_scope *scope);
 void cbx_py_extract_writer(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
                            struct cbx_node *call);
-/* The facts of a call of a callable of this name. */
+/* Adds the facts of a call of a callable of this name. */
 void cbx_py_extract_call(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
                          struct cbx_node *call);
 /* Adds a fact for a concatenated text that is SQL. */

@@ -11,7 +11,7 @@ enum cbx_indent_problem {
     CBX_INDENT_NONE = 0,
     CBX_INDENT_UNEXPECTED, /* the line before it begins no block */
     CBX_INDENT_MISSING,    /* the line before it begins a block */
-    CBX_INDENT_MISMATCH,   /* it ends blocks, and no block around them has its indentation */
+    CBX_INDENT_MISMATCH,   /* it ends blocks, and no enclosing block has its indentation */
     CBX_INDENT_TABS,       /* tabs and spaces are mixed */
 };
 
@@ -21,23 +21,24 @@ enum { CBX_INDENT_DEPTH_MAX = 100 };
 struct cbx_indent {
     struct {
         uint32_t column, characters;
-    } levels[CBX_INDENT_DEPTH_MAX]; /* of the open blocks; the outermost is 0 */
+    } levels[CBX_INDENT_DEPTH_MAX]; /* columns of the open blocks; the outermost is 0 */
     size_t depth;
     uint32_t before, end; /* the last line */
-    const char *block;    /* what it is, in CPython's words, when it begins a block; else NULL */
-    bool lost;            /* something that this does not follow: no problem is found any more */
+    const char *block;    /* its kind, in CPython's words, if it begins a block; else NULL */
+    /* true after a line that this code does not follow: no further problem is found */
+    bool lost;
 };
 
 /* Takes the logical line [start, end). After a problem no further line may be taken. */
 enum cbx_indent_problem cbx_indent_take(struct cbx_indent *indent, struct cbx_str text,
                                         uint32_t start, uint32_t end);
 
-/* True when the source ends where a block must stand; `scan` is that of all its lines. */
+/* Returns true if the source ends where a block must stand; `scan` is the scan of all its lines. */
 bool cbx_indent_lacks_end(const struct cbx_indent *indent, const struct cbx_scan *scan);
 
-/* The first line of a source of Python, without notebook syntax, whose indentation CPython
- * refuses; at the end of the source the line whose block is missing. False when there is none,
- * or when an error before it, or a line that this does not follow, leaves it open. */
+/* Finds the first line of a source of Python, without notebook syntax, whose indentation CPython
+ * refuses; at the end of the source the line whose block is missing. False if there is none, or
+ * if an earlier error, or a line that this code does not follow, leaves it open. */
 bool cbx_indent_find(struct cbx_str text, uint32_t *start, uint32_t *end);
 
 #endif

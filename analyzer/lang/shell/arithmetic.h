@@ -14,20 +14,20 @@ enum cbx_shell_context {
     CBX_SHELL_ARITHMETIC, /* evaluated */
 };
 
-/* The context of `node`, a child of `parent` in this context; `above`: the parent's parent, or
- * null. */
+/* Returns the context of `node`, a child of `parent` in this context; `above`: the parent's
+ * parent, or null. */
 enum cbx_shell_context cbx_shell_context_of(struct cbx_shell *s, TSNode above, TSNode parent,
                                             enum cbx_shell_context context, TSNode node);
 
-/* Adds a fact when an operand of arithmetic may hold code. */
+/* Adds a fact if an operand of arithmetic may hold code. */
 void cbx_shell_check_arithmetic(struct cbx_shell *s, TSNode parent, TSNode node,
                                 enum cbx_shell_context context);
 
 /* The same for ${x:offset} and ${!x}. */
 void cbx_shell_check_expansion(struct cbx_shell *s, TSNode node);
 
-/* Takes note of tests that show that a variable is a number where the code behind them runs: [[
- * $x =~ ^[0-9]+$ ]] || continue. `block`: the node whose statements `node` is one of, or null. */
+/* Notes tests after which a variable is a number: [[ $x =~ ^[0-9]+$ ]] || continue. `block`: the
+ * node that has `node` among its statements, or null. */
 void cbx_shell_check_guard(struct cbx_shell *s, TSNode block, TSNode node);
 
 #endif

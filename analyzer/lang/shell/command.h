@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A command line while it is judged. Private to analyzer/lang/shell/. */
+ * A command line that is being judged. Private to analyzer/lang/shell/. */
 #ifndef CBX_ANALYZER_LANG_SHELL_COMMAND_H
 #define CBX_ANALYZER_LANG_SHELL_COMMAND_H
 
@@ -8,24 +8,24 @@
 /* A command, or one inside another. */
 struct cbx_shell_command {
     struct cbx_shell *s;
-    const struct cbx_word *words; /* at least one */
+    const struct cbx_word *words; /* number of words; at least one */
     const bool *patterns;
     const unsigned char *may;
     size_t count;
     int depth;
-    bool fed;                        /* the runner adds words when it runs */
-    unsigned fed_may;                /* their traits (traits.h) */
-    struct cbx_str hole;             /* the text that the runner replaces in its words, or empty */
-    const struct cbx_str *fed_words; /* some that the runner adds */
+    bool fed;                        /* true if the runner adds words when it runs */
+    unsigned fed_may;                /* traits of the added words (traits.h) */
+    struct cbx_str hole;             /* text that the runner replaces in its words, or empty */
+    const struct cbx_str *fed_words; /* some of the words that the runner adds */
     size_t fed_count;
 };
 
 #define CBX_SHELL_COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
-/* Adds the fact that something (`what`) is computed. */
+/* Adds the fact that a part of the command (`what`) is computed. */
 void cbx_shell_unresolved(struct cbx_shell *s, const char *what, const struct cbx_word *word);
 
-/* True when a command reads the word as an option. */
+/* Returns true if a command reads the word as an option. */
 bool cbx_shell_is_option(const struct cbx_word *word);
 
 /* The options of a command: without a value, with a value, with code, with the name of a module.
@@ -45,25 +45,25 @@ enum cbx_shell_option cbx_shell_take_option(const struct cbx_shell_command *c, s
                                             const struct cbx_shell_options *names,
                                             struct cbx_word *value);
 
-/* True when the runner replaces a part of the text (xargs -I X, find -exec {}). */
+/* Returns true if the runner replaces a part of the text (xargs -I X, find -exec {}). */
 bool cbx_shell_has_hole(const struct cbx_shell_command *c, struct cbx_str text);
 
 /* --- awk.c ---------------------------------------------------------------------------------- */
 
-/* Judges awk and its relatives: options that load code, programs that are not known, and
- * programs that print into files and commands. */
+/* Judges awk and its relatives: options that load code, unknown programs, and programs that
+ * print into files and commands. */
 void cbx_shell_judge_awk(const struct cbx_shell_command *c);
 
 /* --- cwd.c -------------------------------------------------------------------------------- */
 
-/* After cd, pushd and popd: the working folder of what follows. */
+/* Sets the working folder of the following commands, after cd, pushd and popd. */
 void cbx_shell_follow_place(const struct cbx_shell_command *c, struct cbx_str name);
 
-/* Finds words that a command is fed by the pipe before it: all of a constant output; of a list
- * of files the folders that it lists. */
+/* Finds the words that the pipe before a command feeds it: all words of a constant output; of a
+ * list of files the listed folders. */
 void cbx_shell_read_fed(struct cbx_shell_command *c);
 
-/* Adds the fed words that are known to the arguments of a call. */
+/* Adds the known fed words to the arguments of a call. */
 void cbx_shell_add_fed(const struct cbx_shell_command *c, struct cbx_fact *fact);
 
 /* Judges constant code in its language ("" = not supported); adds a fact for any other code. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The traits (traits.h) of what commands write to their standard output. Private to
- * analyzer/lang/shell/. */
+ * Traits (traits.h) of commands' standard output. Private to analyzer/lang/shell/. */
 #ifndef CBX_ANALYZER_LANG_SHELL_OUTPUTS_H
 #define CBX_ANALYZER_LANG_SHELL_OUTPUTS_H
 

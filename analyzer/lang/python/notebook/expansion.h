@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * What IPython substitutes in a notebook line: {expr} and $name, split as IPython's DollarFormatter
- * splits them. The expressions become Python of the rewritten cell, so they are judged, and the
- * kernel gets their values instead of a text to evaluate. */
+ * Substitutions of IPython in a notebook line: {expr} and $name, split as IPython's
+ * DollarFormatter splits them. The expressions become Python of the rewritten cell, so they are
+ * judged, and the kernel gets their values instead of a text to evaluate. */
 #ifndef CBX_ANALYZER_LANG_PYTHON_NOTEBOOK_EXPANSION_H
 #define CBX_ANALYZER_LANG_PYTHON_NOTEBOOK_EXPANSION_H
 
 #include "policies/base/arena.h"
 #include "policies/base/str.h"
 
-/* How a value becomes part of the line. A value that is known is inserted as it is. */
+/* How a value becomes part of the line. A known value is inserted as it is. */
 enum cbx_quoting {
     CBX_QUOTING_TEXT,    /* as it is: the line is not shell */
     CBX_QUOTING_WORD,    /* in single quotes: one word, or a part of one */
@@ -19,21 +19,22 @@ enum cbx_quoting {
 };
 
 struct cbx_placeholder {
-    struct cbx_str before; /* the text in front of it, without escapes */
+    struct cbx_str before; /* the text before it, without escapes */
     struct cbx_str code;   /* one Python expression; a slice of the line */
     char conversion;       /* 'r', 's', 'a', or 0 */
     uint32_t start,
-        end;        /* of the code with parentheses, from the start of its line's replacement */
-    uint32_t place; /* of the code in the cell */
+        /* offset of the code with parentheses, from the start of its line's replacement */
+        end;
+    uint32_t place; /* offset of the code in the cell */
     bool known;     /* `value` is its only value */
     bool fixed;     /* `value` stands in the program instead of the expression */
     struct cbx_str value;
 };
 
 enum cbx_expansion_state {
-    CBX_EXPANSION_OPEN, /* not known whether all names in the fields exist */
+    CBX_EXPANSION_OPEN, /* unknown whether all names in the fields exist */
     CBX_EXPANSION_DONE, /* the fields are evaluated */
-    CBX_EXPANSION_NONE, /* some name does not exist: the line stays as it is, as in IPython */
+    CBX_EXPANSION_NONE, /* a name does not exist: the line stays as it is, as in IPython */
 };
 
 struct cbx_expansion {
@@ -46,24 +47,24 @@ struct cbx_expansion {
 
 enum { CBX_FIELDS_MAX = 64 }; /* of one line */
 
-/* Splits a line into fields. NULL when IPython leaves the line as it is: it has no field and no
- * escape, its braces do not match, or a field is not an expression; also when the arena is
+/* Splits a line into fields. NULL if IPython leaves the line as it is: it has no field and no
+ * escape, its braces do not match, or a field is not an expression; also if the arena is
  * exhausted. */
 struct cbx_expansion *cbx_expansion_split(struct cbx_str line, bool shell, struct cbx_arena *arena);
 
-/* True when the text is one Python expression, also in parentheses. */
+/* Returns true if the text is one Python expression, also in parentheses. */
 bool cbx_expansion_is_expression(struct cbx_str code, struct cbx_arena *arena);
 
-/* How each field is quoted, in an array of `count`; known values must be there. NULL when the arena
- * is exhausted. */
+/* Returns how each field is quoted, in an array of `count`; known values must be set. NULL if
+ * the arena is exhausted. */
 enum cbx_quoting *cbx_expansion_quoting(const struct cbx_expansion *x, struct cbx_arena *arena);
 
-/* The line for the shell's analysis: an unknown value is an unknown word. {NULL, 0} when some value
- * cannot be quoted, with its code in *refused; or when the arena is exhausted. */
+/* Returns the line for the shell's analysis: an unknown value is an unknown word. {NULL, 0} if a
+ * value cannot be quoted, with its code in *refused; or if the arena is exhausted. */
 struct cbx_str cbx_expansion_shell(const struct cbx_expansion *x, struct cbx_arena *arena,
                                    struct cbx_str *refused);
 
-/* The line, when all values are known; else {NULL, 0}. */
+/* Returns the line if all values are known; else {NULL, 0}. */
 struct cbx_str cbx_expansion_text(const struct cbx_expansion *x, struct cbx_arena *arena);
 
 #endif

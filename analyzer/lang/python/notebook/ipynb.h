@@ -11,18 +11,18 @@ enum { CBX_IPYNB_MAX_BYTES = 64 * 1024 * 1024, CBX_IPYNB_CELLS_MAX = 10000 };
 struct cbx_cell {
     struct cbx_str source;
     uint32_t number; /* 1-based, as notebooks count all their cells */
-    /* The line of the file on which its first line is, when each of its lines has a line of its
-     * own; else 0. */
+    /* The line of the file with its first line, if each of its lines has a line of its own; else
+     * 0. */
     uint32_t line;
 };
 
 struct cbx_ipynb {
-    const struct cbx_cell *cells; /* code cells alone, in order */
+    const struct cbx_cell *cells; /* code cells only, in order */
     size_t count;
-    struct cbx_str language; /* of the kernel; "python" when the file has none */
+    struct cbx_str language; /* language of the kernel; "python" if the file has none */
 };
 
-/* CBX_EINVAL when the text is not a notebook, CBX_ETOOBIG over the caps. *out borrows from the
+/* CBX_EINVAL if the text is not a notebook, CBX_ETOOBIG over the caps. *out borrows from the
  * arena. */
 int cbx_ipynb_read(struct cbx_str json, struct cbx_arena *arena, struct cbx_ipynb *out,
                    struct cbx_err *err);

@@ -11,21 +11,21 @@ struct cbx_walk;
  * Returns the number of pieces, at most CBX_MAGIC_CODES. */
 uint32_t cbx_magic_code(const struct cbx_magic *magic, struct cbx_str out[CBX_MAGIC_CODES]);
 
-/* True when the magic that the line begins with runs nothing but Python. */
+/* Returns true if the magic at the beginning of the line runs nothing but Python. */
 bool cbx_magic_is_python(struct cbx_str line);
 
-/* True when IPython expands the argument of this magic; *shell: a shell reads it. */
+/* Returns true if IPython expands the argument of this magic; *shell: a shell reads it. */
 bool cbx_magic_expands(struct cbx_str name, bool *shell);
 
-/* True when this is "%config A.b = expression": the name and the expression, slices of the line. */
+/* Returns true for "%config A.b = expression": the name and the expression, slices of the line. */
 bool cbx_magic_configures(const struct cbx_magic *magic, struct cbx_str *name,
                           struct cbx_str *expression);
 
-/* True when this writes a new file of this path, with the magic's body (%%writefile). */
+/* Returns true if this writes a new file of this path, with the magic's body (%%writefile). */
 bool cbx_magic_file(const struct cbx_magic *magic, struct cbx_str *path);
 
-/* Decides for the open expansions of the text of this walk whether their names exist, and which
- * values are known. */
+/* Determines for the open expansions of the text of this walk whether their names exist, and
+ * which values are known. */
 void cbx_magic_resolve(struct cbx_walk *py);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Notebook syntax: a cell is rewritten into plain Python on the same lines, the way IPython's own
- * transformer does it (automagic and prompts off). The rewritten text is what is sealed and what
- * the kernel runs: the kernel transforms and expands nothing, so no text of a program becomes code
- * or a command that was not judged. Code inside a line (%%time, %%capture) is rewritten too, and
- * {expr} and $name become Python expressions in their scope. Tracebacks and `In` show the rewritten
- * text; lines keep their numbers. */
+ * transformer does it (automagic and prompts off). The rewritten text is sealed, and the kernel
+ * runs it: the kernel transforms and expands nothing, so no text of a program becomes code or a
+ * command that was not judged. Code inside a line (%%time, %%capture) is rewritten too, and {expr}
+ * and $name become Python expressions in their scope. Tracebacks and `In` show the rewritten text;
+ * lines keep their numbers. */
 #ifndef CBX_ANALYZER_LANG_PYTHON_NOTEBOOK_NOTEBOOK_H
 #define CBX_ANALYZER_LANG_PYTHON_NOTEBOOK_NOTEBOOK_H
 
@@ -26,9 +26,10 @@ enum { CBX_MAGIC_CODES = 2 };
 struct cbx_magic {
     enum cbx_magic_kind kind;
     uint32_t start, end;             /* in the cell */
-    uint32_t text_start, text_end;   /* in the rewritten text */
+    uint32_t text_start, text_end;   /* start and end in the rewritten text */
     struct cbx_str name, rest, body; /* slices of the cell */
-    struct cbx_expansion *expansion; /* of `body` of a shell line, else of `rest`; or NULL */
+    /* expansion of `body` of a shell line, else of `rest`; or NULL */
+    struct cbx_expansion *expansion;
     bool configures; /* "%config A.b = expression": `rest` is "A.b", its field the expression */
     /* The Python inside (magics.h). */
     const struct cbx_notebook *codes[CBX_MAGIC_CODES];
@@ -39,28 +40,28 @@ struct cbx_notebook {
     struct cbx_str text; /* plain Python */
     const struct cbx_magic *magics;
     size_t magic_count;
-    bool expands; /* some line, or code inside one, has an expansion */
+    bool expands; /* true if a line, or code inside one, has an expansion */
 };
 
-/* CBX_ETOOBIG when the arena is exhausted. A cell without notebook syntax is returned as it is. */
+/* CBX_ETOOBIG if the arena is exhausted. A cell without notebook syntax is returned as it is. */
 int cbx_notebook_rewrite(struct cbx_str cell, struct cbx_arena *arena, struct cbx_notebook *out);
 
-/* The text that runs: the expansions of `judged` have their values now, and lines with a name that
- * does not exist stay as they are. The same text when there are no expansions. CBX_ETOOBIG when the
+/* Returns the text that runs: the expansions of `judged` have their values now, and lines with a
+ * missing name stay as they are. The same text if there are no expansions. CBX_ETOOBIG if the
  * arena is exhausted. */
 int cbx_notebook_finish(struct cbx_str cell, const struct cbx_notebook *judged,
                         struct cbx_arena *arena, struct cbx_str *out);
 
 enum cbx_notebook_part {
-    CBX_PART_PYTHON, /* of the cell, or of an expression in a line */
-    CBX_PART_AROUND, /* of a replacement, with expressions inside */
-    CBX_PART_LINE,   /* of a replacement */
+    CBX_PART_PYTHON, /* text of the cell, or of an expression in a line */
+    CBX_PART_AROUND, /* text of a replacement, with expressions inside */
+    CBX_PART_LINE,   /* text of a replacement */
 };
-/* What [start, end) of the rewritten text is. */
+/* Returns the origin of [start, end) of the rewritten text. */
 enum cbx_notebook_part cbx_notebook_part(const struct cbx_magic *magics, size_t count,
                                          uint32_t start, uint32_t end);
 
-/* The place in the cell of a place in the rewritten text. */
+/* Returns the place in the cell of a place in the rewritten text. */
 uint32_t cbx_notebook_place(const struct cbx_magic *magics, size_t count, uint32_t byte);
 
 #endif
