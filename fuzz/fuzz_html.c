@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * An excerpt of any source with places that any finding claims: four numbers of a byte each, then the source. What
  * comes out has the tags of the excerpt, <b>, <mark> and <i>, each closed, and no other; no character that cannot be seen. */
-#include "gateway/front/page/html.h"
+#include "gateway/front/page/excerpt.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct cbx_str source = { .p = (const char *)data + NUMBERS, .len = size - NUMBERS };
     CBX_AUTO_DONE(buf) out;
     cbx_buf_init(&out, OUT_MAX);
-    cbx_html_excerpt(&out, source, findings);
+    cbx_excerpt_add(&out, source, findings);
     int depth = 0;
     for (size_t i = 0; i < out.len;) {
         unsigned char c = (unsigned char)out.p[i];

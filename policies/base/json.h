@@ -65,4 +65,7 @@ int cbx_json_read(const json_t *object, const struct cbx_json_field *fields, siz
 /* Returns json_string_value with its length; {NULL, 0} if the value is not a string. */
 struct cbx_str cbx_json_str(const json_t *value);
 
+/* printf: "%.*s", CBX_JSON_ARG(object, name). The text of a member; empty if it is not a string. */
+#define CBX_JSON_ARG(object, name) CBX_STR_ARG(cbx_json_str(json_object_get(object, name)))
+
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * `codebox audit report`: one HTML page about the log: no script, no resource of another host,
- * charts as SVG. Every text of the log is escaped. */
+ * charts as SVG. */
 #include "gateway/cli/audit/audit_commands.h"
 #include "gateway/cli/audit/audit_export.h"
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit/audit_chain.h"
+#include "policies/base/html.h"
 #include "policies/base/memory.h"
-#include "policies/base/printable.h"
 #include "policies/base/sort.h"
 
 #include <errno.h>
@@ -15,7 +15,14 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { KEYS_MAX = 10000, ROWS_MAX = 30, BLOCKED_MAX = 200, TIMES_MAX = 1000000, BUCKETS = 60 };
+enum {
+    KEYS_MAX = 10000,
+    ROWS_MAX = 30,
+    BLOCKED_MAX = 200,
+    TIMES_MAX = 1000000,
+    BUCKETS = 60,
+    SHOWN_MAX = 300
+};
 
 struct times {
     int64_t *ms;
@@ -125,30 +132,8 @@ static void count_record(void *context, const json_t *record, struct cbx_str lin
 
 /* --- the page --------------------------------------------------------------------------------- */
 
-static void add_text(struct cbx_buf *out, struct cbx_str text)
-{
-    enum { SHOWN_MAX = 300 };
-    static const struct {
-        char c;
-        const char *escaped;
-    } escapes[] = {
-        { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '"', "&quot;" }, { '\'', "&#39;" }
-    };
-    CBX_AUTO_DONE(buf) clean;
-    cbx_buf_init(&clean, CBX_PRINTABLE_GROWTH * SHOWN_MAX + 1);
-    cbx_printable_add(&clean, cbx_str_sub(text, 0, SHOWN_MAX), CBX_PRINTABLE_LINE);
-    for (size_t i = 0; i < clean.len; i++) {
-        const char *escaped = NULL;
-        for (size_t k = 0; k < sizeof(escapes) / sizeof(escapes[0]); k++) {
-            escaped = escapes[k].c == clean.p[i] ? escapes[k].escaped : escaped;
-        }
-        if (escaped != NULL) {
-            cbx_buf_add_cstr(out, escaped);
-        } else {
-            cbx_buf_add_char(out, clean.p[i]);
-        }
-    }
-}
+/* A text of the log, cut: printf "%.*s". */
+#define SHOWN(text) CBX_STR_ARG(cbx_str_sub(text, 0, SHOWN_MAX))
 
 struct row {
     const char *name;
@@ -176,26 +161,26 @@ static void add_bars(struct cbx_buf *out, const char *title, json_t *counts)
     }
     cbx_sort_heap(rows, count, sizeof(*rows), compare_rows);
     size_t shown = count < ROWS_MAX ? count : ROWS_MAX;
-    cbx_buf_printf(out, "<h2>%s</h2>\n", title);
+    cbx_html_add(out, "<h2>%s</h2>\n", title);
     if (shown == 0) {
-        cbx_buf_add_cstr(out, "<p>none</p>\n");
+        cbx_html_add(out, "<p>none</p>\n");
     } else {
-        cbx_buf_printf(out, "<svg role=\"img\" width=\"800\" height=\"%zu\">\n", shown * HEIGHT);
+        cbx_html_add(out, "<svg role=\"img\" width=\"800\" height=\"%zu\">\n", shown * HEIGHT);
     }
     for (size_t i = 0; i < shown; i++) {
         int64_t width = rows[i].count * WIDTH / rows[0].count;
-        cbx_buf_printf(out, "<text x=\"%d\" y=\"%zu\" text-anchor=\"end\">", LEFT - 8,
-                       i * HEIGHT + 15);
-        add_text(out, cbx_str_sub(cbx_str_of(rows[i].name), 0, 45));
-        cbx_buf_printf(out,
-                       "</text><rect x=\"%d\" y=\"%zu\" width=\"%lld\" height=\"16\"/>"
-                       "<text x=\"%lld\" y=\"%zu\">%lld</text>\n",
-                       LEFT, i * HEIGHT + 3, (long long)(width > 0 ? width : 1),
-                       (long long)(LEFT + width + 8), i * HEIGHT + 15, (long long)rows[i].count);
+        cbx_html_add(out,
+                     "<text x=\"%d\" y=\"%zu\" text-anchor=\"end\">%.*s</text>"
+                     "<rect x=\"%d\" y=\"%zu\" width=\"%lld\" height=\"16\"/>"
+                     "<text x=\"%lld\" y=\"%zu\">%lld</text>\n",
+                     LEFT - 8, i * HEIGHT + 15,
+                     CBX_STR_ARG(cbx_str_sub(cbx_str_of(rows[i].name), 0, 45)), LEFT,
+                     i * HEIGHT + 3, (long long)(width > 0 ? width : 1),
+                     (long long)(LEFT + width + 8), i * HEIGHT + 15, (long long)rows[i].count);
     }
-    cbx_buf_add_cstr(out, shown > 0 ? "</svg>\n" : "");
+    cbx_html_add(out, shown > 0 ? "</svg>\n" : "");
     if (count > shown) {
-        cbx_buf_printf(out, "<p>and %zu more</p>\n", count - shown);
+        cbx_html_add(out, "<p>and %zu more</p>\n", count - shown);
     }
     free(rows);
 }
@@ -229,30 +214,27 @@ static void add_columns(struct cbx_buf *out, json_t *days)
         int64_t all = sum[0] + sum[1] + sum[2];
         most = all > most ? all : most;
     }
-    cbx_buf_add_cstr(out, "<h2>Over time</h2>\n<p>From ");
-    add_text(out, cbx_str_of(hours > 0 ? rows[0].name : "-"));
-    cbx_buf_add_cstr(out, "h to ");
-    add_text(out, cbx_str_of(hours > 0 ? rows[hours - 1].name : "-"));
-    cbx_buf_printf(out,
-                   "h (UTC), hours without records left out; hours per column: %zu; the tallest "
-                   "column has %lld decisions. "
-                   "<span class=\"allowed\">allowed</span> <span "
-                   "class=\"denied\">denied</span> <span class=\"blocked\">blocked by the "
-                   "guard</span></p>\n<svg role=\"img\" width=\"800\" height=\"%d\">\n",
-                   per, (long long)most, HEIGHT + 2);
+    cbx_html_add(out,
+                 "<h2>Over time</h2>\n<p>From %sh to %sh (UTC), hours without records left out; "
+                 "hours per column: %zu; the tallest column has %lld decisions. "
+                 "<span class=\"allowed\">allowed</span> <span class=\"denied\">denied</span> "
+                 "<span class=\"blocked\">blocked by the guard</span></p>\n"
+                 "<svg role=\"img\" width=\"800\" height=\"%d\">\n",
+                 hours > 0 ? rows[0].name : "-", hours > 0 ? rows[hours - 1].name : "-", per,
+                 (long long)most, HEIGHT + 2);
     for (size_t i = 0; per > 0 && i * per < hours; i++) {
         int64_t y = HEIGHT;
         for (size_t k = 0; k < 3; k++) {
             int64_t height = sums[i][k] * HEIGHT / most;
             height = height == 0 && sums[i][k] > 0 ? 1 : height;
             y -= height;
-            cbx_buf_printf(out,
-                           "<rect class=\"%s\" x=\"%zu\" y=\"%lld\" width=\"%d\" "
-                           "height=\"%lld\"/>",
-                           classes[k], i * (WIDTH + 1), (long long)y, WIDTH, (long long)height);
+            cbx_html_add(out,
+                         "<rect class=\"%s\" x=\"%zu\" y=\"%lld\" width=\"%d\" "
+                         "height=\"%lld\"/>",
+                         classes[k], i * (WIDTH + 1), (long long)y, WIDTH, (long long)height);
         }
     }
-    cbx_buf_add_cstr(out, "\n</svg>\n");
+    cbx_html_add(out, "\n</svg>\n");
     free(rows);
 }
 
@@ -262,28 +244,27 @@ static void add_blocked(struct cbx_buf *out, const json_t *records)
                                            "rule",      "what",    "decision" };
     size_t i;
     const json_t *record;
-    cbx_buf_add_cstr(out, "<h2>What the guard blocked and the analyzer had let through</h2>\n");
+    cbx_html_add(out, "<h2>What the guard blocked and the analyzer had let through</h2>\n");
     if (json_array_size(records) == 0) {
-        cbx_buf_add_cstr(out, "<p>none</p>\n");
+        cbx_html_add(out, "<p>none</p>\n");
         return;
     }
-    cbx_buf_printf(out, "<p>the first %zu</p>\n<table><tr><th>record<th>time",
-                   json_array_size(records));
+    cbx_html_add(out, "<p>the first %zu</p>\n<table><tr><th>record<th>time",
+                 json_array_size(records));
     for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++) {
-        cbx_buf_printf(out, "<th>%s", members[k]);
+        cbx_html_add(out, "<th>%s", members[k]);
     }
     json_array_foreach(records, i, record)
     {
-        cbx_buf_printf(out, "</tr>\n<tr><td>%lld<td>",
-                       (long long)json_integer_value(json_object_get(record, "seq")));
-        add_text(out, cbx_json_str(json_object_get(record, "time")));
+        const json_t *body = json_object_get(record, "body");
+        cbx_html_add(out, "</tr>\n<tr><td>%lld<td>%.*s",
+                     (long long)json_integer_value(json_object_get(record, "seq")),
+                     SHOWN(cbx_json_str(json_object_get(record, "time"))));
         for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++) {
-            cbx_buf_add_cstr(out, "<td>");
-            add_text(out,
-                     cbx_json_str(json_object_get(json_object_get(record, "body"), members[k])));
+            cbx_html_add(out, "<td>%.*s", SHOWN(cbx_json_str(json_object_get(body, members[k]))));
         }
     }
-    cbx_buf_add_cstr(out, "</tr></table>\n");
+    cbx_html_add(out, "</tr></table>\n");
 }
 
 static int compare_times(const void *a, const void *b)
@@ -296,47 +277,43 @@ static void add_latency(struct cbx_buf *out, const char *name, struct times *tim
 {
     static const int percents[] = { 50, 90, 99, 100 };
     cbx_sort_heap(times->ms, times->count, sizeof(*times->ms), compare_times);
-    cbx_buf_printf(out, "<tr><th>%s<td>%zu", name, times->count);
+    cbx_html_add(out, "<tr><th>%s<td>%zu", name, times->count);
     for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++) {
         size_t at = times->count > 0 ? (times->count - 1) * (size_t)percents[i] / 100 : 0;
-        cbx_buf_printf(out, "<td>%lld ms", times->count > 0 ? (long long)times->ms[at] : 0);
+        cbx_html_add(out, "<td>%lld ms", times->count > 0 ? (long long)times->ms[at] : 0);
     }
-    cbx_buf_add_cstr(out, "</tr>\n");
+    cbx_html_add(out, "</tr>\n");
 }
 
 static void add_page(struct cbx_buf *out, struct report *r)
 {
-    cbx_buf_add_cstr(
-        out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-             "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
-             "<title>codebox audit report</title>\n<style>\n"
-             "body{font:15px sans-serif;margin:2em auto;max-width:60em;padding:0 "
-             "1em;color:#222}\nh2{margin-top:2em;font-size:1.1em}\nsvg text{font-size:13px}\n"
-             "rect{fill:#47c}\nrect.allowed{fill:#5a5}\nrect.denied{fill:#c44}\n"
-             "rect.blocked{fill:#c80}\n.allowed{color:#383}\n.denied{color:#a22}\n"
-             ".blocked{color:#a60}\ntable{border-collapse:collapse}\n"
-             "td,th{border:1px solid #ccc;padding:.2em "
-             ".6em;text-align:left;overflow-wrap:anywhere}\n</style></head><body>\n"
-             "<h1>codebox audit report</h1>\n<p>");
-    cbx_buf_printf(out, "%llu records, from ", (unsigned long long)r->records);
-    add_text(out, cbx_str_of(r->first));
-    cbx_buf_add_cstr(out, " to ");
-    add_text(out, cbx_str_of(r->last[0] != '\0' ? r->last : r->first));
-    cbx_buf_printf(
+    cbx_html_add(
         out,
-        ". This page does not verify the log: run 'codebox audit verify'.</p>\n"
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+        "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+        "<title>codebox audit report</title>\n<style>\n"
+        "body{font:15px sans-serif;margin:2em auto;max-width:60em;padding:0 "
+        "1em;color:#222}\nh2{margin-top:2em;font-size:1.1em}\nsvg text{font-size:13px}\n"
+        "rect{fill:#47c}\nrect.allowed{fill:#5a5}\nrect.denied{fill:#c44}\n"
+        "rect.blocked{fill:#c80}\n.allowed{color:#383}\n.denied{color:#a22}\n"
+        ".blocked{color:#a60}\ntable{border-collapse:collapse}\n"
+        "td,th{border:1px solid #ccc;padding:.2em "
+        ".6em;text-align:left;overflow-wrap:anywhere}\n</style></head><body>\n"
+        "<h1>codebox audit report</h1>\n<p>%llu records, from %s to %s. This page does not "
+        "verify the log: run 'codebox audit verify'.</p>\n"
         "<table><tr><th>allowed<th>denied<th>to be approved<th>blocked by the "
         "guard<th>others</tr><tr><td>%llu<td>%llu<td>%llu<td>%llu<td>%llu</tr></table>\n",
+        (unsigned long long)r->records, r->first, r->last[0] != '\0' ? r->last : r->first,
         (unsigned long long)r->allowed, (unsigned long long)r->denied, (unsigned long long)r->asked,
         (unsigned long long)r->blocked, (unsigned long long)r->others);
     add_columns(out, r->days);
     add_bars(out, "Denied, by the rule that decided", r->rules);
     if (r->relaxed > 0) {
-        cbx_buf_printf(out,
-                       "<p>%llu of the allowed would have been denied if their policy were "
-                       "not in mode log-only.</p>\n",
-                       (unsigned long long)r->relaxed);
+        cbx_html_add(out,
+                     "<p>%llu of the allowed would have been denied if their policy were "
+                     "not in mode log-only.</p>\n",
+                     (unsigned long long)r->relaxed);
         add_bars(out, "Allowed in mode log-only, by the rule that would have decided",
                  r->relaxed_rules);
     }
@@ -344,11 +321,11 @@ static void add_page(struct cbx_buf *out, struct report *r)
     add_bars(out, "Decisions, by principal", r->principals);
     add_bars(out, "Decisions, by frontend", r->origins);
     add_blocked(out, r->blocked_rows);
-    cbx_buf_add_cstr(out, "<h2>Latencies</h2>\n<table><tr><th><th>count<th>p50<th>p90"
-                          "<th>p99<th>max</tr>\n");
+    cbx_html_add(out, "<h2>Latencies</h2>\n<table><tr><th><th>count<th>p50<th>p90"
+                      "<th>p99<th>max</tr>\n");
     add_latency(out, "from the decision to its record", &r->admissions);
     add_latency(out, "duration of programs", &r->runs);
-    cbx_buf_add_cstr(out, "</table>\n</body></html>\n");
+    cbx_html_add(out, "</table>\n</body></html>\n");
 }
 
 static int write_page(const char *path, mode_t mask, const struct cbx_buf *page)

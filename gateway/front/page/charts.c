@@ -2,12 +2,32 @@
  * Charts. */
 #include "gateway/front/page/charts.h"
 
-#include "gateway/front/page/html.h"
+#include "policies/base/html.h"
 #include "policies/base/sort.h"
 
 #include <string.h>
 
 enum { BARS_MAX = 60, WIDTH = 300, HEIGHT = 56, BAR_WIDTH = 5 };
+
+const char *cbx_duration_write(int64_t ms, char out[CBX_DURATION_BYTES])
+{
+    enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+    if (ms < SECOND) {
+        snprintf(out, CBX_DURATION_BYTES, "%d ms", ms > 0 ? (int)ms : 0);
+    } else if (ms < 10 * SECOND) {
+        snprintf(out, CBX_DURATION_BYTES, "%d.%d s", (int)ms / SECOND, (int)ms % SECOND / 100);
+    } else if (ms < 2 * MINUTE) {
+        snprintf(out, CBX_DURATION_BYTES, "%d s", (int)ms / SECOND);
+    } else if (ms < HOUR) {
+        snprintf(out, CBX_DURATION_BYTES, "%d min", (int)ms / MINUTE);
+    } else if (ms < DAY) {
+        snprintf(out, CBX_DURATION_BYTES, "%d h %d min", (int)ms / HOUR, (int)ms % HOUR / MINUTE);
+    } else {
+        snprintf(out, CBX_DURATION_BYTES, "%lld d %d h", (long long)(ms / DAY),
+                 (int)(ms % DAY) / HOUR);
+    }
+    return out;
+}
 
 /* --- parts of a whole ------------------------------------------------------------------------- */
 
@@ -24,23 +44,23 @@ static void add_parts(struct cbx_buf *out, const char *title, const struct part 
     for (size_t i = 0; i < count; i++) {
         all += parts[i].count;
     }
-    cbx_buf_printf(
+    cbx_html_add(
         out,
         "<svg class=\"bar\" viewBox=\"0 0 %d 10\" preserveAspectRatio=\"none\" role=\"img\" "
         "aria-label=\"%s\"><rect class=\"empty\" width=\"%d\" height=\"10\"/>",
         WIDTH, title, WIDTH);
     for (size_t i = 0; i < count; i++) {
         double width = all > 0 ? (double)parts[i].count / (double)all * WIDTH : 0;
-        cbx_buf_printf(out, "<rect class=\"%s\" x=\"%.1f\" width=\"%.1f\" height=\"10\"/>",
-                       parts[i].class, x, width);
+        cbx_html_add(out, "<rect class=\"%s\" x=\"%.1f\" width=\"%.1f\" height=\"10\"/>",
+                     parts[i].class, x, width);
         x += width;
     }
-    cbx_buf_add_cstr(out, "</svg><ul class=\"legend\">");
+    cbx_html_add(out, "</svg><ul class=\"legend\">");
     for (size_t i = 0; i < count; i++) {
-        cbx_buf_printf(out, "<li class=\"%s\"><b>%lld</b> %s</li>", parts[i].class,
-                       (long long)parts[i].count, parts[i].name);
+        cbx_html_add(out, "<li class=\"%s\"><b>%lld</b> %s</li>", parts[i].class,
+                     (long long)parts[i].count, parts[i].name);
     }
-    cbx_buf_add_cstr(out, "</ul>");
+    cbx_html_add(out, "</ul>");
 }
 
 static json_int_t count_verdict(const json_t *decisions, const char *verdict)
@@ -73,10 +93,10 @@ void cbx_chart_pool(struct cbx_buf *out, const json_t *pool)
         { "being made", "warn", json_integer_value(json_object_get(pool, "making")) },
     };
     add_parts(out, "Sandboxes by state", parts, sizeof(parts) / sizeof(parts[0]));
-    cbx_buf_printf(out, "<p class=\"note\">%lld runs wait for one; %lld made, %lld failed.</p>",
-                   (long long)json_integer_value(json_object_get(pool, "waiting")),
-                   (long long)json_integer_value(json_object_get(pool, "made")),
-                   (long long)json_integer_value(json_object_get(pool, "failed")));
+    cbx_html_add(out, "<p class=\"note\">%lld runs wait for one; %lld made, %lld failed.</p>",
+                 (long long)json_integer_value(json_object_get(pool, "waiting")),
+                 (long long)json_integer_value(json_object_get(pool, "made")),
+                 (long long)json_integer_value(json_object_get(pool, "failed")));
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
@@ -134,30 +154,28 @@ void cbx_chart_runs(struct cbx_buf *out, const json_t *decisions)
     struct runs runs = { 0 };
     collect(decisions, &runs);
     int most = most_steps(&runs);
-    cbx_buf_printf(out,
-                   "<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
-                   "aria-label=\"Durations of the last runs\">",
-                   WIDTH, HEIGHT);
+    cbx_html_add(out,
+                 "<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
+                 "aria-label=\"Durations of the last runs\">",
+                 WIDTH, HEIGHT);
     for (size_t i = 0; i < runs.count; i++) {
         int height = steps_of(runs.ms[i]) * HEIGHT / most;
-        cbx_buf_printf(out,
-                       "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\">"
-                       "<title>",
-                       runs.good[i] ? "busy" : "bad", WIDTH - ((int)i + 1) * BAR_WIDTH,
-                       HEIGHT - height, BAR_WIDTH - 1, height);
-        cbx_html_add_duration(out, runs.ms[i]);
-        cbx_buf_add_cstr(out, "</title></rect>");
+        cbx_html_add(out,
+                     "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\">"
+                     "<title>%s</title></rect>",
+                     runs.good[i] ? "busy" : "bad", WIDTH - ((int)i + 1) * BAR_WIDTH,
+                     HEIGHT - height, BAR_WIDTH - 1, height, CBX_DURATION(runs.ms[i]));
     }
-    cbx_buf_add_cstr(out, "</svg>");
+    cbx_html_add(out, "</svg>");
     if (runs.count == 0) {
-        cbx_buf_add_cstr(out, "<p class=\"note\">No run has ended yet.</p>");
+        cbx_html_add(out, "<p class=\"note\">No run has ended yet.</p>");
         return;
     }
     json_int_t scratch[BARS_MAX];
     cbx_sort(runs.ms, runs.count, sizeof(runs.ms[0]), compare, scratch);
-    cbx_buf_printf(out, "<p class=\"note\">Last %zu: median <b>", runs.count);
-    cbx_html_add_duration(out, runs.ms[runs.count / 2]);
-    cbx_buf_add_cstr(out, "</b>, 95th percentile <b>");
-    cbx_html_add_duration(out, runs.ms[(runs.count * 95 + 99) / 100 - 1]);
-    cbx_buf_add_cstr(out, "</b>. The scale is logarithmic.</p>");
+    cbx_html_add(out,
+                 "<p class=\"note\">Last %zu: median <b>%s</b>, 95th percentile <b>%s</b>. "
+                 "The scale is logarithmic.</p>",
+                 runs.count, CBX_DURATION(runs.ms[runs.count / 2]),
+                 CBX_DURATION(runs.ms[(runs.count * 95 + 99) / 100 - 1]));
 }

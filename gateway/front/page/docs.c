@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The OpenAPI document as HTML. Its texts are this program's own, and go through cbx_html_add
- * like all others. */
+ * The OpenAPI document as HTML. */
 #include "gateway/front/page/docs.h"
 
-#include "gateway/front/page/html.h"
-
-#include <inttypes.h>
+#include "policies/base/html.h"
 
 static const char prefix[] = "#/components/schemas/";
 
 static const json_t *at(const json_t *object, const char *name)
 {
     return json_object_get(object, name);
-}
-
-static void add_text(struct cbx_buf *out, const json_t *text)
-{
-    cbx_html_add(out, cbx_json_str(text));
 }
 
 /* --- types ------------------------------------------------------------------------------------ */
@@ -33,18 +25,14 @@ static struct cbx_str referenced(const json_t *schema)
 /* A link to the schema's section. Names of schemas are letters. */
 static void add_link(struct cbx_buf *out, struct cbx_str name)
 {
-    cbx_buf_add_cstr(out, "<a href=\"#");
-    cbx_html_add(out, name);
-    cbx_buf_add_cstr(out, "\">");
-    cbx_html_add(out, name);
-    cbx_buf_add_cstr(out, "</a>");
+    cbx_html_add(out, "<a href=\"#%.*s\">%.*s</a>", CBX_STR_ARG(name), CBX_STR_ARG(name));
 }
 
 static void add_bound(struct cbx_buf *out, const json_t *schema, const char *name, const char *text)
 {
     const json_t *bound = at(schema, name);
     if (json_is_integer(bound)) {
-        cbx_buf_printf(out, ", %s %" JSON_INTEGER_FORMAT, text, json_integer_value(bound));
+        cbx_html_add(out, ", %s %lld", text, json_integer_value(bound));
     }
 }
 
@@ -54,8 +42,7 @@ static void add_words(struct cbx_buf *out, const json_t *words, const char *betw
     const json_t *word;
     json_array_foreach(words, i, word)
     {
-        cbx_buf_add_cstr(out, i > 0 ? between : "");
-        add_text(out, word);
+        cbx_html_add(out, "%s%.*s", i > 0 ? between : "", CBX_STR_ARG(cbx_json_str(word)));
     }
 }
 
@@ -69,12 +56,12 @@ static void add_type(struct cbx_buf *out, const json_t *schema)
     } else if (json_is_array(at(schema, "enum"))) {
         add_words(out, at(schema, "enum"), " or ");
     } else if (of.len > 0) {
-        cbx_buf_add_cstr(out, "list of ");
+        cbx_html_add(out, "list of ");
         add_link(out, of);
     } else if (json_is_array(type)) {
         add_words(out, type, " or ");
     } else {
-        cbx_html_add(out, type != NULL ? cbx_json_str(type) : CBX_STR("any"));
+        cbx_html_add(out, "%s", type != NULL ? json_string_value(type) : "any");
     }
     add_bound(out, schema, "minimum", "at least");
     add_bound(out, schema, "maximum", "at most");
@@ -97,12 +84,10 @@ static bool has_text(const json_t *list, const char *text)
 
 static void add_member(struct cbx_buf *out, const char *name, const json_t *schema, bool required)
 {
-    cbx_buf_add_cstr(out, "<li><code>");
-    cbx_html_add(out, cbx_str_of(name));
-    cbx_buf_add_cstr(out, "</code> <span class=\"dim\">");
+    cbx_html_add(out, "<li><code>%s</code> <span class=\"dim\">", name);
     add_type(out, schema);
-    cbx_buf_add_cstr(out, required ? ", required</span> " : "</span> ");
-    cbx_html_add_member(out, schema, "description");
+    cbx_html_add(out, "%s</span> %.*s", required ? ", required" : "",
+                 CBX_JSON_ARG(schema, "description"));
 }
 
 /* Adds the members of an object, those of nested objects one level deeper. */
@@ -110,22 +95,22 @@ static void add_members(struct cbx_buf *out, const json_t *schema)
 {
     const char *name, *inner;
     json_t *member, *deeper;
-    cbx_buf_add_cstr(out, "<ul class=\"members\">");
+    cbx_html_add(out, "<ul class=\"members\">");
     json_object_foreach(json_object_get(schema, "properties"), name, member)
     {
         add_member(out, name, member, has_text(at(schema, "required"), name));
         if (json_object_size(at(member, "properties")) > 0) {
-            cbx_buf_add_cstr(out, "<ul class=\"members\">");
+            cbx_html_add(out, "<ul class=\"members\">");
             json_object_foreach(json_object_get(member, "properties"), inner, deeper)
             {
                 add_member(out, inner, deeper, has_text(at(member, "required"), inner));
-                cbx_buf_add_cstr(out, "</li>");
+                cbx_html_add(out, "</li>");
             }
-            cbx_buf_add_cstr(out, "</ul>");
+            cbx_html_add(out, "</ul>");
         }
-        cbx_buf_add_cstr(out, "</li>");
+        cbx_html_add(out, "</li>");
     }
-    cbx_buf_add_cstr(out, "</ul>");
+    cbx_html_add(out, "</ul>");
 }
 
 /* --- operations ------------------------------------------------------------------------------- */
@@ -137,31 +122,26 @@ static void add_parameters(struct cbx_buf *out, const json_t *parameters)
     if (json_array_size(parameters) == 0) {
         return;
     }
-    cbx_buf_add_cstr(out, "<h3>Parameters</h3><ul class=\"members\">");
+    cbx_html_add(out, "<h3>Parameters</h3><ul class=\"members\">");
     json_array_foreach(parameters, i, parameter)
     {
-        cbx_buf_add_cstr(out, "<li><code>");
-        cbx_html_add_member(out, parameter, "name");
-        cbx_buf_add_cstr(out, "</code> <span class=\"dim\">in the ");
-        cbx_html_add_member(out, parameter, "in");
-        cbx_buf_add_cstr(out, ", ");
+        cbx_html_add(out, "<li><code>%.*s</code> <span class=\"dim\">in the %.*s, ",
+                     CBX_JSON_ARG(parameter, "name"), CBX_JSON_ARG(parameter, "in"));
         add_type(out, at(parameter, "schema"));
-        cbx_buf_add_cstr(out, "</span> ");
-        cbx_html_add_member(out, parameter, "description");
-        cbx_html_add_member(out, at(parameter, "schema"), "description");
-        cbx_buf_add_cstr(out, "</li>");
+        cbx_html_add(out, "</span> %.*s%.*s</li>", CBX_JSON_ARG(parameter, "description"),
+                     CBX_JSON_ARG(at(parameter, "schema"), "description"));
     }
-    cbx_buf_add_cstr(out, "</ul>");
+    cbx_html_add(out, "</ul>");
 }
 
 static void add_body(struct cbx_buf *out, const json_t *body)
 {
     const json_t *content = at(body, "content"), *json = at(content, "application/json");
     if (json != NULL) {
-        cbx_buf_add_cstr(out, "<h3>Body: a JSON object</h3>");
+        cbx_html_add(out, "<h3>Body: a JSON object</h3>");
         add_members(out, at(json, "schema"));
     } else if (content != NULL) {
-        cbx_buf_add_cstr(out, "<h3>Body: bytes</h3>");
+        cbx_html_add(out, "<h3>Body: bytes</h3>");
     }
 }
 
@@ -169,44 +149,39 @@ static void add_answers(struct cbx_buf *out, const json_t *answers)
 {
     const char *status, *type;
     json_t *answer, *content;
-    cbx_buf_add_cstr(out, "<h3>Answers</h3><ul class=\"members\">");
+    cbx_html_add(out, "<h3>Answers</h3><ul class=\"members\">");
     json_object_foreach((json_t *)(uintptr_t)answers, status, answer)
     {
-        cbx_buf_add_cstr(out, "<li><code>");
-        cbx_html_add(out, cbx_str_of(strcmp(status, "default") == 0 ? "other" : status));
-        cbx_buf_add_cstr(out, "</code> ");
-        cbx_html_add_member(out, answer, "description");
+        cbx_html_add(out, "<li><code>%s</code> %.*s",
+                     strcmp(status, "default") == 0 ? "other" : status,
+                     CBX_JSON_ARG(answer, "description"));
         json_object_foreach(json_object_get(answer, "content"), type, content)
         {
-            cbx_buf_add_cstr(out, " <span class=\"dim\">");
-            cbx_html_add(out, cbx_str_of(type));
-            cbx_buf_add_cstr(out, ": ");
+            cbx_html_add(out, " <span class=\"dim\">%s: ", type);
             add_type(out, at(content, "schema"));
-            cbx_buf_add_cstr(out, "</span>");
+            cbx_html_add(out, "</span>");
         }
-        cbx_buf_add_cstr(out, "</li>");
+        cbx_html_add(out, "</li>");
     }
-    cbx_buf_add_cstr(out, "</ul>");
+    cbx_html_add(out, "</ul>");
 }
 
 static void add_operation(struct cbx_buf *out, const char *method, const char *path,
                           const json_t *operation)
 {
-    cbx_buf_add_cstr(out, "<details><summary><span class=\"tag method\">");
-    for (size_t i = 0; method[i] != '\0'; i++) {
-        cbx_buf_add_char(out, (char)(method[i] & ~32));
+    char upper[8] = "";
+    for (size_t i = 0; method[i] != '\0' && i < sizeof(upper) - 1; i++) {
+        upper[i] = (char)(method[i] & ~32);
     }
-    cbx_buf_add_cstr(out, "</span><code>");
-    cbx_html_add(out, cbx_str_of(path));
-    cbx_buf_add_cstr(out, "</code><span class=\"dim\">");
-    cbx_html_add_member(out, operation, "summary");
-    cbx_buf_add_cstr(out, "</span></summary><p class=\"note\">");
-    cbx_html_add_member(out, operation, "description");
-    cbx_buf_add_cstr(out, "</p>");
+    cbx_html_add(out,
+                 "<details><summary><span class=\"tag method\">%s</span><code>%s</code>"
+                 "<span class=\"dim\">%.*s</span></summary><p class=\"note\">%.*s</p>",
+                 upper, path, CBX_JSON_ARG(operation, "summary"),
+                 CBX_JSON_ARG(operation, "description"));
     add_parameters(out, at(operation, "parameters"));
     add_body(out, at(operation, "requestBody"));
     add_answers(out, at(operation, "responses"));
-    cbx_buf_add_cstr(out, "</details>\n");
+    cbx_html_add(out, "</details>\n");
 }
 
 static void add_operations(struct cbx_buf *out, const json_t *openapi, const char *tag,
@@ -214,7 +189,7 @@ static void add_operations(struct cbx_buf *out, const json_t *openapi, const cha
 {
     const char *path, *method;
     json_t *methods, *operation;
-    cbx_buf_printf(out, "<section><h2>%s</h2>", title);
+    cbx_html_add(out, "<section><h2>%s</h2>", title);
     json_object_foreach(json_object_get(openapi, "paths"), path, methods)
     {
         json_object_foreach(methods, method, operation)
@@ -224,56 +199,51 @@ static void add_operations(struct cbx_buf *out, const json_t *openapi, const cha
             }
         }
     }
-    cbx_buf_add_cstr(out, "</section>");
+    cbx_html_add(out, "</section>");
 }
 
 static void add_schemas(struct cbx_buf *out, const json_t *schemas)
 {
     const char *name;
     json_t *schema;
-    cbx_buf_add_cstr(out, "<section><h2>What answers have</h2>");
+    cbx_html_add(out, "<section><h2>What answers have</h2>");
     json_object_foreach((json_t *)(uintptr_t)schemas, name, schema)
     {
-        cbx_buf_add_cstr(out, "<div class=\"schema\" id=\"");
-        cbx_html_add(out, cbx_str_of(name));
-        cbx_buf_add_cstr(out, "\"><h3>");
-        cbx_html_add(out, cbx_str_of(name));
-        cbx_buf_add_cstr(out, "</h3><p class=\"note\">");
-        cbx_html_add_member(out, schema, "description");
-        cbx_buf_add_cstr(out, "</p>");
+        cbx_html_add(out, "<div class=\"schema\" id=\"%s\"><h3>%s</h3><p class=\"note\">%.*s</p>",
+                     name, name, CBX_JSON_ARG(schema, "description"));
         add_members(out, schema);
-        cbx_buf_add_cstr(out, "</div>");
+        cbx_html_add(out, "</div>");
     }
-    cbx_buf_add_cstr(out, "</section>");
+    cbx_html_add(out, "</section>");
 }
-
-static const char first_steps[] =
-    "<section><h2>First steps</h2><pre class=\"text\">"
-    "B=http://127.0.0.1:8000; J='Content-Type: application/json'\n"
-    "curl -s -H \"$J\" -d '{\"code\": \"print(6 * 7)\", \"language\": \"python\"}' "
-    "$B/v1/executions\n"
-    "S=$(curl -s -H \"$J\" -d '{\"language\": \"python\"}' $B/v1/sessions | jq -r .session_id)\n"
-    "curl -s -H \"$J\" -d \"{\\\"code\\\": \\\"x = 1\\\", \\\"session_id\\\": \\\"$S\\\"}\" "
-    "$B/v1/executions\n"
-    "curl -s -H \"$J\" -d '{\"code\": \"import subprocess\", \"language\": \"python\"}' "
-    "$B/v1/check</pre>"
-    "<p class=\"note\">A gateway that authenticates needs <code>-H \"Authorization: Bearer "
-    "TOKEN\"</code>. With <code>Idempotency-Key: TEXT</code> a POST of /v1/executions or "
-    "/v1/sessions can be repeated for a day. Errors are problem documents (RFC 9457). For "
-    "programs: <a href=\"/openapi.json\">/openapi.json</a>.</p></section>";
 
 void cbx_docs_write(const json_t *openapi, struct cbx_buf *out)
 {
-    cbx_buf_add_cstr(out,
-                     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>"
-                     "codebox: REST API</title><meta name=\"viewport\" "
-                     "content=\"width=device-width,initial-scale=1\"><link rel=\"stylesheet\" "
-                     "href=\"/page.css\"></head><body><header><h1>REST API</h1><span>codebox ");
-    cbx_html_add_member(out, at(openapi, "info"), "version");
-    cbx_buf_add_cstr(out, "</span></header><main>");
-    cbx_buf_add_cstr(out, first_steps);
+    cbx_html_add(out,
+                 "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>"
+                 "codebox: REST API</title><meta name=\"viewport\" "
+                 "content=\"width=device-width,initial-scale=1\"><link rel=\"stylesheet\" "
+                 "href=\"/page.css\"></head><body><header><h1>REST API</h1><span>codebox %.*s"
+                 "</span></header><main>",
+                 CBX_JSON_ARG(at(openapi, "info"), "version"));
+    cbx_html_add(
+        out,
+        "<section><h2>First steps</h2><pre class=\"text\">"
+        "B=http://127.0.0.1:8000; J='Content-Type: application/json'\n"
+        "curl -s -H \"$J\" -d '{\"code\": \"print(6 * 7)\", \"language\": \"python\"}' "
+        "$B/v1/executions\n"
+        "S=$(curl -s -H \"$J\" -d '{\"language\": \"python\"}' $B/v1/sessions | jq -r "
+        ".session_id)\n"
+        "curl -s -H \"$J\" -d \"{\\\"code\\\": \\\"x = 1\\\", \\\"session_id\\\": \\\"$S\\\"}\" "
+        "$B/v1/executions\n"
+        "curl -s -H \"$J\" -d '{\"code\": \"import subprocess\", \"language\": \"python\"}' "
+        "$B/v1/check</pre>"
+        "<p class=\"note\">A gateway that authenticates needs <code>-H \"Authorization: Bearer "
+        "TOKEN\"</code>. With <code>Idempotency-Key: TEXT</code> a POST of /v1/executions or "
+        "/v1/sessions can be repeated for a day. Errors are problem documents (RFC 9457). For "
+        "programs: <a href=\"/openapi.json\">/openapi.json</a>.</p></section>");
     add_operations(out, openapi, "codebox", "Routes");
     add_operations(out, openapi, "CodeBox-AI", "Routes of CodeBox-AI's clients");
     add_schemas(out, at(at(openapi, "components"), "schemas"));
-    cbx_buf_add_cstr(out, "</main></body></html>\n");
+    cbx_html_add(out, "</main></body></html>\n");
 }

@@ -1,78 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Text in HTML, and excerpts of source with the places of findings. */
-#include "gateway/front/page/html.h"
+ * Excerpts of source with the places of findings. */
+#include "gateway/front/page/excerpt.h"
 
 #include "tests/unit/unit.h"
-
-static void assert_html(struct cbx_str text, const char *expected)
-{
-    CBX_AUTO_DONE(buf) out;
-    cbx_buf_init(&out, 4096);
-    cbx_html_add(&out, text);
-    assert_string_equal(out.p, expected);
-}
-
-static void what_ends_text_or_an_attribute_is_an_entity(void **state)
-{
-    (void)state;
-    assert_html(CBX_STR("<a href=\"x\" id='y'>&`"),
-                "&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;&#96;");
-    assert_html(CBX_STR("&lt;"), "&amp;lt;");
-    assert_html(CBX_STR(""), "");
-    assert_html(CBX_STR("plain \xC3\xA4\n"), "plain \xC3\xA4\n");
-}
-
-static void what_cannot_be_seen_is_written_out(void **state)
-{
-    (void)state;
-    assert_html((struct cbx_str){ .p = "<\0s>", .len = 4 }, "&lt;\\x00s&gt;");
-    assert_html(CBX_STR("a\xE2\x80\xAE"
-                        "b"),
-                "a\\u{202e}b");
-    assert_html(CBX_STR("\xFF<"), "\\xff&lt;");
-}
-
-static void a_member_that_is_no_string_gives_nothing(void **state)
-{
-    (void)state;
-    CBX_AUTO_DONE(buf) out;
-    CBX_AUTO_JSON json = json_pack("{s:i,s:s}", "a", 1, "b", "<");
-    cbx_buf_init(&out, 64);
-    cbx_html_add_member(&out, json, "a");
-    cbx_html_add_member(&out, NULL, "a");
-    assert_int_equal(out.len, 0);
-    cbx_html_add_member(&out, json, "b");
-    assert_string_equal(out.p, "&lt;");
-}
-
-static void a_duration_has_the_unit_that_people_read(void **state)
-{
-    (void)state;
-    static const struct {
-        int64_t ms;
-        const char *text;
-    } cases[] = { { -5, "0 ms" },
-                  { 0, "0 ms" },
-                  { 999, "999 ms" },
-                  { 1000, "1.0 s" },
-                  { 9999, "9.9 s" },
-                  { 10000, "10 s" },
-                  { 119999, "119 s" },
-                  { 120000, "2 min" },
-                  { 3599999, "59 min" },
-                  { 3600000, "1 h 0 min" },
-                  { 86399999, "23 h 59 min" },
-                  { 86400000, "1 d 0 h" },
-                  { INT64_C(450000000), "5 d 5 h" } };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        CBX_AUTO_DONE(buf) out;
-        cbx_buf_init(&out, 64);
-        cbx_html_add_duration(&out, cases[i].ms);
-        assert_string_equal(out.p, cases[i].text);
-    }
-}
-
-/* --- excerpts --------------------------------------------------------------------------------- */
 
 static json_t *place(int line, int column, int end_line, int end_column)
 {
@@ -85,7 +15,7 @@ static void assert_excerpt(struct cbx_str source, json_t *findings, const char *
     CBX_AUTO_JSON owned = findings;
     CBX_AUTO_DONE(buf) out;
     cbx_buf_init(&out, 64 * 1024);
-    cbx_html_excerpt(&out, source, owned);
+    cbx_excerpt_add(&out, source, owned);
     assert_string_equal(out.p, expected);
 }
 
@@ -134,7 +64,7 @@ static void a_long_line_is_shown_around_its_place(void **state)
     CBX_AUTO_JSON findings = place(1, AT, 1, AT + 3);
     CBX_AUTO_DONE(buf) out;
     cbx_buf_init(&out, 64 * 1024);
-    cbx_html_excerpt(&out, (struct cbx_str){ .p = line, .len = BYTES }, findings);
+    cbx_excerpt_add(&out, (struct cbx_str){ .p = line, .len = BYTES }, findings);
     assert_non_null(strstr(out.p, "x<mark>&lt;!&gt;</mark>x"));
     assert_in_range(out.len, CBX_EXCERPT_COLUMNS, CBX_EXCERPT_COLUMNS + 120);
 }
@@ -149,7 +79,7 @@ static void many_lines_are_cut(void **state)
     for (int i = 0; i < 1000; i++) {
         cbx_buf_add_cstr(&source, "a\n");
     }
-    cbx_html_excerpt(&out, cbx_buf_str(&source), NULL);
+    cbx_excerpt_add(&out, cbx_buf_str(&source), NULL);
     assert_non_null(strstr(out.p, "<b>24</b>a\n<i class=\"gap\">"));
     assert_null(strstr(out.p, "<b>25</b>"));
 }
@@ -157,10 +87,6 @@ static void many_lines_are_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_ends_text_or_an_attribute_is_an_entity),
-        cmocka_unit_test(what_cannot_be_seen_is_written_out),
-        cmocka_unit_test(a_duration_has_the_unit_that_people_read),
-        cmocka_unit_test(a_member_that_is_no_string_gives_nothing),
         cmocka_unit_test(a_place_is_marked_in_its_line),
         cmocka_unit_test(a_place_of_several_lines_is_marked_in_each),
         cmocka_unit_test(lines_far_from_a_place_are_left_out),

@@ -1,71 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Text in HTML. */
-#include "gateway/front/page/html.h"
+ * Excerpts of judged source. */
+#include "gateway/front/page/excerpt.h"
 
-#include "policies/base/printable.h"
-
-/* The characters that end text or an attribute; '`' does so in old browsers. */
-static const char *entity_of(char c)
-{
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    case '`':
-        return "&#96;";
-    default:
-        return NULL;
-    }
-}
-
-void cbx_html_add(struct cbx_buf *out, struct cbx_str text)
-{
-    CBX_AUTO_DONE(buf) clean;
-    cbx_buf_init(&clean, text.len * CBX_PRINTABLE_GROWTH + 1);
-    cbx_printable_add(&clean, text, CBX_PRINTABLE_LINES);
-    size_t from = 0;
-    for (size_t i = 0; i < clean.len; i++) {
-        const char *entity = entity_of(clean.p[i]);
-        if (entity != NULL) {
-            cbx_buf_add_bytes(out, clean.p + from, i - from);
-            cbx_buf_add_cstr(out, entity);
-            from = i + 1;
-        }
-    }
-    cbx_buf_add_bytes(out, clean.p + from, clean.len - from);
-}
-
-void cbx_html_add_duration(struct cbx_buf *out, int64_t ms)
-{
-    enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
-    if (ms < SECOND) {
-        cbx_buf_printf(out, "%d ms", ms > 0 ? (int)ms : 0);
-    } else if (ms < 10 * SECOND) {
-        cbx_buf_printf(out, "%d.%d s", (int)ms / SECOND, (int)ms % SECOND / 100);
-    } else if (ms < 2 * MINUTE) {
-        cbx_buf_printf(out, "%d s", (int)ms / SECOND);
-    } else if (ms < HOUR) {
-        cbx_buf_printf(out, "%d min", (int)ms / MINUTE);
-    } else if (ms < DAY) {
-        cbx_buf_printf(out, "%d h %d min", (int)ms / HOUR, (int)ms % HOUR / MINUTE);
-    } else {
-        cbx_buf_printf(out, "%lld d %d h", (long long)(ms / DAY), (int)(ms % DAY) / HOUR);
-    }
-}
-
-void cbx_html_add_member(struct cbx_buf *out, const json_t *object, const char *name)
-{
-    cbx_html_add(out, cbx_json_str(json_object_get(object, name)));
-}
-
-/* --- excerpts --------------------------------------------------------------------------------- */
+#include "policies/base/html.h"
 
 enum { PLACES_MAX = 16, AROUND = 2, LEAD = 40 };
 
@@ -147,40 +84,49 @@ static size_t char_bytes(struct cbx_str text, size_t at)
     return end - at;
 }
 
+static void add_piece(const struct excerpt *e, struct cbx_str text, bool marked)
+{
+    if (text.len > 0) {
+        cbx_html_add(e->out, marked ? "<mark>%.*s</mark>" : "%.*s", CBX_STR_ARG(text));
+    }
+}
+
 /* Adds the shown characters of one line, in marked and unmarked pieces. */
 static void add_text(struct excerpt *e, struct cbx_str text, json_int_t line)
 {
     json_int_t column = 1, first = first_column(e, line), last = first + CBX_EXCERPT_COLUMNS;
     size_t from = 0, at = 0;
     bool marked = false;
-    cbx_buf_add_cstr(e->out, first > 1 ? "<i>\u2026</i>" : "");
+    cbx_html_add(e->out, first > 1 ? "<i>\u2026</i>" : "");
     for (; at < text.len && column < last; at += char_bytes(text, at), column++) {
         bool is = column >= first && is_marked(e, line, column);
         if (column <= first || is != marked) {
-            cbx_html_add(e->out, column <= first ? CBX_STR("") : cbx_str_sub(text, from, at));
-            cbx_buf_add_cstr(e->out, is && !marked ? "<mark>" : !is && marked ? "</mark>" : "");
+            add_piece(e, cbx_str_sub(text, column <= first ? at : from, at), marked);
             from = at;
             marked = is;
         }
     }
-    cbx_html_add(e->out, cbx_str_sub(text, from, at));
-    cbx_buf_add_cstr(e->out, marked ? "</mark>" : "");
-    cbx_buf_add_cstr(e->out, at < text.len ? "<i>\u2026</i>" : "");
+    add_piece(e, cbx_str_sub(text, from, at), marked);
+    cbx_html_add(e->out, at < text.len ? "<i>\u2026</i>\n" : "\n");
+}
+
+static void add_gap(struct excerpt *e)
+{
+    cbx_html_add(e->out, "<i class=\"gap\">\u22EE</i>\n");
 }
 
 static void add_line(struct excerpt *e, struct cbx_str text, json_int_t line)
 {
     if (line > e->after + 1) {
-        cbx_buf_add_cstr(e->out, "<i class=\"gap\">\u22EE</i>\n");
+        add_gap(e);
     }
     e->after = line;
     e->lines++;
-    cbx_buf_printf(e->out, "<b>%lld</b>", (long long)line);
+    cbx_html_add(e->out, "<b>%lld</b>", (long long)line);
     add_text(e, text, line);
-    cbx_buf_add_char(e->out, '\n');
 }
 
-void cbx_html_excerpt(struct cbx_buf *out, struct cbx_str source, const json_t *findings)
+void cbx_excerpt_add(struct cbx_buf *out, struct cbx_str source, const json_t *findings)
 {
     struct excerpt e = { .out = out };
     json_int_t line = 1;
@@ -193,7 +139,7 @@ void cbx_html_excerpt(struct cbx_buf *out, struct cbx_str source, const json_t *
         }
         at = end + 1;
         if (at < source.len && e.lines == CBX_EXCERPT_LINES) {
-            cbx_buf_add_cstr(out, "<i class=\"gap\">\u22EE</i>\n");
+            add_gap(&e);
         }
     }
 }
