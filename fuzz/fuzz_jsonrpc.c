@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * A line from an MCP client: reading it, answering all that needs no sandbox, and the id, which
- * must come back byte by byte. */
+ * A line from an MCP client: reading it, answering all that needs no sandbox; the answer is one line
+ * of JSON with the id, and the line with its unpaired surrogates replaced has none any more. */
 #include "gateway/front/mcp/protocol/mcp_server.h"
+#include "policies/base/memory.h"
+
+static void replace_unpaired(struct cbx_str line)
+{
+    CBX_AUTO_MEM char *copy = cbx_str_copy(line);
+    struct cbx_unpaired first, again;
+    cbx_unpaired_replace(copy, line.len, &first);
+    if (cbx_unpaired_replace(copy, line.len, &again)) {
+        abort();
+    }
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -12,12 +23,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (mcp.service == NULL) {
         cbx_mcp_init(&mcp, &service, 0);
     }
+    struct cbx_str bytes = { .p = (const char *)data, .len = size };
+    replace_unpaired(bytes);
     CBX_AUTO_DONE(rpc_message) message = { 0 };
     CBX_AUTO_DONE(buf) line;
     cbx_buf_init(&line, CBX_RPC_ANSWER_MAX);
     struct cbx_err err = { 0 };
-    int code =
-        cbx_rpc_read((struct cbx_str){ .p = (const char *)data, .len = size }, &message, &err);
+    int code = cbx_rpc_read(bytes, &message, &err);
     cbx_claims_read_request(message.id, json_object_get(message.params, "_meta"), &message.claims);
     if (code != 0) {
         cbx_rpc_write_error(&line, message.id, code, err.text, NULL);
@@ -29,20 +41,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         cbx_mcp_answer(&mcp, &message, NULL, &line);
     }
-    struct cbx_request_id scan = { 0 };
-    cbx_request_id_feed(&scan, cbx_buf_str(&line));
+    CBX_AUTO_JSON back = NULL;
+    CBX_AUTO_JSON id = NULL;
     if (line.len == 0 || memchr(line.p, '\n', line.len) != line.p + line.len - 1 ||
-        !cbx_str_is(cbx_request_id_value(&scan), message.id)) {
+        cbx_json_parse(cbx_buf_str(&line), CBX_RPC_ANSWER_MAX, &back, &err) != 0) {
         abort();
     }
-    /* Ids that are JSON are repeated also when our parser does not take them: unpaired surrogates,
-     * more digits than 64 bits have. */
-    struct cbx_unpaired unpaired;
-    cbx_unpaired_replace(line.p, line.len, &unpaired);
-    json_error_t problem;
-    CBX_AUTO_JSON back =
-        json_loadb(line.p, line.len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &problem);
-    if (back == NULL) {
+    if (message.id[0] != '\0' &&
+        (cbx_json_parse(cbx_str_of(message.id), CBX_RPC_ID_MAX, &id, &err) != 0 ||
+         !json_equal(id, json_object_get(back, "id")))) {
         abort();
     }
     return 0;

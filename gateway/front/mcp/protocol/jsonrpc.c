@@ -13,43 +13,29 @@ void cbx_rpc_message_done(struct cbx_rpc_message *message)
     *message = (struct cbx_rpc_message){ 0 };
 }
 
-/* --- the id, verbatim ------------------------------------------------------------------------- */
-
-static void copy_id(struct cbx_str id, char *out)
+static int refuse(struct cbx_err *err, const char *what)
 {
-    memcpy(out, id.p != NULL ? id.p : "", id.len);
-    out[id.len] = '\0';
+    cbx_fail(err, CBX_EINVAL, "%s", what);
+    return CBX_RPC_INVALID_REQUEST;
 }
 
-/* Parsing and writing an id again would keep its value but not its bytes ("\u0041"), and some
- * clients compare bytes. */
-static int read_id(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_err *err)
+static int read_id(struct cbx_rpc_message *out, struct cbx_err *err)
 {
     const json_t *id = json_object_get(out->json, "id");
     if (id == NULL) {
         return 0;
     }
     if (!json_is_string(id) && !json_is_integer(id)) {
-        cbx_fail(err, CBX_EINVAL, "the id must be a string or an integer");
+        return refuse(err, "the id must be a string or an integer");
+    }
+    size_t bytes = json_dumpb(id, out->id, CBX_RPC_ID_MAX, JSON_ENCODE_ANY);
+    if (bytes > CBX_RPC_ID_MAX) {
+        out->id[0] = '\0';
+        cbx_fail(err, CBX_EINVAL, "the id has %zu bytes, allowed are 1..%d", bytes, CBX_RPC_ID_MAX);
         return CBX_RPC_INVALID_REQUEST;
     }
-    struct cbx_request_id scan = { 0 };
-    cbx_request_id_feed(&scan, line);
-    copy_id(cbx_request_id_value(&scan), out->id);
-    if (out->id[0] == '\0') {
-        cbx_fail(err, CBX_EINVAL, "the id has %zu bytes, allowed are 1..%d", scan.id_bytes,
-                 CBX_RPC_ID_MAX);
-        return CBX_RPC_INVALID_REQUEST;
-    }
+    out->id[bytes] = '\0';
     return 0;
-}
-
-/* --- the message ------------------------------------------------------------------------------ */
-
-static int refuse(struct cbx_err *err, const char *what)
-{
-    cbx_fail(err, CBX_EINVAL, "%s", what);
-    return CBX_RPC_INVALID_REQUEST;
 }
 
 static int check_shape(const json_t *json, struct cbx_err *err)
@@ -109,18 +95,14 @@ static int parse_replaced(struct cbx_str line, int failed, struct cbx_rpc_messag
 
 static int parse(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_err *err)
 {
-    struct cbx_request_id scan = { 0 };
     struct cbx_err why = { 0 };
     if (line.len > CBX_RPC_LINE_MAX) {
-        cbx_request_id_feed(&scan, line);
-        return cbx_rpc_refuse_long(&scan, line.len, out->id, err);
+        return cbx_rpc_refuse_long(line.len, err);
     }
     int failed = cbx_json_parse(line, CBX_RPC_LINE_MAX, &out->json, &why);
     failed = failed == CBX_EINVAL ? parse_replaced(line, failed, out, &why) : failed;
     if (failed) {
         *err = why;
-        cbx_request_id_feed(&scan, line);
-        copy_id(cbx_request_id_to_answer(&scan), out->id);
         return failed == CBX_ETOOBIG ? CBX_RPC_INVALID_REQUEST : CBX_RPC_PARSE_ERROR;
     }
     return 0;
@@ -137,17 +119,15 @@ int cbx_rpc_read(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_er
     if (failed) {
         return failed;
     }
-    failed = read_id(line, out, err);
+    failed = read_id(out, err);
     if (failed) {
         return failed;
     }
     return read_kind(out, err);
 }
 
-int cbx_rpc_refuse_long(const struct cbx_request_id *scan, uint64_t bytes,
-                        char id[static CBX_RPC_ID_MAX + 1], struct cbx_err *err)
+int cbx_rpc_refuse_long(uint64_t bytes, struct cbx_err *err)
 {
-    copy_id(cbx_request_id_to_answer(scan), id);
     cbx_fail(err, CBX_ETOOBIG, "the message has %llu bytes, allowed are %d",
              (unsigned long long)bytes, CBX_RPC_LINE_MAX);
     return CBX_RPC_INVALID_REQUEST;

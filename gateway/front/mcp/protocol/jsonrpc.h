@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * JSON-RPC 2.0 as MCP uses it: one line in, one validated message out, and responses back to
  * lines. Pure functions. Client input is hostile: size and depth are capped, repeated keys and
- * batches refused, an id is echoed byte by byte. */
+ * batches refused. */
 #ifndef CBX_GATEWAY_FRONT_MCP_PROTOCOL_JSONRPC_H
 #define CBX_GATEWAY_FRONT_MCP_PROTOCOL_JSONRPC_H
 
 #include "gateway/front/claims.h"
-#include "gateway/front/mcp/protocol/request_id.h"
 #include "gateway/front/mcp/protocol/unpaired.h"
 #include "policies/base/json.h"
 
 enum {
     CBX_RPC_LINE_MAX = 10 * 1024 * 1024,
     CBX_RPC_ANSWER_MAX = 10 * 1024 * 1024 - 1, /* clients close the connection at 10 MiB */
-    CBX_RPC_ID_MAX = CBX_REQUEST_ID_MAX,
+    CBX_RPC_ID_MAX = 256,                      /* bytes of its JSON text */
 };
 
 /* Error codes on the wire. All are negative, so functions return them as their failure. */
@@ -35,7 +34,7 @@ enum cbx_rpc_kind { CBX_RPC_NONE = 0, CBX_RPC_REQUEST, CBX_RPC_NOTIFICATION, CBX
 struct cbx_rpc_message {
     enum cbx_rpc_kind kind;
     json_t *json;
-    char id[CBX_RPC_ID_MAX + 1]; /* JSON text as the client wrote it; empty = none */
+    char id[CBX_RPC_ID_MAX + 1]; /* JSON text, without needless escapes; empty = none */
     struct cbx_str method;       /* borrowed from json; empty in a response */
     const json_t *params;        /* an object, borrowed from json; NULL = none */
     /* set if json has U+FFFD where the line has unpaired surrogates */
@@ -45,16 +44,14 @@ struct cbx_rpc_message {
 void cbx_rpc_message_done(struct cbx_rpc_message *message);
 CBX_DEFINE_AUTO_DONE(rpc_message)
 
-/* Reads one message. Returns 0 or an enum cbx_rpc_code with a text in `err`; out->id is then the
- * request's id, if it can be found in the line (request_id.h), for the error response, and the
- * kind is CBX_RPC_NONE. Unpaired surrogates are no error here but set out->unpaired. */
+/* Reads one message. Returns 0 or an enum cbx_rpc_code with a text in `err`; the kind is
+ * CBX_RPC_NONE then, and out->id the request's id for the error response, empty if the line is not
+ * JSON. Unpaired surrogates are no error here but set out->unpaired. */
 int cbx_rpc_read(struct cbx_str line, struct cbx_rpc_message *out, struct cbx_err *err);
 
 /* Makes the error for a line of `bytes` bytes that was dropped because it exceeds
- * CBX_RPC_LINE_MAX: its code, with the text in `err`, and its id in `id`, from a scan of the
- * whole line. */
-int cbx_rpc_refuse_long(const struct cbx_request_id *scan, uint64_t bytes,
-                        char id[static CBX_RPC_ID_MAX + 1], struct cbx_err *err);
+ * CBX_RPC_LINE_MAX: returns its code, with the text in `err`. */
+int cbx_rpc_refuse_long(uint64_t bytes, struct cbx_err *err);
 
 /* Appends a whole response line, '\n' included. `id` is JSON text; an empty one is left out, as
  * MCP's schema specifies for errors without a readable id. Returns CBX_ETOOBIG over the buffer's

@@ -281,38 +281,20 @@ static void take_line(struct transport *t, struct cbx_str line)
     }
 }
 
-/* Splits bytes into lines. Of a line that is too long only the scan for its id is kept. */
+/* Splits bytes into lines. Of a line that is too long only the length is kept. */
 struct reader {
     struct cbx_buf buf;
-    size_t scanned; /* no line end before this */
-    bool skipping;  /* inside a line that was too long */
-    uint64_t skipped_bytes;
-    struct cbx_request_id skipped;
+    size_t scanned;         /* no line end before this */
+    uint64_t skipped_bytes; /* of the current line; 0 = it is not too long yet */
 };
-
-static void skip(struct reader *r, struct cbx_str bytes)
-{
-    cbx_request_id_feed(&r->skipped, bytes);
-    r->skipped_bytes += bytes.len;
-}
-
-/* Responds to the skipped line at its end: its id may be anywhere in it. */
-static void end_skipped(struct transport *t, struct reader *r)
-{
-    char id[CBX_RPC_ID_MAX + 1];
-    struct cbx_err err = { 0 };
-    int code = cbx_rpc_refuse_long(&r->skipped, r->skipped_bytes, id, &err);
-    write_error(t, id, code, err.text);
-    r->skipping = false;
-    r->skipped_bytes = 0;
-    r->skipped = (struct cbx_request_id){ 0 };
-}
 
 static void end_line(struct transport *t, struct reader *r, struct cbx_str line)
 {
-    if (r->skipping) {
-        skip(r, line);
-        end_skipped(t, r);
+    struct cbx_err err = { 0 };
+    if (r->skipped_bytes > 0) {
+        int code = cbx_rpc_refuse_long(r->skipped_bytes + line.len, &err);
+        write_error(t, "", code, err.text);
+        r->skipped_bytes = 0;
     } else {
         take_line(t, line);
     }
@@ -329,9 +311,8 @@ static void take_lines(struct transport *t, struct reader *r)
     }
     cbx_buf_consume(&r->buf, from);
     r->scanned = r->buf.len;
-    r->skipping |= r->buf.len > CBX_RPC_LINE_MAX;
-    if (r->skipping) {
-        skip(r, cbx_buf_str(&r->buf));
+    if (r->skipped_bytes > 0 || r->buf.len > CBX_RPC_LINE_MAX) {
+        r->skipped_bytes += r->buf.len;
         cbx_buf_reset(&r->buf);
         r->scanned = 0;
     }

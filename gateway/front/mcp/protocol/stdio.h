@@ -16,7 +16,7 @@ enum {
 
 /* Serves until the input ends, or the output is closed, and the last call has ended; a call
  * whose response nobody can read is cancelled. A line over CBX_RPC_LINE_MAX is dropped: it gets
- * an error at its end, with its id if it has one. True if all calls have ended; else the process
+ * an error without an id at its end. True if all calls have ended; else the process
  * must end now, because threads still use `mcp`. */
 bool cbx_stdio_serve(int in, int out, struct cbx_mcp *mcp);
 
