@@ -3,6 +3,7 @@
 #include "analyzer/facts/sinks.h"
 
 #include "analyzer/facts/sinks_table.h"
+#include "policies/load/index.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -18,11 +19,6 @@ struct table {
     uint16_t slots[SLOTS];
     uint32_t parents[SLOTS];
 };
-static uint32_t step(uint32_t hash, char byte)
-{
-    return (hash ^ (unsigned char)byte) * 16777619u;
-}
-
 static uint32_t slot_of(uint32_t hash)
 {
     return (hash ^ hash >> 15) % SLOTS;
@@ -40,12 +36,12 @@ static void add_parent(struct table *table, uint32_t hash)
 static void build(struct table *table)
 {
     for (size_t i = 0; i < *table->count; i++) {
-        uint32_t hash = 0x811c9dc5u;
+        uint32_t hash = CBX_INDEX_SEED;
         for (const char *p = table->rows[i].name; *p != '\0'; p++) {
             if (*p == '.') {
                 add_parent(table, hash);
             }
-            hash = step(hash, *p);
+            hash = cbx_index_step(hash, *p);
         }
         uint32_t at = slot_of(hash);
         while (table->slots[at] != 0) {
@@ -115,7 +111,7 @@ static uint32_t look_up(enum cbx_language language, struct cbx_str name, bool im
                         bool *covered)
 {
     const struct table *table = table_of(language);
-    uint32_t hash = 0x811c9dc5u, found = 0;
+    uint32_t hash = CBX_INDEX_SEED, found = 0;
     *covered = false;
     for (size_t i = 0; i <= name.len; i++) {
         bool whole = i == name.len;
@@ -127,7 +123,7 @@ static uint32_t look_up(enum cbx_language language, struct cbx_str name, bool im
             found = counted ? sink->capabilities : found;
             found = taken ? 0 : found; /* a name that is imported from a module has its own row */
         }
-        hash = whole ? hash : step(hash, name.p[i]);
+        hash = whole ? hash : cbx_index_step(hash, name.p[i]);
     }
     return found;
 }
@@ -152,9 +148,9 @@ bool cbx_sinks_cleared(enum cbx_language language, struct cbx_str name)
 
 bool cbx_sinks_is_module(enum cbx_language language, struct cbx_str name)
 {
-    uint32_t hash = 0x811c9dc5u;
+    uint32_t hash = CBX_INDEX_SEED;
     for (size_t i = 0; i < name.len; i++) {
-        hash = step(hash, name.p[i]);
+        hash = cbx_index_step(hash, name.p[i]);
     }
     const struct cbx_sink *sink = find(table_of(language), name, hash);
     return sink != NULL && sink->reach == CBX_SINK_AND_WITHIN;
@@ -163,9 +159,9 @@ bool cbx_sinks_is_module(enum cbx_language language, struct cbx_str name)
 bool cbx_sinks_within(enum cbx_language language, struct cbx_str name)
 {
     const struct table *table = table_of(language);
-    uint32_t hash = 0x811c9dc5u;
+    uint32_t hash = CBX_INDEX_SEED;
     for (size_t i = 0; i < name.len; i++) {
-        hash = step(hash, name.p[i]);
+        hash = cbx_index_step(hash, name.p[i]);
     }
     for (uint32_t at = slot_of(hash); table->parents[at] != 0; at = (at + 1) % SLOTS) {
         if (table->parents[at] == hash) {

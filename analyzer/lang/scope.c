@@ -6,15 +6,6 @@
 #include "analyzer/lang/summary.h"
 #include "policies/base/array.h"
 
-uint64_t cbx_name_hash(struct cbx_str text)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < text.len; i++) {
-        hash = (hash ^ (unsigned char)text.p[i]) * 0x100000001b3u;
-    }
-    return hash;
-}
-
 static uint64_t bit_of(uint64_t hash)
 {
     return 1ull << (hash >> 20 & 63);
@@ -23,67 +14,6 @@ static uint64_t bit_of(uint64_t hash)
 uint64_t cbx_name_bit(struct cbx_str name)
 {
     return bit_of(cbx_name_hash(name));
-}
-
-/* Both words are addresses or hashes; all bits of both must reach the low ones. */
-static size_t place_of(const void *a, uint64_t b, size_t size)
-{
-    uint64_t hash = ((uintptr_t)a ^ b >> 7 ^ b << 25) * 0x9E3779B97F4A7C15u;
-    return (size_t)(hash ^ hash >> 29) & (size - 1);
-}
-
-static void grow(struct cbx_walk *walk, struct cbx_table *table)
-{
-    size_t size = table->size == 0 ? 64 : table->size * 2;
-    struct cbx_slot *slots = cbx_arena_array(walk->arena, size, sizeof(*slots));
-    if (slots == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < table->size; i++) {
-        if (table->slots[i].value != NULL) {
-            size_t at = place_of(table->slots[i].a, table->slots[i].b, size);
-            while (slots[at].value != NULL) {
-                at = (at + 1) & (size - 1);
-            }
-            slots[at] = table->slots[i];
-        }
-    }
-    table->slots = slots;
-    table->size = size;
-}
-
-void *cbx_table_find(const struct cbx_table *table, const void *a, uint64_t b)
-{
-    if (table->size == 0) {
-        return NULL;
-    }
-    size_t at = place_of(a, b, table->size);
-    while (table->slots[at].value != NULL && (table->slots[at].a != a || table->slots[at].b != b)) {
-        at = (at + 1) & (table->size - 1);
-    }
-    return table->slots[at].value;
-}
-
-void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void *a, uint64_t b)
-{
-    static _Thread_local void *nowhere;
-    if (table->count * 2 >= table->size) {
-        grow(walk, table);
-    }
-    if (table->size == 0 || table->count + 1 >= table->size) {
-        nowhere = NULL;
-        return &nowhere;
-    }
-    size_t at = place_of(a, b, table->size);
-    while (table->slots[at].value != NULL && (table->slots[at].a != a || table->slots[at].b != b)) {
-        at = (at + 1) & (table->size - 1);
-    }
-    if (table->slots[at].value == NULL) {
-        table->slots[at].a = a;
-        table->slots[at].b = b;
-        table->count++;
-    }
-    return &table->slots[at].value;
 }
 
 /* False when the arena is exhausted. A language that has text around its files opens their scopes
@@ -300,7 +230,7 @@ struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scop
                                      .node = node,
                                      .given = walk->giving,
                                      .at = walk->at };
-    void **slot = cbx_table_slot(walk, &walk->bindings, scope, hash);
+    void **slot = cbx_table_slot(walk->arena, &walk->bindings, scope, hash);
     binding->next = *slot;
     *slot = binding;
     if (scope != NULL) {
@@ -555,7 +485,8 @@ static void remember(struct cbx_walk *walk, struct cbx_node *node, struct cbx_sc
     if (scope == NULL) {
         node->memo = values;
     } else {
-        *cbx_table_slot(walk, &walk->memo, node, (uintptr_t)scope) = (void *)(uintptr_t)values;
+        *cbx_table_slot(walk->arena, &walk->memo, node, (uintptr_t)scope) =
+            (void *)(uintptr_t)values;
     }
 }
 

@@ -8,6 +8,7 @@
 #include "analyzer/facts/value.h"
 #include "analyzer/parse.h"
 #include "analyzer/syntax/syntax.h"
+#include "policies/base/table.h"
 
 enum cbx_bind {
     CBX_BIND_NAME,     /* the thing of the qualified name `path` */
@@ -57,16 +58,6 @@ struct cbx_scope {
         enum cbx_result kind;
         struct cbx_return *next;
     } * returns;
-};
-
-/* A hash table from two words to one pointer. */
-struct cbx_table {
-    struct cbx_slot {
-        const void *a;
-        uint64_t b;
-        void *value;
-    } * slots;
-    size_t count, size;
 };
 
 enum { CBX_TENTATIVE_MAX = 1024, CBX_IMPORTS_MAX = 32 };
@@ -129,18 +120,8 @@ struct cbx_walk {
     uint32_t tentative_count;
 };
 
-/* A hash of the name (FNV-1a). */
-uint64_t cbx_name_hash(struct cbx_str name);
-
 /* One bit of 64, for quick membership tests. */
 uint64_t cbx_name_bit(struct cbx_str name);
-
-/* The value at (a, b); NULL when there is none. */
-void *cbx_table_find(const struct cbx_table *table, const void *a, uint64_t b);
-
-/* The slot of (a, b) in the table; it holds NULL until it is set. When the arena is exhausted, a
- * dummy slot. */
-void **cbx_table_slot(struct cbx_walk *walk, struct cbx_table *table, const void *a, uint64_t b);
 
 /* Initialises a walk over a parsed text with its array of nodes; adds facts for nodes that are
  * nested too deep. False when the arena is exhausted. */

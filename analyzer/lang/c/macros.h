@@ -4,10 +4,11 @@
 #define CBX_ANALYZER_LANG_C_MACROS_H
 
 #include "analyzer/lang/c/internal.h"
+#include "policies/base/table.h"
 
 enum { CBX_C_PARAMETERS_MAX = 64 };
 struct cbx_c_macro {
-    struct cbx_c_macro *next;
+    struct cbx_c_macro *next; /* of the same hash */
     struct cbx_str name;
     struct cbx_c_tokens body;
     struct cbx_str parameters[CBX_C_PARAMETERS_MAX];
@@ -17,11 +18,11 @@ struct cbx_c_macro {
     bool busy;     /* it is being expanded */
 };
 
-enum { CBX_C_BUCKETS = 1024, CBX_C_STEPS_MAX = 2000000, CBX_C_EXPAND_DEPTH_MAX = 40 };
+enum { CBX_C_STEPS_MAX = 2000000, CBX_C_EXPAND_DEPTH_MAX = 40 };
 struct cbx_c_reader {
     struct cbx_parsed *parsed;
     struct cbx_arena *arena;
-    struct cbx_c_macro *buckets[CBX_C_BUCKETS];
+    struct cbx_table macros; /* by name */
     void *streams[CBX_C_EXPAND_DEPTH_MAX];
     uint32_t steps; /* tokens that expansion has moved so far */
     int depth;

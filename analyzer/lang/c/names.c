@@ -23,30 +23,22 @@ const struct cbx_c_token *cbx_c_token_at(const struct cbx_c_walk *c, uint32_t of
     return low < c->tokens->count ? &c->tokens->items[low] : NULL;
 }
 
-static uint32_t bucket_of(struct cbx_str name)
-{
-    uint32_t hash = 0x811c9dc5u;
-    for (size_t i = 0; i < name.len; i++) {
-        hash = (hash ^ (unsigned char)name.p[i]) * 16777619u;
-    }
-    return (hash ^ hash >> 15) % CBX_C_NAME_BUCKETS;
-}
-
-struct cbx_c_name *cbx_c_table_add(struct cbx_c_walk *c, struct cbx_c_name **buckets,
+struct cbx_c_name *cbx_c_table_add(struct cbx_c_walk *c, struct cbx_table *table,
                                    struct cbx_str name)
 {
     struct cbx_c_name *out = cbx_arena_alloc(c->arena, sizeof(*out));
     if (out != NULL) {
+        void **chain = cbx_table_slot(c->arena, table, NULL, cbx_name_hash(name));
         out->name = name;
-        out->next = buckets[bucket_of(name)];
-        buckets[bucket_of(name)] = out;
+        out->next = *chain;
+        *chain = out;
     }
     return out;
 }
 
-struct cbx_c_name *cbx_c_table_find(struct cbx_c_name *const *buckets, struct cbx_str name)
+struct cbx_c_name *cbx_c_table_find(const struct cbx_table *table, struct cbx_str name)
 {
-    struct cbx_c_name *n = buckets[bucket_of(name)];
+    struct cbx_c_name *n = cbx_table_find(table, NULL, cbx_name_hash(name));
     while (n != NULL && !cbx_str_equal(n->name, name)) {
         n = n->next;
     }
@@ -55,12 +47,12 @@ struct cbx_c_name *cbx_c_table_find(struct cbx_c_name *const *buckets, struct cb
 
 static bool is_function_type(const struct cbx_c_walk *c, struct cbx_str name)
 {
-    return cbx_c_table_find(c->types, name) != NULL;
+    return cbx_c_table_find(&c->types, name) != NULL;
 }
 
 bool cbx_c_is_function_field(const struct cbx_c_walk *c, struct cbx_str name)
 {
-    return cbx_c_table_find(c->fields, name) != NULL;
+    return cbx_c_table_find(&c->fields, name) != NULL;
 }
 
 /* --- declarators ------------------------------------------------------------------------------ */
@@ -121,7 +113,7 @@ bool cbx_c_is_callable_type(const struct cbx_c_walk *c, const struct cbx_node *d
     }
     const struct cbx_node *named = cbx_child_of(type, CBX_FIELD_type); /* typeof(f) */
     const struct cbx_c_name *name =
-        named != NULL ? cbx_c_table_find(c->names, cbx_c_text(c, named)) : NULL;
+        named != NULL ? cbx_c_table_find(&c->names, cbx_c_text(c, named)) : NULL;
     return name == NULL || name->what == CBX_C_FUNCTION || name->what == CBX_C_POINTER;
 }
 
@@ -186,8 +178,8 @@ static void add_name(struct cbx_c_walk *c, const struct cbx_node *name,
                  cbx_c_kind(name->parent) == CN_declaration ||
                  cbx_c_kind(name->parent) == CN_parameter_declaration;
     bool named = cbx_c_kind(type) == CN_type_identifier && is_function_type(c, cbx_c_text(c, type));
-    struct cbx_c_name *out = block == NULL ? cbx_c_table_find(c->names, text) : NULL;
-    out = out != NULL ? out : cbx_c_table_add(c, c->names, text);
+    struct cbx_c_name *out = block == NULL ? cbx_c_table_find(&c->names, text) : NULL;
+    out = out != NULL ? out : cbx_c_table_add(c, &c->names, text);
     if (out == NULL) {
         return;
     }
@@ -204,8 +196,8 @@ static void add_name(struct cbx_c_walk *c, const struct cbx_node *name,
 
 static void add_value(struct cbx_c_walk *c, const struct cbx_node *name, struct cbx_node *value)
 {
-    struct cbx_c_name *out = cbx_c_table_find(c->values, cbx_c_text(c, name));
-    out = out != NULL ? out : cbx_c_table_add(c, c->values, cbx_c_text(c, name));
+    struct cbx_c_name *out = cbx_c_table_find(&c->values, cbx_c_text(c, name));
+    out = out != NULL ? out : cbx_c_table_add(c, &c->values, cbx_c_text(c, name));
     if (out != NULL && out->value_count < CBX_C_VALUES_MAX) {
         out->values[out->value_count++] = value;
     }
@@ -272,7 +264,7 @@ static void collect_types(struct cbx_c_walk *c, struct cbx_node *node)
         bool function = what != CBX_C_OBJECT || (cbx_c_kind(type) == CN_type_identifier &&
                                                  is_function_type(c, cbx_c_text(c, type)));
         if (name != NULL && function) {
-            cbx_c_table_add(c, cbx_c_kind(node) == CN_type_definition ? c->types : c->fields,
+            cbx_c_table_add(c, cbx_c_kind(node) == CN_type_definition ? &c->types : &c->fields,
                             cbx_c_text(c, name));
         }
     }
@@ -280,12 +272,12 @@ static void collect_types(struct cbx_c_walk *c, struct cbx_node *node)
 
 bool cbx_c_is_union_function(const struct cbx_c_walk *c, struct cbx_str name)
 {
-    return cbx_c_table_find(c->union_functions, name) != NULL;
+    return cbx_c_table_find(&c->union_functions, name) != NULL;
 }
 
 bool cbx_c_is_union_field(const struct cbx_c_walk *c, struct cbx_str name)
 {
-    return cbx_c_table_find(c->union_fields, name) != NULL;
+    return cbx_c_table_find(&c->union_fields, name) != NULL;
 }
 
 /* The members of a union that has a function among them. */
@@ -303,7 +295,7 @@ static void collect_union(struct cbx_c_walk *c, const struct cbx_node *node)
             bool calls = what != CBX_C_OBJECT || (cbx_c_kind(type) == CN_type_identifier &&
                                                   is_function_type(c, cbx_c_text(c, type)));
             if (name != NULL && pass == 1) {
-                cbx_c_table_add(c, calls ? c->union_functions : c->union_fields,
+                cbx_c_table_add(c, calls ? &c->union_functions : &c->union_fields,
                                 cbx_c_text(c, name));
             }
             function |= calls;
@@ -348,8 +340,8 @@ void cbx_c_names_collect(struct cbx_c_walk *c)
 void cbx_c_names_enter(struct cbx_c_walk *c, struct cbx_node *node)
 {
     while (c->local != NULL && c->local->to <= node->start) {
-        struct cbx_c_name **bucket = &c->names[bucket_of(c->local->name)];
-        *bucket = (*bucket)->next; /* the last that was added is the first */
+        void **chain = cbx_table_slot(c->arena, &c->names, NULL, cbx_name_hash(c->local->name));
+        *chain = c->local->next; /* the last that was added is the first */
         c->local = c->local->around;
     }
     enum cbx_c_node_kind kind = cbx_c_kind(node);
@@ -362,10 +354,10 @@ void cbx_c_names_enter(struct cbx_c_walk *c, struct cbx_node *node)
 
 struct cbx_c_name *cbx_c_name_find(const struct cbx_c_walk *c, const struct cbx_node *identifier)
 {
-    return cbx_c_table_find(c->names, cbx_c_text(c, identifier));
+    return cbx_c_table_find(&c->names, cbx_c_text(c, identifier));
 }
 
 const struct cbx_c_name *cbx_c_values(const struct cbx_c_walk *c, struct cbx_str name)
 {
-    return cbx_c_table_find(c->values, name);
+    return cbx_c_table_find(&c->values, name);
 }

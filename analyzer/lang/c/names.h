@@ -5,6 +5,7 @@
 #define CBX_ANALYZER_LANG_C_NAMES_H
 
 #include "analyzer/lang/c/internal.h"
+#include "policies/base/table.h"
 
 enum cbx_c_node_kind {
     CN_OTHER = 0,
@@ -26,9 +27,9 @@ static inline enum cbx_c_node_kind cbx_c_kind(const struct cbx_node *node)
 /* The kind of a name: OBJECT is any other variable, enumerator or parameter. */
 enum cbx_c_what { CBX_C_FOREIGN = 0, CBX_C_OBJECT, CBX_C_FUNCTION, CBX_C_POINTER };
 
-enum { CBX_C_NAME_BUCKETS = 1024, CBX_C_VALUES_MAX = 16 };
+enum { CBX_C_VALUES_MAX = 16 };
 struct cbx_c_name {
-    struct cbx_c_name *next;
+    struct cbx_c_name *next; /* of the same hash; the last that was added first */
     struct cbx_str name;
     uint32_t to; /* until where in the expanded text */
     enum cbx_c_what what;
@@ -59,15 +60,15 @@ struct cbx_c_walk {
     const struct cbx_c_tokens *tokens;
     const uint32_t *offsets; /* of the tokens in the text */
     struct cbx_syntax syntax;
-    struct cbx_c_name *names[CBX_C_NAME_BUCKETS];
-    struct cbx_c_name *types[CBX_C_NAME_BUCKETS];  /* typedefs of functions and pointers to them */
-    struct cbx_c_name *fields[CBX_C_NAME_BUCKETS]; /* members that are pointers to functions */
-    struct cbx_c_name *values[CBX_C_NAME_BUCKETS]; /* by name alone */
-    struct cbx_c_name *union_functions[CBX_C_NAME_BUCKETS]; /* members of unions: functions */
-    struct cbx_c_name *union_fields[CBX_C_NAME_BUCKETS];    /* and what is beside them */
-    struct cbx_c_name *records[CBX_C_NAME_BUCKETS];  /* types that hold a pointer to a function */
-    struct cbx_c_name *objects[CBX_C_NAME_BUCKETS];  /* variables and members of such a type */
-    struct cbx_c_name *handlers[CBX_C_NAME_BUCKETS]; /* functions of sa_sigaction */
+    struct cbx_table names;
+    struct cbx_table types;           /* typedefs of functions and pointers to them */
+    struct cbx_table fields;          /* members that are pointers to functions */
+    struct cbx_table values;          /* by name alone */
+    struct cbx_table union_functions; /* members of unions: functions */
+    struct cbx_table union_fields;    /* and what is beside them */
+    struct cbx_table records;         /* types that hold a pointer to a function */
+    struct cbx_table objects;         /* variables and members of such a type */
+    struct cbx_table handlers;        /* functions of sa_sigaction */
     struct cbx_c_built built[CBX_C_BUILT_MAX];
     uint32_t built_count;
     struct cbx_c_union_write union_writes[CBX_C_UNION_WRITES_MAX];
@@ -78,9 +79,9 @@ struct cbx_c_walk {
 struct cbx_str cbx_c_text(const struct cbx_c_walk *c, const struct cbx_node *node);
 
 /* Adds a name to a table of names, and finds it; NULL when it is not there. */
-struct cbx_c_name *cbx_c_table_add(struct cbx_c_walk *c, struct cbx_c_name **buckets,
+struct cbx_c_name *cbx_c_table_add(struct cbx_c_walk *c, struct cbx_table *table,
                                    struct cbx_str name);
-struct cbx_c_name *cbx_c_table_find(struct cbx_c_name *const *buckets, struct cbx_str name);
+struct cbx_c_name *cbx_c_table_find(const struct cbx_table *table, struct cbx_str name);
 
 /* True for a type of numbers. */
 bool cbx_c_is_number(const struct cbx_c_walk *c, const struct cbx_node *type);

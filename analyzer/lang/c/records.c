@@ -35,11 +35,11 @@ static bool is_record(const struct cbx_c_walk *c, const struct cbx_node *type)
 {
     switch (cbx_c_kind(type)) {
     case CN_type_identifier:
-        return cbx_c_table_find(c->records, cbx_c_text(c, type)) != NULL;
+        return cbx_c_table_find(&c->records, cbx_c_text(c, type)) != NULL;
     case CN_struct_specifier:
     case CN_union_specifier: {
         const struct cbx_node *tag = cbx_child_of(type, CBX_FIELD_name);
-        return (tag != NULL && cbx_c_table_find(c->records, cbx_c_text(c, tag)) != NULL) ||
+        return (tag != NULL && cbx_c_table_find(&c->records, cbx_c_text(c, tag)) != NULL) ||
                has_function(c, type);
     }
     default:
@@ -47,7 +47,7 @@ static bool is_record(const struct cbx_c_walk *c, const struct cbx_node *type)
     }
 }
 
-static void note(struct cbx_c_walk *c, struct cbx_c_name **table, const struct cbx_node *name)
+static void note(struct cbx_c_walk *c, struct cbx_table *table, const struct cbx_node *name)
 {
     if (name != NULL && cbx_c_table_find(table, cbx_c_text(c, name)) == NULL) {
         cbx_c_table_add(c, table, cbx_c_text(c, name));
@@ -80,7 +80,7 @@ static void note_declared(struct cbx_c_walk *c, const struct cbx_node *node)
         enum cbx_c_what what = CBX_C_OBJECT;
         struct cbx_node *name = declarator != NULL ? cbx_c_declared(declarator, &what) : NULL;
         if (what == CBX_C_OBJECT) {
-            note(c, cbx_c_kind(node) == CN_type_definition ? c->records : c->objects, name);
+            note(c, cbx_c_kind(node) == CN_type_definition ? &c->records : &c->objects, name);
         }
     }
 }
@@ -97,7 +97,7 @@ static void note_handler(struct cbx_c_walk *c, const struct cbx_node *node)
     }
     if (cbx_str_ends(cbx_c_text(c, left), CBX_STR("sa_sigaction")) &&
         cbx_c_kind(value) == CN_identifier) {
-        note(c, c->handlers, value);
+        note(c, &c->handlers, value);
     }
 }
 
@@ -109,7 +109,7 @@ void cbx_c_records_collect(struct cbx_c_walk *c)
         case CN_struct_specifier:
         case CN_union_specifier:
             if (has_function(c, node)) {
-                note(c, c->records, cbx_child_of(node, CBX_FIELD_name));
+                note(c, &c->records, cbx_child_of(node, CBX_FIELD_name));
             }
             break;
         case CN_type_definition:
@@ -132,7 +132,7 @@ void cbx_c_records_collect(struct cbx_c_walk *c)
 
 static bool is_object(const struct cbx_c_walk *c, const struct cbx_node *name)
 {
-    return cbx_c_table_find(c->objects, cbx_c_text(c, name)) != NULL;
+    return cbx_c_table_find(&c->objects, cbx_c_text(c, name)) != NULL;
 }
 
 /* The name of an array of numbers, or of a pointer to them. */
@@ -320,7 +320,7 @@ void cbx_c_check_definition(struct cbx_c_walk *c, const struct cbx_node *definit
     struct cbx_node *second = list != NULL ? cbx_child_at(list, 1) : NULL,
                     *third = list != NULL ? cbx_child_at(list, 2) : NULL;
     bool handler =
-        (name != NULL && cbx_c_table_find(c->handlers, cbx_c_text(c, name)) != NULL) ||
+        (name != NULL && cbx_c_table_find(&c->handlers, cbx_c_text(c, name)) != NULL) ||
         cbx_str_starts(cbx_c_text(c, cbx_child_of(second, CBX_FIELD_type)), CBX_STR("siginfo_t"));
     if (handler && third != NULL) {
         check_context(c, definition, third);

@@ -22,7 +22,7 @@ static bool is_one_of(struct cbx_str name, const char *const *names, size_t coun
 
 static void note(struct cbx_walk *py, struct cbx_str name, enum mention mention)
 {
-    void **slot = cbx_table_slot(py, &py->mentions, NULL, cbx_name_hash(name));
+    void **slot = cbx_table_slot(py->arena, &py->mentions, NULL, cbx_name_hash(name));
     *slot = (void *)((uintptr_t)*slot | (uintptr_t)mention);
 }
 

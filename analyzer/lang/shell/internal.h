@@ -7,6 +7,7 @@
 #include "analyzer/facts/places.h"
 #include "analyzer/packages/install.h"
 #include "analyzer/parse.h"
+#include "policies/base/table.h"
 
 /* The source of a command's standard input, as far as the text determines it. */
 enum cbx_shell_source {
@@ -27,10 +28,9 @@ struct cbx_shell_level;
 
 /* Variables and functions of one text. */
 struct cbx_shell_names {
-    struct cbx_shell_name **buckets;
-    size_t mask;
-    bool lost;    /* a command assigns unknown names: nothing is certain */
-    bool splits;  /* IFS may be another: the fields of an unquoted value are not known */
+    struct cbx_table table; /* by name */
+    bool lost;              /* a command assigns unknown names: nothing is certain */
+    bool splits;            /* IFS may be another: the fields of an unquoted value are not known */
     bool sources; /* files that stand in the text are read (source FILE), when is not known */
     /* the first and the last place outside of functions where one may be called */
     uint32_t first_call, last_call;
@@ -179,7 +179,7 @@ struct cbx_shell_name {
     uint32_t valid_from, valid_until; /* where a test has shown that it is a number */
     uint32_t keyed_since;             /* declared with -A from here on, in keyed_in or at the top */
     const struct cbx_shell_name *keyed_in;
-    struct cbx_shell_name *next;
+    struct cbx_shell_name *next; /* of the same hash */
 };
 
 /* The entry of a name, a new one when there is none: constant, never certain. NULL when the

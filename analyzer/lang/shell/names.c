@@ -5,18 +5,9 @@
 #include <ctype.h>
 #include <string.h>
 
-static struct cbx_shell_name **bucket_of(const struct cbx_shell_names *names, struct cbx_str name)
-{
-    uint32_t hash = 0x811c9dc5u;
-    for (size_t i = 0; i < name.len; i++) {
-        hash = (hash ^ (unsigned char)name.p[i]) * 16777619u;
-    }
-    return &names->buckets[(hash ^ hash >> 15) & names->mask];
-}
-
 static struct cbx_shell_name *find(const struct cbx_shell_names *names, struct cbx_str name)
 {
-    struct cbx_shell_name *n = names->buckets != NULL ? *bucket_of(names, name) : NULL;
+    struct cbx_shell_name *n = cbx_table_find(&names->table, NULL, cbx_name_hash(name));
     while (n != NULL && !cbx_str_equal(n->name, name)) {
         n = n->next;
     }
@@ -34,26 +25,18 @@ struct cbx_shell_name *cbx_shell_name_make(struct cbx_shell *s, struct cbx_str n
     if (n != NULL) {
         return n;
     }
-    if (s->names.buckets == NULL) {
-        size_t count = 64;
-        while (count < s->parsed->text.len / 64) {
-            count *= 2;
-        }
-        s->names.buckets = cbx_arena_array(s->parsed->arena, count, sizeof(*s->names.buckets));
-        s->names.mask = count - 1;
-    }
-    n = s->names.buckets != NULL ? cbx_arena_alloc(s->parsed->arena, sizeof(*n)) : NULL;
+    n = cbx_arena_alloc(s->parsed->arena, sizeof(*n));
     if (n == NULL) {
         s->names.lost = true;
         return NULL;
     }
-    struct cbx_shell_name **bucket = bucket_of(&s->names, name);
+    void **chain = cbx_table_slot(s->parsed->arena, &s->names.table, NULL, cbx_name_hash(name));
     *n = (struct cbx_shell_name){ .name = name,
                                   .constant = true,
                                   .since = UINT32_MAX,
                                   .function_since = UINT32_MAX,
-                                  .next = *bucket };
-    *bucket = n;
+                                  .next = *chain };
+    *chain = n;
     return n;
 }
 

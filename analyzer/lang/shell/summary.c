@@ -93,8 +93,9 @@ static void add_statement(struct cbx_shell *s, TSNode statement, struct cbx_buf 
     struct cbx_str text = cbx_shell_source_of(s, statement);
     cbx_buf_reset(names);
     cbx_shell_names_collect_of(s, statement);
-    for (size_t i = 0; s->names.buckets != NULL && i <= s->names.mask; i++) {
-        for (const struct cbx_shell_name *n = s->names.buckets[i]; n != NULL; n = n->next) {
+    for (size_t i = 0; i < s->names.table.size; i++) {
+        for (const struct cbx_shell_name *n = s->names.table.slots[i].value; n != NULL;
+             n = n->next) {
             if (is_bound(n)) {
                 add_name(n->name, names);
             }

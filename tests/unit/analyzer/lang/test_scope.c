@@ -335,26 +335,6 @@ static void an_exhausted_arena_binds_nothing_and_ends(void **state)
     close_world(&w);
 }
 
-static void a_table_grows_and_finds_everything_again(void **state)
-{
-    (void)state;
-    struct world w;
-    open_world(&w, 1 << 24);
-    struct cbx_table table = { 0 };
-    static char keys[10000];
-    assert_null(cbx_table_find(&table, keys, 1));
-    for (size_t i = 0; i < sizeof(keys); i++) {
-        *cbx_table_slot(&w.walk, &table, &keys[i], i % 7) = &keys[i];
-        *cbx_table_slot(&w.walk, &table, &keys[i], 100) = keys;
-    }
-    for (size_t i = 0; i < sizeof(keys); i++) {
-        assert_ptr_equal(cbx_table_find(&table, &keys[i], i % 7), &keys[i]);
-        assert_ptr_equal(cbx_table_find(&table, &keys[i], 100), keys);
-        assert_null(cbx_table_find(&table, &keys[i], 101));
-    }
-    close_world(&w);
-}
-
 static void arguments_are_found_by_position_and_keyword(void **state)
 {
     (void)state;
@@ -516,7 +496,6 @@ int main(void)
         cmocka_unit_test(a_value_that_is_too_deep_is_unknown_and_reported),
         cmocka_unit_test(too_many_steps_give_an_unknown_value_and_are_reported),
         cmocka_unit_test(an_exhausted_arena_binds_nothing_and_ends),
-        cmocka_unit_test(a_table_grows_and_finds_everything_again),
         cmocka_unit_test(arguments_are_found_by_position_and_keyword),
         cmocka_unit_test(arguments_beyond_the_cap_are_a_spread),
         cmocka_unit_test(results_are_joined_and_what_is_yielded_is_a_member),
