@@ -4,6 +4,7 @@
 
 #include "analyzer/lint/kind.h"
 #include "policies/base/array.h"
+#include "policies/base/list.h"
 #include "policies/base/sort.h"
 
 #include <errno.h>
@@ -184,16 +185,13 @@ static struct cbx_str folder_above(struct cbx_str folder)
     return cbx_str_sub(folder, 0, slash != NULL ? (size_t)(slash - folder.p) : 0);
 }
 
-static void add_above(struct walk *w, struct above **end, struct cbx_str folder, const char *name)
+static void add_above(struct walk *w, struct cbx_str folder, const char *name)
 {
     struct cbx_ignore *ignore = read_ignore_of(w, folder, name);
     struct above *one = ignore != NULL ? calloc(1, sizeof(*one)) : NULL;
     if (one != NULL) {
         *one = (struct above){ .ignore = ignore, .prefix = folder.len + 1 };
-        while (*end != NULL) {
-            end = &(*end)->next;
-        }
-        *end = one;
+        CBX_LIST_APPEND(w->above, one, next);
     }
 }
 
@@ -209,9 +207,9 @@ static void read_above(struct walk *w)
     }
     for (struct cbx_str folder = root; folder.len > top.len;) {
         folder = folder_above(folder);
-        add_above(w, &w->above, folder, ".gitignore");
+        add_above(w, folder, ".gitignore");
     }
-    add_above(w, &w->above, top, ".git/info/exclude");
+    add_above(w, top, ".git/info/exclude");
 }
 
 static void free_above(struct walk *w)

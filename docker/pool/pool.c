@@ -3,6 +3,7 @@
 #include "docker/pool/pool_internal.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/list.h"
 #include "policies/base/memory.h"
 
 #include <stdlib.h>
@@ -164,30 +165,17 @@ static struct cbx_sandbox *take_ready(struct cbx_pool *pool, struct cbx_pool_pro
     return sandbox;
 }
 
-static void dequeue(struct cbx_pool *pool, struct cbx_pool_waiter *waiter)
-{
-    for (struct cbx_pool_waiter **at = &pool->waiters; *at != NULL; at = &(*at)->next) {
-        if (*at == waiter) {
-            *at = waiter->next;
-            return;
-        }
-    }
-}
-
 static int await(struct cbx_pool *pool, struct cbx_pool_profile *p, const struct cbx_sink *sink,
                  struct cbx_sandbox **out, struct cbx_err *err)
 {
-    struct cbx_pool_waiter waiter = { .profile = p }, **last = &pool->waiters;
+    struct cbx_pool_waiter waiter = { .profile = p };
     int64_t deadline = cbx_clock_ms() + pool->config.wait_ms;
-    while (*last != NULL) {
-        last = &(*last)->next;
-    }
-    *last = &waiter;
+    CBX_LIST_APPEND(pool->waiters, &waiter, next);
     pthread_cond_signal(&pool->work);
     while (!waiter.done) {
         cbx_pool_wait(pool, &pool->served);
         if (!waiter.done && pool->ending) {
-            dequeue(pool, &waiter);
+            CBX_LIST_REMOVE(pool->waiters, &waiter, next);
             return cbx_fail(err, CBX_ESTATE, "the gateway is shutting down");
         }
         bool cancelled = !waiter.done && sink != NULL && sink->cancelled != NULL &&
@@ -195,7 +183,7 @@ static int await(struct cbx_pool *pool, struct cbx_pool_profile *p, const struct
         bool late =
             !waiter.done && pool->config.when_empty == CBX_POOL_WAIT && cbx_clock_ms() >= deadline;
         if (cancelled || late) {
-            dequeue(pool, &waiter);
+            CBX_LIST_REMOVE(pool->waiters, &waiter, next);
             if (cancelled) {
                 return cbx_fail(err, CBX_ESTATE, "cancelled before it started");
             }

@@ -4,6 +4,7 @@
 #include "docker/pool/pool_internal.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/list.h"
 #include "policies/base/memory.h"
 
 #include <stdlib.h>
@@ -131,14 +132,11 @@ void cbx_pool_await_removal(struct cbx_pool *pool, struct cbx_sandbox *sandbox)
 /* Dequeues the first call that waits for this profile; NULL = none. */
 static struct cbx_pool_waiter *next_waiter(struct cbx_pool *pool, const struct cbx_pool_profile *p)
 {
-    struct cbx_pool_waiter **at = &pool->waiters;
-    while (*at != NULL && (*at)->profile != p) {
-        at = &(*at)->next;
+    struct cbx_pool_waiter *w = pool->waiters;
+    while (w != NULL && w->profile != p) {
+        w = w->next;
     }
-    struct cbx_pool_waiter *w = *at;
-    if (w != NULL) {
-        *at = w->next;
-    }
+    CBX_LIST_REMOVE(pool->waiters, w, next);
     return w;
 }
 
@@ -212,11 +210,7 @@ static struct cbx_pool_removal *due_removal(const struct cbx_pool *pool, int64_t
 
 void cbx_pool_drop(struct cbx_pool *pool, struct cbx_pool_removal *removal)
 {
-    struct cbx_pool_removal **at = &pool->removals;
-    while (*at != removal) {
-        at = &(*at)->next;
-    }
-    *at = removal->next;
+    CBX_LIST_REMOVE(pool->removals, removal, next);
     cbx_sandbox_detach(removal->sandbox);
     free(removal);
 }

@@ -37,15 +37,6 @@ struct cbx_threads *cbx_threads_new(int most)
     return threads;
 }
 
-static void leave_idle(struct thread *thread)
-{
-    struct thread **at = &thread->all->idle;
-    while (*at != thread) {
-        at = &(*at)->next;
-    }
-    *at = thread->next;
-}
-
 /* Gives the thread the first work of the queue. Call it with the lock. */
 static bool take_queued(struct thread *thread)
 {
@@ -78,7 +69,7 @@ static bool await_work(struct thread *thread)
                                : pthread_cond_timedwait(&thread->given, &all->lock, &until);
     }
     if (thread->work == NULL) {
-        leave_idle(thread);
+        CBX_LIST_REMOVE(all->idle, thread, next);
     }
     return thread->work != NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * An intrusive singly linked queue, first in, first out. The owner embeds a struct cbx_link; the
- * queue allocates nothing and owns nothing. A link is in at most one queue at a time. Not
- * thread-safe: the caller's lock protects queue and links. */
+ * Intrusive singly linked lists. A queue, first in, first out, is for lists with a last element and a
+ * count: the owner embeds a struct cbx_link. The macros are for lists of any struct. A list
+ * allocates nothing and owns nothing; an element is in at most one list of its link. Not
+ * thread-safe: the caller's lock protects list and links. */
 #ifndef CBX_POLICIES_BASE_LIST_H
 #define CBX_POLICIES_BASE_LIST_H
 
@@ -33,5 +34,32 @@ struct cbx_link *cbx_queue_pop(struct cbx_queue *queue);
 
 /* Removes `link` at any position: linear. False if it is not in this queue. */
 bool cbx_queue_remove(struct cbx_queue *queue, struct cbx_link *link);
+
+/* A list of any struct is a pointer to the first element (`first`, an lvalue); the member `next` of
+ * the last is NULL. */
+
+/* True if `element` was in the list, and unlinks it: linear. Its own `next` stays. */
+#define CBX_LIST_REMOVE(first, element, next)                                                      \
+    __extension__({                                                                                \
+        __typeof__(first) *at_ = &(first);                                                         \
+        while (*at_ != NULL && *at_ != (element)) {                                                \
+            at_ = &(*at_)->next;                                                                   \
+        }                                                                                          \
+        bool found_ = *at_ != NULL;                                                                \
+        if (found_) {                                                                              \
+            *at_ = (*at_)->next;                                                                   \
+        }                                                                                          \
+        found_;                                                                                    \
+    })
+
+/* Appends `element`, whose `next` is NULL: linear. */
+#define CBX_LIST_APPEND(first, element, next)                                                      \
+    do {                                                                                           \
+        __typeof__(first) *end_ = &(first);                                                        \
+        while (*end_ != NULL) {                                                                    \
+            end_ = &(*end_)->next;                                                                 \
+        }                                                                                          \
+        *end_ = (element);                                                                         \
+    } while (0)
 
 #endif

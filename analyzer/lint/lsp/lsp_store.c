@@ -3,6 +3,7 @@
 #include "analyzer/lint/lsp/lsp_store.h"
 
 #include "analyzer/lint/kind.h"
+#include "policies/base/list.h"
 #include "policies/base/memory.h"
 
 #include <ctype.h>
@@ -85,12 +86,7 @@ static void free_document(struct cbx_lsp_document *d)
 
 void cbx_lsp_store_close(struct cbx_lsp_store *store, struct cbx_lsp_document *document)
 {
-    struct cbx_lsp_document **at = &store->first;
-    while (*at != NULL && *at != document) {
-        at = &(*at)->next;
-    }
-    if (*at != NULL) {
-        *at = document->next;
+    if (CBX_LIST_REMOVE(store->first, document, next)) {
         store->count--;
         free_document(document);
     }

@@ -4,6 +4,7 @@
 
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/list.h"
 #include "policies/base/memory.h"
 #include "policies/permit.h"
 
@@ -25,7 +26,7 @@ struct waiter {
 /* The queue of a principal with waiting or running programs. */
 struct line {
     char principal[CBX_NAME_MAX + 1];
-    struct waiter *first, **last;
+    struct waiter *first;
     int waiting, running;
     struct line *next; /* next queue in the ring */
 };
@@ -78,7 +79,6 @@ static struct line *get_line(struct cbx_turns *turns, const char *principal)
     }
     line = cbx_new(sizeof(*line));
     snprintf(line->principal, sizeof(line->principal), "%s", principal);
-    line->last = &line->first;
     line->next = turns->turn != NULL ? turns->turn->next : line;
     if (turns->turn != NULL) {
         turns->turn->next = line;
@@ -131,7 +131,6 @@ static void give(struct cbx_turns *turns)
     while (turns->running < turns->config.running && (line = find_next(turns)) != NULL) {
         struct waiter *waiter = line->first;
         line->first = waiter->next;
-        line->last = line->first != NULL ? line->last : &line->first;
         line->waiting--;
         turns->waiting--;
         waiter->granted = true;
@@ -143,12 +142,7 @@ static void give(struct cbx_turns *turns)
 
 static void leave(struct cbx_turns *turns, struct line *line, struct waiter *waiter)
 {
-    struct waiter **at = &line->first;
-    while (*at != waiter) {
-        at = &(*at)->next;
-    }
-    *at = waiter->next;
-    line->last = waiter->next == NULL ? at : line->last;
+    CBX_LIST_REMOVE(line->first, waiter, next);
     line->waiting--;
     turns->waiting--;
 }
@@ -217,8 +211,7 @@ int cbx_turns_take(struct cbx_turns *turns, const struct cbx_turn_wait *wait, st
         }
     } else {
         cbx_cond_init(&waiter.changed);
-        *line->last = &waiter;
-        line->last = &waiter.next;
+        CBX_LIST_APPEND(line->first, &waiter, next);
         line->waiting++;
         turns->waiting++;
         if (await(turns, line, &waiter)) {

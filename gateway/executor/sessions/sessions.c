@@ -4,6 +4,8 @@
  * it. */
 #include "gateway/executor/sessions/sessions_internal.h"
 
+#include "policies/base/list.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -134,27 +136,18 @@ void cbx_sessions_enqueue(struct cbx_sessions *sessions, const char *session,
                           const struct cbx_permit *permit, struct cbx_ticket *ticket)
 {
     pthread_mutex_lock(&sessions->lock);
-    struct cbx_ticket **last = &sessions->queue;
-    while (*last != NULL) {
-        last = &(*last)->next;
-    }
     snprintf(ticket->session, sizeof(ticket->session), "%s", session);
     snprintf(ticket->run, sizeof(ticket->run), "%s", permit->decision);
     snprintf(ticket->principal, sizeof(ticket->principal), "%s", permit->principal);
     ticket->next = NULL;
-    *last = ticket;
+    CBX_LIST_APPEND(sessions->queue, ticket, next);
     pthread_mutex_unlock(&sessions->lock);
 }
 
 void cbx_sessions_dequeue(struct cbx_sessions *sessions, struct cbx_ticket *ticket)
 {
     pthread_mutex_lock(&sessions->lock);
-    struct cbx_ticket **at = &sessions->queue;
-    while (*at != NULL && *at != ticket) {
-        at = &(*at)->next;
-    }
-    if (*at != NULL) {
-        *at = ticket->next;
+    if (CBX_LIST_REMOVE(sessions->queue, ticket, next)) {
         pthread_cond_broadcast(&sessions->changed);
     }
     pthread_mutex_unlock(&sessions->lock);

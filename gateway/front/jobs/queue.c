@@ -3,17 +3,9 @@
  * acceptance. */
 #include "gateway/front/jobs/queue.h"
 
-#include <string.h>
+#include "policies/base/list.h"
 
-/* Call it with the lock. */
-static void append(struct cbx_job *job)
-{
-    struct cbx_job **last = &job->service->queue;
-    while (*last != NULL) {
-        last = &(*last)->next_queued;
-    }
-    *last = job;
-}
+#include <string.h>
 
 void cbx_job_enqueue(struct cbx_job *job)
 {
@@ -21,7 +13,7 @@ void cbx_job_enqueue(struct cbx_job *job)
         return;
     }
     pthread_mutex_lock(&job->service->lock);
-    append(job);
+    CBX_LIST_APPEND(job->service->queue, job, next_queued);
     pthread_mutex_unlock(&job->service->lock);
 }
 
@@ -34,7 +26,7 @@ bool cbx_job_enqueue_judged(struct cbx_job *job)
     bool current = cbx_job_add_past(job);
     if (current) {
         job->turn = ++job->service->turns;
-        append(job);
+        CBX_LIST_APPEND(job->service->queue, job, next_queued);
     }
     pthread_mutex_unlock(&job->service->lock);
     return current;
@@ -100,12 +92,7 @@ void cbx_job_dequeue(struct cbx_job *job)
         return;
     }
     pthread_mutex_lock(&service->lock);
-    struct cbx_job **at = &service->queue;
-    while (*at != NULL && *at != job) {
-        at = &(*at)->next_queued;
-    }
-    if (*at != NULL) {
-        *at = job->next_queued;
+    if (CBX_LIST_REMOVE(service->queue, job, next_queued)) {
         pthread_cond_broadcast(&service->queue_changed);
     }
     pthread_mutex_unlock(&service->lock);

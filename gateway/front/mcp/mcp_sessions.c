@@ -5,6 +5,7 @@
 #include "policies/base/auto.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/list.h"
 #include "policies/base/memory.h"
 
 #include <stdlib.h>
@@ -152,11 +153,7 @@ static void enqueue(struct cbx_mcp_sessions *s, const struct session *session, s
 
 static void dequeue(struct cbx_mcp_sessions *s, const struct question *q)
 {
-    struct question **at = &s->waiting;
-    while (*at != q) {
-        at = &(*at)->next;
-    }
-    *at = q->next;
+    CBX_LIST_REMOVE(s->waiting, q, next);
     s->waiting_count--;
 }
 
@@ -282,11 +279,7 @@ void cbx_mcp_session_begin_call(struct cbx_mcp_sessions *s, struct cbx_str id,
 void cbx_mcp_session_end_call(struct cbx_mcp_sessions *s, const struct cbx_mcp_call *call)
 {
     pthread_mutex_lock(&s->lock);
-    struct cbx_mcp_call **at = &s->calls;
-    while (*at != call) {
-        at = &(*at)->next;
-    }
-    *at = call->next;
+    CBX_LIST_REMOVE(s->calls, call, next);
     pthread_mutex_unlock(&s->lock);
 }
 

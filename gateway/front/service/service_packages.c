@@ -7,6 +7,7 @@
 #include "gateway/identity/identity.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/list.h"
 #include "policies/base/log.h"
 #include "policies/packages.h"
 
@@ -92,11 +93,7 @@ static void leave(struct cbx_install *install)
 {
     struct cbx_service *service = install->service;
     pthread_mutex_lock(&service->lock);
-    struct cbx_install **at = &service->installs;
-    while (*at != install) {
-        at = &(*at)->next;
-    }
-    *at = install->next;
+    CBX_LIST_REMOVE(service->installs, install, next);
     pthread_mutex_unlock(&service->lock);
 }
 

@@ -6,6 +6,7 @@
 #include "gateway/ipc/threads.h"
 #include "policies/base/clock.h"
 #include "policies/base/deadline.h"
+#include "policies/base/list.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
 #include "policies/base/printable.h"
@@ -85,11 +86,7 @@ static void unlink_call(struct call *call)
 {
     struct transport *t = call->transport;
     pthread_mutex_lock(&t->lock);
-    struct call **at = &t->calls;
-    while (*at != call) {
-        at = &(*at)->next;
-    }
-    *at = call->next;
+    CBX_LIST_REMOVE(t->calls, call, next);
     t->count--;
     pthread_cond_broadcast(&t->ended);
     pthread_mutex_unlock(&t->lock);

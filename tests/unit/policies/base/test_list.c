@@ -64,9 +64,34 @@ static void removes_a_job_from_each_position(void **state)
     }
 }
 
+struct element {
+    int number;
+    struct element *after;
+};
+
+static void elements_of_any_struct_are_appended_and_removed(void **state)
+{
+    (void)state;
+    struct element a = { .number = 1 }, b = { .number = 2 }, c = { .number = 3 }, *first = NULL;
+    const struct element *nothing = NULL;
+    assert_false(CBX_LIST_REMOVE(first, &a, after));
+    CBX_LIST_APPEND(first, &a, after);
+    CBX_LIST_APPEND(first, &b, after);
+    CBX_LIST_APPEND(first, &c, after);
+    assert_ptr_equal(first->after->after, &c);
+    assert_true(CBX_LIST_REMOVE(first, &b, after));
+    assert_false(CBX_LIST_REMOVE(first, &b, after));
+    assert_false(CBX_LIST_REMOVE(first, nothing, after));
+    assert_ptr_equal(first->after, &c);
+    assert_true(CBX_LIST_REMOVE(first, &a, after));
+    assert_true(CBX_LIST_REMOVE(first, &c, after));
+    assert_null(first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_of_any_struct_are_appended_and_removed),
         cmocka_unit_test(gives_jobs_back_in_the_order_in_which_they_came),
         cmocka_unit_test(an_emptied_queue_takes_jobs_again),
         cmocka_unit_test(removes_a_job_from_each_position),
