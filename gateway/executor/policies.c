@@ -12,9 +12,7 @@
 
 static void add_set(struct cbx_policy_history *history, struct cbx_policy_set set)
 {
-    struct cbx_policy_set *sets =
-        cbx_renew(history->sets, history->count + 1, sizeof(*history->sets));
-    history->sets = sets;
+    history->sets = cbx_grow(history->sets, history->count, sizeof(*history->sets));
     history->sets[history->count++] = set;
 }
 

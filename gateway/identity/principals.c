@@ -157,7 +157,7 @@ static int read_list(const struct reader *r, const struct key *key, const struct
 /* Grows an array of rows by a zeroed one. */
 static void *add_zeroed(void *rows, size_t count, size_t bytes)
 {
-    char *grown = cbx_renew(rows, count + 1, bytes);
+    char *grown = cbx_grow(rows, count, bytes);
     memset(grown + count * bytes, 0, bytes);
     return grown;
 }

@@ -98,8 +98,7 @@ static int add_token(struct cbx_tokens *tokens, const struct record *r, struct c
     copy(entry.token.id, sizeof(entry.token.id), r->id);
     copy(entry.token.principal, sizeof(entry.token.principal), r->principal);
     copy(entry.token.note, sizeof(entry.token.note), r->note);
-    struct entry *items = cbx_renew(tokens->items, tokens->count + 1, sizeof(items[0]));
-    tokens->items = items;
+    tokens->items = cbx_grow(tokens->items, tokens->count, sizeof(*tokens->items));
     tokens->items[tokens->count++] = entry;
     return 0;
 }
@@ -117,8 +116,7 @@ static void add_stop(struct cbx_tokens *tokens, const struct record *r)
             return;
         }
     }
-    struct cbx_stop *stops = cbx_renew(tokens->stops, tokens->stop_count + 1, sizeof(stops[0]));
-    tokens->stops = stops;
+    tokens->stops = cbx_grow(tokens->stops, tokens->stop_count, sizeof(*tokens->stops));
     tokens->stops[tokens->stop_count++] = stop;
 }
 

@@ -28,6 +28,14 @@ void *cbx_renew(void *array, size_t count, size_t bytes)
     return memory;
 }
 
+void *cbx_grow(void *array, size_t count, size_t bytes)
+{
+    if (array != NULL && (count & (count - 1)) != 0) {
+        return array;
+    }
+    return cbx_renew(array, count > 0 ? 2 * count : 1, bytes);
+}
+
 char *cbx_str_copy(struct cbx_str text)
 {
     char *copy = cbx_renew(NULL, text.len + 1, 1);

@@ -57,11 +57,7 @@ static void add_time(struct times *times, int64_t ms)
     if (times->count >= TIMES_MAX || ms < 0) {
         return;
     }
-    if ((times->count & (times->count - 1)) == 0) {
-        size_t size = times->count > 0 ? 2 * times->count : 1;
-        int64_t *larger = cbx_renew(times->ms, size, sizeof(*larger));
-        times->ms = larger;
-    }
+    times->ms = cbx_grow(times->ms, times->count, sizeof(*times->ms));
     times->ms[times->count++] = ms;
 }
 

@@ -26,8 +26,6 @@ static void add_entry(struct cbx_run_missing *missing, const char *folder,
 {
     size_t name_at = strcmp(folder, ".") == 0 ? 0 : strlen(folder) + 1;
     size_t size = name_at + strlen(entry->d_name) + 2;
-    struct cbx_missing_entry *entries =
-        cbx_renew(missing->entries, missing->count + 1, sizeof(*entries));
     char *path = cbx_new(size);
     const char *end = entry->d_type == DT_DIR ? "/" : "";
     if (name_at > 0) {
@@ -35,7 +33,7 @@ static void add_entry(struct cbx_run_missing *missing, const char *folder,
     } else {
         snprintf(path, size, "%s%s", entry->d_name, end);
     }
-    missing->entries = entries;
+    missing->entries = cbx_grow(missing->entries, missing->count, sizeof(*missing->entries));
     missing->entries[missing->count++] =
         (struct cbx_missing_entry){ .path = path, .name_at = name_at };
 }

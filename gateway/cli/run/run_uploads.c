@@ -127,10 +127,7 @@ static int add_file(struct cbx_uploads *uploads, const char *path, const char *p
     if (uploads->count == CBX_UPLOADS_MAX) {
         return cbx_fail(err, CBX_ETOOBIG, "more than %d files are given", CBX_UPLOADS_MAX);
     }
-    if (uploads->count == uploads->size) {
-        uploads->size = uploads->size > 0 ? 2 * uploads->size : 16;
-        uploads->items = cbx_renew(uploads->items, uploads->size, sizeof(*uploads->items));
-    }
+    uploads->items = cbx_grow(uploads->items, uploads->count, sizeof(*uploads->items));
     CBX_AUTO_DONE(buf) bytes;
     cbx_buf_init(&bytes, CBX_UPLOAD_BYTES_MAX);
     int failed = read_bytes(path, &bytes, err);

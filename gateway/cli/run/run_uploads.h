@@ -24,7 +24,7 @@ struct cbx_upload {
 /* Owned by the caller: cbx_uploads_done. Zeroed memory has no files. */
 struct cbx_uploads {
     struct cbx_upload *items;
-    size_t count, size, total_bytes;
+    size_t count, total_bytes;
     size_t hidden, links, compiled; /* number of entries found in folders and left out */
 };
 

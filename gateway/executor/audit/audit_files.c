@@ -52,11 +52,7 @@ static bool add(struct cbx_audit_files *files, uint64_t first)
     if (files->count >= CBX_AUDIT_FILES_MAX) {
         return false;
     }
-    if ((files->count & (files->count - 1)) == 0) { /* the size is the next power of two */
-        size_t size = files->count > 0 ? 2 * files->count : 1;
-        uint64_t *larger = cbx_renew(files->first, size, sizeof(*larger));
-        files->first = larger;
-    }
+    files->first = cbx_grow(files->first, files->count, sizeof(*files->first));
     files->first[files->count++] = first;
     return true;
 }

@@ -37,7 +37,7 @@ struct item {
 struct cbx_outcomes {
     pthread_mutex_t lock;
     struct item *items; /* in no order */
-    size_t count, size;
+    size_t count;
     struct cbx_audit_reader *reader; /* used by one thread at a time: cbx_outcomes_read */
     bool full;                       /* true after the full table was logged */
     bool persistent;
@@ -93,11 +93,7 @@ static struct item *find(struct cbx_outcomes *o, struct cbx_str decision)
 
 static void add(struct cbx_outcomes *o, struct item item)
 {
-    if (o->count == o->size) {
-        o->size = o->size > 0 ? 2 * o->size : 64;
-        struct item *larger = cbx_renew(o->items, o->size, sizeof(*larger));
-        o->items = larger;
-    }
+    o->items = cbx_grow(o->items, o->count, sizeof(*o->items));
     o->items[o->count++] = item;
 }
 

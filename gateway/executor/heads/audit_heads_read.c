@@ -74,11 +74,7 @@ static int find_instance(struct cbx_audit_heads *heads, const char *name, uint16
 
 static struct cbx_head_item *add_item(struct cbx_audit_heads *heads)
 {
-    if ((heads->count & (heads->count - 1)) == 0) { /* the size is the next power of two */
-        size_t size = heads->count > 0 ? 2 * heads->count : 1;
-        struct cbx_head_item *larger = cbx_renew(heads->items, size, sizeof(*larger));
-        heads->items = larger;
-    }
+    heads->items = cbx_grow(heads->items, heads->count, sizeof(*heads->items));
     return &heads->items[heads->count++];
 }
 

@@ -121,7 +121,7 @@ struct mark {
 
 struct marks {
     struct mark *items; /* sorted, and not adjacent */
-    size_t count, room;
+    size_t count;
 };
 
 static void add_mark(struct marks *marks, struct mark mark)
@@ -139,10 +139,7 @@ static void add_mark(struct marks *marks, struct mark mark)
         }
         at--;
     }
-    if (marks->count == marks->room) {
-        marks->room = marks->room * 2 + 16;
-        marks->items = cbx_renew(marks->items, marks->room, sizeof(*marks->items));
-    }
+    marks->items = cbx_grow(marks->items, marks->count, sizeof(*marks->items));
     memmove(marks->items + at + 1, marks->items + at, (marks->count - at) * sizeof(mark));
     marks->items[at] = mark;
     marks->count++;

@@ -92,10 +92,7 @@ void cbx_redact_index_add(struct cbx_redact_index *index, enum cbx_redact_view v
            : need > CBX_REDACT_NEED_MAX ? CBX_REDACT_NEED_MAX
                                         : need;
     index->text.len += len + 1;
-    if (index->count == index->room) {
-        index->room = index->room * 2 + 64;
-        index->pieces = cbx_renew(index->pieces, index->room, sizeof(*index->pieces));
-    }
+    index->pieces = cbx_grow(index->pieces, index->count, sizeof(*index->pieces));
     index->pieces[index->count++] = (struct cbx_redact_piece){
         .at = (uint32_t)at, .len = (uint32_t)len, .need = (uint32_t)need, .secret = secret
     };

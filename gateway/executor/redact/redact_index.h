@@ -27,7 +27,7 @@ struct cbx_redact_index {
         uint32_t at, len, need; /* a run of at least `need` characters is replaced */
         uint32_t secret;
     } * pieces;
-    size_t count, room;
+    size_t count;
     uint32_t *order; /* positions in the text, sorted by the following characters */
     size_t places;
     uint64_t *windows; /* Bloom filter of the windows */
