@@ -62,7 +62,7 @@ static uint32_t chars_before(struct cbx_str text, uint32_t byte)
 {
     uint32_t chars = 0;
     for (uint32_t i = byte; i > 0 && text.p[i - 1] != '\n'; i--) {
-        chars += ((unsigned char)text.p[i - 1] & 0xC0) != 0x80;
+        chars += !cbx_utf8_continues(text.p[i - 1]);
     }
     return chars;
 }

@@ -48,15 +48,6 @@ size_t cbx_report_shown(struct cbx_str text, struct cbx_buf *out)
     return width_of(cbx_str_sub(cbx_buf_str(out), from, out->len));
 }
 
-/* The start of the character that contains `at`. */
-static size_t char_start(struct cbx_str text, size_t at)
-{
-    while (at > 0 && at < text.len && ((unsigned char)text.p[at] & 0xC0) == 0x80) {
-        at--;
-    }
-    return at;
-}
-
 static void add_repeated(struct cbx_buf *out, char c, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -70,12 +61,12 @@ static void add_line(const struct cbx_finding *f, struct cbx_str source, struct 
 {
     uint32_t offset;
     struct cbx_str line = line_at(source, f->span.start_byte, &offset);
-    size_t from = char_start(line, offset > 100 ? offset - 60 : 0);
+    size_t from = cbx_str_cut(line, offset > 100 ? offset - 60 : 0).len;
     size_t end = f->span.end_byte - f->span.start_byte + offset;
     end = end > offset ? end : offset + 1;
     size_t shown_end =
-        char_start(line, end < offset + LINE_MAX_CHARS ? end : offset + LINE_MAX_CHARS);
-    size_t right_end = char_start(line, end + 60);
+        cbx_str_cut(line, end < offset + LINE_MAX_CHARS ? end : offset + LINE_MAX_CHARS).len;
+    size_t right_end = cbx_str_cut(line, end + 60).len;
     cbx_buf_printf(out, "  %5u | %s", f->span.line, from > 0 ? "..." : "");
     size_t left = cbx_report_shown(cbx_str_sub(line, from, offset), out) + (from > 0 ? 3 : 0);
     size_t marked = cbx_report_shown(cbx_str_sub(line, offset, shown_end), out);

@@ -60,7 +60,7 @@ void cbx_source_place(const struct cbx_source *source, uint32_t byte, uint32_t *
     *line = low + 1;
     *column = 1;
     for (uint32_t i = source->lines[low]; i < byte && i < source->text.len; i++) {
-        *column += ((unsigned char)source->text.p[i] & 0xC0) != 0x80;
+        *column += !cbx_utf8_continues(source->text.p[i]);
     }
 }
 

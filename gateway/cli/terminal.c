@@ -77,7 +77,7 @@ static void take_string(struct cbx_terminal *t, struct cbx_buf *out, unsigned ch
 
 static void take_byte(struct cbx_terminal *t, struct cbx_buf *out, unsigned char c)
 {
-    bool continues = (c & 0xc0) == 0x80;
+    bool continues = cbx_utf8_continues((char)c);
     switch ((enum state)t->state) {
     case TEXT:
         take_text(t, out, c);

@@ -118,15 +118,6 @@ static void add_field(struct cbx_buf *out, struct cbx_str text, size_t max)
     }
 }
 
-/* Not through the middle of a character. */
-static size_t whole_characters(struct cbx_str text, size_t len)
-{
-    while (len > 0 && len < text.len && ((unsigned char)text.p[len] & 0xc0) == 0x80) {
-        len--;
-    }
-    return len;
-}
-
 static void add_text(struct cbx_buf *out, struct cbx_str line)
 {
     if (!cbx_str_is_ascii(line)) {
@@ -174,8 +165,7 @@ int cbx_syslog_format(struct cbx_str line, const char *host, size_t max_bytes, s
         add_header(out, record, host, line.len);
         size_t used = out->len - began + BOM + DOTS;
         size_t room = used < max_bytes ? max_bytes - used : 0;
-        add_text(out,
-                 cbx_str_sub(line, 0, whole_characters(line, room < line.len ? room : line.len)));
+        add_text(out, cbx_str_cut(line, room));
         return cbx_buf_add_cstr(out, "...");
     }
     add_text(out, line);

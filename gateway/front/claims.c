@@ -8,12 +8,8 @@
 /* Copies at most size - 1 bytes, whole characters, up to a NUL. */
 static void copy_text(struct cbx_str text, char *out, size_t size)
 {
-    size_t len = strnlen(text.p != NULL ? text.p : "", text.len < size ? text.len : size - 1);
-    while (len > 0 && len < text.len && ((unsigned char)text.p[len] & 0xc0) == 0x80) {
-        len--;
-    }
-    memcpy(out, text.p != NULL ? text.p : "", len);
-    out[len] = '\0';
+    struct cbx_str cut = cbx_str_cut(text, size - 1);
+    snprintf(out, size, "%.*s", CBX_STR_ARG(cut));
 }
 #define COPY_TEXT(text, member) copy_text(text, member, sizeof(member))
 

@@ -232,41 +232,10 @@ bool cbx_str_glob_path(struct cbx_str pattern, struct cbx_str text)
     return glob(pattern, text, true);
 }
 
-/* Returns the length of the well-formed sequence at s[0], 0 if it is malformed (RFC 3629 section
- * 4). */
-static size_t utf8_sequence(const unsigned char *s, size_t left)
-{
-    unsigned char c = s[0];
-    if (c < 0x80) {
-        return 1;
-    }
-    size_t n = 0;
-    if (c >= 0xC2 && c <= 0xDF) {
-        n = 2;
-    } else if ((c & 0xF0) == 0xE0) {
-        n = 3;
-    } else if (c >= 0xF0 && c <= 0xF4) {
-        n = 4;
-    }
-    if (n == 0 || n > left) {
-        return 0;
-    }
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xC0) != 0x80) {
-            return 0;
-        }
-    }
-    bool overlong = (c == 0xE0 && s[1] < 0xA0) || (c == 0xF0 && s[1] < 0x90);
-    bool surrogate = c == 0xED && s[1] > 0x9F;
-    bool beyond = c == 0xF4 && s[1] > 0x8F;
-    return overlong || surrogate || beyond ? 0 : n;
-}
-
 bool cbx_str_is_utf8(struct cbx_str a, size_t *bad)
 {
-    const unsigned char *s = (const unsigned char *)a.p;
     for (size_t i = 0; i < a.len;) {
-        size_t n = utf8_sequence(s + i, a.len - i);
+        size_t n = cbx_utf8_bytes(a.p + i, a.len - i);
         if (n == 0) {
             if (bad != NULL) {
                 *bad = i;
@@ -276,6 +245,15 @@ bool cbx_str_is_utf8(struct cbx_str a, size_t *bad)
         i += n;
     }
     return true;
+}
+
+struct cbx_str cbx_str_cut(struct cbx_str a, size_t max_bytes)
+{
+    size_t end = a.len < max_bytes ? a.len : max_bytes;
+    while (end > 0 && end < a.len && cbx_utf8_continues(a.p[end])) {
+        end--;
+    }
+    return cbx_str_sub(a, 0, end);
 }
 
 bool cbx_str_is_ascii(struct cbx_str a)
@@ -297,7 +275,7 @@ void cbx_str_place(struct cbx_str a, size_t byte, uint32_t *line, uint32_t *colu
             ++*line;
             *column = 1;
         } else {
-            *column += ((unsigned char)a.p[i] & 0xC0) != 0x80;
+            *column += !cbx_utf8_continues(a.p[i]);
         }
     }
 }

@@ -4,6 +4,8 @@
 #ifndef CBX_POLICIES_BASE_STR_H
 #define CBX_POLICIES_BASE_STR_H
 
+#include "policies/base/utf8.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -116,6 +118,9 @@ bool cbx_str_globs_meet(struct cbx_str pattern, struct cbx_str files);
 /* True if the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms);
  * otherwise *bad is the offset of the first malformed byte. `bad` may be NULL. */
 bool cbx_str_is_utf8(struct cbx_str a, size_t *bad);
+
+/* Returns the longest beginning of at most max_bytes bytes that ends between characters of UTF-8. */
+struct cbx_str cbx_str_cut(struct cbx_str a, size_t max_bytes);
 
 /* True when every byte is below 0x80. */
 bool cbx_str_is_ascii(struct cbx_str a);

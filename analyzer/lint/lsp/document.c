@@ -36,16 +36,8 @@ static size_t start_of_line(struct cbx_str text, uint32_t line)
 /* The bytes of the character at `at`; of bytes that are no UTF-8, one. */
 static size_t character_bytes(struct cbx_str text, size_t at)
 {
-    unsigned char c = (unsigned char)text.p[at];
-    size_t n = 1;
-    if (c >= 0xF0) {
-        n = 4;
-    } else if (c >= 0xE0) {
-        n = 3;
-    } else if (c >= 0xC0) {
-        n = 2;
-    }
-    return at + n <= text.len ? n : 1;
+    size_t n = cbx_utf8_bytes(text.p + at, text.len - at);
+    return n > 0 ? n : 1;
 }
 
 static uint32_t units_of(size_t bytes, enum cbx_lsp_encoding encoding)

@@ -209,7 +209,7 @@ void cbx_doc_take(struct cbx_piece_maker *maker, const struct cbx_doc_node *text
     struct following f = { .file = maker->file, .at = text->start, .end = text->end };
     for (size_t i = 0; i < text->text.len; i++) {
         char c = text->text.p[i];
-        bool more = (c & 0xC0) == 0x80; /* of a character: it goes with its first byte */
+        bool more = cbx_utf8_continues(c); /* of a character: it goes with its first byte */
         if (!more) {
             skip_unwritten(&f, text->style, c);
         }

@@ -34,25 +34,20 @@ struct builder {
     } * anchors;
 };
 
-static bool continues_character(char c)
-{
-    return ((unsigned char)c & 0xC0) == 0x80;
-}
-
 static uint32_t byte_of(struct builder *b, const yaml_mark_t *mark)
 {
     struct cbx_str file = b->maker.file;
     struct cursor *c = &b->cursor;
     while (c->character < mark->index && c->byte < file.len) {
         c->byte++;
-        while (c->byte < file.len && continues_character(file.p[c->byte])) {
+        while (c->byte < file.len && cbx_utf8_continues(file.p[c->byte])) {
             c->byte++;
         }
         c->character++;
     }
     while (c->character > mark->index && c->byte > 0) {
         c->byte--;
-        while (c->byte > 0 && continues_character(file.p[c->byte])) {
+        while (c->byte > 0 && cbx_utf8_continues(file.p[c->byte])) {
             c->byte--;
         }
         c->character--;

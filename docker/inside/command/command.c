@@ -6,6 +6,7 @@
 #include "docker/inside/confine/confine.h"
 #include "docker/inside/confine/filter.h"
 #include "docker/inside/wire/frame.h"
+#include "policies/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,38 +56,12 @@ void cbx_command_send(uint8_t type, const void *payload, size_t len)
 
 /* --- errors as JSON --------------------------------------------------------------------------- */
 
-/* Returns the length of the UTF-8 sequence at p; 0 = malformed. */
-static size_t utf8_len(const unsigned char *p, size_t left)
-{
-    size_t n = 0;
-    if (p[0] < 0x80) {
-        n = 1;
-    } else if (p[0] >= 0xC2 && p[0] < 0xE0) {
-        n = 2;
-    } else if (p[0] >= 0xE0 && p[0] < 0xF0) {
-        n = 3;
-    } else if (p[0] >= 0xF0 && p[0] < 0xF5) {
-        n = 4;
-    }
-    if (n == 0 || n > left) {
-        return 0;
-    }
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xC0) != 0x80) {
-            return 0;
-        }
-    }
-    bool overlong = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xF0 && p[1] < 0x90);
-    bool beyond = (p[0] == 0xED && p[1] >= 0xA0) || (p[0] == 0xF4 && p[1] >= 0x90);
-    return overlong || beyond ? 0 : n;
-}
-
 static void put_json(FILE *out, const char *text, size_t len)
 {
     const unsigned char *p = (const unsigned char *)text;
     putc('"', out);
     for (size_t i = 0; i < len;) {
-        size_t n = utf8_len(p + i, len - i);
+        size_t n = cbx_utf8_bytes(text + i, len - i);
         if (p[i] < 0x20 || p[i] == '"' || p[i] == '\\') {
             fprintf(out, "\\u%04x", p[i]);
         } else if (n == 0) {

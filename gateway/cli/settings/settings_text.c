@@ -6,6 +6,7 @@
 #include "gateway/identity/principals.h"
 
 #include <string.h>
+#include <utf8proc.h>
 
 static const struct section {
     const char *name, *help;
@@ -57,39 +58,18 @@ void cbx_settings_example(const struct cbx_option_table *table, struct cbx_buf *
     }
 }
 
-/* Returns the number of bytes that follow the first byte of a character. */
-static int more_bytes(unsigned char first)
-{
-    if (first < 0x80) {
-        return 0;
-    }
-    if (first < 0xe0) {
-        return 1;
-    }
-    return first < 0xf0 ? 2 : 3;
-}
-
-/* Returns the character of valid UTF-8 at *at, which advances. */
-static uint32_t next_character(struct cbx_str text, size_t *at)
-{
-    unsigned char first = (unsigned char)text.p[(*at)++];
-    int more = more_bytes(first);
-    uint32_t c = more == 0 ? first : first & (0x3fU >> more);
-    for (; more > 0 && *at < text.len; more--) {
-        c = c << 6 | ((unsigned char)text.p[(*at)++] & 0x3f);
-    }
-    return c;
-}
-
 /* Appends a text in quotes that YAML reads, in ASCII: characters that a terminal would obey, or
  * turn around, are escaped. */
 static void add_quoted(const char *terminated, struct cbx_buf *out)
 {
     struct cbx_str text = cbx_str_of(terminated);
-    bool valid = cbx_str_is_utf8(text, NULL);
     cbx_buf_add_char(out, '"');
     for (size_t at = 0; at < text.len;) {
-        uint32_t c = valid ? next_character(text, &at) : (unsigned char)text.p[at++];
+        utf8proc_int32_t c;
+        utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)text.p + at,
+                                              (utf8proc_ssize_t)(text.len - at), &c);
+        c = n > 0 ? c : (unsigned char)text.p[at];
+        at += n > 0 ? (size_t)n : 1;
         if (c == '"' || c == '\\') {
             cbx_buf_printf(out, "\\%c", (char)c);
         } else if (c >= ' ' && c <= '~') {

@@ -174,14 +174,9 @@ static void add_short(struct cbx_buf *out, const char *before, struct cbx_str te
     if (text.len == 0) {
         return;
     }
-    bool cut = text.len > max_bytes;
-    size_t end = cut ? max_bytes : text.len;
-    while (cut && end > 0 && ((unsigned char)text.p[end] & 0xC0) == 0x80) {
-        end--;
-    }
     cbx_buf_add_cstr(out, before);
-    cbx_printable_add(out, cbx_str_sub(text, 0, end), CBX_PRINTABLE_LINE);
-    cbx_buf_add_cstr(out, cut ? "..." : "");
+    cbx_printable_add(out, cbx_str_cut(text, max_bytes), CBX_PRINTABLE_LINE);
+    cbx_buf_add_cstr(out, text.len > max_bytes ? "..." : "");
 }
 
 /* Returns the line with this number, from 1, without its end ("\n", "\r\n" or "\r"). */
@@ -206,7 +201,7 @@ static size_t byte_of(struct cbx_str line, long long index)
     size_t at = 0;
     while (at < line.len && index > 0) {
         at++;
-        while (at < line.len && ((unsigned char)line.p[at] & 0xC0) == 0x80) {
+        while (at < line.len && cbx_utf8_continues(line.p[at])) {
             at++;
         }
         index--;

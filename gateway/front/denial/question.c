@@ -15,16 +15,6 @@ enum {
     SHOWN_BYTES = 1024 /* bytes of a source line with its number, if all of it is escaped */
 };
 
-/* At most max_bytes of the text, cut between characters. */
-static struct cbx_str cut(struct cbx_str text, size_t max_bytes)
-{
-    size_t end = text.len < max_bytes ? text.len : max_bytes;
-    while (end > 0 && end < text.len && ((unsigned char)text.p[end] & 0xC0) == 0x80) {
-        end--;
-    }
-    return cbx_str_sub(text, 0, end);
-}
-
 static void add_rules(const json_t *findings, struct cbx_buf *out)
 {
     CBX_AUTO_JSON seen = json_object();
@@ -43,7 +33,7 @@ static void add_rules(const json_t *findings, struct cbx_buf *out)
             continue;
         }
         cbx_buf_add_cstr(out, out->len > start ? ", " : "");
-        cbx_printable_add(out, cut(rule, NAME_BYTES), CBX_PRINTABLE_LINE);
+        cbx_printable_add(out, cbx_str_cut(rule, NAME_BYTES), CBX_PRINTABLE_LINE);
     }
     if (omitted > 0) {
         cbx_buf_printf(out, " and %zu more", omitted);
@@ -82,7 +72,7 @@ static size_t count_lines(struct cbx_str source)
 /* Writes "   12 | ...": tabs stay. */
 static void add_line(size_t number, struct cbx_str line, struct cbx_buf *out)
 {
-    struct cbx_str shown = cut(line, LINE_BYTES);
+    struct cbx_str shown = cbx_str_cut(line, LINE_BYTES);
     cbx_buf_printf(out, "%5zu | ", number);
     cbx_printable_add(out, shown, CBX_PRINTABLE_LINES);
     if (shown.len < line.len) {
@@ -115,12 +105,12 @@ static void add_source(struct cbx_str source, size_t max_bytes, struct cbx_buf *
 static void add_head(const struct cbx_question *q, struct cbx_buf *out)
 {
     cbx_buf_add_cstr(out, "Run this program once? The policy ");
-    cbx_printable_add(out, cut(q->policy, NAME_BYTES), CBX_PRINTABLE_LINE);
+    cbx_printable_add(out, cbx_str_cut(q->policy, NAME_BYTES), CBX_PRINTABLE_LINE);
     cbx_buf_add_cstr(out, " asks first. Accept runs it in the sandbox; decline or cancel runs "
                           "nothing.\nLanguage: ");
-    cbx_printable_add(out, cut(cbx_str_of(q->language), NAME_BYTES), CBX_PRINTABLE_LINE);
+    cbx_printable_add(out, cbx_str_cut(cbx_str_of(q->language), NAME_BYTES), CBX_PRINTABLE_LINE);
     cbx_buf_add_cstr(out, ". Session: ");
-    cbx_printable_add(out, cut(cbx_str_of(q->session), NAME_BYTES), CBX_PRINTABLE_LINE);
+    cbx_printable_add(out, cbx_str_cut(cbx_str_of(q->session), NAME_BYTES), CBX_PRINTABLE_LINE);
     cbx_buf_add_cstr(out, q->session[0] == '\0' ? "none, a fresh sandbox"
                                                 : ", with its variables and files");
     cbx_buf_add_cstr(out, ". Network: ");
@@ -148,7 +138,7 @@ static void add_hash(const struct cbx_question *q, struct cbx_buf *out)
                    q->source.len, hex);
     if (!cbx_str_is(runs, hex)) {
         cbx_buf_add_cstr(out, ", rewritten to SHA-256 ");
-        cbx_printable_add(out, cut(runs, CBX_SHA256_HEX), CBX_PRINTABLE_LINE);
+        cbx_printable_add(out, cbx_str_cut(runs, CBX_SHA256_HEX), CBX_PRINTABLE_LINE);
     }
     cbx_buf_add_cstr(out, "\n");
 }

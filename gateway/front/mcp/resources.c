@@ -328,11 +328,6 @@ int cbx_resource_read(struct cbx_mcp *mcp, const struct cbx_caller *caller,
     return 0;
 }
 
-static bool continues(char byte)
-{
-    return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
 json_t *cbx_resource_contents(struct cbx_str uri, const struct cbx_resource *resource,
                               size_t offset, size_t length)
 {
@@ -348,13 +343,8 @@ json_t *cbx_resource_contents(struct cbx_str uri, const struct cbx_resource *res
         json_object_set_new(contents, "blob", cbx_json_text(cbx_buf_str(&base64)));
         return contents;
     }
-    while (from > 0 && from < all.len && continues(all.p[from])) {
-        from--;
-    }
-    while (to > from && to < all.len && continues(all.p[to])) {
-        to--;
-    }
-    json_object_set_new(contents, "text", cbx_json_text(cbx_str_sub(all, from, to)));
+    struct cbx_str before = cbx_str_cut(all, from), text = cbx_str_cut(all, to);
+    json_object_set_new(contents, "text", cbx_json_text(cbx_str_sub(text, before.len, text.len)));
     return contents;
 }
 

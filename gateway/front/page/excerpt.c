@@ -78,7 +78,7 @@ static json_int_t first_column(const struct excerpt *e, json_int_t line)
 static size_t char_bytes(struct cbx_str text, size_t at)
 {
     size_t end = at + 1;
-    while (end < text.len && ((unsigned char)text.p[end] & 0xC0) == 0x80) {
+    while (end < text.len && cbx_utf8_continues(text.p[end])) {
         end++;
     }
     return end - at;

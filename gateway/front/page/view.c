@@ -325,12 +325,9 @@ static void add_what(struct cbx_buf *out, const json_t *d)
         cbx_html_add(out, " \u00B7 <code>%.*s</code> %.*s", CBX_JSON_ARG(first, "rule"),
                      CBX_JSON_ARG(first, "message"));
     } else if (code.len > 0) {
-        size_t end = code.len < CODE_BYTES ? code.len : CODE_BYTES;
-        while (end > 0 && end < code.len && ((unsigned char)code.p[end] & 0xC0) == 0x80) {
-            end--;
-        }
         cbx_html_add(out, " \u00B7 <code class=\"dim\">%.*s%s</code>",
-                     CBX_STR_ARG(cbx_str_sub(code, 0, end)), end < code.len ? "\u2026" : "");
+                     CBX_STR_ARG(cbx_str_cut(code, CODE_BYTES)),
+                     code.len > CODE_BYTES ? "\u2026" : "");
     }
     cbx_html_add(out, "</span>");
 }

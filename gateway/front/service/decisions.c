@@ -182,19 +182,6 @@ static json_t *load(const char *text)
     return json != NULL ? json : json_array();
 }
 
-/* Cuts to the cap, between characters. */
-static struct cbx_str cut_source(struct cbx_str source)
-{
-    size_t end = source.len;
-    if (end > CBX_DECISION_SOURCE_BYTES) {
-        end = CBX_DECISION_SOURCE_BYTES;
-        while (end > 0 && ((unsigned char)source.p[end] & 0xC0) == 0x80) {
-            end--;
-        }
-    }
-    return cbx_str_sub(source, 0, end);
-}
-
 static void copy_text(struct cbx_str from, char *to, size_t size)
 {
     snprintf(to, size, "%.*s", CBX_STR_ARG(from));
@@ -210,7 +197,7 @@ static struct entry *make_entry(const struct cbx_decision_entry *from, int64_t c
 {
     struct entry *e = cbx_new(sizeof(*e));
     const struct cbx_subject *subject = from->subject;
-    struct cbx_str source = cut_source(from->source);
+    struct cbx_str source = cbx_str_cut(from->source, CBX_DECISION_SOURCE_BYTES);
     copy_text(from->id, e->id, sizeof(e->id));
     copy_text(subject->principal, e->principal, sizeof(e->principal));
     copy_text(subject->session, e->session, sizeof(e->session));

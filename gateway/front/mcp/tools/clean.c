@@ -72,8 +72,9 @@ void cbx_clean(struct cbx_buf *out, struct cbx_str text)
 
 static size_t cost_of(char byte)
 {
-    bool continues = ((unsigned char)byte & 0xc0) == 0x80;
-    return continues ? 0 : byte == '"' || byte == '\\' || byte == '\n' || byte == '\t' ? 2 : 1;
+    return cbx_utf8_continues(byte)                                      ? 0
+           : byte == '"' || byte == '\\' || byte == '\n' || byte == '\t' ? 2
+                                                                         : 1;
 }
 
 size_t cbx_clean_cost(struct cbx_str text)

@@ -47,12 +47,8 @@ static void copy_name(const char *name, char *out, size_t size)
     CBX_AUTO_DONE(buf) clean;
     cbx_buf_init(&clean, 1024);
     cbx_printable_add(&clean, cbx_str_of(name), CBX_PRINTABLE_LINE);
-    size_t end = clean.len < size ? clean.len : size - 1;
-    while (end > 0 && end < clean.len && ((unsigned char)clean.p[end] & 0xC0) == 0x80) {
-        end--;
-    }
-    memcpy(out, clean.p, end);
-    out[end] = '\0';
+    struct cbx_str cut = cbx_str_cut(cbx_buf_str(&clean), size - 1);
+    snprintf(out, size, "%.*s", CBX_STR_ARG(cut));
 }
 
 static void name_client(const struct cbx_tool_call *call, struct cbx_approval *out)

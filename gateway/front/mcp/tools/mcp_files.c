@@ -14,11 +14,6 @@ enum { LENGTH = 30000, BASE64_BYTES = 20000, FILE_MAX = 32 * 1024 * 1024 };
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static bool continues(char byte)
-{
-    return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
 /* Adds the position of the rest of the file, for both halves of the result. */
 static void add_place(struct cbx_content *c, size_t from, size_t to, size_t size)
 {
@@ -40,18 +35,14 @@ static json_t *show_text(struct cbx_str all, size_t from, size_t length)
 {
     struct cbx_content c;
     size_t to = from, cost = 0;
-    while (from < all.len && continues(all.p[from])) {
-        from--;
-    }
+    from = cbx_str_cut(all, from).len;
     for (to = from; to < all.len && to - from < length && cost < CBX_CONTENT_MAX - 500; to++) {
         cost += cbx_clean_cost(cbx_str_sub(all, to, to + 1));
     }
-    while (to < all.len && to > from && continues(all.p[to])) {
-        to--;
-    }
+    to = cbx_str_cut(all, to).len;
     if (to == from && to < all.len) { /* one character at least */
         to++;
-        while (to < all.len && continues(all.p[to])) {
+        while (to < all.len && cbx_utf8_continues(all.p[to])) {
             to++;
         }
     }

@@ -265,6 +265,26 @@ static void finds_places_in_characters(void **state)
     }
 }
 
+static void assert_cut(const char *text, size_t max_bytes, const char *expected)
+{
+    struct cbx_str cut = cbx_str_cut(cbx_str_of(text), max_bytes);
+    assert_true(cbx_str_is(cut, expected));
+}
+
+static void cuts_between_characters(void **state)
+{
+    (void)state;
+    assert_cut("abc", 2, "ab");
+    assert_cut("abc", 3, "abc");
+    assert_cut("abc", SIZE_MAX, "abc");
+    assert_cut("abc", 0, "");
+    assert_cut("a\xC3\xA4z", 2, "a");
+    assert_cut("a\xC3\xA4z", 3, "a\xC3\xA4");
+    assert_cut("\xF0\x9F\x98\x80", 3, "");
+    assert_cut("\xF0\x9F\x98\x80", 4, "\xF0\x9F\x98\x80");
+    assert_int_equal(cbx_str_cut((struct cbx_str){ 0 }, 5).len, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +298,7 @@ int main(void)
         cmocka_unit_test(orders_shorter_first),
         cmocka_unit_test(clamps_what_it_cuts),
         cmocka_unit_test(accepts_well_formed_utf8_alone),
+        cmocka_unit_test(cuts_between_characters),
         cmocka_unit_test(finds_places_in_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
