@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The URLs that keys of an issuer may be fetched from: https://HOST[:PORT]/PATH, maybe with a
- * query. */
+ * query. They are read by libcurl, which fetches them. */
 #ifndef CBX_GATEWAY_IDENTITY_KEY_URL_H
 #define CBX_GATEWAY_IDENTITY_KEY_URL_H
 
@@ -11,8 +11,7 @@
 bool cbx_key_url_is(struct cbx_str text);
 
 /* Returns NULL for a permitted URL. Otherwise the problem, a static text that completes "'jwks'
- * is": "a URL with user information". HOST is a name of ASCII, an IPv4 address, or an IPv6
- * address in brackets; PORT is 1 to 65535. */
+ * is": "a URL with user information". `url` has no NUL. */
 const char *cbx_key_url_problem(struct cbx_str url);
 
 #endif
