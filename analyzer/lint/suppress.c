@@ -10,20 +10,9 @@
 
 /* --- the words of a comment ------------------------------------------------------------------- */
 
-static struct cbx_str trim(struct cbx_str s)
-{
-    while (s.len > 0 && (s.p[0] == ' ' || s.p[0] == '\t')) {
-        s = cbx_str_sub(s, 1, s.len);
-    }
-    while (s.len > 0 && (s.p[s.len - 1] == ' ' || s.p[s.len - 1] == '\t')) {
-        s.len--;
-    }
-    return s;
-}
-
 static bool take_word(struct cbx_str *s, struct cbx_str word)
 {
-    *s = trim(*s);
+    *s = cbx_str_trim(*s);
     bool there = cbx_str_starts(*s, word);
     *s = cbx_str_sub(*s, there ? word.len : 0, s->len);
     return there;
@@ -37,14 +26,14 @@ static bool read_words(struct cbx_str text, struct cbx_lint_comment *out)
         (text.len > 0 && text.p[0] != ' ' && text.p[0] != '\t')) {
         return false;
     }
-    text = trim(text);
+    text = cbx_str_trim(text);
     size_t end = 0;
     while (end < text.len && text.p[end] != ' ' && text.p[end] != '\t') {
         end++;
     }
     struct cbx_str rest = cbx_str_sub(text, end, text.len);
     out->rule = cbx_str_sub(text, 0, end);
-    out->reason = take_word(&rest, CBX_STR("--")) ? trim(rest) : (struct cbx_str){ 0 };
+    out->reason = take_word(&rest, CBX_STR("--")) ? cbx_str_trim(rest) : (struct cbx_str){ 0 };
     return true;
 }
 

@@ -348,16 +348,15 @@ static int read_instruction(struct reading *r, uint32_t at, struct line line)
     uint32_t behind = skip_word(r->file, at, line.end);
     struct cbx_str word = cbx_str_sub(r->file, at, behind);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        if (word.len == strlen(commands[i]) && strncasecmp(word.p, commands[i], word.len) == 0) {
+        if (cbx_str_is_nocase(word, commands[i])) {
             bool run = i == 0;
             return read_command(r, behind, line, run);
         }
     }
-    if (word.len == 5 && strncasecmp(word.p, "SHELL", 5) == 0) {
+    if (cbx_str_is_nocase(word, "SHELL")) {
         return read_shell(r, behind, line);
     }
-    bool prefix = (word.len == 7 && strncasecmp(word.p, "ONBUILD", 7) == 0) ||
-                  (word.len == 11 && strncasecmp(word.p, "HEALTHCHECK", 11) == 0);
+    bool prefix = cbx_str_is_nocase(word, "ONBUILD") || cbx_str_is_nocase(word, "HEALTHCHECK");
     if (prefix) {
         uint32_t next = skip_flags(r->file, behind, line.end);
         struct heredoc h = find_heredoc(r->file, next, line.end);

@@ -43,11 +43,7 @@ struct operand {
 
 static void skip_space(struct cbx_str *text)
 {
-    size_t n = 0;
-    while (n < text->len && (text->p[n] == ' ' || text->p[n] == '\t')) {
-        n++;
-    }
-    *text = cbx_str_sub(*text, n, text->len);
+    *text = cbx_str_trim_start(*text);
 }
 
 static bool is_word_char(char c)

@@ -13,19 +13,7 @@ static bool is_name_char(char c)
 
 static void skip_space(struct cbx_str *text)
 {
-    size_t n = 0;
-    while (n < text->len && (text->p[n] == ' ' || text->p[n] == '\t')) {
-        n++;
-    }
-    *text = cbx_str_sub(*text, n, text->len);
-}
-
-static struct cbx_str trim_end(struct cbx_str text)
-{
-    while (text.len > 0 && (text.p[text.len - 1] == ' ' || text.p[text.len - 1] == '\t')) {
-        text.len--;
-    }
-    return text;
+    *text = cbx_str_trim_start(*text);
 }
 
 /* [A-Za-z0-9] with '.', '_' and '-' inside. */
@@ -89,7 +77,7 @@ static bool take_specifiers(struct cbx_str *text, struct cbx_str *out)
     *text = cbx_str_sub(*text, closed, text->len);
     const char *end = text->len > 0 ? memchr(text->p, closed ? ')' : ';', text->len) : NULL;
     size_t n = end != NULL ? (size_t)(end - text->p) : text->len;
-    *out = trim_end(cbx_str_sub(*text, 0, n));
+    *out = cbx_str_trim(cbx_str_sub(*text, 0, n));
     *text = cbx_str_sub(*text, n + (closed && end != NULL), text->len);
     bool begins = out->len == 0 || out->p[0] != ',';
     return (!closed || end != NULL) && begins &&
@@ -124,8 +112,7 @@ bool cbx_requirement_parse(struct cbx_str text, struct cbx_requirement *out)
 {
     *out = (struct cbx_requirement){ 0 };
     bool one_line = is_one_line(text);
-    skip_space(&text);
-    text = trim_end(text);
+    text = cbx_str_trim(text);
     if (!take_name(&text, &out->name)) {
         return false;
     }

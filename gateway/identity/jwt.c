@@ -419,18 +419,13 @@ static struct cbx_str type_of(const struct token *token)
     return full ? cbx_str_sub(type, prefix.len, type.len) : type;
 }
 
-static bool is_type(struct cbx_str type, const char *name)
-{
-    return type.len == strlen(name) && strncasecmp(type.p, name, type.len) == 0;
-}
-
 /* An issuer's keys sign tokens of many uses; only access tokens authenticate a caller. */
 static int check_use(const struct token *token, struct cbx_err *err)
 {
     struct cbx_str type = type_of(token);
     bool known = json_object_get(token->header, "typ") == NULL;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]) && !known; i++) {
-        known = is_type(type, types[i]);
+        known = cbx_str_is_nocase(type, types[i]);
     }
     if (!known) {
         return cbx_fail(err, CBX_EINVAL,

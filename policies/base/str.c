@@ -2,6 +2,28 @@
  * Slices: order, distance, globs, UTF-8. */
 #include "policies/base/str.h"
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+struct cbx_str cbx_str_trim_start(struct cbx_str a)
+{
+    size_t n = 0;
+    while (n < a.len && is_blank(a.p[n])) {
+        n++;
+    }
+    return cbx_str_sub(a, n, a.len);
+}
+
+struct cbx_str cbx_str_trim(struct cbx_str a)
+{
+    while (a.len > 0 && is_blank(a.p[a.len - 1])) {
+        a.len--;
+    }
+    return cbx_str_trim_start(a);
+}
+
 int cbx_str_compare(struct cbx_str a, struct cbx_str b)
 {
     size_t n = a.len < b.len ? a.len : b.len;

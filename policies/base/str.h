@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 struct cbx_str {
     const char *p;
@@ -63,6 +64,12 @@ static inline bool cbx_str_is(struct cbx_str a, const char *terminated)
     return cbx_str_equal(a, cbx_str_of(terminated));
 }
 
+/* True if they are equal but for the case of ASCII letters. */
+static inline bool cbx_str_is_nocase(struct cbx_str a, const char *terminated)
+{
+    return a.len == strlen(terminated) && (a.len == 0 || strncasecmp(a.p, terminated, a.len) == 0);
+}
+
 static inline bool cbx_str_starts(struct cbx_str a, struct cbx_str prefix)
 {
     return a.len >= prefix.len && (prefix.len == 0 || memcmp(a.p, prefix.p, prefix.len) == 0);
@@ -90,6 +97,10 @@ static inline struct cbx_str cbx_str_take(struct cbx_str *bytes, size_t len)
     *bytes = cbx_str_sub(*bytes, first.len, bytes->len);
     return first;
 }
+
+/* Return the slice without blanks (' ' and '\t') at its start; at both ends. */
+struct cbx_str cbx_str_trim_start(struct cbx_str a);
+struct cbx_str cbx_str_trim(struct cbx_str a);
 
 /* memcmp order, shorter first: for cbx_sort and bsearch over slices. */
 int cbx_str_compare(struct cbx_str a, struct cbx_str b);

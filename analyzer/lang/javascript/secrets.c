@@ -2,8 +2,6 @@
  * The environment and credentials in JavaScript, and calls that send them to another machine. */
 #include "analyzer/lang/javascript/internal.h"
 
-#include <strings.h>
-
 enum { DEPTH_MAX = 4, MEMBERS_MAX = 64 };
 
 /* A header or an option in which a key identifies the program to the host that issued it. */
@@ -14,7 +12,7 @@ static bool is_for_keys(struct cbx_str name)
         "api-key", "x-auth-token", "x-goog-api-key", "xi-api-key"
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (name.len == strlen(names[i]) && strncasecmp(name.p, names[i], name.len) == 0) {
+        if (cbx_str_is_nocase(name, names[i])) {
             return true;
         }
     }

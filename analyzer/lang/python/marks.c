@@ -3,8 +3,6 @@
  * flags are those of "anything" (value.h), the sources are the rows CBX_GIVES of names.def. */
 #include "analyzer/lang/python/internal.h"
 
-#include <strings.h>
-
 enum {
     MARK_DEPTH_MAX = 4,
     MARK_MEMBERS_MAX = 64,
@@ -67,7 +65,7 @@ static bool is_for_keys(struct cbx_str name)
                                          "api-key",        "x-auth-token",  "proxy-authorization",
                                          "x-goog-api-key", "xi-api-key" };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (name.len == strlen(names[i]) && strncasecmp(name.p, names[i], name.len) == 0) {
+        if (cbx_str_is_nocase(name, names[i])) {
             return true;
         }
     }

@@ -3,28 +3,11 @@
 #include "analyzer/lint/lsp/lsp_frame.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 struct headers {
     bool has_length;
     size_t length;
 };
-
-static bool is_name(struct cbx_str name, const char *text)
-{
-    return name.len == strlen(text) && strncasecmp(name.p, text, name.len) == 0;
-}
-
-static struct cbx_str trim(struct cbx_str text)
-{
-    while (text.len > 0 && (text.p[0] == ' ' || text.p[0] == '\t')) {
-        text = cbx_str_sub(text, 1, text.len);
-    }
-    while (text.len > 0 && (text.p[text.len - 1] == ' ' || text.p[text.len - 1] == '\t')) {
-        text.len--;
-    }
-    return text;
-}
 
 static int read_length(struct cbx_str value, struct headers *h, struct cbx_err *err)
 {
@@ -54,7 +37,7 @@ static int read_type(struct cbx_str value, struct cbx_err *err)
         return 0;
     }
     struct cbx_str name = cbx_str_sub(value, (size_t)(charset - value.p) + 8, value.len);
-    if (is_name(name, "utf-8") || is_name(name, "utf8")) {
+    if (cbx_str_is_nocase(name, "utf-8") || cbx_str_is_nocase(name, "utf8")) {
         return 0;
     }
     return cbx_fail(err, CBX_EPROTO, "charset is '%.*s', allowed is utf-8", CBX_STR_SHOWN(name));
@@ -67,11 +50,11 @@ static int read_header(struct cbx_str line, struct headers *h, struct cbx_err *e
         return cbx_fail(err, CBX_EPROTO, "'%.*s' is no header", CBX_STR_SHOWN(line));
     }
     struct cbx_str name = cbx_str_sub(line, 0, (size_t)(colon - line.p));
-    struct cbx_str value = trim(cbx_str_sub(line, name.len + 1, line.len));
-    if (is_name(name, "Content-Length")) {
+    struct cbx_str value = cbx_str_trim(cbx_str_sub(line, name.len + 1, line.len));
+    if (cbx_str_is_nocase(name, "Content-Length")) {
         return read_length(value, h, err);
     }
-    if (is_name(name, "Content-Type")) {
+    if (cbx_str_is_nocase(name, "Content-Type")) {
         return read_type(value, err);
     }
     return cbx_fail(err, CBX_EPROTO,

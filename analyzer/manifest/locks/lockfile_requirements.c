@@ -138,11 +138,8 @@ static int read_requirement(struct reading *r, struct cbx_str line)
     int failed = 0;
     if (requirement.marker.p != NULL) {
         cbx_buf_add_cstr(&pinned, " ; ");
-        struct cbx_str marker = requirement.marker;
-        while (marker.len > 0 && (marker.p[0] == ' ' || marker.p[0] == '\t')) {
-            marker = cbx_str_sub(marker, 1, marker.len);
-        }
-        failed = cbx_lockfile_add_marker(r->lockfile, marker, r->place, &pinned, r->err);
+        failed = cbx_lockfile_add_marker(r->lockfile, cbx_str_trim_start(requirement.marker),
+                                         r->place, &pinned, r->err);
     }
     if (failed) {
         return failed;

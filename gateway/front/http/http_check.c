@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static bool is_name(struct cbx_str name, const char *other)
-{
-    return name.len == strlen(other) && strncasecmp(name.p, other, name.len) == 0;
-}
-
 static bool is_token(struct cbx_str name)
 {
     static const char others[] = "!#$%&'*+-.^_`|~";
@@ -41,14 +36,6 @@ static bool has_blank(struct cbx_str target)
                               memchr(target.p, '\t', target.len) != NULL);
 }
 
-static struct cbx_str trim(struct cbx_str value)
-{
-    while (value.len > 0 && (value.p[value.len - 1] == ' ' || value.p[value.len - 1] == '\t')) {
-        value.len--;
-    }
-    return value;
-}
-
 void cbx_http_check_field(struct cbx_http_headers *h, struct cbx_str name, struct cbx_str value)
 {
     const struct {
@@ -75,10 +62,10 @@ void cbx_http_check_field(struct cbx_http_headers *h, struct cbx_str name, struc
     };
     h->malformed |= !is_token(name) || has_control(value);
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (is_name(name, known[i].name)) {
+        if (cbx_str_is_nocase(name, known[i].name)) {
             ++*known[i].count;
             if (known[i].value != NULL) {
-                *known[i].value = trim(value);
+                *known[i].value = cbx_str_trim(value);
             }
         }
     }
@@ -96,7 +83,7 @@ static bool is_our_host(struct cbx_str host, const struct cbx_http_names *names)
         const char *name = i < LOCAL ? local[i] : names->hosts[i - LOCAL];
         bool alone = i >= LOCAL || names->port == own_port;
         snprintf(with_port, sizeof(with_port), "%s:%u", name, names->port);
-        if (is_name(host, with_port) || (alone && is_name(host, name))) {
+        if (cbx_str_is_nocase(host, with_port) || (alone && cbx_str_is_nocase(host, name))) {
             return true;
         }
     }
@@ -106,7 +93,7 @@ static bool is_our_host(struct cbx_str host, const struct cbx_http_names *names)
 static bool is_our_origin(struct cbx_str origin, const struct cbx_http_names *names)
 {
     struct cbx_str scheme = names->https ? CBX_STR("https://") : CBX_STR("http://");
-    return (names->origin != NULL && is_name(origin, names->origin)) ||
+    return (names->origin != NULL && cbx_str_is_nocase(origin, names->origin)) ||
            (cbx_str_starts(origin, scheme) &&
             is_our_host(cbx_str_sub(origin, scheme.len, origin.len), names));
 }
@@ -136,10 +123,10 @@ static bool has_other_charset(struct cbx_str type)
         }
         struct cbx_str value = cbx_str_sub(type, i + charset.len, type.len);
         const char *end = value.len > 0 ? memchr(value.p, ';', value.len) : NULL;
-        value = trim(end != NULL ? cbx_str_sub(value, 0, (size_t)(end - value.p)) : value);
+        value = cbx_str_trim(end != NULL ? cbx_str_sub(value, 0, (size_t)(end - value.p)) : value);
         bool is_ours = false;
         for (size_t k = 0; k < sizeof(ours) / sizeof(ours[0]); k++) {
-            is_ours |= is_name(value, ours[k]);
+            is_ours |= cbx_str_is_nocase(value, ours[k]);
         }
         if (!is_ours) {
             return true;
@@ -182,7 +169,7 @@ int cbx_http_check(const struct cbx_http_headers *h, struct cbx_str method, stru
         { h->old && h->encodings > 0, 400, "HTTP/1.0 has no Transfer-Encoding" },
         { h->lengths > 0 && h->encodings > 0, 400,
           "Content-Length and Transfer-Encoding must not come together" },
-        { h->encodings > 0 && !is_name(h->transfer_encoding, "chunked"), 400,
+        { h->encodings > 0 && !cbx_str_is_nocase(h->transfer_encoding, "chunked"), 400,
           "the only Transfer-Encoding that is allowed is chunked" },
         { length == 1, 400, "Content-Length is no decimal number" },
         { !is_our_host(h->host, names), 421,
@@ -190,7 +177,7 @@ int cbx_http_check(const struct cbx_http_headers *h, struct cbx_str method, stru
           "port, and by the names of its options --host and --public-url" },
         { h->origins > 0 && !is_our_origin(h->origin, names), 403,
           "requests of other origins are not allowed" },
-        { h->codings > 0 && !is_name(h->content_encoding, "identity"), 415,
+        { h->codings > 0 && !cbx_str_is_nocase(h->content_encoding, "identity"), 415,
           "bodies are read as they are: send this one without Content-Encoding" },
         { has_other_charset(h->content_type), 415, "texts are read as UTF-8 and as nothing else" },
         { length == 2 && h->expects > 0, 413, "the body is larger than this server takes" },

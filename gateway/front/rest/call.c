@@ -243,10 +243,7 @@ static bool is_json(struct cbx_str type)
     const char *semicolon = type.len > 0 ? memchr(type.p, ';', type.len) : NULL;
     struct cbx_str bare =
         cbx_str_sub(type, 0, semicolon != NULL ? (size_t)(semicolon - type.p) : type.len);
-    while (bare.len > 0 && bare.p[bare.len - 1] == ' ') {
-        bare.len--;
-    }
-    return bare.len == 16 && strncasecmp(bare.p, "application/json", 16) == 0;
+    return cbx_str_is_nocase(cbx_str_trim(bare), "application/json");
 }
 
 bool cbx_rest_body(struct cbx_rest_call *call, const struct cbx_json_field *fields, size_t count,

@@ -81,29 +81,16 @@ static void add_magic(struct scan *s, struct cbx_magic magic, size_t text_start,
     s->magics[s->count++] = magic;
 }
 
-static struct cbx_str trim(struct cbx_str text)
-{
-    while (text.len > 0 && (text.p[0] == ' ' || text.p[0] == '\t')) {
-        text = cbx_str_sub(text, 1, text.len);
-    }
-    while (text.len > 0 && (text.p[text.len - 1] == ' ' || text.p[text.len - 1] == '\t')) {
-        text.len--;
-    }
-    return text;
-}
-
 /* Cuts "name rest"; a name is letters, digits, '_', '.'. */
 static void split_name(struct cbx_str text, struct cbx_str *name, struct cbx_str *rest)
 {
-    while (text.len > 0 && (text.p[0] == ' ' || text.p[0] == '\t')) { /* `% matplotlib inline` */
-        text = cbx_str_sub(text, 1, text.len);
-    }
+    text = cbx_str_trim_start(text); /* `% matplotlib inline` */
     size_t n = 0;
     while (n < text.len && text.p[n] != ' ' && text.p[n] != '\t' && text.p[n] != '\n') {
         n++;
     }
     *name = cbx_str_sub(text, 0, n);
-    *rest = trim(cbx_str_sub(text, n, text.len));
+    *rest = cbx_str_trim(cbx_str_sub(text, n, text.len));
 }
 
 static void put_newlines(struct scan *s, struct cbx_str replaced)
@@ -266,7 +253,7 @@ static void put_shell(struct scan *s, struct cbx_str text, bool assigned, struct
     size_t from = s->len;
     bool twice = cbx_str_starts(text, CBX_STR("!!"));
     magic->kind = CBX_MAGIC_SHELL;
-    magic->body = trim(cbx_str_sub(text, twice ? 2 : 1, text.len));
+    magic->body = cbx_str_trim(cbx_str_sub(text, twice ? 2 : 1, text.len));
     magic->expansion = expand(s, magic, magic->body);
     put(s,
         twice || assigned ? CBX_STR("get_ipython().getoutput(") : CBX_STR("get_ipython().system("));
@@ -307,7 +294,7 @@ static void put_line(struct scan *s, struct cbx_str text, size_t at, bool assign
 
 static void put_help(struct scan *s, struct cbx_str text, size_t at)
 {
-    struct cbx_str subject = trim(text);
+    struct cbx_str subject = cbx_str_trim(text);
     while (subject.len > 0 && subject.p[0] == '?') {
         subject = cbx_str_sub(subject, 1, subject.len);
     }
@@ -318,7 +305,7 @@ static void put_help(struct scan *s, struct cbx_str text, size_t at)
                                .start = (uint32_t)at,
                                .end = (uint32_t)(at + text.len),
                                .name = CBX_STR("pinfo"),
-                               .rest = trim(subject) };
+                               .rest = cbx_str_trim(subject) };
     size_t from = s->len;
     put(s, CBX_STR("get_ipython().run_line_magic('pinfo', "));
     put_literal(s, magic.rest);
@@ -404,7 +391,7 @@ static size_t find_assigned(struct cbx_str line)
 
 static bool is_help(struct cbx_str line)
 {
-    struct cbx_str text = trim(line);
+    struct cbx_str text = cbx_str_trim(line);
     if (text.len < 2 || (text.p[0] != '?' && text.p[text.len - 1] != '?')) {
         return false;
     }

@@ -285,6 +285,25 @@ static void cuts_between_characters(void **state)
     assert_int_equal(cbx_str_cut((struct cbx_str){ 0 }, 5).len, 0);
 }
 
+static void trims_blanks_and_nothing_else(void **state)
+{
+    (void)state;
+    assert_true(cbx_str_is(cbx_str_trim(CBX_STR(" \t a b\t ")), "a b"));
+    assert_true(cbx_str_is(cbx_str_trim(CBX_STR("\na\n")), "\na\n"));
+    assert_true(cbx_str_is(cbx_str_trim(CBX_STR(" \t")), ""));
+    assert_true(cbx_str_is(cbx_str_trim_start(CBX_STR(" a ")), "a "));
+    assert_int_equal(cbx_str_trim((struct cbx_str){ 0 }).len, 0);
+}
+
+static void compares_letters_of_ascii_without_their_case(void **state)
+{
+    (void)state;
+    assert_true(cbx_str_is_nocase(CBX_STR("Content-TYPE"), "content-type"));
+    assert_false(cbx_str_is_nocase(CBX_STR("Content-TYP"), "content-type"));
+    assert_false(cbx_str_is_nocase(CBX_STR("\xC3\x84"), "\xC3\xA4"));
+    assert_true(cbx_str_is_nocase((struct cbx_str){ 0 }, ""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +318,8 @@ int main(void)
         cmocka_unit_test(clamps_what_it_cuts),
         cmocka_unit_test(accepts_well_formed_utf8_alone),
         cmocka_unit_test(cuts_between_characters),
+        cmocka_unit_test(trims_blanks_and_nothing_else),
+        cmocka_unit_test(compares_letters_of_ascii_without_their_case),
         cmocka_unit_test(finds_places_in_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
