@@ -65,7 +65,7 @@ LIBS.codebox       := gateway $(USES.gateway)
 MAIN.codebox-lint  := analyzer/lint/lint_main.c
 LIBS.codebox-lint  := analyzer $(USES.analyzer)
 
-MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p)) policies/load/compile_presets.c
+MAINS   := $(foreach p,$(PROGRAMS),$(MAIN.$p)) policies/load/compile_presets.c docker/engine/compile_profile.c
 TESTS   := $(patsubst %.c,$B/%,$(shell find tests/unit -name 'test_*.c' | sort))
 FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
 # docker/inside and docker/egress/relay run inside containers; they are in no archive.
@@ -196,19 +196,30 @@ $B/$1: $(call objects,$(MAIN.$1)) $(LIBS.$1:%=$B/lib%.a) $(GRAMMAR_LIB)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rules,$p)))
 
+# The seccomp profile as the steps of a BPF filter, for processes in the container.
+$B/compile_profile: $B/docker/engine/compile_profile.o $B/libpolicies.a
+	$(call say,LD)
+	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,policies) $(shell $(PKG_CONFIG) --libs libseccomp)
+$B/profile/seccomp_steps.h: $B/compile_profile docker/engine/seccomp.json
+	$(call say,GEN)
+	@mkdir -p $(@D)
+	$Q$B/compile_profile docker/engine/seccomp.json $@
+
 # PID 1 of every sandbox, the kernel that runs other programs, the probe, which tries to get out and reports what held, and PID 1 of proxy
 # containers: static, no sanitiser.
-SOURCES.probe          := $(wildcard docker/inside/probe/*.c)
+SOURCES.probe          := $(wildcard docker/inside/probe/*.c) docker/inside/confine/harden.c
 SOURCES.supervisor     := $(wildcard docker/inside/supervisor/*.c docker/inside/confine/*.c docker/inside/wire/*.c)
-SOURCES.command-kernel := $(wildcard docker/inside/command/*.c docker/inside/confine/*.c)
+SOURCES.command-kernel := $(wildcard docker/inside/command/*.c) $(filter-out %/harden.c,$(wildcard docker/inside/confine/*.c))
 LIBS.command-kernel    := -l:libcrypto.a # SHA-256
 SOURCES.relay          := $(wildcard docker/egress/relay/*.c docker/inside/wire/*.c)
 define sandbox_program_rules
-$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/inside/*/*.h docker/inside/*/*.def docker/egress/relay/*.h docker/*.def policies/limits.def policies/guard/guard.def policies/base/utf8.h) $B/flags
+$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/inside/*/*.h docker/inside/*/*.def docker/egress/relay/*.h docker/*.def policies/limits.def policies/guard/guard.def policies/base/utf8.h) $B/flags $(if $(filter supervisor probe,$1),$B/profile/seccomp_steps.h)
 	$$(call say,CC)
-	$$Q$$(CC) -std=c11 -D_GNU_SOURCE -I. -include policies/base/banned.h $$(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
+	$$Q$$(CC) -std=c11 -D_GNU_SOURCE -I. -I$B/profile -include policies/base/banned.h $$(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
 	    -fstack-protector-strong -ffile-prefix-map=$$(CURDIR)=. -static -s -Wl,--build-id=none -o $$@ $(SOURCES.$1) $(LIBS.$1)
 endef
+$B/tests/unit/docker/inside/confine/test_harden.o: private ALL_CFLAGS += -I$B/profile
+$B/tests/unit/docker/inside/confine/test_harden.o: $B/profile/seccomp_steps.h
 $(foreach p,supervisor probe command-kernel relay,$(eval $(call sandbox_program_rules,$p)))
 
 # What runs in the bash of a session and in Python is compiled by docker/images/build, in a container of the images' release: against their C library

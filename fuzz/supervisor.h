@@ -6,6 +6,7 @@
 #define CBX_FUZZ_SUPERVISOR_H
 
 #include "docker/inside/confine/confine.h"
+#include "docker/inside/confine/harden.h"
 #include "docker/inside/supervisor/guard_notifier.h"
 #include "docker/inside/supervisor/supervisor.h"
 
@@ -393,6 +394,7 @@ void cbx_input_flush(void)
 #define dup2                                    world_dup
 #define _exit                                   world_exit
 #define main                                    supervisor_main
+#define cbx_harden()                            true
 int supervisor_main(int argc, char **argv);
 #include "docker/inside/supervisor/supervisor_accept.c"
 #include "docker/inside/wire/wire.c"

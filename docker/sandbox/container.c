@@ -2,6 +2,7 @@
  * What a sandbox's container has besides the hardening of its role. */
 #include "docker/sandbox/container.h"
 
+#include "docker/inside/confine/harden.h"
 #include "policies/base/buf.h"
 
 #include <inttypes.h>
@@ -15,6 +16,17 @@ static void limit_threads(struct cbx_container_spec *spec)
     snprintf(count, sizeof(count), "%" PRId64, (spec->limits.cpu_milli + 999) / 1000);
     for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
         cbx_container_spec_set(spec, counters[i], cbx_str_of(count));
+    }
+}
+
+/* For the supervisor, which hardens the sandbox as well as the engine does. */
+static void set_hardening(struct cbx_container_spec *spec, bool gvisor)
+{
+    char bytes[24];
+    snprintf(bytes, sizeof(bytes), "%" PRId64, spec->limits.disk_bytes);
+    cbx_container_spec_set(spec, CBX_HARDEN_FILE_VARIABLE, cbx_str_of(bytes));
+    if (gvisor) {
+        cbx_container_spec_set(spec, CBX_HARDEN_ISOLATION_VARIABLE, CBX_STR("gvisor"));
     }
 }
 
@@ -64,6 +76,7 @@ void cbx_sandbox_spec(const struct cbx_sandbox_config *config, const char *kerne
                                      .apparmor = config->apparmor };
     add_tmpfs(out);
     limit_threads(out);
+    set_hardening(out, gvisor);
     if (mounts != NULL && mounts->count > 0) {
         add_mounts(out, mounts);
     }

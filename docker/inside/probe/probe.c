@@ -3,6 +3,8 @@
  * It prints one line for each attempt; the last line is "end". As PID 1 it first takes the
  * supervisor's place: the same defences, and a child makes the attempts. */
 #include "docker/inside/probe/probe.h"
+
+#include "docker/inside/confine/harden.h"
 #include "docker/inside/probe/probe_attempt.h"
 
 #include <errno.h>
@@ -52,6 +54,11 @@ int main(int argc, char **argv)
         sigfillset(&all);
         sigprocmask(SIG_BLOCK, &all, NULL);
         prctl(PR_SET_DUMPABLE, 0);
+        /* "engine": what the engine alone holds, without the supervisor's own hardening. */
+        bool engine_alone = argc > 1 && strcmp(argv[1], "engine") == 0;
+        if (!engine_alone && !cbx_harden()) {
+            return 1;
+        }
         pid_t child = fork();
         if (child != 0) {
             return child < 0 ? 1 : stand_as_pid1(child);

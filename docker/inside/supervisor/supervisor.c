@@ -8,6 +8,8 @@
  * here, so deadlines hold for any behaviour of host and program. */
 #include "docker/inside/supervisor/supervisor.h"
 
+#include "docker/inside/confine/harden.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -363,7 +365,8 @@ static void serve(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2 || !cbx_kernel_select(argv[1]) || prctl(PR_SET_DUMPABLE, 0) != 0) {
+    if (argc != 2 || !cbx_kernel_select(argv[1]) || prctl(PR_SET_DUMPABLE, 0) != 0 ||
+        !cbx_harden()) {
         return 2;
     }
     sigset_t all;
