@@ -40,9 +40,8 @@ static struct scmp_arg_cmp read_argument(const json_t *row)
     const char *op = json_string_value(json_object_get(row, "op"));
     scmp_datum_t value = (scmp_datum_t)json_integer_value(json_object_get(row, "value")),
                  other = (scmp_datum_t)json_integer_value(json_object_get(row, "valueTwo"));
-    struct scmp_arg_cmp arg = {
-        .arg = (unsigned)json_integer_value(json_object_get(row, "index")), .datum_a = value
-    };
+    struct scmp_arg_cmp arg = { .arg = (unsigned)json_integer_value(json_object_get(row, "index")),
+                                .datum_a = value };
     if (op != NULL && strcmp(op, "SCMP_CMP_EQ") == 0) {
         arg.op = SCMP_CMP_EQ;
     } else if (op != NULL && strcmp(op, "SCMP_CMP_MASKED_EQ") == 0) {
