@@ -3,9 +3,9 @@
  * path to match in its last line; '{': a baseline, or a notebook; any other: Python with
  * comments. */
 #include "analyzer/lang/python/notebook/ipynb.h"
-#include "analyzer/lint/baseline.h"
-#include "analyzer/lint/ignore.h"
-#include "analyzer/lint/suppress.h"
+#include "analyzer/lint/files/baseline.h"
+#include "analyzer/lint/files/suppress.h"
+#include "analyzer/lint/paths/ignore.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef CBX_ANALYZER_LINT_LINT_RUN_H
 #define CBX_ANALYZER_LINT_LINT_RUN_H
 
-#include "analyzer/lint/file.h"
+#include "analyzer/lint/files/file.h"
 
 enum { CBX_LINT_JOBS_MAX = 256 };
 

@@ -50,9 +50,10 @@ struct cbx_report {
 /* The totals of all files. */
 struct cbx_report_totals {
     size_t files, denied, findings, suppressed, errors;
-    size_t ignored;         /* number of files and folders that patterns excluded */
-    size_t gone;            /* number of baseline entries that nothing matched */
-    const json_t *skipped;  /* files and folders that were not judged (lint/skips.h), or NULL */
+    size_t ignored; /* number of files and folders that patterns excluded */
+    size_t gone;    /* number of baseline entries that nothing matched */
+    const json_t
+        *skipped; /* files and folders that were not judged (lint/paths/skips.h), or NULL */
     const json_t *failures; /* [{uri, error}] of the files that could not be checked */
 };
 

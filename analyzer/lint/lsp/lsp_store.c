@@ -2,7 +2,7 @@
  * Open documents. */
 #include "analyzer/lint/lsp/lsp_store.h"
 
-#include "analyzer/lint/kind.h"
+#include "analyzer/lint/files/kind.h"
 #include "policies/base/list.h"
 #include "policies/base/memory.h"
 

@@ -2,8 +2,8 @@
  * Comments that suppress findings: `# codebox: allow RULE -- reason` (// in JavaScript), on the
  * line of the finding or alone on the line above. Only codebox-lint reads them, under a policy that
  * permits them (suppressions: {inline: true}). */
-#ifndef CBX_ANALYZER_LINT_SUPPRESS_H
-#define CBX_ANALYZER_LINT_SUPPRESS_H
+#ifndef CBX_ANALYZER_LINT_FILES_SUPPRESS_H
+#define CBX_ANALYZER_LINT_FILES_SUPPRESS_H
 
 #include "analyzer/report/report.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Finds the files to check. */
-#include "analyzer/lint/lint_paths.h"
+#include "analyzer/lint/paths/lint_paths.h"
 
-#include "analyzer/lint/kind.h"
+#include "analyzer/lint/files/kind.h"
 #include "policies/base/array.h"
 #include "policies/base/list.h"
 #include "policies/base/sort.h"
@@ -279,7 +279,7 @@ static bool is_store(const char *name)
 {
     static const char *const names[] = {
 #define CBX_HIDDEN_STORE(name) name,
-#include "analyzer/lint/hidden.def"
+#include "analyzer/lint/paths/hidden.def"
     };
     return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
 }
@@ -288,7 +288,7 @@ static bool is_listed(const char *name)
 {
     static const char *const names[] = {
 #define CBX_HIDDEN_CODE(name) name,
-#include "analyzer/lint/hidden.def"
+#include "analyzer/lint/paths/hidden.def"
     };
     return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Checks one file: reads it, splits it into cells, judges them, suppresses and reports findings. */
-#ifndef CBX_ANALYZER_LINT_FILE_H
-#define CBX_ANALYZER_LINT_FILE_H
+#ifndef CBX_ANALYZER_LINT_FILES_FILE_H
+#define CBX_ANALYZER_LINT_FILES_FILE_H
 
-#include "analyzer/lint/baseline.h"
-#include "analyzer/lint/lint_paths.h"
+#include "analyzer/lint/files/baseline.h"
+#include "analyzer/lint/paths/lint_paths.h"
 
 enum cbx_lint_stage {
     CBX_STAGE_REPORT = 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Checks a notebook: cells of IPython as one program, cells of other kernels as a session, in
  * order. */
-#include "analyzer/lint/lint_check.h"
+#include "analyzer/lint/files/lint_check.h"
 
 #include "analyzer/filetype.h"
 #include "analyzer/past/past.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Reads and writes baselines. The file is untrusted input: its size is capped first, and every
  * entry is checked. */
-#include "analyzer/lint/baseline.h"
+#include "analyzer/lint/files/baseline.h"
 
 #include "policies/base/hash.h"
 #include "policies/base/memory.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The patterns of a .gitignore file, by gitignore(5): comments, negation, anchoring, folders, sets,
  * "**". Also the globs of --include and --exclude. */
-#ifndef CBX_ANALYZER_LINT_IGNORE_H
-#define CBX_ANALYZER_LINT_IGNORE_H
+#ifndef CBX_ANALYZER_LINT_PATHS_IGNORE_H
+#define CBX_ANALYZER_LINT_PATHS_IGNORE_H
 
 #include "policies/base/arena.h"
 #include "policies/base/err.h"

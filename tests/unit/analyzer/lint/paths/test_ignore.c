@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * gitignore(5): the results of each kind of pattern, and that matching is linear. */
-#include "analyzer/lint/ignore.h"
+#include "analyzer/lint/paths/ignore.h"
 #include "policies/base/buf.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Checks a manifest, a document or a page: its packages, and its pieces of code, whose findings
  * get places in the file. */
-#include "analyzer/lint/lint_check.h"
+#include "analyzer/lint/files/lint_check.h"
 
 #include "analyzer/syntax/source.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * gitignore(5). Matching is linear in pattern times path and never recursive. Where the manual is
  * silent, this file behaves like git. */
-#include "analyzer/lint/ignore.h"
+#include "analyzer/lint/paths/ignore.h"
 
 #include "policies/base/memory.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * How codebox-lint treats a file: by its name, else by its first bytes. */
-#ifndef CBX_ANALYZER_LINT_KIND_H
-#define CBX_ANALYZER_LINT_KIND_H
+#ifndef CBX_ANALYZER_LINT_FILES_KIND_H
+#define CBX_ANALYZER_LINT_FILES_KIND_H
 
 #include "analyzer/filetype.h"
 

@@ -2,7 +2,7 @@
  * Comments that suppress findings: the line that they apply to, their syntax, findings that cannot
  * be suppressed. */
 #include "analyzer/analyze.h"
-#include "analyzer/lint/suppress.h"
+#include "analyzer/lint/files/suppress.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Textual normalisation of paths, and the files that are found in folders. */
-#include "analyzer/lint/lint_paths.h"
+#include "analyzer/lint/paths/lint_paths.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

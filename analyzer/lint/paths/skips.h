@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Files and folders that were found in folders and not judged: their number, the reasons, and a
  * few names. */
-#ifndef CBX_ANALYZER_LINT_SKIPS_H
-#define CBX_ANALYZER_LINT_SKIPS_H
+#ifndef CBX_ANALYZER_LINT_PATHS_SKIPS_H
+#define CBX_ANALYZER_LINT_PATHS_SKIPS_H
 
 #include "policies/base/arena.h"
 #include "policies/base/buf.h"
@@ -10,7 +10,7 @@
 
 enum cbx_lint_skip {
 #define CBX_SKIP(id, ...) CBX_LINT_SKIP_##id,
-#include "analyzer/lint/skips.def"
+#include "analyzer/lint/paths/skips.def"
 #undef CBX_SKIP
     CBX_LINT_SKIPS
 };

@@ -2,11 +2,11 @@
  * The files that codebox-lint checks: files given by name, and in folders the files of a known
  * language, by their names or first lines, that neither .gitignore nor --exclude excludes. Links
  * below a folder are not followed, so loops end. Everything else in a folder is counted. */
-#ifndef CBX_ANALYZER_LINT_LINT_PATHS_H
-#define CBX_ANALYZER_LINT_LINT_PATHS_H
+#ifndef CBX_ANALYZER_LINT_PATHS_LINT_PATHS_H
+#define CBX_ANALYZER_LINT_PATHS_LINT_PATHS_H
 
-#include "analyzer/lint/ignore.h"
-#include "analyzer/lint/skips.h"
+#include "analyzer/lint/paths/ignore.h"
+#include "analyzer/lint/paths/skips.h"
 #include "policies/base/buf.h"
 
 /* The filter for folders. */

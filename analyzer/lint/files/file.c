@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * One file. */
-#include "analyzer/lint/file.h"
+#include "analyzer/lint/files/file.h"
 
-#include "analyzer/lint/lint_check.h"
+#include "analyzer/lint/files/lint_check.h"
 
 #include "analyzer/analyze.h"
 #include "analyzer/dump.h"
-#include "analyzer/lint/kind.h"
-#include "analyzer/lint/suppress.h"
+#include "analyzer/lint/files/kind.h"
+#include "analyzer/lint/files/suppress.h"
 #include "analyzer/lint/watch.h"
 #include "analyzer/past/past.h"
 #include "analyzer/past/program.h"

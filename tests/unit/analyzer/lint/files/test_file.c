@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Checking one file: verdicts with and without suppressions, places after any line end, files that
  * cannot be checked. */
-#include "analyzer/lint/file.h"
+#include "analyzer/lint/files/file.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Counting what is skipped. */
-#include "analyzer/lint/skips.h"
+#include "analyzer/lint/paths/skips.h"
 
 #include "tests/unit/unit.h"
 

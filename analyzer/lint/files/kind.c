@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Determines how codebox-lint treats a file. */
-#include "analyzer/lint/kind.h"
+#include "analyzer/lint/files/kind.h"
 
 #include "analyzer/manifest/manifest.h"
 #include "policies/base/printable.h"

@@ -2,8 +2,8 @@
  * Baselines: lists of old findings, so that old code can be checked for new ones. A finding is
  * identified by its rule, its file, the text of its line and its number among equal ones, so its
  * line may move. */
-#ifndef CBX_ANALYZER_LINT_BASELINE_H
-#define CBX_ANALYZER_LINT_BASELINE_H
+#ifndef CBX_ANALYZER_LINT_FILES_BASELINE_H
+#define CBX_ANALYZER_LINT_FILES_BASELINE_H
 
 #include "analyzer/report/report.h"
 

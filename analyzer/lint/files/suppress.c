@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Suppressions in the source. Comments are found by the grammar, so a string that looks like one
  * does not count. */
-#include "analyzer/lint/suppress.h"
+#include "analyzer/lint/files/suppress.h"
 
 #include "analyzer/lang/lang.h"
 #include "analyzer/lang/python/notebook/notebook.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Baselines: findings that are recognised, and files that are refused. */
-#include "analyzer/lint/baseline.h"
+#include "analyzer/lint/files/baseline.h"
 #include "analyzer/rules.h"
 #include "tests/unit/unit.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The state of the check of one file, for file.c, check_notebook.c and check_manifest.c only. */
-#ifndef CBX_ANALYZER_LINT_LINT_CHECK_H
-#define CBX_ANALYZER_LINT_LINT_CHECK_H
+#ifndef CBX_ANALYZER_LINT_FILES_LINT_CHECK_H
+#define CBX_ANALYZER_LINT_FILES_LINT_CHECK_H
 
 #include "analyzer/build.h"
 #include "analyzer/lang/python/notebook/ipynb.h"
-#include "analyzer/lint/file.h"
-#include "analyzer/lint/skips.h"
+#include "analyzer/lint/files/file.h"
+#include "analyzer/lint/paths/skips.h"
 #include "analyzer/manifest/manifest.h"
 
 struct cbx_past;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Counts what is skipped. */
-#include "analyzer/lint/skips.h"
+#include "analyzer/lint/paths/skips.h"
 
 #include "policies/base/printable.h"
 
@@ -9,7 +9,7 @@ static const struct row {
     bool chosen;
 } rows[CBX_LINT_SKIPS] = {
 #define CBX_SKIP(id, word, one, many, chosen) { word, one, many, chosen },
-#include "analyzer/lint/skips.def"
+#include "analyzer/lint/paths/skips.def"
 #undef CBX_SKIP
 };
 
