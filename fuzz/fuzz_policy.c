@@ -2,7 +2,7 @@
  * A hostile policy. A policy that loads has one identity, can be explained, and can judge a
  * source. */
 #include "analyzer/analyze.h"
-#include "policies/explain.h"
+#include "policies/texts/explain.h"
 
 /* tree-sitter 0.25.0 forgets a few bytes for a query that does not compile; fuzz_source watches
  * everything else of it. */

@@ -3,7 +3,7 @@
 #include "analyzer/lint/lint_rules.h"
 
 #include "policies/base/printable.h"
-#include "policies/explain.h"
+#include "policies/texts/explain.h"
 
 static void add_languages(const struct cbx_rule *rule, struct cbx_buf *out)
 {

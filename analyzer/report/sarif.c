@@ -4,8 +4,8 @@
  * points. */
 #include "analyzer/report/report.h"
 
-#include "policies/explain.h"
 #include "policies/release.h"
+#include "policies/texts/explain.h"
 
 static void set(json_t *object, const char *key, json_t *value)
 {

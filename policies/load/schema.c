@@ -2,8 +2,8 @@
  * A JSON Schema (draft 2020-12) of the policy language, from the key table: editors complete and
  * check policies with it. The loader may refuse a file that the schema accepts (a rule that is
  * laxer than the one it extends); the schema accepts every file that the loader accepts. */
-#include "policies/explain.h"
 #include "policies/load/keys.h"
+#include "policies/texts/explain.h"
 
 static json_t *names_schema(const char *const *names)
 {

@@ -9,9 +9,9 @@
 #include "gateway/ipc/seal/mount_requests.h"
 #include "policies/base/json.h"
 #include "policies/base/printable.h"
-#include "policies/diff.h"
-#include "policies/explain.h"
 #include "policies/mounts.h"
+#include "policies/texts/diff.h"
+#include "policies/texts/explain.h"
 
 #include <time.h>
 

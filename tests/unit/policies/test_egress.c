@@ -2,7 +2,7 @@
  * The patterns of hosts that programs may reach. */
 #include "policies/egress.h"
 
-#include "policies/explain.h"
+#include "policies/texts/explain.h"
 #include "tests/unit/unit.h"
 
 #define HEAD "version: 1\nname: p\nextends: [default]\n"

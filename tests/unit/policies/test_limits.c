@@ -2,8 +2,8 @@
  * The table of limits. */
 #include "policies/limits.h"
 
-#include "policies/explain.h"
 #include "policies/policy.h"
+#include "policies/texts/explain.h"
 #include "tests/unit/unit.h"
 
 static void every_default_is_within_its_bounds(void **state)

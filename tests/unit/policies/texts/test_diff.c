@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Differences between policies. */
-#include "policies/diff.h"
+#include "policies/texts/diff.h"
 #include "tests/unit/unit.h"
 
 struct told {

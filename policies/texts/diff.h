@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The differences between two policies: actions that one of them allows and the other does not. */
-#ifndef CBX_POLICIES_DIFF_H
-#define CBX_POLICIES_DIFF_H
+#ifndef CBX_POLICIES_TEXTS_DIFF_H
+#define CBX_POLICIES_TEXTS_DIFF_H
 
 #include "policies/policy.h"
 

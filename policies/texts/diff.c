@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Two policies compared, by their canonical form: every key is a list whose entries allow, a
  * list whose entries refuse, a bound, or a name with an order. */
-#include "policies/diff.h"
+#include "policies/texts/diff.h"
 
 #include "policies/base/buf.h"
 #include "policies/base/json.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The reference of the policy language, from the key table. */
-#include "policies/explain.h"
 #include "policies/load/keys.h"
+#include "policies/texts/explain.h"
 
 /* Adds the keys of a section; with the merge rule if a key has one. */
 static void add_keys(struct cbx_buf *out, const struct cbx_section *section)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A policy in plain words, for the person who approves it. */
-#ifndef CBX_POLICIES_EXPLAIN_H
-#define CBX_POLICIES_EXPLAIN_H
+#ifndef CBX_POLICIES_TEXTS_EXPLAIN_H
+#define CBX_POLICIES_TEXTS_EXPLAIN_H
 
 #include "policies/base/buf.h"
 #include "policies/policy.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A policy in plain words. */
-#include "policies/explain.h"
+#include "policies/texts/explain.h"
 
 #include "policies/load/keys.h"
 
