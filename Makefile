@@ -213,7 +213,7 @@ SOURCES.command-kernel := $(wildcard docker/inside/command/*.c) $(filter-out %/h
 LIBS.command-kernel    := -l:libcrypto.a # SHA-256
 SOURCES.relay          := $(wildcard docker/egress/relay/*.c docker/inside/wire/*.c)
 define sandbox_program_rules
-$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/inside/*/*.h docker/inside/*/*.def docker/egress/relay/*.h docker/*.def policies/limits.def policies/guard/guard.def policies/base/utf8.h) $B/flags $(if $(filter supervisor probe,$1),$B/profile/seccomp_steps.h)
+$B/codebox-$1: $(SOURCES.$1) $(wildcard docker/inside/*/*.h docker/inside/*/*.def docker/egress/relay/*.h docker/*.def policies/limits.def policies/guard/guard.def policies/base/text/utf8.h) $B/flags $(if $(filter supervisor probe,$1),$B/profile/seccomp_steps.h)
 	$$(call say,CC)
 	$$Q$$(CC) -std=c11 -D_GNU_SOURCE -I. -I$B/profile -include policies/base/banned.h $$(WARN) -O2 -g -D_FORTIFY_SOURCE=2 \
 	    -fstack-protector-strong -ffile-prefix-map=$$(CURDIR)=. -static -s -Wl,--build-id=none -o $$@ $(SOURCES.$1) $(LIBS.$1)

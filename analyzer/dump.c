@@ -5,7 +5,7 @@
 #include "analyzer/lang/python/notebook/notebook.h"
 #include "analyzer/parse.h"
 #include "analyzer/syntax/source.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 /* The results of all stages up to the facts. */
 struct stages {

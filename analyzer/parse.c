@@ -5,7 +5,7 @@
 #include "analyzer/lang/python/notebook/notebook.h"
 #include "analyzer/past/written.h"
 #include "analyzer/syntax/tree_memory.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 /* --- parsing ---------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 
 #include "policies/base/auto.h"
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #define CBX_LABEL_CONTENTS "codebox.contents"
 

@@ -4,7 +4,7 @@
 #define CBX_DOCKER_OWN_IMAGES_H
 
 #include "docker/engine/engine.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #define CBX_LABEL_OWN    "codebox.own"    /* name of the image */
 #define CBX_LABEL_KERNEL "codebox.kernel" /* kernel that the image is for */

@@ -5,8 +5,8 @@
 #define CBX_DOCKER_RESULT_H
 
 #include "policies/base/hash.h"
-#include "policies/base/json.h"
 #include "policies/base/str.h"
+#include "policies/base/text/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #define CBX_POLICIES_LIMITS_H
 
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * Mount requests. */
 #include "policies/mounts.h"
 
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 /* Makes a path straight: no ".", "..", doubled or trailing slashes. */
 static int straighten(struct cbx_str path, const char *what, char *out, struct cbx_err *err)

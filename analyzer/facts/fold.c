@@ -2,7 +2,7 @@
  * Folds constant texts. */
 #include "analyzer/facts/fold.h"
 
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 #include <errno.h>
 #include <stdlib.h>

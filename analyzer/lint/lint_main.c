@@ -6,8 +6,8 @@
 #include "analyzer/lint/lint_rules.h"
 #include "analyzer/lint/lint_run.h"
 #include "analyzer/lint/lsp/lsp_server.h"
-#include "policies/base/clock.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
+#include "policies/base/time/clock.h"
 #include "policies/release.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef CBX_ANALYZER_LINT_LINT_OPTIONS_H
 #define CBX_ANALYZER_LINT_LINT_OPTIONS_H
 
-#include "policies/base/options.h"
+#include "policies/base/options/options.h"
 
 /* The options. Borrowed from argv; NULL, false, 0 and none if an option is not given. */
 struct cbx_lint_options {

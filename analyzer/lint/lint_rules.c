@@ -2,7 +2,7 @@
  * The options --list-rules and --explain. */
 #include "analyzer/lint/lint_rules.h"
 
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 #include "policies/texts/explain.h"
 
 static void add_languages(const struct cbx_rule *rule, struct cbx_buf *out)

@@ -3,7 +3,7 @@
  * have overflowed, and writes a text that was prepared before. */
 #include "analyzer/lint/watch.h"
 
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 #include <signal.h>
 #include <sys/time.h>

@@ -6,7 +6,7 @@
 #include "analyzer/manifest/readers.h"
 
 #include "analyzer/filetype.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <ctype.h>
 #include <strings.h>

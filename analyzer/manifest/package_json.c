@@ -3,7 +3,7 @@
 #include "analyzer/manifest/documents/json_text.h"
 #include "analyzer/manifest/readers.h"
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 static const char *const dependencies[] = { "dependencies", "devDependencies",
                                             "optionalDependencies", "peerDependencies" };

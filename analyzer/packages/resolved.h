@@ -9,7 +9,7 @@
 #include "analyzer/packages/spec.h"
 #include "policies/base/auto.h"
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "policies/packages.h"
 
 /* One package. Texts are borrowed from `json`, and have no control characters, quotes or blanks. */

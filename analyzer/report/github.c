@@ -3,7 +3,7 @@
  * GitHub shows at the place in a pull request. */
 #include "analyzer/report/report.h"
 
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 /* '%', line ends, and in a property also ',' and ':' would end the part in which they stand. */
 static void add_value(struct cbx_str text, bool property, struct cbx_buf *out)

@@ -5,7 +5,7 @@
 #define CBX_ANALYZER_REPORT_REPORT_H
 
 #include "analyzer/decide.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 /* Returns {verdict, language, sha256, findings[, truncated]}, each finding {rule, severity,
  * effect, message, hint, symbol, detail, line, column, end_line, end_column, references} without

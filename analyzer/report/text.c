@@ -2,7 +2,7 @@
  * Decisions as text. */
 #include "analyzer/report/report.h"
 
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 #include <utf8proc.h>
 

@@ -4,8 +4,8 @@
 
 #include "docker/kernel_names.h"
 #include "docker/sandbox/container.h"
-#include "policies/base/clock.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
 
 #include <string.h>
 

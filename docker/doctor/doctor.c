@@ -4,7 +4,7 @@
 
 #include "docker/doctor/escapes.h"
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "docker/doctor/attempt.h"
 #include "docker/doctor/doctor.h"
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

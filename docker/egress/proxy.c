@@ -6,9 +6,9 @@
 
 #include "docker/egress/proxy_config.h"
 #include "docker/sandbox/container.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
 
 #include <inttypes.h>
 #include <pthread.h>

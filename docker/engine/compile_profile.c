@@ -3,8 +3,8 @@
  * struct sock_filter for an initialiser. docker/inside/confine/harden.c installs them, so that a
  * sandbox has the filter where no engine was given the profile.
  * Usage: compile_profile PROFILE HEADER */
-#include "policies/base/json.h"
 #include "policies/base/memory.h"
+#include "policies/base/text/json.h"
 
 #include <errno.h>
 #include <linux/filter.h>

@@ -2,8 +2,8 @@
  * The hardening of containers as data. */
 #include "docker/engine/container_spec.h"
 
-#include "policies/base/json.h"
 #include "policies/base/memory.h"
+#include "policies/base/text/json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "docker/engine/docker/docker.h"
 #include "docker/engine/engine_ops.h"
 #include "docker/engine/silence.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 #include <string.h>
 #include <time.h>

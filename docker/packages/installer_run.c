@@ -3,9 +3,9 @@
 #include "docker/egress/addresses.h"
 #include "docker/packages/package_failures.h"
 #include "docker/packages/packages_internal.h"
-#include "policies/base/clock.h"
-#include "policies/base/json.h"
 #include "policies/base/memory.h"
+#include "policies/base/text/json.h"
+#include "policies/base/time/clock.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

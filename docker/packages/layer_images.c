@@ -5,10 +5,10 @@
 #include "docker/contents.h"
 #include "docker/packages/packages_internal.h"
 #include "docker/sandbox/container.h"
-#include "policies/base/clock.h"
 #include "policies/base/hash.h"
-#include "policies/base/json.h"
 #include "policies/base/memory.h"
+#include "policies/base/text/json.h"
+#include "policies/base/time/clock.h"
 #include "policies/versions/version.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 
 #include "docker/packages/packages_internal.h"
 #include "docker/sandbox/container.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "policies/packages.h"
 
 /* The kernel whose image is the base of an installer; for npm any image with Node. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The warm pool: one lock, a FIFO of waiting calls, and a few threads (pool_work.c). */
 #include "docker/pool/pool_internal.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/list.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  * The pool's threads: each picks the most urgent task, does it without the lock, and picks again.
  */
 #include "docker/pool/pool_internal.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/list.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "docker/egress/proxy.h"
 #include "docker/sandbox/container.h"
 #include "docker/sandbox/sandbox_internal.h"
-#include "policies/base/clock.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
 
 #include <stdlib.h>
 

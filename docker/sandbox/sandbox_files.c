@@ -3,9 +3,9 @@
  * all bytes from a sandbox. */
 #include "docker/engine/silence.h"
 #include "docker/sandbox/sandbox_internal.h"
-#include "policies/base/clock.h"
 #include "policies/base/memory.h"
 #include "policies/base/sort.h"
+#include "policies/base/time/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>

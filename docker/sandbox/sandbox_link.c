@@ -3,7 +3,7 @@
  * which of the two does not reply. */
 #include "docker/engine/silence.h"
 #include "docker/sandbox/sandbox_internal.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 /* A PING that could not be sent is retried after this time. */
 enum { RETRY_MS = 250 };

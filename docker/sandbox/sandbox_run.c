@@ -7,7 +7,7 @@
 #include "docker/sandbox/container.h"
 #include "docker/sandbox/events.h"
 #include "docker/sandbox/sandbox_internal.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * The owner of a sandbox: its tag, which the supervisor keeps for the next gateway, and the
  * comparison of permits with the sandbox. Both follow from tag.def. */
 #include "docker/sandbox/sandbox_internal.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <stddef.h>
 #include <string.h>

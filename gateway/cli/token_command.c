@@ -3,8 +3,8 @@
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit/audit.h"
 #include "gateway/identity/tokens.h"
-#include "policies/base/clock.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
+#include "policies/base/time/clock.h"
 
 #include <string.h>
 #include <time.h>

@@ -4,8 +4,8 @@
 
 #include "gateway/executor/executor_internal.h"
 #include "gateway/identity/identity.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
 
 /* The front keeps a voucher at most this long: no run waits longer. */
 #define VOUCHER_LIFE_MS (INT64_C(7) * 24 * 3600 * 1000)

@@ -4,9 +4,9 @@
 #include "gateway/executor/executor_internal.h"
 #include "gateway/executor/run/executor_network.h"
 #include "gateway/ipc/metrics.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 
 #include <stdatomic.h>
 #include <string.h>

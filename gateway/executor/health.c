@@ -6,8 +6,8 @@
 #include "gateway/executor/executor_internal.h"
 #include "gateway/ipc/master/state.h"
 #include "gateway/ipc/metrics.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,9 +9,9 @@
 #include "gateway/executor/packages/executor_packages.h"
 #include "gateway/identity/identity.h"
 #include "gateway/ipc/jail/jail.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * Connections to syslog servers; every descriptor is non-blocking. */
 #include "gateway/forwarder/connection.h"
 
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

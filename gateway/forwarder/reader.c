@@ -7,10 +7,10 @@
 #include "gateway/forwarder/forwarder.h"
 #include "gateway/ipc/jail/files.h"
 #include "gateway/ipc/jail/jail.h"
-#include "policies/base/clock.h"
 #include "policies/base/hash.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,9 +7,9 @@
 #include "gateway/ipc/jail/files.h"
 #include "gateway/ipc/jail/jail.h"
 #include "gateway/ipc/master/state.h"
-#include "policies/base/clock.h"
-#include "policies/base/json.h"
 #include "policies/base/log.h"
+#include "policies/base/text/json.h"
+#include "policies/base/time/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

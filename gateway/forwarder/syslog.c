@@ -3,8 +3,8 @@
 #include "gateway/forwarder/syslog.h"
 
 #include "gateway/forwarder/forwarder.h"
-#include "policies/base/json.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/json.h"
+#include "policies/base/text/printable.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #include "gateway/front/access.h"
 
 #include "gateway/front/executor_client.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
 
 #include <pthread.h>
 

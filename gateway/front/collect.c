@@ -3,8 +3,8 @@
  * cap here is a second limit. */
 #include "gateway/front/collect.h"
 
-#include "policies/base/base64.h"
-#include "policies/base/json.h"
+#include "policies/base/text/base64.h"
+#include "policies/base/text/json.h"
 #include "policies/guard/guard.h"
 
 enum { COLLECT_MAX = 256 * 1024 * 1024, ITEMS_MAX = 20000 };

@@ -6,9 +6,9 @@
 #include "gateway/front/mcp/protocol/http.h"
 #include "gateway/front/mcp/protocol/jsonrpc.h"
 #include "gateway/front/rest/rest.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
 
 #include <stdlib.h>
 

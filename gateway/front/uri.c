@@ -2,7 +2,7 @@
  * Paths in URIs. */
 #include "gateway/front/uri.h"
 
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 static bool is_plain(char c)
 {

@@ -2,7 +2,7 @@
  * Conditions on claims. */
 #include "gateway/identity/claim_conditions.h"
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 
 #include "gateway/identity/loaded.h"
 #include "gateway/identity/tokens.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

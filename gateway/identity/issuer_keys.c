@@ -6,9 +6,9 @@
 #include "gateway/identity/issuer_keys.h"
 
 #include "gateway/ipc/metrics.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,8 +3,8 @@
 #include "gateway/identity/jwt.h"
 
 #include "gateway/identity/tokens.h"
-#include "policies/base/base64.h"
-#include "policies/base/json.h"
+#include "policies/base/text/base64.h"
+#include "policies/base/text/json.h"
 
 #include <openssl/core_names.h>
 #include <openssl/ecdsa.h>

@@ -2,8 +2,8 @@
  * Quotas: one bucket per principal and resource. Time fills it and use empties it. */
 #include "gateway/identity/quotas.h"
 
-#include "policies/base/clock.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,11 +3,11 @@
 #include "gateway/identity/tokens.h"
 
 #include "gateway/ipc/master/state.h"
-#include "policies/base/base64.h"
-#include "policies/base/clock.h"
 #include "policies/base/hash.h"
-#include "policies/base/json.h"
 #include "policies/base/memory.h"
+#include "policies/base/text/base64.h"
+#include "policies/base/text/json.h"
+#include "policies/base/time/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

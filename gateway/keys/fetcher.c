@@ -5,8 +5,8 @@
 #include "gateway/ipc/jail/files.h"
 #include "gateway/ipc/jail/jail.h"
 #include "gateway/keys/transfer.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,8 +15,8 @@
 #include "gateway/ipc/wire/ipc_wire.h"
 #include "gateway/worker/trim.h"
 #include "gateway/worker/worker_packages.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
  * Errors as values. */
 #include "policies/base/err.h"
 
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 #include <stdarg.h>
 #include <stdio.h>

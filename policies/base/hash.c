@@ -5,7 +5,7 @@
 #define OPENSSL_API_COMPAT 0x10100000L
 #include "policies/base/hash.h"
 
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 #include <openssl/crypto.h>
 #include <openssl/sha.h>

@@ -3,9 +3,9 @@
 #include "policies/base/log.h"
 
 #include "policies/base/auto.h"
-#include "policies/base/clock.h"
-#include "policies/base/json.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/json.h"
+#include "policies/base/text/printable.h"
+#include "policies/base/time/clock.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Keyed hashes and randomness, thin over libcrypto. */
-#include "policies/base/clock.h"
 #include "policies/base/hash.h"
+#include "policies/base/time/clock.h"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

@@ -4,7 +4,7 @@
 #ifndef CBX_POLICIES_BASE_STR_H
 #define CBX_POLICIES_BASE_STR_H
 
-#include "policies/base/utf8.h"
+#include "policies/base/text/utf8.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * allowed value. */
 #include "policies/load/keys.h"
 
-#include "policies/base/date.h"
+#include "policies/base/time/date.h"
 #include "policies/egress.h"
 
 #include <errno.h>

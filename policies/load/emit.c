@@ -2,7 +2,7 @@
  * Structs to JSON by the key table: the canonical form, which is the input of the policy's hash. */
 #include "policies/load/keys.h"
 
-#include "policies/base/date.h"
+#include "policies/base/time/date.h"
 
 static json_t *emit_strs(const struct cbx_strs *list)
 {

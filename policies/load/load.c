@@ -4,8 +4,8 @@
 #include "policies/load/keys.h"
 
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
 #include "policies/base/memory.h"
+#include "policies/base/text/json.h"
 #include "policies/load/image.h"
 #include "policies/load/index.h"
 

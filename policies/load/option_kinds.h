@@ -3,7 +3,7 @@
 #ifndef CBX_POLICIES_LOAD_OPTION_KINDS_H
 #define CBX_POLICIES_LOAD_OPTION_KINDS_H
 
-#include "policies/base/options.h"
+#include "policies/base/options/options.h"
 
 /* Append the names of the presets and of the languages, separated by blanks. */
 void cbx_option_add_presets(struct cbx_buf *out);

@@ -4,8 +4,8 @@
 #include "policies/texts/diff.h"
 
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/json.h"
+#include "policies/base/text/printable.h"
 #include "policies/guard/guard.h"
 #include "policies/load/keys.h"
 #include "policies/versions/version.h"

@@ -4,8 +4,8 @@
 
 #include "policies/load/keys.h"
 
-#include "policies/base/date.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
+#include "policies/base/time/date.h"
 #include "policies/egress.h"
 #include "policies/guard/guard.h"
 

@@ -3,7 +3,7 @@
 #include "analyzer/lint/files/kind.h"
 
 #include "analyzer/manifest/manifest.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 #include <errno.h>
 #include <fcntl.h>

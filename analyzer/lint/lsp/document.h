@@ -6,7 +6,7 @@
 
 #include "policies/base/buf.h"
 #include "policies/base/err.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 enum { CBX_LSP_TEXT_MAX = 64 * 1024 * 1024 };
 

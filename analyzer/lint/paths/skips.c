@@ -2,7 +2,7 @@
  * Counts what is skipped. */
 #include "analyzer/lint/paths/skips.h"
 
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 static const struct row {
     const char *word, *one, *many;

@@ -6,7 +6,7 @@
 
 #include "policies/base/arena.h"
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 enum cbx_lint_skip {
 #define CBX_SKIP(id, ...) CBX_LINT_SKIP_##id,

@@ -3,7 +3,7 @@
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/documents/json_text.h"
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 struct scan {
     struct cbx_doc_maker maker;

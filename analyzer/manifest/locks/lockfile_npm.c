@@ -3,7 +3,7 @@
  * not of an index. */
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/locks/lockfile_internal.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 struct reading {
     struct cbx_lockfile *lockfile;

@@ -6,9 +6,9 @@
 #include "docker/engine/docker/docker_chunks.h"
 #include "docker/engine/docker/docker_http.h"
 #include "policies/base/buf.h"
-#include "policies/base/clock.h"
 #include "policies/base/memory.h"
 #include "policies/base/str.h"
+#include "policies/base/time/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * A container as the body of "create a container" of the Engine API. */
 #include "docker/contents.h"
 #include "docker/engine/docker/docker_http.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * One function for each call of the Engine API that the gateway uses. */
 #include "docker/engine/docker/docker_http.h"
-#include "policies/base/json.h"
 #include "policies/base/memory.h"
 #include "policies/base/str.h"
+#include "policies/base/text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

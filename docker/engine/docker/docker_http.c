@@ -3,9 +3,9 @@
 #include "docker/engine/docker/docker_http.h"
 
 #include "policies/base/buf.h"
-#include "policies/base/clock.h"
-#include "policies/base/json.h"
 #include "policies/base/memory.h"
+#include "policies/base/text/json.h"
+#include "policies/base/time/clock.h"
 
 #include <curl/curl.h>
 #include <errno.h>

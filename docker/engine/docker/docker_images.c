@@ -2,8 +2,8 @@
  * Calls of the Engine API that make, list and remove images. */
 #include "docker/engine/docker/docker_http.h"
 #include "docker/engine/docker/tar.h"
-#include "policies/base/json.h"
 #include "policies/base/str.h"
+#include "policies/base/text/json.h"
 
 #include <stdio.h>
 

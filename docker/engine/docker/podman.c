@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Adapts requests to Podman, whose compatible interface differs in details. */
 #include "docker/engine/docker/docker_http.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "docker/inside/confine/confine.h"
 #include "docker/inside/confine/filter.h"
 #include "docker/inside/wire/frame.h"
-#include "policies/base/utf8.h"
+#include "policies/base/text/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "gateway/cli/audit/audit_export.h"
 
 #include "gateway/executor/audit/audit_chain.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 #include "policies/release.h"
 
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #ifndef CBX_GATEWAY_CLI_AUDIT_AUDIT_EXPORT_H
 #define CBX_GATEWAY_CLI_AUDIT_AUDIT_EXPORT_H
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 /* Appends the record in the format "ecs", "ocsf" or "cef", on one line with its end. CBX_ETOOBIG
  * if it does not fit. */

@@ -3,7 +3,7 @@
 #include "gateway/cli/audit/audit_filter.h"
 
 #include "gateway/executor/audit/audit_chain.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #define CBX_GATEWAY_CLI_AUDIT_AUDIT_FILTER_H
 
 #include "gateway/cli/settings/cli_options.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 struct cbx_audit_filter {
     const struct cbx_options *options; /* borrowed */

@@ -5,8 +5,8 @@
 #include "gateway/executor/audit/audit.h"
 #include "gateway/executor/audit/audit_reader.h"
 #include "gateway/ipc/master/state.h"
-#include "policies/base/clock.h"
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
+#include "policies/base/time/clock.h"
 
 #include <errno.h>
 #include <inttypes.h>

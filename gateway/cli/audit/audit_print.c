@@ -2,7 +2,7 @@
  * Records of the audit log as lines for a person. */
 #include "docker/result.h"
 #include "gateway/cli/audit/audit_commands.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 #include <string.h>
 

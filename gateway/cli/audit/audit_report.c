@@ -5,9 +5,9 @@
 #include "gateway/cli/audit/audit_export.h"
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit/audit_chain.h"
-#include "policies/base/html.h"
 #include "policies/base/memory.h"
 #include "policies/base/sort.h"
+#include "policies/base/text/html.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "gateway/cli/cli.h"
 #include "gateway/executor/audit/audit.h"
 #include "gateway/executor/audit/audit_reader.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 #include <string.h>
 

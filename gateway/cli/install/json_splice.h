@@ -4,7 +4,7 @@
 #ifndef CBX_GATEWAY_CLI_INSTALL_JSON_SPLICE_H
 #define CBX_GATEWAY_CLI_INSTALL_JSON_SPLICE_H
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 enum { CBX_SPLICE_TEXT_MAX = 32 * 1024 * 1024 };
 

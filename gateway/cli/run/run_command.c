@@ -15,7 +15,7 @@
 #include "gateway/front/denial/advice.h"
 #include "gateway/front/denial/denial.h"
 #include "gateway/front/image_contents.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 #include "policies/guard/guard.h"
 #include "policies/packages.h"
 

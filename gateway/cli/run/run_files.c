@@ -4,7 +4,7 @@
 
 #include "gateway/cli/cli.h"
 #include "gateway/front/executor_client.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 #include <errno.h>
 #include <fcntl.h>

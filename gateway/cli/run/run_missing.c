@@ -3,7 +3,7 @@
 #include "gateway/cli/run/run_missing.h"
 
 #include "policies/base/memory.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 #include <dirent.h>
 #include <stdlib.h>

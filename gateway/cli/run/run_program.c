@@ -5,7 +5,7 @@
 #include "analyzer/filetype.h"
 #include "docker/kernel_names.h"
 #include "gateway/cli/cli.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 #include "policies/permit.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "gateway/cli/run/run_missing.h"
 #include "gateway/cli/run/run_uploads.h"
 #include "gateway/cli/settings/cli_options.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <sys/types.h>
 

@@ -13,8 +13,8 @@
 #include "gateway/front/rest/rest.h"
 #include "gateway/ipc/master/state.h"
 #include "gateway/ipc/metrics.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
 #include "policies/release.h"
 
 #include <limits.h>

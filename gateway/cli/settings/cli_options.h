@@ -4,7 +4,7 @@
 #define CBX_GATEWAY_CLI_SETTINGS_CLI_OPTIONS_H
 
 #include "gateway/cli/settings/settings.h"
-#include "policies/base/options.h"
+#include "policies/base/options/options.h"
 
 #include <sys/types.h>
 

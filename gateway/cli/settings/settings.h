@@ -5,7 +5,7 @@
 #ifndef CBX_GATEWAY_CLI_SETTINGS_SETTINGS_H
 #define CBX_GATEWAY_CLI_SETTINGS_SETTINGS_H
 
-#include "policies/base/options.h"
+#include "policies/base/options/options.h"
 #include "policies/load/yaml.h"
 
 #define CBX_SETTINGS_FILE "/etc/codebox/codebox.yaml"

@@ -4,7 +4,7 @@
 
 #include "gateway/front/http/tls.h"
 #include "gateway/ipc/jail/trusted.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -8,9 +8,9 @@
 
 #include "gateway/executor/heads/audit_keeper.h"
 #include "gateway/executor/run/grants.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 
 #include <errno.h>
 #include <pthread.h>

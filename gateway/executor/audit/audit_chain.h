@@ -6,7 +6,7 @@
 
 #include "policies/base/buf.h"
 #include "policies/base/hash.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <openssl/evp.h>
 

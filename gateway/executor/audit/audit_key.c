@@ -6,7 +6,7 @@
 #include "gateway/executor/audit/audit_internal.h"
 
 #include "gateway/ipc/master/state.h"
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 #include <errno.h>
 #include <fcntl.h>

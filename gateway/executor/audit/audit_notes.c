@@ -5,7 +5,7 @@
 
 #include "gateway/executor/audit/audit_internal.h"
 #include "gateway/executor/heads/audit_heads.h"
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 #include <inttypes.h>
 

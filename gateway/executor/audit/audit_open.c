@@ -4,8 +4,8 @@
 
 #include "gateway/executor/audit/audit_files.h"
 #include "gateway/ipc/master/state.h"
-#include "policies/base/deadline.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/deadline.h"
 
 #include <errno.h>
 #include <fcntl.h>

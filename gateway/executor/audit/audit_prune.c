@@ -5,7 +5,7 @@
 #include "gateway/executor/audit/audit_files.h"
 #include "gateway/executor/audit/audit_internal.h"
 #include "gateway/executor/audit/audit_reader.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * Public keys of the audit log: reading them, and checking with them. */
 #include "gateway/executor/audit/audit_internal.h"
 
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #ifndef CBX_GATEWAY_EXECUTOR_AUDIT_AUDIT_READER_H
 #define CBX_GATEWAY_EXECUTOR_AUDIT_AUDIT_READER_H
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include "gateway/executor/audit/audit_notes.h"
 #include "gateway/executor/heads/audit_heads.h"
 #include "gateway/ipc/master/state.h"
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 #include <errno.h>
 #include <fcntl.h>

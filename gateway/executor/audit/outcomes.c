@@ -6,9 +6,9 @@
 #include "gateway/ipc/master/state.h"
 #include "gateway/ipc/seal/subject.h"
 #include "gateway/ipc/wire/relay.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * The format of a kept head. */
 #include "gateway/executor/heads/audit_head.h"
 
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,9 +3,9 @@
  * the log. Reading: audit_heads_read.c. */
 #include "gateway/executor/heads/audit_heads_internal.h"
 
-#include "policies/base/hex.h"
 #include "policies/base/memory.h"
 #include "policies/base/sort.h"
+#include "policies/base/text/hex.h"
 
 #include <inttypes.h>
 #include <string.h>

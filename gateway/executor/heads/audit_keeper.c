@@ -5,10 +5,10 @@
 
 #include "gateway/executor/heads/audit_heads.h"
 #include "gateway/ipc/jail/trusted.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 
 #include <errno.h>
 #include <fcntl.h>

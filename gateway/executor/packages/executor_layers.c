@@ -4,10 +4,10 @@
 
 #include "docker/doctor/disk.h"
 #include "gateway/ipc/master/state.h"
-#include "policies/base/clock.h"
-#include "policies/base/json.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
+#include "policies/base/text/json.h"
+#include "policies/base/time/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

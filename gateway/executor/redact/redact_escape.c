@@ -2,7 +2,7 @@
  * Escapes, by a table of prefix, base, number of digits, and suffix. */
 #include "gateway/executor/redact/redact_escape.h"
 
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * denied program run, and cannot run anything without a record of the claim. */
 #include "gateway/executor/run/executor_approval.h"
 
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 static int refuse(struct cbx_err *err, const char *what)
 {

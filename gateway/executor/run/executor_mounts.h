@@ -6,7 +6,7 @@
 #define CBX_GATEWAY_EXECUTOR_RUN_EXECUTOR_MOUNTS_H
 
 #include "docker/sandbox/sandbox.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "policies/mounts.h"
 
 /* Folders that are never mounted, nor any folder that contains them or lies in them, in addition

@@ -9,8 +9,8 @@
 #include "gateway/executor/run/executor_network.h"
 #include "gateway/ipc/metrics.h"
 #include "gateway/ipc/wire/relay.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
 
 #include <stdlib.h>
 

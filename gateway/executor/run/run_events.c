@@ -3,8 +3,8 @@
 #include "docker/kernel_names.h"
 #include "gateway/executor/executor_internal.h"
 #include "gateway/ipc/wire/relay.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
 #include "policies/guard/guard.h"
 
 #include <string.h>

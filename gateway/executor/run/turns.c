@@ -2,10 +2,10 @@
  * Turns: a ring of principals, each with a list of its waiting programs. */
 #include "gateway/executor/run/turns.h"
 
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/list.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 #include "policies/permit.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The session table: results, closing, expiry, messages to runs, listing. */
 #include "gateway/executor/sessions/sessions_internal.h"
-#include "policies/base/deadline.h"
+#include "policies/base/time/deadline.h"
 
 #include <string.h>
 

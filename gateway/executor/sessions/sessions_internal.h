@@ -4,7 +4,7 @@
 #define CBX_GATEWAY_EXECUTOR_SESSIONS_SESSIONS_INTERNAL_H
 
 #include "gateway/executor/sessions/sessions.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 #include <pthread.h>
 

@@ -4,7 +4,7 @@
 
 #include "gateway/front/denial/hosts.h"
 #include "gateway/front/service/dependencies.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 #include "policies/language.h"
 
 enum { WORD_BYTES = 60, LINE_BYTES = 1024 };

@@ -3,7 +3,7 @@
 #include "gateway/front/denial/denial.h"
 
 #include "analyzer/report/report.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 enum {
     ENTRIES_MAX = 64,

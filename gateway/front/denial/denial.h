@@ -5,7 +5,7 @@
 #define CBX_GATEWAY_FRONT_DENIAL_DENIAL_H
 
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 enum { CBX_DENIAL_BYTES_MAX = 2048 };
 

@@ -4,7 +4,7 @@
 
 #include "gateway/front/denial/denial.h"
 #include "gateway/front/denial/hosts.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 enum {
     PLACES_BYTES = 1400,

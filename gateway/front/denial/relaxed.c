@@ -2,7 +2,7 @@
  * Warnings under log-only. */
 #include "gateway/front/denial/relaxed.h"
 
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 enum { PART_BYTES = 256, LINE_BYTES = 8 * 1024 };
 

@@ -3,7 +3,7 @@
 #ifndef CBX_GATEWAY_FRONT_DENIAL_RELAXED_H
 #define CBX_GATEWAY_FRONT_DENIAL_RELAXED_H
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 /* Maximum number of reported findings; the last text has the number of the others. */
 enum { CBX_RELAXED_WARNINGS_MAX = 20 };

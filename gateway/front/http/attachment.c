@@ -2,7 +2,7 @@
  * Content-Disposition of a file. */
 #include "gateway/front/http/attachment.h"
 
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 #include <string.h>
 

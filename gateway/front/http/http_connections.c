@@ -7,11 +7,11 @@
 
 #include "gateway/ipc/wire/descriptors.h"
 #include "policies/base/buf.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/list.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 
 #include <netinet/in.h>
 #include <pthread.h>

@@ -10,11 +10,11 @@
 #include "gateway/front/http/tls.h"
 #include "gateway/ipc/threads.h"
 #include "policies/base/buf.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/hash.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>

@@ -4,9 +4,9 @@
 #include "gateway/front/http/http_stream.h"
 
 #include "policies/base/buf.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 
 #include <poll.h>
 #include <stdlib.h>

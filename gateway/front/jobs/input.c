@@ -6,8 +6,8 @@
 #include "docker/result.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/front/jobs/live.h"
-#include "policies/base/base64.h"
 #include "policies/base/log.h"
+#include "policies/base/text/base64.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 #include "gateway/front/jobs/input.h"
 #include "gateway/front/service/decisions.h"
 #include "gateway/identity/identity.h"
-#include "policies/base/deadline.h"
 #include "policies/base/log.h"
+#include "policies/base/time/deadline.h"
 
 #include <string.h>
 

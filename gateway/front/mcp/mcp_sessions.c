@@ -3,10 +3,10 @@
 #include "gateway/front/mcp/mcp_sessions.h"
 
 #include "policies/base/auto.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/list.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 
 #include <stdlib.h>
 

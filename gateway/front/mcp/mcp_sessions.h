@@ -8,7 +8,7 @@
 
 #include "gateway/front/claims.h"
 #include "policies/base/hash.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <stdatomic.h>
 

@@ -3,7 +3,7 @@
 #ifndef CBX_GATEWAY_FRONT_MCP_PROMPTS_H
 #define CBX_GATEWAY_FRONT_MCP_PROMPTS_H
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 /* Returns the list of prompts/list (new reference). */
 json_t *cbx_prompts_list(void);

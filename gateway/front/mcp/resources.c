@@ -13,7 +13,7 @@
 #include "gateway/front/service/service_files.h"
 #include "gateway/front/service/service_sessions.h"
 #include "gateway/front/uri.h"
-#include "policies/base/base64.h"
+#include "policies/base/text/base64.h"
 #include "policies/language.h"
 
 enum { BYTES_MAX = 256 * 1024 * 1024 };

@@ -2,8 +2,8 @@
  * Charts. */
 #include "gateway/front/page/charts.h"
 
-#include "policies/base/html.h"
 #include "policies/base/sort.h"
+#include "policies/base/text/html.h"
 
 #include <string.h>
 

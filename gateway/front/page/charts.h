@@ -4,7 +4,7 @@
 #define CBX_GATEWAY_FRONT_PAGE_CHARTS_H
 
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 /* Writes a duration for people: "850 ms", "3.2 s", "12 min", "3 h 24 min", "5 d 3 h"; a negative
  * one is "0 ms". Returns `out`. */

@@ -2,7 +2,7 @@
  * The OpenAPI document as HTML. */
 #include "gateway/front/page/docs.h"
 
-#include "policies/base/html.h"
+#include "policies/base/text/html.h"
 
 static const char prefix[] = "#/components/schemas/";
 

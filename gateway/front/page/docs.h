@@ -5,7 +5,7 @@
 #define CBX_GATEWAY_FRONT_PAGE_DOCS_H
 
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 /* Appends the whole document, whose style is /page.css. `openapi` is the document of GET
  * /openapi.json. */

@@ -2,7 +2,7 @@
  * Excerpts of judged source. */
 #include "gateway/front/page/excerpt.h"
 
-#include "policies/base/html.h"
+#include "policies/base/text/html.h"
 
 enum { PLACES_MAX = 16, AROUND = 2, LEAD = 40 };
 

@@ -4,7 +4,7 @@
 #define CBX_GATEWAY_FRONT_PAGE_EXCERPT_H
 
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 enum { CBX_EXCERPT_LINES = 24, CBX_EXCERPT_COLUMNS = 200 };
 

@@ -2,8 +2,8 @@
  * Logins. The table has the SHA-256 of a cookie's value, like the file of tokens for a token. */
 #include "gateway/front/page/logins.h"
 
-#include "policies/base/hex.h"
 #include "policies/base/memory.h"
+#include "policies/base/text/hex.h"
 
 #include <pthread.h>
 #include <stdlib.h>

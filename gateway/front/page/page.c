@@ -5,8 +5,8 @@
 #include "gateway/front/access.h"
 #include "gateway/front/page/logins.h"
 #include "gateway/front/page/view.h"
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
 
 /* Permits only the gateway's own style and script, which are files, so that no inline code is
  * ever run; forms go only to the gateway; no page may frame it. */

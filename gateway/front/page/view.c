@@ -7,8 +7,8 @@
 #include "gateway/front/page/charts.h"
 #include "gateway/front/page/excerpt.h"
 #include "gateway/front/service/decisions.h"
-#include "policies/base/clock.h"
-#include "policies/base/html.h"
+#include "policies/base/text/html.h"
+#include "policies/base/time/clock.h"
 #include "policies/release.h"
 
 const char *cbx_view_style(void)

@@ -9,9 +9,9 @@
 #include "gateway/front/service/decisions.h"
 #include "gateway/identity/caller.h"
 
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
+#include "policies/base/time/clock.h"
 
 #include <stdio.h>
 

@@ -13,7 +13,7 @@
 #include "gateway/ipc/seal/mount_requests.h"
 
 #include "analyzer/analyze.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 #include "policies/packages.h"
 
 #include <limits.h>

@@ -3,7 +3,7 @@
  * so that inserted and removed items neither repeat nor hide others. */
 #include "gateway/front/rest/listing.h"
 
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * The query of a target: decoded into a JSON object, which a table of fields binds. */
 #include "gateway/front/rest/query.h"
 
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #ifndef CBX_GATEWAY_FRONT_REST_QUERY_H
 #define CBX_GATEWAY_FRONT_REST_QUERY_H
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 enum { CBX_QUERY_BYTES_MAX = 4096 };
 

@@ -6,7 +6,7 @@
 #include "gateway/front/rest/listing.h"
 #include "gateway/front/vouch.h"
 #include "gateway/identity/caller.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 #include <stdlib.h>
 

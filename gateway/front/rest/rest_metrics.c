@@ -6,7 +6,7 @@
 #include "gateway/front/rest/rest.h"
 #include "gateway/identity/issuer_keys.h"
 #include "gateway/ipc/metrics.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 #include "policies/release.h"
 
 enum { METRICS_MAX = 4 * 1024 * 1024 };

@@ -8,7 +8,7 @@
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/service_sessions.h"
 #include "gateway/front/vouch.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 #include "policies/packages.h"
 
 static int copy_session(struct cbx_job *job, struct cbx_err *err)

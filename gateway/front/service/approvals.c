@@ -2,7 +2,7 @@
  * The used approvals, until they expire. */
 #include "gateway/front/service/approvals.h"
 
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 /* Call it with the lock. */
 static int use(struct cbx_used_approval *items, struct cbx_str asked, int64_t expires_ms,

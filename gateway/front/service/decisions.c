@@ -5,9 +5,9 @@
 
 #include "gateway/front/dialect.h"
 #include "gateway/front/service/approvals.h"
-#include "policies/base/clock.h"
 #include "policies/base/memory.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
+#include "policies/base/time/clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>

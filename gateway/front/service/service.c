@@ -6,7 +6,7 @@
 #include "gateway/front/service/decisions.h"
 #include "gateway/front/service/service_packages.h"
 
-#include "policies/base/deadline.h"
+#include "policies/base/time/deadline.h"
 #include <stdio.h>
 
 #include <time.h>

@@ -5,10 +5,10 @@
 #include "analyzer/packages/resolved.h"
 #include "gateway/front/executor_client.h"
 #include "gateway/identity/identity.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/list.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 #include "policies/packages.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "gateway/front/store/store_internal.h"
 
 #include "policies/base/buf.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <stdlib.h>
 #include <string.h>

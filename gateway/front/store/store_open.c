@@ -2,9 +2,9 @@
  * Opening the store: its lock, its tables and their migrations. */
 #include "gateway/front/store/store_internal.h"
 
-#include "policies/base/json.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
+#include "policies/base/text/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

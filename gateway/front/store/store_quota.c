@@ -2,7 +2,7 @@
  * Quotas of the store: the dropped data, and the time of dropping it. */
 #include "gateway/front/store/store_internal.h"
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 #include <errno.h>
 #include <string.h>

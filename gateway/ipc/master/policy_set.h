@@ -4,7 +4,7 @@
 #ifndef CBX_GATEWAY_IPC_MASTER_POLICY_SET_H
 #define CBX_GATEWAY_IPC_MASTER_POLICY_SET_H
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "policies/policy.h"
 
 /* The first policy is the default. Owned by the caller: cbx_policies_done. */

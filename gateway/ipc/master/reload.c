@@ -2,8 +2,8 @@
  * Sets of parts between the master and the other processes. */
 #include "gateway/ipc/master/reload.h"
 
-#include "policies/base/clock.h"
 #include "policies/base/log.h"
+#include "policies/base/time/clock.h"
 
 #include <errno.h>
 #include <poll.h>

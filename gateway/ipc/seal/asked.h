@@ -5,7 +5,7 @@
 #ifndef CBX_GATEWAY_IPC_SEAL_ASKED_H
 #define CBX_GATEWAY_IPC_SEAL_ASKED_H
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "policies/permit.h"
 
 /* The caller's requests besides its program. References are owned; NULL = no request. Initialise

@@ -5,7 +5,7 @@
 #define CBX_GATEWAY_IPC_SEAL_MOUNT_REQUESTS_H
 
 #include "policies/base/hash.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "policies/mounts.h"
 
 /* Reads the mounts that a client requests: a list of HOST:CONTAINER[:MODE], or of CodeBox-AI's

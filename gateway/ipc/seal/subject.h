@@ -6,7 +6,7 @@
 
 #include "gateway/ipc/seal/asked.h"
 #include "gateway/ipc/seal/voucher.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "policies/permit.h"
 
 /* Maximum length of a credential's description: "token ID", "Unix socket", or "issuer NAME" with

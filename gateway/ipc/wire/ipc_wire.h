@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Messages between the processes of the gateway over stream sockets: two lengths (32 bits, host
  * order), a JSON header, raw bytes. The other end may be compromised: lengths are capped before
- * memory is allocated, headers are parsed with the limits of policies/base/json.h. */
+ * memory is allocated, headers are parsed with the limits of policies/base/text/json.h. */
 #ifndef CBX_GATEWAY_IPC_WIRE_IPC_WIRE_H
 #define CBX_GATEWAY_IPC_WIRE_IPC_WIRE_H
 
 #include "policies/base/buf.h"
-#include "policies/base/clock.h"
 #include "policies/base/err.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
+#include "policies/base/time/clock.h"
 
 enum { CBX_WIRE_HEADER_MAX = 4 * 1024 * 1024, CBX_WIRE_BYTES_MAX = 80 * 1024 * 1024 };
 

@@ -6,8 +6,8 @@
 #include "docker/packages/package_layers.h"
 #include "docker/sandbox/container.h"
 #include "docker/sandbox/sandbox_stream.h"
-#include "policies/base/clock.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
+#include "policies/base/time/clock.h"
 #include "tests/live/docker/live.h"
 
 #include <sys/wait.h>

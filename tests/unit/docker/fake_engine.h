@@ -8,7 +8,7 @@
 #include "docker/engine/engine.h"
 #include "docker/inside/wire/frame.h"
 #include "policies/base/buf.h"
-#include "policies/base/deadline.h"
+#include "policies/base/time/deadline.h"
 #include "tests/unit/unit.h"
 
 #include <arpa/inet.h>

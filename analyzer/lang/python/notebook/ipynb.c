@@ -2,7 +2,7 @@
  * Notebook files. */
 #include "analyzer/lang/python/notebook/ipynb.h"
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 /* --- where cells stand ------------------------------------------------------------------------ */
 

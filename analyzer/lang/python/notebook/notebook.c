@@ -5,7 +5,7 @@
 
 #include "analyzer/lang/python/notebook/magics.h"
 #include "policies/base/array.h"
-#include "policies/base/hex.h"
+#include "policies/base/text/hex.h"
 
 enum { MAGICS_MAX = 8192, CODE_DEPTH_MAX = 4 };
 

@@ -2,7 +2,7 @@
  * Headers of MCP. */
 #include "gateway/front/mcp/protocol/headers.h"
 
-#include "policies/base/base64.h"
+#include "policies/base/text/base64.h"
 
 enum { NAME_MAX_BYTES = 8192 };
 

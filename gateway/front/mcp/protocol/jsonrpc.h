@@ -7,7 +7,7 @@
 
 #include "gateway/front/claims.h"
 #include "gateway/front/mcp/protocol/unpaired.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 enum {
     CBX_RPC_LINE_MAX = 10 * 1024 * 1024,

@@ -8,8 +8,8 @@
 #include "gateway/front/mcp/resources.h"
 #include "gateway/front/mcp/tools/content.h"
 #include "gateway/front/mcp/tools/mcp_approval.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 #include "policies/release.h"
 
 #define META_VERSION      "io.modelcontextprotocol/protocolVersion"

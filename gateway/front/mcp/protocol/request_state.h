@@ -6,7 +6,7 @@
 #define CBX_GATEWAY_FRONT_MCP_PROTOCOL_REQUEST_STATE_H
 
 #include "policies/base/hash.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 
 enum { CBX_REQUEST_STATE_MAX = 64 * 1024 /* bytes of the text */ };
 

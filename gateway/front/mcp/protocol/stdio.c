@@ -4,12 +4,12 @@
 
 #include "gateway/front/mcp/protocol/mcp_server.h"
 #include "gateway/ipc/threads.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/list.h"
 #include "policies/base/log.h"
 #include "policies/base/memory.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
 #include "gateway/front/dialect.h"
 #include "gateway/front/mcp/tools/tools_internal.h"
 
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 #include "policies/packages.h"
 
 #include <limits.h>

@@ -2,7 +2,7 @@
  * Output of a program, made safe for models and terminals. */
 #include "gateway/front/mcp/tools/clean.h"
 
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 static bool is_final(char c)
 {

@@ -3,7 +3,7 @@
 #include "gateway/front/denial/denial.h"
 #include "gateway/front/mcp/tools/content_internal.h"
 
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 
 enum { SMALL_MAX = 4096 };
 

@@ -5,7 +5,7 @@
 #include "gateway/front/mcp/tools/content_internal.h"
 #include "gateway/front/mcp/tools/parts.h"
 #include "gateway/front/uri.h"
-#include "policies/base/base64.h"
+#include "policies/base/text/base64.h"
 
 enum { TEXT_MAX = 256 * 1024 * 1024 };
 

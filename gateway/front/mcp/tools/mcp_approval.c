@@ -8,8 +8,8 @@
 #include "gateway/front/service/approvals.h"
 #include "gateway/front/service/service_sessions.h"
 #include "gateway/front/vouch.h"
-#include "policies/base/clock.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
+#include "policies/base/time/clock.h"
 
 #define KEY      "approve" /* key of the question in a result */
 #define HOW      "elicitation"

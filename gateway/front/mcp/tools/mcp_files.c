@@ -8,7 +8,7 @@
 #include "gateway/front/mcp/tools/tools_internal.h"
 #include "gateway/front/service/service_files.h"
 #include "gateway/front/uri.h"
-#include "policies/base/base64.h"
+#include "policies/base/text/base64.h"
 
 enum { LENGTH = 30000, BASE64_BYTES = 20000, FILE_MAX = 32 * 1024 * 1024 };
 

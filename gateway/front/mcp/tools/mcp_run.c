@@ -11,9 +11,9 @@
 #include "gateway/front/service/accept.h"
 #include "gateway/front/service/dependencies.h"
 #include "gateway/front/service/service_sessions.h"
-#include "policies/base/clock.h"
-#include "policies/base/deadline.h"
 #include "policies/base/memory.h"
+#include "policies/base/time/clock.h"
+#include "policies/base/time/deadline.h"
 #include "policies/packages.h"
 
 enum {

@@ -3,8 +3,8 @@
 #include "gateway/front/mcp/tools/parts.h"
 
 #include "gateway/front/mcp/tools/clean.h"
-#include "policies/base/base64.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/base64.h"
+#include "policies/base/text/printable.h"
 
 enum { TEXT_MAX = 256 * 1024 * 1024 };
 

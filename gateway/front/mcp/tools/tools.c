@@ -5,7 +5,7 @@
 #include "gateway/front/mcp/tools/content.h"
 #include "gateway/front/mcp/tools/tools_internal.h"
 #include "gateway/front/service/dependencies.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 #include <limits.h>
 

@@ -4,7 +4,7 @@
 #include "analyzer/syntax/syntax_error.h"
 #include "policies/base/arena.h"
 #include "policies/base/buf.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

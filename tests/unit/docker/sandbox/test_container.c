@@ -4,7 +4,7 @@
 #include "docker/engine/docker/docker.h"
 #include "docker/kernel_names.h"
 #include "docker/sandbox/container.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Runs in a sandbox against a scripted engine and supervisor: what a permit allows, what is sent,
  * and the results of the answers. */
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 #include "tests/unit/docker/sandbox_rig.h"
 
 /* --- runs ------------------------------------------------------------------------------------- */

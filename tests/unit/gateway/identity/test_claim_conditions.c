@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Conditions on claims. */
 #include "gateway/identity/claim_conditions.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

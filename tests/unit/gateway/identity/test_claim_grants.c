@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the claims of a token give. */
 #include "gateway/identity/claim_grants.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

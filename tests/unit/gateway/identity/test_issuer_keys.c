@@ -2,8 +2,8 @@
  * Keys that are fetched: when they are asked for, what becomes of answers, who waits. The test has the other end of the channel,
  * and its own time. */
 #include "gateway/identity/issuer_keys.h"
-#include "policies/base/base64.h"
 #include "policies/base/log.h"
+#include "policies/base/text/base64.h"
 #include "tests/unit/gateway/scratch.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * JSON Web Tokens that are signed with a key of the issuer: those that are accepted, and those that are refused
  * nevertheless. Those of RSA keys and of other issuers: tests/system/test_identity.sh. */
 #include "gateway/identity/jwt.h"
-#include "policies/base/base64.h"
+#include "policies/base/text/base64.h"
 #include "tests/unit/unit.h"
 
 #include <openssl/core_names.h>

@@ -2,7 +2,7 @@
  * Bearer tokens: found by their text, and looked at again by their id while what they began goes on. */
 #include "gateway/identity/tokens.h"
 
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 #include "tests/unit/gateway/scratch.h"
 #include "tests/unit/unit.h"
 

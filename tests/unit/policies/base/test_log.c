@@ -2,7 +2,7 @@
  * Lines of the log, as text and as JSON. */
 #include "policies/base/log.h"
 
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "tests/unit/unit.h"
 
 #include <unistd.h>

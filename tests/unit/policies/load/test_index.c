@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The index finds the same patterns as a linear search. */
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "policies/load/index.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Presets as they were compiled, against their YAML. */
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "policies/load/image.h"
 #include "policies/load/index.h"
 #include "tests/unit/unit.h"

@@ -2,7 +2,7 @@
  * Turns of programs: first come, first served within a principal, round robin between principals. */
 #include "gateway/executor/run/turns.h"
 
-#include "policies/base/deadline.h"
+#include "policies/base/time/deadline.h"
 #include "tests/unit/unit.h"
 
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The text of a denial: places, carets, merged findings, texts once, and its size. */
 #include "gateway/front/denial/denial.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What is shown to whoever approves a program, and what a hostile program cannot make of it. */
 #include "gateway/front/denial/question.h"
-#include "policies/base/printable.h"
+#include "policies/base/text/printable.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

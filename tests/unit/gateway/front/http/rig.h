@@ -6,7 +6,7 @@
 
 #include "gateway/front/http/http_server.h"
 #include "policies/base/buf.h"
-#include "policies/base/deadline.h"
+#include "policies/base/time/deadline.h"
 #include "tests/unit/unit.h"
 
 #include <arpa/inet.h>

@@ -3,7 +3,7 @@
  */
 #include "tests/unit/gateway/front/http/rig.h"
 
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 
 /* The stream of the last request, for its producer, under the rig's lock. */
 static struct {

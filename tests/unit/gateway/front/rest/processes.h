@@ -7,8 +7,8 @@
 #include "analyzer/past/past.h"
 #include "gateway/ipc/wire/executor_calls.h"
 #include "gateway/ipc/wire/relay.h"
-#include "policies/base/deadline.h"
 #include "policies/base/list.h"
+#include "policies/base/time/deadline.h"
 #include "tests/unit/gateway/scratch.h"
 
 #include <poll.h>

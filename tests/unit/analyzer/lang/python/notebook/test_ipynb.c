@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Notebook files: cells, their numbers, and their lines in the file. */
 #include "analyzer/lang/python/notebook/ipynb.h"
-#include "policies/base/json.h"
+#include "policies/base/text/json.h"
 #include "tests/unit/unit.h"
 
 static void finds_the_line_of_each_cell(void **state)

@@ -4,7 +4,7 @@
 #include "gateway/front/mcp/protocol/mcp_server.h"
 #include "gateway/front/mcp/tools/mcp_approval.h"
 #include "gateway/front/service/approvals.h"
-#include "policies/base/clock.h"
+#include "policies/base/time/clock.h"
 #include "tests/unit/gateway/front/rest/rig.h"
 
 #define ARGUMENTS "\"name\":\"execute_code\",\"arguments\":{\"code\":\"ASK\"}"
