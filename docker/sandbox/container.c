@@ -19,15 +19,15 @@ static void limit_threads(struct cbx_container_spec *spec)
     }
 }
 
-/* For the supervisor, which hardens the sandbox as well as the engine does. */
-static void set_hardening(struct cbx_container_spec *spec, bool gvisor)
+/* For the supervisor, which hardens the sandbox as well as the engine does. Both variables are
+ * always set: an image may have variables of these names. */
+static void set_hardening(struct cbx_container_spec *spec)
 {
     char bytes[24];
     snprintf(bytes, sizeof(bytes), "%" PRId64, spec->limits.disk_bytes);
     cbx_container_spec_set(spec, CBX_HARDEN_FILE_VARIABLE, cbx_str_of(bytes));
-    if (gvisor) {
-        cbx_container_spec_set(spec, CBX_HARDEN_ISOLATION_VARIABLE, CBX_STR("gvisor"));
-    }
+    cbx_container_spec_set(spec, CBX_HARDEN_ISOLATION_VARIABLE,
+                           cbx_str_of(cbx_container_isolation(spec)));
 }
 
 static void add_tmpfs(struct cbx_container_spec *spec)
@@ -76,7 +76,7 @@ void cbx_sandbox_spec(const struct cbx_sandbox_config *config, const char *kerne
                                      .apparmor = config->apparmor };
     add_tmpfs(out);
     limit_threads(out);
-    set_hardening(out, gvisor);
+    set_hardening(out);
     if (mounts != NULL && mounts->count > 0) {
         add_mounts(out, mounts);
     }

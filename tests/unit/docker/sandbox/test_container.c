@@ -368,6 +368,17 @@ static void a_sandbox_that_writes_to_a_folder_of_the_host_makes_no_hard_link(voi
                         "SCMP_ACT_ERRNO");
 }
 
+/* The engine sets these over variables of the image. */
+static void the_supervisor_is_told_the_isolation_whatever_the_image_has(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON plain = body_of("runsc", CBX_ISOLATION_CONTAINER);
+    CBX_AUTO_JSON gvisor = body_of("runsc", CBX_ISOLATION_GVISOR);
+    assert_true(lists(json_object_get(plain, "Env"), "CODEBOX_ISOLATION=container"));
+    assert_true(lists(json_object_get(gvisor, "Env"), "CODEBOX_ISOLATION=gvisor"));
+    assert_true(lists(json_object_get(plain, "Env"), "CODEBOX_FILE_BYTES=1048576"));
+}
+
 static void containers_do_not_inherit_the_list_of_their_image(void **state)
 {
     (void)state;
@@ -401,6 +412,7 @@ int main(void)
         cmocka_unit_test(has_every_line_of_the_hardening),
         cmocka_unit_test(gives_no_access_to_the_host),
         cmocka_unit_test(hides_at_least_what_engines_hide),
+        cmocka_unit_test(the_supervisor_is_told_the_isolation_whatever_the_image_has),
         cmocka_unit_test(containers_do_not_inherit_the_list_of_their_image),
         cmocka_unit_test(a_kernel_with_a_small_image_uses_it_when_asked),
         cmocka_unit_test(the_isolation_chooses_the_runtime_its_profile_and_its_label),
