@@ -30,7 +30,7 @@ struct cbx_limits {
 
 /* The limited object, which determines the place of enforcement. */
 enum cbx_limit_scope {
-    /* docker/sandbox/container.c. A sandbox with another value cannot be used instead:
+    /* docker/engine/container_spec.c. A sandbox with another value cannot be used instead:
      * cbx_limits_same_container */
     CBX_LIMIT_CONTAINER,
     /* docker/inside/supervisor/, which receives it in the frame that starts a run */
