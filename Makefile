@@ -55,7 +55,7 @@ PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(foreach m,$(MODULES),$(PKGS.$m)) 
 endif
 
 # Flags that the code needs are here and not in CFLAGS, so that `make CFLAGS=-O3` keeps them.
-ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -isystem $(TREE_SITTER)/include -include policies/base/banned.h \
+ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -isystem $(TREE_SITTER)/include -isystem $(TREE_SITTER) -include policies/base/banned.h \
               -MMD -MP $(WARN) $(PKG_CFLAGS) $(FLAGS.$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = $(FLAGS.$(VARIANT)) $(LDFLAGS.$(VARIANT)) $(LDFLAGS)
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 const TSLanguage *tree_sitter_python(void);
+const TSLanguage *tree_sitter_javascript(void);
+const TSLanguage *tree_sitter_bash(void);
 
 enum {
     K_MODULE = 1,
@@ -262,6 +264,130 @@ static void reports_an_exhausted_arena(void **state)
     drop(&r);
 }
 
+/* --- compared with tree-sitter's cursor ------------------------------------------------------- */
+
+static bool is_kept(const struct cbx_grammar *g, TSNode node, const struct cbx_node *parent)
+{
+    TSSymbol symbol = ts_node_symbol(node);
+    bool known = symbol < CBX_SYMBOLS_MAX;
+    if (!known || g->named[symbol]) {
+        return !known || !g->dropped[g->kind[symbol]];
+    }
+    return parent != NULL && g->tokens[parent->kind];
+}
+
+static void same_node(const struct cbx_grammar *g, TSTreeCursor *cursor,
+                      const struct cbx_node *node, const struct cbx_node *parent)
+{
+    TSNode its = ts_tree_cursor_current_node(cursor);
+    TSSymbol symbol = ts_node_symbol(its);
+    TSFieldId field = ts_tree_cursor_current_field_id(cursor);
+    assert_ptr_equal(node->parent, parent);
+    assert_int_equal(node->start, ts_node_start_byte(its));
+    assert_int_equal(node->end, ts_node_end_byte(its));
+    assert_int_equal(node->named, ts_node_is_named(its));
+    assert_int_equal(node->kind, symbol < CBX_SYMBOLS_MAX ? g->kind[symbol] : 0);
+    assert_int_equal(node->field, field < CBX_FIELD_IDS_MAX ? g->field[field] : 0);
+}
+
+/* Goes through both trees at the same time. */
+static void same_tree(const struct cbx_grammar *g, const TSTree *tree, const struct cbx_syntax *out)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
+    const struct cbx_node *parent = NULL;
+    uint32_t count = 0;
+    for (bool more = true; more;) {
+        if (is_kept(g, ts_tree_cursor_current_node(&cursor), parent)) {
+            assert_true(count < out->count);
+            same_node(g, &cursor, &out->nodes[count++], parent);
+            if (ts_tree_cursor_goto_first_child(&cursor)) {
+                parent = &out->nodes[count - 1];
+                continue;
+            }
+        }
+        while (!(more = ts_tree_cursor_goto_next_sibling(&cursor)) && parent != NULL) {
+            ts_tree_cursor_goto_parent(&cursor);
+            parent = parent->parent;
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    assert_int_equal(count, out->count);
+}
+
+/* Fields of hidden nodes, aliases, comments in all places, errors, missing tokens, strings with
+ * code, long lists, text before the first node. */
+static const struct {
+    const TSLanguage *(*language)(void);
+    const char *source;
+} compared[] = {
+    { tree_sitter_python, "" },
+    { tree_sitter_python, "\n\n  # a\nx = 1 # b\n" },
+    { tree_sitter_python, "@d\nasync def f(a, /, b: int = 1, *c, **d) -> int: # e\n"
+                          "    # f\n    return f'{a!r:>{b}} {c}' 'd'\n" },
+    { tree_sitter_python, "import a.b as c, d\nfrom .e import (f as g, # h\n  i)\n" },
+    { tree_sitter_python, "match x:\n    case {'a': [1, *_], **b} if c: pass\n"
+                          "    case A(b=1) | None as d: print(d)\n" },
+    { tree_sitter_python, "with a as b, c as (d, e): pass\ntry: f()\nexcept* (A, B) as g: raise\n"
+                          "else: pass\nfinally: del x[0], y.z\n" },
+    { tree_sitter_python, "x = [a := 1 for b in c if d for e in f] if g else lambda *h: not h\n" },
+    { tree_sitter_python, "a < b <= c is not d not in e\nprint >>f, g\nexec 'h' in i\n" },
+    { tree_sitter_python, "def f(:\n  x = (1,\n ]\nclass\n$ = 3 +" },
+    { tree_sitter_python, "a, b = 1 if\nfoo(bar baz)\n)" },
+    { tree_sitter_python, "x: int = 1; type Y[T: int] = list[T]; global z; x @= 1 # \xc3\xa9\n" },
+    { tree_sitter_javascript,
+      "const {a, b: [c = 1], ...d} = await e?.f[`g${h}i`](/j/g, ...k); // l" },
+    { tree_sitter_javascript,
+      "class A extends B { static #c = 1; get d() { return this.#c } /* e */ "
+      "async *[f](g) { yield* g; } }\nx = {a, b() {}, 'c': d}" },
+    { tree_sitter_javascript, "import a, {b as c} from 'd'; export default function* () {}\n"
+                              "for (let x of y) label: while (1) { break label }" },
+    { tree_sitter_javascript, "a = <b c={d} {...e}>f {g}</b>; if (h) { i( } else j = [,1,,2]" },
+    { tree_sitter_bash, "a=1 b[2]=$c d 2>&1 <<'E' | f && ! g || (h; i) &\nx $y\nE\n" },
+    { tree_sitter_bash,
+      "for x in a b; do case $x in a|b) c;; *) d;& esac; done; f() { g \"$h\"; }" },
+    { tree_sitter_bash, "if [[ $a =~ ^b$ && -f c ]]; then ((d++)); fi; e=$(f `g`) ${h:-i} <(j" },
+};
+
+static void the_array_is_the_tree_that_the_cursor_shows(void **state)
+{
+    (void)state;
+    static const char *const all_tokens[] = {
+        "+module",
+        "+call",
+        "-comment",
+        "+argument_list",
+        "+binary_operator",
+        "+program",
+        "+class",
+        "+call_expression",
+        "+pair",
+        "+command",
+        "+function_definition",
+        "+comparison_operator",
+        "+jsx_expression",
+        "+import_statement",
+    };
+    for (size_t i = 0; i < sizeof(compared) / sizeof(compared[0]); i++) {
+        const TSLanguage *language = compared[i].language();
+        struct cbx_grammar plain = { 0 }, tokens = { 0 };
+        cbx_grammar_fill(&plain, language, NULL, 0);
+        cbx_grammar_fill(&tokens, language, all_tokens, sizeof(all_tokens) / sizeof(*all_tokens));
+        TSParser *parser = ts_parser_new();
+        ts_parser_set_language(parser, language);
+        TSTree *tree = ts_parser_parse_string(parser, NULL, compared[i].source,
+                                              (uint32_t)strlen(compared[i].source));
+        ts_parser_delete(parser);
+        CBX_AUTO_DONE(arena) arena;
+        cbx_arena_init(&arena, 1 << 20);
+        struct cbx_syntax out;
+        assert_true(cbx_syntax_read(tree, &plain, 100, &arena, &out));
+        same_tree(&plain, tree, &out);
+        assert_true(cbx_syntax_read(tree, &tokens, 100, &arena, &out));
+        same_tree(&tokens, tree, &out);
+        ts_tree_delete(tree);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +403,7 @@ int main(void)
         cmocka_unit_test(siblings_behind_something_too_deep_are_read),
         cmocka_unit_test(behind_a_node_is_the_next_one_outside_of_it),
         cmocka_unit_test(reports_an_exhausted_arena),
+        cmocka_unit_test(the_array_is_the_tree_that_the_cursor_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
