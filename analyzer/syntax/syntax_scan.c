@@ -24,6 +24,7 @@ static const struct lexis {
 
 struct scanner {
     const struct lexis *d;
+    bool plain[256]; /* by byte: it is code, and begins nothing else in this language */
     struct cbx_str text;
     size_t at;
     uint32_t opened[CBX_SCAN_DEPTH_MAX]; /* offsets of open brackets and templates */
@@ -113,6 +114,9 @@ static void read_string(struct scanner *s)
     bool raw = has_trait(s, MULTILINE) && quote == '\'';
     for (s->at += count; s->at < s->text.len; s->at++) {
         char c = s->text.p[s->at];
+        if (c > '\\') { /* most letters */
+            continue;
+        }
         if (c == '\\' && !raw) {
             s->at++;
         } else if (c == quote && (count == 1 || has(s, triple))) {
@@ -264,8 +268,6 @@ static void read_byte(struct scanner *s)
     } else if (c == '\\') {
         note_code(s, s->at, s->at + 1);
         s->at += 2;
-    } else if (c == ' ' || c == '\t') {
-        s->at++;
     } else {
         s->colon |= c == ':' && s->depth == 0;
         note_code(s, s->at, s->at + 1);
@@ -273,11 +275,45 @@ static void read_byte(struct scanner *s)
     }
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static void skip_blanks(struct scanner *s)
+{
+    while (s->at < s->text.len && is_blank(s->text.p[s->at])) {
+        s->at++;
+    }
+}
+
+static void fill_plain(struct scanner *s)
+{
+    static const char others[] = " \t\n\\:\"'`/%!()[]{}";
+    for (int c = 1; c < 0x80; c++) {
+        s->plain[c] = strchr(others, c) == NULL && s->d->comment[0] != c &&
+                      (s->d->comment_open == NULL || s->d->comment_open[0] != c);
+    }
+}
+
+static void read_plain(struct scanner *s)
+{
+    size_t start = s->at;
+    while (s->at < s->text.len && s->plain[(unsigned char)s->text.p[s->at]]) {
+        s->at++;
+    }
+    note_code(s, start, s->at);
+}
+
 static void read_next(struct scanner *s)
 {
     char c = s->text.p[s->at];
     if (is_in_template(s)) {
         read_template(s);
+    } else if (s->plain[(unsigned char)c]) {
+        read_plain(s);
+    } else if (is_blank(c)) {
+        skip_blanks(s);
     } else if (begins_comment(s) || begins_magic(s)) {
         skip_line(s);
     } else if (has(s, s->d->comment_open)) {
@@ -315,10 +351,14 @@ void cbx_scan_source(enum cbx_language language, struct cbx_str text, cbx_scan_l
     for (size_t i = 0; i < sizeof(lexes) / sizeof(lexes[0]); i++) {
         s.d = lexes[i].language == language ? &lexes[i] : s.d;
     }
-    while (s.d != NULL && !s.stop && s.at < text.len) {
+    if (s.d == NULL) {
+        return;
+    }
+    fill_plain(&s);
+    while (!s.stop && s.at < text.len) {
         read_next(&s);
     }
-    if (s.d == NULL || s.stop) {
+    if (s.stop) {
         return;
     }
     if (is_in_template(&s)) {
