@@ -215,7 +215,9 @@ static int analyze_readable(struct stages *s)
         s->out->text = s->request->source;
     }
     if (!failed) {
-        s->out->sha256 = cbx_sha256_of(s->out->text);
+        if (!cbx_str_equal(s->out->text, s->request->source)) { /* else it is known already */
+            s->out->sha256 = cbx_sha256_of(s->out->text);
+        }
         failed = judge_facts(s, &notebook, tree);
     }
     if (tree != NULL) {
