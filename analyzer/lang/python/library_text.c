@@ -7,6 +7,7 @@
 #include "analyzer/lang/python/internal.h"
 
 #include <ctype.h>
+#include <pthread.h>
 
 enum language { FORMULA, SYMPY, PANDAS, MAPPER, ANNOTATION, ARGUMENTS, PYTHON, NONE };
 enum unknown { DENIED, DATA, OUTSIDE, ALLOWED };
@@ -276,6 +277,47 @@ static size_t covers(const struct row *row, struct cbx_str callee)
     return cbx_str_equal(row->name, callee) ? len + 1 : 0;
 }
 
+/* A bit for the hash of each row's name, without its '*': most callables are in no row. */
+enum { NAME_BITS = 4096 };
+static uint64_t name_bits[NAME_BITS / 64];
+static pthread_once_t name_bits_once = PTHREAD_ONCE_INIT;
+
+static uint32_t step(uint32_t hash, char byte)
+{
+    return (hash ^ (unsigned char)byte) * 16777619u;
+}
+
+static uint32_t bit_of(uint32_t hash)
+{
+    return (hash ^ hash >> 15) % NAME_BITS;
+}
+
+static void fill_name_bits(void)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        size_t len = rows[i].name.len - (rows[i].name.p[rows[i].name.len - 1] == '*');
+        uint32_t hash = 0;
+        for (size_t k = 0; k < len; k++) {
+            hash = step(hash, rows[i].name.p[k]);
+        }
+        name_bits[bit_of(hash) / 64] |= 1ull << bit_of(hash) % 64;
+    }
+}
+
+/* False when no row covers the callable: neither its name nor the beginning of it has a bit. */
+static bool may_be_covered(struct cbx_str callee)
+{
+    pthread_once(&name_bits_once, fill_name_bits);
+    uint32_t hash = 0;
+    for (size_t i = 0; i < callee.len; i++) {
+        hash = step(hash, callee.p[i]);
+        if ((name_bits[bit_of(hash) / 64] >> bit_of(hash) % 64 & 1) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* sympy.core.symbol.Symbol is sympy.Symbol. */
 static struct cbx_str without_modules(struct cbx_walk *py, struct cbx_str callee)
 {
@@ -298,6 +340,9 @@ void cbx_py_extract_evaluated(struct cbx_walk *py, struct cbx_str callee,
 {
     struct cbx_str other = without_modules(py, callee);
     size_t best = 0;
+    if (!may_be_covered(callee) && !may_be_covered(other)) {
+        return;
+    }
     for (size_t i = 0; i < ROWS; i++) {
         size_t len = covers_any(&rows[i], callee, other);
         best = len > best ? len : best;
