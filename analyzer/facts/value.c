@@ -159,8 +159,8 @@ const struct cbx_values *cbx_values_constant(struct cbx_arena *arena, struct cbx
 static bool same(const struct cbx_value *a, const struct cbx_value *b)
 {
     return a == b ||
-           (a->kind == b->kind && cbx_str_equal(a->text, b->text) && a->members == b->members &&
-            a->node == b->node && a->number == b->number && a->count == b->count);
+           (a->kind == b->kind && a->members == b->members && a->node == b->node &&
+            a->number == b->number && a->count == b->count && cbx_str_equal(a->text, b->text));
 }
 
 static bool is_constant(const struct cbx_value *v)
@@ -229,9 +229,11 @@ static bool add_to_set(struct cbx_values *set, const struct cbx_value *value, bo
 static bool merge_unknown(struct cbx_arena *arena, struct cbx_values *set,
                           const struct cbx_value *value)
 {
+    if (value->kind != CBX_V_UNKNOWN || value->text.len > 0) {
+        return false;
+    }
     uint32_t i = find_unknown(set);
-    if (value->kind != CBX_V_UNKNOWN || i == set->count || value->text.len > 0 ||
-        set->items[i]->text.len > 0) {
+    if (i == set->count || set->items[i]->text.len > 0) {
         return false;
     }
     uint32_t a = (uint32_t)set->items[i]->number, b = (uint32_t)value->number;
@@ -240,6 +242,40 @@ static bool merge_unknown(struct cbx_arena *arena, struct cbx_values *set,
         set->items[i] = both == b ? value : cbx_values_marked(arena, both)->items[0];
     }
     return true;
+}
+
+/* Adds the alternatives of `values` to a set with room for them, or for the cap. */
+static void add_all(struct cbx_arena *arena, struct cbx_values *set,
+                    const struct cbx_values *values)
+{
+    bool lost = false, more = false;
+    bool full = set->count + values->count > CBX_VALUES_MAX;
+    uint32_t flags = full ? cbx_values_flags(set) | cbx_values_flags(values) : 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        lost |= !merge_unknown(arena, set, values->items[i]) &&
+                !add_to_set(set, values->items[i], &more);
+    }
+    if (lost) {
+        uint32_t place = find_unknown(set);
+        place = place < set->count ? place : find_spare(set);
+        set->items[place < set->count ? place : set->count - 1] =
+            cbx_values_marked(arena, flags | (more ? CBX_UNKNOWN_MORE : 0))->items[0];
+    }
+}
+
+static struct cbx_values *copy_set(struct cbx_arena *arena, const struct cbx_values *values,
+                                   uint32_t room)
+{
+    struct cbx_values *set = make_set(arena, room);
+    if (set != NULL) {
+        memcpy(set, values, sizeof(*values) + values->count * sizeof(values->items[0]));
+    }
+    return set;
+}
+
+static uint32_t capped(uint32_t count)
+{
+    return count < CBX_VALUES_MAX ? count : CBX_VALUES_MAX;
 }
 
 const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct cbx_values *a,
@@ -251,24 +287,34 @@ const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct c
     if (a->count == 0) {
         return b;
     }
-    uint32_t room = a->count + b->count;
-    struct cbx_values *set = make_set(arena, room < CBX_VALUES_MAX ? room : CBX_VALUES_MAX);
+    struct cbx_values *set = copy_set(arena, a, capped(a->count + b->count));
     if (set == NULL) {
         return &cbx_values_unknown;
     }
-    memcpy(set, a, sizeof(*a) + a->count * sizeof(a->items[0]));
-    bool lost = false, more = false;
-    for (uint32_t i = 0; i < b->count; i++) {
-        lost |= !merge_unknown(arena, set, b->items[i]) && !add_to_set(set, b->items[i], &more);
-    }
-    if (lost) {
-        uint32_t flags = cbx_values_flags(a) | cbx_values_flags(b) | (more ? CBX_UNKNOWN_MORE : 0);
-        uint32_t place = find_unknown(set);
-        place = place < set->count ? place : find_spare(set);
-        set->items[place < set->count ? place : set->count - 1] =
-            cbx_values_marked(arena, flags)->items[0];
-    }
+    add_all(arena, set, b);
     return set;
+}
+
+void cbx_union_add(struct cbx_arena *arena, struct cbx_union *sum, const struct cbx_values *values)
+{
+    if (sum->values == values || values->count == 0) {
+        return;
+    }
+    if (sum->values->count == 0) {
+        sum->values = values;
+        return;
+    }
+    uint32_t room = capped(sum->values->count + values->count);
+    if (sum->own == NULL || sum->room < room) {
+        sum->room = capped(room * 2);
+        sum->own = copy_set(arena, sum->values, sum->room);
+        if (sum->own == NULL) {
+            sum->values = &cbx_values_unknown;
+            return;
+        }
+        sum->values = sum->own;
+    }
+    add_all(arena, sum->own, values);
 }
 
 bool cbx_values_is_text(const struct cbx_values *values, struct cbx_str *out)
@@ -369,7 +415,7 @@ static const struct cbx_values *member_of_map(struct cbx_arena *arena, const str
     return found ? out : cbx_values_join(arena, out, &cbx_values_unknown);
 }
 
-static const struct cbx_values *member_of(struct cbx_arena *arena, const struct cbx_value *v,
+const struct cbx_values *cbx_value_member(struct cbx_arena *arena, const struct cbx_value *v,
                                           struct cbx_str key)
 {
     if (v->kind == CBX_V_MAP) {
@@ -392,11 +438,11 @@ static const struct cbx_values *member_of(struct cbx_arena *arena, const struct 
 const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct cbx_values *values,
                                            struct cbx_str key)
 {
-    const struct cbx_values *out = &cbx_values_nothing;
+    struct cbx_union out = { .values = &cbx_values_nothing };
     for (uint32_t i = 0; i < values->count; i++) {
-        out = cbx_values_join(arena, out, member_of(arena, values->items[i], key));
+        cbx_union_add(arena, &out, cbx_value_member(arena, values->items[i], key));
     }
-    return cbx_values_some(out);
+    return cbx_values_some(out.values);
 }
 
 const struct cbx_values *cbx_values_loose(struct cbx_arena *arena, const struct cbx_values *values)
@@ -422,18 +468,18 @@ const struct cbx_values *cbx_values_loose(struct cbx_arena *arena, const struct 
 const struct cbx_values *cbx_values_members(struct cbx_arena *arena,
                                             const struct cbx_values *values)
 {
-    const struct cbx_values *out = &cbx_values_nothing;
+    struct cbx_union out = { .values = &cbx_values_nothing };
     for (uint32_t i = 0; i < values->count; i++) {
         const struct cbx_value *v = values->items[i];
         bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
         if (!container) {
             uint32_t flags =
                 v->kind == CBX_V_UNKNOWN ? cbx_unknown_inherited((uint32_t)v->number) : 0;
-            out = cbx_values_join(arena, out, cbx_values_marked(arena, flags));
+            cbx_union_add(arena, &out, cbx_values_marked(arena, flags));
         }
         for (uint32_t m = 0; container && m < v->count && m < 64; m++) {
-            out = cbx_values_join(arena, out, v->members[m]);
+            cbx_union_add(arena, &out, v->members[m]);
         }
     }
-    return cbx_values_some(out);
+    return cbx_values_some(out.values);
 }

@@ -119,6 +119,16 @@ const struct cbx_value *cbx_values_container(const struct cbx_values *values,
 const struct cbx_values *cbx_values_join(struct cbx_arena *arena, const struct cbx_values *a,
                                          const struct cbx_values *b);
 
+/* A union that grows in its own memory: a loop of cbx_values_join makes a set for each step. It
+ * begins as { .values = &cbx_values_nothing }, and `values` is the result after each step; a set
+ * that was taken from it changes with the next step. */
+struct cbx_union {
+    const struct cbx_values *values;
+    struct cbx_values *own; /* `values`, when it is no set of a caller */
+    uint32_t room;          /* of own */
+};
+void cbx_union_add(struct cbx_arena *arena, struct cbx_union *sum, const struct cbx_values *values);
+
 /* True when there is one alternative and it is a constant text. */
 bool cbx_values_is_text(const struct cbx_values *values, struct cbx_str *out);
 /* True when every alternative is a constant text, and there is one. */
@@ -138,6 +148,10 @@ bool cbx_values_has_unknown(const struct cbx_values *values);
 /* The member at `key` of a list (decimal) or map, over all alternatives. */
 const struct cbx_values *cbx_values_member(struct cbx_arena *arena, const struct cbx_values *values,
                                            struct cbx_str key);
+
+/* The same of one alternative; it may be "nothing". */
+const struct cbx_values *cbx_value_member(struct cbx_arena *arena, const struct cbx_value *v,
+                                          struct cbx_str key);
 
 /* The same value when it may have been changed since it was made: a list of unknown length, a
  * mapping that may have other keys, bytes that may differ. */

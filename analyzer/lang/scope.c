@@ -387,7 +387,7 @@ const struct cbx_values *cbx_binding_eval(struct cbx_walk *walk, const struct cb
 static const struct cbx_values *eval_chain(struct cbx_walk *walk, const struct cbx_binding *chain,
                                            struct cbx_str name, struct cbx_scope *run)
 {
-    const struct cbx_values *out = &cbx_values_nothing;
+    struct cbx_union out = { .values = &cbx_values_nothing };
     int count = 0;
     for (const struct cbx_binding *b = chain; b != NULL; b = b->next) {
         if (!cbx_str_equal(b->name, name)) {
@@ -395,13 +395,13 @@ static const struct cbx_values *eval_chain(struct cbx_walk *walk, const struct c
         }
         bool more = ++count <= ALTERNATIVES_MAX;
         struct cbx_scope *where = run != NULL && b->where == run->origin ? run : b->where;
-        out = cbx_values_join(walk->arena, out,
-                              more ? cbx_binding_eval(walk, b, where) : &cbx_values_unknown);
+        cbx_union_add(walk->arena, &out,
+                      more ? cbx_binding_eval(walk, b, where) : &cbx_values_unknown);
         if (!more) {
             break;
         }
     }
-    return cbx_values_some(out);
+    return cbx_values_some(out.values);
 }
 
 /* A name in one run of a function: a parameter that is known, or a local that may depend on it. */

@@ -507,6 +507,10 @@ static const struct cbx_values *item_of(struct cbx_walk *py, const struct cbx_va
     struct cbx_str text;
     int64_t number;
     bool is_number = cbx_values_is_number(key, &number), is_text = cbx_values_is_text(key, &text);
+    if (v->kind == CBX_V_MAP && (is_text || is_number)) {
+        struct cbx_str k = is_text ? text : cbx_arena_number(py->arena, number);
+        return cbx_values_some(cbx_value_member(py->arena, v, k));
+    }
     const struct cbx_values *one = cbx_values_one(py->arena, v);
     if (cbx_py_is_symbolic(v)) {
         return one;
@@ -515,11 +519,10 @@ static const struct cbx_values *item_of(struct cbx_walk *py, const struct cbx_va
         return is_text ? read_namespace(py, v, text, scope)
                        : cbx_values_marked(py->arena, cbx_py_flags(one));
     }
-    if (v->kind == CBX_V_MAP ? is_text || is_number : is_number) {
-        struct cbx_str k = is_text ? text : cbx_arena_number(py->arena, number);
-        const struct cbx_value *sequence = v->kind != CBX_V_MAP ? cbx_py_sequence(py, one) : NULL;
-        return cbx_values_member(py->arena,
-                                 sequence != NULL ? cbx_values_one(py->arena, sequence) : one, k);
+    if (v->kind != CBX_V_MAP && is_number) {
+        const struct cbx_value *sequence = cbx_py_sequence(py, one);
+        return cbx_values_some(cbx_value_member(py->arena, sequence != NULL ? sequence : v,
+                                                cbx_arena_number(py->arena, number)));
     }
     bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
     const struct cbx_values *any = cbx_values_members(py->arena, one);
@@ -539,17 +542,20 @@ const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_value
         text = key->items[0]->text;
         plain = true;
     }
-    const struct cbx_values *out = &cbx_values_nothing;
+    struct cbx_union out = { .values = &cbx_values_nothing };
     for (uint32_t i = 0; i < object->count; i++) {
         opaque |= object->items[i]->kind != CBX_V_NAME;
-        out = cbx_values_join(py->arena, out, item_of(py, object->items[i], key, scope));
+        cbx_union_add(py->arena, &out, item_of(py, object->items[i], key, scope));
     }
-    if (cbx_values_is_number(key, &number) && (cbx_values_flags(out) & CBX_UNKNOWN_NAMES) != 0) {
-        out = cbx_values_join(py->arena, out, cbx_values_marked(py->arena, CBX_UNKNOWN_PICKED));
+    if (cbx_values_is_number(key, &number) &&
+        (cbx_values_flags(out.values) & CBX_UNKNOWN_NAMES) != 0) {
+        cbx_union_add(py->arena, &out, cbx_values_marked(py->arena, CBX_UNKNOWN_PICKED));
     }
     const struct cbx_values *items = opaque && plain ? cbx_scope_lookup(py, NULL, text) : NULL;
-    out = items != NULL ? cbx_values_join(py->arena, out, items) : out;
-    return cbx_values_some(out);
+    if (items != NULL) {
+        cbx_union_add(py->arena, &out, items);
+    }
+    return cbx_values_some(out.values);
 }
 
 /* x[a:b] for each possible value. */
