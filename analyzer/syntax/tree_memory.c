@@ -43,7 +43,7 @@ void cbx_parser_delete(TSParser *parser)
 #include <string.h>
 
 enum {
-    STEP = 16, /* sizes are rounded up to it */
+    STEP = 8, /* sizes are rounded up to it; tree-sitter has nothing that needs more alignment */
     SMALL_MAX = 1024,
     CLASSES = SMALL_MAX / STEP + 1,
     CHUNK_BYTES = 256 * 1024,
@@ -52,10 +52,10 @@ enum {
 /* The owner of a block; any other value means that the pointer was not allocated here. */
 enum owner { OUTSIDE = 0x6f757473, SMALL = 0x736d616c, LARGE = 0x6c617267 };
 
-/* Precedes every block. */
+/* Precedes every block. It is small because a tree has many: they compete for the cache. */
 struct block {
-    _Alignas(STEP) size_t size;
-    uint64_t owner;
+    _Alignas(STEP) uint32_t steps; /* of the size */
+    uint32_t owner;
 };
 
 /* Precedes a large block: large blocks are freed one by one at the end. */
@@ -94,14 +94,13 @@ static void *must(void *p)
     return p;
 }
 
-static struct block *take_small(size_t size)
+static struct block *take_small(uint32_t steps)
 {
-    size_t class = (size + STEP - 1) / STEP;
-    struct block *block = memory.free[class];
+    struct block *block = memory.free[steps];
     if (block != NULL) {
-        memory.free[class] = *next_of(block);
+        memory.free[steps] = *next_of(block);
     } else {
-        size_t bytes = sizeof(*block) + class * STEP;
+        size_t bytes = sizeof(*block) + steps * STEP;
         if (memory.chunks == NULL || CHUNK_BYTES - memory.used < bytes) {
             struct chunk *chunk = must(malloc(sizeof(*chunk)));
             chunk->next = memory.chunks;
@@ -111,14 +110,14 @@ static struct block *take_small(size_t size)
         block = (struct block *)(void *)(memory.chunks->bytes + memory.used);
         memory.used += bytes;
     }
-    *block = (struct block){ .size = class * STEP, .owner = SMALL };
+    *block = (struct block){ .steps = steps, .owner = SMALL };
     return block;
 }
 
-static struct block *take_large(size_t size)
+static struct block *take_large(uint32_t steps)
 {
-    struct large *large = must(malloc(sizeof(*large) + size));
-    large->block = (struct block){ .size = size, .owner = LARGE };
+    struct large *large = must(malloc(sizeof(*large) + (size_t)steps * STEP));
+    large->block = (struct block){ .steps = steps, .owner = LARGE };
     large->next = memory.larges.next;
     large->before = &memory.larges;
     large->next->before = large;
@@ -129,12 +128,15 @@ static struct block *take_large(size_t size)
 static void *allocate(size_t size)
 {
     struct block *block;
+    size_t steps = size / STEP + (size % STEP > 0 || size == 0); /* a free block holds a pointer */
+    if (steps > UINT32_MAX) {
+        must(NULL);
+    }
     if (memory.depth == 0) {
-        block = must(malloc(sizeof(*block) + size));
-        *block = (struct block){ .size = size, .owner = OUTSIDE };
+        block = must(malloc(sizeof(*block) + steps * STEP));
+        *block = (struct block){ .steps = (uint32_t)steps, .owner = OUTSIDE };
     } else {
-        size += size == 0; /* a free block holds a pointer */
-        block = size <= SMALL_MAX ? take_small(size) : take_large(size);
+        block = steps < CLASSES ? take_small((uint32_t)steps) : take_large((uint32_t)steps);
     }
     return block + 1;
 }
@@ -157,9 +159,8 @@ static void give_back(void *p)
     if (block->owner == OUTSIDE) {
         free(block);
     } else if (block->owner == SMALL) {
-        size_t class = block->size / STEP;
-        *next_of(block) = memory.free[class];
-        memory.free[class] = block;
+        *next_of(block) = memory.free[block->steps];
+        memory.free[block->steps] = block;
     } else if (block->owner == LARGE) {
         struct large *large =
             (struct large *)(void *)((char *)block - offsetof(struct large, block));
@@ -174,7 +175,7 @@ static void give_back(void *p)
 
 static void *change_size(void *p, size_t size)
 {
-    size_t before = p != NULL ? ((struct block *)p - 1)->size : 0;
+    size_t before = p != NULL ? (size_t)((struct block *)p - 1)->steps * STEP : 0;
     if (p != NULL && size <= before) {
         return p;
     }
