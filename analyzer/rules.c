@@ -136,8 +136,10 @@ static void match_name(struct matcher *m, uint32_t lists, const struct cbx_fact 
         if ((lists & CBX_IN_IMPORT) != 0 && (name.p[i] == '.' || name.p[i] == '/')) {
             match_exact(m, CBX_IN_IMPORT, fact, i, hash);
         }
-        if (i >= 2) {
-            try_globs(m, lists, fact, m->index->by_gram[cbx_index_gram(name.p + i - 2)]);
+        const struct cbx_pattern *globs =
+            i >= 2 ? m->index->by_gram[cbx_index_gram(name.p + i - 2)] : NULL;
+        if (globs != NULL) {
+            try_globs(m, lists, fact, globs);
         }
         hash = cbx_index_step(hash, name.p[i]);
     }

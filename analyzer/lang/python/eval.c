@@ -477,13 +477,10 @@ static const struct cbx_values *eval_decorated(struct cbx_walk *py, struct cbx_n
 static const struct cbx_values *eval_call(struct cbx_walk *py, struct cbx_node *node,
                                           struct cbx_scope *scope)
 {
-    struct cbx_actuals *actuals = cbx_arena_alloc(py->arena, sizeof(*actuals));
-    if (actuals == NULL) {
-        return &cbx_values_unknown;
-    }
-    cbx_py_actuals(py, node, scope, actuals);
-    return cbx_py_apply(py, cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_function), scope), actuals,
-                        scope);
+    struct cbx_actuals actuals;
+    cbx_py_actuals(py, node, scope, &actuals);
+    return cbx_py_apply(py, cbx_py_eval(py, cbx_child_of(node, CBX_FIELD_function), scope),
+                        &actuals, scope);
 }
 
 /* string.digits and the like. */

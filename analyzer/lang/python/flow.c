@@ -250,10 +250,12 @@ static void let_call_escape(struct cbx_walk *py, struct cbx_node *node)
 /* The names of these callables, for a quick test. */
 static bool may_give(struct cbx_walk *py, const struct cbx_node *node)
 {
-    static const char *const names[] = { "getattr", "attrgetter", "methodcaller",
-                                         "reduce",  "starmap",    "__getattribute__",
-                                         "call",    "vars",       "getattr_static",
-                                         "map",     "__import__", "import_module" };
+    static const struct cbx_str names[] = {
+        CBX_LITERAL("getattr"), CBX_LITERAL("attrgetter"), CBX_LITERAL("methodcaller"),
+        CBX_LITERAL("reduce"),  CBX_LITERAL("starmap"),    CBX_LITERAL("__getattribute__"),
+        CBX_LITERAL("call"),    CBX_LITERAL("vars"),       CBX_LITERAL("getattr_static"),
+        CBX_LITERAL("map"),     CBX_LITERAL("__import__"), CBX_LITERAL("import_module")
+    };
     const struct cbx_node *name = node;
     if (cbx_py_kind(node) == PY_call) {
         name = cbx_child_of(node, CBX_FIELD_function);
@@ -261,7 +263,7 @@ static bool may_give(struct cbx_walk *py, const struct cbx_node *node)
     name = cbx_py_kind(name) == PY_attribute ? cbx_child_of(name, CBX_FIELD_attribute) : name;
     struct cbx_str text = cbx_walk_text(py, name);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (cbx_str_is(text, names[i])) {
+        if (cbx_str_equal(text, names[i])) {
             return true;
         }
     }
