@@ -20,6 +20,14 @@ static const struct row {
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
+/* False when the last letter tells that the glob does not match: nearly all files are no manifest.
+ */
+static bool ends_alike(struct cbx_str path, const char *glob)
+{
+    char last = glob[strlen(glob) - 1];
+    return isalnum((unsigned char)last) == 0 || (path.len > 0 && path.p[path.len - 1] == last);
+}
+
 /* The end of a path with as many names as the glob has. */
 static struct cbx_str end_of_path(struct cbx_str path, const char *glob)
 {
@@ -44,7 +52,8 @@ const struct cbx_manifest_reader *cbx_manifest_reader_of(struct cbx_str path)
     }
     const struct cbx_str whole = { small, path.len };
     for (size_t i = 0; i < ROWS; i++) {
-        if (cbx_str_glob(cbx_str_of(rows[i].glob), end_of_path(whole, rows[i].glob))) {
+        if (ends_alike(whole, rows[i].glob) &&
+            cbx_str_glob(cbx_str_of(rows[i].glob), end_of_path(whole, rows[i].glob))) {
             return &rows[i].reader;
         }
     }
