@@ -267,8 +267,8 @@ engine: setup ## find or start a container engine, build the sandbox images
 live: all ## the tests that need an engine: sandboxes, processes, REST, MCP clients
 	@QUICK=$(QUICK) tests/live/run $(GROUP)
 
-bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_session $B/tests/bench/bench_opening $B/tests/bench/bench_audit ## ratios to a baseline measured in the same run
-	@tests/bench/run $B
+bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_session $B/tests/bench/bench_opening $B/tests/bench/bench_audit ## ratios to a baseline measured in the same run, and to those of tests/bench/ratios; SAVE=1 stores them there
+	@SAVE=$(SAVE) tests/bench/run $B
 
 # --- checks -------------------------------------------------------------------------------------------------
 

@@ -112,8 +112,8 @@ int main(void)
             }
         }
         double first = median(early, TIMED), last = median(late, TIMED);
-        printf("  %-12s cell 10: %5.0f us, cell %d: %5.0f us, ratio %.2f, past %zu KiB\n",
-               sessions[s].name, first, CELLS, last, last / first, sealed.len / 1024);
+        printf("judging cell %d, %s: %.0f us, cell 10 %.0f us, ratio %.2f, past %zu KiB\n", CELLS,
+               sessions[s].name, last, first, last / first, sealed.len / 1024);
     }
     cbx_policy_free(policy);
     return 0;

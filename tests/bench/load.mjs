@@ -77,7 +77,7 @@ const after = memory();
 times.sort((a, b) => a - b);
 const at = (p) => times[Math.min(times.length - 1, Math.floor(times.length * p))];
 console.log(`load: ${IDLE} idle streams, ${CALLERS} callers of /v1/check for ${SECONDS} s: ${times.length} requests, ${(times.length / SECONDS).toFixed(0)}/s, ${failures} failed, ${lost} of the streams lost`);
-console.log(`  p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms: ratio ${(at(0.99) / at(0.5)).toFixed(1)} (at most 10)`);
+console.log(`load, p99 over p50: ${at(0.99).toFixed(1)} ms, ${at(0.5).toFixed(1)} ms, ratio ${(at(0.99) / at(0.5)).toFixed(1)} (at most 10)`);
 let grew = false;
 for (const [name, kib] of Object.entries(after)) {
   const was = before[name] ?? kib;
