@@ -30,9 +30,9 @@ struct entry {
 struct cbx_recall {
     struct cbx_arena *arena;
     struct piece *pieces;
-    uint32_t piece_count;
+    size_t piece_count, piece_size;
     struct entry *entries;
-    uint32_t entry_count, entry_size;
+    size_t entry_count, entry_size;
     uint32_t *index; /* by hash: index + 1 of the first entry */
     size_t index_size;
     struct cbx_str walk;                              /* of the record WALK */
@@ -40,14 +40,6 @@ struct cbx_recall {
     struct cbx_written written;
     bool armed;
 };
-
-static void add_entry(struct cbx_recall *r, const struct entry *entry)
-{
-    uint32_t *slot = &r->index[entry->hash & (r->index_size - 1)];
-    r->entries[r->entry_count] = *entry;
-    r->entries[r->entry_count].next = *slot;
-    *slot = ++r->entry_count;
-}
 
 static bool next_name(struct cbx_str *names, struct cbx_str *out)
 {
@@ -60,69 +52,91 @@ static bool next_name(struct cbx_str *names, struct cbx_str *out)
     return true;
 }
 
-/* How many records and names there are; reads all. */
-static void count_all(struct cbx_str records, size_t *count, size_t *names)
+/* Eight bytes a step: at each cell, all names of the session are hashed. */
+static uint64_t hash_of(struct cbx_str name)
 {
-    struct cbx_record record;
-    *count = *names = 0;
-    for (; cbx_record_next(&records, &record); ++*count) {
-        const char *end = record.names.p + record.names.len;
-        *names += record.names.len > 0;
-        for (const char *p = record.names.p;
-             p != NULL && p < end && (p = memchr(p, CBX_NAME_END, (size_t)(end - p))) != NULL;
-             p++) {
-            ++*names;
-        }
+    uint64_t hash = name.len, part = 0;
+    size_t at = 0;
+    for (; at + sizeof(part) <= name.len; at += sizeof(part)) {
+        memcpy(&part, name.p + at, sizeof(part));
+        hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 32;
     }
+    for (part = 0; at < name.len; at++) {
+        part = part << 8 | (unsigned char)name.p[at];
+    }
+    hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 32;
 }
 
-static void add_record(struct cbx_recall *r, const struct cbx_record *record)
+/* False when the arena is exhausted. */
+static bool add_names(struct cbx_recall *r, const struct cbx_record *record, uint32_t piece)
 {
     struct cbx_str names = record->names, name;
-    uint32_t piece = r->piece_count;
+    while (next_name(&names, &name)) {
+        if (!CBX_ARRAY_RESERVE(r->arena, r->entries, r->entry_count, &r->entry_size, 1,
+                               UINT32_MAX - 1)) {
+            return false;
+        }
+        r->entries[r->entry_count++] =
+            (struct entry){ .name = name,
+                            .hash = hash_of(name),
+                            .piece = piece,
+                            .is_values = record->kind == CBX_RECORD_VALUES,
+                            .values = record->body };
+    }
+    return true;
+}
+
+static bool add_record(struct cbx_recall *r, const struct cbx_record *record)
+{
     if (record->kind == CBX_RECORD_WALK) {
         r->walk = record->body;
-        return;
+        return true;
     }
-    bool is_values = record->kind == CBX_RECORD_VALUES;
-    if (!is_values) {
-        r->pieces[r->piece_count++] =
-            (struct piece){ .record = *record,
-                            .taken = record->kind == CBX_RECORD_CELL ||
-                                     cbx_str_is(record->names, CBX_NAMES_ALWAYS) };
+    if (record->kind == CBX_RECORD_VALUES) {
+        return add_names(r, record, 0);
     }
-    while (next_name(&names, &name)) {
-        add_entry(r, &(struct entry){ .name = name,
-                                      .hash = cbx_name_hash(name),
-                                      .piece = piece,
-                                      .is_values = is_values,
-                                      .values = record->body });
+    if (!CBX_ARRAY_RESERVE(r->arena, r->pieces, r->piece_count, &r->piece_size, 1,
+                           UINT32_MAX - 1)) {
+        return false;
     }
+    uint32_t piece = (uint32_t)r->piece_count++;
+    r->pieces[piece] = (struct piece){ .record = *record,
+                                       .taken = record->kind == CBX_RECORD_CELL ||
+                                                cbx_str_is(record->names, CBX_NAMES_ALWAYS) };
+    return add_names(r, record, piece);
+}
+
+static bool index_entries(struct cbx_recall *r)
+{
+    r->index_size = 64;
+    while (r->index_size < 2 * r->entry_count) {
+        r->index_size *= 2;
+    }
+    r->index = cbx_arena_array(r->arena, r->index_size, sizeof(*r->index));
+    for (size_t i = 0; r->index != NULL && i < r->entry_count; i++) {
+        uint32_t *slot = &r->index[r->entries[i].hash & (r->index_size - 1)];
+        r->entries[i].next = *slot;
+        *slot = (uint32_t)i + 1;
+    }
+    return r->index != NULL;
 }
 
 struct cbx_recall *cbx_recall_new(struct cbx_str records, struct cbx_arena *arena)
 {
     struct cbx_recall *r = cbx_arena_alloc(arena, sizeof(*r));
-    size_t count, names;
     struct cbx_record record;
-    count_all(records, &count, &names);
     if (r == NULL) {
         return NULL;
     }
-    *r = (struct cbx_recall){ .arena = arena, .index_size = 64 };
-    while (r->index_size < 2 * names) {
-        r->index_size *= 2;
-    }
-    r->pieces = cbx_arena_array(arena, count + 1, sizeof(*r->pieces));
-    r->entries = cbx_arena_array(arena, names + 1, sizeof(*r->entries));
-    r->index = cbx_arena_array(arena, r->index_size, sizeof(*r->index));
-    if (r->pieces == NULL || r->entries == NULL || r->index == NULL) {
-        return NULL;
-    }
+    *r = (struct cbx_recall){ .arena = arena };
     while (cbx_record_next(&records, &record)) {
-        add_record(r, &record);
+        if (!add_record(r, &record)) {
+            return NULL;
+        }
     }
-    return records.len == 0 ? r : NULL;
+    return records.len == 0 && index_entries(r) ? r : NULL;
 }
 
 /* The first entry of this name behind `entry` (NULL: of all). */
@@ -174,7 +188,7 @@ enum { NAME_BYTES_MAX = 256, NAMES_BYTES_MAX = 16 * 1024 };
 
 static void take_pieces(struct cbx_recall *r, struct cbx_str name)
 {
-    uint64_t hash = cbx_name_hash(name);
+    uint64_t hash = hash_of(name);
     for (struct entry *e = next_entry(r, name, hash, NULL); e != NULL;
          e = next_entry(r, name, hash, e)) {
         struct piece *piece = e->is_values ? NULL : &r->pieces[e->piece];
@@ -402,7 +416,7 @@ void cbx_recall_name(struct cbx_walk *walk, const struct cbx_scope *scope, struc
     struct cbx_recall *r = walk->parsed->recall;
     char attribute[NAME_BYTES_MAX];
     struct cbx_str key = scope == NULL ? dotted(name, attribute, sizeof(attribute)) : name;
-    uint64_t hash = cbx_name_hash(key);
+    uint64_t hash = hash_of(key);
     for (struct entry *e = next_entry(r, key, hash, NULL); e != NULL;
          e = next_entry(r, key, hash, e)) {
         if (!e->is_values) {

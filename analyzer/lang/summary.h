@@ -35,8 +35,8 @@ struct cbx_record {
     struct cbx_str body;  /* the text; encoded values */
 };
 #define CBX_NAME_END '\n'
-/* Of a record as cbx_record_write writes it; of the filter of a piece. */
-enum { CBX_RECORD_BYTES_MIN = 16, CBX_RECORD_WORDS_BYTES = 64 };
+/* Of the filter of a piece. */
+enum { CBX_RECORD_WORDS_BYTES = 64 };
 
 void cbx_record_write(const struct cbx_record *record, struct cbx_buf *out);
 /* Removes the first record; false at the end, and when the rest is not a whole record. */

@@ -8,8 +8,6 @@ struct head {
     uint32_t kind, names_bytes, words_bytes, body_bytes;
 };
 
-_Static_assert(sizeof(struct head) == CBX_RECORD_BYTES_MIN, "the head of an empty record");
-
 void cbx_record_write(const struct cbx_record *record, struct cbx_buf *out)
 {
     struct head head = { .kind = record->kind,
@@ -25,24 +23,23 @@ void cbx_record_write(const struct cbx_record *record, struct cbx_buf *out)
 bool cbx_record_next(struct cbx_str *records, struct cbx_record *out)
 {
     struct head head;
-    struct cbx_str rest = *records;
-    if (rest.len < sizeof(head)) {
+    if (records->len < sizeof(head)) {
         return false;
     }
-    memcpy(&head, rest.p, sizeof(head));
-    cbx_str_take(&rest, sizeof(head));
-    struct cbx_record record = { .kind = (enum cbx_record_kind)head.kind };
-    record.names = cbx_str_take(&rest, head.names_bytes);
-    record.words = cbx_str_take(&rest, head.words_bytes);
-    record.body = cbx_str_take(&rest, head.body_bytes);
-    if (head.kind < CBX_RECORD_CELL || head.kind > CBX_RECORD_WALK ||
-        record.names.len != head.names_bytes || record.words.len != head.words_bytes ||
-        record.body.len != head.body_bytes ||
-        record.words.len != (record.kind == CBX_RECORD_PIECE ? CBX_RECORD_WORDS_BYTES : 0)) {
+    memcpy(&head, records->p, sizeof(head));
+    const char *names = records->p + sizeof(head);
+    size_t left = records->len - sizeof(head),
+           texts = (size_t)head.names_bytes + head.words_bytes + head.body_bytes;
+    if (texts > left || head.kind < CBX_RECORD_CELL || head.kind > CBX_RECORD_WALK ||
+        head.words_bytes != (head.kind == CBX_RECORD_PIECE ? CBX_RECORD_WORDS_BYTES : 0)) {
         return false;
     }
-    *out = record;
-    *records = rest;
+    const char *words = names + head.names_bytes, *body = words + head.words_bytes;
+    *out = (struct cbx_record){ .kind = (enum cbx_record_kind)head.kind,
+                                .names = { names, head.names_bytes },
+                                .words = { words, head.words_bytes },
+                                .body = { body, head.body_bytes } };
+    *records = (struct cbx_str){ .p = names + texts, .len = left - texts };
     return true;
 }
 
@@ -80,6 +77,15 @@ static struct slot *find_slot(struct names *names, const struct cbx_record *reco
     return &names->slots[at];
 }
 
+/* A bit that records which may replace each other share: most old records need no hash. */
+static uint64_t bit_of(const struct cbx_record *record)
+{
+    size_t len = record->names.len;
+    unsigned last = len > 0 ? (unsigned char)record->names.p[len - 1] : 0;
+    unsigned before = len > 1 ? (unsigned char)record->names.p[len - 2] : 0;
+    return 1ull << ((last + before * 5 + len * 11 + (size_t)record->kind * 17) % 64);
+}
+
 static size_t count_records(struct cbx_str records)
 {
     struct cbx_record record;
@@ -90,27 +96,47 @@ static size_t count_records(struct cbx_str records)
     return count;
 }
 
+/* Removes the records of a summary whose place others take, and what is no whole record. */
+static void drop_replaced(struct cbx_buf *summary, struct names *names, uint64_t bits)
+{
+    struct cbx_str rest = cbx_buf_str(summary);
+    struct cbx_record record;
+    size_t kept = 0;
+    for (size_t at = 0; cbx_record_next(&rest, &record); at = summary->len - rest.len) {
+        size_t bytes = summary->len - rest.len - at;
+        if ((bits & bit_of(&record)) != 0 && find_slot(names, &record)->used) {
+            continue;
+        }
+        if (kept < at) {
+            memmove(summary->p + kept, summary->p + at, bytes);
+        }
+        kept += bytes;
+    }
+    if (kept < summary->len) {
+        summary->len = kept;
+        summary->p[kept] = '\0';
+    }
+}
+
 bool cbx_summary_merge(struct cbx_buf *summary, struct cbx_str newer, struct cbx_arena *arena)
 {
     struct names names = { .size = 64 };
     struct cbx_record record;
-    struct cbx_str rest = newer, old = cbx_arena_copy(arena, cbx_buf_str(summary));
+    struct cbx_str rest = newer;
+    uint64_t bits = 0;
     while (names.size < 2 * count_records(newer) + 2) {
         names.size *= 2;
     }
     names.slots = cbx_arena_array(arena, names.size, sizeof(*names.slots));
-    if (names.slots == NULL || old.p == NULL) {
+    if (names.slots == NULL) {
         return false;
     }
     while (cbx_record_next(&rest, &record)) {
         *find_slot(&names, &record) = (struct slot){ .record = record, .used = true };
+        bits |= bit_of(&record);
     }
-    cbx_buf_reset(summary);
-    while (cbx_record_next(&old, &record)) {
-        if (!find_slot(&names, &record)->used) {
-            cbx_record_write(&record, summary);
-        }
-    }
+    drop_replaced(summary, &names, bits);
+    summary->overflow = false;
     cbx_buf_add(summary, newer);
     return !summary->overflow;
 }

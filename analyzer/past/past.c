@@ -239,8 +239,3 @@ size_t cbx_past_count(const struct cbx_past *past)
     }
     return count;
 }
-
-size_t cbx_past_most(const struct cbx_past *past)
-{
-    return count_in(cbx_buf_str(&past->files)) + past->cells.len / CBX_RECORD_BYTES_MIN;
-}

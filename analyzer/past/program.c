@@ -26,8 +26,8 @@ struct cell {
 struct cbx_program {
     const struct cbx_lang *lang;
     struct cbx_arena *arena;
-    struct cell *cells;
-    size_t cell_count;
+    struct cell *cells; /* with one more, for the end of the last one's facts */
+    size_t cell_count, cell_size;
     struct segment *segments; /* by start */
     size_t segment_count, segment_size;
     struct cbx_magic *lines; /* all notebook lines that were rewritten, at their places here */
@@ -92,10 +92,13 @@ static bool add_codes(struct cbx_program *p, const struct cbx_notebook *notebook
     return added;
 }
 
-/* Appends a cell's text and then the code inside its lines. p->cells has room for it. */
+/* Appends a cell's text and then the code inside its lines. */
 static bool add_cell(struct cbx_program *p, const struct cbx_notebook *notebook,
                      struct cbx_buf *text)
 {
+    if (!CBX_ARRAY_RESERVE(p->arena, p->cells, p->cell_count, &p->cell_size, 2, SIZE_MAX)) {
+        return false;
+    }
     p->cells[p->cell_count++].notebook = *notebook;
     return add_segment(p, notebook, NULL, text) && add_codes(p, notebook, NULL, 0, text);
 }
@@ -247,16 +250,14 @@ static bool read_text(struct cbx_program *p, const struct cbx_parsed *like,
 
 enum { PROGRAM_MAX_BYTES = 64 * 1024 * 1024 };
 
-static struct cbx_program *new_program(struct cbx_arena *arena, const struct cbx_lang *lang,
-                                       size_t cells)
+static struct cbx_program *new_program(struct cbx_arena *arena, const struct cbx_lang *lang)
 {
     struct cbx_program *p = cbx_arena_array(arena, 1, sizeof(*p));
     if (p != NULL) {
         p->arena = arena;
         p->lang = lang;
-        p->cells = cbx_arena_array(arena, cells + 1, sizeof(*p->cells));
     }
-    return p != NULL && p->cells != NULL ? p : NULL;
+    return p;
 }
 
 /* A single cell without code in its lines has no facts besides those of its own analysis. */
@@ -268,7 +269,7 @@ static bool adds_nothing(const struct cbx_program *p)
 int cbx_program_read(const struct cbx_policy *policy, const struct cbx_str *cells, size_t count,
                      uint32_t budget_ms, struct cbx_arena *arena, const struct cbx_program **out)
 {
-    struct cbx_program *p = new_program(arena, cbx_lang_of_notebooks(), count);
+    struct cbx_program *p = new_program(arena, cbx_lang_of_notebooks());
     if (p == NULL) {
         return CBX_ETOOBIG;
     }
@@ -455,8 +456,7 @@ const struct cbx_program *cbx_program_of_cell(const struct cbx_parsed *parsed,
                                               size_t *cell)
 {
     enum { SUMMARY_MAX_BYTES = 4 * 1024 * 1024 };
-    struct cbx_program *p =
-        new_program(parsed->arena, lang, past != NULL ? cbx_past_most(past) + 1 : 1);
+    struct cbx_program *p = new_program(parsed->arena, lang);
     if (p == NULL) {
         return NULL;
     }
