@@ -12,23 +12,26 @@
 
 /* --- recalling -------------------------------------------------------------------------------- */
 
+/* Statements, or a cell: where its record stands, and the filter of their words. */
 struct piece {
-    struct cbx_record record;
+    const char *words; /* NULL: a cell */
+    uint32_t at;
     bool taken, needed;
 };
 
-/* A name of a piece or of values; entries with the same hash are a list. */
+/* A name of a piece or of values; entries with the same hash are a list. Each cell makes these of
+ * all names of its session, so they are small. */
 struct entry {
-    struct cbx_str name;
-    uint64_t hash;
-    uint32_t next; /* index + 1; 0 = the end */
-    uint32_t piece;
+    const char *name;
+    uint32_t name_bytes, hash;
+    uint32_t next;  /* index + 1; 0 = the end */
+    uint32_t piece; /* of values: where their record stands */
     bool is_values, given;
-    struct cbx_str values;
 };
 
 struct cbx_recall {
     struct cbx_arena *arena;
+    struct cbx_str records; /* all */
     struct piece *pieces;
     size_t piece_count, piece_size;
     struct entry *entries;
@@ -53,7 +56,7 @@ static bool next_name(struct cbx_str *names, struct cbx_str *out)
 }
 
 /* Eight bytes a step: at each cell, all names of the session are hashed. */
-static uint64_t hash_of(struct cbx_str name)
+static uint32_t hash_of(struct cbx_str name)
 {
     uint64_t hash = name.len, part = 0;
     size_t at = 0;
@@ -66,7 +69,16 @@ static uint64_t hash_of(struct cbx_str name)
         part = part << 8 | (unsigned char)name.p[at];
     }
     hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
-    return hash ^ hash >> 32;
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+/* The record at this place, which was read before. */
+static struct cbx_record record_at(const struct cbx_recall *r, uint32_t at)
+{
+    struct cbx_str rest = cbx_str_sub(r->records, at, r->records.len);
+    struct cbx_record record = { .kind = CBX_RECORD_CELL };
+    (void)cbx_record_next(&rest, &record);
+    return record;
 }
 
 /* False when the arena is exhausted. */
@@ -79,32 +91,34 @@ static bool add_names(struct cbx_recall *r, const struct cbx_record *record, uin
             return false;
         }
         r->entries[r->entry_count++] =
-            (struct entry){ .name = name,
+            (struct entry){ .name = name.p,
+                            .name_bytes = (uint32_t)name.len,
                             .hash = hash_of(name),
                             .piece = piece,
-                            .is_values = record->kind == CBX_RECORD_VALUES,
-                            .values = record->body };
+                            .is_values = record->kind == CBX_RECORD_VALUES };
     }
     return true;
 }
 
-static bool add_record(struct cbx_recall *r, const struct cbx_record *record)
+static bool add_record(struct cbx_recall *r, const struct cbx_record *record, uint32_t at)
 {
     if (record->kind == CBX_RECORD_WALK) {
         r->walk = record->body;
         return true;
     }
     if (record->kind == CBX_RECORD_VALUES) {
-        return add_names(r, record, 0);
+        return add_names(r, record, at);
     }
     if (!CBX_ARRAY_RESERVE(r->arena, r->pieces, r->piece_count, &r->piece_size, 1,
                            UINT32_MAX - 1)) {
         return false;
     }
     uint32_t piece = (uint32_t)r->piece_count++;
-    r->pieces[piece] = (struct piece){ .record = *record,
-                                       .taken = record->kind == CBX_RECORD_CELL ||
-                                                cbx_str_is(record->names, CBX_NAMES_ALWAYS) };
+    r->pieces[piece] =
+        (struct piece){ .words = record->kind == CBX_RECORD_PIECE ? record->words.p : NULL,
+                        .at = at,
+                        .taken = record->kind == CBX_RECORD_CELL ||
+                                 cbx_str_is(record->names, CBX_NAMES_ALWAYS) };
     return add_names(r, record, piece);
 }
 
@@ -123,6 +137,8 @@ static bool index_entries(struct cbx_recall *r)
     return r->index != NULL;
 }
 
+enum { TYPICAL_BYTES = 128 }; /* of a record with one name */
+
 struct cbx_recall *cbx_recall_new(struct cbx_str records, struct cbx_arena *arena)
 {
     struct cbx_recall *r = cbx_arena_alloc(arena, sizeof(*r));
@@ -130,22 +146,32 @@ struct cbx_recall *cbx_recall_new(struct cbx_str records, struct cbx_arena *aren
     if (r == NULL) {
         return NULL;
     }
-    *r = (struct cbx_recall){ .arena = arena };
-    while (cbx_record_next(&records, &record)) {
-        if (!add_record(r, &record)) {
-            return NULL;
-        }
+    *r = (struct cbx_recall){ .arena = arena, .records = records };
+    /* about as many as there are, so that the array need not grow step by step */
+    bool good = CBX_ARRAY_RESERVE(arena, r->entries, r->entry_count, &r->entry_size,
+                                  records.len / TYPICAL_BYTES + 1, UINT32_MAX - 1);
+    for (size_t at = 0; good && cbx_record_next(&records, &record);
+         at = r->records.len - records.len) {
+        good = at <= UINT32_MAX && add_record(r, &record, (uint32_t)at);
+    }
+    if (!good) {
+        return NULL;
     }
     return records.len == 0 && index_entries(r) ? r : NULL;
 }
 
+static bool has_name(const struct entry *entry, struct cbx_str name, uint32_t hash)
+{
+    struct cbx_str own = { .p = entry->name, .len = entry->name_bytes };
+    return entry->hash == hash && cbx_str_equal(own, name);
+}
+
 /* The first entry of this name behind `entry` (NULL: of all). */
-static struct entry *next_entry(struct cbx_recall *r, struct cbx_str name, uint64_t hash,
+static struct entry *next_entry(struct cbx_recall *r, struct cbx_str name, uint32_t hash,
                                 const struct entry *entry)
 {
     uint32_t at = entry != NULL ? entry->next : r->index[hash & (r->index_size - 1)];
-    while (at != 0 &&
-           (r->entries[at - 1].hash != hash || !cbx_str_equal(r->entries[at - 1].name, name))) {
+    while (at != 0 && !has_name(&r->entries[at - 1], name, hash)) {
         at = r->entries[at - 1].next;
     }
     return at != 0 ? &r->entries[at - 1] : NULL;
@@ -188,7 +214,7 @@ enum { NAME_BYTES_MAX = 256, NAMES_BYTES_MAX = 16 * 1024 };
 
 static void take_pieces(struct cbx_recall *r, struct cbx_str name)
 {
-    uint64_t hash = hash_of(name);
+    uint32_t hash = hash_of(name);
     for (struct entry *e = next_entry(r, name, hash, NULL); e != NULL;
          e = next_entry(r, name, hash, e)) {
         struct piece *piece = e->is_values ? NULL : &r->pieces[e->piece];
@@ -217,7 +243,7 @@ static void follow(struct cbx_recall *r)
         for (uint32_t i = 0; i < r->piece_count; i++) {
             if (r->pieces[i].taken && r->pieces[i].needed) {
                 r->pieces[i].needed = false;
-                take_words(r, r->pieces[i].record.body);
+                take_words(r, record_at(r, r->pieces[i].at).body);
                 more = true;
             }
         }
@@ -270,7 +296,10 @@ bool cbx_recall_each(const struct cbx_recall *r,
 {
     bool good = true;
     for (uint32_t i = 0; good && i < r->piece_count; i++) {
-        good = !r->pieces[i].taken || take_one(context, &r->pieces[i].record);
+        if (r->pieces[i].taken) {
+            struct cbx_record record = record_at(r, r->pieces[i].at);
+            good = take_one(context, &record);
+        }
     }
     return good;
 }
@@ -416,13 +445,13 @@ void cbx_recall_name(struct cbx_walk *walk, const struct cbx_scope *scope, struc
     struct cbx_recall *r = walk->parsed->recall;
     char attribute[NAME_BYTES_MAX];
     struct cbx_str key = scope == NULL ? dotted(name, attribute, sizeof(attribute)) : name;
-    uint64_t hash = hash_of(key);
+    uint32_t hash = hash_of(key);
     for (struct entry *e = next_entry(r, key, hash, NULL); e != NULL;
          e = next_entry(r, key, hash, e)) {
         if (!e->is_values) {
             r->pieces[e->piece].needed = true;
         } else if (!e->given) {
-            struct cbx_str bytes = e->values;
+            struct cbx_str bytes = record_at(r, e->piece).body;
             e->given = true;
             const struct cbx_values *values = cbx_values_decode(&bytes, walk->arena, 0);
             bind_values(walk, scope, cbx_arena_copy(walk->arena, name),
@@ -696,11 +725,10 @@ static void filter_add(uint8_t filter[CBX_RECORD_WORDS_BYTES], struct cbx_str wo
     filter[hash >> 33 & (CBX_RECORD_WORDS_BYTES - 1)] |= (uint8_t)(1u << (hash >> 30 & 7));
 }
 
-static bool filter_has(struct cbx_str filter, struct cbx_str word)
+static bool filter_has(const char *filter, uint64_t hash)
 {
-    uint64_t hash = cbx_name_hash(word);
-    return ((uint8_t)filter.p[hash >> 3 & (CBX_RECORD_WORDS_BYTES - 1)] >> (hash & 7) & 1) != 0 &&
-           ((uint8_t)filter.p[hash >> 33 & (CBX_RECORD_WORDS_BYTES - 1)] >> (hash >> 30 & 7) & 1) !=
+    return ((uint8_t)filter[hash >> 3 & (CBX_RECORD_WORDS_BYTES - 1)] >> (hash & 7) & 1) != 0 &&
+           ((uint8_t)filter[hash >> 33 & (CBX_RECORD_WORDS_BYTES - 1)] >> (hash >> 30 & 7) & 1) !=
                0;
 }
 
@@ -830,10 +858,10 @@ static bool notes_missing(struct making *m)
         if (!has_power(value_of_binding(m, &m->bound[i]), true, 0)) {
             continue;
         }
+        uint64_t hash = cbx_name_hash(m->bound[i].binding->name);
         for (uint32_t k = 0; k < r->piece_count; k++) {
             struct piece *p = &r->pieces[k];
-            p->needed |= p->record.kind == CBX_RECORD_PIECE && !p->taken &&
-                         filter_has(p->record.words, m->bound[i].binding->name);
+            p->needed |= p->words != NULL && !p->taken && filter_has(p->words, hash);
         }
     }
     for (uint32_t k = 0; k < r->piece_count; k++) {
