@@ -7,29 +7,30 @@
 
 /* The role of a node that is an identifier. */
 enum cbx_builtin_use {
-    CBX_BUILTIN_NO_USE, /* not an identifier's use: a member, a place where the name is bound */
+    CBX_BUILTIN_NO_USE, /* the identifier is no use: a member, a place where the name is bound */
     CBX_BUILTIN_USED,
-    CBX_BUILTIN_DELETED, /* `del eval`: the name is the builtin again */
+    CBX_BUILTIN_DELETED, /* `del eval`: the name means the builtin again */
 };
 
 struct cbx_builtins {
     const char *const *names; /* the builtins to watch */
     size_t count;
     enum cbx_builtin_use (*use)(const struct cbx_node *node);
-    /* Returns the byte of the text after which the module's binding has certainly happened; 0:
-     * before anything runs, UINT32_MAX: it may never happen. */
+    /* Returns the byte of the text after which the module's binding has certainly happened; 0 if
+     * it happens before any code runs, UINT32_MAX if it may never happen. */
     uint32_t (*holds_from)(struct cbx_walk *walk, const struct cbx_binding *binding);
-    /* Returns true if the use stands before that byte but runs after it. May be NULL. */
+    /* Returns true if the use is before the byte `from` in the text but runs after that byte.
+     * May be NULL. */
     bool (*runs_later)(struct cbx_walk *walk, const struct cbx_binding *binding,
                        const struct cbx_node *use, uint32_t from);
 };
 
-/* Call it before the text is bound: sets the names to watch. */
+/* Sets the names to watch. Call it before the text is bound. */
 void cbx_builtins_begin(struct cbx_walk *walk, const struct cbx_builtins *language);
 
-/* Call it after the text is bound: a watched builtin that the module or a class binds stays a
- * possible value, unless the binding is certain for every use. A function's own names hide it
- * with certainty. */
+/* Keeps the builtin as a possible value of each watched name that the module or a class binds,
+ * unless the binding is certain for every use. A function's own names hide the builtin with
+ * certainty. Call it after the text is bound. */
 void cbx_builtins_keep(struct cbx_walk *walk, const struct cbx_builtins *language);
 
 extern const struct cbx_builtins cbx_py_builtins, cbx_js_builtins;

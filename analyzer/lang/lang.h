@@ -10,7 +10,7 @@
 
 struct cbx_parsed;
 
-/* A language's own functions: cbx_lang_code_WORD, in its folder. */
+/* Functions and texts of one language: cbx_lang_code_WORD, in the folder of the language. */
 struct cbx_lang_code {
     const TSLanguage *(*grammar)(void);
     /* Adds the facts of a tree. */
@@ -18,12 +18,13 @@ struct cbx_lang_code {
     /* Adds the facts of the rewritten notebook lines; NULL: a language without notebook syntax. */
     void (*judge_lines)(const struct cbx_parsed *parsed);
     /* Text between two cells of a session that are read as one program: it ends every construct
-     * that a cell leaves open. NULL: a session's programs do not share names. */
+     * that a cell leaves open. NULL: programs of a session share no names. */
     const char *between;
-    /* Text before and after a file in such a program, so that its names are its own. NULL: the
-     * extractor opens a scope for each file (cbx_parsed.files). */
+    /* Text before and after a file in such a program; it keeps the names of the file apart.
+     * NULL: the extractor opens a scope for each file (cbx_parsed.files). */
     const char *const *around_file;
-    /* A grammar for texts in which `grammar` finds errors (TypeScript with JSX); may be NULL. */
+    /* A second grammar, for texts in which `grammar` finds errors (TypeScript with JSX); may be
+     * NULL. */
     const TSLanguage *(*other_grammar)(void);
     /* Returns true for an error node that the language accepts without doubt although its
      * grammar does not; may be NULL. */
@@ -31,13 +32,14 @@ struct cbx_lang_code {
     /* Returns the text with replacements for bytes that this grammar reads wrongly, of the same
      * length and meaning; {NULL, 0} if there are none. May be NULL. */
     struct cbx_str (*mend)(const struct cbx_parsed *parsed, const TSLanguage *grammar);
-    /* As `mend`, for a tree without errors in which the grammar misread `text`; {NULL, 0} if it
-     * did not; {"", 0} if there is no such text. May be NULL. */
+    /* Does the same as `mend` for a tree without errors in which the grammar misread `text`.
+     * Returns {NULL, 0} if the grammar read `text` right, {"", 0} if no text can replace it. May
+     * be NULL. */
     struct cbx_str (*correct)(const struct cbx_parsed *parsed, struct cbx_str text, TSTree *tree);
-    /* Finds a place whose indentation no source of the language has, in a text that the grammar
-     * reads; false if there is none. NULL: indentation has no meaning. */
+    /* Finds a place whose indentation is wrong in every source of the language, in a text that
+     * the grammar accepts; returns false if there is none. NULL: indentation has no meaning. */
     bool (*misindents)(struct cbx_str text, uint32_t *start, uint32_t *end);
-    bool cookie; /* true if coding cookies count */
+    bool cookie; /* true if coding cookies are respected */
     bool reads;  /* true if the extractor parses another text, and reports syntax errors itself */
 };
 
@@ -48,7 +50,7 @@ struct cbx_lang {
     const struct cbx_lang_code *code;
 };
 
-/* true if notebook syntax is rewritten before the text is parsed */
+/* Returns true if notebook syntax is rewritten before the text is parsed. */
 static inline bool cbx_lang_is_notebook(const struct cbx_lang *lang)
 {
     return lang->code->judge_lines != NULL;
@@ -60,19 +62,20 @@ const struct cbx_lang *cbx_lang_find(struct cbx_str name);
 /* Returns the languages in the order of their table; NULL after the last. */
 const struct cbx_lang *cbx_lang_at(size_t index);
 
-/* Returns true if one is read as the other is, so that programs of one load files of the other. */
+/* Returns true if both languages are read alike, so that programs of one load files of the
+ * other. */
 bool cbx_lang_are_like(const struct cbx_lang *a, const struct cbx_lang *b);
 
-/* Returns the language whose files end like this path; NULL if there is none. */
+/* Returns the language whose file ending this path has; NULL if there is none. */
 const struct cbx_lang *cbx_lang_of_file(const char *path);
 
 /* Returns the language of notebook cells. */
 const struct cbx_lang *cbx_lang_of_notebooks(void);
 
-/* Returns "python, ipython, javascript, ..." */
+/* Returns the names of all languages: "python, ipython, javascript, ..." */
 const char *cbx_lang_names(void);
 
-/* Returns the grammar of a language of policies. */
+/* Returns the grammar of a language that policies name. */
 const TSLanguage *cbx_lang_grammar(enum cbx_language language);
 
 #endif

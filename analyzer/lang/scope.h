@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Scopes and bindings: the names that each scope binds, and their values. Shared by the extractors.
- * Flow-insensitive: a name may have any value that it is bound to anywhere in its scope. Everything
- * lies in the request's arena. */
+ * Scopes and bindings: the names that each scope binds, and their values. Shared by the
+ * extractors. Flow-insensitive: a name may have any value that the text binds to it anywhere in
+ * its scope. All memory is in the request's arena. */
 #ifndef CBX_ANALYZER_LANG_SCOPE_H
 #define CBX_ANALYZER_LANG_SCOPE_H
 
@@ -11,17 +11,18 @@
 #include "policies/base/table.h"
 
 enum cbx_bind {
-    CBX_BIND_NAME,     /* the thing of the qualified name `path` */
-    CBX_BIND_EXPR,     /* the value of `node`; of that `each` member, of that the part at `path` */
+    CBX_BIND_NAME, /* the object with the qualified name `path` */
+    /* the value of `node`; with `each` any member of that value; then the part at `path` */
+    CBX_BIND_EXPR,
     CBX_BIND_FUNCTION, /* the function or class at `node` */
     CBX_BIND_VALUES,   /* `values` */
     CBX_BIND_UNKNOWN,  /* anything */
-    CBX_BIND_FIELD,    /* the attribute `path` of any object: of a file that is imported */
+    CBX_BIND_FIELD,    /* the attribute `path` of any object, for a file that is imported */
     CBX_BIND_GLOBAL,   /* the module's variable of this name (`global`) */
-    CBX_BIND_NONLOCAL, /* that of a scope around this one (`nonlocal`) */
+    CBX_BIND_NONLOCAL, /* the variable of this name in an enclosing scope (`nonlocal`) */
 };
 
-/* Between the keys of a path: destructuring reads 'a', then 'b'. */
+/* Separates the keys of a path: destructuring reads 'a', then 'b'. */
 #define CBX_PATH_SEPARATOR '\x1f'
 
 struct cbx_builtins;
@@ -30,29 +31,30 @@ struct cbx_py_uses;
 struct cbx_binding {
     enum cbx_bind kind;
     bool each;
-    bool builtin; /* the value of the name when nothing binds it */
+    bool builtin; /* the value of the name if nothing binds it */
     bool given;   /* a parameter, its default, or an argument of a call; not an assignment */
     uint8_t retries;
-    uint32_t at; /* the place in the text that binds it; UINT32_MAX = in the past */
+    uint32_t at; /* the place in the text that binds it; UINT32_MAX: an earlier cell binds it */
     struct cbx_str name, path;
-    struct cbx_scope *where; /* evaluated in */
+    struct cbx_scope *where; /* the scope in which `node` is evaluated */
     struct cbx_node *node;
     const struct cbx_values *values;
-    struct cbx_binding *next;      /* another binding of the same name */
-    const struct cbx_values *memo; /* of the whole chain, on its first */
+    struct cbx_binding *next; /* another binding of the same name */
+    /* values of the whole chain; only in the first binding of the chain */
+    const struct cbx_values *memo;
 };
 
-/* How a function returns a result: `yield from` yields every member. */
+/* How a function returns a result; `yield from` yields every member of it. */
 enum cbx_result { CBX_RETURNS, CBX_YIELDS, CBX_YIELDS_FROM };
 
 struct cbx_scope {
     struct cbx_scope *parent;
-    /* Set: one run of that scope's code, with parameters that are known. */
+    /* The scope of the code of which this scope is one run, with known parameters; else NULL. */
     struct cbx_scope *origin;
     enum { CBX_SCOPE_MODULE, CBX_SCOPE_FUNCTION, CBX_SCOPE_CLASS, CBX_SCOPE_COMPREHENSION } kind;
     struct cbx_node *node;
-    uint32_t runs;  /* of its code */
-    uint64_t bound; /* bits of the hashes of the names that it binds: a quick test */
+    uint32_t runs;  /* number of runs of its code */
+    uint64_t bound; /* bits of the hashes of the names that the scope binds: a quick test */
     struct cbx_return {
         struct cbx_node *node;
         enum cbx_result kind;
@@ -68,94 +70,100 @@ struct cbx_walk {
     const char *src;
     struct cbx_syntax syntax;
     struct cbx_scope *module;
-    struct cbx_scope **files;  /* of each file in the text, in the order of parsed->files; NULL when
-                                 there are none, and for a file whose scope is not open yet */
-    struct cbx_table bindings; /* (scope, hash of name) -> chain; scope NULL: attributes of objects,
-                                  by their name */
-    struct cbx_table memo;     /* (node or scope, scope or hash) -> values, for runs */
-    /* The evaluator of the language, and its function to read a member. */
+    /* scopes of the files in the text, in the order of parsed->files; NULL if there are no
+     * files; an item is NULL until the scope of its file is open */
+    struct cbx_scope **files;
+    /* (scope, hash of name) -> chain; scope NULL: attributes of any object, by their name */
+    struct cbx_table bindings;
+    struct cbx_table memo; /* (node or scope, scope or hash) -> values, for scopes of runs */
+    /* The evaluator of the language, and its function that reads a member. */
     const struct cbx_values *(*eval)(struct cbx_walk *walk, struct cbx_node *node,
                                      struct cbx_scope *scope);
     const struct cbx_values *(*member)(struct cbx_walk *walk, const struct cbx_values *object,
                                        struct cbx_str key);
-    /* Modules and other powerful objects that escaped: they were passed to code that is not
-     * followed, so an unknown value may be one of them. */
+    /* Modules and other powerful objects that the text passes to code that is not followed: an
+     * unknown value may be one of them. */
     const struct cbx_values *escaped;
-    struct cbx_scope escapes; /* the attributes of each */
-    /* Callables that read attributes or call what they are given (getattr, require), where they are
+    struct cbx_scope escapes; /* memo of cbx_walk_escaped: attribute -> values */
+    /* Callables that read attributes or call their arguments (getattr, require) and that are
      * used as values: an unknown callee may be one of them. NULL: none. */
     const struct cbx_values *escaped_calls;
-    uint64_t givers;      /* bits of names that imports bind to such callables */
-    bool applying_method; /* to x.name(): the callee is a member of that name */
-    bool applying;        /* one of them is being applied */
-    uint64_t patched;     /* bits of the attributes that are assigned to what was imported */
-    bool changes;         /* containers are changed in place, somewhere */
-    bool giving;          /* bindings that are made now are `given` */
-    uint32_t at;          /* the place in the text of bindings that are made now */
+    uint64_t givers; /* bits of the names that imports bind to such callables */
+    /* true while an escaped callable is applied to x.name(): the callee is a member `name` */
+    bool applying_method;
+    bool applying; /* true while an escaped callable is applied */
+    /* bits of the names of attributes that the text assigns to imported objects */
+    uint64_t patched;
+    bool changes; /* true if the text changes containers in place */
+    bool giving;  /* true while new bindings are marked `given` */
+    uint32_t at;  /* the place in the text for new bindings */
     const struct cbx_builtins *builtin_names;
-    bool namespaces;                              /* globals() and the like are used */
-    uint64_t builtins;                            /* bits of the names of powerful builtins */
-    uint64_t rebound;                             /* the names among them that the text binds */
-    uint64_t imported;                            /* bits of the names that imports bind */
-    struct cbx_str import_items[CBX_IMPORTS_MAX]; /* what they bind them to */
+    bool namespaces;   /* true if the text uses globals() and the like */
+    uint64_t builtins; /* bits of the names of powerful builtins */
+    uint64_t rebound;  /* bits of the builtins that the text binds */
+    uint64_t imported; /* bits of the names that imports bind */
+    /* qualified names of the imported modules and members */
+    struct cbx_str import_items[CBX_IMPORTS_MAX];
     uint32_t import_count;
-    struct cbx_strs stars; /* modules that were star-imported */
+    struct cbx_strs stars; /* modules with a star import */
     struct cbx_str star_items[16];
     int depth, run_depth, apply_depth, expand_depth;
     uint32_t steps, runs, cycles;
-    struct cbx_table mentions;       /* of Python: how the text uses each name */
-    struct cbx_py_uses *import_uses; /* of Python; NULL: not read yet */
-    bool examples;                   /* of docstrings were read */
-    bool uses_arguments;             /* of JavaScript's functions */
-    /* A module is imported whose objects have a method with power (express: listen; entry points:
-     * load), and the first use of a method of that name. */
+    struct cbx_table mentions;       /* Python: how the text uses each name */
+    struct cbx_py_uses *import_uses; /* Python; NULL: not read yet */
+    bool examples;                   /* Python: the examples of docstrings were judged */
+    bool uses_arguments;             /* JavaScript: functions use `arguments` */
+    /* True if the text imports a module whose objects have a powerful method (express: listen;
+     * entry points: load). `triggers`: uses of methods of that name. */
     bool armed;
     const struct cbx_node **triggers;
     size_t trigger_count, trigger_size;
-    bool withs;       /* there is a `with` of JavaScript's */
-    uint32_t getters; /* of JavaScript's, that were followed */
-    bool gave_up; /* a bound was reached: some value is "anything" although it could be computed */
-    /* Values that were computed inside a cycle; they are discarded after it. */
+    bool withs;       /* JavaScript: the text has a `with` */
+    uint32_t getters; /* JavaScript: number of getters that were followed */
+    /* true after a bound was reached: some value is "anything" although it could be computed */
+    bool gave_up;
+    /* Values that were computed inside a cycle; they are discarded when the cycle ends. */
     const struct cbx_values **tentative[CBX_TENTATIVE_MAX];
     uint32_t tentative_count;
 };
 
-/* One bit of 64, for quick membership tests. */
+/* Returns one of 64 bits for a name, for quick membership tests. */
 uint64_t cbx_name_bit(struct cbx_str name);
 
 /* Initialises a walk over a parsed text with its array of nodes; adds facts for nodes that are
- * nested too deep. False when the arena is exhausted. */
+ * nested too deep. Returns false if the arena is exhausted. */
 bool cbx_walk_begin(struct cbx_walk *walk, struct cbx_parsed *parsed,
                     const struct cbx_grammar *grammar);
 
-/* Adds a fact when a bound was reached: some of the text was not judged then. */
+/* Adds a fact if a bound was reached: some of the text was not judged. */
 void cbx_walk_end(struct cbx_walk *walk);
 
-/* Adds a node that counts when the walk is `armed`; and a fact of this name for each of them,
- * when it is. */
+/* cbx_walk_trigger notes a node that counts if the walk is `armed`; cbx_walk_fire adds a fact
+ * with this name for each noted node if the walk is `armed`. */
 void cbx_walk_trigger(struct cbx_walk *walk, const struct cbx_node *node);
 void cbx_walk_fire(struct cbx_walk *walk, struct cbx_str name);
 
-/* The bits of the names that files in the text bind: attributes of what imports them. */
+/* Returns the bits of the names that files in the text bind: these are attributes of the
+ * imported files. */
 uint64_t cbx_walk_file_names(const struct cbx_walk *walk);
 
-/* The scope of the module, or of the file, that a scope stands in. */
+/* Returns the scope of the module or file that contains a scope. */
 struct cbx_scope *cbx_scope_root(struct cbx_scope *scope);
 
-/* The scope that contains a node; the scope of its children is node->inner. */
+/* Returns the scope that contains a node; the scope of the node's children is node->inner. */
 struct cbx_scope *cbx_scope_around(const struct cbx_walk *walk, const struct cbx_node *node);
 
-/* Binds `name` in `scope` (NULL: as an attribute of any object), or in the scope that a `global` or
- * `nonlocal` there selects; NULL when the arena is exhausted. The caller fills in the members of
- * the kind. */
+/* Binds `name` in `scope` (NULL: as an attribute of any object), or in the scope that a `global`
+ * or `nonlocal` there selects; returns NULL if the arena is exhausted. The caller fills in the
+ * members of the kind. */
 struct cbx_binding *cbx_scope_bind(struct cbx_walk *walk, struct cbx_scope *scope,
                                    struct cbx_scope *where, struct cbx_str name, enum cbx_bind kind,
                                    struct cbx_node *node);
 
-/* True when the scope assigns the name; being a parameter does not count. */
+/* Returns true if the scope assigns the name; a parameter is no assignment. */
 bool cbx_scope_assigns(struct cbx_walk *walk, const struct cbx_scope *scope, struct cbx_str name);
 
-/* The chain of the scope's own bindings of the name, or NULL. */
+/* Returns the chain of the scope's own bindings of the name; NULL if there are none. */
 struct cbx_binding *cbx_scope_chain(struct cbx_walk *walk, const struct cbx_scope *scope,
                                     struct cbx_str name);
 
@@ -163,8 +171,8 @@ struct cbx_binding *cbx_scope_chain(struct cbx_walk *walk, const struct cbx_scop
 struct cbx_scope *cbx_scope_open(struct cbx_walk *walk, struct cbx_scope *parent,
                                  struct cbx_node *node, int kind);
 
-/* A scope for one run of the code of `origin`: names are looked up in it first. NULL when there are
- * too many runs, or they are nested too deep. */
+/* Opens a scope for one run of the code of `origin`: names are looked up in it first. Returns
+ * NULL if there are too many runs, or they are nested too deep. */
 struct cbx_scope *cbx_scope_run(struct cbx_walk *walk, struct cbx_scope *origin,
                                 struct cbx_scope *parent);
 
@@ -172,32 +180,32 @@ struct cbx_scope *cbx_scope_run(struct cbx_walk *walk, struct cbx_scope *origin,
 void cbx_scope_return(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_node *node,
                       enum cbx_result kind);
 
-/* All values that the function of this scope may return; for a generator, a list of the values that
- * it yields. */
+/* Returns all values that the function of this scope may return; for a generator, a list of the
+ * values that it yields. */
 const struct cbx_values *cbx_scope_returns(struct cbx_walk *walk, struct cbx_scope *scope);
 
-/* All values of a name in one scope; NULL when the scope does not bind it. Scope NULL: as an
- * attribute of any object. */
+/* Returns all values of a name in one scope; NULL if the scope does not bind it. Scope NULL: as
+ * an attribute of any object. */
 const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scope *scope,
                                           struct cbx_str name);
 
-/* The value of one binding, evaluated in `where`. */
+/* Returns the value of one binding, evaluated in `where`. */
 const struct cbx_values *cbx_binding_eval(struct cbx_walk *walk, const struct cbx_binding *binding,
                                           struct cbx_scope *where);
 
-/* Calls `eval_kind` with a memo and with bounds on depth and steps; beyond a bound the value is
- * "anything". Never NULL; "anything" for no node. */
+/* Calls `eval_kind` with a memo and with bounds on depth and steps; returns "anything" beyond a
+ * bound or without a node. Never NULL. */
 const struct cbx_values *
 cbx_scope_eval(struct cbx_walk *walk, struct cbx_node *node, struct cbx_scope *scope,
                const struct cbx_values *(*eval_kind)(struct cbx_walk *, struct cbx_node *,
                                                      struct cbx_scope *));
 
-/* Records that this name has escaped. The set is bounded; `first`: replace another entry if
- * necessary. */
+/* Records that the object of this name has escaped. The set is bounded; `first`: replace another
+ * entry if necessary. */
 void cbx_walk_escape(struct cbx_walk *walk, struct cbx_str name, bool first);
 
-/* The possible values of an attribute of an unknown object: the results of `read` for each escaped
- * object, without those that no rule could match. */
+/* Returns the possible values of an attribute of an unknown object: the results of `read` for
+ * each escaped object, without those that no rule could match. */
 const struct cbx_values *cbx_walk_escaped(
     struct cbx_walk *walk, struct cbx_str attribute, enum cbx_language language,
     const struct cbx_values *(*read)(struct cbx_walk *walk, const struct cbx_value *object,
@@ -207,8 +215,8 @@ const struct cbx_values *cbx_walk_escaped(
 
 /* The arguments of a call, in the order of the source; evaluated lazily. */
 struct cbx_actual {
-    struct cbx_str keyword; /* empty: by position */
-    struct cbx_node *node;  /* evaluated in `scope`, when `values` is NULL */
+    struct cbx_str keyword; /* empty: a positional argument */
+    struct cbx_node *node;  /* evaluated in `scope` if `values` is NULL */
     struct cbx_scope *scope;
     const struct cbx_values *values;
 };
@@ -216,30 +224,31 @@ enum { CBX_ACTUALS_MAX = 20 };
 struct cbx_actuals {
     struct cbx_actual items[CBX_ACTUALS_MAX];
     uint32_t count;
-    bool spread; /* unknown further arguments (*args), or more than the cap */
+    bool spread; /* true if further arguments are unknown (*args), or more than the cap */
 };
 
 void cbx_actuals_add(struct cbx_actuals *actuals, struct cbx_str keyword, struct cbx_node *node,
                      struct cbx_scope *scope, const struct cbx_values *values);
-/* The argument at a position, or with this keyword (NULL: none); NULL when it is not given. */
+/* Returns the argument at a position, or with this keyword (NULL: none); NULL if the call does
+ * not have it. */
 struct cbx_actual *cbx_actual_find(struct cbx_actuals *actuals, uint32_t position,
                                    const char *keyword);
-/* Its values; "anything" when it is not given. */
+/* Returns the values of that argument; "anything" if the call does not have it. */
 const struct cbx_values *cbx_actual_values(struct cbx_walk *walk, struct cbx_actuals *actuals,
                                            uint32_t position, const char *keyword);
-/* Copies the arguments without the first `drop` positional ones, and with `first` (may be NULL) in
- * front. */
+/* Copies the arguments without the first `drop` positional ones, and with `first` (may be NULL)
+ * before them. */
 void cbx_actuals_shift(const struct cbx_actuals *from, uint32_t drop,
                        const struct cbx_values *first, struct cbx_actuals *out);
 
-/* Judges a program that is started with these words (argv) as the equivalent line of shell. `open`:
- * unknown words follow. Without words: adds the fact that the command is computed. */
+/* Judges a program that is started with these words (argv) as the equivalent line of shell.
+ * `open`: unknown words follow. Without words it adds the fact that the command is computed. */
 void cbx_command_line(const struct cbx_parsed *parsed, const struct cbx_values *const *words,
                       uint32_t count, bool open, uint32_t start, uint32_t end);
 
 /* --- tables of names -------------------------------------------------------------------------- */
 
-/* A row of a table of names: `what` is one of the table's own kinds. */
+/* A row of a table of names; `what` is one of the table's own kinds. */
 struct cbx_name_row {
     uint8_t what;
     struct cbx_str name, text;
@@ -254,15 +263,15 @@ enum { CBX_NAMES_SLOTS = 2048 };
 struct cbx_names {
     const struct cbx_name_row *rows;
     size_t count;                    /* at most half of the slots */
-    uint16_t slots[CBX_NAMES_SLOTS]; /* 1 + row */
+    uint16_t slots[CBX_NAMES_SLOTS]; /* index of the row + 1 */
 };
 /* Fills the slots. Call it once, before cbx_names_find. */
 void cbx_names_fill(struct cbx_names *names);
-/* The row of this kind for the name, or NULL. */
+/* Returns the row of this kind for the name; NULL if there is none. */
 const struct cbx_name_row *cbx_names_find(const struct cbx_names *names, uint8_t what,
                                           struct cbx_str name);
 
-/* The source of a node; empty for no node. */
+/* Returns the source of a node; empty if there is no node. */
 struct cbx_str cbx_walk_text(const struct cbx_walk *walk, const struct cbx_node *node);
 
 #endif

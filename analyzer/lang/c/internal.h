@@ -12,12 +12,12 @@ enum cbx_c_kind { C_IDENTIFIER = 1, C_NUMBER, C_STRING, C_CHARACTER, C_PUNCTUATI
 
 struct cbx_c_token {
     uint8_t kind;
-    bool first;          /* of its line */
-    bool space;          /* true if white space stands before it */
-    bool fixed;          /* true for a macro's own name inside of it: never expanded */
-    bool maybe;          /* true under an unknown condition: the token may be absent */
+    bool first;          /* first token of its line */
+    bool space;          /* white space precedes it */
+    bool fixed;          /* a macro's own name in its expansion: never expanded */
+    bool maybe;          /* under an unknown condition: the token may be absent */
     struct cbx_str text; /* the text without line continuations */
-    /* start and end in the source; of an expansion, the place of the macro's use */
+    /* start and end in the source; in an expansion, the place of the macro's use */
     uint32_t start, end;
 };
 
@@ -26,7 +26,7 @@ struct cbx_c_tokens {
     size_t count, size;
 };
 
-/* False if the arena is exhausted. */
+/* Appends a token; false if the arena is exhausted. */
 bool cbx_c_push(struct cbx_arena *arena, struct cbx_c_tokens *list, struct cbx_c_token token);
 
 static inline bool cbx_c_is(const struct cbx_c_token *token, const char *text)
@@ -39,8 +39,8 @@ static inline bool cbx_c_is(const struct cbx_c_token *token, const char *text)
 void cbx_c_tokens_read(struct cbx_parsed *parsed, struct cbx_str text, struct cbx_c_tokens *out);
 
 /* Executes the directives of a source, expands its macros, and adds the facts of both: includes,
- * names in macros and in branches that may not be taken. `out` is the input of a compiler's parser,
- * without headers, which are not read. */
+ * names in macros and in branches that may not be taken. `out` is the text that a compiler
+ * parses, without headers, which are not read. */
 void cbx_c_preprocess(struct cbx_parsed *parsed, const struct cbx_c_tokens *in,
                       struct cbx_c_tokens *out);
 
@@ -56,7 +56,7 @@ struct cbx_str cbx_c_unescape(struct cbx_arena *arena, struct cbx_str literal);
 
 /* --- conditions: condition.c ------------------------------------------------------------------ */
 
-/* The value of an expression, and whether it is certain. */
+/* The value of an expression; `certain`: the value does not depend on the compiler or a header. */
 struct cbx_c_value {
     int64_t value;
     bool certain;

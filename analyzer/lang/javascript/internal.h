@@ -34,7 +34,7 @@ extern const char *const cbx_js_around_file[2];
 
 /* Binds namespace A.B { ... }: an object whose members are its exports. */
 void cbx_ts_bind_namespace(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node);
-/* Handles export let k in a namespace N: N.k = x sets the variable. `declaration` binds `name`. */
+/* Binds `export let k` in a namespace N: N.k = x sets the variable. `declaration` binds `name`. */
 void cbx_ts_bind_export(struct cbx_walk *js, struct cbx_scope *scope,
                         const struct cbx_node *declaration, struct cbx_node *name);
 /* Binds enum K { A = 'a', B = A + 'b' }, an object; returns the scope of its members. */
@@ -49,13 +49,14 @@ bool cbx_js_is_function(enum cbx_js_kind kind);
 /* Binds the names of a pattern to `value`, or to any member of it. */
 void cbx_js_bind_value(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
                        struct cbx_node *pattern, struct cbx_node *value, bool each);
-/* The same for the part of `value` at a key: an index, or "n:" for the members from there on;
- * and for a bare name. */
+/* Does the same for the part of `value` at a key: an index, or "n:" for the members from index n
+ * on; and for a bare name. */
 void cbx_js_bind_key(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
                      struct cbx_node *pattern, struct cbx_node *value, struct cbx_str key);
 void cbx_js_bind_part(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_scope *where,
                       struct cbx_str name, struct cbx_node *value, struct cbx_str key);
-/* Pass one: every binding of every scope; then the arguments of parameters, and what escapes. */
+/* Pass one: cbx_js_bind_all collects every binding of every scope, cbx_js_flow_all the arguments
+ * of parameters and the objects that escape. */
 void cbx_js_bind_all(struct cbx_walk *js);
 void cbx_js_flow_all(struct cbx_walk *js);
 
@@ -67,7 +68,7 @@ const struct cbx_values *cbx_js_eval(struct cbx_walk *js, struct cbx_node *node,
 const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object,
                                      struct cbx_str key);
 
-/* Returns the name of the constructor of an unknown object. */
+/* The name of the constructor of an unknown object. */
 #define CBX_JS_SOME_CLASS "(class)"
 /* Returns true for the global object, process and the module machinery: a computed member of
  * them may be any of their members. */
@@ -91,7 +92,7 @@ struct cbx_str cbx_js_name(struct cbx_walk *js, const struct cbx_node *node);
 
 /* Returns the name of a module in rules: without "node:". */
 struct cbx_str cbx_js_module(struct cbx_str specifier);
-/* Returns true if a module of this name may be a file that stands in the text. */
+/* Returns true if a module of this name may be one of the files in the text. */
 bool cbx_js_is_file(const struct cbx_walk *js, struct cbx_str module);
 /* Returns the module of this name: the library's, and the exports of files. */
 const struct cbx_values *cbx_js_load(struct cbx_walk *js, struct cbx_str module);
@@ -111,7 +112,7 @@ struct cbx_js_call_site {
     /* node of the arguments; a template string for a tagged template */
     struct cbx_node *list;
     uint32_t skip;   /* number of nodes in it before the first argument */
-    bool from_array; /* true if the node after `skip` is the list itself */
+    bool from_array; /* true if the node after `skip` is an array with the arguments */
     /* f.bind(this, a): the arguments that precede all others, or NULL */
     const struct cbx_value *bound;
 };
@@ -133,38 +134,39 @@ enum cbx_js_call {
     JS_CALL_LIST,
     JS_CALL_JOIN_PATH,
     JS_CALL_RESOLVE_PATH,
-    JS_CALL_NORMAL, /* a path in its normal form */
-    JS_CALL_PARENT, /* the folder that a path is in */
+    JS_CALL_NORMAL, /* a normalised path */
+    JS_CALL_PARENT, /* the parent folder of a path */
     JS_CALL_HOME,
     JS_CALL_HERE, /* the folder of the program */
     JS_CALL_INT,
     JS_CALL_APPLY,
-    JS_CALL_NAMES,   /* object of all members of its argument */
+    JS_CALL_NAMES,   /* an object with all members of its argument */
     JS_CALL_CARRIES, /* text made of its arguments */
     JS_CALL_SENDER,  /* an object whose methods send their arguments */
 };
 /* Returns how the evaluator follows a callable of this name. */
 enum cbx_js_call cbx_js_call_meaning(struct cbx_str name);
 
-/* Returns "javascript", "shell", "timer" (code only if it is a string), or NULL. */
+/* Returns the kind of code that the callable runs: "javascript", "shell", "timer" (code only if
+ * it is a string); NULL if it runs none. */
 const char *cbx_js_runs(struct cbx_str name);
 /* Returns true for a callable that sends its arguments to another machine. */
 bool cbx_js_sends(struct cbx_str name);
 /* Returns the flags CBX_UNKNOWN_SECRET and CBX_UNKNOWN_ENVIRONMENT of a value: process.env, and
- * values made from it. `for_keys`: where a key stands for the host that issued it, only the
- * whole environment counts. */
+ * values made from it. `for_keys`: for headers, which send a key to the host that issued it,
+ * only the whole environment counts. */
 uint32_t cbx_js_secrets(const struct cbx_values *values, bool for_keys);
 /* Adds a fact if a call of this name sends the environment or a credential. */
 void cbx_js_check_sent(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                        const struct cbx_js_call_site *site, struct cbx_scope *scope);
-/* Returns lodash, for lodash and its members; empty for another name. */
+/* Returns "lodash" for lodash and its members; empty for another name. */
 struct cbx_str cbx_js_wrapper(struct cbx_str name);
 /* Adds facts for the arguments of a call of this name: paths of lodash that lead to a
- * constructor or a template, keys that are not constant where they may lead out of the program,
- * names of members that all functions have. */
+ * constructor or a template, keys that are not constant and may lead out of the program, names
+ * of members that all functions have. */
 void cbx_js_check_keys(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                        const struct cbx_js_call_site *site, struct cbx_scope *scope);
-/* The same for object[keys] at a node. */
+/* Does the same for object[keys] at a node. */
 void cbx_js_check_computed(struct cbx_walk *js, const struct cbx_values *object,
                            const struct cbx_values *keys, struct cbx_node *node);
 /* Returns true for globalThis, global, window, ... */
@@ -193,9 +195,9 @@ const struct cbx_values *cbx_js_call_method(struct cbx_walk *js, struct cbx_node
                                             const struct cbx_js_call_site *site,
                                             struct cbx_scope *scope);
 
-/* Returns true for encodings in which an ASCII text is its own bytes. */
+/* Returns true for encodings that keep the bytes of an ASCII text. */
 bool cbx_js_keeps_ascii(struct cbx_str encoding);
-/* Any number of [key, member]. */
+/* Returns a list of any number of pairs [key, member]. */
 const struct cbx_values *cbx_js_entries(struct cbx_walk *js, const struct cbx_values *member);
 
 /* Adds the facts of the tree, of JavaScript or TypeScript. */

@@ -23,7 +23,7 @@ static inline enum cbx_py_kind cbx_py_kind(const struct cbx_node *node)
 }
 
 enum cbx_py_call {
-    PY_CALL_NONE = 0, /* a callable that is not followed */
+    PY_CALL_NONE = 0, /* the evaluator does not follow the callable */
 #define CBX_MEANING(name) PY_CALL_##name,
 #include "analyzer/lang/python/meanings.def"
 #undef CBX_MEANING
@@ -49,11 +49,12 @@ void cbx_py_read_mentions(struct cbx_walk *py);
 /* Returns true if the text binds the name to a display of a list or mapping, and no code in it
  * could change the object or hand it to code that could. */
 bool cbx_py_is_only_read(struct cbx_walk *py, struct cbx_str name);
-/* Returns true if the function can be called by its name alone: it is used as no value, and no
+/* Returns true if only calls by its name can call the function: it is used as no value, and no
  * library calls it. */
 bool cbx_py_is_only_called(struct cbx_walk *py, struct cbx_node *function);
 
-/* Pass one: every binding of every scope; then the arguments of parameters, and what escapes. */
+/* Pass one: cbx_py_bind_all collects every binding of every scope, cbx_py_flow_all the arguments
+ * of parameters and the objects that escape. */
 void cbx_py_bind_all(struct cbx_walk *py);
 void cbx_py_flow_all(struct cbx_walk *py);
 
@@ -67,50 +68,50 @@ const struct cbx_values *cbx_py_eval_name(struct cbx_walk *py, struct cbx_str na
 /* Returns the values of an attribute, or of an item. */
 const struct cbx_values *cbx_py_read(struct cbx_walk *py, const struct cbx_values *object,
                                      struct cbx_str attribute);
-/* The same for a key of a path: an index, "from:rest" of a starred target, an attribute of a
- * pattern. */
+/* Does the same for a key of a path: an index, "from:rest" of a starred target, an attribute of
+ * a pattern. */
 const struct cbx_values *cbx_py_member(struct cbx_walk *py, const struct cbx_values *object,
                                        struct cbx_str key);
 const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_values *object,
                                      const struct cbx_values *key, struct cbx_scope *scope);
 
-/* Returns a variable of the environment: the folders of HOME and PATH are known. */
+/* Returns the value of a variable of the environment: the folders of HOME and PATH are known. */
 const struct cbx_values *cbx_py_variable(struct cbx_walk *py, struct cbx_str name);
 
 /* Returns object[a:b] for each possible value. */
 const struct cbx_values *cbx_py_slice(struct cbx_walk *py, const struct cbx_values *object,
                                       struct cbx_node *slice, struct cbx_scope *scope);
 
-/* The arguments of a call. */
+/* Collects the arguments of a call. */
 void cbx_py_actuals(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope *scope,
                     struct cbx_actuals *out);
 /* Returns the values of a call with these arguments. */
 const struct cbx_values *cbx_py_apply(struct cbx_walk *py, const struct cbx_values *callee,
                                       struct cbx_actuals *actuals, struct cbx_scope *scope);
 
-/* Returns the result of a callable of this meaning, if it calls nothing. */
+/* Returns the result of a callable of this meaning that calls no other code. */
 const struct cbx_values *cbx_py_make(struct cbx_walk *py, enum cbx_py_call meaning,
                                      struct cbx_actuals *actuals, struct cbx_scope *scope);
 
 /* --- paths.c ---------------------------------------------------------------------------------- */
 
-/* The same for the meanings of paths. */
+/* Does the same for the meanings of paths. */
 const struct cbx_values *cbx_py_make_path(struct cbx_walk *py, enum cbx_py_call meaning,
                                           struct cbx_actuals *actuals);
 /* Returns the constant text of a path object, or of a value. */
 bool cbx_py_path_text(const struct cbx_values *values, struct cbx_str *out);
 /* Returns the text of a path object that is no constant; else NULL. */
 const struct cbx_values *cbx_py_path_likely(const struct cbx_values *values);
-/* path.parents */
+/* Returns path.parents. */
 const struct cbx_values *cbx_py_path_parents(struct cbx_walk *py, const struct cbx_value *path);
 
-/* A key of a mapping; "\xff" for an unknown one. */
+/* Returns the text of a mapping's key; "\xff" for an unknown one. */
 struct cbx_str cbx_py_key(struct cbx_walk *py, const struct cbx_values *key);
-/* (a, b) */
+/* Returns the pair (a, b). */
 const struct cbx_values *cbx_py_pair(struct cbx_walk *py, const struct cbx_values *a,
                                      const struct cbx_values *b);
 
-/* The arguments of a call of a partial: first its own. */
+/* Collects the arguments of a call of a partial: first its own, then those of the call. */
 void cbx_py_whole(const struct cbx_value *partial, const struct cbx_actuals *actuals,
                   struct cbx_actuals *whole);
 /* Returns the callee of a partial of this name (operator.methodcaller) with all its arguments;
@@ -122,7 +123,7 @@ const struct cbx_values *cbx_py_method_called(struct cbx_walk *py, struct cbx_ac
 /* Returns the members of an iterable, one by one; a comprehension is evaluated for each member
  * of its iterable. NULL if they are unknown. */
 const struct cbx_value *cbx_py_sequence(struct cbx_walk *py, const struct cbx_values *values);
-/* Returns any one of its members. */
+/* Returns any member of an iterable. */
 const struct cbx_values *cbx_py_members(struct cbx_walk *py, const struct cbx_values *values);
 
 /* Evaluates a condition in which everything is constant. */
@@ -137,12 +138,12 @@ const struct cbx_values *cbx_py_text_method(struct cbx_walk *py, struct cbx_str 
 const struct cbx_values *cbx_py_operator(struct cbx_walk *py, struct cbx_str op,
                                          const struct cbx_values *left,
                                          const struct cbx_values *right);
-/* left % right. */
+/* Evaluates left % right. */
 const struct cbx_values *cbx_py_percent(struct cbx_walk *py, struct cbx_str format,
                                         const struct cbx_values *right);
 /* Evaluates bytes([111, 115]); returns the value itself if it is no list of numbers. */
 const struct cbx_values *cbx_py_from_numbers(struct cbx_walk *py, const struct cbx_values *values);
-/* codecs.decode and encode, bytes.decode, str.encode with a known encoding. */
+/* Evaluates codecs.decode and encode, bytes.decode, str.encode with a known encoding. */
 const struct cbx_values *cbx_py_codec(struct cbx_walk *py, struct cbx_str text,
                                       struct cbx_str name);
 /* Calls `found` for every field of a format string that reads attributes or items of an
@@ -163,8 +164,8 @@ const char *cbx_py_module_anywhere(struct cbx_str attribute);
 enum cbx_py_call cbx_py_call_meaning(struct cbx_str name);
 /* Returns true if this attribute leads into the interpreter. */
 bool cbx_py_is_dunder(struct cbx_str name);
-/* Returns true if a test with this text distinguishes such an attribute from others: it is a
- * part of its name. */
+/* Returns true if the text is a part of such an attribute's name, so that a test with it
+ * distinguishes the attribute from others. */
 bool cbx_py_is_part_of_dunder(struct cbx_str text);
 /* Returns true for an object of the kernel, and for values read from it. */
 bool cbx_py_is_owned(struct cbx_str name);
@@ -202,45 +203,46 @@ void cbx_py_check_sent(struct cbx_walk *py, struct cbx_str name, struct cbx_actu
 /* Returns the values of a call of this name with the flags of its row, if they are not constant. */
 const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
                                      struct cbx_actuals *actuals, const struct cbx_values *values);
-/* The same for an attribute of a literal. */
+/* Does the same for an attribute of a literal. */
 bool cbx_py_climbs(struct cbx_str name);
 /* Returns true for a powerful module: os, sys, builtins, ... */
 bool cbx_py_is_powerful(struct cbx_str module);
 /* Returns the language of the n-th (0, 1) argument that the callable runs as code, and the
  * position of that argument; NULL if there is none. */
 const char *cbx_py_runs(struct cbx_str name, uint32_t n, uint32_t *position, const char **keyword);
-/* Returns the type of the object that it returns ("pathlib.Path"); NULL if that is not followed. */
+/* Returns the type of the object that the callable returns ("pathlib.Path"); NULL if the
+ * evaluator does not follow it. */
 const char *cbx_py_makes(struct cbx_str name);
-/* Returns true for results of sympy's functions: such an object, its members, and the results of
- * operators on it are no texts. */
+/* Returns true for results of sympy's functions: such objects, their members, and the results of
+ * operators on them are no texts. */
 bool cbx_py_is_symbolic(const struct cbx_value *v);
-/* Returns true if the callable has power only through a name or a code that it is given. */
+/* Returns true if the callable has power only through the name or the code in its arguments. */
 bool cbx_py_judges_constant(struct cbx_str name);
-/* Returns true if the node is the callee of a call of such a callable with constants. */
+/* Returns true if the node is the callee of a call of such a callable with constant arguments. */
 bool cbx_py_is_judged_callee(struct cbx_walk *py, struct cbx_node *callee);
-/* Returns the capabilities that do not count for such a call: facts of their own describe what
- * it runs or loads. */
+/* Capabilities that do not count for such a call: facts of their own describe the code or the
+ * module. */
 enum {
     CBX_PY_JUDGED = 1 << CBX_CAN_RUN_CODE | 1 << CBX_CAN_LOAD_MODULE | 1 << CBX_CAN_SHELL_INTERFACE
 };
 /* Returns the type of get_ipython()'s result. */
 #define CBX_PY_SHELL "ipython_shell"
-/* Returns the name that a chain of attributes at `node` reads, if it can do nothing or is called
- * with constants that are judged ("importlib.util.find_spec"), or if a shell is only compared;
- * else empty. */
+/* Returns the name that a chain of attributes at `node` reads, if the attribute can do nothing,
+ * or is called with constants that are judged ("importlib.util.find_spec"), or if a shell is
+ * only compared; else empty. */
 struct cbx_str cbx_py_harmless_read(struct cbx_walk *py, struct cbx_node *node);
 /* Returns the name that one part of an import statement binds. */
 struct cbx_str cbx_py_bound_text(struct cbx_walk *py, const struct cbx_node *import,
                                  struct cbx_node *part);
 /* Returns the members that the text reads from the names bound by the imports of this name
- * (borrowed); 0 if there are none, or if it may be used for more than these, which can do
- * nothing. */
+ * (borrowed); 0 if there are none, or if the text may use the names for more than these harmless
+ * members. */
 uint32_t cbx_py_harmless_members(struct cbx_walk *py, struct cbx_str name,
                                  const struct cbx_str **out);
 /* Returns true if the text does not use the names bound by the imports of this name. */
 bool cbx_py_is_unused(struct cbx_walk *py, struct cbx_str name);
-/* For a callable that calls one of its arguments: the position of that argument, and of the
- * first argument for it; false for other callables. */
+/* Returns true for a callable that calls one of its arguments: *function is the position of that
+ * argument, *first the position of the first argument for it. */
 bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *first);
 
 /* --- facts ------------------------------------------------------------------------------------ */
@@ -255,8 +257,8 @@ void cbx_py_special(struct cbx_walk *py, enum cbx_fact_id id, struct cbx_str nam
 void cbx_py_check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 void cbx_py_check_iteration(struct cbx_walk *py, const struct cbx_node *node,
                             struct cbx_scope *scope);
-/* Handles names that libraries search in any object: the code that defines them, as a method, an
- * attribute, or a key of a class's dictionary. */
+/* Handles the definition of a name that libraries look up in any object, as a method, an
+ * attribute, or a key of a class's dictionary: the name defines code. */
 void cbx_py_extract_definition(struct cbx_walk *py, const struct cbx_node *node);
 /* Returns the notebook line that a method of IPython's shell runs as a line of shell, or as a
  * magic that is no Python: get_ipython().system('ls') is `!ls`. {NULL, 0} if it is not constant,
@@ -266,8 +268,8 @@ struct cbx_str cbx_py_shell_line(struct cbx_walk *py, struct cbx_str method,
 /* Adds a fact for a private attribute of an object of the kernel. */
 void cbx_py_check_owned(struct cbx_walk *py, const struct cbx_values *object, struct cbx_str name,
                         const struct cbx_node *node);
-/* Adds a fact if a name out of dir() is tested against (a part of) the name of an attribute that
- * leads into the interpreter, and if one is taken by its position. */
+/* Adds a fact if a name out of dir() is compared with the name of an attribute that leads into
+ * the interpreter, or with a part of that name, and if such a name is taken by its position. */
 void cbx_py_check_names(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 /* Adds the facts of an attribute that is read at a node, directly, by getattr or in a format
  * string. */
@@ -290,7 +292,7 @@ bool cbx_py_judge_numbered(struct cbx_walk *py, const struct cbx_actual *text,
 /* Judges the arguments of a call of this name that a library evaluates (evaluated.def). */
 void cbx_py_extract_evaluated(struct cbx_walk *py, struct cbx_str callee,
                               struct cbx_actuals *actuals, const struct cbx_node *call);
-/* x: "code", and List["code"] at a subscript: types that are texts. */
+/* Judges x: "code", and List["code"] at a subscript: types that are texts. */
 void cbx_py_extract_annotation(struct cbx_walk *py, struct cbx_node *type);
 void cbx_py_extract_generic(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope);
 /* Handles x.__annotations__ = y, x.__annotations__['a'] = y, {'__annotations__': y}: annotations

@@ -9,9 +9,9 @@
 
 enum cbx_indent_problem {
     CBX_INDENT_NONE = 0,
-    CBX_INDENT_UNEXPECTED, /* the line before it begins no block */
-    CBX_INDENT_MISSING,    /* the line before it begins a block */
-    CBX_INDENT_MISMATCH,   /* it ends blocks, and no enclosing block has its indentation */
+    CBX_INDENT_UNEXPECTED, /* the line before this one begins no block */
+    CBX_INDENT_MISSING,    /* the line before this one begins a block */
+    CBX_INDENT_MISMATCH,   /* the line ends blocks, and no enclosing block has its indentation */
     CBX_INDENT_TABS,       /* tabs and spaces are mixed */
 };
 
@@ -23,9 +23,10 @@ struct cbx_indent {
         uint32_t column, characters;
     } levels[CBX_INDENT_DEPTH_MAX]; /* columns of the open blocks; the outermost is 0 */
     size_t depth;
-    uint32_t before, end; /* the last line */
-    const char *block;    /* its kind, in CPython's words, if it begins a block; else NULL */
-    /* true after a line that this code does not follow: no further problem is found */
+    uint32_t before, end; /* start and end of the last line */
+    /* kind of the last line, in CPython's words, if it begins a block; else NULL */
+    const char *block;
+    /* true after a line that this code cannot follow: no further problem is found */
     bool lost;
 };
 
@@ -33,12 +34,14 @@ struct cbx_indent {
 enum cbx_indent_problem cbx_indent_take(struct cbx_indent *indent, struct cbx_str text,
                                         uint32_t start, uint32_t end);
 
-/* Returns true if the source ends where a block must stand; `scan` is the scan of all its lines. */
+/* Returns true if the source ends where a block must follow; `scan` is the scan of all its
+ * lines. */
 bool cbx_indent_lacks_end(const struct cbx_indent *indent, const struct cbx_scan *scan);
 
 /* Finds the first line of a source of Python, without notebook syntax, whose indentation CPython
- * refuses; at the end of the source the line whose block is missing. False if there is none, or
- * if an earlier error, or a line that this code does not follow, leaves it open. */
+ * refuses; at the end of the source the line whose block is missing. Returns false if there is
+ * none, or if an earlier error, or a line that this code cannot follow, makes the answer
+ * uncertain. */
 bool cbx_indent_find(struct cbx_str text, uint32_t *start, uint32_t *end);
 
 #endif

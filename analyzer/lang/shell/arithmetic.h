@@ -7,15 +7,15 @@
 
 #include "analyzer/lang/shell/traits.h"
 
-/* How the shell reads a node. */
+/* How the shell evaluates a node. */
 enum cbx_shell_context {
     CBX_SHELL_TEXT = 0,
     CBX_SHELL_CONDITION,  /* inside [[ ]] */
     CBX_SHELL_ARITHMETIC, /* evaluated */
 };
 
-/* Returns the context of `node`, a child of `parent` in this context; `above`: the parent's
- * parent, or null. */
+/* Returns the context of `node`, a child of `parent`, which is in the context `context`;
+ * `above`: the parent of `parent`, or null. */
 enum cbx_shell_context cbx_shell_context_of(struct cbx_shell *s, TSNode above, TSNode parent,
                                             enum cbx_shell_context context, TSNode node);
 
@@ -23,7 +23,7 @@ enum cbx_shell_context cbx_shell_context_of(struct cbx_shell *s, TSNode above, T
 void cbx_shell_check_arithmetic(struct cbx_shell *s, TSNode parent, TSNode node,
                                 enum cbx_shell_context context);
 
-/* The same for ${x:offset} and ${!x}. */
+/* Does the same for ${x:offset} and ${!x}. */
 void cbx_shell_check_expansion(struct cbx_shell *s, TSNode node);
 
 /* Notes tests after which a variable is a number: [[ $x =~ ^[0-9]+$ ]] || continue. `block`: the

@@ -5,10 +5,10 @@
 
 #include "analyzer/lang/shell/traits.h"
 
-/* A command, or one inside another. */
+/* A command, or a command that another one runs (a runner: xargs, find -exec). */
 struct cbx_shell_command {
     struct cbx_shell *s;
-    const struct cbx_word *words; /* number of words; at least one */
+    const struct cbx_word *words; /* at least one word */
     const bool *patterns;
     const unsigned char *may;
     size_t count;
@@ -28,8 +28,8 @@ void cbx_shell_unresolved(struct cbx_shell *s, const char *what, const struct cb
 /* Returns true if a command reads the word as an option. */
 bool cbx_shell_is_option(const struct cbx_word *word);
 
-/* The options of a command: without a value, with a value, with code, with the name of a module.
- * Lists of long names have blanks around each; a short one may be anywhere in a cluster. */
+/* The kinds of options: without a value, with a value, with code, with the name of a module.
+ * Lists of long names have blanks around each name; a short option may be anywhere in a cluster. */
 enum cbx_shell_option {
     CBX_SHELL_OPTION_PLAIN,
     CBX_SHELL_OPTION_VALUE,
@@ -59,8 +59,8 @@ void cbx_shell_judge_awk(const struct cbx_shell_command *c);
 /* Sets the working folder of the following commands, after cd, pushd and popd. */
 void cbx_shell_follow_place(const struct cbx_shell_command *c, struct cbx_str name);
 
-/* Finds the words that the pipe before a command feeds it: all words of a constant output; of a
- * list of files the listed folders. */
+/* Finds the words that the pipe before a command feeds it: all words of a constant output, or
+ * the folders that a list of files is from. */
 void cbx_shell_read_fed(struct cbx_shell_command *c);
 
 /* Adds the known fed words to the arguments of a call. */

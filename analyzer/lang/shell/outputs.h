@@ -6,7 +6,7 @@
 #include "analyzer/lang/shell/traits.h"
 
 /* As cbx_shell_output_traits and cbx_shell_traits, at this depth of the recursion: beyond a
- * fixed depth a value is unknown. */
+ * fixed depth the value counts as unknown. */
 unsigned cbx_shell_outputs(struct cbx_shell *s, TSNode node, struct cbx_shell_name *function,
                            int depth);
 unsigned cbx_shell_traits_at(struct cbx_shell *s, TSNode node, struct cbx_shell_name *function,
