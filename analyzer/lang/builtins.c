@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Builtins whose names the text binds. A name may have any value that it is bound to; it is no
- * longer the builtin only after a binding that has certainly happened before its use. */
+ * Builtins whose names the text binds. A name may have any value that the text binds to it; it
+ * stops being the builtin only after a binding that has certainly happened before the use. */
 #include "analyzer/lang/builtins.h"
 
 static size_t find(const struct cbx_builtins *language, struct cbx_str name)
@@ -20,8 +20,8 @@ void cbx_builtins_begin(struct cbx_walk *walk, const struct cbx_builtins *langua
     }
 }
 
-/* In the scope itself, or in an inner one that does not bind the name; NULL when another scope
- * binds it. */
+/* Returns the scope whose binding a use of the name reads: the module's or a class's; NULL if a
+ * function or the like binds the name. */
 static struct cbx_scope *scope_of_use(struct cbx_walk *walk, const struct cbx_node *use,
                                       struct cbx_str name)
 {
@@ -51,7 +51,8 @@ static void keep(struct cbx_walk *walk, struct cbx_scope *scope, struct cbx_str 
     }
 }
 
-/* True when one of the bindings of the name in a module or file is certain at its use. */
+/* Returns true if one of the bindings of the name in a module or file has certainly happened
+ * before the use. */
 static bool is_replaced(struct cbx_walk *walk, const struct cbx_builtins *language,
                         const struct cbx_node *use, const struct cbx_scope *scope,
                         struct cbx_str name)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Programs that other languages start with a list of words, as the equivalent line of shell. */
+ * Programs that other languages start with a list of words; judged as the equivalent line of
+ * shell. */
 #include "analyzer/lang/scope.h"
 
-/* sys.executable, the path of the running interpreter. */
+/* Returns true for sys.executable, the path of the running interpreter. */
 static bool is_interpreter(const struct cbx_values *word)
 {
     return word->count == 1 && word->items[0]->kind == CBX_V_NAME &&
            cbx_str_is(word->items[0]->text, "sys.executable");
 }
 
-/* Quoted, so that the shell reads one word; an unknown part is a variable that is not set. */
+/* Appends a word in quotes, so that the shell reads one word; an unknown part becomes a variable
+ * that is not set. */
 static struct cbx_str add_word(struct cbx_arena *arena, struct cbx_str line,
                                const struct cbx_values *word)
 {

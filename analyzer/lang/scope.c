@@ -16,8 +16,8 @@ uint64_t cbx_name_bit(struct cbx_str name)
     return bit_of(cbx_name_hash(name));
 }
 
-/* False when the arena is exhausted. A language that has text around its files opens their scopes
- * when it binds that. */
+/* Returns false if the arena is exhausted. A language with text around its files opens their
+ * scopes itself when it binds that text. */
 static bool open_files(struct cbx_walk *walk)
 {
     size_t count = walk->parsed->files.count;
@@ -72,7 +72,7 @@ void cbx_walk_fire(struct cbx_walk *walk, struct cbx_str name)
     }
 }
 
-/* The outermost functions. */
+/* Notes the ranges of the outermost functions. */
 static void note_functions(struct cbx_walk *walk, struct cbx_ranges *out)
 {
     for (uint32_t i = 0, end = 0; i < walk->syntax.count; i++) {
@@ -108,7 +108,7 @@ struct cbx_str cbx_walk_text(const struct cbx_walk *walk, const struct cbx_node 
 
 /* --- scopes ----------------------------------------------------------------------------------- */
 
-/* The scope of the file that a statement stands in; else the module's. */
+/* Returns the scope of the file that contains a statement; the module's if there is none. */
 static struct cbx_scope *file_around(const struct cbx_walk *walk, const struct cbx_node *node)
 {
     const struct cbx_ranges *files = &walk->parsed->files;
@@ -179,7 +179,7 @@ struct cbx_scope *cbx_scope_run(struct cbx_walk *walk, struct cbx_scope *origin,
     return scope;
 }
 
-/* The scope in which an assignment of the name in `scope` binds it. */
+/* Returns the scope in which an assignment of the name in `scope` binds it. */
 static struct cbx_scope *target_scope(struct cbx_walk *walk, struct cbx_scope *scope,
                                       struct cbx_str name)
 {
@@ -300,13 +300,14 @@ const struct cbx_values *cbx_walk_escaped(
 
 enum { EVAL_DEPTH_MAX = 400, EVAL_STEPS_MAX = 2000000, ALTERNATIVES_MAX = 256, RETURNS_MAX = 64 };
 
-/* A value that depends on itself adds nothing: a = b; b = a. */
+/* The value of a binding while it is evaluated: a value that depends on itself adds nothing (a =
+ * b; b = a). */
 static const struct cbx_value anything = { .kind = CBX_V_UNKNOWN };
 static const struct cbx_values in_progress = { .count = 0, .items = { &anything } };
 
 /* A value that was computed inside a cycle may lack alternatives. It is kept until the outermost
- * evaluation is done and then discarded, at most twice per value: otherwise cycles would cost more
- * than linear time. */
+ * evaluation ends and is then discarded, at most twice per value: otherwise cycles would cost
+ * more than linear time. */
 static void note_tentative(struct cbx_walk *walk, const struct cbx_values **place, uint8_t *retries,
                            uint32_t cycles)
 {
@@ -345,7 +346,7 @@ const struct cbx_values *cbx_scope_returns(struct cbx_walk *walk, struct cbx_sco
                : out;
 }
 
-/* {a: {b}} = value: a, then b. */
+/* Reads a path of a value: {a: {b}} = value reads a, then b. */
 static const struct cbx_values *read_path(struct cbx_walk *walk, const struct cbx_values *values,
                                           struct cbx_str rest)
 {
@@ -383,7 +384,7 @@ const struct cbx_values *cbx_binding_eval(struct cbx_walk *walk, const struct cb
     }
 }
 
-/* The values of the whole chain; `run` replaces the scope that it is a run of. */
+/* Returns the values of the whole chain; `run` replaces the scope of which it is a run. */
 static const struct cbx_values *eval_chain(struct cbx_walk *walk, const struct cbx_binding *chain,
                                            struct cbx_str name, struct cbx_scope *run)
 {
@@ -404,7 +405,8 @@ static const struct cbx_values *eval_chain(struct cbx_walk *walk, const struct c
     return cbx_values_some(out.values);
 }
 
-/* A name in one run of a function: a parameter that is known, or a local that may depend on it. */
+/* Returns the values of a name in one run of a function: a known parameter, or a local name that
+ * may depend on one. */
 static const struct cbx_values *lookup_in_run(struct cbx_walk *walk, struct cbx_scope *run,
                                               struct cbx_str name)
 {
@@ -470,7 +472,7 @@ const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scop
         return out;
     }
     for (size_t i = 0; i < walk->parsed->files.count;
-         i++) { /* the names of a file are attributes */
+         i++) { /* names of a file are attributes too */
         const struct cbx_values *one =
             walk->files[i] != NULL ? lookup_in(walk, walk->files[i], name) : NULL;
         out = out == NULL ? one : one == NULL ? out : cbx_values_join(walk->arena, out, one);
@@ -478,7 +480,7 @@ const struct cbx_values *cbx_scope_lookup(struct cbx_walk *walk, struct cbx_scop
     return out;
 }
 
-/* The memo: in the node for its own scope (NULL), else in the table. */
+/* Stores values in the memo: in the node for the node's own scope (NULL), else in the table. */
 static void remember(struct cbx_walk *walk, struct cbx_node *node, struct cbx_scope *scope,
                      const struct cbx_values *values)
 {

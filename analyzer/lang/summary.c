@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Summaries of cells: what a walk takes from their records and adds to them. */
+ * Summaries of cells: the parts that a walk takes from their records, and the records that it
+ * adds. */
 #include "analyzer/lang/summary.h"
 
 #include "analyzer/facts/places.h"
@@ -38,8 +39,8 @@ struct cbx_recall {
     size_t entry_count, entry_size;
     uint32_t *index; /* by hash: index + 1 of the first entry */
     size_t index_size;
-    struct cbx_str walk;                              /* of the record WALK */
-    const struct cbx_values *escaped, *escaped_calls; /* of the record WALK */
+    struct cbx_str walk;                              /* body of the record WALK */
+    const struct cbx_values *escaped, *escaped_calls; /* values in the record WALK */
     struct cbx_written written;
     bool armed;
 };
@@ -183,7 +184,7 @@ static bool is_word(unsigned char c)
            ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-/* Removes what stands before the next word, and the word. */
+/* Removes the text up to the end of the next word; *out is the word. */
 static bool next_word(struct cbx_str *text, struct cbx_str *out)
 {
     size_t start = 0;
@@ -199,7 +200,7 @@ static bool next_word(struct cbx_str *text, struct cbx_str *out)
     return out->len > 0;
 }
 
-/* An attribute's name as records have it: ".name". */
+/* Returns an attribute's name as records contain it: ".name". */
 static struct cbx_str dotted(struct cbx_str name, char *to, size_t size)
 {
     if (name.len + 1 > size) {
@@ -220,7 +221,7 @@ static void take_pieces(struct cbx_recall *r, struct cbx_str name)
         struct piece *piece = e->is_values ? NULL : &r->pieces[e->piece];
         if (piece != NULL && !piece->taken) {
             piece->taken = true;
-            piece->needed = true; /* its words lead to others */
+            piece->needed = true; /* follow() takes the pieces that its words name */
         }
     }
 }
@@ -235,7 +236,7 @@ static void take_words(struct cbx_recall *r, struct cbx_str text)
     }
 }
 
-/* Follows the words of the pieces that were taken and not followed. */
+/* Takes the pieces that the words of the taken pieces name, until there are no more. */
 static void follow(struct cbx_recall *r)
 {
     for (bool more = true; more;) {
@@ -252,7 +253,7 @@ static void follow(struct cbx_recall *r)
 
 void cbx_recall_words(struct cbx_recall *r, struct cbx_str text)
 {
-    for (uint32_t i = 0; i < r->piece_count; i++) { /* the cells that are always taken */
+    for (uint32_t i = 0; i < r->piece_count; i++) { /* include the cells that are always taken */
         r->pieces[i].needed = r->pieces[i].taken;
     }
     take_words(r, text);
@@ -270,7 +271,7 @@ bool cbx_recall_more(struct cbx_recall *r)
     }
     follow(r);
     for (uint32_t i = 0; i < r->entry_count; i++) {
-        r->entries[i].given = false; /* for the next walk */
+        r->entries[i].given = false; /* reset for the next walk */
     }
     return more;
 }
@@ -306,9 +307,9 @@ bool cbx_recall_each(const struct cbx_recall *r,
 
 /* --- walks ------------------------------------------------------------------------------------ */
 
-/* What holds for all names of a walk: the body of WALK, followed by the values of `escaped` and
- * `escaped_calls`, of the modules that were imported, of those that were star-imported, and of
- * those whose files were written. */
+/* The state of a walk that holds for all names: the body of WALK. After it come the values of
+ * `escaped` and `escaped_calls`, the imported modules, the modules with a star import, and the
+ * modules whose files earlier cells wrote. */
 struct walk_head {
     uint64_t patched, imported, givers;
     uint8_t changes, namespaces, examples, uses_arguments, withs, armed, spare[2];
@@ -412,7 +413,7 @@ static struct cbx_binding *bind_past(struct cbx_walk *walk, const struct cbx_sco
     return binding;
 }
 
-/* A thing of a name is bound as an import binds it. */
+/* Binds the values of a name; an object with a qualified name is bound as an import binds it. */
 static void bind_values(struct cbx_walk *walk, const struct cbx_scope *scope, struct cbx_str name,
                         const struct cbx_values *values)
 {
@@ -462,7 +463,7 @@ void cbx_recall_name(struct cbx_walk *walk, const struct cbx_scope *scope, struc
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-/* A binding of a new statement, of a name that later cells can use. */
+/* A binding in a new statement of a name that later cells can use. */
 struct bound {
     struct cbx_binding *binding;
     bool attribute;
@@ -472,12 +473,13 @@ enum { VALUES_BYTES_MAX = 64 * 1024 };
 
 struct making {
     struct cbx_walk *walk;
-    struct bound *bound; /* by place */
+    struct bound *bound; /* sorted by place */
     size_t bound_count, bound_size;
     struct cbx_buf names, body, out;
-    uint32_t steps; /* of one piece */
-    bool too_many;  /* names that one piece may change: it is always needed */
-    bool moves;     /* an earlier function changes to a folder that its caller may choose */
+    uint32_t steps; /* steps of add_mentioned for the current piece */
+    bool too_many;  /* the current piece may change too many names: every reader needs it */
+    /* a function of an earlier cell changes to a folder that its caller may choose */
+    bool moves;
 };
 
 static void collect(struct making *m)
@@ -506,7 +508,7 @@ static int by_place(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The bindings in [start, end): *count of them. */
+/* Returns the bindings in [start, end) and sets *count; NULL if there are none. */
 static const struct bound *bound_in(const struct making *m, uint32_t start, uint32_t end,
                                     size_t *count)
 {
@@ -527,8 +529,8 @@ static const struct bound *bound_in(const struct making *m, uint32_t start, uint
     return *count > 0 ? m->bound + from : NULL;
 }
 
-/* A value that code can call or reach something through: a name, unless it is an object that a
- * callable returned; a function. */
+/* Returns true for a value through which code can call or reach something: a function; with
+ * `names_too` a name, unless it is an object that a callable returned. */
 static bool has_power(const struct cbx_values *values, bool names_too, int depth)
 {
     bool has = false;
@@ -556,7 +558,7 @@ static const struct cbx_node *behind(const struct making *m, const struct cbx_no
     return cbx_node_behind(node, m->walk->syntax.nodes + m->walk->syntax.count);
 }
 
-/* The call whose function this node is; NULL when it is none. */
+/* Returns the call whose callee is this node; NULL if there is none. */
 static const struct cbx_node *call_of(const struct cbx_node *node)
 {
     return node->field == CBX_FIELD_function &&
@@ -565,7 +567,7 @@ static const struct cbx_node *call_of(const struct cbx_node *node)
                : NULL;
 }
 
-/* A function of the text is called with nothing that it could keep or call. */
+/* Returns true if the arguments of a call have nothing that the callee could keep or call. */
 static bool is_plain_call(struct making *m, const struct cbx_node *call)
 {
     const struct cbx_node *arguments = cbx_child_of(call, CBX_FIELD_arguments);
@@ -599,7 +601,7 @@ static const struct cbx_values *value_of_binding(struct making *m, const struct 
     return cbx_binding_eval(m->walk, b->binding, b->binding->where);
 }
 
-/* True when rules look at how the value is written: o[k] with a computed key. */
+/* Returns true if rules judge how the value is written: o[k] with a computed key. */
 static bool counts_as_written(struct making *m, const struct bound *b)
 {
     const struct cbx_node *key =
@@ -625,7 +627,8 @@ static bool calls_own_function(struct making *m, const struct cbx_node *statemen
     return false;
 }
 
-/* Relative paths of all later cells are in the folder that the statement changes to. */
+/* Returns true if the statement changes the working folder, and with it the relative paths of
+ * all later cells. */
 static bool changes_folder(struct making *m, const struct cbx_node *statement)
 {
     const struct cbx_facts *facts = m->walk->facts;
@@ -642,7 +645,7 @@ static bool changes_folder(struct making *m, const struct cbx_node *statement)
     return false;
 }
 
-/* True when all that the statement leaves is the values of names. */
+/* Returns true if the statement leaves nothing but the values of names. */
 static bool is_over(struct making *m, const struct cbx_node *statement)
 {
     const struct cbx_node *end = behind(m, statement);
@@ -687,7 +690,7 @@ static void add_name(struct making *m, struct cbx_str name, bool attribute)
     cbx_buf_add(&m->names, name);
 }
 
-/* The values of the earlier cells, and those of the new binding. */
+/* Writes the values that earlier cells and the new binding give a name. */
 static bool write_values(struct making *m, const struct bound *bound)
 {
     struct cbx_walk *walk = m->walk;
@@ -759,7 +762,7 @@ enum { CALLS_DEPTH_MAX = 3, MENTIONED_MAX = 20000 };
 
 static void add_mentioned(struct making *m, const struct cbx_node *code, int depth);
 
-/* The statement may call them, and they change what they mention. */
+/* Adds the names that these functions mention: the statement may call the functions. */
 static void add_functions(struct making *m, const struct cbx_values *values, int depth)
 {
     for (uint32_t i = 0; i < values->count && depth < CALLS_DEPTH_MAX; i++) {
@@ -769,8 +772,8 @@ static void add_functions(struct making *m, const struct cbx_values *values, int
     }
 }
 
-/* Names that a statement, or a function that it may call, may change without binding them: of
- * objects that are no mere names. */
+/* Adds the names of objects, not of mere modules and functions, that the code, or a function
+ * that it may call, may change without binding them. */
 static void add_mentioned(struct making *m, const struct cbx_node *code, int depth)
 {
     const struct cbx_node *end = behind(m, code);
@@ -794,7 +797,7 @@ static void add_mentioned(struct making *m, const struct cbx_node *code, int dep
     }
 }
 
-/* A definition runs nothing but its decorators, defaults and class body. */
+/* Returns true for a definition: it runs nothing but its decorators, defaults and class body. */
 static bool is_definition(const struct cbx_node *statement)
 {
     return opens_code(statement);
@@ -820,7 +823,7 @@ static void write_piece(struct making *m, const struct cbx_node *statement)
     cbx_summary_add_statement(cbx_buf_str(&m->names), cbx_walk_text(m->walk, statement), &m->out);
 }
 
-/* True when there is a value that was not there before. */
+/* Returns true if `now` has a value that `before` does not have. */
 static bool has_more(const struct cbx_values *now, const struct cbx_values *before)
 {
     bool same = true;
@@ -834,8 +837,8 @@ static bool has_more(const struct cbx_values *now, const struct cbx_values *befo
     return !same;
 }
 
-/* True when something powerful escapes that did not escape before, or a method has another meaning:
- * any function may use it now. */
+/* Returns true if a powerful object escapes that did not escape before, or a method has another
+ * meaning: now any function may use it. */
 static bool lets_escape(const struct making *m)
 {
     const struct cbx_recall *r = m->walk->parsed->recall;
@@ -843,7 +846,8 @@ static bool lets_escape(const struct making *m)
            has_more(m->walk->escaped_calls, r->escaped_calls);
 }
 
-/* A new binding to something powerful changes what earlier functions do that use the name. */
+/* Returns true if the reading lacked pieces. A new binding to a powerful value changes the
+ * effect of earlier functions that use the name, so their pieces are needed. */
 static bool notes_missing(struct making *m)
 {
     struct cbx_recall *r = m->walk->parsed->recall;
@@ -851,7 +855,7 @@ static bool notes_missing(struct making *m)
     const struct cbx_node fresh = { .start = m->walk->parsed->fresh.start,
                                     .end = m->walk->parsed->fresh.end };
     if (lets_escape(m) ||
-        changes_folder(m, &fresh)) { /* any function may be called in that folder */
+        changes_folder(m, &fresh)) { /* any function may be called in the new folder */
         cbx_recall_need_all(r);
     }
     for (size_t i = 0; i < m->bound_count && r->piece_count > 0; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The records of summaries: as bytes, and merged. */
+ * The records of summaries: their bytes, and how summaries are merged. */
 #include "analyzer/lang/scope.h"
 #include "analyzer/lang/summary.h"
 
-/* Before a record's texts, in host order. */
+/* Precedes the texts of a record; host byte order. */
 struct head {
     uint32_t kind, names_bytes, words_bytes, body_bytes;
 };
@@ -43,7 +43,7 @@ bool cbx_record_next(struct cbx_str *records, struct cbx_record *out)
     return true;
 }
 
-/* True when the second record takes the place of the first. */
+/* Returns true if the second record replaces the first. */
 static bool replaces(const struct cbx_record *old, const struct cbx_record *new)
 {
     return old->kind == new->kind &&
@@ -67,7 +67,7 @@ static uint64_t hash_record(const struct cbx_record *record)
            (record->kind == CBX_RECORD_CELL ? record->body.len : 0);
 }
 
-/* Where a record that replaces this one stands, or a free slot. */
+/* Returns the slot of the record that this one replaces, or a free slot. */
 static struct slot *find_slot(struct names *names, const struct cbx_record *record)
 {
     size_t at = hash_record(record) & (names->size - 1);
