@@ -24,7 +24,7 @@ static bool source_starts(const struct cbx_shell *s, TSNode node, const char *te
 
 /* --- contexts --------------------------------------------------------------------------------- */
 
-/* declare -A before this place, where it certainly ran. */
+/* Returns true if `declare -A` of the array certainly ran before this place. */
 static bool is_keyed(const struct cbx_shell *s, TSNode array)
 {
     const struct cbx_shell_name *n = cbx_shell_name_find(s, cbx_shell_source_of(s, array));
@@ -48,7 +48,8 @@ static bool compares_numbers(const struct cbx_shell *s, TSNode node)
     return false;
 }
 
-/* NAME=VALUE where NAME is declared as an integer, or one of the shell's own. */
+/* Returns true for NAME=VALUE if NAME is declared as an integer, or is one of the shell's own
+ * integers. */
 static bool assigns_number(const struct cbx_shell *s, TSNode assignment)
 {
     static const char *const own[] = { "RANDOM", "OPTIND", "HISTSIZE", "HISTFILESIZE" };
@@ -122,7 +123,7 @@ enum cbx_shell_context cbx_shell_context_of(struct cbx_shell *s, TSNode above, T
 
 /* --- operands --------------------------------------------------------------------------------- */
 
-/* The text and the brackets of an operand that is one variable: $x, ${x}, "$x", x. */
+/* Returns the name in an operand that is one variable: $x, ${x}, "$x", x. */
 static struct cbx_str variable_of(const struct cbx_shell *s, TSNode node)
 {
     struct cbx_str text = cbx_shell_source_of(s, node);
@@ -155,7 +156,7 @@ static void check_name(struct cbx_shell *s, struct cbx_str name, TSNode node)
     }
 }
 
-/* The names in a text that is evaluated. */
+/* Checks the names in a text that the shell evaluates. */
 static void check_text(struct cbx_shell *s, struct cbx_str text, TSNode node)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -239,7 +240,7 @@ void cbx_shell_check_expansion(struct cbx_shell *s, TSNode node)
     if (end + 1 >= text.len || memchr("-=+?", text.p[end + 1], 4) != NULL) {
         return;
     }
-    /* ${x:offset:length}: names; the values of its own expansions are nodes */
+    /* ${x:offset:length}: check its names; the expansions in it are nodes of their own */
     struct cbx_str offset = cbx_str_sub(text, end + 1, text.len - 1);
     for (size_t i = 0; i < offset.len; i++) {
         bool value =
@@ -256,7 +257,7 @@ void cbx_shell_check_expansion(struct cbx_shell *s, TSNode node)
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-/* A regular expression that only numbers match. */
+/* Returns true for a regular expression that only numbers match. */
 static bool is_number_regex(struct cbx_str text)
 {
     int level = 0;
@@ -291,15 +292,15 @@ static bool is_number_regex(struct cbx_str text)
     return true;
 }
 
-/* A pattern that every text with something else than digits matches. */
+/* Returns true for a pattern that matches every text with a character that is no digit. */
 static bool is_other_pattern(struct cbx_str text)
 {
     return cbx_str_is(text, "*[!0-9]*") || cbx_str_is(text, "*[^0-9]*") ||
            cbx_str_is(text, "*[![:digit:]]*") || cbx_str_is(text, "*[^[:digit:]]*");
 }
 
-/* One condition: [[ $x =~ ^[0-9]+$ ]] shows that x is a number when it holds, [[ $x == *[!0-9]* ]]
- * and [[ ! $x =~ ^[0-9]+$ ]] when it does not. */
+/* One condition that shows a variable to be a number: [[ $x =~ ^[0-9]+$ ]] if it holds, [[ $x ==
+ * *[!0-9]* ]] and [[ ! $x =~ ^[0-9]+$ ]] if it does not hold. */
 struct shown {
     struct cbx_str name;
     bool holds;
@@ -352,8 +353,8 @@ static bool read_test(struct cbx_shell *s, TSNode test, struct shown *out)
     return only && (digits || other || none);
 }
 
-/* True when a statement leaves the block: exit, return, continue, break, also as the last one of a
- * group. */
+/* Returns true if a statement leaves the block: exit, return, continue, break; also as the last
+ * statement of a group. */
 static bool leaves(const struct cbx_shell *s, TSNode node)
 {
     static const char *const words[] = { "exit", "return", "continue", "break" };
@@ -381,12 +382,12 @@ static bool leaves(const struct cbx_shell *s, TSNode node)
     return false;
 }
 
-/* The variable is a number in [from, until), unless something else is assigned to it there or
- * anywhere in another function. */
+/* Notes that the variable is a number in [from, until), unless another value is assigned to it
+ * there or anywhere in another function. */
 static void note(struct cbx_shell *s, struct cbx_str name, uint32_t from, uint32_t until)
 {
     struct cbx_shell_name *n = cbx_shell_name_make(s, name);
-    bool earlier = s->function == NULL && from < s->fresh; /* `exit` ended that cell only */
+    bool earlier = s->function == NULL && from < s->fresh; /* `exit` ended only that cell */
     if (n == NULL || until <= from || earlier) {
         return;
     }
@@ -407,8 +408,8 @@ static void note(struct cbx_shell *s, struct cbx_str name, uint32_t from, uint32
     }
 }
 
-/* The conditions that hold when the condition `node` does (`and`: all of a && b), or that do not
- * when it does not (a || b). */
+/* Reads the conditions that show a number if the condition `node` holds (`holds`: all of a &&
+ * b), or if it does not hold (all of a || b); returns their count. */
 static size_t read_conditions(struct cbx_shell *s, TSNode node, bool holds, struct shown *out)
 {
     size_t count = 0;
@@ -447,7 +448,8 @@ static void note_all(struct cbx_shell *s, TSNode condition, bool holds, uint32_t
     }
 }
 
-/* The end of the block; inside of a list a statement may be skipped, with what it guards. */
+/* Returns the end of the block; 0 in a list or pipeline, which may skip the statement and its
+ * test. */
 static uint32_t end_of(TSNode block)
 {
     return ts_node_is_null(block) || type_is(block, "list") || type_is(block, "pipeline")

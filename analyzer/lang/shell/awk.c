@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * awk: its options, and where its programs print to. `>` and `|` behind print lead out of the
- * program, and within parentheses they compare. */
+ * awk: its options, and the output of its programs. `>` and `|` after print write to a file or a
+ * command; within parentheses they compare. */
 #include "analyzer/lang/shell/command.h"
 
 #include <ctype.h>
@@ -28,17 +28,17 @@ static bool is_plain_option(struct cbx_str word)
 
 /* --- programs --------------------------------------------------------------------------------- */
 
-/* A position in a program. `operand`: an operand may stand here, so '/' begins a pattern; when
- * `unclear`, it may divide too. */
+/* A position in a program. `operand`: an operand may begin here, so '/' begins a pattern; if
+ * `unclear`, '/' may also divide. */
 struct scan {
     struct cbx_str text;
     size_t at;
-    bool operand, unclear, continues; /* continues: behind what no line end ends */
-    int depth;                        /* of parentheses and brackets */
-    int print;                        /* the depth of the print that is open, or -1 */
+    bool operand, unclear, continues; /* continues: a line end here ends no statement */
+    int depth;                        /* open parentheses and brackets */
+    int print;                        /* depth at which `print` began; -1 outside of print */
 };
 
-/* Moves behind a string or a pattern; false when it does not end on its line. */
+/* Moves past a string or a pattern; returns false if it does not end on its line. */
 static bool skip_quoted(struct scan *s, char close)
 {
     bool brackets = false;
@@ -75,7 +75,8 @@ static void take_word(struct scan *s)
     }
 }
 
-/* One character of code; true when it leads what is printed out of the program. */
+/* Takes one character of code; returns true if it sends the output of print to a file or a
+ * command. */
 static bool take_sign(struct scan *s)
 {
     char c = s->text.p[s->at], next = s->at + 1 < s->text.len ? s->text.p[s->at + 1] : '\0';
@@ -96,8 +97,8 @@ static bool take_sign(struct scan *s)
     return s->print == s->depth && (c == '>' || (c == '|' && !either));
 }
 
-/* True when a program may print into a file or a command, and when it cannot be read for
- * certain. */
+/* Returns true if a program may print into a file or a command, or cannot be read with
+ * certainty. */
 static bool leads_out(struct cbx_str program)
 {
     struct scan s = { .text = program, .operand = true, .print = -1 };
@@ -123,7 +124,8 @@ static bool leads_out(struct cbx_str program)
     return s.depth != 0;
 }
 
-/* The scan is for programs that print and have one of these signs at all. */
+/* Returns true if a program may print into a file or a command; scans only programs that print
+ * and have one of these signs. */
 static bool may_lead_out(struct cbx_str program)
 {
     return memmem(program.p, program.len, "print", 5) != NULL && cbx_shell_has_any(program, ">|") &&

@@ -51,13 +51,13 @@ static void judge_input(const struct cbx_shell_command *c, const char *language)
     cbx_shell_judge_code(s, language, text, known, &c->words[0]);
 }
 
-/* A script on the command line: a policy that lists the interpreter allows files, but not
+/* Judges a script on the command line: a policy that lists the interpreter allows files, but not
  * substitutions. */
 static void judge_script(const struct cbx_shell_command *c, size_t w, const char *language)
 {
     const struct cbx_word *word = w < c->count ? &c->words[w] : NULL;
     if (word == NULL && c->fed) {
-        cbx_shell_unresolved(c->s, "code", &c->words[0]); /* the name of a file that is added */
+        cbx_shell_unresolved(c->s, "code", &c->words[0]); /* the runner adds the name of the file */
     } else if (word == NULL || (word->known && (cbx_str_is(word->text, "-") ||
                                                 cbx_str_starts(word->text, CBX_STR("/dev/stdin")) ||
                                                 cbx_str_starts(word->text, CBX_STR("/dev/fd/"))))) {
@@ -67,7 +67,7 @@ static void judge_script(const struct cbx_shell_command *c, size_t w, const char
     }
 }
 
-/* sh -c: the code is the first word after the options, wherever the 'c' is. */
+/* Judges sh -c: the code is the first word after the options, wherever the 'c' is. */
 static void judge_shell(const struct cbx_shell_command *c)
 {
     bool code = false, input = false;
@@ -96,7 +96,8 @@ static void judge_shell(const struct cbx_shell_command *c)
     }
 }
 
-/* True when the long option is in the list. getopt_long also accepts abbreviations. */
+/* Returns true if the list has the long option; without `whole` also an abbreviation, which
+ * getopt_long accepts. */
 static bool names_option(const char *list, struct cbx_str name, bool whole)
 {
     char text[40];
@@ -153,7 +154,7 @@ enum cbx_shell_option cbx_shell_take_option(const struct cbx_shell_command *c, s
             break;
         }
     }
-    /* node -pe CODE: letters of the same kind may be joined */
+    /* node -pe CODE: letters of options with code may be joined */
     while (kind == CBX_SHELL_OPTION_CODE && word.p[1] != '-' && at < word.len &&
            strchr(names->code, word.p[at]) != NULL) {
         at++;
@@ -175,8 +176,8 @@ bool cbx_shell_is_option(const struct cbx_word *word)
     return word->known && word->text.len > 1 && word->text.p[0] == '-';
 }
 
-/* python -m MODULE: judged as an import. Installers are handled elsewhere. In a build a module
- * that is started is a program of the image as any other. */
+/* Judges python -m MODULE as an import. Installers are handled elsewhere. In a build, a module
+ * that is run counts as a program of the image. */
 static void judge_module(const struct cbx_shell_command *c, const struct cbx_word *module)
 {
     static const char *const installers[] = { "pip", "ensurepip", "venv" };
@@ -226,7 +227,7 @@ static void judge_interpreter(const struct cbx_shell_command *c, const struct in
         } else if (kind == CBX_SHELL_OPTION_MODULE) {
             judge_module(c, &value);
         } else if (kind == CBX_SHELL_OPTION_VALUE && !value.known) {
-            cbx_shell_unresolved(c->s, "option", &value); /* it may be several words */
+            cbx_shell_unresolved(c->s, "option", &value); /* the value may be several words */
         }
         done = kind == CBX_SHELL_OPTION_CODE || kind == CBX_SHELL_OPTION_MODULE;
     }

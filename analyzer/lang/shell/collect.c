@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Collects the variables and functions of a shell text. A name is certain only when its first
+ * Collects the variables and functions of a shell text. A name is certain only if its first
  * definition is at the top level of the text, where it cannot be skipped and does not run in a
- * subshell; anything else that could change it makes it uncertain. */
+ * subshell; anything else that could change the name makes it uncertain. */
 #include "analyzer/lang/shell/traits.h"
 
 #include <ctype.h>
@@ -9,12 +9,13 @@
 
 struct collector {
     struct cbx_shell *s;
-    struct cbx_shell_name *last;     /* defined at the top just before */
-    struct cbx_shell_name *function; /* around the present node, or NULL */
-    bool top;                        /* it is a statement of the program */
+    /* the name that the last top-level statement defines, or NULL */
+    struct cbx_shell_name *last;
+    struct cbx_shell_name *function; /* the function around the current node, or NULL */
+    bool top;                        /* the current node is a top-level statement of the new cell */
 };
 
-/* Records that an unknown value is assigned to this name; its traits are the caller's. */
+/* Records that an unknown value is assigned to this name; the caller records its traits. */
 static struct cbx_shell_name *doubt(struct cbx_shell *s, struct cbx_str name)
 {
     struct cbx_shell_name *n = cbx_shell_name_make(s, name);
@@ -34,7 +35,7 @@ static void give(struct cbx_shell_name *n, uint32_t at)
     }
 }
 
-/* Records that the value of `node`, any value when it is null, is assigned to the variable. */
+/* Records that the value of `node` (any value if it is null) is assigned to the variable. */
 static void flow(struct collector *c, struct cbx_shell_name *variable, TSNode node, uint32_t at)
 {
     give(variable, at);
@@ -47,8 +48,8 @@ static void flow(struct collector *c, struct cbx_shell_name *variable, TSNode no
     }
 }
 
-/* NAME, NAME=VALUE, or an option that NAME is joined to (printf -vNAME). `data`: the value is
- * any. */
+/* Records an assignment to NAME, NAME=VALUE, or an option that is joined to NAME (printf
+ * -vNAME). `data`: the value may be any. */
 static void doubt_word(struct collector *c, struct cbx_str word, bool data, uint32_t at)
 {
     const TSNode any = { 0 };
@@ -80,7 +81,8 @@ static bool is_operator(TSNode assignment, const struct cbx_shell *s)
     return !ts_node_is_null(second) && cbx_str_is(cbx_shell_source_of(s, second), "=");
 }
 
-/* IFS= read -r line: for this command alone, whose values are not known anyway. */
+/* Returns true for IFS in `IFS= read -r line`: it applies to this command alone, whose values
+ * are unknown anyway. */
 static bool is_of_read(const struct cbx_shell *s, TSNode assignment)
 {
     TSNode name = ts_node_child_by_field_name(assignment, "name", 4);
@@ -93,7 +95,7 @@ static bool is_of_read(const struct cbx_shell *s, TSNode assignment)
     return !ts_node_is_null(word) && cbx_str_is(cbx_shell_source_of(s, word), "read");
 }
 
-/* `computes`: in arithmetic, whose values are numbers. */
+/* `computes`: the assignment is in arithmetic, whose values are numbers. */
 static void collect_assignment(struct collector *c, TSNode node, bool top, bool computes)
 {
     struct cbx_shell *s = c->s;
@@ -135,7 +137,7 @@ static void collect_assignment(struct collector *c, TSNode node, bool top, bool 
     }
 }
 
-/* Commands that assign the names in their arguments. */
+/* Returns true for commands that assign the names in their arguments. */
 static bool assigns(struct cbx_str word)
 {
     static const char *const words[] = { "read",  "mapfile", "readarray", "getopts",
@@ -149,21 +151,21 @@ static bool assigns(struct cbx_str word)
     return false;
 }
 
-/* Commands that run a text in the same shell. */
+/* Returns true for commands that run a text in the same shell. */
 static bool runs_unseen(struct cbx_str word)
 {
     return cbx_str_is(word, "eval") || cbx_str_is(word, "source") || cbx_str_is(word, ".");
 }
 
-/* Words before the word of a command that runs in the same shell. */
+/* Returns true for a word before a command that runs in the same shell. */
 static bool passes_on(struct cbx_str word)
 {
     return cbx_str_is(word, "builtin") || cbx_str_is(word, "command") || cbx_str_is(word, "time") ||
            cbx_str_starts(word, CBX_STR("-"));
 }
 
-/* True when this text, run by trap, may redefine a name. Any sign counts; the functions that it
- * calls are in the program. */
+/* Returns true if this text, which trap runs, may redefine a name. Any sign counts; functions
+ * that the text calls are collected themselves. */
 static bool may_assign(struct cbx_str text)
 {
     static const char *const others[] = { "for",    "select", "coproc", "function",
@@ -186,7 +188,7 @@ static bool may_assign(struct cbx_str text)
     return false;
 }
 
-/* True when the command may be a function, or run one. */
+/* Returns true if the command may be a function, or run one. */
 static bool may_call(const struct cbx_shell *s, const struct cbx_shell_text *word)
 {
     static const char *const callers[] = { "time", "trap", "builtin", "command" };
@@ -198,8 +200,8 @@ static bool may_call(const struct cbx_shell *s, const struct cbx_shell_text *wor
     return calls;
 }
 
-/* The words of a command as arguments of a function with its name, or as the program's or
- * function's own parameters (set -- WORD...). */
+/* Records the words of a command as arguments of a function with its name, or as the program's
+ * or function's own parameters (set -- WORD...). */
 static void collect_arguments(struct collector *c, TSNode command)
 {
     struct cbx_shell_name *function = NULL;
@@ -246,7 +248,7 @@ static void collect_arguments(struct collector *c, TSNode command)
     ts_tree_cursor_delete(&cursor);
 }
 
-/* After shift and set the parameters are others. */
+/* Records that shift and set change the parameters. */
 static void collect_shift(struct collector *c, uint32_t at)
 {
     static const char *const parameters[] = { "1", "2", "3", "4", "5", "6", "7", "8", "9" };
@@ -256,8 +258,8 @@ static void collect_shift(struct collector *c, uint32_t at)
     }
 }
 
-/* `read X`, in any wrapper. A command that runs unknown code could assign any name; printf assigns
- * with -v only. */
+/* Handles `read X`, in any wrapper. A command that runs unknown code could assign any name;
+ * printf assigns with -v only. */
 static void collect_command(struct collector *c, TSNode node)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -268,7 +270,7 @@ static void collect_command(struct collector *c, TSNode node)
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode child = ts_tree_cursor_current_node(&cursor);
         if (cbx_shell_type_is(child, "herestring_redirect")) {
-            continue; /* its text is no name that the command assigns */
+            continue; /* its text holds no name that the command assigns */
         }
         struct cbx_shell_text word = cbx_shell_fold_constant(c->s, child);
         bool option = prints && word.known && cbx_str_starts(word.text, CBX_STR("-v"));
@@ -284,7 +286,7 @@ static void collect_command(struct collector *c, TSNode node)
         }
         bool unseen = begins && word.known && runs_unseen(word.text);
         if (unseen && !cbx_str_is(word.text, "eval") && c->s->parsed->past != NULL) {
-            c->s->names.sources = true; /* every file that it may read is in the text */
+            c->s->names.sources = true; /* the text contains every file that the command may read */
             unseen = false;
         }
         begins &=
@@ -307,10 +309,10 @@ static void collect_command(struct collector *c, TSNode node)
     collect_arguments(c, node);
 }
 
-/* One word after declare, local, export or unset that is not an assignment. */
+/* Handles one word after declare, local, export or unset that is not an assignment. */
 static void collect_declared(struct collector *c, TSNode child, bool keeps, bool unsets)
 {
-    /* in a function it is a new variable */
+    /* a name that is declared in a function is a new variable */
     struct cbx_str text = cbx_shell_source_of(c->s, child);
     if (!cbx_shell_type_is(child, "variable_name") && !cbx_shell_type_is(child, "word")) {
         c->s->names.lost = true; /* a computed name */
@@ -335,7 +337,7 @@ static void collect_declared(struct collector *c, TSNode child, bool keeps, bool
     }
 }
 
-/* declare -i, -A and -a of these names. */
+/* Records declare -i, -A and -a of these names. */
 static void collect_attributes(struct collector *c, TSNode node)
 {
     bool integer = false, keyed = false;
@@ -362,7 +364,8 @@ static void collect_attributes(struct collector *c, TSNode node)
         n->integer |= integer;
         if (keyed && (!n->keyed || c->function == NULL)) {
             bool certain = c->function != NULL || ts_node_start_byte(child) >= c->s->fresh;
-            n->keyed_since = certain    ? ts_node_start_byte(child) /* its own keys too */
+            /* includes the keys of this very assignment */
+            n->keyed_since = certain    ? ts_node_start_byte(child)
                              : n->keyed ? n->keyed_since
                                         : UINT32_MAX;
             n->keyed_in = c->function;
@@ -389,7 +392,7 @@ static void collect_declaration(struct collector *c, TSNode node)
     ts_tree_cursor_delete(&cursor);
 }
 
-/* `level`: it is a statement of the text or of an earlier one; `top`: of the text. */
+/* `level`: the definition is a statement of the text or of an earlier cell; `top`: of the text. */
 static struct cbx_shell_name *collect_function(struct collector *c, TSNode node, bool level,
                                                bool top)
 {
@@ -407,7 +410,7 @@ static struct cbx_shell_name *collect_function(struct collector *c, TSNode node,
     return n;
 }
 
-/* Words after a redirection may belong to a `read` before it. */
+/* Handles the words after a redirection: they may belong to a `read` before it. */
 static void collect_redirect(struct collector *c, TSNode redirect)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(redirect);
@@ -426,7 +429,7 @@ static void collect_redirect(struct collector *c, TSNode redirect)
 
 enum parent { OTHER, DECLARES, COMPUTES };
 
-/* The context of a node: arithmetic may assign the names in it. */
+/* Returns how a node affects the names in it: arithmetic may assign them. */
 static enum parent parent_of(TSNode node)
 {
     static const char *const places[] = { "binary_expression",  "postfix_expression",
@@ -442,7 +445,7 @@ static enum parent parent_of(TSNode node)
     return strcmp(type, "declaration_command") == 0 ? DECLARES : OTHER;
 }
 
-/* for NAME in WORD... */
+/* Handles for NAME in WORD... */
 static void collect_for(struct collector *c, TSNode node)
 {
     TSNode variable = ts_node_child_by_field_name(node, "variable", 8);
@@ -471,7 +474,7 @@ static void collect_for(struct collector *c, TSNode node)
     }
 }
 
-/* ${X:=...} */
+/* Handles ${X:=...} */
 static void collect_default(struct collector *c, TSNode node)
 {
     struct cbx_str text = cbx_shell_source_of(c->s, node);
@@ -484,7 +487,7 @@ static void collect_default(struct collector *c, TSNode node)
     }
 }
 
-/* ((NAME = ...)), ((NAME += ...)), ((NAME++)) */
+/* Handles ((NAME = ...)), ((NAME += ...)), ((NAME++)) */
 static void collect_computed(struct collector *c, TSNode node)
 {
     bool binary = cbx_shell_type_is(node, "binary_expression");
@@ -512,8 +515,8 @@ static void collect_computed(struct collector *c, TSNode node)
     }
 }
 
-/* The statements of a function whose output is the function's: not those inside of a
- * substitution. */
+/* Returns true for statements whose output is the output of the function around them, if no
+ * substitution contains them. */
 static bool writes_output(const char *type)
 {
     static const char *const types[] = { "command", "pipeline", "redirected_statement",
@@ -528,11 +531,11 @@ static bool writes_output(const char *type)
 
 struct cbx_shell_level {
     enum parent parent;
-    bool taken; /* the output is taken by a statement around */
+    bool taken; /* a statement around the node was recorded with its output */
     struct cbx_shell_name *function;
 };
 
-/* The context of the node's children. */
+/* Collects one node; returns the context for its children. */
 static struct cbx_shell_level collect_node(struct collector *c, TSNode node,
                                            const struct cbx_shell_level *at, int depth)
 {
@@ -571,7 +574,7 @@ static struct cbx_shell_level collect_node(struct collector *c, TSNode node,
     } else if (strcmp(type, "variable_name") == 0 && at->parent == COMPUTES) {
         struct cbx_shell_name *n = cbx_shell_name_make(c->s, cbx_shell_source_of(c->s, node));
         if (n != NULL) {
-            n->constant = false; /* what the grammar does not read may be an assignment */
+            n->constant = false; /* an assignment that the grammar does not parse may be here */
         }
     } else if (strcmp(type, "binary_expression") == 0 || strcmp(type, "postfix_expression") == 0 ||
                strcmp(type, "unary_expression") == 0) {
@@ -579,7 +582,7 @@ static struct cbx_shell_level collect_node(struct collector *c, TSNode node,
     } else if (strcmp(type, "expansion") == 0) {
         collect_default(c, node);
     } else if (depth == 1 && strcmp(type, "&") == 0 && c->last != NULL) {
-        /* `X=1 &` happens in another process */
+        /* `X=1 &` runs in another process */
         c->last->since = c->last->function_since = UINT32_MAX;
         c->last->constant = false;
         c->last->unset = true;
@@ -587,7 +590,7 @@ static struct cbx_shell_level collect_node(struct collector *c, TSNode node,
     return inner;
 }
 
-/* Most lines have no name at all. */
+/* A quick test: most lines have no name at all. */
 static bool may_have_names(struct cbx_str text)
 {
     static const char *const signs[] = { "=", "(", "function", "for", "[[", "set", "$" };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The working folder, and the files that come through a pipe: what a relative word means. */
+ * The working folder, and the files that come through a pipe: they give relative words their
+ * meaning. */
 #include "analyzer/lang/shell/command.h"
 
 enum { FED_MAX = 64 };
@@ -66,7 +67,7 @@ static void add_word(struct cbx_shell_command *c, struct cbx_str *words, struct 
     }
 }
 
-/* Splits constant output as xargs does without options. */
+/* Splits constant output as xargs without options splits it. */
 static void add_output(struct cbx_shell_command *c, struct cbx_str *words, struct cbx_str text)
 {
     for (size_t at = 0; at < text.len;) {
@@ -79,7 +80,8 @@ static void add_output(struct cbx_shell_command *c, struct cbx_str *words, struc
     }
 }
 
-/* What a command of the pipe lists lies in folders that are among its words. */
+/* Adds the folders among the words of a command in the pipe that lists files: the files are in
+ * these folders. */
 static void add_listed(struct cbx_shell_command *c, struct cbx_str *words, TSNode node)
 {
     static const char *const listing[] = { "find",     "ls",       "grep", "egrep",  "fgrep", "rg",
@@ -94,7 +96,8 @@ static void add_listed(struct cbx_shell_command *c, struct cbx_str *words, TSNod
     for (size_t i = 0; line.count > 0 && i < CBX_SHELL_COUNT(listing); i++) {
         lists |= line.words[0].known && cbx_str_is(line.words[0].text, listing[i]);
     }
-    bool names = lists && cbx_str_is(line.words[0].text, "ls"); /* of a folder its bare names */
+    /* ls of a folder prints bare names */
+    bool names = lists && cbx_str_is(line.words[0].text, "ls");
     for (size_t w = 1; lists && w < line.count; w++) {
         struct cbx_str word = line.words[w].text;
         bool place = line.words[w].known && !cbx_shell_is_option(&line.words[w]) &&
@@ -134,7 +137,7 @@ void cbx_shell_read_fed(struct cbx_shell_command *c)
     }
 }
 
-/* The word with the fed one in place of the hole. */
+/* Returns the word with the fed word in place of the hole. */
 static struct cbx_str fill(const struct cbx_shell_command *c, struct cbx_str word,
                            struct cbx_str fed)
 {

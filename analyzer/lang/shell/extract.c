@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Facts about shell: every command word at any depth, every redirection and assignment, installs;
- * code for an interpreter is judged in its language. For each level of the tree the walk keeps the
- * source of standard input. */
+ * code for an interpreter is judged in its language. The walk keeps the source of standard input
+ * for each level of the tree. */
 #include "analyzer/lang/shell/arithmetic.h"
 
 #include "analyzer/syntax/tree_memory.h"
@@ -10,21 +10,21 @@
 #include <ctype.h>
 
 struct level {
-    TSNode node, previous; /* previous: the statement before, in a pipeline */
+    TSNode node, previous; /* previous: in a pipeline the statement before this one */
     bool has_previous;
     struct cbx_shell_input input;
     struct cbx_shell_input redirected;
     size_t depth;
-    struct cbx_shell_name *function; /* around the node's children */
-    enum cbx_shell_context context;  /* of the node */
+    struct cbx_shell_name *function; /* function around the node's children */
+    enum cbx_shell_context context;  /* context of the node */
     enum cbx_shell_scope scope;
-    struct cbx_places places; /* the working folder in front of it */
+    struct cbx_places places; /* the working folder before the node */
 };
 
 struct walk {
     struct cbx_shell shell;
     struct level *levels;
-    size_t size, open; /* levels of the present node and those around it */
+    size_t size, open; /* open: number of levels of the current node and the nodes around it */
 };
 
 static bool type_is(TSNode node, const char *type)
@@ -40,7 +40,7 @@ static void add_fact(struct cbx_shell *s, enum cbx_fact_id id, struct cbx_str na
 
 /* --- standard input --------------------------------------------------------------------------- */
 
-/* The standard input that a redirection sets. */
+/* Reads the source of standard input that a redirection sets; false if it sets none. */
 static bool read_input(const struct cbx_shell *s, TSNode redirect, struct cbx_shell_input *out)
 {
     bool heredoc = type_is(redirect, "heredoc_redirect");
@@ -57,7 +57,7 @@ static bool read_input(const struct cbx_shell *s, TSNode redirect, struct cbx_sh
     return heredoc || herestring || file;
 }
 
-/* The last redirection of standard input counts. */
+/* Reads the redirections of a node: the last one of standard input counts. */
 static void read_redirects(const struct cbx_shell *s, TSNode node, struct level *level)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -79,7 +79,7 @@ static bool is_redirect(TSNode node)
            type_is(node, "file_redirect");
 }
 
-/* The input of `node`, a child of `up`, which is a child of `above`. */
+/* Returns the source of standard input of `node`, a child of `up`, which is a child of `above`. */
 static struct cbx_shell_input input_of(const struct cbx_shell *s, const struct level *above,
                                        const struct level *up, TSNode node)
 {
@@ -102,8 +102,8 @@ static struct cbx_shell_input input_of(const struct cbx_shell *s, const struct l
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-/* The statements with redirections that a command ends: a redirection after a list or a pipeline
- * belongs to its last command. */
+/* Finds the statements with redirections that a command ends: a redirection after a list or a
+ * pipeline belongs to its last command. */
 static size_t find_statements(struct cbx_shell *s, const struct level *level, TSNode *out,
                               size_t most)
 {
@@ -156,7 +156,7 @@ static void extract_assignment(struct cbx_shell *s, TSNode node)
     }
 }
 
-/* declare -n NAME=OTHER: what is assigned to NAME is assigned to OTHER. */
+/* Handles declare -n NAME=OTHER: assignments to NAME assign to OTHER. */
 static void extract_reference(struct cbx_shell *s, TSNode assignment)
 {
     TSNode value = ts_node_child_by_field_name(assignment, "value", 5);
@@ -171,7 +171,7 @@ static void extract_reference(struct cbx_shell *s, TSNode assignment)
     }
 }
 
-/* export $x, declare "$x=1": the name itself is computed. */
+/* Handles export $x, declare "$x=1": the name itself is computed. */
 static void extract_declaration(struct cbx_shell *s, TSNode node)
 {
     bool references = false, arrays = false, names = false;
@@ -188,7 +188,7 @@ static void extract_declaration(struct cbx_shell *s, TSNode node)
                            : (TSNode){ 0 };
         if (!ts_node_is_null(value) && !type_is(value, "array") &&
             !cbx_shell_fold(s, value).known) {
-            /* declare -a x="($y)": the text is read as words */
+            /* declare -a x="($y)": the shell splits the text into words */
             add_fact(s, CBX_FACT_SHELL_UNRESOLVED, CBX_STR("substitution"), value);
         }
         if (!ts_node_is_named(child) || type_is(child, "variable_assignment") ||
@@ -214,8 +214,8 @@ static void extract_declaration(struct cbx_shell *s, TSNode node)
     }
 }
 
-/* exit() { ...; }: a word of the shell itself has another meaning afterwards. A function with
- * the name of a command is judged as both. */
+/* Handles exit() { ...; }: a word of the shell itself has another meaning afterwards. A function
+ * with the name of a command is judged as both. */
 static void extract_function(struct cbx_shell *s, TSNode node)
 {
     TSNode name = ts_node_child_by_field_name(node, "name", 4);
@@ -236,7 +236,7 @@ static void extract_literal(struct cbx_shell *s, TSNode node)
     }
 }
 
-/* Text that the grammar does not parse: substitutions in it run nevertheless. */
+/* Handles text that the grammar does not parse: the shell runs the substitutions in it. */
 static void extract_text(struct cbx_shell *s, TSNode node)
 {
     if (cbx_shell_substitutes(cbx_shell_source_of(s, node))) {
@@ -244,8 +244,8 @@ static void extract_text(struct cbx_shell *s, TSNode node)
     }
 }
 
-/* The same for the text between the children of a string or here-document: the grammar skips
- * substitutions at the start of a line. */
+/* Does the same for the text between the children of a string or here-document: the grammar
+ * skips substitutions at the start of a line. */
 static void extract_gaps(struct cbx_shell *s, TSNode node)
 {
     uint32_t at = ts_node_start_byte(node), end = ts_node_end_byte(node);
@@ -257,7 +257,7 @@ static void extract_gaps(struct cbx_shell *s, TSNode node)
         hidden = next > at &&
                  cbx_shell_substitutes((struct cbx_str){ .p = s->src + at, .len = next - at });
         at = !more                               ? end
-             : type_is(child, "heredoc_content") ? next /* text too */
+             : type_is(child, "heredoc_content") ? next /* its text is checked too */
                                                  : ts_node_end_byte(child);
         more = more && ts_tree_cursor_goto_next_sibling(&cursor);
     }
@@ -267,8 +267,8 @@ static void extract_gaps(struct cbx_shell *s, TSNode node)
     }
 }
 
-/* True when the here-document ends with its delimiter: the grammar takes other text for the end
- * when the delimiter is missing. */
+/* Returns true if the here-document ends with its delimiter: if the delimiter is missing, the
+ * grammar takes other text for the end. */
 static bool has_end(const struct cbx_shell *s, TSNode redirect)
 {
     struct cbx_str delimiter = { 0 }, end = { 0 };
@@ -311,7 +311,8 @@ static void extract_heredoc(struct cbx_shell *s, TSNode body, TSNode redirect)
     }
 }
 
-/* Arithmetic evaluates subscripts in the values of its variables, and ${x@P} the value of x. */
+/* Handles constants with subscripts: arithmetic evaluates subscripts in the values of its
+ * variables, and ${x@P} the value of x. */
 static void extract_constant(struct cbx_shell *s, TSNode node)
 {
     struct cbx_str text = cbx_shell_source_of(s, node);
@@ -320,7 +321,7 @@ static void extract_constant(struct cbx_shell *s, TSNode node)
     }
 }
 
-/* [[ -v NAME ]]: a computed name may have a subscript, which is evaluated. */
+/* Handles [[ -v NAME ]]: a computed name may have a subscript, which the shell evaluates. */
 static void extract_test(struct cbx_shell *s, TSNode node)
 {
     TSNode operator= ts_node_child_by_field_name(node, "operator", 8);
@@ -408,15 +409,16 @@ static void extract_node(struct cbx_shell *s, TSNode node, const struct level *u
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* Levels grow with the depth of the tree: most lines are a few levels deep. */
+/* Makes room for `count` levels: they grow with the depth of the tree, and most lines are a few
+ * levels deep. */
 static bool reserve(struct walk *w, size_t count)
 {
-    size_t more = count > w->size ? count - w->size : 0; /* every level keeps its content */
+    size_t more = count > w->size ? count - w->size : 0; /* keep the content of every level */
     return CBX_ARRAY_RESERVE(w->shell.parsed->arena, w->levels, w->size, &w->size, more, SIZE_MAX);
 }
 
-/* Words after redirections belong to the last command; for declarations, tests and groups they are
- * not read. */
+/* Adds facts for words after the redirections of declarations, tests and groups, which are not
+ * judged; other words there belong to the last command. */
 static void check_words_behind(struct cbx_shell *s, TSNode statement)
 {
     TSNode last = ts_node_named_child(statement, 0);
@@ -435,7 +437,8 @@ static void check_words_behind(struct cbx_shell *s, TSNode statement)
     ts_tree_cursor_delete(&cursor);
 }
 
-/* The walk comes to a node at this depth: what it leaves, the innermost first. */
+/* Leaves the levels from the innermost one down to this depth, where the next node of the walk
+ * is. */
 static void leave_levels(struct walk *w, size_t depth)
 {
     struct cbx_shell *s = &w->shell;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Words of the shell expanded as bash would, as far as they are constants: quoting, escapes,
+ * Expands words of the shell as bash does, as far as they are constants: quoting, escapes,
  * variables, home. */
 #include "analyzer/lang/shell/internal.h"
 
@@ -51,7 +51,7 @@ bool cbx_shell_substitutes(struct cbx_str text)
     return false;
 }
 
-/* ~ and ~root at the start of a word; another user's home is not known. */
+/* Expands ~ and ~root at the start of a word; another user's home is unknown. */
 static bool append_home(struct folding *f, struct cbx_str text, size_t *taken)
 {
     bool plain = text.len == 1 || text.p[1] == '/';
@@ -60,8 +60,8 @@ static bool append_home(struct folding *f, struct cbx_str text, size_t *taken)
     return (plain || root) && append(f, root ? CBX_STR("/root") : CBX_STR("~"));
 }
 
-/* An unquoted piece. A brace other than "{}" would expand. `end` is the end of the piece in the
- * source. */
+/* Appends an unquoted piece. A brace other than "{}" would expand. `end` is the end of the piece
+ * in the source. */
 static bool fold_word(struct folding *f, struct cbx_str text, uint32_t end)
 {
     const struct cbx_str all = f->s->parsed->text;
@@ -93,7 +93,7 @@ static bool fold_word(struct folding *f, struct cbx_str text, uint32_t end)
     return true;
 }
 
-/* Inside double quotes a backslash quotes only the characters that are special there. */
+/* Appends the text in double quotes: there a backslash quotes only the special characters. */
 static bool fold_quoted(struct folding *f, struct cbx_str text)
 {
     if (cbx_shell_substitutes(text)) {
@@ -114,7 +114,7 @@ static bool fold_quoted(struct folding *f, struct cbx_str text)
     return true;
 }
 
-/* The value of a hexadecimal digit; 99 = it is none. */
+/* Returns the value of a hexadecimal digit; 99 for other characters. */
 static unsigned digit_of(char c)
 {
     if (c >= '0' && c <= '9') {
@@ -139,7 +139,7 @@ static size_t read_digits(struct cbx_str text, unsigned base, size_t most, unsig
     return n;
 }
 
-/* The escapes of $'...' that make one byte; the others (\u, \U, \c) are unknown. */
+/* Appends an escape of $'...' that makes one byte; the others (\u, \U, \c) are unknown. */
 static bool fold_escape(struct folding *f, struct cbx_str text, size_t *taken)
 {
     static const char names[] = "abeEfnrtv\\'\"?";
@@ -174,7 +174,7 @@ static bool fold_ansi(struct folding *f, struct cbx_str text)
     return true;
 }
 
-/* $X and ${X}; ${X:-...} and similar are unknown. */
+/* Appends $X and ${X}; ${X:-...} and similar are unknown. */
 static bool fold_variable(struct folding *f, TSNode node, bool quoted)
 {
     struct cbx_str text = cbx_shell_source_of(f->s, node), value;
@@ -207,7 +207,8 @@ static bool fold_variable(struct folding *f, TSNode node, bool quoted)
 
 static bool fold_node(struct folding *f, TSNode node, bool quoted, int depth);
 
-/* The parts of a string or a joined word; between the parts of a string there is text too. */
+/* Appends the parts of a string or a joined word; between the parts of a string there is text
+ * too. */
 static bool fold_parts(struct folding *f, TSNode node, bool quoted, int depth)
 {
     uint32_t at = ts_node_start_byte(node) + quoted, end = ts_node_end_byte(node) - quoted;

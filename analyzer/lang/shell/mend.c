@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the grammar misreads. */
+ * Replaces text that the grammar misreads. */
 #include "analyzer/lang/shell/internal.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ static char *copy_of(const struct cbx_parsed *parsed, struct cbx_str text)
 
 /* --- ${x:$i:1} -------------------------------------------------------------------------------- */
 
-/* The end of the offset that begins behind the colon of ${x:...}; it has names, numbers and
+/* Returns the end of the offset after the colon of ${x:...}; it contains names, numbers and
  * operators only. */
 static size_t end_of_offset(struct cbx_str text, size_t at)
 {
@@ -29,8 +29,8 @@ static size_t end_of_offset(struct cbx_str text, size_t at)
 
 /* --- <>file ----------------------------------------------------------------------------------- */
 
-/* N<>FILE opens a file to read and to write. The tree has a redirection that writes; its source,
- * which the extractor reads, has both. */
+/* Returns true at `<>` of N<>FILE, which opens a file to read and to write. In the mended text
+ * it is `>`; the extractor reads the operator from the source. */
 static bool is_read_write(struct cbx_str text, size_t at)
 {
     bool before = at == 0 || memchr(" \t\n;|&({0123456789}", text.p[at - 1], 20) != NULL;
@@ -81,7 +81,7 @@ struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage 
 
 /* --- line ends -------------------------------------------------------------------------------- */
 
-/* Nodes whose children stand on one line. */
+/* Returns true for nodes whose children are on one line. */
 static bool is_line(TSNode node)
 {
     static const char *const types[] = { "command", "redirected_statement", "declaration_command",
@@ -94,7 +94,7 @@ static bool is_line(TSNode node)
     return false;
 }
 
-/* The first line end in [from, end) that no backslash removes; `end` when there is none. */
+/* Returns the first line end in [from, end) that no backslash removes; `end` if there is none. */
 static uint32_t find_line_end(struct cbx_str text, uint32_t from, uint32_t end)
 {
     while (from < end && !(text.p[from] == '\n' && (from == 0 || text.p[from - 1] != '\\'))) {
@@ -103,12 +103,12 @@ static uint32_t find_line_end(struct cbx_str text, uint32_t from, uint32_t end)
     return from;
 }
 
-/* Ends a command with ';' at each line end between its words, before a comment that stands
- * there. False when the arena is exhausted. */
+/* Ends a command with ';' at each line end between its words, before a comment there. Returns
+ * false if the arena is exhausted. */
 static bool end_lines(const struct cbx_parsed *parsed, struct cbx_str text, TSNode node,
                       char **copy)
 {
-    uint32_t from = UINT32_MAX, comment = 0; /* comment: behind it, 0 = there is none in the gap */
+    uint32_t from = UINT32_MAX, comment = 0; /* comment: its end; 0 = the gap has none */
     bool good = true;
     TSTreeCursor cursor = ts_tree_cursor_new(node);
     for (bool more = ts_tree_cursor_goto_first_child(&cursor); more && good;
@@ -118,7 +118,8 @@ static bool end_lines(const struct cbx_parsed *parsed, struct cbx_str text, TSNo
         uint32_t at =
             from < start ? find_line_end(text, comment > 0 ? comment : from, start) : start;
         if (cbx_shell_type_is(child, "comment")) {
-            from = comment == 0 ? start - 1 : from; /* the blank or line end before the first one */
+            /* the blank or line end before the first comment */
+            from = comment == 0 ? start - 1 : from;
             comment = ts_node_end_byte(child);
             continue;
         }

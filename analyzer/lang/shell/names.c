@@ -57,7 +57,7 @@ bool cbx_shell_assigned(const struct cbx_shell *s, struct cbx_str name)
     return s->names.lost || (n != NULL && n->assigned);
 }
 
-/* True for the name of a program that an image may have. */
+/* Returns true for the name of a program that an image may have. */
 static bool is_program(struct cbx_str name)
 {
     static const char *const programs[] = {
@@ -88,7 +88,7 @@ bool cbx_shell_function(const struct cbx_shell *s, struct cbx_str name, uint32_t
     if (n->function_since == UINT32_MAX) {
         return false;
     }
-    /* the body of a function runs when it is called */
+    /* the body of a function runs only when the function is called */
     return n->function_since <= at || n == s->function ||
            (s->function != NULL && n->function_since <= s->names.first_call);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Nodes of the shell's grammar: their type, their text, which of them are words. */
+ * Nodes of the shell's grammar: their types and texts, and which of them are words. */
 #include "analyzer/lang/shell/internal.h"
 
 bool cbx_shell_type_is(TSNode node, const char *type)

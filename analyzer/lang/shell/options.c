@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Words of unknown text and wildcards where a command reads options: commands.def has the
- * commands with options that run code (CBX_ACTS). */
+ * Words of unknown text and wildcards at places where a command reads options: commands.def lists
+ * the commands with options that run code (CBX_ACTS). */
 #include "analyzer/lang/shell/command.h"
 
-/* Where a command reads options. EVERYWHERE: also behind its operands, up to "--"; FIRST: before
- * the first operand; OPERANDS: "--" does not end them; BUNDLED: everywhere, and the first word
- * has options without a dash, whose values are the next words (tar xf FILE). */
+/* Places where a command reads options. EVERYWHERE: also after its operands, up to "--"; FIRST:
+ * before the first operand; OPERANDS: "--" does not end them; BUNDLED: everywhere, and the first
+ * word has options without a dash, whose values are the next words (tar xf FILE). */
 enum places { EVERYWHERE, FIRST, OPERANDS, BUNDLED };
 
 static const struct {
@@ -22,7 +22,7 @@ static void add_fact(const struct cbx_shell_command *c, const struct cbx_word *w
                           word->end);
 }
 
-/* True when the option's value is the next word. */
+/* Returns true if the option's value is the next word. */
 static bool takes_next(struct cbx_str option, const char *values)
 {
     return option.len > 1 && option.p[1] != '-' && strchr(values, option.p[option.len - 1]) != NULL;
@@ -38,8 +38,8 @@ static size_t count_bundled(const struct cbx_shell_command *c, const char *value
     return count;
 }
 
-/* A word of unknown text makes find run a program only as its -exec: a command has to follow,
- * which is no option, and a word that ends it. */
+/* Returns true if a word of unknown text may make find run a program. It can only be -exec: a
+ * command, which is no option, has to follow it, and a word that ends the command. */
 static bool may_find_run(const struct cbx_shell_command *c, size_t w)
 {
     const struct cbx_word *command = w + 1 < c->count ? &c->words[w + 1] : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The outputs of commands (outputs.def): a command, the last one of a pipeline with its input,
- * or all commands of a compound statement. */
+ * Traits of the output of commands (outputs.def): a command, the last command of a pipeline with
+ * its input, or all commands of a compound statement. */
 #include "analyzer/lang/shell/outputs.h"
 
 #include <ctype.h>
@@ -22,12 +22,12 @@ static const struct {
 #include "analyzer/lang/shell/outputs.def"
 };
 
-/* A command whose output is asked for. */
+/* The words of a command. */
 struct line {
     TSNode nodes[WORDS_MAX];
     struct cbx_str texts[WORDS_MAX]; /* NULL: not a constant */
     size_t count, operands;
-    bool all; /* no word was left out */
+    bool all; /* true if `texts` has all words */
 };
 
 struct state {
@@ -73,14 +73,14 @@ static bool writes_digits(const struct line *line)
     for (size_t i = 0; i < sizeof(digits) / sizeof(digits[0]); i++) {
         if (cbx_str_is(line->texts[0], digits[i].word) && has_word(line, digits[i].option) &&
             (digits[i].operand[0] == '\0' || has_word(line, digits[i].operand))) {
-            /* with several files grep writes their names too */
+            /* with several files grep also writes their names */
             return !(cbx_str_is(line->texts[0], "grep") && line->operands > 2);
         }
     }
     return false;
 }
 
-/* printf FORMAT: %d and %f write numbers. */
+/* Returns true for printf FORMAT if it writes numbers only: %d, %f. */
 static bool formats_numbers(const struct line *line)
 {
     struct cbx_str format = line->count > 1 ? line->texts[1] : (struct cbx_str){ 0 };
@@ -105,7 +105,7 @@ static bool is_letter(char c)
     return c == '_' || isalpha((unsigned char)c);
 }
 
-/* True when the program assigns the name anything but sums and counts. */
+/* Returns true if the program assigns the name anything but sums and counts. */
 static bool awk_assigns(struct cbx_str program, struct cbx_str name)
 {
     for (size_t i = 0; i + name.len < program.len; i++) {
@@ -129,8 +129,8 @@ static bool awk_assigns(struct cbx_str program, struct cbx_str name)
     return false;
 }
 
-/* The operands of one print: numbers, counters, and the fields of wc's output (`counts`: the
- * first). */
+/* Returns true if the operands of one print are numbers, counters, or, if `counts`, the first
+ * field of lines that begin with a number. */
 static bool prints_numbers(struct cbx_str program, struct cbx_str operands, bool counts)
 {
     static const char *const known[] = { "NR", "NF", "FNR", "int", "length" };
@@ -171,7 +171,7 @@ static bool prints_numbers(struct cbx_str program, struct cbx_str operands, bool
     return operands.len > 0;
 }
 
-/* awk whose every print writes numbers. */
+/* Returns true for awk if each of its prints writes numbers. */
 static bool awk_counts(const struct line *line, bool counts)
 {
     size_t w = 1;
@@ -232,13 +232,13 @@ static unsigned of_words(struct state *t, const struct line *line, size_t from, 
     return line->all ? may : CBX_SHELL_MAY_ANY;
 }
 
-/* The first field of lines that begin with a number. */
+/* Returns true if the command takes the first field of its input. */
 static bool takes_first(const struct line *line)
 {
     return cbx_str_is(line->texts[0], "cut") && (has_word(line, "-f1") || has_word(line, "1"));
 }
 
-/* Of a program. */
+/* Returns the traits of a program's output. */
 static unsigned of_program(struct state *t, const struct line *command, unsigned input,
                            bool *counts, int depth)
 {
@@ -316,15 +316,15 @@ static unsigned of_program(struct state *t, const struct line *command, unsigned
     return cbx_str_is(line.texts[0], "tr") && has_word(&line, "-d") ? input : CBX_SHELL_MAY_ANY;
 }
 
-/* `input`: the traits of standard input; `counts`: it is lines that begin with a number. Sets
- * *counts for the output. */
+/* Returns the traits of a command's output. `input`: the traits of standard input. *counts: true
+ * if the lines of the input begin with a number; set to the same for the output. */
 static unsigned of_command(struct state *t, TSNode node, unsigned input, bool *counts, int depth)
 {
     struct line line;
     read_line(t->s, node, &line);
     if (line.count == 0) {
         *counts = false;
-        return 0; /* only assignments */
+        return 0; /* the command has only assignments */
     }
     const struct cbx_shell_name *function =
         line.texts[0].p != NULL ? cbx_shell_name_find(t->s, line.texts[0]) : NULL;
@@ -334,7 +334,7 @@ static unsigned of_command(struct state *t, TSNode node, unsigned input, bool *c
     unsigned may = function->output;
     if (cbx_shell_is_allowed(t->s, line.texts[0]) &&
         !cbx_shell_function(t->s, line.texts[0], ts_node_start_byte(node))) {
-        /* the command runs where the function is not defined */
+        /* where the function is not defined, the command runs */
         may |= of_program(t, &line, input, counts, depth);
     }
     *counts = false;
@@ -358,7 +358,7 @@ static unsigned of_pipeline(struct state *t, TSNode node, unsigned input, bool *
     return may;
 }
 
-/* True when a redirection sends the output elsewhere. */
+/* Returns true if a redirection sends the output to another place. */
 static bool sends_away(const struct cbx_shell *s, TSNode statement)
 {
     bool away = false;
@@ -375,7 +375,7 @@ static bool sends_away(const struct cbx_shell *s, TSNode statement)
     return away;
 }
 
-/* All statements inside. */
+/* Returns the joined traits of all statements in the node. */
 static unsigned of_all(struct state *t, TSNode node, unsigned input, int depth)
 {
     unsigned may = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Words that are not constant, as paths: wildcards, braces, variables in the middle. Their known
- * parts are compared with the patterns of rules. */
+ * Words that are not constant, as paths: wildcards, braces, variables in the middle. Rules match
+ * their known parts. */
 #include "analyzer/lang/shell/internal.h"
 
 #include <ctype.h>
 
 enum { ALTERNATIVES_MAX = 16, WORD_MAX_BYTES = 1024 };
 
-/* The end of the expansion that begins at `at`: $x, $1, ${...}, $(...), `...`. */
+/* Returns the end of the expansion that begins at `at`: $x, $1, ${...}, $(...), `...`. */
 static size_t end_of_expansion(struct cbx_str word, size_t at)
 {
     char open = at + 1 < word.len ? word.p[at + 1] : '\0', close = '\0';
@@ -34,7 +34,7 @@ static size_t end_of_expansion(struct cbx_str word, size_t at)
     return end;
 }
 
-/* The first {a,b} of a word that has no braces inside. */
+/* Finds the first {a,b} of a word that has no braces inside. */
 static bool find_braces(struct cbx_str word, size_t *open, size_t *close)
 {
     bool comma = false, found = false;
@@ -73,8 +73,8 @@ static void expand_braces(struct cbx_shell *s, struct cbx_str *words, size_t *co
     }
 }
 
-/* One word without its quotes, '*' for each unknown part: a text to match, and, where the shell
- * expands it, a pattern. */
+/* Adds one word without its quotes, '*' for each unknown part, as a text to match and, if the
+ * shell expands it, as a pattern. */
 static void add_path(struct cbx_shell *s, struct cbx_str word, TSNode node)
 {
     char *out = cbx_arena_alloc(s->parsed->arena, word.len + 1), quote = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Redirections: the files that they write, and descriptors. */
+ * Redirections: the files that they write, and their descriptors. */
 #include "analyzer/lang/shell/arithmetic.h"
 
 static size_t count_digits(struct cbx_str text)
@@ -11,8 +11,8 @@ static size_t count_digits(struct cbx_str text)
     return digits;
 }
 
-/* The descriptor that a file of /dev/fd or /proc/PID/fd stands for, with what follows it; else
- * empty. */
+/* Returns the rest of a path of /dev/fd or /proc/PID/fd from the number of the descriptor on;
+ * empty for other paths. */
 static struct cbx_str descriptor_of(struct cbx_str path)
 {
     const char *folder = path.len > 0 ? memmem(path.p, path.len, "/fd/", 4) : NULL;
@@ -22,7 +22,7 @@ static struct cbx_str descriptor_of(struct cbx_str path)
                                      : (struct cbx_str){ 0 };
 }
 
-/* 10>x, >&10, <&$x, </dev/fd/10 */
+/* Checks 10>x, >&10, <&$x, </dev/fd/10. */
 static void check_descriptors(struct cbx_shell *s, TSNode node, struct cbx_shell_text destination)
 {
     struct cbx_str text = cbx_shell_source_of(s, node);

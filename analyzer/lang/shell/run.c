@@ -172,7 +172,7 @@ void cbx_shell_judge_inner(const struct cbx_shell_command *c, size_t from, bool 
     }
 }
 
-/* The end of the line: after ":::" come parallel's arguments. */
+/* Returns the end of the line: the arguments of parallel follow ":::". */
 static size_t end_of_line(const struct cbx_shell_command *c, size_t from)
 {
     while (from < c->count && !cbx_str_starts(c->words[from].text, CBX_STR(":::"))) {
@@ -216,7 +216,7 @@ static bool is_assignment(const struct cbx_word *word)
     return word->known && n > 0 && n < text.len && text.p[n] == '=';
 }
 
-/* An option of a runner, and code in it. */
+/* Takes an option of a runner, and judges code in it. */
 static void take_runner_option(const struct cbx_shell_command *c, size_t *w, const struct runner *r)
 {
     const struct cbx_shell_options names = { r->values, r->long_values, r->code, r->long_code, "" };
@@ -227,7 +227,7 @@ static void take_runner_option(const struct cbx_shell_command *c, size_t *w, con
         cbx_shell_judge_code(c->s, "shell", cbx_str_sub(value.text, exec ? 5 : 0, value.text.len),
                              value.known, &value);
     } else if (kind == CBX_SHELL_OPTION_VALUE && !value.known && r->how != NOTHING) {
-        cbx_shell_unresolved(c->s, "option", &value); /* it may be several words */
+        cbx_shell_unresolved(c->s, "option", &value); /* the value may be several words */
     }
 }
 
@@ -238,7 +238,8 @@ static void take_assignment(const struct cbx_shell_command *c, const struct cbx_
                              word->start, word->end);
 }
 
-/* Skips options, assignments and other words before the inner command; returns its index. */
+/* Skips options, assignments and other words before the inner command; returns the index of the
+ * command. */
 static size_t skip_to_command(const struct cbx_shell_command *c, const struct runner *r)
 {
     size_t w = 1, skip = r->skip;
@@ -268,7 +269,7 @@ static size_t skip_to_command(const struct cbx_shell_command *c, const struct ru
     return w;
 }
 
-/* xargs -I TEXT */
+/* Returns the text of xargs -I TEXT. */
 static struct cbx_str find_hole(const struct cbx_shell_command *c, size_t end)
 {
     for (size_t w = 1; w < end; w++) {
@@ -289,7 +290,7 @@ static struct cbx_str find_hole(const struct cbx_shell_command *c, size_t end)
     return CBX_STR("{}");
 }
 
-/* command -v WORD only describes the word. */
+/* Returns true for command -v WORD, which only describes the word. */
 static bool only_asks(const struct cbx_shell_command *c, const struct runner *r, size_t command)
 {
     for (size_t w = 1; w < command && cbx_str_is(cbx_str_of(r->word), "command"); w++) {
@@ -302,8 +303,8 @@ static bool only_asks(const struct cbx_shell_command *c, const struct runner *r,
     return false;
 }
 
-/* The traits of the words that xargs adds: its input is split at blanks and at quotes unless -0,
- * -d or -I says otherwise. */
+/* Returns the traits of the words that xargs adds: it splits its input at blanks and at quotes
+ * unless -0, -d or -I is given. */
 static unsigned fed_traits(const struct cbx_shell_command *c, size_t end)
 {
     struct cbx_shell *s = c->s;
@@ -382,9 +383,9 @@ void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name)
     }
 }
 
-/* `pip install good<2`: to a shell the end of the word redirects. Nothing of an install runs in
- * a shell here: the kernel reads the line in words that blanks separate, and so does this, for a
- * range that follows a name at once. */
+/* Returns a word with the version range after it: in `pip install good<2` a shell would redirect
+ * at the end of the word. No shell runs installs here; the kernel splits the line at blanks, and
+ * so does this function, for a range that follows a name directly. */
 static struct cbx_str with_range(const struct cbx_shell *s, const struct cbx_word *word)
 {
     static const char of_ranges[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -404,7 +405,7 @@ static struct cbx_str with_range(const struct cbx_shell *s, const struct cbx_wor
     return cbx_str_sub(text, word->start, end);
 }
 
-/* Installs are read by the bare name of the installer, whatever its folder. */
+/* Reads the packages of an install by the bare name of the installer, whatever its folder. */
 static void read_packages(const struct cbx_shell_command *c, struct cbx_str name)
 {
     struct cbx_word *words = cbx_arena_array(c->s->parsed->arena, c->count + 1, sizeof(*words));
@@ -419,7 +420,8 @@ static void read_packages(const struct cbx_shell_command *c, struct cbx_str name
     }
 }
 
-/* python3 -m pip install x is pip install x, unless the folder has a pip of its own. */
+/* Returns true for python3 -m pip: python3 -m pip install x is pip install x, unless the folder
+ * has its own pip. */
 static bool is_module_run(const struct cbx_shell_command *c, struct cbx_str name,
                           const char *module)
 {
@@ -441,7 +443,7 @@ static void judge(const struct cbx_shell_command *c)
     if (is_module_run(c, name, "pip")) {
         struct cbx_fact *import = cbx_facts_add(c->s->parsed->facts, CBX_IS_IMPORT, CBX_STR("pip"),
                                                 word->start, word->end);
-        if (import != NULL) { /* the shell's, so that only files of that name count */
+        if (import != NULL) { /* as an import of shell only files of that name count */
             import->language = CBX_SHELL;
         }
         cbx_shell_judge_inner(c, 2, c->fed);

@@ -50,7 +50,7 @@ static size_t find_exec_end(const struct cbx_shell_command *c, size_t w)
     return w;
 }
 
-/* find DIR... -delete; returns the index behind the folders. */
+/* Handles find DIR... -delete; returns the index after the folders. */
 static size_t judge_delete(const struct cbx_shell_command *c)
 {
     size_t folders = 1;
@@ -65,7 +65,7 @@ static size_t judge_delete(const struct cbx_shell_command *c)
             continue;
         }
         deletes |= cbx_str_is(c->words[w].text, "-delete");
-        /* the value of a test, or anything, -exec too */
+        /* the word may be the value of a test, or any argument, even -exec */
         if (!c->words[w].known && !cbx_shell_is_option(&c->words[w - 1])) {
             cbx_shell_unresolved(c->s, "argument", &c->words[w]);
         }
@@ -78,7 +78,7 @@ static size_t judge_delete(const struct cbx_shell_command *c)
     return folders;
 }
 
-/* find DIR -exec COMMAND ; */
+/* Handles find DIR -exec COMMAND ; */
 static void judge_find(const struct cbx_shell_command *c)
 {
     size_t folders = judge_delete(c);
@@ -112,7 +112,7 @@ static void judge_eval(const struct cbx_shell_command *c)
     }
 }
 
-/* trap TEXT SIGNAL...; a function of the program is judged at its definition. */
+/* Handles trap TEXT SIGNAL...; a function of the program is judged at its definition. */
 static void judge_trap(const struct cbx_shell_command *c)
 {
     size_t w = c->count > 1 && c->words[1].known && cbx_str_is(c->words[1].text, "--") ? 2 : 1;
@@ -127,9 +127,9 @@ static void judge_trap(const struct cbx_shell_command *c)
     }
 }
 
-/* source FILE: the shell of a sandbox loads judged files only (docker/inside/shell_loader),
- * which a shell inside of another program does not. The file has the parameters of the program,
- * so it gets none here. */
+/* Handles source FILE: the shell of a sandbox loads judged files only
+ * (docker/inside/shell_loader), a shell inside of another program does not. The file has the
+ * parameters of the program, so arguments for it are not accepted. */
 static void judge_source(const struct cbx_shell_command *c)
 {
     size_t w = c->count > 1 && c->words[1].known && cbx_str_is(c->words[1].text, "--") ? 2 : 1;
@@ -142,7 +142,7 @@ static void judge_source(const struct cbx_shell_command *c)
     }
 }
 
-/* alias NAME=TEXT */
+/* Handles alias NAME=TEXT. */
 static void judge_alias(const struct cbx_shell_command *c)
 {
     for (size_t w = 1; w < c->count; w++) {
@@ -161,8 +161,8 @@ static void judge_alias(const struct cbx_shell_command *c)
     }
 }
 
-/* A variable that is assigned by its name. A computed name may have a subscript, which the shell
- * evaluates: `a[$(id)]` runs id. */
+/* Checks the name of a variable that the command assigns. A computed name may have a subscript,
+ * which the shell evaluates: `a[$(id)]` runs id. */
 static void check_name(const struct cbx_shell_command *c, const struct cbx_word *word)
 {
     size_t end = 0;
@@ -176,10 +176,11 @@ static void check_name(const struct cbx_shell_command *c, const struct cbx_word 
     cbx_shell_check_variable(c->s, cbx_str_sub(word->text, 0, end), word->start, word->end);
 }
 
-/* What the words behind the options are. TESTED: none is a name, and the options assign nothing. */
+/* The role of the words after the options. TESTED: no word is a name, and the options assign
+ * nothing. */
 enum behind_options { NO_NAME, NAMES, SECOND_IS_NAME, TESTED };
 
-/* In `module`: options whose value is a variable's name. */
+/* The options of these commands; `module`: options whose value is the name of a variable. */
 static const struct {
     const char *word;
     struct cbx_shell_options options;
@@ -195,7 +196,7 @@ static const struct {
     { "test", { "", "", "", "", "vR" }, TESTED },
 };
 
-/* read -u DESCRIPTOR, joined or not */
+/* Checks read -u DESCRIPTOR, joined or not. */
 static void check_descriptor(const struct cbx_shell_command *c, struct cbx_str option,
                              const struct cbx_word *value)
 {
@@ -206,7 +207,7 @@ static void check_descriptor(const struct cbx_shell_command *c, struct cbx_str o
     }
 }
 
-/* read NAME..., printf -v NAME, mapfile -C COMMAND NAME */
+/* Handles read NAME..., printf -v NAME, mapfile -C COMMAND NAME. */
 static void judge_names(const struct cbx_shell_command *c)
 {
     size_t t = 0, w = 1;
@@ -238,7 +239,7 @@ static void judge_names(const struct cbx_shell_command *c)
     }
 }
 
-/* export NAME=VALUE; a computed name is a fact of the declaration (extract.c). */
+/* Handles export NAME=VALUE; extract.c adds a fact for a computed name. */
 static void judge_declared(const struct cbx_shell_command *c)
 {
     for (size_t w = 1; w < c->count; w++) {
@@ -248,8 +249,8 @@ static void judge_declared(const struct cbx_shell_command *c)
     }
 }
 
-/* Moves past the parts of s/a/b/, y/a/b/ or an address /a/; false when their end is not certain (a
- * delimiter inside brackets). */
+/* Moves past the parts of s/a/b/, y/a/b/ or an address /a/; returns false if their end is
+ * uncertain (a delimiter inside brackets). */
 static bool skip_parts(struct cbx_str script, size_t *i, char mark, int parts)
 {
     bool brackets = false;
@@ -265,8 +266,9 @@ static bool skip_parts(struct cbx_str script, size_t *i, char mark, int parts)
     return true;
 }
 
-/* Text, file names and labels go to the end of the line, labels to a semicolon too. A backslash
- * quotes the end of a line of text (a, i, c), and what else follows it. */
+/* Moves past a text (a, i, c), a file name or a label: to the line end, for a label also to a
+ * semicolon. In a text a backslash quotes the line end or any other character after it;
+ * elsewhere the function returns false at a backslash. */
 static bool skip_text(struct cbx_str script, size_t *i)
 {
     bool label = memchr("btT:", script.p[*i], 4) != NULL;
@@ -281,8 +283,8 @@ static bool skip_text(struct cbx_str script, size_t *i)
     return true;
 }
 
-/* A script of sed may run commands (e) and write files (w): any such letter where a command or a
- * flag is possible counts, and so does any part that cannot be parsed. */
+/* Returns true if a script of sed may run commands (e) or write files (w): any such letter
+ * counts where a command or a flag is possible, and so does any part that cannot be parsed. */
 static bool sed_acts(struct cbx_str script)
 {
     for (size_t i = 0; i < script.len;) {
@@ -352,7 +354,7 @@ static enum sed_word sed_option(struct cbx_str word, struct cbx_str *script)
         case 'f':
             return SED_UNREAD;
         case 'i':
-            return SED_PLAIN; /* the rest is the suffix of the backup */
+            return SED_PLAIN; /* the rest of the word is the suffix of backups */
         default:
             break;
         }
@@ -409,7 +411,7 @@ static void judge_sed(const struct cbx_shell_command *c)
     }
 }
 
-/* tar cIf PROGRAM: options without a dash. */
+/* Handles tar cIf PROGRAM: options without a dash. */
 static void judge_tar(const struct cbx_shell_command *c)
 {
     if (c->count > 1 && c->words[1].known && !cbx_shell_is_option(&c->words[1]) &&
@@ -419,7 +421,7 @@ static void judge_tar(const struct cbx_shell_command *c)
     }
 }
 
-/* uniq INPUT OUTPUT */
+/* Handles uniq INPUT OUTPUT. */
 static void judge_uniq(const struct cbx_shell_command *c)
 {
     int files = 0;
@@ -478,8 +480,8 @@ void cbx_shell_judge_specials(const struct cbx_shell_command *c, struct cbx_str 
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
-/* The value of an option: joined to it (-oX, --out=X), also in a cluster (-uoX), or the next word.
- */
+/* Returns the word with the value of an option: joined to it (-oX, --out=X), also in a cluster
+ * (-uoX), or the next word; NULL if the word is not this option. */
 static const struct cbx_word *option_value(const struct cbx_shell_command *c, size_t w,
                                            const char *option, struct cbx_str *value)
 {
@@ -490,7 +492,7 @@ static const struct cbx_word *option_value(const struct cbx_shell_command *c, si
     }
     const char *letter = memchr(word.p, is_long ? '=' : name.p[1], word.len);
     size_t used = letter == NULL ? word.len : (size_t)(letter - word.p) + !is_long;
-    /* what begins the name of a long option is enough */
+    /* any beginning of the name of a long option is enough */
     if (is_long ? used < 3 || !cbx_str_starts(name, cbx_str_sub(word, 0, used)) : letter == NULL) {
         return NULL;
     }
@@ -521,7 +523,8 @@ static void check_writes(const struct cbx_shell_command *c, struct cbx_str name)
     }
 }
 
-/* npm's verbs for installs begin others (install-test). */
+/* Returns true for words that begin a listed verb of npm but are another verb (install: install-
+ * test). */
 static bool is_install(struct cbx_str word)
 {
     static const char *const verbs_of_npm[] = { "ins",    "inst", "insta", "instal",   "install",
@@ -538,7 +541,7 @@ static bool is_install(struct cbx_str word)
 static bool is_verb(struct cbx_str name, const struct cbx_word *word)
 {
     for (size_t i = 0; word->known && i < CBX_SHELL_COUNT(verbs); i++) {
-        /* npm takes what begins a verb */
+        /* npm accepts the beginning of a verb */
         bool begins = cbx_str_is(name, "npm") && word->text.len >= 3 &&
                       cbx_str_starts(cbx_str_of(verbs[i].text), word->text) &&
                       !is_install(word->text);
@@ -575,7 +578,7 @@ static void check_hand_outs(const struct cbx_shell_command *c, struct cbx_str na
     }
 }
 
-/* export -p, declare -x, set: all variables with their values. */
+/* Adds a fact for export -p, declare -x, set: they print all variables with their values. */
 static void check_dumps(const struct cbx_shell_command *c, struct cbx_str name)
 {
     for (size_t i = 0; i < CBX_SHELL_COUNT(dumps); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Shell cells in the program of their session: what is read of the new one, and its summary, the
- * statements of a cell that bind names, as they are. When a later cell has one of the names,
- * they stand before it (program.c), and the values in them are possible values. */
+ * Shell cells in the program of their session: the facts of the new cell that depend on earlier
+ * ones, and its summary: the source of the statements that bind names. If a later cell has one of
+ * the names, program.c puts them before it, and the values in them are possible values. */
 #include "analyzer/lang/summary.h"
 #include "analyzer/lang/shell/traits.h"
 #include "policies/base/array.h"
@@ -33,7 +33,7 @@ bool cbx_shell_begins_alone(const struct cbx_parsed *parsed)
     for (bool more = start > 0 && ts_tree_cursor_goto_first_child(&cursor); more && alone;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode statement = ts_tree_cursor_current_node(&cursor);
-        uint32_t end = ts_node_end_byte(statement); /* some have the line ends behind them */
+        uint32_t end = ts_node_end_byte(statement); /* some statements end after their line ends */
         while (end > start && memchr(" \t\r\n", parsed->text.p[end - 1], 4) != NULL) {
             end--;
         }
@@ -57,7 +57,7 @@ void cbx_shell_mark_alone(struct cbx_facts *facts, size_t from)
 
 /* --- summaries -------------------------------------------------------------------------------- */
 
-/* A variable is written x, ${x} or $x; words of the shell contain the dollar sign
+/* Adds the spellings of a variable: x, ${x} or $x; words of the shell contain the dollar sign
  * (lang/summary.c). */
 static void add_name(struct cbx_str name, struct cbx_buf *names)
 {
@@ -73,9 +73,9 @@ static bool is_bound(const struct cbx_shell_name *n)
            n->keyed || n->indexed;
 }
 
-/* True when the statement changes what others mean that do not have its names: a trap runs
- * between them, the fields of words depend on IFS, relative paths on the working folder. A text
- * that only has such a word is read once more, which changes nothing. */
+/* Returns true if the statement changes the meaning of statements without its names: a trap runs
+ * between them, the fields of words depend on IFS, relative paths on the working folder. If the
+ * text merely contains such a word, it is read once more, which changes nothing. */
 static bool is_always_needed(const struct cbx_shell_names *names, struct cbx_str text)
 {
     static const char *const words[] = { "trap", "set", "shift", "cd", "pushd", "popd" };
@@ -130,6 +130,7 @@ void cbx_shell_summarise(const struct cbx_shell *program)
         }
     }
     ts_tree_cursor_delete(&cursor);
-    /* A cell that binds nothing has a summary too: without one the whole cell is kept. */
+    /* A cell that binds nothing also has a summary: without a summary the session keeps the
+     * whole cell. */
     cbx_record_write(&(struct cbx_record){ .kind = CBX_RECORD_WALK }, out);
 }

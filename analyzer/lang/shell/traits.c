@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Traits of values. The flows of values into names are collected with the names (collect.c) and
- * solved once; then the traits of any word follow from its parts. The outputs of commands are in
- * outputs.c. */
+ * solved once; then the traits of any word follow from its parts. outputs.c has the traits of
+ * commands' output. */
 #include "analyzer/lang/shell/traits.h"
 #include "analyzer/lang/shell/outputs.h"
 
@@ -25,7 +25,7 @@ static bool is_number(struct cbx_str text)
     return true;
 }
 
-/* Text without names has no effect in arithmetic. */
+/* Returns the traits of a text in arithmetic: a text without names has no effect. */
 static unsigned arithmetic_traits(struct cbx_str text)
 {
     unsigned may = 0;
@@ -37,12 +37,12 @@ static unsigned arithmetic_traits(struct cbx_str text)
     return is_number(text) ? 0 : may;
 }
 
-/* The name of a file that a pattern such as *.csv finds ends in letters that end no dangerous
- * option. */
+/* Returns true if the names of files that a pattern such as *.csv matches end in letters that
+ * end no dangerous option. */
 static bool has_ending(struct cbx_str pattern)
 {
     if (pattern.len > 1 && pattern.p[pattern.len - 1] == '/') {
-        return true; /* for a folder */
+        return true; /* it matches folders */
     }
     const char *dot = memrchr(pattern.p, '.', pattern.len);
     size_t from = dot != NULL ? (size_t)(dot - pattern.p) + 1 : pattern.len;
@@ -104,8 +104,8 @@ unsigned cbx_shell_variable_traits(struct cbx_shell *s, struct cbx_str name)
     if (n != NULL && n->given) {
         return n->may;
     }
-    /* One that only the caller can have set, as the arguments; in a line of another language that
-     * program can. */
+    /* Only the caller of the program can have set the variable, like the arguments; if the line
+     * is in a program of another language, that program can. */
     bool own = s->parsed->facts->source == CBX_SHELL && (n == NULL || !n->assigned);
     return CBX_SHELL_MAY_ANY & ~(own ? (unsigned)CBX_SHELL_MAY_OPTION : 0u);
 }
@@ -115,7 +115,8 @@ static unsigned parameter(const struct cbx_shell *s, const struct cbx_shell_name
     return s->names.lost ? CBX_SHELL_MAY_ANY : function != NULL ? function->args : s->names.args;
 }
 
-/* $#, $? and $$ are numbers, $@ and $1 parameters. $! stands for any text (cbx_expansion_shell). */
+/* Returns the traits of a special parameter: $#, $? and $$ are numbers, $@ and $1 parameters. $!
+ * may be any text (cbx_expansion_shell). */
 static unsigned of_special(const struct cbx_shell *s, struct cbx_str name,
                            const struct cbx_shell_name *function)
 {
@@ -141,7 +142,7 @@ static unsigned of_name(struct cbx_shell *s, struct cbx_str name,
 static unsigned traits_of(struct cbx_shell *s, TSNode node, struct cbx_shell_name *function,
                           int depth);
 
-/* The words of an expansion behind its name: the default of ${x:-word}. */
+/* Returns the traits of the words after the name of an expansion: the default of ${x:-word}. */
 static unsigned of_operands(struct cbx_shell *s, TSNode node, struct cbx_shell_name *function,
                             int depth)
 {
@@ -160,7 +161,7 @@ static unsigned of_operands(struct cbx_shell *s, TSNode node, struct cbx_shell_n
     return may;
 }
 
-/* ${x//[^0-9]/}: only digits are left. */
+/* Returns true for the operator of ${x//[^0-9]/}: only digits remain. */
 static bool keeps_digits(struct cbx_str operator)
 {
     return cbx_str_is(operator, "//[^0-9]/}") || cbx_str_is(operator, "//[!0-9]/}") ||
@@ -168,7 +169,7 @@ static bool keeps_digits(struct cbx_str operator)
            cbx_str_is(operator, "//[^[:digit:]]/}") || cbx_str_is(operator, "//[![:digit:]]/}");
 }
 
-/* ${NAME OPERATOR ...} */
+/* Returns the traits of ${NAME OPERATOR ...}. */
 static unsigned of_expansion(struct cbx_shell *s, TSNode node, struct cbx_shell_name *function,
                              int depth)
 {
@@ -244,14 +245,14 @@ static unsigned of_constant(struct cbx_shell *s, TSNode node)
     return cbx_shell_text_traits(text.known ? text.text : source, text.pattern);
 }
 
-/* A word that is put together. The first part decides how it begins; one that may be empty
- * leaves that to the next part too. */
+/* Returns the traits of a word with several parts. The first part determines how the word
+ * begins; if it may be empty, so does the next part. */
 static unsigned of_parts(struct cbx_shell *s, TSNode node, struct cbx_shell_name *function,
                          int depth)
 {
     const unsigned begins = CBX_SHELL_MAY_OPTION | CBX_SHELL_MAY_LEAVE;
     unsigned may = 0;
-    bool first = true, open = false; /* open: it begins with an unknown part */
+    bool first = true, open = false; /* open: the word begins with an unknown part */
     size_t constants = 0;
     struct cbx_str behind = { 0 };
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -278,7 +279,8 @@ static unsigned of_parts(struct cbx_shell *s, TSNode node, struct cbx_shell_name
         }
     }
     ts_tree_cursor_delete(&cursor);
-    /* A part of the path is known: only one that is outside whatever the unknown part is counts. */
+    /* A part of the path is known: the path counts as outside only if it is so for every text of
+     * the unknown part. */
     if (behind.len > 0) {
         may &= ~(unsigned)CBX_SHELL_MAY_LEAVE;
         may |= cbx_shell_is_of_system(behind) ? CBX_SHELL_MAY_LEAVE : 0u;
@@ -286,7 +288,8 @@ static unsigned of_parts(struct cbx_shell *s, TSNode node, struct cbx_shell_name
     return may;
 }
 
-/* One of the words that an unquoted value gives: each of them may begin like an option. */
+/* Returns the traits of the words that an unquoted value gives: each of them may begin like an
+ * option. */
 static unsigned of_fields(struct cbx_shell *s, TSNode node, struct cbx_shell_name *function,
                           int depth)
 {

@@ -16,7 +16,7 @@ static void add_word(struct cbx_shell_line *line, struct cbx_str text, bool know
                                                     .end = ts_node_end_byte(node) };
 }
 
-/* The value of a variable is split at blanks; an empty one gives no word. */
+/* Adds the words of a variable's value, which is split at blanks; an empty value gives no word. */
 static bool add_fields(struct cbx_shell_line *line, const struct cbx_shell_text *value, TSNode node)
 {
     int fields = 0;
@@ -44,8 +44,8 @@ static bool type_is_number(TSNode node)
     return cbx_shell_type_is(node, "number") || cbx_shell_type_is(node, "file_descriptor");
 }
 
-/* What a word may be that is not constant: an unquoted one several words, the first or a later
- * one of which begins like an option. */
+/* Returns the traits that make a word of unknown text an option or several words: an unquoted
+ * word may become several words, and each may begin like an option. */
 static unsigned shape_of(struct cbx_shell *s, TSNode node)
 {
     const char *type = ts_node_type(node);
@@ -107,7 +107,7 @@ static void take_children(struct cbx_shell *s, struct cbx_shell_line *line, TSNo
     ts_tree_cursor_delete(&cursor);
 }
 
-/* The words after the first one, which is the file. */
+/* Takes the words after the first one, which is the file. */
 static void take_behind_file(struct cbx_shell *s, struct cbx_shell_line *line, TSNode redirect,
                              size_t limit)
 {
@@ -125,7 +125,7 @@ static void take_behind_file(struct cbx_shell *s, struct cbx_shell_line *line, T
     ts_tree_cursor_delete(&cursor);
 }
 
-/* The words after the redirections that are children of `node`, and after the mark of a
+/* Takes the words after the redirections that are children of `node`, and after the mark of a
  * here-document. */
 static void take_behind(struct cbx_shell *s, struct cbx_shell_line *line, TSNode node, size_t limit)
 {
@@ -145,7 +145,7 @@ static void take_behind(struct cbx_shell *s, struct cbx_shell_line *line, TSNode
     ts_tree_cursor_delete(&cursor);
 }
 
-/* Counts the descendants that may be words; deeper ones are not words of the line. */
+/* Counts the descendants that may be words of the line; deeper nodes are not. */
 static size_t count_words(TSNode node, int depth)
 {
     size_t count = ts_node_child_count(node);
@@ -201,7 +201,7 @@ static TSNode find_child(TSNode node, const char *type)
     return found;
 }
 
-/* <<- removes tabs at the start of lines. */
+/* Removes tabs at the start of lines, as <<- does. */
 static struct cbx_str without_tabs(struct cbx_shell *s, struct cbx_str text)
 {
     char *p = cbx_arena_alloc(s->parsed->arena, text.len + 1);
@@ -243,7 +243,8 @@ bool cbx_shell_heredoc(struct cbx_shell *s, TSNode heredoc, struct cbx_str *out)
     return out->p != NULL;
 }
 
-/* echo WORD..., printf '%s\n' WORD... or printf TEXT: only what needs no interpretation. */
+/* Joins the output of echo WORD..., printf '%s\n' WORD... or printf TEXT; false if a word needs
+ * interpretation. */
 static bool join_output(struct cbx_shell *s, const struct cbx_shell_line *line, struct cbx_str *out)
 {
     struct cbx_arena *arena = s->parsed->arena;
@@ -264,7 +265,7 @@ static bool join_output(struct cbx_shell *s, const struct cbx_shell_line *line, 
     }
     for (size_t from = w; w < line->count; w++) {
         struct cbx_str word = line->words[w].text;
-        /* echo of some shells interprets backslashes */
+        /* some shells' echo interprets backslashes */
         bool plain = line->words[w].known && !line->patterns[w] && !cbx_shell_has_any(word, "\\") &&
                      !(echo && w == from && word.len > 0 && word.p[0] == '-');
         struct cbx_str between = w == from ? CBX_STR("") : echo ? CBX_STR(" ") : CBX_STR("\n");
@@ -293,7 +294,7 @@ bool cbx_shell_reads_more(const struct cbx_shell *s, TSNode node)
     return found;
 }
 
-/* The output of a `cat` whose only input is a here-document or here-string. */
+/* Reads the output of a `cat` whose only input is a here-document or here-string. */
 static bool read_cat(struct cbx_shell *s, TSNode statement, TSNode command, struct cbx_str *out)
 {
     bool redirected = !ts_node_eq(statement, command);
