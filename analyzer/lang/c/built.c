@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Texts that strcpy, strcat and sprintf put together in an array, in the order of the source:
- * what is constant in them is known, a '*' is what is not. An array is known by its name alone. */
+ * Texts that strcpy, strcat and sprintf build in an array, in the order of the source: constant
+ * parts are known, '*' stands for each unknown part. An array is identified by its name alone. */
 #include "analyzer/facts/fold.h"
 #include "analyzer/lang/c/names.h"
 
@@ -8,7 +8,7 @@ enum { TEXT_MAX_BYTES = 4096 };
 
 static const struct {
     const char *name;
-    int from; /* the argument that is copied, or the format */
+    int from; /* position of the copied argument, or of the format */
     bool appends, format;
 } writers[] = {
     { "strcpy", 1, false, false },  { "stpcpy", 1, false, false },  { "strcat", 1, true, false },
@@ -32,7 +32,7 @@ const struct cbx_c_built *cbx_c_built(struct cbx_c_walk *c, struct cbx_str name)
     return find_built(c, name);
 }
 
-/* The text of a constant, or of an array; "*" of anything else. */
+/* Returns the text of a constant or of an array; "*" for any other value, which sets *gaps. */
 static struct cbx_str piece_of(struct cbx_c_walk *c, struct cbx_node *node, bool *gaps)
 {
     struct cbx_str text;
@@ -55,7 +55,7 @@ static struct cbx_str piece_of(struct cbx_c_walk *c, struct cbx_node *node, bool
     return CBX_STR("*");
 }
 
-/* "%s/%d" with its arguments. */
+/* Returns a format such as "%s/%d" with its arguments filled in. */
 static struct cbx_str formatted(struct cbx_c_walk *c, struct cbx_node *list, uint32_t at,
                                 struct cbx_str format, bool *gaps)
 {

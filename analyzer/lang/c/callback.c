@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the library calls for the program, functions in unions, and addresses near a function: an
- * address there that is not that of a function is an unresolved call. */
+ * Functions that the library calls for the program, functions in unions, and addresses near a
+ * function: an address there that is not the address of a function is an unresolved call. */
 #include "analyzer/lang/c/names.h"
 
 static const struct {
@@ -79,7 +79,7 @@ void cbx_c_check_offset(struct cbx_c_walk *c, const struct cbx_node *binary)
 
 /* --- unions ----------------------------------------------------------------------------------- */
 
-/* The variable that a member is of: u of u.a.b, p of p->a. */
+/* Returns the variable that contains a member: u of u.a.b, p of p->a. */
 static const struct cbx_node *root_of(const struct cbx_node *field)
 {
     while (cbx_c_kind(field) == CN_field_expression ||
@@ -109,7 +109,7 @@ static void note_write(struct cbx_c_walk *c, const struct cbx_node *root,
     }
 }
 
-/* u.number = x, and { .number = x }, where a union with a function has the member `number`. */
+/* Notes u.number = x, and { .number = x }, if a union with a function has the member `number`. */
 void cbx_c_note_union(struct cbx_c_walk *c, const struct cbx_node *node)
 {
     if (cbx_c_kind(node) == CN_assignment_expression) {
@@ -132,7 +132,7 @@ void cbx_c_note_union(struct cbx_c_walk *c, const struct cbx_node *node)
     }
 }
 
-/* u.f(), where the same function writes another member of u. */
+/* Checks u.f() in a function that writes another member of u. */
 void cbx_c_check_union(struct cbx_c_walk *c, const struct cbx_node *call)
 {
     const struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function);
@@ -148,7 +148,8 @@ void cbx_c_check_union(struct cbx_c_walk *c, const struct cbx_node *call)
     }
     struct cbx_str root = cbx_c_text(c, root_of(callee));
     const struct cbx_node *function = function_of(call);
-    bool written = c->union_write_count == CBX_C_UNION_WRITES_MAX; /* there may be more */
+    /* the array is full: there may be more writes */
+    bool written = c->union_write_count == CBX_C_UNION_WRITES_MAX;
     for (uint32_t i = 0; i < c->union_write_count; i++) {
         written |=
             c->union_writes[i].function == function && cbx_str_equal(c->union_writes[i].root, root);

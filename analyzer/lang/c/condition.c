@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The expressions of #if. An expression with an unknown macro (of a header) has the value as if the
- * macro were not defined, marked as not certain. */
+ * The expressions of #if. An unknown macro (of a header) is read as undefined, and the value of
+ * the expression is then not certain. */
 #include "analyzer/lang/c/internal.h"
 
 int cbx_c_predefined(struct cbx_str name)
@@ -143,6 +143,6 @@ struct cbx_c_value cbx_c_condition(const struct cbx_c_tokens *tokens)
 {
     struct reader r = { .tokens = tokens };
     struct cbx_c_value out = read_or(&r);
-    /* operators that are not read here */
+    /* an operator that is not supported */
     return r.at < tokens->count ? (struct cbx_c_value){ out.value, false } : out;
 }

@@ -7,11 +7,11 @@
 
 enum { CONTEXTS_MAX = 256 };
 
-/* The tokens still to be read: expansions, the innermost last. */
+/* Tokens that are still to be read, of one expansion; the innermost expansion is the last. */
 struct context {
     struct cbx_c_tokens tokens;
     size_t at;
-    struct cbx_c_macro *macro; /* busy until they are used up */
+    struct cbx_c_macro *macro; /* busy until its tokens are used up */
 };
 struct stream {
     struct cbx_c_reader *r;
@@ -45,8 +45,8 @@ static bool next_token(struct stream *s, struct cbx_c_token *out)
     return s->rest != NULL && s->rest->next(s->rest->context, out);
 }
 
-/* Peeks past contexts that are used up without removing them: their macros stay busy unless the
- * mark follows. */
+/* Returns true if the next token is this mark. Looks past used contexts without removing them:
+ * their macros stay busy unless the mark follows. */
 static bool next_is(struct stream *s, const char *text)
 {
     for (int i = s->depth; i > 0; i--) {
@@ -69,8 +69,8 @@ struct arguments {
     uint32_t count, size;
 };
 
-/* Reads the arguments after the '(' up to its ')'. False when there is no ')', or there are too
- * many. */
+/* Reads the arguments after '(' up to its ')'. Returns false if ')' is missing, or there are too
+ * many arguments. */
 static bool read_arguments(struct stream *s, const struct cbx_c_macro *macro, struct arguments *out)
 {
     struct cbx_c_token token;
@@ -119,7 +119,7 @@ static struct cbx_str append(struct cbx_arena *arena, struct cbx_str a, struct c
     return CBX_JOIN(arena, a, b);
 }
 
-/* #x: the spelling of an argument as a string. */
+/* Returns #x: the spelling of an argument as a string. */
 static struct cbx_c_token make_string(struct cbx_c_reader *r, const struct cbx_c_tokens *argument,
                                       const struct cbx_c_token *place)
 {
@@ -154,7 +154,7 @@ static struct cbx_c_token make_string(struct cbx_c_reader *r, const struct cbx_c
     return token;
 }
 
-/* a##b, where one may be nothing. */
+/* Appends a##b; one of them may be empty. */
 static void paste(struct cbx_c_reader *r, const struct cbx_c_macro *macro, struct cbx_c_tokens *out,
                   const struct cbx_c_tokens *right, size_t from)
 {
@@ -180,7 +180,7 @@ static void paste(struct cbx_c_reader *r, const struct cbx_c_macro *macro, struc
     }
 }
 
-/* __VA_OPT__(x) is x: an additional x only adds facts. */
+/* Returns true at __VA_OPT__: __VA_OPT__(x) is read as x, since an additional x only adds facts. */
 static bool is_wrapper(const struct cbx_c_macro *macro, size_t at)
 {
     return macro->variadic && cbx_c_is(&macro->body.items[at], "__VA_OPT__");
@@ -219,13 +219,14 @@ static void substitute(struct cbx_c_reader *r, const struct cbx_c_macro *macro, 
             bool comma = out->count > 0 && cbx_c_is(&out->items[out->count - 1], ",") &&
                          other >= 0 && macro->variadic;
             if (comma && operand->count == 0) {
-                out->count--; /* , ##__VA_ARGS__ of nothing */
+                out->count--; /* , ##__VA_ARGS__ with no arguments */
             } else if (comma) {
                 const struct cbx_c_tokens *full = expanded(r, a, (uint32_t)other);
                 for (size_t k = 0; k < full->count; k++) {
                     cbx_c_push(r->arena, out, full->items[k]);
                 }
-            } else { /* `from`: is there something on the left, or was its argument empty? */
+                /* `from` tells paste() whether the left side has tokens, or its argument was empty */
+            } else {
                 int left = find_parameter(macro, &body->items[i - 1]);
                 bool empty = left >= 0 && a->items[left].tokens.count == 0;
                 paste(r, macro, out, operand, empty ? out->count : 0);
@@ -269,10 +270,10 @@ static void enter(struct stream *s, struct cbx_c_macro *macro, const struct cbx_
     struct context *c = &s->contexts[s->depth];
     *c = (struct context){ .macro = macro };
     substitute(s->r, macro, &a, use, &c->tokens);
-    for (size_t i = 0; i < c->tokens.count; i++) { /* its argument may not be used */
+    for (size_t i = 0; i < c->tokens.count; i++) { /* also tokens that come from no argument */
         c->tokens.items[i].maybe |= macro->doubtful || use->maybe;
     }
-    if (macro->doubtful) { /* without the macro, the name is itself */
+    if (macro->doubtful) { /* if the macro is not defined, the text has its name */
         cbx_facts_add(s->r->parsed->facts, CBX_IS_REFERENCE, cbx_c_canonical(macro->name),
                       use->start, use->end);
     }
@@ -287,7 +288,7 @@ void cbx_c_expand(struct cbx_c_reader *r, const struct cbx_c_tokens *in,
         r->gave_up = true;
         return;
     }
-    if (r->streams[r->depth] == NULL) { /* one for each depth, used again */
+    if (r->streams[r->depth] == NULL) { /* one stream for each depth, used again */
         r->streams[r->depth] = cbx_arena_alloc(r->arena, sizeof(struct stream));
     }
     struct stream *s = r->streams[r->depth];
@@ -315,7 +316,7 @@ void cbx_c_expand(struct cbx_c_reader *r, const struct cbx_c_tokens *in,
             enter(s, macro, &token);
         }
     }
-    while (s->depth > 0) { /* where it gave up */
+    while (s->depth > 0) { /* only after the reader gave up */
         s->contexts[s->depth - 1].at = s->contexts[s->depth - 1].tokens.count;
         drop_empty(s);
     }

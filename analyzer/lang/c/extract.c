@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Facts about C. Every name that the source does not declare is a library name, and a fact whether
- * it is called or only mentioned, so pointers to it need not be followed. A value that is called
- * without being the name of a function is an unresolved call. */
+ * Facts about C. Every name that the source does not declare is a library name and becomes a fact,
+ * called or only mentioned; so pointers to it need not be followed. A called value that is not the
+ * name of a function is an unresolved call. */
 #include "analyzer/facts/value.h"
 #include "analyzer/lang/c/names.h"
 #include "analyzer/lang/scope.h"
@@ -23,7 +23,7 @@ static void fill_grammar(void)
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-/* The place in the source of [start, end) in the expanded text. */
+/* Finds the place in the source of [start, end) in the expanded text. */
 static void place_of(const struct cbx_c_walk *c, uint32_t start, uint32_t end, uint32_t *from,
                      uint32_t *to)
 {
@@ -65,7 +65,7 @@ struct cbx_node *cbx_c_strip(struct cbx_node *node)
     }
 }
 
-/* { 'a', 98, 0 }: a text as a list of its characters. */
+/* Reads { 'a', 98, 0 }: a text as a list of its characters. */
 static bool read_characters(struct cbx_c_walk *c, const struct cbx_node *list, struct cbx_str *out)
 {
     uint32_t count = cbx_child_count(list);
@@ -94,7 +94,7 @@ static bool read_characters(struct cbx_c_walk *c, const struct cbx_node *list, s
     return printable && n >= 2;
 }
 
-/* A constant text: a literal, several in a row, or its characters. */
+/* Reads a constant text: one literal, several in a row, or a list of characters. */
 bool cbx_c_read_text(struct cbx_c_walk *c, struct cbx_node *node, struct cbx_str *out)
 {
     enum cbx_c_node_kind kind = cbx_c_kind(node);
@@ -115,13 +115,14 @@ bool cbx_c_read_text(struct cbx_c_walk *c, struct cbx_node *node, struct cbx_str
             struct cbx_str text = cbx_c_unescape(c->arena, cbx_c_text(c, part));
             *out = out->len == 0 ? text : cbx_fold_concat(c->arena, *out, text);
         } else {
-            whole &= !part->named; /* PRId64 of a header */
+            whole &= !part->named; /* PRId64, which a header defines */
         }
     }
     return whole && out->p != NULL;
 }
 
-/* O_WRONLY | O_CREAT, 0644, PROT_READ: names of the library and numbers. Written without blanks. */
+/* Reads O_WRONLY | O_CREAT, 0644, PROT_READ: names of the library and numbers. The result has no
+ * blanks. */
 static bool read_flags(struct cbx_c_walk *c, const struct cbx_node *node, struct cbx_str *out)
 {
     char text[256];
@@ -152,7 +153,7 @@ enum { TEXTS_MAX = CBX_C_VALUES_MAX * 2 };
 struct texts {
     struct cbx_str items[TEXTS_MAX];
     uint32_t count;
-    bool all; /* the value is certainly one of them */
+    bool all; /* true if the value is certainly one of `items` */
 };
 
 static void add_texts(struct cbx_c_walk *c, struct cbx_node *node, struct texts *out, int depth)
@@ -170,7 +171,7 @@ static void add_texts(struct cbx_c_walk *c, struct cbx_node *node, struct texts 
         add_texts(c, cbx_child_of(node, CBX_FIELD_alternative), out, depth + 1);
     } else if (cbx_c_kind(node) == CN_identifier) {
         const struct cbx_c_name *values = cbx_c_values(c, cbx_c_text(c, node));
-        out->all = false; /* it may be changed in place */
+        out->all = false; /* the program may change the text in place */
         for (uint32_t i = 0; values != NULL && i < values->value_count; i++) {
             add_texts(c, values->values[i], out, depth + 1);
         }
@@ -220,7 +221,8 @@ static void read_argument(struct cbx_c_walk *c, struct cbx_node *node, uint32_t 
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-/* The argument that is a line of shell, or the first word of a program. */
+/* `line`: position of the argument that is a line of shell; `words`: position of the first word
+ * of a program. */
 static const struct {
     const char *name;
     int line, words;
@@ -292,7 +294,7 @@ static void extract_call(struct cbx_c_walk *c, struct cbx_str name, struct cbx_n
     extract_line(c, call, list, name);
 }
 
-/* The call whose target an identifier is: f(), (f)(), (*f)(), ((T)f)(). */
+/* Returns the call whose target is the identifier: f(), (f)(), (*f)(), ((T)f)(). */
 static struct cbx_node *call_of(struct cbx_node *node)
 {
     for (struct cbx_node *up = node->parent; up != NULL; node = up, up = up->parent) {
@@ -342,8 +344,9 @@ static void extract_name(struct cbx_c_walk *c, struct cbx_node *node)
 
 /* --- what becomes something to call ----------------------------------------------------------- */
 
-/* True when this may be the address of something other than a function. A name that the source does
- * not declare is a library function, which has its own fact, or a constant such as SIG_IGN. */
+/* Returns true if the value may be the address of something other than a function. A name that
+ * the source does not declare is a library function, which has its own fact, or a constant such
+ * as SIG_IGN. */
 static bool is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node, int depth)
 {
     node = cbx_c_strip(node);
@@ -353,7 +356,7 @@ static bool is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node
     switch (cbx_c_kind(node)) {
     case CN_OTHER:
     case CN_null:
-    case CN_call_expression: /* the expressions that it returns were checked */
+    case CN_call_expression: /* the expressions that the function returns were checked */
     case CN_assignment_expression:
         return false;
     case CN_identifier:
@@ -392,7 +395,7 @@ bool cbx_c_is_doubtful_target(const struct cbx_c_walk *c, struct cbx_node *node)
     return is_doubtful_target(c, node, 0);
 }
 
-/* (void (*)(void))address; casts of members and elements count as casts of data. */
+/* Checks (void (*)(void))address; casts of members and elements count as casts of data. */
 static void check_cast(struct cbx_c_walk *c, struct cbx_node *cast)
 {
     struct cbx_node *value = cbx_c_strip(cbx_child_of(cast, CBX_FIELD_value));
@@ -410,7 +413,7 @@ static void check_cast(struct cbx_c_walk *c, struct cbx_node *cast)
     }
 }
 
-/* A pointer to a function that is initialised with, or assigned, a value other than a function. */
+/* Checks a pointer to a function whose initial or assigned value is no function. */
 static void check_assigned(struct cbx_c_walk *c, struct cbx_node *node)
 {
     bool begins = cbx_c_kind(node) == CN_init_declarator;
@@ -428,14 +431,15 @@ static void check_assigned(struct cbx_c_walk *c, struct cbx_node *node)
     }
     bool cast =
         cbx_c_kind(value) == CN_cast_expression &&
-        cbx_c_is_callable_type(c, cbx_child_of(value, CBX_FIELD_type)); /* looked at there */
+        cbx_c_is_callable_type(c, cbx_child_of(value, CBX_FIELD_type)); /* check_cast handles it */
     if (pointer && !cast && is_doubtful_target(c, value, 0)) {
         cbx_c_add_special(c, CBX_FACT_UNRESOLVED_CALL, cbx_str_sub(cbx_c_text(c, value), 0, 40),
                           value);
     }
 }
 
-/* &f of a pointer to a function that is cast or passed on: other code may write its bytes. */
+/* Checks &f of a pointer to a function that is cast or passed on: other code may write its
+ * bytes. */
 static void check_address(struct cbx_c_walk *c, struct cbx_node *node)
 {
     const struct cbx_node *token = node->first;
@@ -524,7 +528,7 @@ static void extract_node(struct cbx_c_walk *c, struct cbx_node *node)
     }
 }
 
-/* Tokens whose meaning does not depend on the context. */
+/* Adds facts for tokens whose meaning does not depend on the context. */
 static void extract_tokens(struct cbx_c_walk *c)
 {
     static const char *const words[] = { "asm", "__asm", "__asm__" };

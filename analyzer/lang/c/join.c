@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The tokens of the preprocessor as a text for the grammar; and the names of library functions in
- * rules. */
+ * Joins the tokens of the preprocessor to a text for the grammar; and the names of library
+ * functions in rules. */
 #include "analyzer/facts/sinks.h"
 #include "analyzer/lang/c/names.h"
 
@@ -15,7 +15,7 @@ struct cbx_str cbx_c_bare(struct cbx_str name)
     return name;
 }
 
-/* __builtin_execv, __open64, _Fork: other names of library functions. */
+/* Returns the usual name of __builtin_execv, __open64, _Fork: other names of library functions. */
 struct cbx_str cbx_c_canonical(struct cbx_str name)
 {
     if (cbx_str_starts(name, CBX_STR("__builtin_"))) {
@@ -43,8 +43,8 @@ struct cbx_str cbx_c_canonical(struct cbx_str name)
     return cbx_sinks_of(CBX_C, short_name) != 0 ? short_name : name;
 }
 
-/* Replacements for tokens that the grammar does not support: `case 1 ... 3` is a range, &&x the
- * address of a label, `goto *p` jumps to it. */
+/* Returns a replacement for a token that the grammar does not support: `case 1 ... 3` is a
+ * range, &&x the address of a label, `goto *p` jumps to it. */
 static struct cbx_str readable(const struct cbx_c_walk *c, size_t i, bool in_case)
 {
     const struct cbx_c_token *token = &c->tokens->items[i], *before = i > 0 ? token - 1 : NULL,
@@ -64,8 +64,9 @@ static struct cbx_str readable(const struct cbx_c_walk *c, size_t i, bool in_cas
     return token->text;
 }
 
-/* typeof(expression): the grammar expects a type. A single name is kept, anything else becomes
- * `int`; its names are still facts. Returns the number of tokens; 0: no typeof. */
+/* Handles typeof(expression), for which the grammar expects a type: a single name stays,
+ * anything else becomes `int`; its names are still facts. Returns the number of tokens; 0 if
+ * there is no typeof. */
 static size_t skip_typeof(struct cbx_c_walk *c, size_t i)
 {
     const struct cbx_c_token *items = c->tokens->items;
@@ -85,7 +86,8 @@ static size_t skip_typeof(struct cbx_c_walk *c, size_t i)
     return end - i;
 }
 
-/* The token behind the parenthesis that closes the one at `open`; the count when there is none. */
+/* Returns the index of the token after the parenthesis that closes the one at `open`; the count
+ * if there is none. */
 static size_t behind_parentheses(const struct cbx_c_tokens *tokens, size_t open)
 {
     int depth = 0;
@@ -98,8 +100,9 @@ static size_t behind_parentheses(const struct cbx_c_tokens *tokens, size_t open)
     return tokens->count;
 }
 
-/* main(argc, argv) int argc; char **argv; {: a definition without a type, which is int. The
- * grammar has none. `i` is at the beginning of a declaration outside of functions. */
+/* Returns true for main(argc, argv) int argc; char **argv; {: a definition without a type, which
+ * is int. The grammar does not support it. `i` is at the beginning of a declaration outside of
+ * functions. */
 static bool is_untyped_definition(const struct cbx_c_tokens *tokens, size_t i)
 {
     if (i + 1 >= tokens->count || tokens->items[i].kind != C_IDENTIFIER ||
@@ -125,7 +128,7 @@ static bool is_untyped_definition(const struct cbx_c_tokens *tokens, size_t i)
     return false;
 }
 
-/* Follows the braces; true where a declaration outside of functions begins. */
+/* Counts the braces; returns true at the beginning of a declaration outside of functions. */
 static bool begins_outside(const struct cbx_c_tokens *tokens, size_t i, int *depth)
 {
     const struct cbx_c_token *token = &tokens->items[i], *before = i > 0 ? token - 1 : NULL;
@@ -162,7 +165,7 @@ bool cbx_c_join(struct cbx_c_walk *c)
         offsets[i] = n;
         memcpy(text + n, part.p, part.len);
         n += (uint32_t)part.len;
-        /* [[ is one mark, of an attribute */
+        /* [[ is one mark of an attribute */
         const struct cbx_c_token *next = i + 1 < c->tokens->count ? token + 1 : NULL;
         bool double_mark = next != NULL && !next->space && cbx_str_equal(token->text, next->text) &&
                            (cbx_c_is(token, "[") || cbx_c_is(token, "]"));

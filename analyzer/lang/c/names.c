@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Declarations. A function that the source defines replaces the library function in the whole
- * source; other names hold from their declaration to the end of their block. A declaration under an
- * unknown condition replaces nothing. */
+ * source; other names are valid from their declaration to the end of their block. A declaration
+ * under an unknown condition replaces nothing. */
 #include "analyzer/lang/c/names.h"
 
 struct cbx_str cbx_c_text(const struct cbx_c_walk *c, const struct cbx_node *node)
@@ -130,7 +130,8 @@ static bool is_extern(const struct cbx_c_walk *c, const struct cbx_node *declara
     return false;
 }
 
-/* inline without static: a call may be one of the function of that name in the library. */
+/* Returns true for `inline` without `static`: a call may reach the library function of that
+ * name. */
 static bool is_inline_alone(const struct cbx_c_walk *c, const struct cbx_node *definition)
 {
     bool is_inline = false, is_static = false;
@@ -144,7 +145,7 @@ static bool is_inline_alone(const struct cbx_c_walk *c, const struct cbx_node *d
     return is_inline && !is_static;
 }
 
-/* The block of a declaration; NULL for the whole source. */
+/* Returns the block of a declaration; NULL for the whole source. */
 static const struct cbx_node *block_of(const struct cbx_node *node)
 {
     for (const struct cbx_node *n = node->parent; n != NULL; n = n->parent) {
@@ -153,7 +154,8 @@ static const struct cbx_node *block_of(const struct cbx_node *node)
             kind == CN_function_definition) {
             return n;
         }
-        if (kind == CN_parameter_list) { /* for a definition, the whole of it */
+        /* parameters of a definition are valid in the whole definition */
+        if (kind == CN_parameter_list) {
             const struct cbx_node *up = n->parent;
             while (up != NULL && (cbx_c_kind(up) == CN_function_declarator ||
                                   cbx_c_kind(up) == CN_pointer_declarator ||
@@ -167,7 +169,7 @@ static const struct cbx_node *block_of(const struct cbx_node *node)
     return NULL;
 }
 
-/* In the block; NULL for the whole source. */
+/* Adds a name to the block; NULL for the whole source. */
 static void add_name(struct cbx_c_walk *c, const struct cbx_node *name,
                      const struct cbx_node *block, enum cbx_c_what what,
                      const struct cbx_node *type, bool defines)
@@ -217,7 +219,7 @@ static void declare(struct cbx_c_walk *c, struct cbx_node *declaration, struct c
         (what == CBX_C_FUNCTION && !defines &&
          cbx_c_kind(declaration) != CN_parameter_declaration) ||
         (is_extern(c, declaration) && value == NULL && !defines)) {
-        return; /* said to be somewhere */
+        return; /* declared here, defined elsewhere */
     }
     const struct cbx_c_token *token = cbx_c_token_at(c, name->start);
     if (token == NULL || token->maybe || (defines && is_inline_alone(c, declaration))) {
@@ -280,7 +282,7 @@ bool cbx_c_is_union_field(const struct cbx_c_walk *c, struct cbx_str name)
     return cbx_c_table_find(&c->union_fields, name) != NULL;
 }
 
-/* The members of a union that has a function among them. */
+/* Collects the members of a union that has a function among them. */
 static void collect_union(struct cbx_c_walk *c, const struct cbx_node *node)
 {
     const struct cbx_node *list = cbx_child_of(node, CBX_FIELD_body);
@@ -341,7 +343,7 @@ void cbx_c_names_enter(struct cbx_c_walk *c, struct cbx_node *node)
 {
     while (c->local != NULL && c->local->to <= node->start) {
         void **chain = cbx_table_slot(c->arena, &c->names, NULL, cbx_name_hash(c->local->name));
-        *chain = c->local->next; /* the last that was added is the first */
+        *chain = c->local->next; /* the newest name is the first of its chain */
         c->local = c->local->around;
     }
     enum cbx_c_node_kind kind = cbx_c_kind(node);

@@ -1,42 +1,44 @@
 /* SPDX-License-Identifier: MIT
- * The directives of a source in C. Of an unknown condition one branch is taken, and its tokens are
- * `maybe`; every name and text in the other branches is a fact. So is every name in a macro, used
- * or not. */
+ * Executes the directives of a source in C. If a condition is unknown, one branch is taken and its
+ * tokens are `maybe`; every name and text in the other branches is a fact. So is every name in a
+ * macro, used or not. */
 #include "analyzer/lang/c/macros.h"
 #include "analyzer/past/past.h"
 
-enum taken { TAKEN, DEAD, CHOSEN, PASSED }; /* certainly, certainly not, maybe: read, maybe: not */
+/* certainly; certainly not; perhaps, its tokens are read; perhaps, they are not read */
+enum taken { TAKEN, DEAD, CHOSEN, PASSED };
 
 enum { CONDITIONS_MAX = 200 };
 struct condition {
     enum taken now;
     bool done;   /* a branch was certainly taken */
-    bool chosen; /* or one that may be */
+    bool chosen; /* a branch was taken that may apply */
 };
 
-/* A text that is being read; the one that includes it goes on behind it. */
+/* A text that was left for an #include; it continues after the included text. */
 enum { INCLUDES_MAX = 16, INCLUDES_OF_ALL_MAX = 256 };
 struct including {
     const struct cbx_c_tokens *in;
     size_t at;
     bool older;
-    struct cbx_str text; /* of the one that it includes */
+    struct cbx_str text; /* the included text */
 };
 
 struct preprocessor {
     struct cbx_c_reader r;
     const struct cbx_c_tokens *in;
     size_t at;
-    struct including texts[INCLUDES_MAX]; /* those that include `in`, */
-    int text_count, first_text;           /* of which the first ones are not continued now */
-    int includes;                         /* so far */
-    bool
-        older; /* `in` is a version of a file that another has replaced: nothing in it is certain */
+    struct including texts[INCLUDES_MAX]; /* texts that include `in` */
+    /* first_text: number of outer texts that do not continue now */
+    int text_count, first_text;
+    int includes; /* number of included texts so far */
+    /* true if `in` is a version of a file that a newer one has replaced: nothing in it is certain */
+    bool older;
     struct condition conditions[CONDITIONS_MAX];
     int depth;
 };
 
-/* The least certain of all enclosing conditions. */
+/* Returns the least certain state of the enclosing conditions. */
 static enum taken state(const struct preprocessor *p)
 {
     static const int uncertainty[] = { [TAKEN] = 0, [CHOSEN] = 1, [PASSED] = 2, [DEAD] = 3 };
@@ -66,7 +68,7 @@ static void mention(struct preprocessor *p, const struct cbx_c_token *token)
 
 /* --- directives ------------------------------------------------------------------------------- */
 
-/* The tokens of the line, without its '#' and name. */
+/* Returns the tokens of the line, without its '#' and name. */
 static struct cbx_c_tokens line_of(struct preprocessor *p)
 {
     struct cbx_c_tokens line = { .items = p->in->items + p->at };
@@ -144,7 +146,7 @@ static void undefine(struct preprocessor *p, const struct cbx_c_tokens *line)
     macro->defined = !certain && macro->defined;
 }
 
-/* "stdio.h" of <stdio.h>, "./stdio.h" and "x/../stdio.h". */
+/* Returns "stdio.h" for <stdio.h>, "./stdio.h" and "x/../stdio.h". */
 static struct cbx_str straight(struct cbx_arena *arena, struct cbx_str path)
 {
     char *out = cbx_arena_alloc(arena, path.len + 1);
@@ -169,10 +171,10 @@ static struct cbx_str straight(struct cbx_arena *arena, struct cbx_str path)
     return (struct cbx_str){ .p = out != NULL ? out : "", .len = out != NULL ? n : 0 };
 }
 
-/* Macros of compilers and headers that the grammar cannot parse as names: they paste, take a type,
- * or occur where no name is allowed. */
+/* Macros of compilers and headers that the grammar cannot parse as names: they paste, take a
+ * type, or occur where no name is allowed. */
 static const struct {
-    const char *header, *text; /* NULL: always there */
+    const char *header, *text; /* NULL: defined without a header */
 } known_macros[] = {
 #define CBX_C_MACRO(header, text) { header, "#define " text "\n" },
 #include "analyzer/lang/c/macros.def"
@@ -216,7 +218,7 @@ static bool is_included(const struct cbx_entry *file, struct cbx_str name)
            file->name.len >= name.len;
 }
 
-/* Reads this text next, at the place of its #include. */
+/* Makes this text the next to be read, at the place of its #include. */
 static void push_text(struct preprocessor *p, struct cbx_str text, bool older, uint32_t start,
                       uint32_t end)
 {
@@ -224,7 +226,7 @@ static void push_text(struct preprocessor *p, struct cbx_str text, bool older, u
     for (int i = 0; i < p->text_count; i++) {
         active += p->texts[i].text.p == text.p;
     }
-    if (active > 1) { /* what guards a file against itself is not certain here */
+    if (active > 1) { /* a guard against repeated inclusion is not certain here */
         return;
     }
     struct cbx_c_tokens *tokens = cbx_arena_alloc(p->r.arena, sizeof(*tokens));
@@ -256,8 +258,8 @@ static bool pop_text(struct preprocessor *p)
     return true;
 }
 
-/* The versions of the session's file of this name, the newest first: the compiler takes any of
- * them. */
+/* Includes all versions of the session's file of this name, the newest first: the compiler may
+ * take any of them. */
 static void include_file(struct preprocessor *p, struct cbx_str name, uint32_t start, uint32_t end)
 {
     const struct cbx_past *past = p->r.parsed->past;
@@ -275,7 +277,7 @@ static void include_file(struct preprocessor *p, struct cbx_str name, uint32_t s
         }
         versions[count++] = file.text;
     }
-    for (int i = 0; i < count; i++) { /* the one that is pushed last is read first */
+    for (int i = 0; i < count; i++) { /* the text that is pushed last is read first */
         push_text(p, versions[i], i + 1 < count, start, end);
     }
 }
@@ -310,8 +312,8 @@ static void include(struct preprocessor *p, const struct cbx_c_tokens *line, uin
     }
 }
 
-/* #pragma weak f = g and redefine_extname f g rename functions; push_macro and pop_macro change
- * macros. */
+/* Handles #pragma weak f = g and redefine_extname f g, which rename functions, and push_macro
+ * and pop_macro, which change macros. */
 static void pragma(struct preprocessor *p, const struct cbx_c_tokens *line)
 {
     for (size_t i = 0; i < line->count; i++) {
@@ -368,7 +370,7 @@ static struct cbx_c_value evaluate(struct preprocessor *p, const struct cbx_c_to
     return cbx_c_condition(&expanded);
 }
 
-/* The next branch of the innermost condition. */
+/* Enters the next branch of the innermost condition. */
 static void branch(struct condition *c, struct cbx_c_value value)
 {
     if (c->done || (value.certain && value.value == 0)) {
@@ -385,7 +387,7 @@ static void branch(struct condition *c, struct cbx_c_value value)
     }
 }
 
-/* #else after a branch that may be taken and was not. */
+/* Enters #else; `passed`: the branch before it may apply and was not taken. */
 static void other_branch(struct condition *c, bool passed)
 {
     if (c->done) {
@@ -415,7 +417,8 @@ static bool take_condition(struct preprocessor *p, const struct cbx_c_token *nam
                     : line->count > 0 ? is_defined(p, line->items[0].text)
                                       : value;
             value.value = ifndef ? !value.value : value.value;
-            value.value = p->older && !value.certain ? 1 : value.value; /* it may be that version */
+            /* the compiler may read this older version */
+            value.value = p->older && !value.certain ? 1 : value.value;
         }
         c = &p->conditions[p->depth++];
         *c = (struct condition){ 0 };
@@ -435,7 +438,7 @@ static bool take_condition(struct preprocessor *p, const struct cbx_c_token *nam
         other_branch(c, passed);
     } else {
         enum taken before = c->now;
-        c->now = TAKEN; /* its own expression is read in the outer state */
+        c->now = TAKEN; /* the expression of #elif is evaluated in the outer state */
         struct cbx_c_value value = evaluate(p, line);
         value.certain &= before != PASSED || value.value == 0;
         branch(c, value);
@@ -466,7 +469,7 @@ static void take_directive(struct preprocessor *p)
 
 /* --- the source ------------------------------------------------------------------------------- */
 
-/* Reads directives, and the tokens of branches that are not taken. */
+/* Consumes directives, and the tokens of branches that are not taken. */
 static void settle(struct preprocessor *p)
 {
     while ((p->at < p->in->count || pop_text(p)) && !p->r.gave_up) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Pointers to functions whose bytes come from data: structs that hold them are written by memcpy
- * or read, or through a pointer to numbers. And what makes code of data in other ways: functions
- * within functions, for which gcc needs an executable stack, and the registers in a signal's
- * context. */
+ * Pointers to functions whose bytes come from data: memcpy, read or a pointer to numbers writes a
+ * struct that holds them. Also other ways from data to code: functions within functions, for which
+ * gcc needs an executable stack, and the registers in a signal's context. */
 #include "analyzer/lang/c/names.h"
 
 #include "analyzer/facts/sinks.h"
@@ -13,7 +12,7 @@ enum { NO_SOURCE = 255, DEPTH_MAX = 8 };
 
 static bool is_record(const struct cbx_c_walk *c, const struct cbx_node *type);
 
-/* A member is a pointer to a function, or holds one. */
+/* Returns true if a member is a pointer to a function, or holds one. */
 static bool has_function(const struct cbx_c_walk *c, const struct cbx_node *specifier)
 {
     const struct cbx_node *list = cbx_child_of(specifier, CBX_FIELD_body);
@@ -64,7 +63,7 @@ bool cbx_c_is_number(const struct cbx_c_walk *c, const struct cbx_node *type)
            cbx_str_starts(text, CBX_STR("uint")) || cbx_str_starts(text, CBX_STR("int"));
 }
 
-/* The names that a declaration, a member or a typedef declares. */
+/* Notes the names that a declaration, a member or a typedef declares. */
 static void note_declared(struct cbx_c_walk *c, const struct cbx_node *node)
 {
     const struct cbx_node *type = cbx_child_of(node, CBX_FIELD_type);
@@ -85,7 +84,7 @@ static void note_declared(struct cbx_c_walk *c, const struct cbx_node *node)
     }
 }
 
-/* s.sa_sigaction = on, { .sa_sigaction = on } */
+/* Notes s.sa_sigaction = on, { .sa_sigaction = on }. */
 static void note_handler(struct cbx_c_walk *c, const struct cbx_node *node)
 {
     bool pair = cbx_c_kind(node) == CN_initializer_pair;
@@ -135,7 +134,7 @@ static bool is_object(const struct cbx_c_walk *c, const struct cbx_node *name)
     return cbx_c_table_find(&c->objects, cbx_c_text(c, name)) != NULL;
 }
 
-/* The name of an array of numbers, or of a pointer to them. */
+/* Returns true for the name of an array of numbers, or of a pointer to them. */
 static bool is_numbers(const struct cbx_c_walk *c, const struct cbx_node *node)
 {
     const struct cbx_c_name *name =
@@ -143,7 +142,8 @@ static bool is_numbers(const struct cbx_c_walk *c, const struct cbx_node *node)
     return name != NULL && name->numbers;
 }
 
-/* True when the bytes at this address are those of a pointer to a function: &s, p, &s.f, table. */
+/* Returns true if the bytes at this address belong to a pointer to a function: &s, p, &s.f,
+ * table. */
 static bool is_storage(const struct cbx_c_walk *c, struct cbx_node *node, int depth)
 {
     node = cbx_c_strip(node);
@@ -166,7 +166,7 @@ static bool is_storage(const struct cbx_c_walk *c, struct cbx_node *node, int de
         return is_storage(c, cbx_child_of(node, CBX_FIELD_left), depth + 1) ||
                is_storage(c, cbx_child_of(node, CBX_FIELD_right), depth + 1);
     case CN_compound_literal_expression:
-        return true; /* its members are checked where they stand */
+        return true; /* the members are checked at their own place */
     default:
         return false;
     }
@@ -222,7 +222,7 @@ void cbx_c_check_written(struct cbx_c_walk *c, struct cbx_str callee, struct cbx
     }
 }
 
-/* An argument of a call of the library, which reads it. */
+/* Returns true for an argument of a library call: the library reads it. */
 static bool is_given_away(const struct cbx_c_walk *c, const struct cbx_node *cast)
 {
     const struct cbx_node *list = cast->parent;
@@ -261,7 +261,7 @@ void cbx_c_check_record_cast(struct cbx_c_walk *c, struct cbx_node *cast)
     }
 }
 
-/* struct s *p = (void *)bytes */
+/* Checks struct s *p = (void *)bytes. */
 void cbx_c_check_record_value(struct cbx_c_walk *c, struct cbx_node *left, struct cbx_node *value)
 {
     enum cbx_c_what what;
@@ -276,7 +276,7 @@ void cbx_c_check_record_value(struct cbx_c_walk *c, struct cbx_node *left, struc
 
 /* --- functions within functions, contexts ----------------------------------------------------- */
 
-/* The use of a name that only says that it is not used: (void)c. */
+/* Returns true for (void)c, which marks a name as unused. */
 static bool is_ignored(const struct cbx_c_walk *c, const struct cbx_node *name)
 {
     const struct cbx_node *cast = name->parent;

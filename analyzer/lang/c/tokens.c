@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * C source to tokens, by the first translation phases: line continuations (also with blanks before
- * the end of the line) are removed first, then comments. */
+ * Splits C source into tokens, by the first translation phases: line continuations (also with
+ * blanks before the end of the line) are removed first, then comments. */
 #include "analyzer/lang/c/internal.h"
 
 #include "policies/base/array.h"
@@ -10,7 +10,7 @@ struct lexer {
     struct cbx_str text;
     size_t at;
     bool first, space;
-    int directive; /* 1: behind '#' at the start of a line, 2: behind #include */
+    int directive; /* 1: after '#' at the start of a line, 2: after #include */
 };
 
 bool cbx_c_push(struct cbx_arena *arena, struct cbx_c_tokens *list, struct cbx_c_token token)
@@ -22,7 +22,7 @@ bool cbx_c_push(struct cbx_arena *arena, struct cbx_c_tokens *list, struct cbx_c
     return true;
 }
 
-/* The length of the line continuation at `at`, or 0. */
+/* Returns the length of the line continuation at `at`; 0 if there is none. */
 static size_t continuation(struct cbx_str text, size_t at)
 {
     if (at >= text.len || text.p[at] != '\\') {
@@ -42,7 +42,7 @@ static void skip_continuations(struct lexer *l)
     }
 }
 
-/* The byte at l->at, or 0 at the end. */
+/* Returns the byte at l->at after any continuations; 0 at the end. */
 static unsigned char here(struct lexer *l)
 {
     skip_continuations(l);
@@ -182,7 +182,7 @@ static uint8_t read_token(struct lexer *l)
     return read_punctuation(l);
 }
 
-/* The text of a token, without the continuations in it; digraphs by their plain names. */
+/* Returns the text of a token without the continuations in it; digraphs by their plain names. */
 static struct cbx_str spelling(struct lexer *l, size_t start)
 {
     static const char *const digraphs[][2] = { { "<:", "[" }, { ":>", "]" }, { "<%", "{" },

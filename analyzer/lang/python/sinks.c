@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What names can do: the rows of sinks.def. */
+ * Capabilities of names: the rows of sinks.def. */
 #include "analyzer/facts/sinks_table.h"
 
 CBX_SINKS(python) = {
