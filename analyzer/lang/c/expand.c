@@ -225,8 +225,7 @@ static void substitute(struct cbx_c_reader *r, const struct cbx_c_macro *macro, 
                 for (size_t k = 0; k < full->count; k++) {
                     cbx_c_push(r->arena, out, full->items[k]);
                 }
-                /* `from` tells paste() whether the left side has tokens, or its argument was empty */
-            } else {
+            } else { /* paste() needs to know if the left argument was empty */
                 int left = find_parameter(macro, &body->items[i - 1]);
                 bool empty = left >= 0 && a->items[left].tokens.count == 0;
                 paste(r, macro, out, operand, empty ? out->count : 0);

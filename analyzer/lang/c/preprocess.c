@@ -32,7 +32,7 @@ struct preprocessor {
     /* first_text: number of outer texts that do not continue now */
     int text_count, first_text;
     int includes; /* number of included texts so far */
-    /* true if `in` is a version of a file that a newer one has replaced: nothing in it is certain */
+    /* `in` is a version of a file that a newer one has replaced: nothing in it is certain */
     bool older;
     struct condition conditions[CONDITIONS_MAX];
     int depth;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Names of attributes that lead into the interpreter, and dictionaries of modules, where an
- * attribute is an item. */
+ * Names of attributes that lead into the interpreter, and dictionaries of modules, whose items are
+ * the attributes. */
 #include "analyzer/lang/python/internal.h"
 
-/* True when this is an attribute of a literal: "".__class__, [].append. */
+/* Returns true for an attribute of a literal: "".__class__, [].append. */
 static bool is_of_literal(const struct cbx_node *node)
 {
     for (;;) {
@@ -32,7 +32,8 @@ static bool is_of_literal(const struct cbx_node *node)
     }
 }
 
-/* f.__code__.co_name only reads, f.__code__.replace() changes the function. */
+/* Returns true unless the code object is only read: f.__code__.co_name reads,
+ * f.__code__.replace() changes the function. */
 static bool is_code_object(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {
     const struct cbx_node *whole = node->parent, *use = whole != NULL ? whole->parent : NULL;
@@ -42,8 +43,9 @@ static bool is_code_object(struct cbx_walk *py, struct cbx_str name, const struc
     return (cbx_str_is(name, "__code__") || cbx_str_is(name, "func_code")) && !looks;
 }
 
-/* obj.__dict__.get(self.name), obj.__dict__[k] in a method of a class of this source, of a
- * parameter: how descriptors keep their values. Dictionaries of modules have facts of their own. */
+/* Returns true for obj.__dict__.get(self.name), obj.__dict__[k] of a parameter in a method of a
+ * class of this source: descriptors keep their values so. Dictionaries of modules have facts of
+ * their own. */
 static bool is_own_dictionary(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {
     const struct cbx_node *dictionary = node->parent, *use = dictionary->parent,
@@ -117,7 +119,7 @@ static bool are_names(struct cbx_walk *py, struct cbx_node *node, struct cbx_sco
            (cbx_values_flags(cbx_py_eval(py, node, scope)) & CBX_UNKNOWN_NAMES) != 0;
 }
 
-/* Adds a fact when a constant of a test is a part of such a name. */
+/* Adds a fact if a constant of a test is a part of such a name. */
 static void check_test(struct cbx_walk *py, struct cbx_node *constant, struct cbx_scope *scope)
 {
     const struct cbx_values *values = cbx_py_eval(py, constant, scope);
@@ -131,7 +133,8 @@ static void check_test(struct cbx_walk *py, struct cbx_node *constant, struct cb
     }
 }
 
-/* Of the operands or arguments of a node: are some names, the others are constants of the test. */
+/* Checks the operands or arguments of a node: if one of them is a name out of dir(), the others
+ * are the constants of a test. */
 static void check_operands(struct cbx_walk *py, struct cbx_node *parent, struct cbx_scope *scope,
                            bool names)
 {
@@ -186,19 +189,19 @@ void cbx_py_check_names(struct cbx_walk *py, struct cbx_node *node, struct cbx_s
 
 /* --- dictionaries of modules ------------------------------------------------------------------ */
 
-/* The dictionary of a module, as an object. */
+/* Returns true for the dictionary of a module, as an object. */
 static bool is_module_dictionary(const struct cbx_values *values)
 {
     struct cbx_str dict = CBX_STR(".__dict__");
     if (values->count != 1 || values->items[0]->kind != CBX_V_NAME) {
-        return false; /* empty: a cycle that is in progress */
+        return false; /* empty while a cycle is evaluated */
     }
     struct cbx_str name = values->items[0]->text;
     return cbx_str_ends(name, dict) &&
            cbx_py_is_powerful(cbx_str_sub(name, 0, name.len - dict.len));
 }
 
-/* os.__dict__[name], vars(os).values(): any member of os. */
+/* os.__dict__[name], vars(os).values() give any member of os. */
 void cbx_py_check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     bool subscript = cbx_py_kind(node) == PY_subscript;
@@ -221,7 +224,7 @@ void cbx_py_check_dictionary(struct cbx_walk *py, struct cbx_node *node, struct 
     cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_walk_text(py, object), node);
 }
 
-/* for name, value in vars(os).items(): and so on: any member of the module. */
+/* for name, value in vars(os).items(): and similar loops give any member of the module. */
 void cbx_py_check_iteration(struct cbx_walk *py, const struct cbx_node *node,
                             struct cbx_scope *scope)
 {

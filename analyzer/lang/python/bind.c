@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Pass one over Python: the bindings of every scope. Flow-insensitive: a name may have any value
- * that it is bound to anywhere in its scope. */
+ * that the text binds to it anywhere in its scope. */
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/python/internal.h"
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
-/* The source of a target's value: `value`, a member of it, or the part of that at `path`. */
+/* The source of a target's value: `value`, a member of it, or the part of either at `path`. */
 enum { PATTERN_DEPTH_MAX = 64 };
 
 struct target {
@@ -16,7 +16,7 @@ struct target {
     struct cbx_str path;
 };
 
-/* `json.m = x`, and setattr: the attributes of json may differ from those of the module. */
+/* Notes `json.m = x`, and setattr: the attributes of json may differ from those of the module. */
 static void note_patch(struct cbx_walk *py, struct cbx_node *object, struct cbx_str attribute)
 {
     struct cbx_str name = cbx_walk_text(py, object);
@@ -38,16 +38,15 @@ static void bind_name(struct cbx_walk *py, const struct target *t, struct cbx_sc
     }
 }
 
-/* x['k'] = value: a read of 'k' from an unknown object may give it; globals()['k'] = value binds a
- * name. */
+/* Binds x['k'] = value: a read of 'k' from an unknown object may give it; globals()['k'] = value
+ * binds a name. */
 static void bind_item(struct cbx_walk *py, const struct target *t, struct cbx_node *target)
 {
     struct cbx_str key;
     struct cbx_node *subscript = cbx_child_of(target, CBX_FIELD_subscript),
                     *object = cbx_child_of(target, CBX_FIELD_value);
-    bool plain =
-        cbx_py_kind(subscript) == PY_string && cbx_child_count(subscript) <= 3 &&
-        cbx_py_kind(cbx_child_at(subscript, 1)) != PY_interpolation; /* nothing is bound yet */
+    bool plain = cbx_py_kind(subscript) == PY_string && cbx_child_count(subscript) <= 3 &&
+                 cbx_py_kind(cbx_child_at(subscript, 1)) != PY_interpolation; /* not bound yet */
     if (cbx_py_kind(subscript) == PY_integer) {
         key = cbx_walk_text(py, subscript);
     } else if (!plain || !cbx_values_is_text(cbx_py_eval(py, subscript, t->where), &key)) {
@@ -60,7 +59,8 @@ static void bind_item(struct cbx_walk *py, const struct target *t, struct cbx_no
     bind_name(py, t, names ? py->module : NULL, key);
 }
 
-/* The path to the i-th of `count` targets; targets after a starred one are counted from the end. */
+/* Returns the path to the i-th of `count` targets; targets after a starred one are counted from
+ * the end. */
 static struct cbx_str path_to(struct cbx_walk *py, struct cbx_str path, uint32_t i, uint32_t count,
                               uint32_t star)
 {
@@ -83,7 +83,7 @@ static struct cbx_str path_to(struct cbx_walk *py, struct cbx_str path, uint32_t
 
 static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *target, int depth);
 
-/* a, (b, *c) = value: each target gets the member at its place. */
+/* Binds a, (b, *c) = value: each target gets the member at its place. */
 static void bind_places(struct cbx_walk *py, const struct target *t, struct cbx_node *target,
                         int depth)
 {
@@ -103,7 +103,7 @@ static void bind_places(struct cbx_walk *py, const struct target *t, struct cbx_
 static void bind_target(struct cbx_walk *py, struct target t, struct cbx_node *target, int depth)
 {
     if (depth >= PATTERN_DEPTH_MAX) {
-        py->gave_up = true; /* its names are unknown */
+        py->gave_up = true; /* the names of the deeper pattern are not bound */
         return;
     }
     switch (cbx_py_kind(target)) {
@@ -145,7 +145,7 @@ static void bind_value(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_
 
 /* --- imports ---------------------------------------------------------------------------------- */
 
-/* Some of what is imported, and all that is powerful. */
+/* Notes an imported name: some of them, and preferably those of powerful modules. */
 static void note_import(struct cbx_walk *py, struct cbx_str path)
 {
     if (py->import_count < CBX_IMPORTS_MAX && cbx_py_holds_more(path)) {
@@ -165,7 +165,8 @@ static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct 
 {
     struct cbx_binding *binding =
         cbx_scope_bind(py, scope, scope, cbx_py_text(py, name), CBX_BIND_NAME, name);
-    if (binding != NULL && scope->kind == CBX_SCOPE_CLASS) { /* and an attribute of the class */
+    /* the name is an attribute of the class too */
+    if (binding != NULL && scope->kind == CBX_SCOPE_CLASS) {
         struct cbx_binding *field =
             cbx_scope_bind(py, NULL, scope, binding->name, CBX_BIND_NAME, name);
         if (field != NULL) {
@@ -181,7 +182,7 @@ static void bind_qualified(struct cbx_walk *py, struct cbx_scope *scope, struct 
     }
 }
 
-/* from a import b: b may be a name of a file. */
+/* Binds b of `from a import b`: b may be a name of a file. */
 static void bind_from_file(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name,
                            struct cbx_str attribute)
 {
@@ -202,7 +203,7 @@ static void note_star(struct cbx_walk *py, struct cbx_str module)
         }
     }
     if (py->stars.count == sizeof(py->star_items) / sizeof(py->star_items[0])) {
-        py->gave_up = true; /* a name may be from any of them */
+        py->gave_up = true; /* a name may come from any of these modules */
         return;
     }
     py->star_items[py->stars.count++] = module;
@@ -210,7 +211,7 @@ static void note_star(struct cbx_walk *py, struct cbx_str module)
 }
 
 /* import a.b.c binds a; import a.b.c as x binds x to a.b.c; from a import b as x binds x to a.b;
- * from a import * binds whatever. */
+ * from a import * binds unknown names. */
 static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
     struct cbx_node *module = cbx_child_of(node, CBX_FIELD_module_name);
@@ -244,7 +245,7 @@ static void bind_import(struct cbx_walk *py, struct cbx_scope *scope, struct cbx
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
-/* What a parameter may be besides the arguments of the calls in the text. */
+/* Returns the values that a parameter may have besides the arguments of the calls in the text. */
 static const struct cbx_values *other_arguments(struct cbx_walk *py, struct cbx_node *function)
 {
     return cbx_values_marked(py->arena,
@@ -290,8 +291,8 @@ static bool is_in_pattern(const struct cbx_node *node)
            parent == PY_keyword_pattern;
 }
 
-/* Binds a name of a pattern. case Point(x=a): `a` is the subject's attribute x; else it is the
- * subject, or a part of it. */
+/* Binds a name of a pattern: in case Point(x=a) `a` is the subject's attribute x; elsewhere it
+ * is the subject, or a part of it. */
 static void bind_capture(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *name)
 {
     struct target t = { .scope = scope, .where = scope, .value = subject_of(name) };
@@ -312,7 +313,7 @@ static void bind_capture(struct cbx_walk *py, struct cbx_scope *scope, struct cb
         t.each = true;
     }
     bind_target(py, t, name, 0);
-    t.unknown = true; /* or something deeper in it */
+    t.unknown = true; /* or a deeper part of it */
     bind_target(py, t, name, 0);
 }
 
@@ -327,8 +328,8 @@ static void bind_globals(struct cbx_walk *py, struct cbx_scope *scope, struct cb
     }
 }
 
-/* The scope in which an assignment binds: a walrus in a comprehension binds in the enclosing
- * function. */
+/* Returns the scope in which an assignment binds: a walrus in a comprehension binds in the
+ * enclosing function. */
 static struct cbx_scope *binding_scope(struct cbx_scope *scope)
 {
     while (scope->kind == CBX_SCOPE_COMPREHENSION && scope->parent != NULL) {
@@ -337,8 +338,8 @@ static struct cbx_scope *binding_scope(struct cbx_scope *scope)
     return scope;
 }
 
-/* The grammar reads `match [a, b]:` as `match[a, b]: type`; the types are the cases then. The names
- * in them may be anything. */
+/* Binds the names in the cases of a match that is misread: the grammar reads `match [a, b]:` as
+ * `match[a, b]: type`, with the cases as types. These names may have any value. */
 static void bind_misread_match(struct cbx_walk *py, struct cbx_scope *scope,
                                const struct cbx_node *node)
 {
@@ -352,7 +353,7 @@ static void bind_misread_match(struct cbx_walk *py, struct cbx_scope *scope,
             cbx_py_kind(n) == PY_identifier && n->field == CBX_FIELD_NONE
                 ? cbx_scope_bind(py, scope, scope, cbx_py_text(py, n), CBX_BIND_VALUES, n)
                 : NULL;
-        if (b != NULL) { /* what it was, too */
+        if (b != NULL) { /* the old value stays possible */
             b->values = cbx_values_join(py->arena, cbx_values_bare(py->arena, b->name),
                                         &cbx_values_unknown);
         }
@@ -413,8 +414,8 @@ static void bind_augmented(struct cbx_walk *py, struct cbx_scope *scope, struct 
     bind_target(py, t, left, 0);
 }
 
-/* A definition binds a name of its scope, and in a class also an attribute. With decorators, the
- * name may also have the value that they return. */
+/* Binds the name of a definition in its scope, in a class also an attribute. With decorators,
+ * the name may also have the value that they return. */
 static void bind_definition(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
     struct cbx_str name = cbx_py_name(py, node);
@@ -454,12 +455,12 @@ static void bind_result(struct cbx_walk *py, struct cbx_scope *scope, struct cbx
     }
 }
 
-/* `with f() as x`: the value that f returns, or that its generator yields
+/* Binds x of `with f() as x`: the value that f returns, or that its generator yields
  * (contextlib.contextmanager). */
 static void bind_alias(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_node *node)
 {
     struct cbx_node *value = cbx_child_at(node, 0), *alias = cbx_child_of(node, CBX_FIELD_alias);
-    if (alias == NULL) { /* of a case */
+    if (alias == NULL) { /* `as` of a case */
         alias = cbx_last_child(node);
         if (cbx_py_kind(alias) == PY_identifier) {
             bind_capture(py, scope, alias);
@@ -495,7 +496,8 @@ static struct cbx_scope *bind_node(struct cbx_walk *py, struct cbx_scope *scope,
     case PY_augmented_assignment:
         bind_augmented(py, scope, node);
         return scope;
-    case PY_keyword_argument: /* f(o=os): an object that f makes may have it as its attribute */
+    /* f(o=os): an object that f makes may have the argument as its attribute */
+    case PY_keyword_argument:
         cbx_scope_bind(py, NULL, scope, cbx_py_name(py, node), CBX_BIND_EXPR,
                        cbx_child_of(node, CBX_FIELD_value));
         return scope;

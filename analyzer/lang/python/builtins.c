@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The bindings in Python that certainly replace a builtin: statements of the module itself, from
- * their end on. */
+ * the end of the statement on. */
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/python/internal.h"
 
@@ -45,10 +45,11 @@ static enum cbx_builtin_use use(const struct cbx_node *node)
     }
 }
 
-/* In the body of the statement that binds it: for x in y, with y as x, except y as x. */
+/* A binding that holds in the body of its statement: for x in y, with y as x, except y as x. */
 enum { HOLDS_INSIDE = UINT32_MAX - 1 };
 
-/* That statement, or NULL; *from is where the name is bound. */
+/* Returns the statement of such a binding, NULL for another one; *from is the place where the
+ * name is bound. */
 static const struct cbx_node *statement_of(const struct cbx_binding *binding, uint32_t *from)
 {
     const struct cbx_node *value = binding->node, *up = value != NULL ? value->parent : NULL;
@@ -98,7 +99,7 @@ static uint32_t holds_from(struct cbx_walk *py, const struct cbx_binding *bindin
     return certain ? node->end : UINT32_MAX;
 }
 
-/* True when running the statement calls nothing. Code inside a function does not run. */
+/* Returns true if running the statement calls nothing; the bodies of functions do not run. */
 static bool is_quiet(const struct cbx_walk *py, const struct cbx_node *statement)
 {
     const struct cbx_node *all = py->syntax.nodes + py->syntax.count,
@@ -116,8 +117,8 @@ static bool is_quiet(const struct cbx_walk *py, const struct cbx_node *statement
     return true;
 }
 
-/* In a function: its own definition, or one after which nothing is called until the name is
- * bound. */
+/* Returns true if the use is in a function of the module, and nothing is called between the
+ * function's definition and the binding. */
 static bool runs_later(struct cbx_walk *py, const struct cbx_binding *binding,
                        const struct cbx_node *use, uint32_t from)
 {

@@ -50,8 +50,8 @@ void cbx_py_actuals(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope
 
 /* --- functions of this source ----------------------------------------------------------------- */
 
-/* True when running the function is useful: the arguments are known, and one is a text or a
- * list. */
+/* Returns true if a run of the function may give more: the arguments are known, and one is a
+ * constant, a list or a name. */
 static bool is_known(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     bool constant = false;
@@ -68,7 +68,7 @@ static bool is_known(struct cbx_walk *py, struct cbx_actuals *actuals)
     return constant && !actuals->spread;
 }
 
-/* *args takes what is left. */
+/* Returns the list for *args: the remaining arguments. */
 static const struct cbx_values *rest_of(struct cbx_walk *py, struct cbx_actuals *actuals,
                                         uint32_t from)
 {
@@ -81,7 +81,7 @@ static const struct cbx_values *rest_of(struct cbx_walk *py, struct cbx_actuals 
     return cbx_values_list(py->arena, members, n);
 }
 
-/* What the call gives the parameter `p`, whose position is `n`. */
+/* Returns the values that the call gives the parameter `p` at the position `n`. */
 static const struct cbx_values *parameter_values(struct cbx_walk *py, const struct cbx_node *p,
                                                  struct cbx_actuals *actuals, uint32_t n,
                                                  const char *keyword, struct cbx_scope *natural)
@@ -123,7 +123,7 @@ static void bind_actuals(struct cbx_walk *py, const struct cbx_value *function,
             continue;
         }
         b->values = parameter_values(py, p, actuals, n, keyword, natural);
-        if (cbx_scope_assigns(py, natural, text)) { /* its value may change */
+        if (cbx_scope_assigns(py, natural, text)) { /* the function assigns it another value */
             b->values = cbx_values_join(py->arena, b->values, &cbx_values_unknown);
         }
         n += cbx_py_kind(p) != PY_list_splat_pattern;
@@ -167,7 +167,8 @@ static const struct cbx_values *apply_to(struct cbx_walk *py, const struct cbx_v
     return cbx_py_apply(py, callee, &actuals, py->module);
 }
 
-/* map(f, xs, ys): member by member when they are known, else any. */
+/* Returns the result of map(f, xs, ys): member by member if they are known, else any number of
+ * any member. */
 static const struct cbx_values *apply_map(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     const struct cbx_values *callee = cbx_actual_values(py, actuals, 0, NULL),
@@ -187,7 +188,7 @@ static const struct cbx_values *apply_map(struct cbx_walk *py, struct cbx_actual
     return cbx_values_list(py->arena, members, count);
 }
 
-/* starmap(f, [(a, b)]) */
+/* Returns the result of starmap(f, [(a, b)]). */
 static const struct cbx_values *apply_starmap(struct cbx_walk *py, const struct cbx_values *callee,
                                               const struct cbx_values *rows)
 {
@@ -266,7 +267,7 @@ static const struct cbx_values *apply_partial(struct cbx_walk *py, const struct 
     return cbx_py_apply(py, partial->members[0], &whole, scope);
 }
 
-/* attrgetter('a.b') is getattr with its arguments in another order: a partial of this name. */
+/* attrgetter('a.b') is getattr with another order of arguments: returns a partial of this name. */
 static const struct cbx_values *make_getter(struct cbx_walk *py, const char *name,
                                             struct cbx_actuals *actuals)
 {
@@ -275,7 +276,7 @@ static const struct cbx_values *make_getter(struct cbx_walk *py, const char *nam
     return make_partial(py, &with_name);
 }
 
-/* object.a.b for every "a.b" that it may be. */
+/* Returns object.a.b for every "a.b" that the name may be. */
 static const struct cbx_values *read_dotted(struct cbx_walk *py, const struct cbx_values *object,
                                             const struct cbx_values *paths)
 {
@@ -298,7 +299,8 @@ static const struct cbx_values *read_dotted(struct cbx_walk *py, const struct cb
 const struct cbx_values *cbx_py_method_called(struct cbx_walk *py, struct cbx_actuals *actuals,
                                               struct cbx_actuals *rest)
 {
-    uint32_t last = actuals->count > 0 ? actuals->count - 1 : 0; /* name, arguments, object */
+    /* the arguments of the call: name, arguments, object */
+    uint32_t last = actuals->count > 0 ? actuals->count - 1 : 0;
     const struct cbx_values *object = cbx_actual_values(py, actuals, last, NULL);
     cbx_actuals_shift(actuals, 1, NULL, rest);
     rest->count -= rest->count > 0;
@@ -315,7 +317,8 @@ static const struct cbx_values *call_getter(struct cbx_walk *py, struct cbx_str 
         return cbx_py_apply(py, method, &rest, py->module);
     }
     bool attribute = cbx_str_is(name, "operator.attrgetter()");
-    uint32_t last = actuals->count > 0 ? actuals->count - 1 : 0; /* names, and the object */
+    /* the arguments of the call: names, and the object */
+    uint32_t last = actuals->count > 0 ? actuals->count - 1 : 0;
     const struct cbx_values *object = cbx_actual_values(py, actuals, last, NULL);
     const struct cbx_values **members =
         last > 1 ? cbx_arena_array(py->arena, last, sizeof(*members)) : NULL;
@@ -331,7 +334,7 @@ static const struct cbx_values *call_getter(struct cbx_walk *py, struct cbx_str 
 
 /* --- callables of the table ------------------------------------------------------------------- */
 
-/* Any member of a module; it may be another module. */
+/* Returns any member of a module; it may be another module. */
 static const struct cbx_values *any_of_module(struct cbx_walk *py, const struct cbx_values *object)
 {
     bool module =
@@ -344,7 +347,7 @@ static const struct cbx_values *any_of_module(struct cbx_walk *py, const struct 
     return out;
 }
 
-/* inspect.getmembers(x): a name and a value. */
+/* Returns the pair of name and value of inspect.getmembers(x). */
 static const struct cbx_values *name_and(struct cbx_walk *py, const struct cbx_values *any)
 {
     const struct cbx_values *member = cbx_values_marked(py->arena, CBX_UNKNOWN_MEMBER);
@@ -352,7 +355,7 @@ static const struct cbx_values *name_and(struct cbx_walk *py, const struct cbx_v
                        cbx_values_join(py->arena, any, member));
 }
 
-/* getattr(object, name), for every name that it may be. */
+/* Returns getattr(object, name) for every possible name. */
 static const struct cbx_values *read_any(struct cbx_walk *py, const struct cbx_values *object,
                                          const struct cbx_values *names)
 {
@@ -371,7 +374,7 @@ static const struct cbx_values *read_any(struct cbx_walk *py, const struct cbx_v
     return cbx_values_some(out);
 }
 
-/* The module, for each possible name; __import__('a.b') returns a. */
+/* Returns the module for each possible name; __import__('a.b') returns a. */
 static const struct cbx_values *import_any(struct cbx_walk *py, const struct cbx_values *names,
                                            bool top)
 {
@@ -388,7 +391,7 @@ static const struct cbx_values *import_any(struct cbx_walk *py, const struct cbx
     return cbx_values_some(out);
 }
 
-/* inspect.getmodule(a.b): a; of what is not known, some module. */
+/* Returns a for inspect.getmodule(a.b); an unknown module for an unknown object. */
 static const struct cbx_values *module_of(struct cbx_walk *py, const struct cbx_values *object)
 {
     const struct cbx_values *out = &cbx_values_unknown;
@@ -403,7 +406,7 @@ static const struct cbx_values *module_of(struct cbx_walk *py, const struct cbx_
     return out;
 }
 
-/* operator.call(f, ...) */
+/* Returns the result of operator.call(f, ...). */
 static const struct cbx_values *call_first(struct cbx_walk *py, struct cbx_actuals *actuals,
                                            struct cbx_scope *scope)
 {
@@ -471,7 +474,7 @@ static const struct cbx_values *apply_meaning(struct cbx_walk *py, enum cbx_py_c
     }
 }
 
-/* str.upper(text), text.upper() */
+/* Returns the result of str.upper(text), text.upper(). */
 static const struct cbx_values *apply_text_method(struct cbx_walk *py, struct cbx_str method,
                                                   struct cbx_actuals *actuals)
 {
@@ -489,7 +492,8 @@ static const struct cbx_values *apply_text_method(struct cbx_walk *py, struct cb
     return out != NULL ? out : &cbx_values_unknown;
 }
 
-/* globals().get('x'), os.__dict__.pop('system'), sys.modules.setdefault(...) */
+/* Returns the result of globals().get('x'), os.__dict__.pop('system'),
+ * sys.modules.setdefault(...). */
 static const struct cbx_values *apply_namespace_method(struct cbx_walk *py, struct cbx_str name,
                                                        struct cbx_actuals *actuals,
                                                        struct cbx_scope *scope)
@@ -515,8 +519,8 @@ static const struct cbx_values *apply_namespace_method(struct cbx_walk *py, stru
     return NULL;
 }
 
-/* True when the name looks like a class for whose methods the sinks have rows, or that sends
- * what its methods are given. */
+/* Returns true if the name looks like a class with methods that have rows in the sinks, or that
+ * send their arguments. */
 static bool is_class(struct cbx_str name)
 {
     const char *dot = name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
@@ -524,8 +528,8 @@ static bool is_class(struct cbx_str name)
            (cbx_sinks_within(CBX_PYTHON, name) || cbx_py_sends(name));
 }
 
-/* The value of a callable that is not followed: an object of a type with a known name, or
- * anything. */
+/* Returns the result of a callable that is not followed: an object of a type with a known name,
+ * or anything. */
 static const struct cbx_values *make_object(struct cbx_walk *py, struct cbx_str name)
 {
     const char *type = cbx_py_makes(name);
@@ -570,7 +574,7 @@ static const struct cbx_values *apply_name(struct cbx_walk *py, struct cbx_str n
     return cbx_py_mark(py, name, actuals, apply_any_name(py, name, actuals, scope));
 }
 
-/* The result when an unknown callee is one of the callables that escaped. */
+/* Returns the result if an unknown callee is one of the escaped callables. */
 static const struct cbx_values *apply_escaped(struct cbx_walk *py, struct cbx_actuals *actuals,
                                               struct cbx_scope *scope)
 {
@@ -578,7 +582,8 @@ static const struct cbx_values *apply_escaped(struct cbx_walk *py, struct cbx_ac
         actuals->count == 0) {
         return &cbx_values_unknown;
     }
-    for (uint32_t i = 0; i < actuals->count; i++) { /* their values must not lack alternatives */
+    /* inside of a cycle the values would lack alternatives */
+    for (uint32_t i = 0; i < actuals->count; i++) {
         struct cbx_actual *a = &actuals->items[i];
         a->values = a->values != NULL ? a->values : py->eval(py, a->node, a->scope);
     }

@@ -3,7 +3,7 @@
  * docstrings, format strings. */
 #include "analyzer/lang/python/internal.h"
 
-enum { CODES_MAX = 8 }; /* that one call may run */
+enum { CODES_MAX = 8 }; /* limit of the codes that one call may run */
 
 bool cbx_py_judge_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node,
                           bool alone)
@@ -25,7 +25,7 @@ bool cbx_py_judge_loosely(struct cbx_walk *py, struct cbx_str text, const struct
     return read;
 }
 
-/* Judges code that can use the surrounding names. */
+/* Judges code that can use the names around the call. */
 static void parse_code(struct cbx_walk *py, const char *language, struct cbx_str text,
                        const struct cbx_node *node)
 {
@@ -36,14 +36,14 @@ static void parse_code(struct cbx_walk *py, const char *language, struct cbx_str
     cbx_parse_inner(&around, language, text, node->start, node->end);
 }
 
-/* Judges a text that may be Python; syntax errors in it are ignored. False when there were any. */
+/* Judges a text that may be Python and ignores syntax errors; returns false if there were any. */
 static bool parse_loosely(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node)
 {
     return cbx_py_judge_loosely(py, text, node, false);
 }
 
-/* An unknown parameter or loop variable: for timeit, which also takes functions, it is usually a
- * function. */
+/* Returns true for an unknown parameter or loop variable: timeit also takes functions, and such
+ * a name is usually a function. */
 static bool is_handed_in(struct cbx_walk *py, const struct cbx_actual *actual)
 {
     struct cbx_str name = cbx_walk_text(py, actual->node);
@@ -64,8 +64,8 @@ static bool is_handed_in(struct cbx_walk *py, const struct cbx_actual *actual)
     return handed_in && texts == NULL;
 }
 
-/* A list of words, or one: subprocess.run(['git', 'log']). A text is a line of shell with
- * shell=True, and the name of a program without. */
+/* Judges a list of words, or one word: subprocess.run(['git', 'log']). A text is a line of shell
+ * with shell=True, and the name of a program without it. */
 static void extract_list(struct cbx_walk *py, struct cbx_actuals *actuals,
                          const struct cbx_values *values, const struct cbx_node *call)
 {
@@ -88,8 +88,8 @@ static void extract_list(struct cbx_walk *py, struct cbx_actuals *actuals,
     }
 }
 
-/* The words of a program whose arguments begin at `position`; for a list (os.execv), the list
- * without its first member, which is only a name. */
+/* Judges the words of a program whose arguments begin at `position`; a list (os.execv) counts
+ * without its first member, which is only the program's own name. */
 static void extract_words(struct cbx_walk *py, struct cbx_actuals *actuals, uint32_t position,
                           bool names_itself, const struct cbx_node *call)
 {
@@ -113,7 +113,7 @@ static void extract_words(struct cbx_walk *py, struct cbx_actuals *actuals, uint
     cbx_command_line(py->parsed, words, count, open, call->start, call->end);
 }
 
-/* Judges the n-th argument that the callable runs as code. */
+/* Judges the n-th argument of those that the callable runs as code. */
 static void extract_code(struct cbx_walk *py, struct cbx_str callee, uint32_t n,
                          struct cbx_actuals *actuals, const struct cbx_node *call)
 {
@@ -131,7 +131,7 @@ static void extract_code(struct cbx_walk *py, struct cbx_str callee, uint32_t n,
         extract_words(py, actuals, position, language[0] == 'e', call);
         return;
     }
-    bool function = false; /* timeit takes those too */
+    bool function = false; /* timeit also takes functions */
     for (uint32_t i = 0; i < values->count; i++) {
         enum cbx_value_kind kind = values->items[i]->kind;
         function |= kind == CBX_V_FUNCTION || kind == CBX_V_PARTIAL;
@@ -183,7 +183,7 @@ static void parse_examples(struct cbx_walk *py, const struct cbx_node *string)
     }
 }
 
-/* Some text that is bound here is not constant. */
+/* Returns true if a text in these bindings is not constant. */
 static bool has_data(struct cbx_walk *py, const struct cbx_binding *b)
 {
     bool data = false;
@@ -198,7 +198,8 @@ static bool has_data(struct cbx_walk *py, const struct cbx_binding *b)
     return data;
 }
 
-/* run_docstring_examples(text): what is no function or module of the program is code. */
+/* Checks run_docstring_examples(text): an argument that is no function or module of the program
+ * is code. */
 static void check_examples(struct cbx_walk *py, struct cbx_actuals *actuals,
                            const struct cbx_node *call)
 {
@@ -245,7 +246,7 @@ void cbx_py_extract_doctest(struct cbx_walk *py, struct cbx_str callee, struct c
 
 /* --- strings ---------------------------------------------------------------------------------- */
 
-/* "{0.__class__.__globals__}": an attribute walk inside what str.format is given. */
+/* Checks "{0.__class__.__globals__}": a walk over attributes of the arguments of str.format. */
 static void check_format(struct cbx_walk *py, struct cbx_str text, const struct cbx_node *node)
 {
     const char *open = text.len > 0 ? memchr(text.p, '{', text.len) : NULL;
@@ -287,7 +288,7 @@ void cbx_py_extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_
             bool told = parent == PY_list || parent == PY_tuple || parent == PY_set ||
                         parent == PY_comparison_operator;
             if (!told &&
-                cbx_py_is_dunder(v->text)) { /* for functions that read attributes by name */
+                cbx_py_is_dunder(v->text)) { /* functions that read attributes by name may get it */
                 cbx_py_special(py, CBX_FACT_DUNDER_WALK, v->text, node);
             }
         } else if (v->kind == CBX_V_UNKNOWN && v->text.len > 0) {
@@ -297,7 +298,7 @@ void cbx_py_extract_text(struct cbx_walk *py, struct cbx_node *node, struct cbx_
     }
 }
 
-/* The constant at the start of a concatenated text. */
+/* Returns the constant at the start of a concatenated text. */
 static struct cbx_str first_text(struct cbx_walk *py, const struct cbx_node *node)
 {
     while (node != NULL && cbx_py_kind(node) != PY_string) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Conditions of constants in Python, for the filters of comprehensions. */
+ * Evaluates conditions of constants in Python, for the filters of comprehensions. */
 #include "analyzer/lang/python/internal.h"
 
 enum { CONDITION_DEPTH_MAX = 8 };
@@ -36,7 +36,7 @@ static enum cbx_py_truth equals(const struct cbx_values *a, const struct cbx_val
     return truth_of(x->kind == y->kind && cbx_str_equal(x->text, y->text));
 }
 
-/* x in y: a member of a list, or a part of a text. */
+/* Evaluates x in y: a member of a list, or a part of a text. */
 static enum cbx_py_truth is_within(struct cbx_walk *py, const struct cbx_values *x,
                                    const struct cbx_values *y)
 {
@@ -79,7 +79,7 @@ static enum cbx_py_truth compare(struct cbx_walk *py, struct cbx_node *node,
     return cbx_str_is(how, "not in") ? invert(is_within(py, a, b)) : CBX_PY_MAYBE;
 }
 
-/* x.startswith('a') */
+/* Evaluates x.startswith('a'). */
 static enum cbx_py_truth call_test(struct cbx_walk *py, struct cbx_node *call,
                                    struct cbx_scope *scope)
 {

@@ -5,8 +5,8 @@
 
 enum { AUGMENTED_MAX = 256, AUGMENTED_DEPTH_MAX = 150 };
 
-/* The value of a free name of code in code, in the outer text. Functions are excluded: their nodes
- * are of the outer text. */
+/* Returns `out` joined with the values that a free name of inner code has in the outer text. A
+ * function of the outer text counts as anything: its nodes are not in this text. */
 static const struct cbx_values *eval_outside(struct cbx_walk *py, struct cbx_str name,
                                              const struct cbx_values *out)
 {
@@ -32,7 +32,7 @@ static bool is_constant(const struct cbx_values *values)
     return only;
 }
 
-/* _, __, _3, Out: results of earlier cells in IPython. */
+/* Returns true for _, __, _3, Out: results of earlier cells in IPython. */
 static bool is_history(struct cbx_str name)
 {
     size_t n = 0;
@@ -91,17 +91,17 @@ static const struct cbx_values *eval_identifier(struct cbx_walk *py, struct cbx_
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* One of the texts that an f-string may be: its alternatives are numbered, and each expression
- * in it takes a part of the number. */
+/* One of the texts that an f-string may be: the alternatives are numbered, and each expression
+ * in the string takes a part of the number. */
 struct choice {
-    uint32_t number; /* what is left of it */
-    uint32_t count;  /* of the alternatives so far */
+    uint32_t number; /* rest of the number */
+    uint32_t count;  /* number of alternatives so far */
     uint32_t gaps;
 };
 
 enum { CHOICES_MAX = 16 };
 
-/* One of the alternatives, when all are constants. */
+/* Returns one of the alternatives if all of them are constants. */
 static const struct cbx_values *choose(struct cbx_walk *py, const struct cbx_values *values,
                                        struct choice *choice)
 {
@@ -121,7 +121,7 @@ static const struct cbx_values *choose(struct cbx_walk *py, const struct cbx_val
     return cbx_values_one(py->arena, v);
 }
 
-/* {x}, {x!s}, {x:c} of an f-string. */
+/* Returns the text of {x}, {x!s}, {x:c} in an f-string. */
 static struct cbx_str eval_interpolation(struct cbx_walk *py, struct cbx_node *node,
                                          struct cbx_scope *scope, struct choice *choice)
 {
@@ -141,7 +141,7 @@ static struct cbx_str eval_interpolation(struct cbx_walk *py, struct cbx_node *n
     return cbx_values_piece(value, &choice->gaps);
 }
 
-/* A bytes literal: converts the characters of its escapes to bytes. */
+/* Converts the characters of a bytes literal, with its escapes, to bytes. */
 static struct cbx_str to_bytes(struct cbx_walk *py, struct cbx_str text)
 {
     char *p = cbx_str_is_ascii(text) ? NULL : cbx_arena_alloc(py->arena, text.len + 1);
@@ -238,7 +238,8 @@ static const struct cbx_values *eval_number(struct cbx_walk *py, struct cbx_node
 
 /* --- operators -------------------------------------------------------------------------------- */
 
-/* a + b + c + ... is nested to the left: down to the first operand, then up again. */
+/* Evaluates a + b + c + ..., which is nested to the left: down to the first operand, then up
+ * again. */
 static const struct cbx_values *eval_binary(struct cbx_walk *py, struct cbx_node *node,
                                             struct cbx_scope *scope)
 {
@@ -257,7 +258,7 @@ static const struct cbx_values *eval_binary(struct cbx_walk *py, struct cbx_node
     }
 }
 
-/* The binding before this `x += y`, and y. */
+/* Evaluates `x += y`: the values of the binding before it, and of y. */
 static const struct cbx_values *eval_augmented(struct cbx_walk *py, struct cbx_node *node,
                                                struct cbx_scope *scope)
 {
@@ -271,7 +272,7 @@ static const struct cbx_values *eval_augmented(struct cbx_walk *py, struct cbx_n
         b = b->next;
     }
     if (steps > AUGMENTED_MAX || py->depth > AUGMENTED_DEPTH_MAX) {
-        return &cbx_values_unknown; /* a text that is built over many lines */
+        return &cbx_values_unknown; /* the program builds a text over many lines */
     }
     while (b != NULL && (b->node == node || !cbx_str_equal(b->name, name))) {
         b = b->next;
@@ -401,7 +402,8 @@ static const struct cbx_values *eval_dictionary(struct cbx_walk *py, struct cbx_
     return cbx_values_one(py->arena, &map);
 }
 
-/* A comprehension is evaluated for each member only when its members are needed. */
+/* Returns the members of a comprehension as one; they are evaluated one by one only if their
+ * members are needed. */
 static const struct cbx_values *eval_comprehension(struct cbx_walk *py, struct cbx_node *node,
                                                    struct cbx_scope *scope)
 {
@@ -454,7 +456,7 @@ static const struct cbx_values *eval_either(struct cbx_walk *py, struct cbx_node
                : cbx_values_join(py->arena, first, cbx_py_eval(py, last, scope));
 }
 
-/* @a @b def f: a(b(f)). */
+/* Evaluates @a @b def f: a(b(f)). */
 static const struct cbx_values *eval_decorated(struct cbx_walk *py, struct cbx_node *node,
                                                struct cbx_scope *scope)
 {
@@ -483,7 +485,7 @@ static const struct cbx_values *eval_call(struct cbx_walk *py, struct cbx_node *
                         &actuals, scope);
 }
 
-/* string.digits and the like. */
+/* Returns the constant text of string.digits and the like; else the value itself. */
 static const struct cbx_values *or_constant(struct cbx_walk *py, const struct cbx_values *values)
 {
     bool name =

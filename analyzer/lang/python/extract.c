@@ -46,7 +46,8 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *py, struct cbx_actu
     return args;
 }
 
-/* A powerful module of the interpreter: a computed attribute may be any of its members. */
+/* Returns true for a powerful module of the interpreter: a computed attribute may be any of its
+ * members. */
 static bool is_powerful(const struct cbx_values *values)
 {
     for (uint32_t i = 0; i < values->count; i++) {
@@ -63,7 +64,8 @@ static bool is_powerful(const struct cbx_values *values)
 static void add_value_references(struct cbx_walk *py, const struct cbx_values *values,
                                  const struct cbx_node *node);
 
-/* q.get(), x[0]: what an object that is not followed gives; a module that escaped may be it. */
+/* Returns true for q.get(), x[0]: the unknown result of an object that is not followed may be a
+ * module that escaped. */
 static bool comes_from_call(struct cbx_walk *py, const struct cbx_actual *object)
 {
     enum cbx_py_kind kind = cbx_py_kind(object->node);
@@ -103,14 +105,14 @@ static void extract_getattr(struct cbx_walk *py, struct cbx_actuals *actuals,
         bool module = twice || is_powerful(values) ||
                       (comes_from_call(py, object) && is_powerful(py->escaped));
         if (py->applying && (!module || py->applying_method)) {
-            return; /* by an unknown callee, which is hardly getattr */
+            return; /* the callee is unknown, and hardly getattr */
         }
         cbx_py_special(py, module ? CBX_FACT_COMPUTED_ATTRIBUTE : CBX_FACT_COMPUTED_MEMBER,
                        cbx_walk_text(py, cbx_child_of(call, CBX_FIELD_function)), call);
     }
 }
 
-/* setattr(sys, 'executable', x) */
+/* Adds the facts of setattr(sys, 'executable', x). */
 static void extract_setattr(struct cbx_walk *py, struct cbx_actuals *actuals, struct cbx_node *call)
 {
     const struct cbx_values *object = cbx_actual_values(py, actuals, 0, NULL),
@@ -127,7 +129,7 @@ static void extract_setattr(struct cbx_walk *py, struct cbx_actuals *actuals, st
     }
 }
 
-/* A module that is given itself, or the name of this one. */
+/* Returns true for a module object, or the name of this module. */
 static bool is_module_object(const struct cbx_value *v)
 {
     return v->kind == CBX_V_NAME && (v->number == 0 || cbx_str_is(v->text, "__name__") ||
@@ -145,7 +147,8 @@ static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
         bool text = values->items[i]->kind == CBX_V_TEXT;
         known &= text || (cbx_py_call_meaning(callee) == PY_CALL_IMPORT_NAME &&
                           is_module_object(values->items[i]));
-        if (text && cbx_str_starts(name, CBX_STR("."))) { /* in the package that is given */
+        /* relative to the package in the arguments */
+        if (text && cbx_str_starts(name, CBX_STR("."))) {
             known &= cbx_values_is_text(package, &base);
             name =
                 cbx_values_is_text(package, &base) ? cbx_fold_concat(py->arena, base, name) : name;
@@ -159,7 +162,7 @@ static void extract_import_call(struct cbx_walk *py, struct cbx_str callee,
     }
 }
 
-/* __import__('a', fromlist=['b']) may import a.b too. */
+/* Handles __import__('a', fromlist=['b']), which may import a.b too. */
 static void extract_from_list(struct cbx_walk *py, struct cbx_str callee,
                               struct cbx_actuals *actuals, const struct cbx_node *call)
 {
@@ -184,8 +187,8 @@ static void extract_from_list(struct cbx_walk *py, struct cbx_str callee,
     }
 }
 
-/* The notebook line that a method of IPython's shell runs; {NULL, 0} when the line is not constant,
- * or has expressions that IPython would expand. The first argument is the shell. */
+/* Returns the notebook line that a method of IPython's shell runs; {NULL, 0} if the line is not
+ * constant, or has expressions that IPython would expand. The first argument is the shell. */
 static struct cbx_str magic_line(struct cbx_walk *py, struct cbx_str method,
                                  struct cbx_actuals *actuals)
 {
@@ -216,7 +219,8 @@ static struct cbx_str judged_line(struct cbx_walk *py, struct cbx_str method,
     return line.p != NULL ? line : cbx_py_shell_line(py, method, actuals);
 }
 
-/* A module whose import no rule against power could match, and that leads to no such module. */
+/* Returns true for a module whose import no rule against power can match, and which leads to no
+ * module whose import a rule can match. */
 static bool is_harmless_module(struct cbx_walk *py, struct cbx_str name)
 {
     const uint32_t harmless = 1u << CBX_CAN_HTTP | 1u << CBX_CAN_FILE_READ |
@@ -237,7 +241,7 @@ static bool are_harmless_modules(struct cbx_walk *py, const struct cbx_values *n
     return harmless;
 }
 
-/* Every module or code that the call is given is constant. */
+/* Returns true if the modules or the code in the arguments are constant. */
 static bool is_judged_call(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals)
 {
     uint32_t position = 0;
@@ -282,7 +286,8 @@ bool cbx_py_is_judged_callee(struct cbx_walk *py, struct cbx_node *callee)
     bool judged = values->count > 0;
     for (uint32_t i = 0; judged && i < values->count; i++) {
         judged = values->items[i]->kind == CBX_V_UNKNOWN
-                     ? values->count > 1 /* of an object: its other alternatives decide */
+                     /* result of an unknown object: the other alternatives decide */
+                     ? values->count > 1
                      : is_judged_value(py, values->items[i], &actuals);
     }
     return judged;
@@ -300,7 +305,7 @@ static void found_in_format(struct cbx_walk *py, const struct cbx_values *values
     cbx_py_extract_attribute(py, name, call);
 }
 
-/* '{0.a}'.format(x) reads x.a. */
+/* Handles '{0.a}'.format(x), which reads x.a. */
 static void extract_format(struct cbx_walk *py, struct cbx_str callee, struct cbx_actuals *actuals,
                            struct cbx_node *call)
 {
@@ -319,7 +324,7 @@ static void extract_format(struct cbx_walk *py, struct cbx_str callee, struct cb
 static void extract_values_call(struct cbx_walk *py, const struct cbx_values *callee,
                                 struct cbx_actuals *actuals, struct cbx_node *call, int depth);
 
-/* A callable that calls one of its arguments. */
+/* Handles a callable that calls one of its arguments. */
 static void extract_through(struct cbx_walk *py, struct cbx_str name, struct cbx_actuals *actuals,
                             struct cbx_node *call, int depth)
 {
@@ -409,8 +414,8 @@ void cbx_py_extract_call(struct cbx_walk *py, struct cbx_str name, struct cbx_ac
     extract_named_call(py, name, actuals, call, 0);
 }
 
-/* Names whose mention is harmless: methods of constants, and the type of functions, which type(f)
- * is too. Calling them is not. */
+/* Returns true for names whose mention is harmless, but not their call: methods of constants,
+ * and the type of functions, which type(f) also gives. */
 static bool is_of_text(struct cbx_str name)
 {
     return cbx_str_is(name, "types.FunctionType") || cbx_str_is(name, "types.LambdaType") ||
@@ -437,8 +442,8 @@ static void extract_partial_call(struct cbx_walk *py, const struct cbx_value *pa
     }
 }
 
-/* marshal(x), where nothing in this text binds `marshal`: a module cannot be called, so it is a
- * function of an earlier cell. */
+/* Returns true for marshal in marshal(x) if nothing in this text binds `marshal`: a module
+ * cannot be called, so the name is a function of an earlier cell. */
 static bool is_own_function(const struct cbx_value *v)
 {
     return v->number == CBX_NAME_BARE && cbx_sinks_is_module(CBX_PYTHON, v->text);
@@ -460,7 +465,7 @@ static void extract_values_call(struct cbx_walk *py, const struct cbx_values *ca
     }
 }
 
-/* x.submit(f, a), x.query(text), x.format(...) of whatever x is. */
+/* Handles x.submit(f, a), x.query(text), x.format(...) of an unknown x. */
 static void extract_method_through(struct cbx_walk *py, const struct cbx_node *callee,
                                    struct cbx_actuals *actuals, struct cbx_node *call)
 {
@@ -484,12 +489,13 @@ static void extract_method_through(struct cbx_walk *py, const struct cbx_node *c
     struct cbx_actuals rest = { 0 };
     if (cbx_str_is(method, "format") && actuals->count > 1 &&
         cbx_values_is_text(cbx_actual_values(py, actuals, 0, NULL), &text)) {
-        cbx_actuals_shift(actuals, 1, NULL, &rest); /* a Formatter of its own */
+        cbx_actuals_shift(actuals, 1, NULL, &rest); /* a Formatter of the program */
         cbx_py_format_fields(py, text, &rest, found_in_format, call);
     }
 }
 
-/* Dense(8)(x): the result of a library function or of a class of this source. */
+/* Returns true for Dense(8)(x): the callee is the result of a library function or of a class of
+ * this source. */
 static bool is_of_known_call(struct cbx_walk *py, struct cbx_node *callee, struct cbx_scope *scope)
 {
     if (cbx_py_kind(callee) != PY_call) {
@@ -503,8 +509,8 @@ static bool is_of_known_call(struct cbx_walk *py, struct cbx_node *callee, struc
             (v->kind == CBX_V_FUNCTION && cbx_py_kind(v->node) == PY_class_definition));
 }
 
-/* True when the name is bound to what a library function returned, or by `as`: what is read from
- * that is not known. */
+/* Returns true if the name is bound by `as`, or to the result of a library function: its
+ * attributes are unknown. */
 static bool is_of_library(struct cbx_walk *py, struct cbx_node *name, struct cbx_scope *scope)
 {
     struct cbx_binding *b = NULL;
@@ -531,8 +537,8 @@ static bool is_of_library(struct cbx_walk *py, struct cbx_node *name, struct cbx
     return false;
 }
 
-/* True when the callee comes from a module in a way that is not followed. Values of the program's
- * own lists, arguments and objects are judged where they are stored. */
+/* Returns true if the callee comes from a module in a way that is not followed. Values of the
+ * program's own lists, arguments and objects are judged where the program stores them. */
 static bool comes_from_module(struct cbx_walk *py, struct cbx_node *callee, struct cbx_scope *scope)
 {
     for (;;) {
@@ -559,7 +565,7 @@ static bool comes_from_module(struct cbx_walk *py, struct cbx_node *callee, stru
     return cbx_py_kind(callee) == PY_identifier && is_of_library(py, callee, scope);
 }
 
-/* isinstance(...), where globals() may bind the name. */
+/* Returns true for a call of isinstance and the like, even if globals() may bind the name. */
 static bool is_builtin_callee(const struct cbx_node *callee, const struct cbx_values *targets,
                               struct cbx_str text)
 {
@@ -593,7 +599,7 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
         extract_values_call(py, py->escaped_calls, &actuals, call, 1);
         py->applying = false;
         if (actuals.spread && !py->applying_method &&
-            is_powerful(py->escaped)) { /* f(*args): getattr, os and a name */
+            is_powerful(py->escaped)) { /* f(*args) may be getattr with os and a name */
             cbx_py_special(py, CBX_FACT_COMPUTED_ATTRIBUTE,
                            cbx_str_sub(cbx_walk_text(py, callee), 0, 80), call);
         }
@@ -616,7 +622,7 @@ static void extract_call(struct cbx_walk *py, struct cbx_node *call, struct cbx_
     }
 }
 
-/* A decorator is a call with the definition below it. */
+/* Handles a decorator: a call with the definition below it. */
 static void extract_decorator(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_actuals actuals = { 0 };
@@ -629,7 +635,7 @@ static void extract_decorator(struct cbx_walk *py, struct cbx_node *node, struct
     extract_values_call(py, cbx_py_eval(py, cbx_child_at(node, 0), scope), &actuals, node, 0);
 }
 
-/* The names that an expression may have as values: references, in rules. */
+/* Adds a reference, for rules, for each name that an expression may have as its value. */
 static void add_value_references(struct cbx_walk *py, const struct cbx_values *values,
                                  const struct cbx_node *node)
 {
@@ -648,7 +654,8 @@ static void add_value_references(struct cbx_walk *py, const struct cbx_values *v
     }
 }
 
-/* isinstance(x, types.FunctionType), x is types.FunctionType: compared, not used. */
+/* Returns true in isinstance(x, types.FunctionType), x is types.FunctionType: the type is
+ * compared, not used. */
 static bool is_asked_about(struct cbx_walk *py, const struct cbx_node *node)
 {
     const struct cbx_node *list = node->parent;
@@ -659,7 +666,7 @@ static bool is_asked_about(struct cbx_walk *py, const struct cbx_node *node)
     return cbx_str_is(callee, "isinstance") || cbx_str_is(callee, "issubclass");
 }
 
-/* os.environ itself; reads of its items have their own facts. */
+/* Returns true for os.environ itself; reads of its items have their own facts. */
 static bool is_environment(const struct cbx_values *values)
 {
     return values->count == 1 && values->items[0]->kind == CBX_V_NAME &&
@@ -672,7 +679,7 @@ static bool is_read_of(const struct cbx_node *node)
            (cbx_py_kind(node->parent) == PY_attribute && node->field == CBX_FIELD_object);
 }
 
-/* `importlib` in importlib.metadata.version(): the fact has the whole name. */
+/* Returns true for `importlib` in importlib.metadata.version(): the fact has the whole name. */
 static bool is_module_named(const struct cbx_node *node, const struct cbx_values *values)
 {
     return cbx_py_kind(node) == PY_identifier && cbx_py_kind(node->parent) == PY_attribute &&
@@ -692,8 +699,8 @@ static bool has_power(const struct cbx_values *values)
     return power;
 }
 
-/* subprocess.run, where nothing in the text binds `subprocess`: in another cell it may be a
- * function or a variable of the program. A builtin is no such name. */
+/* Returns true for subprocess.run if nothing in the text binds `subprocess`: in another cell it
+ * may be a function or a variable of the program. A builtin is no such name. */
 static bool has_unbound_module(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     while (cbx_py_kind(node) == PY_attribute || cbx_py_kind(node) == PY_call ||
@@ -727,7 +734,7 @@ static void add_references(struct cbx_walk *py, struct cbx_node *node, struct cb
     }
 }
 
-/* os.environ['X'] is a call with 'X', so that rules can match the variable. */
+/* Handles os.environ['X'] as a call with 'X', so that rules can match the variable. */
 static void extract_variable(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_actuals actuals = { 0 };
@@ -741,8 +748,8 @@ static void extract_variable(struct cbx_walk *py, struct cbx_node *node, struct 
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* The facts of a rewritten notebook line come from the line itself, and from the expressions in
- * it. */
+/* Returns the part of a notebook line that a node is in: the facts of a rewritten line come from
+ * the line itself, and from the expressions in it. */
 static enum cbx_notebook_part part_of(const struct cbx_walk *py, const struct cbx_node *node)
 {
     const struct cbx_parsed *parsed = py->parsed;
@@ -751,8 +758,8 @@ static enum cbx_notebook_part part_of(const struct cbx_walk *py, const struct cb
                : cbx_notebook_part(parsed->magics, parsed->magic_count, node->start, node->end);
 }
 
-/* An identifier that is only a name, not a use: of an attribute, a keyword, a definition, a target.
- */
+/* Returns true for an identifier that is no use of a name: an attribute, a keyword, a
+ * definition, a target. */
 static bool is_plain_name(const struct cbx_node *name)
 {
     switch (cbx_py_kind(name->parent)) {
@@ -786,7 +793,8 @@ static bool is_plain_name(const struct cbx_node *name)
     }
 }
 
-/* __match_args__ = ('a',): a pattern reads the attribute from whatever it matches. */
+/* Handles __match_args__ = ('a',): a pattern reads the attribute from any object that it
+ * matches. */
 static void extract_match_names(struct cbx_walk *py, struct cbx_node *assignment,
                                 struct cbx_scope *scope)
 {
@@ -828,7 +836,7 @@ static void extract_subscript(struct cbx_walk *py, struct cbx_node *node, struct
     cbx_py_check_dictionary(py, node, scope);
 }
 
-/* Returns false when the children are not to be visited. */
+/* Adds the facts of a node; returns false if its children must not be visited. */
 static bool extract_node(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     switch (cbx_py_kind(node)) {

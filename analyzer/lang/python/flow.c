@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The flow between the scopes of a Python source besides names: arguments of calls, and modules
- * that escape. */
+ * The flow between the scopes of a Python source that names do not show: arguments of calls, and
+ * modules that escape. */
 #include "analyzer/lang/python/internal.h"
 #include "analyzer/lang/summary.h"
 
@@ -8,7 +8,7 @@ enum { PARAMETERS_MAX = 256, ESCAPED_CALLS_MAX = 12 };
 
 /* --- what parameters are given ---------------------------------------------------------------- */
 
-/* The argument for the n-th parameter, `name`. */
+/* Returns the argument for the n-th parameter, `name`; NULL if it is unknown. */
 static struct cbx_node *argument_for(struct cbx_walk *py, struct cbx_node *list, uint32_t n,
                                      struct cbx_str name)
 {
@@ -28,7 +28,8 @@ static struct cbx_node *argument_for(struct cbx_walk *py, struct cbx_node *list,
     return NULL;
 }
 
-/* Binds parameters to the arguments of a call. `bound`: the first parameter is not in the call. */
+/* Binds parameters to the arguments of a call. `bound`: the call has no argument for the first
+ * parameter. */
 static void give_parameters(struct cbx_walk *py, struct cbx_node *function, struct cbx_node *list,
                             struct cbx_scope *where, bool bound)
 {
@@ -60,7 +61,7 @@ static bool is_static(struct cbx_walk *py, const struct cbx_node *function)
                       "staticmethod");
 }
 
-/* Every function of this chain of bindings is called with these arguments. */
+/* Binds the parameters of every function in this chain of bindings to these arguments. */
 static void call_chain(struct cbx_walk *py, struct cbx_binding *chain, struct cbx_str name,
                        struct cbx_node *list, struct cbx_scope *where, bool bound)
 {
@@ -81,7 +82,7 @@ static void call_chain(struct cbx_walk *py, struct cbx_binding *chain, struct cb
     }
 }
 
-/* map(f, xs), filter(f, xs): the first parameter is each of xs. */
+/* Handles map(f, xs), filter(f, xs): the first parameter may be any member of xs. */
 static void give_members(struct cbx_walk *py, struct cbx_node *list, struct cbx_scope *where)
 {
     struct cbx_node *function = list->first, *members = function->next;
@@ -99,7 +100,7 @@ static void give_members(struct cbx_walk *py, struct cbx_node *list, struct cbx_
     }
 }
 
-/* The functions of this source that a call may call, by name only. */
+/* Handles a call of functions of this source, found by name only. */
 static void give_call(struct cbx_walk *py, struct cbx_node *call)
 {
     struct cbx_node *callee = cbx_child_of(call, CBX_FIELD_function),
@@ -129,7 +130,7 @@ static void give_call(struct cbx_walk *py, struct cbx_node *call)
     }
 }
 
-/* @f above g: f is called with g. */
+/* Handles @f before g: f is called with g. */
 static void give_decorated(struct cbx_walk *py, struct cbx_node *definition)
 {
     struct cbx_node *decorated = cbx_last_child(definition);
@@ -156,7 +157,7 @@ static void give_decorated(struct cbx_walk *py, struct cbx_node *definition)
 
 /* --- what goes out of sight ------------------------------------------------------------------- */
 
-/* A module that is used as a value, not only for its attributes, escapes. */
+/* Returns true if a name is used as a value, not only for its attributes: a module then escapes. */
 static bool is_value(const struct cbx_node *name)
 {
     switch (cbx_py_kind(name->parent)) {
@@ -207,7 +208,8 @@ static void let_escape(struct cbx_walk *py, struct cbx_node *name, bool powerful
     }
 }
 
-/* A callable whose caller can reach any attribute or module: getattr, operator.attrgetter('a'). */
+/* Returns true for a callable whose caller can reach any attribute or module: getattr,
+ * operator.attrgetter('a'). */
 static bool is_giver(const struct cbx_value *v)
 {
     if (v->kind == CBX_V_PARTIAL && v->count > 0 && v->members[0]->count == 1) {
@@ -235,7 +237,7 @@ static bool is_giver(const struct cbx_value *v)
     }
 }
 
-/* Such a callable that is used as a value: whatever is called afterwards may be it. */
+/* Lets such a callable that is used as a value escape: any later callee may be this callable. */
 static void let_call_escape(struct cbx_walk *py, struct cbx_node *node)
 {
     const struct cbx_values *values = cbx_py_eval(py, node, cbx_scope_around(py, node));
@@ -247,7 +249,7 @@ static void let_call_escape(struct cbx_walk *py, struct cbx_node *node)
     }
 }
 
-/* The names of these callables, for a quick test. */
+/* A quick test for the names of these callables. */
 static bool may_give(struct cbx_walk *py, const struct cbx_node *node)
 {
     static const struct cbx_str names[] = {
@@ -270,7 +272,7 @@ static bool may_give(struct cbx_walk *py, const struct cbx_node *node)
     return cbx_py_kind(node) == PY_identifier && (py->givers & cbx_name_bit(text)) != 0;
 }
 
-/* globals() and similar give access to all imports. */
+/* Returns true for globals() and similar, which give access to all imports. */
 static bool is_namespace(struct cbx_walk *py, const struct cbx_node *name)
 {
     struct cbx_str text = cbx_walk_text(py, name);
@@ -293,7 +295,7 @@ void cbx_py_flow_all(struct cbx_walk *py)
     for (uint32_t i = 0; i < py->syntax.count; i++) {
         struct cbx_node *node = &py->syntax.nodes[i];
         if (is_import_of_main(py, node)) {
-            py->namespaces = true; /* its attributes are the names of this text */
+            py->namespaces = true; /* the attributes of __main__ are the names of this text */
         }
         if (node->kind == PY_call) {
             give_call(py, node);

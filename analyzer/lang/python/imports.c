@@ -23,7 +23,7 @@ void cbx_py_mark_alone(struct cbx_walk *py, size_t before)
     }
 }
 
-/* The import of a member that can do nothing, or that is called with constants alone. */
+/* Adds the import of a member that can do nothing, or that the text calls with constants alone. */
 static void add_judged_import(struct cbx_walk *py, struct cbx_str name, const struct cbx_node *node)
 {
     struct cbx_fact *fact = cbx_facts_add(py->facts, CBX_IS_IMPORT, name, node->start, node->end);
@@ -32,8 +32,8 @@ static void add_judged_import(struct cbx_walk *py, struct cbx_str name, const st
     }
 }
 
-/* import a, or from a import b: `full` is the module, or its member. When the text reads only
- * harmless members of it, these are the facts. */
+/* Adds the facts of import a, or from a import b; `full` is the module, or its member. If the
+ * text reads only harmless members of it, the facts are about these members. */
 static void add_import_of(struct cbx_walk *py, const struct cbx_node *import, struct cbx_node *part,
                           struct cbx_str full, bool member)
 {
@@ -59,7 +59,7 @@ static void add_import_of(struct cbx_walk *py, const struct cbx_node *import, st
     }
 }
 
-/* "from a.b import c" is the fact a.b.c: a rule for a.b covers it, and an exclusion of a.b.c
+/* "from a.b import c" gives the fact a.b.c: a rule for a.b covers it, and an exclusion of a.b.c
  * ("!importlib.metadata") applies to it. */
 void cbx_py_extract_import(struct cbx_walk *py, struct cbx_node *node)
 {

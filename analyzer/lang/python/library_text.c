@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Texts that libraries evaluate: formulas, symbolic expressions, expressions over columns,
- * arguments of mappers, types as texts. evaluated.def says which argument is in which language.
- * A constant is judged as Python, after what its language has and Python lacks is replaced; of
- * another text there is a fact. */
+ * arguments of mappers, types as texts. evaluated.def lists the arguments and their languages. A
+ * constant text is judged as Python, after its operators that Python lacks are replaced; any other
+ * text gives a fact. */
 #include "analyzer/facts/sinks.h"
 #include "analyzer/lang/python/internal.h"
 
@@ -31,7 +31,8 @@ enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 /* --- languages -------------------------------------------------------------------------------- */
 
-/* A copy with room for one more character, to be changed in place; NULL when the arena is full. */
+/* Returns a copy with room for one more character, for changes in place; NULL if the arena is
+ * exhausted. */
 static char *copy_of(struct cbx_walk *py, struct cbx_str text)
 {
     char *copy = cbx_arena_alloc(py->arena, text.len + 1);
@@ -41,7 +42,7 @@ static char *copy_of(struct cbx_walk *py, struct cbx_str text)
     return copy;
 }
 
-/* The index behind the string that begins at `at`. */
+/* Returns the index after the string that begins at `at`. */
 static size_t skip_string(struct cbx_str text, size_t at)
 {
     char quote = text.p[at++];
@@ -51,8 +52,8 @@ static size_t skip_string(struct cbx_str text, size_t at)
     return at + 1;
 }
 
-/* y ~ a:b becomes y , a*b: operators that Python does not have, outside of strings, subscripts and
- * dictionaries. */
+/* Converts y ~ a:b to y , a*b: operators that Python does not have, outside of strings,
+ * subscripts and dictionaries. */
 static struct cbx_str from_formula(struct cbx_walk *py, struct cbx_str text)
 {
     char *copy = copy_of(py, text);
@@ -77,7 +78,7 @@ static struct cbx_str from_formula(struct cbx_walk *py, struct cbx_str text)
     return (struct cbx_str){ .p = copy, .len = copy != NULL ? text.len : 0 };
 }
 
-/* @name is a variable of Python, `a b` a column. */
+/* Converts the names of pandas: @name is a variable of Python, `a b` a column. */
 static struct cbx_str from_pandas(struct cbx_walk *py, struct cbx_str text)
 {
     char *copy = copy_of(py, text);
@@ -93,7 +94,8 @@ static struct cbx_str from_pandas(struct cbx_walk *py, struct cbx_str text)
     return (struct cbx_str){ .p = copy, .len = copy != NULL ? text.len : 0 };
 }
 
-/* The names of sympy that evaluate texts are in scope where sympy evaluates one. */
+/* Adds an import of sympy's functions that evaluate texts: they are in scope for a text that
+ * sympy evaluates. */
 static struct cbx_str from_sympy(struct cbx_walk *py, struct cbx_str text)
 {
     static const char names[] = "from sympy import S, N, sympify, parse_expr, lambdify, simplify, "
@@ -102,7 +104,7 @@ static struct cbx_str from_sympy(struct cbx_walk *py, struct cbx_str text)
     return cbx_fold_concat(py->arena, out, CBX_STR(")"));
 }
 
-/* A text in which Python has nothing to do but to look names up: a type, a column, a number. */
+/* Returns true for a text in which Python only looks names up: a type, a column, a number. */
 static bool is_plain(enum language language, struct cbx_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -133,7 +135,8 @@ static struct cbx_str as_python(struct cbx_walk *py, enum language language, str
     }
 }
 
-/* In a text that Python's grammar does not read, a name with power that is called. */
+/* Returns a powerful name that is called in a text which Python's grammar does not read; empty
+ * if there is none. */
 static struct cbx_str find_power(struct cbx_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -162,7 +165,7 @@ static void judge(struct cbx_walk *py, enum language language, struct cbx_str te
         return;
     }
     const char *dunder = memmem(text.p, text.len, ".__", 3);
-    if (dunder != NULL) { /* no expression over columns or symbols has one */
+    if (dunder != NULL) { /* no expression over columns or symbols has such an attribute */
         size_t at = (size_t)(dunder - text.p) + 1;
         cbx_py_special(py, CBX_FACT_DUNDER_WALK, cbx_str_sub(text, at, text.len), node);
     }
@@ -179,11 +182,11 @@ static void judge(struct cbx_walk *py, enum language language, struct cbx_str te
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
-/* What one argument may be. */
+/* The possible values of one argument. */
 struct evaluated {
     const struct row *row;
     const struct cbx_node *call;
-    bool data, outside, unknown, symbolic; /* an alternative is one */
+    bool data, outside, unknown, symbolic; /* true if an alternative is one */
 };
 
 static bool is_denied(const struct evaluated *e)
@@ -225,7 +228,7 @@ static void judge_values(struct cbx_walk *py, struct evaluated *e, const struct 
     }
 }
 
-/* x.design_info: patsy's own description of a formula. */
+/* Returns true for x.design_info: patsy's own description of a formula. */
 static bool is_design(struct cbx_walk *py, const struct cbx_actual *actual)
 {
     const struct cbx_node *name = cbx_py_kind(actual->node) == PY_attribute
@@ -255,7 +258,7 @@ static void judge_arguments(struct cbx_walk *py, const struct row *row, struct c
             continue;
         }
         a->values = a->values != NULL ? a->values : cbx_py_eval(py, a->node, a->scope);
-        e.unknown = false; /* `*more` stands behind it */
+        e.unknown = false; /* `*more` follows this argument */
         judge_values(py, &e, a->values, 0);
     }
     if (is_denied(&e)) {
@@ -263,12 +266,12 @@ static void judge_arguments(struct cbx_walk *py, const struct row *row, struct c
     }
 }
 
-/* The length of the name of a row that covers the callable; 0 when it does not. */
+/* Returns the length of the name of a row that covers the callable; 0 if it does not. */
 static size_t covers(const struct row *row, struct cbx_str callee)
 {
     size_t len = row->name.len;
     bool all = len > 2 && row->name.p[len - 1] == '*';
-    if (all) { /* `import *` gives a builtin the name of a member too */
+    if (all) { /* `import *` also gives a builtin the name of a member */
         return cbx_str_starts(callee, cbx_str_sub(row->name, 0, len - 1)) &&
                        !cbx_py_is_given(cbx_str_sub(callee, len - 1, callee.len))
                    ? len
@@ -366,7 +369,8 @@ static void judge_type(struct cbx_walk *py, struct cbx_node *node)
     }
 }
 
-/* The arguments of a generic type that are types: none of Literal, one of Annotated, else all. */
+/* Returns the number of a generic type's arguments that are types: none of Literal, one of
+ * Annotated, else all. */
 static uint32_t count_types(struct cbx_str generic)
 {
     const char *dot = generic.len > 0 ? memrchr(generic.p, '.', generic.len) : NULL;
@@ -403,7 +407,7 @@ void cbx_py_extract_annotation(struct cbx_walk *py, struct cbx_node *type)
     }
 }
 
-/* typing.Optional["code()"] */
+/* Handles typing.Optional["code()"]. */
 void cbx_py_extract_generic(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_node *key = cbx_child_of(node, CBX_FIELD_subscript);
@@ -422,7 +426,7 @@ void cbx_py_extract_generic(struct cbx_walk *py, struct cbx_node *node, struct c
     }
 }
 
-/* Types, and mappings from constant names to types. */
+/* Returns true for types, and for mappings from constant names to types. */
 static bool are_types(const struct cbx_values *values)
 {
     bool types = values->count > 0;

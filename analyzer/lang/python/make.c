@@ -9,7 +9,7 @@
 
 enum { MEMBERS_MAX = 256 };
 
-/* The letter behind the zero that a number of this base begins with; 0 = none. */
+/* Returns the letter of the prefix of numbers with this base: 0x, 0o, 0b; 0 if they have none. */
 static char letter_of(int64_t base)
 {
     switch (base) {
@@ -90,7 +90,7 @@ static int compare_texts(const void *a, const void *b)
     return cbx_str_compare((*x)->items[0]->text, (*y)->items[0]->text);
 }
 
-/* Sorts known texts; members of other lists may be in any order. */
+/* Sorts known texts; the members of other lists may be in any order. */
 static const struct cbx_values *sort(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     const struct cbx_values *values = cbx_actual_values(py, actuals, 0, NULL);
@@ -135,7 +135,7 @@ const struct cbx_values *cbx_py_pair(struct cbx_walk *py, const struct cbx_value
     return cbx_values_list(py->arena, members, 2);
 }
 
-/* zip(a, b), enumerate(a), d.items(): pairs. */
+/* Returns the pairs of zip(a, b), enumerate(a), d.items(). */
 static const struct cbx_values *make_pairs(struct cbx_walk *py, const struct cbx_values *as,
                                            const struct cbx_values *bs)
 {
@@ -167,7 +167,7 @@ static const struct cbx_values *map_values(struct cbx_walk *py, const struct cbx
                        : cbx_values_each(py->arena, cbx_values_members(py->arena, values));
 }
 
-/* dict(a=1), dict(pairs), dict(mapping). */
+/* Returns the mapping of dict(a=1), dict(pairs), dict(mapping). */
 static const struct cbx_values *make_dict(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     const struct cbx_actual *first = cbx_actual_find(actuals, 0, NULL);
@@ -246,12 +246,11 @@ static const struct cbx_values *decode_base64(struct cbx_walk *py, struct cbx_st
 {
     bool other = memchr(text.p, '-', text.len) != NULL || memchr(text.p, '_', text.len) != NULL ||
                  cbx_actual_find(actuals, 1, "altchars") != NULL;
-    return other
-               ? &cbx_values_unknown /* what they stand for, or nothing, depends on the function */
-               : cbx_values_bytes(py->arena, cbx_fold_base64(py->arena, text));
+    return other ? &cbx_values_unknown /* the function decides whether they have a value */
+                 : cbx_values_bytes(py->arena, cbx_fold_base64(py->arena, text));
 }
 
-/* The result of a callable of the table for one text. */
+/* Returns the result of a callable of the table for one text. */
 static const struct cbx_values *call_with_text(struct cbx_walk *py, enum cbx_py_call meaning,
                                                struct cbx_str text, struct cbx_actuals *actuals)
 {
@@ -276,7 +275,7 @@ static const struct cbx_values *call_with_text(struct cbx_walk *py, enum cbx_py_
     }
 }
 
-/* type(X) */
+/* Returns type(X). */
 static const struct cbx_values *type_of(struct cbx_walk *py, struct cbx_actuals *actuals,
                                         const struct cbx_values *first)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Where values that are not constant come from: texts from outside of the program, and secrets. The
+ * Sources of values that are not constant: texts from outside of the program, and secrets. The
  * flags are those of "anything" (value.h), the sources are the rows CBX_GIVES of names.def. */
 #include "analyzer/lang/python/internal.h"
 
@@ -35,7 +35,7 @@ const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
 {
     uint32_t gives = cbx_py_gives(name), flags = gives;
     const char *dot = gives == 0 && name.len > 0 ? memrchr(name.p, '.', name.len) : NULL;
-    if (dot != NULL) { /* a method of what holds it: os.environ.items() */
+    if (dot != NULL) { /* a method of an object with a row: os.environ.items() */
         uint32_t held = cbx_py_gives(cbx_str_sub(name, 0, (size_t)(dot - name.p)));
         flags = (held & CBX_PY_HOLDS) != 0 && cbx_py_call_meaning(name) == PY_CALL_NONE ? held : 0;
     }
@@ -49,7 +49,8 @@ const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
         return cbx_values_marked(py->arena, CBX_UNKNOWN_NUMBER);
     }
     flags &= MARKS;
-    flags = flags == CBX_UNKNOWN_NAMES && actuals->count == 0 ? 0 : flags; /* of the program */
+    /* names of the program itself */
+    flags = flags == CBX_UNKNOWN_NAMES && actuals->count == 0 ? 0 : flags;
     return flags != 0 && cbx_values_has_unknown(values)
                ? cbx_values_join(py->arena, values, cbx_values_marked(py->arena, flags))
                : values;
@@ -57,7 +58,8 @@ const struct cbx_values *cbx_py_mark(struct cbx_walk *py, struct cbx_str name,
 
 /* --- secrets that are sent -------------------------------------------------------------------- */
 
-/* A header or an option in which a key identifies the program to the host that issued it. */
+/* Returns true for a header or an option in which a key identifies the program to the host that
+ * issued it. */
 static bool is_for_keys(struct cbx_str name)
 {
     static const char *const names[] = { "headers",        "auth",          "cert",
@@ -72,8 +74,8 @@ static bool is_for_keys(struct cbx_str name)
     return false;
 }
 
-/* The flags of "anything", and of a name that stands for what it holds. The numbers of other
- * values are no flags. */
+/* Returns the flags of "anything", and of a name whose row gives them for the object itself. The
+ * numbers of other values are no flags. */
 static uint32_t held_flags(const struct cbx_value *v)
 {
     if (v->kind == CBX_V_UNKNOWN) {
@@ -83,8 +85,8 @@ static uint32_t held_flags(const struct cbx_value *v)
     return (gives & CBX_PY_HOLDS) != 0 ? gives : 0;
 }
 
-/* The flags of what is sent beside the headers for keys; of these, that of the whole
- * environment. */
+/* Returns the flags of values that are sent outside of headers for keys, and
+ * CBX_UNKNOWN_ENVIRONMENT of values that are sent in such headers. */
 static uint32_t sent_flags(const struct cbx_values *values, bool for_keys, int depth)
 {
     uint32_t flags = 0;
@@ -101,8 +103,8 @@ static uint32_t sent_flags(const struct cbx_values *values, bool for_keys, int d
     return flags;
 }
 
-/* HTTPBasicAuth(user, password), add_password(...), add_header(...): for the header
- * Authorization. */
+/* Returns true for HTTPBasicAuth(user, password), add_password(...), add_header(...), which make
+ * the header Authorization. */
 static bool makes_header(struct cbx_str name)
 {
     return memmem(name.p, name.len, "eader", 5) != NULL ||

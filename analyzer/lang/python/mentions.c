@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * How a text uses its names, whatever their scopes: whether a list could be changed behind its
- * name, and whether a function is used for anything but calls. */
+ * The uses of names in a text, whatever their scopes: whether code that does not use a list's name
+ * could change the list, and whether a function is used for anything but calls. */
 #include "analyzer/lang/python/internal.h"
 
 enum mention {
-    MAY_CHANGE = 1, /* handed on, changed, or used in a way that is not known here */
-    IS_VALUE = 2, /* of a function: used other than as the callee of a call with known arguments */
+    MAY_CHANGE = 1, /* passed on, changed, or used in a way that is unknown here */
+    IS_VALUE = 2,   /* function: used other than as the callee of a call with known arguments */
     IS_DISPLAY = 4, /* bound to [..], (..), {..} */
-    IS_OTHER = 8    /* bound to something else */
+    IS_OTHER = 8    /* bound to another value */
 };
 
 static bool is_one_of(struct cbx_str name, const char *const *names, size_t count)
@@ -31,7 +31,8 @@ static uintptr_t mentions_of(struct cbx_walk *py, struct cbx_str name)
     return (uintptr_t)cbx_table_find(&py->mentions, NULL, cbx_name_hash(name));
 }
 
-/* A callee that reads the members of its argument and keeps nothing of it: ', '.join(x), len(x). */
+/* Returns true for a callee that reads the members of its argument and keeps nothing of it: ',
+ * '.join(x), len(x). */
 static bool only_reads(struct cbx_walk *py, struct cbx_node *callee)
 {
     static const char *const functions[] = { "len",   "sorted", "print", "enumerate", "list",
@@ -119,7 +120,7 @@ static bool has_spread(const struct cbx_node *call)
     return false;
 }
 
-/* The name is the callee: f(x), self.f(x). */
+/* Returns true if the name is the callee: f(x), self.f(x). */
 static bool is_callee(const struct cbx_node *name)
 {
     bool member = cbx_py_kind(name->parent) == PY_attribute && name->field == CBX_FIELD_attribute;

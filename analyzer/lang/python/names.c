@@ -61,7 +61,7 @@ static const struct cbx_name_row *find(enum what what, struct cbx_str name)
     return cbx_names_find(&names, (uint8_t)what, name);
 }
 
-/* The row of the longest "a.b." that the name begins with. */
+/* Returns the row of the longest prefix "a.b." of the name; NULL if there is none. */
 static const struct cbx_name_row *find_prefix(struct cbx_str name)
 {
     for (size_t len = name.len; len > 0; len--) {
@@ -91,7 +91,7 @@ struct cbx_str cbx_py_canonical(struct cbx_walk *py, struct cbx_str name)
     if (name.len + 1 >= sizeof(dotted) || name.len == 0) {
         return name;
     }
-    memcpy(dotted, name.p, name.len); /* the module itself: np is numpy */
+    memcpy(dotted, name.p, name.len); /* the module's own name: np is numpy */
     dotted[name.len] = '.';
     row = find(PREFIX, (struct cbx_str){ .p = dotted, .len = name.len + 1 });
     return row != NULL && row->text.len > 0 ? cbx_str_sub(row->text, 0, row->text.len - 1) : name;
@@ -126,7 +126,7 @@ bool cbx_py_calls_through(struct cbx_str name, uint32_t *function, uint32_t *fir
     return row != NULL;
 }
 
-/* The row "package.*" of a name in a package. */
+/* Returns the row "package.*" of a name in a package; NULL if there is none. */
 static const struct cbx_name_row *find_package(enum what what, struct cbx_str name)
 {
     char all[24];
@@ -160,7 +160,8 @@ static size_t count_letters(struct cbx_str text)
     return letters;
 }
 
-/* A word of an attribute's name that few other names have: "closure", not "frame". */
+/* Returns true for a word of an attribute's name that few other names have: "closure", not
+ * "frame". */
 static bool is_rare_word(struct cbx_str word)
 {
     static const char *const common[] = { "import", "frame", "trace",  "await",  "origin",
@@ -173,7 +174,7 @@ static bool is_rare_word(struct cbx_str word)
     return word.len > 4;
 }
 
-/* True when a word of the name begins with the text. */
+/* Returns true if a rare word of the name begins with the text. */
 static bool begins_word(struct cbx_str name, struct cbx_str text)
 {
     for (size_t i = 0; i < name.len;) {
@@ -214,7 +215,7 @@ static bool is_part_of_dunder(struct cbx_str text)
 
 bool cbx_py_is_part_of_dunder(struct cbx_str text)
 {
-    for (size_t i = 0; i < text.len;) { /* of a pattern each run of letters */
+    for (size_t i = 0; i < text.len;) { /* each run of letters in a pattern */
         size_t end = i;
         while (end < text.len && (text.p[end] == '_' || isalpha((unsigned char)text.p[end]) != 0)) {
             end++;
@@ -302,7 +303,7 @@ const char *cbx_py_module_anywhere(struct cbx_str attribute)
     return row != NULL ? row->text.p : NULL;
 }
 
-/* Parts of packages that have the names of other modules. */
+/* Returns true for parts of packages that have the names of other modules. */
 static bool is_part(struct cbx_str package, struct cbx_str name)
 {
     static const char *const parts[][2] = {

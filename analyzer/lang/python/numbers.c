@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Texts of Python with numbers in their holes: whatever the numbers are, the code is the same. */
+ * Texts of Python with numbers in their holes: the code is the same for any numbers. */
 #include "analyzer/lang/python/internal.h"
 
 enum { NUMBER_DEPTH_MAX = 6, BINDINGS_MAX = 32 };
@@ -7,7 +7,7 @@ enum { NUMBER_DEPTH_MAX = 6, BINDINGS_MAX = 32 };
 static bool is_number(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope,
                       int depth);
 
-/* Every value is a number: of a name that an earlier cell bound too. */
+/* Returns true if every value is a number, also if an earlier cell bound the name. */
 static bool are_numbers(const struct cbx_values *values)
 {
     for (uint32_t i = 0; i < values->count; i++) {
@@ -21,7 +21,7 @@ static bool are_numbers(const struct cbx_values *values)
     return values->count > 0;
 }
 
-/* range(n), [1, 10, 100]: every member is a number. */
+/* Returns true if every member is a number: range(n), [1, 10, 100]. */
 static bool has_numbers(struct cbx_walk *py, struct cbx_node *node, struct cbx_scope *scope,
                         int depth)
 {
@@ -97,7 +97,7 @@ static bool is_number(struct cbx_walk *py, struct cbx_node *node, struct cbx_sco
     }
 }
 
-/* The text of an f-string with 0 in its holes; {NULL, 0} when one may be no number. */
+/* Returns the text of an f-string with 0 in its holes; {NULL, 0} if one may be no number. */
 static struct cbx_str fill_string(struct cbx_walk *py, struct cbx_node *node,
                                   struct cbx_scope *scope)
 {
@@ -120,7 +120,7 @@ static struct cbx_str fill_string(struct cbx_walk *py, struct cbx_node *node,
     return out;
 }
 
-/* The text of 'f(%d)' % n: %d takes numbers alone. */
+/* Returns the text of 'f(%d)' % n: %d accepts only numbers. */
 static struct cbx_str fill_percent(struct cbx_walk *py, struct cbx_node *node,
                                    struct cbx_scope *scope)
 {

@@ -33,7 +33,7 @@ static bool divides(int64_t a, int64_t b)
     return b != 0 && !(a == INT64_MIN && b == -1);
 }
 
-/* False when the operator is none of these, or its result has no 64 bits. */
+/* Computes a op b; returns false for another operator, or if the result does not fit in 64 bits. */
 static bool compute(char op, int64_t a, int64_t b, int64_t *out)
 {
     switch (op) {
@@ -88,7 +88,7 @@ static bool is_path(const struct cbx_value *v)
            cbx_str_is(v->text, "pathlib.Path");
 }
 
-/* A text that is known completely or in part. */
+/* Returns true for a text that is known completely or in part. */
 static bool is_textual(const struct cbx_value *v)
 {
     return v->kind == CBX_V_TEXT || (v->kind == CBX_V_UNKNOWN && v->text.len > 0);
@@ -107,7 +107,7 @@ static uint32_t gap_of(struct cbx_walk *py, const struct cbx_value *v)
     return gaps;
 }
 
-/* '/home/' + name */
+/* Concatenates texts: '/home/' + name. */
 static const struct cbx_values *join_texts(struct cbx_walk *py, const struct cbx_value *a,
                                            const struct cbx_value *b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Paths in Python: os.path and pathlib. What depends on the working folder, on the home or on a
- * library's normal form is a likely text (value.h): rules about paths see it, and nothing takes
- * it for a constant. */
+ * Paths in Python: os.path and pathlib. A path that depends on the working folder, on the home or
+ * on a library's normal form is a likely text (value.h): rules about paths match it, and it is
+ * never used as a constant. */
 #include "analyzer/lang/python/internal.h"
 
 #include "analyzer/facts/places.h"
@@ -26,7 +26,7 @@ const struct cbx_values *cbx_py_path_likely(const struct cbx_values *values)
     return likely ? values->items[0]->members[0] : NULL;
 }
 
-/* Joins the parts of a path like os.path.join. */
+/* Joins the parts of a path as os.path.join does. */
 static const struct cbx_values *join(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     struct cbx_str out = CBX_STR(""), part;
@@ -49,7 +49,7 @@ static const struct cbx_values *join(struct cbx_walk *py, struct cbx_actuals *ac
     return cbx_values_built(py->arena, out, gaps | (actuals->spread ? CBX_UNKNOWN_BUILT : 0));
 }
 
-/* Any other constant than a plain path is written differently by str(). */
+/* Returns the object of a path. Of a constant that is no plain path, str() is another text. */
 static const struct cbx_values *make_object(struct cbx_walk *py, const struct cbx_values *path)
 {
     struct cbx_str text;
@@ -67,7 +67,7 @@ static const struct cbx_values *make_object(struct cbx_walk *py, const struct cb
     return cbx_values_one(py->arena, &object);
 }
 
-/* A path in the working folder. */
+/* Returns a path in the working folder. */
 static struct cbx_str in_folder(struct cbx_walk *py, struct cbx_str path)
 {
     bool begins = cbx_str_is(path, ".") || cbx_str_starts(path, CBX_STR("./")) ||
@@ -75,7 +75,7 @@ static struct cbx_str in_folder(struct cbx_walk *py, struct cbx_str path)
     return begins ? path : CBX_JOIN(py->arena, CBX_STR("./"), path);
 }
 
-/* A function of one path, of which it gives the same kind: a text, or an object. */
+/* Returns the result of a function of one path, of the path's kind: a text, or an object. */
 static const struct cbx_values *change(struct cbx_walk *py, enum cbx_py_call meaning,
                                        const struct cbx_values *path)
 {

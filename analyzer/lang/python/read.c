@@ -6,7 +6,7 @@ enum { SEQUENCE_MAX = 1024, EXPAND_DEPTH_MAX = 8 };
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-/* A method of `self`: the function of the type, with `self` as its first argument. */
+/* Returns a method of `self`: the function of the type, with `self` as its first argument. */
 static const struct cbx_values *bind_method(struct cbx_walk *py, struct cbx_str type,
                                             const struct cbx_value *self, struct cbx_str method)
 {
@@ -21,8 +21,8 @@ static const struct cbx_values *bind_method(struct cbx_walk *py, struct cbx_str 
     return cbx_values_one(py->arena, &bound);
 }
 
-/* `import importlib.metadata` binds importlib too, whose row is for the whole module: only its own
- * members count. */
+/* Returns true for importlib's own members: `import importlib.metadata` binds importlib too, and
+ * its row is for the whole module. */
 static bool is_member_of_importlib(struct cbx_str attribute)
 {
     static const char *const members[] = {
@@ -47,8 +47,8 @@ static const struct cbx_values *read_escaped(struct cbx_walk *py, const struct c
     return cbx_values_name(py->arena, cbx_py_qualify(py, object, attribute));
 }
 
-/* An attribute of an unknown object: any value that is assigned to an attribute of that name, or an
- * attribute of a module that has escaped. */
+/* Returns the values of an attribute of an unknown object: any value that the text assigns to an
+ * attribute of that name, or the attribute of an escaped module. */
 static const struct cbx_values *read_anything(struct cbx_walk *py, struct cbx_str attribute)
 {
     const struct cbx_values *fields = cbx_scope_lookup(py, NULL, attribute);
@@ -66,7 +66,7 @@ static const struct cbx_values *read_anything(struct cbx_walk *py, struct cbx_st
                                  cbx_walk_escaped(py, attribute, CBX_PYTHON, read_escaped));
 }
 
-/* x.__getattribute__ is getattr of x; of a class it takes the object. */
+/* Returns x.__getattribute__: getattr of x; of a class it takes the object. */
 static const struct cbx_values *read_getattr(struct cbx_walk *py, const struct cbx_value *v)
 {
     bool class = v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE &&
@@ -79,7 +79,7 @@ static const struct cbx_values *read_getattr(struct cbx_walk *py, const struct c
     members[0] = get;
     members[1] = cbx_values_one(py->arena, v);
     struct cbx_value bound = { .kind = CBX_V_PARTIAL, .members = members, .count = 2 };
-    /* of any class it is a function of the object, which is its argument */
+    /* of any class it is a function that takes the object as an argument */
     return cbx_values_join(py->arena, cbx_values_one(py->arena, &bound), get);
 }
 
@@ -137,7 +137,8 @@ static bool is_builtin_function(const struct cbx_value *v)
     return false;
 }
 
-/* The __name__ of a function or class of this source; "" of anything else, and when any is set. */
+/* Returns the __name__ of a function or class of this source; "" for other values, and if the
+ * text sets any __name__. */
 static struct cbx_str own_name(struct cbx_walk *py, const struct cbx_value *v)
 {
     enum cbx_py_kind kind = v->kind == CBX_V_FUNCTION ? cbx_py_kind(v->node) : PY_OTHER;
@@ -152,7 +153,7 @@ static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_v
     if (cbx_str_is(attribute, "__getattribute__")) {
         return read_getattr(py, v);
     }
-    if (cbx_str_is(attribute, "__self__")) { /* of a builtin function it is the module */
+    if (cbx_str_is(attribute, "__self__")) { /* for a builtin function __self__ is the module */
         *opaque |= v->kind != CBX_V_NAME;
         const char *dot = v->kind == CBX_V_NAME && v->number != CBX_NAME_OBJECT
                               ? memrchr(v->text.p, '.', v->text.len)
@@ -188,7 +189,7 @@ static const struct cbx_values *read_one(struct cbx_walk *py, const struct cbx_v
     case CBX_V_MAP:
         *opaque = true;
         return bind_method(py, CBX_STR("dict"), v, attribute);
-    case CBX_V_PARTIAL: /* x.tk.eval: an attribute of an object that x has */
+    case CBX_V_PARTIAL: /* x.tk.eval: an attribute of an attribute of x */
         *opaque = true;
         return v->count == 2 && v->members[1]->items[0]->number == CBX_NAME_OBJECT &&
                        v->members[0]->items[0]->kind == CBX_V_NAME
@@ -244,7 +245,7 @@ static const struct cbx_values *text_sequence(struct cbx_walk *py, const struct 
     return cbx_values_list(py->arena, members, count);
 }
 
-/* A scope in which the target of a comprehension is `member`; NULL when there were too many
+/* Opens a scope in which the target of a comprehension is `member`; NULL if there were too many
  * runs. */
 static struct cbx_scope *run_for(struct cbx_walk *py, struct cbx_node *node,
                                  struct cbx_scope *scope, struct cbx_node *target,
@@ -269,8 +270,8 @@ static struct cbx_scope *run_for(struct cbx_walk *py, struct cbx_node *node,
     return run;
 }
 
-/* [f(x) for x in known if test(x)], member by member. NULL when it nests, has an unknown iterable,
- * or a condition that is not constant. */
+/* Evaluates [f(x) for x in known if test(x)], member by member. Returns NULL if it nests, has an
+ * unknown iterable, or a condition that is not constant. */
 static const struct cbx_value *expand(struct cbx_walk *py, struct cbx_node *node,
                                       struct cbx_scope *scope)
 {
@@ -324,7 +325,7 @@ const struct cbx_value *cbx_py_sequence(struct cbx_walk *py, const struct cbx_va
         return v;
     }
     if (v->kind == CBX_V_LIST && v->node != NULL) {
-        /* Its iterable may be itself: def f(a): return [v for v in f(a)]. */
+        /* Its iterable may depend on itself: def f(a): return [v for v in f(a)]. */
         const struct cbx_value *out = NULL;
         if (py->expand_depth < EXPAND_DEPTH_MAX) {
             py->expand_depth++;
@@ -400,12 +401,12 @@ static const struct cbx_values *read_namespace(struct cbx_walk *py, const struct
     return &cbx_values_unknown;
 }
 
-/* The members of a slice: from, from + step, ... before `to`. */
+/* The range of a slice: from, from + step, ... before `to`. */
 struct bounds {
     int64_t from, to, step;
 };
 
-/* The place that a part of a slice names; INT64_MIN = the part is not given. */
+/* Returns the place of a part of a slice; `absent` if the part is missing (INT64_MIN). */
 static int64_t place_of(int64_t part, int64_t absent, int64_t len)
 {
     if (part == INT64_MIN) {
@@ -526,7 +527,7 @@ static const struct cbx_values *item_of(struct cbx_walk *py, const struct cbx_va
     }
     bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
     const struct cbx_values *any = cbx_values_members(py->arena, one);
-    /* A table of functions: one of them. */
+    /* A table of functions gives one of them. */
     return container && v->number == 0 && v->count > 0 && all_functions(any)
                ? any
                : cbx_values_join(py->arena, any, &cbx_values_unknown);
@@ -558,7 +559,7 @@ const struct cbx_values *cbx_py_item(struct cbx_walk *py, const struct cbx_value
     return cbx_values_some(out.values);
 }
 
-/* x[a:b] for each possible value. */
+/* Returns x[a:b] for each possible value. */
 const struct cbx_values *cbx_py_slice(struct cbx_walk *py, const struct cbx_values *object,
                                       struct cbx_node *slice, struct cbx_scope *scope)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The expansions of notebook lines, after the text is bound: IPython leaves a line as it is when a
- * name in it does not exist ("!echo $HOME"), and that has to be known when the line is judged. */
+ * The expansions of notebook lines, after the text is bound: IPython leaves a line unchanged if a
+ * name in it does not exist ("!echo $HOME"), so the judgement of the line depends on the bound
+ * names. */
 #include "analyzer/lang/python/internal.h"
 #include "analyzer/lang/python/notebook/magics.h"
 
@@ -34,7 +35,7 @@ static bool is_bound(struct cbx_walk *py, const struct cbx_node *identifier)
     return bound;
 }
 
-/* An identifier that is read: no attribute, no keyword of a call. */
+/* Returns true for an identifier that is read: no attribute, no keyword of a call. */
 static bool is_read(const struct cbx_node *node)
 {
     enum cbx_py_kind parent = cbx_py_kind(node->parent);
@@ -43,7 +44,7 @@ static bool is_read(const struct cbx_node *node)
            !(parent == PY_keyword_argument && node->field == CBX_FIELD_name);
 }
 
-/* The first node that begins at this byte or behind it; NULL for none. */
+/* Returns the first node that begins at this byte or after it; NULL if there is none. */
 static struct cbx_node *node_from(struct cbx_walk *py, uint32_t byte)
 {
     uint32_t low = 0, high = py->syntax.count;
@@ -70,14 +71,14 @@ static bool all_bound(struct cbx_walk *py, uint32_t start, uint32_t end)
     return true;
 }
 
-/* The path of the kernel's own interpreter: the program says the name, so that no assignment to
- * sys.executable starts another one. */
+/* Returns true for the path of the kernel's own interpreter: the line gets a fixed name, so that
+ * an assignment to sys.executable cannot start another program. */
 static bool is_interpreter(struct cbx_str code)
 {
     return cbx_str_is(cbx_fold_trim(code), "sys.executable");
 }
 
-/* The value becomes a literal of the program, which has to stay a text of moderate size. */
+/* Returns true if the value can become a literal of the program: a text of moderate size. */
 static bool can_be_sealed(struct cbx_str value)
 {
     enum { VALUE_MAX_BYTES = 4096 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The grammar of Python, and the names that stand in its trees. */
+ * The grammar of Python, and the names in its trees. */
 #include "analyzer/lang/python/internal.h"
 
 #include <pthread.h>
@@ -24,8 +24,8 @@ const struct cbx_grammar *cbx_py_grammar(void)
     return &grammar;
 }
 
-/* class A[T = int], class A[**P = [int]]: the start of a type parameter that has a default (PEP
- * 696), up to the equals sign. */
+/* Accepts class A[T = int], class A[**P = [int]]: the start of a type parameter that has a
+ * default (PEP 696), up to the equals sign. */
 bool cbx_py_reads_error(TSNode error, struct cbx_str text)
 {
     TSNode node = ts_node_parent(error);
@@ -50,13 +50,13 @@ struct cbx_str cbx_py_text(struct cbx_walk *py, const struct cbx_node *node)
     return cbx_fold_nfkc(py->arena, cbx_walk_text(py, node));
 }
 
-/* The name of a definition or of a keyword argument. */
+/* Returns the name of a definition or of a keyword argument. */
 struct cbx_str cbx_py_name(struct cbx_walk *py, const struct cbx_node *node)
 {
     return cbx_py_text(py, cbx_child_of(node, CBX_FIELD_name));
 }
 
-/* The identifier of a parameter, whatever is around it. */
+/* Returns the identifier of a parameter, without its type and default. */
 struct cbx_node *cbx_py_parameter(struct cbx_node *parameter)
 {
     struct cbx_node *name = parameter;

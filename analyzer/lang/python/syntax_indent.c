@@ -10,8 +10,8 @@ static bool is_word(char c)
            (unsigned char)c >= 0x80;
 }
 
-/* The compound statement that a line which ends with a colon begins, as CPython names it; NULL when
- * it is none. */
+/* Returns CPython's name of the compound statement that begins with a line which ends with a
+ * colon; NULL if the line begins none. */
 static const char *name_block(struct cbx_str line)
 {
     static const struct {
@@ -45,11 +45,11 @@ static const char *name_block(struct cbx_str line)
     return NULL;
 }
 
-/* Between two logical lines there are blank lines and comments. A line of notebook syntax is a
- * statement too, which the scanner leaves out. */
+/* Returns true if there is a statement between two logical lines, and not only blank lines and
+ * comments: the scanner leaves out lines of notebook syntax, which are statements too. */
 static bool has_statement(struct cbx_str text, uint32_t from, uint32_t to)
 {
-    bool first = false; /* nothing but spaces since the beginning of the line */
+    bool first = false; /* only spaces since the beginning of the line */
     for (uint32_t i = from; i < to; i++) {
         char c = text.p[i];
         if (first && (c == '%' || c == '!' || c == '\\' || c == '\f')) {
@@ -60,7 +60,7 @@ static bool has_statement(struct cbx_str text, uint32_t from, uint32_t to)
     return false;
 }
 
-/* The width of what is before the first word: in columns, and in characters. */
+/* Measures the indentation of the line: in columns, and in characters. */
 static void measure(struct cbx_str text, uint32_t start, uint32_t *column, uint32_t *characters)
 {
     uint32_t from = start;
@@ -105,8 +105,8 @@ static enum cbx_indent_problem move(struct cbx_indent *indent, uint32_t column, 
     return indent->block != NULL ? CBX_INDENT_MISSING : CBX_INDENT_NONE;
 }
 
-/* "else:" and the like stand behind a block that ends. Elsewhere they are another error, and
- * come first. */
+/* Returns true for "else:" and the like, which follow a block that ends. Anywhere else they are
+ * another error, which is reported first. */
 static bool is_clause(const char *block)
 {
     static const char *const clauses[] = { "'el", "'except", "'finally" };
@@ -133,7 +133,7 @@ enum cbx_indent_problem cbx_indent_take(struct cbx_indent *indent, struct cbx_st
     enum cbx_indent_problem problem = move(indent, column, characters);
     bool decorated = indent->end > 0 && text.p[indent->before] == '@';
     if (decorated && (problem != CBX_INDENT_NONE || indent->depth != depth)) {
-        indent->lost = true; /* an error of its own */
+        indent->lost = true; /* an error that is reported elsewhere */
         return CBX_INDENT_NONE;
     }
     if (problem != CBX_INDENT_NONE) {

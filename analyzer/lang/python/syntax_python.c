@@ -17,7 +17,7 @@ static bool explain_print(struct cbx_explainer *e, struct cbx_str line, uint32_t
                                             CBX_STR_SHOWN(line), CBX_STR_SHOWN(rest)));
 }
 
-/* "except ValueError, e:" of Python 2. */
+/* Explains "except ValueError, e:" of Python 2. */
 static bool explain_except(struct cbx_explainer *e, struct cbx_str line, uint32_t start)
 {
     const char *comma = memchr(line.p, ',', line.len);
@@ -52,7 +52,7 @@ static bool explain_colon(struct cbx_explainer *e, struct cbx_str line, uint32_t
     return false;
 }
 
-/* Words of other languages that Python has under other names. */
+/* Explains words of other languages that Python has under other names. */
 static bool explain_word(struct cbx_explainer *e, struct cbx_str line, uint32_t start)
 {
     static const struct {
@@ -74,7 +74,7 @@ static bool explain_word(struct cbx_explainer *e, struct cbx_str line, uint32_t 
     return false;
 }
 
-/* "i++" and "i--" as statements. */
+/* Explains "i++" and "i--" as statements. */
 static bool explain_increment(struct cbx_explainer *e, struct cbx_str line, uint32_t start)
 {
     bool plus = cbx_str_ends(line, CBX_STR("++")), minus = cbx_str_ends(line, CBX_STR("--"));
@@ -89,8 +89,9 @@ static bool explain_increment(struct cbx_explainer *e, struct cbx_str line, uint
                                             plus ? "+=" : "-="));
 }
 
-/* Operators that end no line: what follows stands on the same one, or in brackets. Notebook
- * syntax, and what may end in one of them, is left out: `from m import *`, `...`, `1.`. */
+/* Explains operators that cannot end a line: their right operand is on the same line, or in
+ * brackets. Lines of notebook syntax and lines that may end so are left out: `from m import *`,
+ * `...`, `1.`. */
 static bool explain_operator(struct cbx_explainer *e, struct cbx_str line, uint32_t start)
 {
     static const char *const operators[] = {
@@ -119,8 +120,8 @@ static bool explain_operator(struct cbx_explainer *e, struct cbx_str line, uint3
     return false;
 }
 
-/* The line that begins a block has none behind it: before the line at `at`, or at the end of the
- * text. */
+/* Explains a missing block after the line that begins it: before the line at `at`, or at the end
+ * of the text. */
 static bool explain_block(struct cbx_explainer *e, size_t at, size_t end)
 {
     uint32_t header = cbx_syntax_line_number(e->text, e->indent.before);

@@ -26,7 +26,7 @@ static const struct cbx_values *join_members(struct cbx_walk *py, struct cbx_str
 {
     struct cbx_str out = CBX_STR("");
     uint32_t gaps = 0;
-    if (list->count > 1 && list->count <= JOINED_MAX) { /* one by one */
+    if (list->count > 1 && list->count <= JOINED_MAX) { /* join the texts one by one */
         const struct cbx_values *any = &cbx_values_nothing;
         for (uint32_t i = 0; i < list->count; i++) {
             const struct cbx_values *one = cbx_values_one(py->arena, list->items[i]);
@@ -48,7 +48,7 @@ static const struct cbx_values *join_members(struct cbx_walk *py, struct cbx_str
 
 /* --- formatting ------------------------------------------------------------------------------- */
 
-/* A text that repr() only puts in quotes. */
+/* Returns true for a text that repr() only puts in quotes. */
 static bool is_plain(struct cbx_str text)
 {
     bool plain = text.len < 4096;
@@ -59,7 +59,7 @@ static bool is_plain(struct cbx_str text)
     return plain;
 }
 
-/* '%s%c%r' % (...) of constants. */
+/* Evaluates '%s%c%r' % (...) of constants. */
 const struct cbx_values *cbx_py_percent(struct cbx_walk *py, struct cbx_str format,
                                         const struct cbx_values *right)
 {
@@ -121,7 +121,8 @@ static struct field split_field(struct cbx_str text)
                            .spec = cbx_str_sub(text, end, text.len) };
 }
 
-/* The field that begins at `*at`; false when there is none. *before: the text up to it. */
+/* Reads the next field from `*at` on; returns false if there is none. *before: the text up to
+ * it. */
 static bool next_field(struct cbx_str format, size_t *at, struct cbx_str *before,
                        struct field *field)
 {
@@ -163,7 +164,7 @@ static const struct cbx_values *field_value(struct cbx_walk *py, const struct fi
     return cbx_actual_values(py, actuals, position, digits ? NULL : name);
 }
 
-/* ".name[key]" of a value. */
+/* Reads ".name[key]" of a value. */
 static const struct cbx_values *walk_path(struct cbx_walk *py, const struct cbx_values *value,
                                           struct cbx_str path, struct cbx_str *last)
 {
@@ -230,7 +231,7 @@ static const struct cbx_values *format_braces(struct cbx_walk *py, struct cbx_st
 
 /* --- encodings -------------------------------------------------------------------------------- */
 
-/* True for encodings that are supersets of ASCII. */
+/* Returns true for encodings that are supersets of ASCII. */
 static bool keeps_ascii(struct cbx_str encoding)
 {
     static const char *const encodings[] = { "utf-8",      "utf8",   "utf_8",
@@ -331,7 +332,7 @@ static const struct cbx_values *split_text(struct cbx_walk *py, struct cbx_str t
             break;
         }
     }
-    /* maxsplit: the rest is one part, at the end or (rsplit) at the beginning */
+    /* with maxsplit the rest is one part, at the end or (rsplit) at the beginning */
     uint32_t first = 0;
     if (most >= 0 && count > (uint64_t)most + 1) {
         uint32_t kept = (uint32_t)most;
@@ -345,7 +346,7 @@ static const struct cbx_values *split_text(struct cbx_walk *py, struct cbx_str t
     return list_of_texts(py, parts + first, count);
 }
 
-/* split, rsplit, splitlines */
+/* Evaluates split, rsplit, splitlines. */
 static const struct cbx_values *split_call(struct cbx_walk *py, struct cbx_str text, bool right,
                                            struct cbx_actuals *actuals)
 {
@@ -373,7 +374,8 @@ static struct cbx_str strip_text(struct cbx_str text, struct cbx_str set, bool l
     return text;
 }
 
-/* s.translate({ord: new}), or with str.maketrans(from, to), which gives the same mapping. */
+/* Evaluates s.translate({ord: new}), or with str.maketrans(from, to), which gives the same
+ * mapping. */
 static const struct cbx_values *translate(struct cbx_walk *py, struct cbx_str text,
                                           const struct cbx_values *table)
 {
@@ -397,7 +399,7 @@ static const struct cbx_values *translate(struct cbx_walk *py, struct cbx_str te
         if (cbx_values_is_number(to, &number)) {
             part = cbx_fold_codepoint(py->arena, number);
         } else if (to != &cbx_values_unknown && !cbx_values_is_text(to, &part)) {
-            part = CBX_STR(""); /* None takes it out */
+            part = CBX_STR(""); /* None removes the character */
         }
         out = cbx_fold_concat(py->arena, out, part);
     }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT
- * Imports of powerful modules that the text uses for harmless members only: `import pickle` for
- * pickle.dumps is judged as `from pickle import dumps`. The same of IPython's shell, when it is
- * used to run constant magics. */
+ * Imports of powerful modules of which the text uses only harmless members: `import pickle` for
+ * pickle.dumps is judged as `from pickle import dumps`. The same applies to IPython's shell if it
+ * only runs constant magics. */
 #include "analyzer/facts/sinks.h"
 #include "analyzer/lang/python/internal.h"
 
 enum { USES_MAX = 32, MEMBERS_MAX = 12 };
 
-/* A name that imports or get_ipython() bind, and what is read from it. */
+/* A name that imports or get_ipython() bind, and the members that the text reads from it. */
 struct cbx_py_use {
     struct cbx_str name;
     struct cbx_str members[MEMBERS_MAX];
     uint32_t count;
-    bool other; /* some use is not a read of a harmless member */
+    bool other; /* a use is not a read of a harmless member */
 };
 
 struct cbx_py_uses {
     struct cbx_py_use items[USES_MAX];
     uint32_t count;
-    uint64_t names; /* bits of them */
+    uint64_t names; /* bits of the names in `items` */
 };
 
 static struct cbx_py_use *find_use(struct cbx_py_uses *uses, struct cbx_str name)
@@ -33,7 +33,7 @@ static struct cbx_py_use *find_use(struct cbx_py_uses *uses, struct cbx_str name
 
 /* --- which names ------------------------------------------------------------------------------ */
 
-/* The name that one part of an import statement binds, and the module that it stands for. */
+/* Returns the node with the name that one part of an import statement binds. */
 static struct cbx_node *bound_name(struct cbx_node *part)
 {
     return cbx_py_kind(part) == PY_aliased_import ? cbx_child_of(part, CBX_FIELD_alias) : part;
@@ -78,12 +78,12 @@ static void note_member(struct cbx_py_use *use, struct cbx_str member)
             return;
         }
     }
-    if (use->count < MEMBERS_MAX) { /* more harmless ones change nothing */
+    if (use->count < MEMBERS_MAX) { /* the list may be incomplete: all members in it are harmless */
         use->members[use->count++] = member;
     }
 }
 
-/* x is None, if x: compared, not used. */
+/* Returns true for x is None, if x: compared, not used. */
 static bool is_compared(const struct cbx_node *node)
 {
     switch (cbx_py_kind(node->parent)) {
@@ -96,8 +96,8 @@ static bool is_compared(const struct cbx_node *node)
     }
 }
 
-/* The only name among the alternatives: of a method of an object, that of the function. What the
- * text assigns to an attribute is an alternative too. */
+/* Returns the only name among the alternatives; for a method of an object, the name of the
+ * function. A value that the text assigns to an attribute is an alternative too. */
 static struct cbx_str name_of(const struct cbx_values *values)
 {
     struct cbx_str name = { 0 };
@@ -114,7 +114,8 @@ static struct cbx_str name_of(const struct cbx_values *values)
     return name;
 }
 
-/* The variable that get_ipython() is assigned to. */
+/* Returns the variable to which the text assigns get_ipython(); NULL if the node is no such
+ * call. */
 static struct cbx_node *shell_variable(struct cbx_walk *py, const struct cbx_node *call)
 {
     struct cbx_node *left = cbx_child_of(call->parent, CBX_FIELD_left);
@@ -129,7 +130,8 @@ static struct cbx_node *shell_variable(struct cbx_walk *py, const struct cbx_nod
                : NULL;
 }
 
-/* What the chain reads; *variable: the variable that gets it, whose uses count then. */
+/* Returns the name that the chain of attributes reads; empty if it reads none. *variable: the
+ * variable that the text assigns the shell to, whose uses decide, or NULL. */
 static struct cbx_str read_of(struct cbx_walk *py, struct cbx_node *node,
                               struct cbx_node **variable)
 {
@@ -171,7 +173,8 @@ struct cbx_str cbx_py_harmless_read(struct cbx_walk *py, struct cbx_node *node)
                : (struct cbx_str){ 0 };
 }
 
-/* Definitions, keywords and attributes of other objects that have the name are no uses of it. */
+/* Returns true for definitions, keywords and attributes of other objects with the name: they are
+ * no uses of it. */
 static bool is_no_use(const struct cbx_node *node)
 {
     switch (cbx_py_kind(node->parent)) {

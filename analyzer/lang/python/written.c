@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is assigned to the environment and to attributes of modules, as calls that rules can match:
+ * Assignments to the environment and to attributes of modules, as calls that rules can match:
  * os.environ['A'] = b and its variants are os.putenv('A', b), sys.executable = b is
  * set:sys.executable(b). */
 #include "analyzer/lang/python/internal.h"
@@ -28,7 +28,7 @@ static void add_variable(struct cbx_walk *py, const struct cbx_values *key,
     cbx_py_extract_call(py, CBX_STR("os.putenv"), &actuals, node);
 }
 
-/* Each variable of a mapping; of an unknown one nothing is known. */
+/* Adds the call for each variable of a mapping; none for an unknown mapping. */
 static void add_variables(struct cbx_walk *py, const struct cbx_values *mapping,
                           struct cbx_node *node)
 {
@@ -46,8 +46,8 @@ static void add_variables(struct cbx_walk *py, const struct cbx_values *mapping,
 
 /* --- assignments ------------------------------------------------------------------------------ */
 
-/* The assignment that the node is a target of, and its value when the node is the whole target;
- * NULL when it is none. */
+/* Returns the assignment that has the node as a target, NULL if there is none; *value: its value
+ * if the node is the whole target, else NULL. */
 static struct cbx_node *assignment_of(struct cbx_node *target, struct cbx_node **value)
 {
     struct cbx_node *node = target;
@@ -131,7 +131,8 @@ void cbx_py_extract_writer(struct cbx_walk *py, struct cbx_str name, struct cbx_
     uint32_t shift = 0;
     struct cbx_str method =
         cbx_str_starts(name, space) ? cbx_str_sub(name, space.len, name.len) : CBX_STR("");
-    bool sets = cbx_str_ends(name, CBX_STR("setitem")) || /* of a class, with the object first */
+    /* setitem of a class takes the object first */
+    bool sets = cbx_str_ends(name, CBX_STR("setitem")) ||
                 cbx_str_ends(name, CBX_STR(".__setitem__")) ||
                 cbx_str_ends(name, CBX_STR(".setdefault"));
     if (sets && is_environment(cbx_actual_values(py, actuals, 0, NULL))) {
