@@ -6,8 +6,8 @@
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
-/* The source of a pattern's names: `value`, any member of it, or the part of that at `path`.
- * Without a node, anything. */
+/* The source of a pattern's names: `value`, any member of it, or the part of either at `path`;
+ * anything if `value` is NULL. */
 enum { PATTERN_DEPTH_MAX = 64 };
 
 struct target {
@@ -41,7 +41,7 @@ static struct target at_key(struct cbx_walk *js, struct target t, struct cbx_str
 
 static void bind_pattern(struct cbx_walk *js, struct target t, struct cbx_node *pattern, int depth);
 
-/* [a, , ...b]: commas count the places. */
+/* Binds [a, , ...b]; commas count the places. */
 static void bind_array(struct cbx_walk *js, const struct target *t, struct cbx_node *pattern,
                        int depth)
 {
@@ -53,7 +53,7 @@ static void bind_array(struct cbx_walk *js, const struct target *t, struct cbx_n
         }
         struct target inner = at_key(js, *t, cbx_arena_number(js->arena, i));
         if (cbx_js_kind(child) == JS_rest_pattern) {
-            inner = *t; /* the rest: the whole, with other indexes */
+            inner = *t; /* the rest is the whole array, with other indexes */
         }
         bind_pattern(js, inner, child, depth + 1);
     }
@@ -68,7 +68,8 @@ static void bind_children(struct cbx_walk *js, struct target t, struct cbx_node 
     }
 }
 
-/* The key that a pattern reads: {a}, {a: b}, {['a']: b}; "" when it is computed. */
+/* Returns the key that a pattern reads: {a}, {a: b}, {['a']: b}; CBX_JS_COMPUTED and the number
+ * of the node for a computed key, "" without a key. */
 static struct cbx_str key_of(struct cbx_walk *js, struct cbx_node *key)
 {
     struct cbx_node *inner =
@@ -88,7 +89,7 @@ static struct cbx_str key_of(struct cbx_walk *js, struct cbx_node *key)
                     cbx_arena_number(js->arena, inner - js->syntax.nodes));
 }
 
-/* {a = value}: also the value. */
+/* Binds {a = value}, also to the value. */
 static void bind_default(struct cbx_walk *js, const struct target *t, struct cbx_node *pattern,
                          int depth)
 {
@@ -107,7 +108,7 @@ static void bind_default(struct cbx_walk *js, const struct target *t, struct cbx
 static void bind_pattern(struct cbx_walk *js, struct target t, struct cbx_node *pattern, int depth)
 {
     if (depth >= PATTERN_DEPTH_MAX) {
-        js->gave_up = true; /* its names are unknown */
+        js->gave_up = true; /* the names of the deeper pattern are not bound */
         return;
     }
     struct cbx_node *object;
@@ -135,7 +136,7 @@ static void bind_pattern(struct cbx_walk *js, struct target t, struct cbx_node *
     case JS_parenthesized_expression:
         bind_children(js, t, pattern, depth);
         return;
-    case JS_member_expression: /* globalThis.x = value is also the name x */
+    case JS_member_expression: /* globalThis.x = value also binds the name x */
         object = cbx_child_of(pattern, CBX_FIELD_object);
         while (cbx_js_kind(object) == JS_parenthesized_expression) {
             object = cbx_child_at(object, 0);
@@ -172,7 +173,7 @@ static struct cbx_scope *function_scope(struct cbx_scope *scope)
     return scope;
 }
 
-/* `var require;` in a module keeps the value. */
+/* Binds a declarator. `var require;` in a module does not change the value. */
 static void bind_declarator(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node,
                             bool var)
 {
@@ -185,7 +186,8 @@ static void bind_declarator(struct cbx_walk *js, struct cbx_scope *scope, struct
     }
 }
 
-/* What is exported, from a file or a namespace, is a member of whatever object that becomes. */
+/* Returns true for an export of a file or a namespace: an exported name is an attribute of any
+ * object. */
 static bool is_exported(const struct cbx_node *node)
 {
     return cbx_js_kind(node->parent) == JS_export_statement;
@@ -207,8 +209,8 @@ static void bind_declaration(struct cbx_walk *js, struct cbx_scope *scope, struc
     }
 }
 
-/* constructor(public r = value) of TypeScript: the object has r. Of other constructors it is
- * only one more alternative. */
+/* Binds constructor(public r = value) of TypeScript: the object has r. For other constructors
+ * this only adds an alternative. */
 static void bind_fields(struct cbx_walk *js, struct cbx_scope *inner, struct cbx_node *parameters)
 {
     for (struct cbx_node *p = parameters != NULL ? parameters->first : NULL; p != NULL;
@@ -235,7 +237,7 @@ static void bind_qualified(struct cbx_walk *js, const struct cbx_node *name,
     }
 }
 
-/* The name of an import may be this export of a file. */
+/* Binds the name of an import to an export of a file that it may mean. */
 static void bind_export_of_file(struct cbx_walk *js, struct cbx_node *name, struct cbx_str key)
 {
     struct cbx_binding *binding = js->files != NULL
@@ -247,7 +249,7 @@ static void bind_export_of_file(struct cbx_walk *js, struct cbx_node *name, stru
     }
 }
 
-/* import { a, b as c } from 'm' */
+/* Binds import { a, b as c } from 'm'. */
 static void bind_named_import(struct cbx_walk *js, struct cbx_str module,
                               const struct cbx_node *specifier)
 {
@@ -266,8 +268,8 @@ static void bind_named_import(struct cbx_walk *js, struct cbx_str module,
     bind_qualified(js, alias != NULL ? alias : name, value->items[0]->text);
 }
 
-/* import d, { a } from 'm'; import * as ns from 'm'. A default import is the module itself (Node's
- * CommonJS interop). */
+/* Binds import d, { a } from 'm'; import * as ns from 'm'. A default import is the module itself
+ * (Node's CommonJS interop). */
 static void bind_import(struct cbx_walk *js, struct cbx_node *node)
 {
     struct cbx_str module;
@@ -317,7 +319,7 @@ static struct cbx_scope *open_function(struct cbx_walk *js, struct cbx_scope *sc
     return inner;
 }
 
-/* What imports the file has this as an attribute. */
+/* Binds an export as an attribute: a text that imports the file reads it there. */
 static void export_as(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_str name,
                       struct cbx_node *value)
 {
@@ -327,7 +329,7 @@ static void export_as(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_s
     }
 }
 
-/* export const a = 1, export function f() {} */
+/* Handles export const a = 1, export function f() {}. */
 static void export_declared(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
 {
     struct cbx_node *name = cbx_child_of(node, CBX_FIELD_name);
@@ -342,7 +344,7 @@ static void export_declared(struct cbx_walk *js, struct cbx_scope *scope, struct
     }
 }
 
-/* A default export is the module (exports), as for CommonJS. */
+/* Handles an export. A default export is the module (exports), as for CommonJS. */
 static void declare_export(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)
 {
     struct cbx_node *clause = cbx_child_at(node, 0);
@@ -361,7 +363,7 @@ static void declare_export(struct cbx_walk *js, struct cbx_scope *scope, struct 
     }
 }
 
-/* A function binds a name of its scope; a method binds an attribute. */
+/* Binds a function to a name of its scope, a method to an attribute. */
 static struct cbx_scope *declare_function(struct cbx_walk *js, struct cbx_scope *scope,
                                           struct cbx_node *node)
 {
@@ -478,7 +480,8 @@ static struct cbx_scope *declare_node(struct cbx_walk *js, struct cbx_scope *sco
 
 /* --- assignments ------------------------------------------------------------------------------ */
 
-/* The scope that declares a name, for an assignment; an undeclared one is a global. */
+/* Returns the scope that declares a name, for an assignment; the module for an undeclared name,
+ * which is a global. */
 static struct cbx_scope *scope_of_name(struct cbx_walk *js, struct cbx_scope *scope,
                                        struct cbx_str name)
 {
@@ -490,7 +493,7 @@ static struct cbx_scope *scope_of_name(struct cbx_walk *js, struct cbx_scope *sc
     return js->module;
 }
 
-/* [a, b] = [c, d]: binds each name in the scope that declares it. */
+/* Binds [a, b] = [c, d]: each name in the scope that declares it. */
 static void bind_assigned(struct cbx_walk *js, struct target t, struct cbx_node *left)
 {
     if (cbx_js_kind(left) == JS_identifier) {
@@ -524,7 +527,7 @@ static void bind_assignment(struct cbx_walk *js, struct cbx_node *node)
             js->changes = true;
         }
         return;
-    case JS_for_in_statement: /* for (x of o) with a name that is declared elsewhere */
+    case JS_for_in_statement: /* for (x of o) if x is declared elsewhere */
         if (cbx_child_of(node, CBX_FIELD_kind) == NULL) {
             t.value = cbx_child_of(node, CBX_FIELD_right);
             t.each = true;
@@ -540,7 +543,7 @@ static void bind_assignment(struct cbx_walk *js, struct cbx_node *node)
         t.unknown = false;
         bind_assigned(js, t, left);
         return;
-    case JS_pair: /* {key: value}: an unknown object may have it */
+    case JS_pair: /* {key: value}: an unknown object may have the key */
         t.scope = NULL;
         t.value = cbx_child_of(node, CBX_FIELD_value);
         if (key_of(js, cbx_child_of(node, CBX_FIELD_key)).len > 0) {

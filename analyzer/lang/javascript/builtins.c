@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The bindings in JavaScript that certainly replace a global or one of a module's own names
- * (require, module): hoisted declarations, and names that cannot be read before their declaration,
- * always; statements of the program from their end on. `var` keeps the value. */
+ * (require, module). Hoisted declarations, and names that cannot be read before their declaration,
+ * always do; statements of the program from their end on. `var` does not change the value. */
 #include "analyzer/lang/builtins.h"
 #include "analyzer/lang/javascript/internal.h"
 

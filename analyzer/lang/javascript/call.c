@@ -100,7 +100,7 @@ static const struct cbx_values *from_codes(struct cbx_walk *js, const struct cbx
             break;
         }
         bool fits = cbx_values_is_number(value, &code) && code >= 0 &&
-                    code <= 0xFFFF; /* beyond, fromCharCode wraps round */
+                    code <= 0xFFFF; /* fromCharCode wraps larger codes */
         out = fits ? cbx_fold_concat(js->arena, out, cbx_fold_codepoint(js->arena, code))
                    : (struct cbx_str){ 0 };
     }
@@ -126,7 +126,7 @@ static struct cbx_str unpercent(struct cbx_walk *js, struct cbx_str text)
     return out;
 }
 
-/* Encodings in which an ASCII text is its own bytes. */
+/* Returns true for encodings that keep the bytes of an ASCII text. */
 bool cbx_js_keeps_ascii(struct cbx_str encoding)
 {
     return cbx_str_is(encoding, "utf8") || cbx_str_is(encoding, "utf-8") ||
@@ -134,7 +134,7 @@ bool cbx_js_keeps_ascii(struct cbx_str encoding)
            cbx_str_is(encoding, "binary");
 }
 
-/* Buffer.from('..', 'base64'), Buffer.from([..]); its content is the result of toString(). */
+/* Reads Buffer.from('..', 'base64'), Buffer.from([..]); the content is the result of toString(). */
 static const struct cbx_values *
 read_buffer(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
@@ -187,7 +187,7 @@ const struct cbx_values *cbx_js_load(struct cbx_walk *js, struct cbx_str module)
     return exports != NULL ? cbx_values_join(js->arena, name, exports) : name;
 }
 
-/* The module, for each possible name. */
+/* Returns the module for each possible name. */
 static const struct cbx_values *require_any(struct cbx_walk *js, const struct cbx_values *names)
 {
     const struct cbx_values *out = &cbx_values_nothing;
@@ -215,7 +215,7 @@ list_arguments(struct cbx_walk *js, const struct cbx_js_call_site *site, struct 
     return cbx_values_list(js->arena, members, count);
 }
 
-/* Any number of [key, member]. */
+/* Returns a list of any number of pairs [key, member]. */
 const struct cbx_values *cbx_js_entries(struct cbx_walk *js, const struct cbx_values *member)
 {
     const struct cbx_values **pair = cbx_arena_array(js->arena, 2, sizeof(*pair));
@@ -243,7 +243,7 @@ static const struct cbx_values *join_path(struct cbx_walk *js, const struct cbx_
                               : cbx_values_likely(js->arena, out);
 }
 
-/* path.resolve(a, b): absolute, so it is no constant. */
+/* Returns path.resolve(a, b): the path is absolute, so it is not constant. */
 static const struct cbx_values *
 resolve_path(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
@@ -267,7 +267,7 @@ static const struct cbx_values *parent_of(struct cbx_walk *js, const struct cbx_
                            : cbx_values_likely(js->arena, parent);
 }
 
-/* What a number of this base begins with in cbx_fold_integer; "" = nothing. */
+/* Returns the prefix of a number with this base for cbx_fold_integer; "" = none. */
 static const char *prefix_of(int64_t base)
 {
     switch (base) {
@@ -308,7 +308,7 @@ static const struct cbx_values *parse_int(struct cbx_walk *js, const struct cbx_
                  : &cbx_values_unknown;
 }
 
-/* "Anything" that is as secret as a value; nothing when it is not. */
+/* Returns "anything" with the secret flags of a value; nothing if it has none. */
 static const struct cbx_values *secrets_in(struct cbx_walk *js, const struct cbx_values *values)
 {
     uint32_t flags = cbx_js_secrets(values, false);
@@ -403,7 +403,7 @@ static const struct cbx_values *call_name(struct cbx_walk *js, struct cbx_str na
     }
 }
 
-/* Parameters of a run, when all arguments are known. */
+/* Opens a run with the parameters of a call; NULL if not all arguments are known. */
 static struct cbx_scope *make_run(struct cbx_walk *js, const struct cbx_value *function,
                                   const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
@@ -429,7 +429,7 @@ static struct cbx_scope *make_run(struct cbx_walk *js, const struct cbx_value *f
         if (cbx_js_kind(p) == JS_identifier) {
             struct cbx_binding *b =
                 cbx_scope_bind(js, run, run, cbx_js_name(js, p), CBX_BIND_VALUES, p);
-            if (b != NULL) { /* its value may change */
+            if (b != NULL) { /* the function may assign it another value */
                 bool stays = !cbx_scope_assigns(js, natural, b->name) && !js->uses_arguments;
                 b->values = stays ? arguments[i]
                                   : cbx_values_join(js->arena, arguments[i], &cbx_values_unknown);
@@ -459,7 +459,7 @@ static const struct cbx_values *call_function(struct cbx_walk *js, const struct 
     return cbx_values_some(out);
 }
 
-/* Array.prototype.last = f: the program has a method of this name. */
+/* Returns true if the program has a method of this name: Array.prototype.last = f. */
 static bool has_own_method(struct cbx_walk *js, const struct cbx_node *callee)
 {
     struct cbx_str name = cbx_js_name(js, cbx_child_of(callee, CBX_FIELD_property));

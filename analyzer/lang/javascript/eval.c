@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* The parameters of the function that Node wraps around a module: exports, require, module, two
- * texts. */
+/* Returns the arguments of the function that Node wraps around a module: exports, require,
+ * module, two texts; outside of it anything. */
 static const struct cbx_values *eval_arguments(struct cbx_walk *js, const struct cbx_scope *scope)
 {
     static const char *const given[] = { "exports", "require", "module", "__filename",
@@ -47,7 +47,7 @@ static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_
         const struct cbx_values *bare = cbx_values_bare(js->arena, key);
         return own != NULL ? cbx_values_join(js->arena, own, bare) : bare;
     }
-    /* A default export is the module; methods of functions are handled where they are called. */
+    /* A default export is the module; the call of a function's method is handled there. */
     if (cbx_str_is(key, "default") || cbx_str_is(key, "promises") || cbx_str_is(key, "value")) {
         return cbx_values_one(js->arena, object);
     }
@@ -65,7 +65,7 @@ static const struct cbx_values *read_name(struct cbx_walk *js, const struct cbx_
     return cbx_values_name(js->arena, cbx_js_canonical(name));
 }
 
-/* Of the global object, only powerful members. */
+/* Returns a member of an escaped object; of the global object only powerful members. */
 static const struct cbx_values *read_escaped(struct cbx_walk *js, const struct cbx_value *object,
                                              struct cbx_str key)
 {
@@ -76,8 +76,8 @@ static const struct cbx_values *read_escaped(struct cbx_walk *js, const struct c
                : &cbx_values_nothing;
 }
 
-/* A member of an unknown object: any value that is assigned to a member of that name, or a member
- * of a powerful object that has escaped. */
+/* Returns a member of an unknown object: any value that the text assigns to a member of that
+ * name, or the member of an escaped powerful object. */
 static const struct cbx_values *read_anything(struct cbx_walk *js, struct cbx_str key)
 {
     const struct cbx_values *fields = cbx_scope_lookup(js, NULL, key);
@@ -88,7 +88,7 @@ static const struct cbx_values *read_anything(struct cbx_walk *js, struct cbx_st
     return cbx_values_join(js->arena, out, cbx_walk_escaped(js, key, CBX_JAVASCRIPT, read_escaped));
 }
 
-/* `this` of a plain function is the global object when it is called plainly. */
+/* Returns true for `this` of a plain function: a plain call makes it the global object. */
 static bool is_this(const struct cbx_value *v)
 {
     return v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE && cbx_str_is(v->text, "this");
@@ -111,7 +111,7 @@ static const struct cbx_values *read_one(struct cbx_walk *js, const struct cbx_v
     if (v->kind == CBX_V_FUNCTION && maker) {
         return cbx_values_name(js->arena, CBX_STR("Function"));
     }
-    if (maker) { /* some class: its constructor is Function */
+    if (maker) { /* a class is possible: its constructor is Function */
         *opaque = v->kind == CBX_V_UNKNOWN;
         return cbx_values_name(js->arena, v->kind == CBX_V_UNKNOWN ? CBX_STR(CBX_JS_SOME_CLASS)
                                                                    : CBX_STR("Object"));
@@ -126,7 +126,7 @@ const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_value
 {
     const struct cbx_values *out = &cbx_values_nothing;
     bool opaque = object->count == 0;
-    if (cbx_str_is(key, "require")) { /* of whatever module it was reached through */
+    if (cbx_str_is(key, "require")) { /* require of any module is the same */
         out = cbx_values_name(js->arena, CBX_STR("require"));
     }
     for (uint32_t i = 0; i < object->count; i++) {
@@ -160,7 +160,7 @@ bool cbx_js_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope 
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* A string, or a template without or with constant substitutions; `raw` keeps
+/* Evaluates a string, or a template without or with constant substitutions; `raw` keeps
  * backslashes (String.raw). */
 const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node *node,
                                             struct cbx_scope *scope, bool raw)
@@ -193,7 +193,7 @@ static const struct cbx_values *eval_number(struct cbx_walk *js, struct cbx_node
                                            : &cbx_values_unknown;
 }
 
-/* The text of a constant as string concatenation has it. */
+/* Reads the text that string concatenation makes of a constant. */
 static bool to_text(const struct cbx_values *values, struct cbx_str *out)
 {
     if (values->count == 1 && values->items[0]->kind == CBX_V_NUMBER) {
@@ -203,7 +203,8 @@ static bool to_text(const struct cbx_values *values, struct cbx_str *out)
     return cbx_values_is_text(values, out);
 }
 
-/* False where JavaScript's numbers would give another result, or the operator is none of these. */
+/* Computes x op y; returns false if JavaScript's numbers would give another result, or for
+ * another operator. */
 static bool compute(struct cbx_str op, int64_t x, int64_t y, int64_t *out)
 {
     bool shifts = y >= 0 && y < 31 && x >= 0 && x <= INT32_MAX;
@@ -274,7 +275,8 @@ static const struct cbx_values *eval_operator(struct cbx_walk *js, struct cbx_st
                                : &cbx_values_unknown;
 }
 
-/* a + b + c + ... is nested to the left: down to the first operand, then up again. */
+/* Evaluates a + b + c + ..., which is nested to the left: down to the first operand, then up
+ * again. */
 static const struct cbx_values *eval_binary(struct cbx_walk *js, struct cbx_node *node,
                                             struct cbx_scope *scope)
 {
@@ -292,7 +294,7 @@ static const struct cbx_values *eval_binary(struct cbx_walk *js, struct cbx_node
     }
 }
 
-/* The binding before this `x += y`, and y. */
+/* Evaluates `x += y`: the values of the binding before it, and of y. */
 static const struct cbx_values *eval_augmented(struct cbx_walk *js, struct cbx_node *node,
                                                struct cbx_scope *scope)
 {
@@ -303,7 +305,8 @@ static const struct cbx_values *eval_augmented(struct cbx_walk *js, struct cbx_n
     for (struct cbx_scope *s = scope; s != NULL && b == NULL; s = s->parent) {
         b = cbx_js_kind(left) == JS_identifier ? cbx_scope_chain(js, s, name) : NULL;
     }
-    struct cbx_binding *before = NULL; /* declarations follow assignments, the first one first */
+    /* in the chain declarations follow assignments, the first declaration first */
+    struct cbx_binding *before = NULL;
     for (; b != NULL && b->node != node; b = b->next) {
         before = cbx_str_equal(b->name, name) && b->kind == CBX_BIND_EXPR ? b : before;
     }
@@ -312,7 +315,7 @@ static const struct cbx_values *eval_augmented(struct cbx_walk *js, struct cbx_n
         before = other && b->kind == CBX_BIND_EXPR ? b : before;
     }
     bool logical = cbx_str_is(op, "||=") || cbx_str_is(op, "&&=") || cbx_str_is(op, "?\?=");
-    if (before == NULL && logical) { /* what was there, or the right side */
+    if (before == NULL && logical) { /* the old value, or the right side */
         return cbx_values_join(js->arena,
                                cbx_js_eval(js, cbx_child_of(node, CBX_FIELD_right), scope),
                                &cbx_values_unknown);
@@ -385,19 +388,19 @@ static const struct cbx_values *eval_container(struct cbx_walk *js, struct cbx_n
                 js->arena, &(struct cbx_value){
                                .kind = CBX_V_FUNCTION, .node = child, .scope = child->inner });
         } else if (map && kind == JS_spread_element) {
-            value.number = 1; /* the members of that override earlier ones */
+            value.number = 1; /* members of the spread object override earlier ones */
             keys[value.count] = CBX_STR("\xff");
             members[value.count] = cbx_values_marked(
                 js->arena, cbx_js_secrets(cbx_js_eval(js, cbx_child_at(child, 0), scope), false));
             value.count += cbx_values_flags(members[value.count]) != 0;
         } else if (map && kind == JS_property_identifier) {
-            value.number = 1; /* of an enum, a number */
+            value.number = 1; /* a member of an enum without a value is a number */
         } else if (!map) {
             spread |= kind == JS_spread_element;
             members[value.count++] = cbx_js_eval(js, child, scope);
         }
     }
-    if (spread) { /* the indexes of its members are unknown */
+    if (spread) { /* the indexes of the array's members are unknown */
         return cbx_values_each(js->arena,
                                cbx_values_members(js->arena, cbx_values_one(js->arena, &value)));
     }
@@ -419,7 +422,7 @@ bool cbx_js_holds_power(const struct cbx_values *values)
     return false;
 }
 
-/* object[key], for each possible text of the key. */
+/* Returns object[key] for each possible text of the key. */
 static const struct cbx_values *read_keys(struct cbx_walk *js, const struct cbx_values *object,
                                           const struct cbx_values *keys)
 {
@@ -460,7 +463,7 @@ static const struct cbx_values *eval_member(struct cbx_walk *js, struct cbx_node
                : out;
 }
 
-/* The members of an array from an index on. */
+/* Returns the members of an array from an index on. */
 static const struct cbx_values *members_from(struct cbx_walk *js, const struct cbx_values *array,
                                              uint32_t from)
 {
@@ -494,7 +497,7 @@ const struct cbx_values *cbx_js_path(struct cbx_walk *js, const struct cbx_value
     return cbx_js_read(js, object, key);
 }
 
-/* In `with (o) { x }`, x may be a member of o. */
+/* Returns the values of x in `with (o) { x }`: x may be a member of o. */
 static const struct cbx_values *eval_within(struct cbx_walk *js, const struct cbx_node *name,
                                             struct cbx_str text, const struct cbx_values *out)
 {

@@ -18,15 +18,16 @@ static void add_special(struct cbx_walk *js, enum cbx_fact_id id, struct cbx_str
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
-/* A package whose objects listen on a socket when the program calls listen. */
+/* Adds the import of a module. If it is a server, its objects listen on a socket as soon as the
+ * program calls listen. */
 static void add_import(struct cbx_walk *js, struct cbx_str module, struct cbx_node *node)
 {
     add(js, CBX_IS_IMPORT, module, node);
     js->armed |= cbx_js_is_server(module);
 }
 
-/* require(`./themes/${name}.js`), require(path.join(__dirname, name)): files of the program itself,
- * which is where their names begin. */
+/* Returns true for files of the program itself, by the beginning of the name:
+ * require(`./themes/${name}.js`), require(path.join(__dirname, name)). */
 static bool is_local_file(const struct cbx_value *name)
 {
     return name->kind == CBX_V_UNKNOWN && cbx_str_starts(name->text, CBX_STR("./"));
@@ -48,7 +49,7 @@ static void add_imports(struct cbx_walk *js, const struct cbx_values *values, st
     }
 }
 
-/* import ... from 'm' and export ... from 'm'; each imported name is a reference. */
+/* Handles import ... from 'm' and export ... from 'm'; each imported name is a reference. */
 static void extract_module(struct cbx_walk *js, struct cbx_node *node)
 {
     struct cbx_node *source = cbx_child_of(node, CBX_FIELD_source);
@@ -106,8 +107,8 @@ static const struct cbx_arg *read_arguments(struct cbx_walk *js,
     return args;
 }
 
-/* spawn('git', ['log']): a program and its words; with shell: true a line of shell, which is
- * not followed. */
+/* Judges spawn('git', ['log']): a program and its words. With shell: true it is a line of shell,
+ * which is not followed. */
 static void extract_program(struct cbx_walk *js, struct cbx_node *call,
                             const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
@@ -133,7 +134,7 @@ static void extract_program(struct cbx_walk *js, struct cbx_node *call,
                      call->start, call->end);
 }
 
-/* Code in a string: for Function the last argument, else the first. */
+/* Judges code in a string: the last argument of Function, else the first argument. */
 static void extract_code(struct cbx_walk *js, struct cbx_str callee, const char *language,
                          struct cbx_node *call, const struct cbx_js_call_site *site,
                          struct cbx_scope *scope)
@@ -188,7 +189,8 @@ static void extract_named_call(struct cbx_walk *js, struct cbx_str name, struct 
     cbx_js_check_sent(js, name, call, site, scope);
 }
 
-/* Parent.prototype.constructor.call(this): how classes were written before they had a syntax. */
+/* Returns true for Parent.prototype.constructor.call(this), as in classes from before the class
+ * syntax. */
 static bool is_of_own_class(struct cbx_walk *js, const struct cbx_node *object)
 {
     struct cbx_str name = cbx_js_name(js, cbx_child_of(object, CBX_FIELD_property));
@@ -196,13 +198,13 @@ static bool is_of_own_class(struct cbx_walk *js, const struct cbx_node *object)
            cbx_str_is(name, "superclass") || cbx_str_is(name, "super_");
 }
 
-/* f.constructor(...) without `new` is a way to Function, whatever f is: ordinary code does not call
- * Array or Object like that. */
+/* Checks f.constructor(...) without `new`: it leads to Function for any f. Ordinary code does
+ * not call Array or Object like that. */
 static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
                                    struct cbx_node *call, struct cbx_scope *scope)
 {
     struct cbx_str method;
-    bool through = false; /* call, apply, bind */
+    bool through = false; /* the call goes through call, apply or bind */
     while (
         (cbx_js_kind(callee) == JS_member_expression ||
          cbx_js_kind(callee) == JS_subscript_expression) &&
@@ -216,7 +218,7 @@ static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
     }
     while (cbx_js_kind(callee) == JS_member_expression &&
            cbx_js_member(js, callee, scope, &method) && cbx_str_is(method, "value")) {
-        callee = cbx_child_of(callee, CBX_FIELD_object); /* of a property's descriptor */
+        callee = cbx_child_of(callee, CBX_FIELD_object); /* `value` of a property's descriptor */
     }
     bool member = cbx_js_kind(callee) == JS_member_expression ||
                   cbx_js_kind(callee) == JS_subscript_expression;
@@ -232,7 +234,8 @@ static void check_constructor_call(struct cbx_walk *js, struct cbx_node *callee,
     }
 }
 
-/* Reflect.apply(x.constructor, ...); the properties of what all functions inherit from. */
+/* Checks Reflect.apply(x.constructor, ...), and the properties of the object that all functions
+ * inherit from. */
 static void check_reflected_call(struct cbx_walk *js, struct cbx_node *callee,
                                  struct cbx_node *call, struct cbx_scope *scope)
 {
@@ -256,7 +259,7 @@ static void check_reflected_call(struct cbx_walk *js, struct cbx_node *callee,
     }
 }
 
-/* True when every alternative is an object or array with known members. */
+/* Returns true if every alternative is an object or array with known members. */
 static bool is_container(const struct cbx_values *values)
 {
     bool container = values->count > 0;
@@ -266,7 +269,7 @@ static bool is_container(const struct cbx_values *values)
     return container;
 }
 
-/* True when the key is a well-known symbol (Symbol.iterator), which is not a text. */
+/* Returns true if the key is a well-known symbol (Symbol.iterator), which is not a text. */
 static bool is_symbol(struct cbx_walk *js, const struct cbx_node *member, struct cbx_scope *scope)
 {
     const struct cbx_values *key = cbx_js_eval(js, cbx_child_of(member, CBX_FIELD_index), scope);
@@ -274,7 +277,8 @@ static bool is_symbol(struct cbx_walk *js, const struct cbx_node *member, struct
            cbx_str_starts(key->items[0]->text, CBX_STR("Symbol."));
 }
 
-/* The o[k] that is the expression, or the value of one of its variables. */
+/* Returns the node o[k] that is the expression, or the value of the variable; NULL if there is
+ * none. */
 static struct cbx_node *computed_member(struct cbx_walk *js, struct cbx_node *node,
                                         struct cbx_scope *scope)
 {
@@ -301,8 +305,8 @@ static struct cbx_node *computed_member(struct cbx_walk *js, struct cbx_node *no
     return NULL;
 }
 
-/* ""[k](...) and o[k](...)(...): the only use of calling a computed member of a literal, or its
- * result, is to reach Function. */
+/* Checks ""[k](...) and o[k](...)(...): a program calls a computed member of a literal, or its
+ * result, only to reach Function. */
 static void check_computed_call(struct cbx_walk *js, struct cbx_node *callee,
                                 struct cbx_scope *scope)
 {
@@ -317,7 +321,7 @@ static void check_computed_call(struct cbx_walk *js, struct cbx_node *callee,
     bool literal = kind == JS_string || kind == JS_template_string || kind == JS_number ||
                    kind == JS_regex || kind == JS_true || kind == JS_false ||
                    (kind == JS_array && cbx_child_count(object) == 0) || cbx_js_is_function(kind);
-    /* one step from an object of the program itself only reaches Object */
+    /* one step from the program's own object reaches only Object */
     bool away = again && member != NULL && !is_container(cbx_js_eval(js, object, scope));
     if (away || literal) {
         add_special(js, CBX_FACT_COMPUTED_ATTRIBUTE, cbx_str_sub(cbx_walk_text(js, object), 0, 40),
@@ -325,8 +329,9 @@ static void check_computed_call(struct cbx_walk *js, struct cbx_node *callee,
     }
 }
 
-/* True when the callee comes from a module or a global object in a way that is not followed. Values
- * that functions of the program return are judged where they are created. */
+/* Returns true if the callee comes from a module or a global object in a way that is not
+ * followed. Values that the program's functions return are judged where the program creates
+ * them. */
 static bool comes_from_module(struct cbx_walk *js, struct cbx_node *callee, struct cbx_scope *scope)
 {
     for (enum cbx_js_kind kind = cbx_js_kind(callee);
@@ -353,7 +358,8 @@ static void extract_call(struct cbx_walk *js, struct cbx_node *call, struct cbx_
         extract_named_call(js, CBX_STR("import"), call, &site, scope);
         return;
     }
-    bool own = cbx_js_kind(cbx_child_of(callee, CBX_FIELD_object)) == JS_this; /* class */
+    /* this.constructor is a class */
+    bool own = cbx_js_kind(cbx_child_of(callee, CBX_FIELD_object)) == JS_this;
     for (uint32_t i = 0; i < site.targets->count; i++) {
         bool maker = own && cbx_str_is(site.targets->items[i]->text, "Function");
         if (site.targets->items[i]->kind == CBX_V_NAME && !maker) {
@@ -389,7 +395,8 @@ static void extract_call(struct cbx_walk *js, struct cbx_node *call, struct cbx_
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* `x instanceof Function` and Function.prototype.call do not create functions. */
+/* Returns true for uses of Function that create no function: `x instanceof Function`,
+ * Function.prototype.call. */
 static bool is_only_asked(struct cbx_walk *js, struct cbx_str name, const struct cbx_node *node)
 {
     const struct cbx_node *parent = node->parent;
@@ -403,8 +410,8 @@ static bool is_only_asked(struct cbx_walk *js, struct cbx_str name, const struct
            cbx_str_is(cbx_js_name(js, cbx_child_of(parent, CBX_FIELD_property)), "prototype");
 }
 
-/* True where the evaluator follows a value: a variable, a property, a callee; and where it is only
- * looked at. */
+/* Returns true at a node whose value the evaluator follows (a variable, a property, a callee) or
+ * the program only reads. */
 static bool is_followed(struct cbx_walk *js, const struct cbx_node *node)
 {
     for (;;) {
@@ -449,8 +456,8 @@ static bool is_followed(struct cbx_walk *js, const struct cbx_node *node)
     }
 }
 
-/* The names that an expression may have as values: references, in rules. A require that is passed
- * on loads any module. */
+/* Adds a reference, for rules, for each name that an expression may have as its value. A require
+ * that is passed on loads any module. */
 static void add_references(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
     const struct cbx_values *values = cbx_js_eval(js, node, scope);
@@ -469,7 +476,7 @@ static void add_references(struct cbx_walk *js, struct cbx_node *node, struct cb
     }
 }
 
-/* V8 reads it from the class of any error, so every object counts. */
+/* Adds a reference to a hook: V8 reads it from the class of any error, so every object counts. */
 static void add_hook(struct cbx_walk *js, struct cbx_str key, struct cbx_node *node)
 {
     if (cbx_str_is(key, "prepareStackTrace")) {
@@ -477,7 +484,7 @@ static void add_hook(struct cbx_walk *js, struct cbx_str key, struct cbx_node *n
     }
 }
 
-/* {prepareStackTrace: f}, for Object.assign and similar. */
+/* Handles {prepareStackTrace: f}, for Object.assign and similar. */
 static void extract_key(struct cbx_walk *js, struct cbx_node *node)
 {
     add_hook(js,
@@ -500,7 +507,8 @@ static void extract_member(struct cbx_walk *js, struct cbx_node *node, struct cb
         cbx_walk_trigger(js, node);
     }
     add_hook(js, key, node);
-    /* f.caller.arguments: the arguments of a caller, finally of the module, which has require */
+    /* f.caller.arguments: the arguments of a caller; the outermost caller is the module, which
+     * has require */
     bool callers = cbx_js_kind(object) == JS_member_expression &&
                    cbx_js_member(js, object, scope, &inner) &&
                    ((cbx_str_is(inner, "caller") && cbx_str_is(key, "arguments")) ||
@@ -522,7 +530,7 @@ static void extract_member(struct cbx_walk *js, struct cbx_node *node, struct cb
     add_references(js, node, scope);
 }
 
-/* A name that is not a use: of a declaration, a parameter, a label. */
+/* Returns true for a name that is no use: of a declaration, a parameter, a label. */
 static bool is_plain_name(const struct cbx_node *name)
 {
     switch (cbx_js_kind(name->parent)) {
@@ -563,7 +571,7 @@ static void extract_text(struct cbx_walk *js, struct cbx_node *node, struct cbx_
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* A concatenated text that is SQL. */
+/* Adds a fact for a concatenated text that is SQL. */
 static void extract_built(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
     const struct cbx_node *first = node;
@@ -605,7 +613,7 @@ static bool is_environment(const struct cbx_values *values)
     return is;
 }
 
-/* process.env.A = b */
+/* Handles process.env.A = b. */
 static void extract_assignment(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope *scope)
 {
     struct cbx_node *left = cbx_child_of(node, CBX_FIELD_left);
@@ -619,7 +627,8 @@ static void extract_assignment(struct cbx_walk *js, struct cbx_node *node, struc
     }
 }
 
-/* Object.assign(process.env, {A: b}), Reflect.set(process.env, 'A', b), Object.defineProperty. */
+/* Handles Object.assign(process.env, {A: b}), Reflect.set(process.env, 'A', b),
+ * Object.defineProperty. */
 static void extract_environment(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
                                 const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {

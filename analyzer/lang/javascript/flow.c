@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The flow between the scopes of a JavaScript source besides names: arguments of calls, and values
- * that escape. */
+ * The flow between the scopes of a JavaScript source that names do not show: arguments of calls,
+ * and values that escape. */
 #include "analyzer/lang/javascript/internal.h"
 #include "analyzer/lang/summary.h"
 
@@ -8,10 +8,10 @@
 
 /* The arguments of one call: f(a), f.call(self, a), f.apply(self, array), f.bind(self, a). */
 struct given {
-    struct cbx_node *self;  /* NULL: not known */
-    struct cbx_node *list;  /* of the arguments */
-    struct cbx_node *array; /* holds the arguments instead; NULL: the list does */
-    uint32_t skip;          /* members of the list before the first */
+    struct cbx_node *self;  /* NULL: unknown */
+    struct cbx_node *list;  /* node of the arguments */
+    struct cbx_node *array; /* an array with the arguments; NULL: `list` has them */
+    uint32_t skip;          /* number of nodes in `list` before the first argument */
     struct cbx_scope *where;
 };
 
@@ -20,13 +20,14 @@ static bool is_rest(const struct cbx_node *parameter)
     return cbx_js_kind(parameter) == JS_rest_pattern;
 }
 
-/* The key of what stands at this place of a list and behind it. */
+/* Returns the key of the members of a list from this place on. */
 static struct cbx_str rest_key(struct cbx_walk *js, uint32_t at)
 {
     return CBX_JOIN(js->arena, cbx_arena_number(js->arena, at), CBX_STR(":"));
 }
 
-/* `this` and `arguments` of a function. Arrow functions have those of the function around them. */
+/* Binds `this` and `arguments` of a function. Arrow functions use those of the enclosing
+ * function. */
 static void give_self(struct cbx_walk *js, struct cbx_node *function, const struct given *given)
 {
     if (cbx_js_kind(function) == JS_arrow_function) {
@@ -71,7 +72,7 @@ static void give_parameters(struct cbx_walk *js, struct cbx_node *function,
     }
 }
 
-/* Every function of this chain of bindings is called with these arguments. */
+/* Binds the parameters of every function in this chain of bindings to these arguments. */
 static void call_chain(struct cbx_walk *js, struct cbx_binding *chain, struct cbx_str name,
                        const struct given *given)
 {
@@ -84,8 +85,9 @@ static void call_chain(struct cbx_walk *js, struct cbx_binding *chain, struct cb
     }
 }
 
-/* [a].map(x => ...), promise.then(x => ...): the function is called with members of the object, or
- * with the object; that of reduce with its last result or the initial value, and a member. */
+/* Handles [a].map(x => ...), promise.then(x => ...): the arguments of the function are members
+ * of the object, or the object itself; for reduce its last result or the initial value, and a
+ * member. */
 static void give_callback(struct cbx_walk *js, struct cbx_node *callee, struct cbx_node *list,
                           struct cbx_scope *where)
 {
@@ -114,8 +116,8 @@ static void give_callback(struct cbx_walk *js, struct cbx_node *callee, struct c
     }
 }
 
-/* Array.prototype.f = function () {...}: `this` is any array. Of other methods it is an object
- * of the program. */
+/* Returns true for Array.prototype.f = function () {...}: `this` is any array. In other methods
+ * `this` is an object of the program. */
 static bool is_of_prototype(struct cbx_walk *js, const struct cbx_node *function)
 {
     const struct cbx_node *assignment = function->parent,
@@ -135,7 +137,7 @@ static bool is_of_prototype(struct cbx_walk *js, const struct cbx_node *function
     return false;
 }
 
-/* o.f(): o is `this` of such functions. */
+/* Handles o.f(): o is `this` of such functions. */
 static void give_object(struct cbx_walk *js, struct cbx_node *callee, struct cbx_str name,
                         struct cbx_scope *where)
 {
@@ -149,7 +151,7 @@ static void give_object(struct cbx_walk *js, struct cbx_node *callee, struct cbx
     }
 }
 
-/* The functions of this source that an expression may be, by name only. */
+/* Handles a call of functions of this source, found by name only. */
 static void give_callee(struct cbx_walk *js, struct cbx_node *callee, const struct given *given)
 {
     while (cbx_js_kind(callee) == JS_parenthesized_expression) {
@@ -171,8 +173,8 @@ static void give_callee(struct cbx_walk *js, struct cbx_node *callee, const stru
     }
 }
 
-/* f.call(self, a), f.apply(self, array), f.bind(self, a), Reflect.apply(f, self, array): the
- * function; NULL for another call. */
+/* Returns the function of f.call(self, a), f.apply(self, array), f.bind(self, a),
+ * Reflect.apply(f, self, array); NULL for another call. */
 static struct cbx_node *called_through(struct cbx_walk *js, struct cbx_node *callee,
                                        struct given *given)
 {
@@ -228,7 +230,7 @@ static void give_call(struct cbx_walk *js, struct cbx_node *call)
 
 /* --- getters ---------------------------------------------------------------------------------- */
 
-/* The member of an object literal: `get() {}`, `get: f`; NULL when it is not there. */
+/* Returns the member of an object literal: `get() {}`, `get: f`; NULL if there is none. */
 static struct cbx_node *member_of(struct cbx_walk *js, struct cbx_node *object, const char *name)
 {
     for (struct cbx_node *m = cbx_js_kind(object) == JS_object ? object->first : NULL; m != NULL;
@@ -243,8 +245,8 @@ static struct cbx_node *member_of(struct cbx_walk *js, struct cbx_node *object, 
     return NULL;
 }
 
-/* An attribute of this name is what the function returns, for `this` of each place that reads
- * it. */
+/* Binds an attribute to the results of its getter; `this` of the getter is the object at each
+ * place that reads the attribute. */
 static void bind_getter(struct cbx_walk *js, struct cbx_str name, struct cbx_node *getter)
 {
     if (!cbx_js_is_function(cbx_js_kind(getter)) || getter->inner == NULL) {
@@ -276,8 +278,8 @@ static void bind_described(struct cbx_walk *js, struct cbx_str name, struct cbx_
     }
 }
 
-/* Object.defineProperty(o, 'x', {get}), o.__defineGetter__('x', f), Object.defineProperties(o,
- * {x}). */
+/* Handles Object.defineProperty(o, 'x', {get}), o.__defineGetter__('x', f),
+ * Object.defineProperties(o, {x}). */
 static void give_getter(struct cbx_walk *js, struct cbx_node *call)
 {
     enum { GETTERS_MAX = 64 };
@@ -309,8 +311,8 @@ static void give_getter(struct cbx_walk *js, struct cbx_node *call)
 
 /* --- what goes out of sight ------------------------------------------------------------------- */
 
-/* process, globalThis and similar, and modules, escape when they are used as values, not only for
- * their members. */
+/* Returns true if the name is used as a value, not only for its members: process, globalThis and
+ * similar, and modules then escape. */
 static bool is_value(struct cbx_walk *js, const struct cbx_node *name)
 {
     struct cbx_str operator;
@@ -363,8 +365,8 @@ static void let_escape(struct cbx_walk *js, struct cbx_node *name)
     }
 }
 
-/* The arguments of the function that Node wraps around a module, used as a value: whatever is
- * called afterwards may be its `require`. */
+/* Lets `require` escape if the arguments of the function that Node wraps around a module are
+ * used as a value: any later callee may be this `require`. */
 static void let_arguments_escape(struct cbx_walk *js, struct cbx_node *name)
 {
     const struct cbx_values *values = cbx_js_eval(js, name, cbx_scope_around(js, name));
@@ -377,7 +379,7 @@ static void let_arguments_escape(struct cbx_walk *js, struct cbx_node *name)
     }
 }
 
-/* globalThis.process that is used as a value. */
+/* Lets the member escape if globalThis.process is used as a value. */
 static void let_member_escape(struct cbx_walk *js, struct cbx_node *member)
 {
     struct cbx_str key = cbx_js_name(js, cbx_child_of(member, CBX_FIELD_property));
@@ -396,7 +398,7 @@ void cbx_js_flow_all(struct cbx_walk *js)
         enum cbx_js_kind kind = cbx_js_kind(&nodes[i]);
         if (kind == JS_call_expression || kind == JS_new_expression) {
             give_call(js, &nodes[i]);
-            js->giving = false; /* a getter is an assignment at this place */
+            js->giving = false; /* a getter counts as an assignment at this place */
             js->at = nodes[i].start;
             give_getter(js, &nodes[i]);
             js->giving = true;

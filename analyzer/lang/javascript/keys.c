@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Members that are named by values in JavaScript: keys that are not constant, names out of a
- * list of all members of an object, and the paths of lodash. */
+ * Members whose names are values in JavaScript: keys that are not constant, names from a list of
+ * all members of an object, and the paths of lodash. */
 #include "analyzer/lang/javascript/internal.h"
 
 enum { PATHS_MAX = 16 };
@@ -35,7 +35,7 @@ void cbx_js_check_computed(struct cbx_walk *js, const struct cbx_values *object,
     }
 }
 
-/* Reflect.ownKeys(Function.prototype): names of what every function has. */
+/* Checks Reflect.ownKeys(Function.prototype): a list of the names that every function has. */
 static void check_list(struct cbx_walk *js, struct cbx_str name, const struct cbx_values *object,
                        struct cbx_node *call)
 {
@@ -51,7 +51,7 @@ static void check_list(struct cbx_walk *js, struct cbx_str name, const struct cb
 
 /* --- paths of lodash -------------------------------------------------------------------------- */
 
-/* 'a.b.constructor' has the part 'constructor'. */
+/* Returns true if a path has this part: 'a.b.constructor' has 'constructor'. */
 static bool has_part(struct cbx_str path, struct cbx_str part)
 {
     while (path.len > 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Methods of constants in JavaScript, and of functions. */
+ * Evaluates methods of constants in JavaScript, and of functions. */
 #include "analyzer/lang/javascript/internal.h"
 
 static const struct cbx_values *split_text(struct cbx_walk *js, struct cbx_str text,
@@ -46,7 +46,7 @@ static const struct cbx_values *slice_text(struct cbx_walk *js, struct cbx_str t
     if (!cbx_str_is_ascii(text)) {
         return &cbx_values_unknown;
     }
-    if (substring) { /* negative places are 0, places in the wrong order are swapped */
+    if (substring) { /* negative places become 0, places in the wrong order are swapped */
         from = from < 0 ? 0 : from;
         to = to < 0 ? 0 : to;
         int64_t last = from > to ? from : to;
@@ -115,7 +115,7 @@ static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx
     if ((cbx_str_is(method, "replace") || cbx_str_is(method, "replaceAll")) && is_text &&
         cbx_values_is_text(cbx_js_argument(js, site, 1, scope, &given), &b)) {
         if (memchr(b.p, '$', b.len) != NULL) {
-            return &cbx_values_unknown; /* replaced by a part of the text */
+            return &cbx_values_unknown; /* the replacement contains a part of the text */
         }
         bool all = cbx_str_is(method, "replaceAll");
         return cbx_values_text(js->arena, all ? cbx_fold_replace(js->arena, text, a, b)
@@ -124,7 +124,7 @@ static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx
     return &cbx_values_unknown;
 }
 
-/* The values that the function in the first argument may return. */
+/* Returns the values that the function in the first argument may return. */
 static const struct cbx_values *
 callback_result(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cbx_scope *scope)
 {
@@ -136,7 +136,8 @@ callback_result(struct cbx_walk *js, const struct cbx_js_call_site *site, struct
                : &cbx_values_unknown;
 }
 
-/* Methods that return members, lists of members, or results of their function for members. */
+/* Evaluates methods that return members, lists of members, or results of their function for
+ * members. */
 static const struct cbx_values *list_method(struct cbx_walk *js, const struct cbx_value *list,
                                             struct cbx_str method,
                                             const struct cbx_js_call_site *site,
@@ -209,7 +210,7 @@ static const struct cbx_values *call_list_method(struct cbx_walk *js, const stru
     return cbx_values_built(js->arena, out, gaps);
 }
 
-/* f.bind(this, a) */
+/* Returns the partial of f.bind(this, a). */
 static const struct cbx_values *bind_arguments(struct cbx_walk *js, const struct cbx_values *callee,
                                                const struct cbx_js_call_site *site,
                                                struct cbx_scope *scope)
@@ -229,8 +230,8 @@ static const struct cbx_values *bind_arguments(struct cbx_walk *js, const struct
     return cbx_values_one(js->arena, &bound);
 }
 
-/* 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x), promise.then(...); NULL for an unknown
- * method. */
+/* Evaluates 'a'.concat('b'), ['a', 'b'].join(''), f.bind(x), promise.then(...); returns NULL for
+ * an unknown method. */
 const struct cbx_values *cbx_js_call_method(struct cbx_walk *js, struct cbx_node *callee,
                                             const struct cbx_js_call_site *site,
                                             struct cbx_scope *scope)
@@ -249,7 +250,7 @@ const struct cbx_values *cbx_js_call_method(struct cbx_walk *js, struct cbx_node
     } else if (object->count == 1 && object->items[0]->kind == CBX_V_LIST) {
         out = call_list_method(js, object->items[0], method, site, scope);
     }
-    if (out != NULL) { /* String.prototype.trim = ... */
+    if (out != NULL) { /* the program may define its own: String.prototype.trim = ... */
         return cbx_scope_chain(js, NULL, method) != NULL
                    ? cbx_values_join(js->arena, out, &cbx_values_unknown)
                    : out;

@@ -4,7 +4,8 @@
 
 enum { DEPTH_MAX = 4, MEMBERS_MAX = 64 };
 
-/* A header or an option in which a key identifies the program to the host that issued it. */
+/* Returns true for a header or an option in which a key identifies the program to the host that
+ * issued it. */
 static bool is_for_keys(struct cbx_str name)
 {
     static const char *const names[] = {
@@ -54,7 +55,8 @@ uint32_t cbx_js_secrets(const struct cbx_values *values, bool for_keys)
     return secrets_of(values, for_keys, 0);
 }
 
-/* req.setHeader(name, key), superagent.post(url).set(name, key).auth(user, key) */
+/* Returns true for calls that make headers: req.setHeader(name, key),
+ * superagent.post(url).set(name, key).auth(user, key). */
 static bool makes_header(struct cbx_str name)
 {
     return memmem(name.p, name.len, "eader", 5) != NULL || cbx_str_ends(name, CBX_STR(".set")) ||

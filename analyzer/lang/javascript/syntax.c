@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The grammars of JavaScript and TypeScript, and the names that stand in their trees. */
+ * The grammars of JavaScript and TypeScript, and the names in their trees. */
 #include "analyzer/lang/javascript/internal.h"
 
 #include "analyzer/syntax/tree_memory.h"
@@ -40,7 +40,7 @@ const TSLanguage *cbx_tsx_grammar(void)
 
 enum { AMPERSANDS_MAX = 4096 };
 
-/* True when the byte is text of JSX: of an element, or in the value of an attribute. */
+/* Returns true if the byte is text of JSX: of an element, or in the value of an attribute. */
 static bool is_jsx_text(TSNode root, uint32_t byte)
 {
     TSNode node = ts_node_descendant_for_byte_range(root, byte, byte + 1);
@@ -57,9 +57,9 @@ static bool is_jsx_text(TSNode root, uint32_t byte)
     return false;
 }
 
-/* The grammars read an ampersand in the text of JSX (Tom & Jerry, href="?a=1&b=2") as an error.
- * With another operator in its place every text that was code is code, and every text of JSX is
- * text: so each ampersand that is text by this reading can be replaced, and the others stay. */
+/* The grammars reject an ampersand in the text of JSX (Tom & Jerry, href="?a=1&b=2"). With
+ * another operator in its place code stays code, and text of JSX stays text: so each ampersand
+ * that is text in that reading is replaced, and the others are kept. */
 struct cbx_str cbx_jsx_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar)
 {
     struct cbx_str text = parsed->text, none = { 0 };

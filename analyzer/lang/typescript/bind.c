@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The bindings of what TypeScript adds to JavaScript: namespaces, what they export, enums. */
+ * Bindings that TypeScript adds to JavaScript: namespaces, their exports, enums. */
 #include "analyzer/lang/javascript/internal.h"
 
 void cbx_ts_bind_namespace(struct cbx_walk *js, struct cbx_scope *scope, struct cbx_node *node)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * TypeScript as JavaScript: types are removed from the tree, so that everything for JavaScript
- * applies. Type nodes were left out when the tree was read (lang/javascript/kinds.def). Linear:
- * each node is visited once, or is a part of one chain of wrappers. */
+ * Converts TypeScript to JavaScript: removes the types from the tree, so that all code for
+ * JavaScript applies. Nodes of types were left out when the tree was read
+ * (lang/javascript/kinds.def). Linear: each node is visited once, or is a part of one chain of
+ * wrappers. */
 #include "analyzer/lang/javascript/internal.h"
 
-/* (x as T), x!, <T>x, f<T>, extends x: the expression inside. */
+/* Returns true for a wrapper around an expression: (x as T), x!, <T>x, f<T>, extends x. */
 static bool is_wrapper(enum cbx_js_kind kind)
 {
     return kind == JS_as_expression || kind == JS_satisfies_expression ||
@@ -39,7 +40,7 @@ static void unwrap(struct cbx_node *node)
     }
 }
 
-/* (private x: T = v) is x = v, (x?: T) is x. */
+/* (private x: T = v) becomes x = v, (x?: T) becomes x. */
 static void reshape_parameter(struct cbx_node *node)
 {
     struct cbx_node *pattern = cbx_child_of(node, CBX_FIELD_pattern),
@@ -66,7 +67,7 @@ static void reshape_field(struct cbx_node *node)
     }
 }
 
-/* import x = a.b.c is an assignment of x. */
+/* import x = a.b.c becomes an assignment of x. */
 static void reshape_alias(struct cbx_node *node)
 {
     struct cbx_node *name = cbx_child_at(node, 0), *entity = cbx_child_at(node, 1);
@@ -81,7 +82,7 @@ static void reshape_alias(struct cbx_node *node)
     }
 }
 
-/* import x = require('y') is import x from 'y'. */
+/* import x = require('y') becomes import x from 'y'. */
 static void reshape_require(struct cbx_node *clause)
 {
     struct cbx_node *source = cbx_child_of(clause, CBX_FIELD_source),
@@ -115,7 +116,7 @@ static bool is_name_byte(char c)
            (unsigned char)c >= 0x80;
 }
 
-/* The word at *at, after blanks and comments; empty when there is none. */
+/* Returns the word at *at, after blanks and comments; empty if there is none. */
 static struct cbx_str next_word(struct cbx_str text, size_t *at)
 {
     for (bool more = true; more;) {
@@ -140,11 +141,11 @@ static struct cbx_str next_word(struct cbx_str text, size_t *at)
     return cbx_str_sub(text, from, *at);
 }
 
-/* import type {x} from 'y', export type * from 'y': no code at run time. `import type from 'y'` has
- * a default import of that name. */
+/* Returns true for import type {x} from 'y', export type * from 'y', which run no code. `import
+ * type from 'y'` is a default import with the name `type`. */
 static bool is_type_only(struct cbx_str text)
 {
-    size_t at = 6; /* both words are that long */
+    size_t at = 6; /* length of "import" and of "export" */
     if (!cbx_str_is(next_word(text, &at), "type")) {
         return false;
     }
@@ -158,7 +159,7 @@ static bool is_type_only(struct cbx_str text)
 void cbx_ts_reshape(struct cbx_walk *js)
 {
     struct cbx_node *nodes = js->syntax.nodes;
-    uint32_t gone = 0; /* nodes that begin before it are types */
+    uint32_t gone = 0; /* nodes that begin before this byte are types */
     for (uint32_t i = 0; i < js->syntax.count; i++) {
         struct cbx_node *node = &nodes[i];
         enum cbx_js_kind kind = cbx_js_kind(node);
@@ -208,8 +209,8 @@ void cbx_ts_reshape(struct cbx_walk *js)
 
 /* --- words that begin types ------------------------------------------------------------------- */
 
-/* `static accessor x = 1`: the grammar knows the second word without the first one alone. A
- * static field is as good. */
+/* `static accessor x = 1`: the grammar accepts either word, but not both. Keeps `static`: a
+ * static field has the same meaning here. */
 static bool hide_accessor(struct cbx_str text, size_t at, char *copy)
 {
     static const char word[] = "static";
@@ -223,9 +224,9 @@ static bool hide_accessor(struct cbx_str text, size_t at, char *copy)
     return true;
 }
 
-/* `i < unique.length`: the grammar takes the name for the word of a type, and reads type
- * arguments. A copy of the text in which such a name behind '<' is another one of the same
- * length. */
+/* Returns a copy of the text for `i < unique.length`, where the grammar takes the name for a
+ * word of a type and reads type arguments: such a name after '<' is replaced by another one of
+ * the same length. */
 static struct cbx_str rename_words(const struct cbx_parsed *parsed)
 {
     static const char *const words[] = {
