@@ -49,13 +49,14 @@ struct matcher {
     const struct cbx_policy *policy;
     const struct cbx_index *index;
     enum cbx_language source;
-    const struct cbx_strs *folders; /* as the workspace */
+    const struct cbx_strs *folders; /* folders that count as the workspace */
     struct cbx_arena *arena;
-    uint32_t *tried; /* by number of the pattern: the text on which it was last tried */
-    uint32_t text;   /* number of texts on which globs were tried */
+    /* tried[number of the pattern] = the text on which the pattern was last tried */
+    uint32_t *tried;
+    uint32_t text; /* number of texts on which globs were tried */
     struct cbx_hit *hits;
     size_t count, size;
-    size_t imports; /* how many of the hits are imports; they come first */
+    size_t imports; /* number of hits that are imports; they come first */
     bool truncated;
 };
 
@@ -114,14 +115,14 @@ static void try_globs(struct matcher *m, uint32_t lists, const struct cbx_fact *
         if ((p->list & lists) == 0 || m->tried[p->number] == m->text) {
             continue;
         }
-        m->tried[p->number] = m->text; /* each glob is tried once per text */
+        m->tried[p->number] = m->text; /* try each glob once per text */
         if (cbx_pattern_matches(p, fact->name)) {
             take_pattern(m, p, fact);
         }
     }
 }
 
-/* Matches a name in these lists; in CBX_IN_IMPORT its parents too. */
+/* Matches a name in these lists; in CBX_IN_IMPORT also its parents. */
 static void match_name(struct matcher *m, uint32_t lists, const struct cbx_fact *fact)
 {
     struct cbx_str name = fact->name;
@@ -150,7 +151,7 @@ static void match_name(struct matcher *m, uint32_t lists, const struct cbx_fact 
 
 enum { IMPORTS_MAX = 64 };
 
-/* True when the rule already matched the import of the module that the name is in. */
+/* Returns true if the rule already matched the import of the module that contains the name. */
 static bool is_covered_by_import(const struct matcher *m, const struct cbx_rule *rule,
                                  struct cbx_str name)
 {
@@ -170,7 +171,7 @@ static void match_capabilities(struct matcher *m, const struct cbx_fact *fact)
     uint32_t can = (fact->kind == CBX_IS_IMPORT ? cbx_sinks_of_module
                                                 : cbx_sinks_of)(fact->language, fact->name);
     can &= ~fact->cleared;
-    /* What is written to a folder that does not exist fails; what is there can be deleted. */
+    /* A write to a folder that does not exist fails; existing files can be deleted. */
     const uint32_t destroys = 1u << CBX_CAN_FILE_DELETE | 1u << CBX_CAN_FILE_PERMISSION;
     for (can &= (uint32_t)m->index->capabilities; can != 0; can &= can - 1) {
         const struct cbx_index_rules *rules = &m->index->by_capability[__builtin_ctz(can)];
@@ -190,7 +191,8 @@ static void match_capabilities(struct matcher *m, const struct cbx_fact *fact)
     }
 }
 
-/* Rules for shell and rules for Python both match facts of a shell line in a notebook. */
+/* Matches a special fact. Rules for shell and rules for Python both match facts of a shell line
+ * in a notebook. */
 static void match_special(struct matcher *m, const struct cbx_fact *fact)
 {
     uint32_t languages = 1u << fact->language | 1u << m->source;
@@ -198,7 +200,7 @@ static void match_special(struct matcher *m, const struct cbx_fact *fact)
     bool matched = false;
     if (fact->special == CBX_FACT_SHELL_REDIRECT &&
         cbx_path_is_in(m->folders, fact->name, m->arena)) {
-        return; /* the extractor knows no folders but the workspace */
+        return; /* the extractor allows only the workspace, not these folders */
     }
     for (size_t i = 0; i < rules->count; i++) {
         const struct cbx_rule *rule = &m->policy->rules[rules->items[i]];
@@ -213,7 +215,7 @@ static void match_special(struct matcher *m, const struct cbx_fact *fact)
     }
 }
 
-/* /etc/../etc//shadow is /etc/shadow. */
+/* Matches the resolved path of a literal: /etc/../etc//shadow is /etc/shadow. */
 static void match_detour(struct matcher *m, const struct cbx_fact *fact)
 {
     struct cbx_str text = fact->name;
@@ -228,9 +230,9 @@ static void match_detour(struct matcher *m, const struct cbx_fact *fact)
     }
 }
 
-/* Folders that have files of the host's users and of its services. In any other a wildcard
- * stands for data, unless a hidden name is written: a rule's pattern counts there only when what
- * is written matches it. */
+/* Returns true if a wildcard stands for data. It does not in folders with files of the host's
+ * users and services, or with the name of a hidden file. In other folders a rule's pattern
+ * counts only if it matches the written text. */
 static bool is_of_data(struct matcher *m, struct cbx_str pattern, struct cbx_str files)
 {
     static const char *const secrets[] = { "/etc/", "/root/", "/home/", "/var/",
@@ -241,7 +243,8 @@ static bool is_of_data(struct matcher *m, struct cbx_str pattern, struct cbx_str
     for (size_t i = 0; data && i < sizeof(secrets) / sizeof(secrets[0]); i++) {
         data = !cbx_str_starts(files, cbx_str_of(secrets[i]));
     }
-    for (const char *p = files.p; data && p < slash; p++) { /* any folder */
+    /* a wildcard in the first name means any folder */
+    for (const char *p = files.p; data && p < slash; p++) {
         data = memchr("*?[", *p, 3) == NULL;
     }
     if (!data) {
@@ -256,7 +259,8 @@ static bool is_of_data(struct matcher *m, struct cbx_str pattern, struct cbx_str
     return written != NULL && !cbx_str_glob(pattern, (struct cbx_str){ .p = written, .len = n });
 }
 
-/* cat /e*c/sh?dow: the pattern matches a file that a rule's pattern matches too. */
+/* Matches a pattern of files: in cat /e*c/sh?dow it matches a file that a rule's pattern matches
+ * too. */
 static void match_files(struct matcher *m, const struct cbx_fact *fact)
 {
     /* files in the root folder itself are not secret */
@@ -308,8 +312,8 @@ static void match_fact(struct matcher *m, const struct cbx_fact *fact)
 
 /* --- queries ---------------------------------------------------------------------------------- */
 
-/* The hits of one rule's query. Hits of other rules do not count towards its cap: the verdict needs
- * this rule's first match. */
+/* The hits of one rule's query. The cap counts only hits of this rule: the verdict needs its
+ * first match. */
 struct query_hits {
     struct matcher *m;
     const struct cbx_rule *rule;
@@ -337,8 +341,8 @@ static void match_queries(struct matcher *m, enum cbx_language language, const T
     }
 }
 
-/* Places in order; at one place, rules in the policy's order. Pointers into one array keep
- * that order. */
+/* Orders hits by place; at one place, by the policy's order of rules. Pointers into one array
+ * have that order. */
 static int compare_hits(const void *a, const void *b)
 {
     const struct cbx_hit *x = a, *y = b;
@@ -360,7 +364,7 @@ static void match_facts(struct matcher *m, const struct cbx_facts *facts, bool i
     }
 }
 
-/* One hit of a rule at one place is enough. */
+/* Drops further hits of a rule at the same place. */
 static size_t drop_repeated(struct cbx_hit *hits, size_t count)
 {
     size_t kept = 0;

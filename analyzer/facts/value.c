@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static const struct cbx_value unknown = { .kind = CBX_V_UNKNOWN };
-/* Flags that hold for a set when they hold for all of its alternatives. */
+/* Flags that a set has only if all of its alternatives have them. */
 static const uint32_t OF_ALL = CBX_UNKNOWN_CALLER | CBX_UNKNOWN_NUMBER;
 const struct cbx_values cbx_values_unknown = { .count = 1, .items = { &unknown } };
 const struct cbx_values cbx_values_nothing = { .count = 0, .items = { &unknown } };
@@ -15,7 +15,7 @@ const struct cbx_values *cbx_values_some(const struct cbx_values *values)
     return values->count > 0 ? values : &cbx_values_unknown;
 }
 
-/* Room for `count` alternatives. */
+/* Allocates a set with room for `count` alternatives. */
 static struct cbx_values *make_set(struct cbx_arena *arena, uint32_t count)
 {
     return cbx_arena_alloc(arena, sizeof(struct cbx_values) + count * sizeof(struct cbx_value *));
@@ -24,7 +24,7 @@ static struct cbx_values *make_set(struct cbx_arena *arena, uint32_t count)
 const struct cbx_values *cbx_values_one(struct cbx_arena *arena, const struct cbx_value *value)
 {
     enum { HEAD = (sizeof(struct cbx_values) + sizeof(struct cbx_value *) + 15) & ~15u };
-    char *p = cbx_arena_alloc(arena, HEAD + sizeof(*value)); /* the set, and what it points to */
+    char *p = cbx_arena_alloc(arena, HEAD + sizeof(*value)); /* the set, and after it the value */
     if (p == NULL) {
         return &cbx_values_unknown;
     }
@@ -169,15 +169,16 @@ static bool is_constant(const struct cbx_value *v)
            v->kind == CBX_V_MAP;
 }
 
-/* Names that nothing binds, and functions of the source: "anything" represents them well enough. */
+/* Returns true for names that nothing binds, and for functions of the source: "anything"
+ * represents them well enough. */
 static bool is_spare(const struct cbx_value *v)
 {
     return v->kind == CBX_V_FUNCTION || v->kind == CBX_V_PARTIAL ||
            (v->kind == CBX_V_NAME && v->number == CBX_NAME_BARE);
 }
 
-/* The alternative to drop from a full set: a constant, else a spare one; its count when there is
- * none. */
+/* Returns the index of the alternative to drop from a full set: a constant, else a spare one;
+ * the count of the set if there is none. */
 static uint32_t find_spare(const struct cbx_values *set)
 {
     uint32_t bare = set->count;
@@ -191,8 +192,8 @@ static uint32_t find_spare(const struct cbx_values *set)
     return bare;
 }
 
-/* The index of "anything"; the count when it is not in the set. The set has at most one: each copy
- * would cost an alternative. */
+/* Returns the index of "anything"; the count of the set if it is not there. The set has at most
+ * one: each copy would cost an alternative. */
 static uint32_t find_unknown(const struct cbx_values *set)
 {
     uint32_t i = 0;
@@ -202,8 +203,8 @@ static uint32_t find_unknown(const struct cbx_values *set)
     return i;
 }
 
-/* False when an alternative was dropped. A name replaces a constant: rules match names, and an
- * attacker must not be able to crowd a name out with constants. */
+/* Adds an alternative; returns false if one was dropped. A name replaces a constant: rules match
+ * names, and an attacker must not be able to crowd a name out with constants. */
 static bool add_to_set(struct cbx_values *set, const struct cbx_value *value, bool *more)
 {
     for (uint32_t i = 0; i < set->count; i++) {
@@ -224,8 +225,8 @@ static bool add_to_set(struct cbx_values *set, const struct cbx_value *value, bo
     return false;
 }
 
-/* Replaces two of "anything" by one with the flags of both. False when the set has none yet, or
- * either has known parts. */
+/* Replaces two "anything" by one with the flags of both. Returns false if the set has none yet,
+ * or one of them has known parts. */
 static bool merge_unknown(struct cbx_arena *arena, struct cbx_values *set,
                           const struct cbx_value *value)
 {
@@ -335,7 +336,8 @@ bool cbx_values_all_text(const struct cbx_values *values)
     return all;
 }
 
-/* The texts of the alternatives, paths of objects too: the whole ones, or those with gaps. */
+/* Returns the texts of the alternatives, paths of objects included: the whole texts, or those
+ * with gaps. */
 static const struct cbx_str *written(struct cbx_arena *arena, const struct cbx_values *values,
                                      bool whole, uint32_t *count)
 {
@@ -395,7 +397,7 @@ bool cbx_values_has_unknown(const struct cbx_values *values)
     return values->count == 0;
 }
 
-/* The last member of this key; members with unknown keys may replace it. */
+/* Returns the last member with this key; members with unknown keys may replace it. */
 static const struct cbx_values *member_of_map(struct cbx_arena *arena, const struct cbx_value *map,
                                               struct cbx_str key)
 {

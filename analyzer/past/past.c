@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The past of a session. */
+ * Builds and stores the past of a session. */
 #include "analyzer/past/past.h"
 
 #include "analyzer/facts/fold.h"
@@ -21,7 +21,7 @@ void cbx_past_done(struct cbx_past *past)
     *past = (struct cbx_past){ 0 };
 }
 
-/* Removes the file that has the same bytes as the last one, which begins at `last`. */
+/* Removes the earlier file with the same bytes as the last one, which begins at `last`. */
 static void drop_earlier_file(struct cbx_buf *files, size_t last)
 {
     size_t len = files->len - last;
@@ -37,7 +37,7 @@ static void drop_earlier_file(struct cbx_buf *files, size_t last)
     }
 }
 
-/* The same for a cell that is kept as it is. */
+/* Returns true if the past already has this cell as the client sent it. */
 static bool has_cell(const struct cbx_buf *cells, struct cbx_str text)
 {
     struct cbx_str rest = cbx_buf_str(cells);
@@ -149,7 +149,8 @@ void cbx_past_add_written(struct cbx_past *past, const struct cbx_entry *cell,
                                   .language = cbx_str_of(code != NULL ? code->name : ""),
                                   .name = name,
                                   .text = notebook.magics[i].body };
-        if (code != NULL && cbx_past_fits(past, &file)) { /* else it cannot be loaded */
+        /* a file in no known language cannot be loaded */
+        if (code != NULL && cbx_past_fits(past, &file)) {
             keep_file(past, &file);
         }
     }
@@ -177,7 +178,7 @@ void cbx_past_add_cell(struct cbx_past *past, struct cbx_str text)
     cbx_past_add(past, &(struct cbx_entry){ .kind = CBX_ENTRY_CELL, .text = text });
 }
 
-/* Before the entries, in host order. */
+/* Precedes the entries; host byte order. */
 struct head {
     struct cbx_sha256 ledger;
     uint32_t has_all_cells, has_all_files, cells_bytes, files_bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Cells as programs. */
+ * Reads cells as one program. */
 #include "analyzer/past/program.h"
 
 #include "analyzer/lang/summary.h"
@@ -9,18 +9,17 @@
 #include "analyzer/syntax/tree_memory.h"
 #include "policies/base/array.h"
 
-/* A part of the program: the text of a cell or file, or code inside one of a cell's notebook
- * lines. */
+/* A part of the program: the text of a cell or file, or code inside of a cell's notebook line. */
 struct segment {
-    uint32_t start; /* in the program */
+    uint32_t start; /* offset in the program */
     uint32_t cell;
-    const struct cbx_magic *magic; /* NULL: the cell's own text */
+    const struct cbx_magic *magic; /* the notebook line with the code; NULL: the cell's own text */
 };
 
-/* A cell, or a file. */
+/* A cell or file of the program. */
 struct cell {
     struct cbx_notebook notebook;
-    uint32_t first_fact; /* in `order`; the next cell's is the end */
+    uint32_t first_fact; /* index in `order`; the next cell's `first_fact` is the end */
 };
 
 struct cbx_program {
@@ -30,16 +29,17 @@ struct cbx_program {
     size_t cell_count, cell_size;
     struct segment *segments; /* by start */
     size_t segment_count, segment_size;
-    struct cbx_magic *lines; /* all notebook lines that were rewritten, at their places here */
+    struct cbx_magic *lines; /* all rewritten notebook lines, with their places in the program */
     size_t line_count, line_size;
-    bool has_code; /* some notebook line has code inside */
-    bool whole;    /* false: it could not be read, and all its cells are denied */
-    bool has_past; /* the last cell is new, the others have run: only their functions run again */
+    bool has_code; /* true if a notebook line has code inside */
+    bool whole;    /* false: the program could not be read, and all its cells are denied */
+    /* true if the last cell is new and the others have run: only their functions run again */
+    bool has_past;
     struct cbx_ranges files;
-    struct cbx_ranges functions; /* of a program with a past */
-    struct cbx_str summary;      /* of its last cell; empty when there is none */
+    struct cbx_ranges functions; /* only for a program with a past */
+    struct cbx_str summary;      /* summary of the last cell; empty if there is none */
     struct cbx_facts facts;
-    uint32_t *order; /* the facts' indexes, by cell */
+    uint32_t *order; /* indexes of the facts, sorted by cell */
     struct cbx_written written;
 };
 
@@ -74,8 +74,8 @@ static bool add_segment(struct cbx_program *p, const struct cbx_notebook *notebo
     return !text->overflow;
 }
 
-/* Appends the code inside the lines, that inside the lines of that code too. `line` of the cell
- * has it. */
+/* Appends the code inside of the notebook lines, and inside of the lines of that code. `line`:
+ * the line of the cell that contains it; NULL for the cell itself. */
 static bool add_codes(struct cbx_program *p, const struct cbx_notebook *notebook,
                       const struct cbx_magic *line, int depth, struct cbx_buf *text)
 {
@@ -92,7 +92,8 @@ static bool add_codes(struct cbx_program *p, const struct cbx_notebook *notebook
     return added;
 }
 
-/* Appends a cell's text and then the code inside its lines. */
+/* Appends a cell's text and then the code inside of its lines. The caller has reserved room in
+ * p->cells. */
 static bool add_cell(struct cbx_program *p, const struct cbx_notebook *notebook,
                      struct cbx_buf *text)
 {
@@ -103,8 +104,8 @@ static bool add_cell(struct cbx_program *p, const struct cbx_notebook *notebook,
     return add_segment(p, notebook, NULL, text) && add_codes(p, notebook, NULL, 0, text);
 }
 
-/* Adds a cell as the client sent it. A cell that cannot be read is denied by its own analysis; it
- * is empty here, so that the other cells can be read. */
+/* Adds a cell as the client sent it. A cell that cannot be read is denied by its own analysis;
+ * here it becomes empty, so that the other cells can be read. */
 static bool add_source(struct cbx_program *p, struct cbx_str cell, struct cbx_buf *text)
 {
     struct cbx_facts ignored = { .arena = p->arena };
@@ -123,7 +124,7 @@ static bool add_source(struct cbx_program *p, struct cbx_str cell, struct cbx_bu
     return add_cell(p, &notebook, text);
 }
 
-/* Appends a file: its names are its own, and whatever imports it has them as attributes. */
+/* Appends a file: its names are its own, and they are attributes in every text that imports it. */
 static bool add_file(struct cbx_program *p, struct cbx_str source, struct cbx_buf *text)
 {
     const char *const *around = p->lang->code->around_file;
@@ -161,7 +162,7 @@ struct adding {
     struct cbx_buf *text;
 };
 
-/* A cell as the client sent it, or statements of one. */
+/* Adds a cell as the client sent it, or statements of a cell. */
 static bool add_record(void *context, const struct cbx_record *record)
 {
     const struct adding *a = context;
@@ -219,12 +220,13 @@ static bool sort_facts(struct cbx_program *p)
     return true;
 }
 
-/* One text, one tree, one extraction. */
+/* Reads the program: one text, one tree, one extraction. */
 static bool read_text(struct cbx_program *p, const struct cbx_parsed *like,
                       const struct cbx_buf *buf)
 {
     const struct cbx_lang *lang = p->lang;
-    struct cbx_str text = cbx_arena_copy(p->arena, cbx_buf_str(buf)); /* facts borrow from it */
+    /* facts borrow from this copy */
+    struct cbx_str text = cbx_arena_copy(p->arena, cbx_buf_str(buf));
     struct cbx_parsed parsed = *like;
     TSTree *tree = NULL;
     p->facts =
@@ -260,7 +262,8 @@ static struct cbx_program *new_program(struct cbx_arena *arena, const struct cbx
     return p;
 }
 
-/* A single cell without code in its lines has no facts besides those of its own analysis. */
+/* Returns true for a single cell without code in its lines: the program has no facts besides
+ * those of the cell's own analysis. */
 static bool adds_nothing(const struct cbx_program *p)
 {
     return p->cell_count < 2 && !p->has_code;
@@ -291,7 +294,7 @@ int cbx_program_read(const struct cbx_policy *policy, const struct cbx_str *cell
 
 /* --- facts of a cell -------------------------------------------------------------------------- */
 
-/* Where a place of the program stands in its cell. */
+/* Converts a place in the program to a place in its cell. */
 static void place_in_cell(const struct cbx_program *p, const struct cbx_fact *fact, uint32_t *start,
                           uint32_t *end)
 {
@@ -302,14 +305,14 @@ static void place_in_cell(const struct cbx_program *p, const struct cbx_fact *fa
         *end = s->magic->end;
         return;
     }
-    /* A node that continues after the cell, as after an error, is cut at its end. */
+    /* A node may extend past the cell, for example after an error: cut it at the cell's end. */
     uint32_t last = (uint32_t)notebook->text.len, from = fact->start - s->start,
              to = fact->end - s->start;
     *start = cbx_notebook_place(notebook->magics, notebook->magic_count, from < last ? from : last);
     *end = cbx_notebook_place(notebook->magics, notebook->magic_count, to < last ? to : last);
 }
 
-/* The analyses of the cell and of its pieces report syntax errors. */
+/* Returns true for a syntax error: the analyses of the cell and of its pieces report it. */
 static bool is_syntax(const struct cbx_fact *fact)
 {
     return fact->kind == CBX_IS_SPECIAL && fact->special == CBX_FACT_SYNTAX;
@@ -333,8 +336,9 @@ static void take_fact(const struct cbx_program *p, const struct cbx_fact *from,
     }
 }
 
-/* True for a fact of an earlier cell or file that this cell may have made: it is about code that
- * runs later, a function or a file that is imported, or about the reading of the whole program. */
+/* Returns true for a fact of an earlier cell or file that the new cell may cause: the fact is
+ * about code that runs later, a function or an imported file, or about the reading of the whole
+ * program. */
 static bool is_of_now(const struct cbx_program *p, const struct cbx_fact *fact)
 {
     return !is_syntax(fact) &&
@@ -342,7 +346,8 @@ static bool is_of_now(const struct cbx_program *p, const struct cbx_fact *fact)
             cbx_ranges_have(&p->functions, fact->start) || cbx_ranges_have(&p->files, fact->start));
 }
 
-/* Earlier cells and files were judged when they came, and may mean more with this cell. */
+/* Takes facts of earlier cells and files: they were judged when they came, but the new cell may
+ * change their meaning. */
 static void take_past(const struct cbx_program *p, size_t cell, struct cbx_facts *facts)
 {
     for (uint32_t i = 0; i < p->cells[cell].first_fact; i++) {
@@ -382,13 +387,13 @@ const struct cbx_notebook *cbx_program_notebook(const struct cbx_program *p, siz
     return p->whole && cell < p->cell_count ? &p->cells[cell].notebook : NULL;
 }
 
-/* The last cell of a program, and what comes before it. */
+/* The last cell of a program, with the past before it. */
 struct last_cell {
     const struct cbx_past *past;
     struct cbx_recall *recall; /* NULL without a past */
     const struct cbx_notebook *notebook;
     bool is_file;
-    struct cbx_buf *summary; /* for it; NULL = none is needed */
+    struct cbx_buf *summary; /* output: the summary of the cell; NULL: not needed */
 };
 
 static void begin_again(struct cbx_program *p)
@@ -398,7 +403,7 @@ static void begin_again(struct cbx_program *p)
     p->files.count = p->functions.count = 0;
 }
 
-/* Builds the program of what is recalled now, and reads it. */
+/* Builds the program from the recalled records, and reads it. */
 static bool read_last(struct cbx_program *p, const struct last_cell *last,
                       const struct cbx_parsed *like, struct cbx_buf *text)
 {
@@ -415,7 +420,8 @@ static bool read_last(struct cbx_program *p, const struct last_cell *last,
     return added && ((last->past == NULL && adds_nothing(p)) || read_text(p, &parsed, text));
 }
 
-/* A piece of a cell with notebook lines is not plain text of the language. */
+/* Returns false if the summary has a piece of a cell with notebook lines: it is not plain text
+ * of the language. */
 static bool is_plain(const struct cbx_notebook *notebook, struct cbx_str summary)
 {
     struct cbx_record record;
@@ -426,7 +432,7 @@ static bool is_plain(const struct cbx_notebook *notebook, struct cbx_str summary
     return plain;
 }
 
-/* Reads the program until the last reading needed no more of the past than it had. */
+/* Reads the program, again with more of the past as long as the last reading needed more. */
 static bool read_with_past(struct cbx_program *p, struct last_cell *last,
                            const struct cbx_parsed *like, struct cbx_buf *text)
 {

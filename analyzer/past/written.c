@@ -15,7 +15,7 @@ static bool is_code(struct cbx_str path)
     return false;
 }
 
-/* "a/b.py" is b; a package's own file has the name of its folder. */
+/* Returns the module of a file: b for "a/b.py"; for a package's own file the name of its folder. */
 static struct cbx_str module_of(struct cbx_str path)
 {
     size_t end = path.len;
@@ -35,7 +35,7 @@ static struct cbx_str module_of(struct cbx_str path)
     return (struct cbx_str){ 0 };
 }
 
-/* open(path, 'w'): the mode decides, since the function can also read. */
+/* Returns true if the mode writes, as in open(path, 'w'); the function can also read. */
 static bool has_mode(const struct cbx_fact *call)
 {
     enum { MODE_MAX_BYTES = 3 };
@@ -111,7 +111,7 @@ void cbx_written_imports(const struct cbx_written *written, struct cbx_facts *fa
             struct cbx_fact *added =
                 cbx_facts_add(facts, CBX_IS_SPECIAL, fact.name, fact.start, fact.end);
             if (added != NULL) {
-                added->start = fact.start; /* facts->base is part of the place already */
+                added->start = fact.start; /* the place already includes facts->base */
                 added->end = fact.end;
                 added->language = fact.language;
                 added->special = CBX_FACT_WRITTEN_IMPORT;

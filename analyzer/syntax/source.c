@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Reading a source. */
+ * Reads a source: its text, its lines, its encoding. */
 #include "analyzer/syntax/source.h"
 
-/* "\r\n" and a lone '\r' become '\n': CPython ends a comment at '\r', tree-sitter does not. A
- * leading byte order mark is removed: some readers treat it as text, some do not. */
+/* Converts "\r\n" and a lone '\r' to '\n': CPython ends a comment at '\r', tree-sitter does not.
+ * Removes a leading byte order mark: some readers treat it as text, some do not. */
 static struct cbx_str normalise(struct cbx_str bytes, struct cbx_arena *arena)
 {
     if (cbx_str_starts(bytes, CBX_STR("\xEF\xBB\xBF"))) {
@@ -70,8 +70,8 @@ static bool is_codec_char(char c)
            ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-/* The encoding after the first "coding:" or "coding=" that has one, as in CPython; empty when there
- * is none. */
+/* Returns the encoding after the first "coding:" or "coding=" that has one, as in CPython; empty
+ * if there is none. */
 static struct cbx_str find_cookie(struct cbx_str line)
 {
     for (size_t at = 0; at < line.len;) {
@@ -107,8 +107,9 @@ static bool is_utf8_codec(struct cbx_str name)
     return strcmp(normal, "utf-8") == 0 || strcmp(normal, "utf8") == 0;
 }
 
-/* PEP 263: a comment on line 1 or 2 that matches coding[:=]\s*([-\w.]+) names the encoding. With
- * any but UTF-8, CPython reads a different text than the analyzer. */
+/* Checks the encoding in a comment. PEP 263: a comment on line 1 or 2 that matches
+ * coding[:=]\s*([-\w.]+) names it. With any encoding but UTF-8, CPython reads a different text
+ * than the analyzer. */
 static void check_cookie(const struct cbx_source *source, struct cbx_facts *facts)
 {
     for (uint32_t l = 0; l < 2 && l < source->line_count; l++) {
@@ -118,7 +119,7 @@ static void check_cookie(const struct cbx_source *source, struct cbx_facts *fact
         struct cbx_str line = cbx_str_sub(source->text, start, end);
         size_t i = strspn(line.p, " \t\f");
         if (i < line.len && line.p[i] != '#' && line.p[i] != '\n') {
-            return; /* code on the first line: the second is not checked */
+            return; /* code on the first line: the second line is not checked */
         }
         struct cbx_str name =
             i < line.len && line.p[i] == '#' ? find_cookie(line) : (struct cbx_str){ 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * tree-sitter's tree to an array. */
+ * Converts tree-sitter's tree to an array. */
 #include "analyzer/syntax/syntax.h"
 
 #include <src/language.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Names a syntax error: characters around the code, another language, then the first line or
+ * Explains a syntax error: characters around the code, another language, then the first line or
  * bracket that no source of the language can have. */
 #include "analyzer/syntax/syntax_internal.h"
 
@@ -93,7 +93,8 @@ static bool explain_language(struct cbx_explainer *e)
                              CBX_SYNTAX_LANGUAGE, hint);
 }
 
-/* One line with "\n" between its statements: the line breaks were escaped once too often. */
+/* Explains one line with "\n" between its statements: the line breaks were escaped once too
+ * often. */
 static bool explain_escapes(struct cbx_explainer *e)
 {
     const char *escape = memmem(e->text.p, e->text.len, "\\n", 2);
@@ -324,7 +325,7 @@ static bool explain_string(struct cbx_explainer *e, const struct cbx_scan *scan)
     uint32_t line = cbx_syntax_line_number(e->text, end > 0 ? end - 1 : 0);
     size_t run = closing_run(e->text, end);
     struct cbx_str closing = cbx_str_sub(e->text, run, end);
-    /* print("hello): the brackets at the end of the line belong behind the quote */
+    /* print("hello): the brackets at the end of the line belong after the quote */
     if (!goes_on && run > scan->at + 1 && memchr(closing.p, ')', closing.len) != NULL &&
         closing.len < CBX_SYNTAX_SHOWN_MAX &&
         memchr(e->text.p + scan->at, '(', run - scan->at) == NULL) {
@@ -340,7 +341,7 @@ static bool explain_string(struct cbx_explainer *e, const struct cbx_scan *scan)
             : cbx_arena_note(e->arena, "add `%s` at the end of line %u", scan->quote, line));
 }
 
-/* 'it's' becomes "it's". */
+/* Explains 'it's', which must be "it's". */
 static bool explain_apostrophe(struct cbx_explainer *e, const struct cbx_scan *scan)
 {
     struct cbx_str whole = cbx_str_sub(e->text, scan->opener, scan->at + 1);

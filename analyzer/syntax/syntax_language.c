@@ -10,7 +10,7 @@ enum { TEXT_MAX = 64 * 1024, COUNTED_MAX = 3, POINTS_MIN = 3 };
 
 enum place { AT_START, AT_END, ANYWHERE };
 
-/* The table as one list: a row with a display name begins a language. */
+/* The rows of all languages in one list: a row with a display name begins a language. */
 static const struct sign {
     const char *word, *display;
     enum place place;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The scanner behind syntax_error.h. It knows what the languages have in common, by CBX_LEXIS of
- * syntax_error.def. */
+ * The scanner for syntax_error.h: it reads the lexical forms that the languages share, by
+ * CBX_LEXIS of syntax_error.def. */
 #include "analyzer/syntax/syntax_scan.h"
 
 enum trait {
@@ -29,8 +29,8 @@ struct scanner {
     size_t at;
     uint32_t opened[CBX_SCAN_DEPTH_MAX]; /* offsets of open brackets and templates */
     size_t depth;
-    size_t line, last; /* of the logical line: its first byte, the end of its last word */
-    bool colon, blank; /* blank: nothing on the logical line yet */
+    size_t line, last; /* first byte of the logical line, and the end of its last word */
+    bool colon, blank; /* blank: no word on the logical line yet */
     size_t string_start, string_end; /* the last string */
     cbx_scan_line *take;
     void *context;
@@ -87,7 +87,7 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
 }
 
-/* 'it's': the string before this quote ends where a word begins. */
+/* Returns true for 'it's': the string before this quote ends at the beginning of a word. */
 static bool is_apostrophe(const struct scanner *s, size_t start, char quote)
 {
     return s->string_end > 0 && s->string_end < start && s->text.p[s->string_end - 1] == quote &&
@@ -132,7 +132,7 @@ static void read_string(struct scanner *s)
     fail_string(s, start, quote, count);
 }
 
-/* Inside a template: up to its end, or to the code of "${". */
+/* Reads a template up to its end, or to the code of "${". */
 static void read_template(struct scanner *s)
 {
     for (; s->at < s->text.len; s->at++) {
@@ -174,7 +174,7 @@ static void skip_line(struct scanner *s)
     s->at = end != NULL ? (size_t)(end - s->text.p) : s->text.len;
 }
 
-/* '/' begins a regular expression where a value may begin. */
+/* Returns true if '/' begins a regular expression: a value may begin here. */
 static bool begins_regex(const struct scanner *s)
 {
     char before = s->blank || s->last == 0 ? '(' : s->text.p[s->last - 1];
@@ -239,7 +239,7 @@ static bool begins_comment(const struct scanner *s)
     return has(s, s->d->comment) && !(has_trait(s, MULTILINE) && after_word);
 }
 
-/* Lines of notebook syntax are no Python. */
+/* Returns true at a line of notebook syntax, which is not Python. */
 static bool begins_magic(const struct scanner *s)
 {
     return has_trait(s, TRIPLES) && s->blank && s->depth == 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Blocks for tree-sitter that are freed all at once. */
+ * Memory blocks for tree-sitter that are freed all at once. */
 #include "analyzer/syntax/tree_memory.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -73,13 +73,13 @@ static _Thread_local struct {
     int depth;
     struct chunk *chunks; /* the chunk in use is the first */
     size_t used;
-    struct block *free[CLASSES]; /* the next one follows the header */
-    struct large larges;         /* a ring */
+    struct block *free[CLASSES]; /* lists of free blocks; next_of() gives the next */
+    struct large larges;         /* head of a ring */
 } memory;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Where a free block keeps the next one of its size. */
+/* Returns the place in a free block that holds the next free block of its size. */
 static struct block **next_of(struct block *block)
 {
     return (struct block **)(void *)(block + 1);
@@ -201,7 +201,7 @@ void cbx_tree_memory_begin(void)
     }
 }
 
-/* The thread keeps one chunk for its next source. */
+/* Frees all blocks; the thread keeps one chunk for its next source. */
 void cbx_tree_memory_end(void)
 {
     if (--memory.depth > 0) {
