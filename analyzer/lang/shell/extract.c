@@ -417,8 +417,8 @@ static bool reserve(struct walk *w, size_t count)
     return CBX_ARRAY_RESERVE(w->shell.parsed->arena, w->levels, w->size, &w->size, more, SIZE_MAX);
 }
 
-/* Adds facts for words after the redirections of declarations, tests and groups, which are not
- * judged; other words there belong to the last command. */
+/* Adds facts for words after redirections that no command takes: those of declarations, tests and
+ * groups. */
 static void check_words_behind(struct cbx_shell *s, TSNode statement)
 {
     TSNode last = ts_node_named_child(statement, 0);

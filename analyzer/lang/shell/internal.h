@@ -87,7 +87,7 @@ struct cbx_str cbx_shell_source_of(const struct cbx_shell *s, TSNode node);
 /* Returns true if the text contains one of these bytes. */
 bool cbx_shell_has_any(struct cbx_str text, const char *bytes);
 
-/* Returns true if this child of a command is one of its words. `behind`: the child of a
+/* Returns true if this child of a command is one of its words. `behind`: the parent is a
  * redirection, whose other children are not words. */
 bool cbx_shell_is_word(TSNode child, bool behind);
 

@@ -16,14 +16,14 @@ struct split {
     size_t at;
     struct cbx_expansion *x;
     size_t size;
-    char *text; /* the line without fields and escapes, in which `before` and `after` lie */
+    char *text; /* the line without fields and escapes; `before` and `after` are slices of it */
     size_t len, from;
     bool changed, failed;
 };
 
 enum { LINE_MAX_BYTES = 65536 };
 
-/* The kinds of node that are an expression in parentheses only; eval() refuses them. */
+/* Returns true for nodes that are an expression only within parentheses; eval() refuses them. */
 static bool needs_parentheses(TSNode inside)
 {
     static const char *const types[] = { "named_expression", "yield", "await", "list_splat" };
@@ -35,8 +35,8 @@ static bool needs_parentheses(TSNode inside)
     return false;
 }
 
-/* True when the tree of "(code)" is one expression, or one tuple, between these parentheses: not
- * "(a)(b)". */
+/* Returns true if the tree of "(code)" is one expression, or one tuple, between these
+ * parentheses: not "(a)(b)". */
 static bool is_parenthesized(TSNode root, size_t bytes)
 {
     TSNode whole = ts_node_named_child(ts_node_named_child(root, 0), 0);
@@ -110,8 +110,8 @@ static size_t count_quotes(struct cbx_str text)
     return count;
 }
 
-/* Text between braces: "$name" is a field when an even number of single quotes follows, "$$name" is
- * an escape. */
+/* Splits the text between braces: "$name" is a field if an even number of single quotes follows,
+ * "$$name" is an escape. */
 static void split_dollars(struct split *s, struct cbx_str text)
 {
     size_t from = 0, behind = count_quotes(text);
@@ -135,7 +135,7 @@ static void split_dollars(struct split *s, struct cbx_str text)
     add_text(s, cbx_str_sub(text, from, text.len));
 }
 
-/* The end of a field's name: '}', ':' or '!', but not within brackets. */
+/* Returns the end of a field's name: '}', ':' or '!', but not within brackets. */
 static size_t name_end(struct cbx_str line, size_t at)
 {
     for (bool item = false; at < line.len; at++) {
@@ -148,8 +148,8 @@ static size_t name_end(struct cbx_str line, size_t at)
     return at;
 }
 
-/* Reads a field behind its '{'. What str.format calls the format is a part of the expression here,
- * for slices. */
+/* Reads a field after its '{'. The part that str.format reads as the format belongs to the
+ * expression here, so that it can be a slice. */
 static void split_field(struct split *s)
 {
     struct cbx_str line = s->line;
@@ -179,7 +179,7 @@ static void split_field(struct split *s)
     }
 }
 
-/* One piece: text up to a brace, and the field that begins there. */
+/* Reads one piece: text up to a brace, and the field that begins there. */
 static void split_piece(struct split *s)
 {
     struct cbx_str line = s->line;
@@ -226,13 +226,14 @@ struct cbx_expansion *cbx_expansion_split(struct cbx_str line, bool shell, struc
 /* --- quotes of the shell ---------------------------------------------------------------------- */
 
 struct quotes {
-    char open;    /* '\'', '"', or 0 */
-    bool escaped; /* by a backslash in front */
-    bool opaque;  /* from here on nothing is certain */
+    char open;    /* the open quote: '\'', '"', or 0 */
+    bool escaped; /* true after a backslash */
+    bool opaque;  /* true if the quotes are unknown from here on */
     char last;
 };
 
-/* Substitutions, here-documents, arithmetic and comments have quotes of their own. */
+/* Returns true at the start of substitutions, here-documents, arithmetic and comments, which
+ * have quotes of their own. */
 static bool begins_nesting(const struct quotes *q, char c)
 {
     bool plain = q->open == 0, dollar = q->last == '$';
@@ -269,7 +270,7 @@ static void track(struct quotes *q, struct cbx_str text)
 
 static enum cbx_quoting quoting_of(const struct quotes *q)
 {
-    bool dollar = q->open != '\'' && q->last == '$'; /* $'...' reads backslashes */
+    bool dollar = q->open != '\'' && q->last == '$'; /* $'...' interprets backslashes */
     if (q->opaque || q->escaped || dollar) {
         return CBX_QUOTING_REFUSED;
     }
@@ -298,7 +299,7 @@ enum cbx_quoting *cbx_expansion_quoting(const struct cbx_expansion *x, struct cb
 
 /* --- the line for the analysis ---------------------------------------------------------------- */
 
-/* $! is unknown, and no line can assign it. */
+/* Words for unknown values: $! is unknown, and no line can assign it. */
 static const char *const unknown_word[] = {
     [CBX_QUOTING_WORD] = "\"$!\"", [CBX_QUOTING_SINGLE] = "'\"$!\"'", [CBX_QUOTING_DOUBLE] = "$!"
 };

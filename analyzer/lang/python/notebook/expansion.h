@@ -8,33 +8,33 @@
 #include "policies/base/arena.h"
 #include "policies/base/str.h"
 
-/* How a value becomes part of the line. A known value is inserted as it is. */
+/* The quoting of a value in the line. A known value is inserted unchanged. */
 enum cbx_quoting {
-    CBX_QUOTING_TEXT,    /* as it is: the line is not shell */
-    CBX_QUOTING_WORD,    /* in single quotes: one word, or a part of one */
-    CBX_QUOTING_SINGLE,  /* inside single quotes of the line */
-    CBX_QUOTING_DOUBLE,  /* inside double quotes of the line */
-    CBX_QUOTING_REFUSED, /* inside a substitution, a here-document, after a backslash: no quoting
-                            is certain there */
+    CBX_QUOTING_TEXT,   /* none: the line is not shell */
+    CBX_QUOTING_WORD,   /* in single quotes: one word, or a part of one */
+    CBX_QUOTING_SINGLE, /* inside single quotes of the line */
+    CBX_QUOTING_DOUBLE, /* inside double quotes of the line */
+    /* inside a substitution or a here-document, or after a backslash, where no quoting is
+     * certain */
+    CBX_QUOTING_REFUSED,
 };
 
 struct cbx_placeholder {
-    struct cbx_str before; /* the text before it, without escapes */
+    struct cbx_str before; /* the text before the field, without escapes */
     struct cbx_str code;   /* one Python expression; a slice of the line */
     char conversion;       /* 'r', 's', 'a', or 0 */
-    uint32_t start,
-        /* offset of the code with parentheses, from the start of its line's replacement */
-        end;
+    /* range of the code with parentheses, from the start of the line's replacement */
+    uint32_t start, end;
     uint32_t place; /* offset of the code in the cell */
-    bool known;     /* `value` is its only value */
-    bool fixed;     /* `value` stands in the program instead of the expression */
+    bool known;     /* `value` is the only possible value */
+    bool fixed;     /* the program has `value` instead of the expression */
     struct cbx_str value;
 };
 
 enum cbx_expansion_state {
     CBX_EXPANSION_OPEN, /* unknown whether all names in the fields exist */
     CBX_EXPANSION_DONE, /* the fields are evaluated */
-    CBX_EXPANSION_NONE, /* a name does not exist: the line stays as it is, as in IPython */
+    CBX_EXPANSION_NONE, /* a name does not exist: the line is unchanged, as in IPython */
 };
 
 struct cbx_expansion {
@@ -42,25 +42,26 @@ struct cbx_expansion {
     bool shell;
     struct cbx_placeholder *fields;
     size_t count;
-    struct cbx_str after; /* the text behind the last field */
+    struct cbx_str after; /* the text after the last field */
 };
 
-enum { CBX_FIELDS_MAX = 64 }; /* of one line */
+enum { CBX_FIELDS_MAX = 64 }; /* limit of one line */
 
-/* Splits a line into fields. NULL if IPython leaves the line as it is: it has no field and no
- * escape, its braces do not match, or a field is not an expression; also if the arena is
+/* Splits a line into fields. Returns NULL if IPython does not change the line: it has no field
+ * and no escape, its braces do not match, or a field is not an expression; also if the arena is
  * exhausted. */
 struct cbx_expansion *cbx_expansion_split(struct cbx_str line, bool shell, struct cbx_arena *arena);
 
 /* Returns true if the text is one Python expression, also in parentheses. */
 bool cbx_expansion_is_expression(struct cbx_str code, struct cbx_arena *arena);
 
-/* Returns how each field is quoted, in an array of `count`; known values must be set. NULL if
- * the arena is exhausted. */
+/* Returns the quoting of each field, an array of `count`; known values must be set. NULL if the
+ * arena is exhausted. */
 enum cbx_quoting *cbx_expansion_quoting(const struct cbx_expansion *x, struct cbx_arena *arena);
 
-/* Returns the line for the shell's analysis: an unknown value is an unknown word. {NULL, 0} if a
- * value cannot be quoted, with its code in *refused; or if the arena is exhausted. */
+/* Returns the line for the shell's analysis, with an unknown word for an unknown value. Returns
+ * {NULL, 0} if a value cannot be quoted, with the code of its field in *refused; or if the arena
+ * is exhausted. */
 struct cbx_str cbx_expansion_shell(const struct cbx_expansion *x, struct cbx_arena *arena,
                                    struct cbx_str *refused);
 

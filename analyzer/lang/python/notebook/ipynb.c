@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
- * Notebook files. */
+ * Reads notebook files. */
 #include "analyzer/lang/python/notebook/ipynb.h"
 
 #include "policies/base/text/json.h"
 
 /* --- where cells stand ------------------------------------------------------------------------ */
 
-/* A scan of JSON that was parsed already; it only finds the lines of the file. */
+/* A scan of JSON that was parsed already; it only finds the lines of the cells in the file. */
 struct places {
     struct cbx_str json;
     size_t at;
     uint32_t line;
     int depth;
     bool in_cells, in_source;
-    struct cbx_str keys[4]; /* the last one of each of the outer objects */
-    uint32_t first, count;  /* of the strings of a source */
-    bool regular;           /* each on the line after the one before */
+    struct cbx_str keys[4]; /* the last key of each of the outer objects */
+    uint32_t first, count;  /* first line and number of the strings of a source */
+    bool regular;           /* true if each string is on the line after the previous one */
 };
 
 static bool has_key(const struct places *p, int depth, const char *key)
@@ -23,7 +23,7 @@ static bool has_key(const struct places *p, int depth, const char *key)
     return cbx_str_is(p->keys[depth], key);
 }
 
-/* A string is a key when a ':' follows, else maybe a line of a source. */
+/* Takes a string: it is a key if a ':' follows, else it may be a line of a source. */
 static void take_string(struct places *p)
 {
     size_t start = p->at + 1;
@@ -79,7 +79,7 @@ static void find_lines(struct cbx_str json, uint32_t *lines, size_t cells)
         char c = json.p[p.at];
         if (c == '"') {
             take_string(&p);
-            continue; /* already after it */
+            continue; /* take_string() moved past it */
         }
         p.line += c == '\n';
         if (c == '{' || c == '[') {
@@ -91,7 +91,7 @@ static void find_lines(struct cbx_str json, uint32_t *lines, size_t cells)
     }
 }
 
-/* Is each of the strings one line? */
+/* Returns true if each of the strings is one line. */
 static bool has_lines(const json_t *source)
 {
     size_t i, count = json_array_size(source);
@@ -109,7 +109,7 @@ static bool has_lines(const json_t *source)
 
 /* --- what they hold --------------------------------------------------------------------------- */
 
-/* A cell's source is a string or a list of strings (nbformat: "multiline_string"). */
+/* Reads a cell's source: a string or a list of strings (nbformat: "multiline_string"). */
 static int read_source(const json_t *value, struct cbx_arena *arena, struct cbx_str *out,
                        struct cbx_err *err)
 {

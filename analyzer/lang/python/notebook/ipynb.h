@@ -10,9 +10,9 @@ enum { CBX_IPYNB_MAX_BYTES = 64 * 1024 * 1024, CBX_IPYNB_CELLS_MAX = 10000 };
 
 struct cbx_cell {
     struct cbx_str source;
-    uint32_t number; /* 1-based, as notebooks count all their cells */
-    /* The line of the file with its first line, if each of its lines has a line of its own; else
-     * 0. */
+    uint32_t number; /* 1-based; notebooks count cells of all kinds */
+    /* The line of the file with the cell's first line, if each line of the cell is on a line of
+     * its own; else 0. */
     uint32_t line;
 };
 
@@ -22,8 +22,8 @@ struct cbx_ipynb {
     struct cbx_str language; /* language of the kernel; "python" if the file has none */
 };
 
-/* CBX_EINVAL if the text is not a notebook, CBX_ETOOBIG over the caps. *out borrows from the
- * arena. */
+/* Reads a notebook file. CBX_EINVAL if the text is not a notebook, CBX_ETOOBIG over the caps.
+ * *out borrows from the arena. */
 int cbx_ipynb_read(struct cbx_str json, struct cbx_arena *arena, struct cbx_ipynb *out,
                    struct cbx_err *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The lines of IPython to facts: shell, installs, code inside magics, files that are written. */
+ * Adds the facts of IPython's lines: shell, installs, code inside of magics, files that are
+ * written. */
 #include "analyzer/lang/python/notebook/magics.h"
 
 #include "analyzer/facts/fold.h"
@@ -46,7 +47,7 @@ static const struct magic_row *find_row(struct cbx_str name)
     return &unknown;
 }
 
-/* True when this is a class that the magic may configure. */
+/* Returns true for a class that the magic may configure. */
 static bool is_chosen(struct cbx_str name, struct cbx_str argument)
 {
     static const struct {
@@ -74,7 +75,7 @@ static bool is_expanded(const struct cbx_magic *m)
     return m->expansion != NULL && m->expansion->state != CBX_EXPANSION_NONE;
 }
 
-/* The argument with its values; {NULL, 0} when some value is not known. */
+/* Returns the argument with its values; {NULL, 0} if a value is unknown. */
 static struct cbx_str known_rest(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     struct cbx_str rest = m->rest.p != NULL ? m->rest : CBX_STR("");
@@ -83,7 +84,8 @@ static struct cbx_str known_rest(struct cbx_parsed *parsed, const struct cbx_mag
 
 /* --- lines of shell --------------------------------------------------------------------------- */
 
-/* The line as the shell reads it; {NULL, 0} when a value in it cannot be quoted. */
+/* Returns the line as the shell reads it; {NULL, 0} if a value in it cannot be quoted, with a
+ * fact. */
 static struct cbx_str shell_text(struct cbx_parsed *parsed, const struct cbx_magic *m,
                                  struct cbx_str text)
 {
@@ -133,7 +135,7 @@ static struct cbx_str next_word(struct cbx_str *text)
     return word;
 }
 
-/* True for options of the shell (-e, -eux, -o pipefail) and of IPython that run nothing. */
+/* Returns true for options of the shell (-e, -eux, -o pipefail) and of IPython that run nothing. */
 static bool is_plain_option(struct cbx_str word, struct cbx_str *rest)
 {
     static const char *const with_value[] = { "--out", "--err", "--proc" };
@@ -151,7 +153,8 @@ static bool is_plain_option(struct cbx_str word, struct cbx_str *rest)
     return plain;
 }
 
-/* The first argument behind -s ends the shell's options unless it may be an option itself. */
+/* Returns true if the first argument after -s ends the shell's options: it is certainly no
+ * option itself. */
 static bool ends_options(struct cbx_str word)
 {
     while (word.len > 0 && (word.p[0] == '"' || word.p[0] == '\'')) {
@@ -160,7 +163,7 @@ static bool ends_options(struct cbx_str word)
     return cbx_str_is(word, "-") || (word.len > 0 && memchr("-+$\\{`", word.p[0], 6) == NULL);
 }
 
-/* %%bash: more options would run other text than the body. */
+/* Judges %%bash: any other option could run another text than the body. */
 static void judge_script(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     struct cbx_str rest = m->rest.len > 0 ? shell_text(parsed, m, m->rest) : CBX_STR("");
@@ -182,7 +185,7 @@ static void judge_script(struct cbx_parsed *parsed, const struct cbx_magic *m)
 
 /* --- files, folders, variables, modules ------------------------------------------------------- */
 
-/* IPython removes quotes around a whole name. */
+/* Removes quotes around a whole name, as IPython does. */
 static struct cbx_str unquote(struct cbx_str name)
 {
     bool quoted = name.len > 1 && (name.p[0] == '"' || name.p[0] == '\'') &&
@@ -197,7 +200,7 @@ static struct cbx_arg argument(uint32_t position, struct cbx_str value)
         struct cbx_arg){ .position = position, .known = known, .constant = known, .value = value };
 }
 
-/* A call of this function of Python. */
+/* Adds a call of this function of Python. */
 static void add_call(struct cbx_parsed *parsed, const struct cbx_magic *m, struct cbx_str name,
                      struct cbx_str first, struct cbx_str second)
 {
@@ -212,7 +215,8 @@ static void add_call(struct cbx_parsed *parsed, const struct cbx_magic *m, struc
     }
 }
 
-/* %env NAME=value, %env NAME value: an assignment of the shell. %env NAME shows it. */
+/* Judges %env NAME=value, %env NAME value as an assignment of the shell. %env NAME shows the
+ * variable. */
 static void judge_assignment(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     bool open = is_expanded(m) && known_rest(parsed, m).p == NULL;
@@ -225,11 +229,11 @@ static void judge_assignment(struct cbx_parsed *parsed, const struct cbx_magic *
         struct cbx_str line = CBX_JOIN(parsed->arena, cbx_str_sub(rest, 0, end), CBX_STR("=x"));
         cbx_parse_shell_line(parsed, line, m->start, m->end);
     } else if (open) {
-        refuse(parsed, m); /* the name of the variable is not known */
+        refuse(parsed, m); /* the name of the variable is unknown */
     }
 }
 
-/* %load_ext module: an import. Magics that its code adds are on no list. */
+/* Judges %load_ext module as an import. No list has the magics that its code adds. */
 static void judge_import(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     struct cbx_str module = known_rest(parsed, m);
@@ -249,7 +253,7 @@ static void judge_import(struct cbx_parsed *parsed, const struct cbx_magic *m)
     }
 }
 
-/* %cd path: a call of os.chdir(path). */
+/* Judges %cd path as a call of os.chdir(path). */
 static void judge_chdir(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     struct cbx_str path = known_rest(parsed, m);
@@ -259,8 +263,8 @@ static void judge_chdir(struct cbx_parsed *parsed, const struct cbx_magic *m)
     add_call(parsed, m, CBX_STR("os.chdir"), unquote(path), (struct cbx_str){ 0 });
 }
 
-/* The file of "[-a] path"; {NULL, 0} for other arguments, which IPython may read as another file.
- */
+/* Returns the file of "[-a] path"; {NULL, 0} for other arguments, which IPython may read as
+ * another file. */
 static struct cbx_str file_name(struct cbx_str rest)
 {
     struct cbx_str path = unquote(rest);
@@ -279,7 +283,8 @@ static struct cbx_str file_name(struct cbx_str rest)
     return path;
 }
 
-/* The name of the file is not known: it may be a module. A text that is no Python is none. */
+/* Judges the text of a file with an unknown name, which may be a module. A text that is not
+ * Python is no module. */
 static void judge_module(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     struct cbx_facts *facts = parsed->facts;
@@ -303,8 +308,8 @@ bool cbx_magic_file(const struct cbx_magic *m, struct cbx_str *path)
     return path->len > 0;
 }
 
-/* %%writefile path: a call of open(path, 'w'). A file of code is judged as code, because it may be
- * run or imported; a file of requirements as an install. */
+/* Judges %%writefile path as a call of open(path, 'w'). A file of code is judged as code,
+ * because it may be run or imported; a file of requirements as an install. */
 static void judge_write(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     struct cbx_str rest = known_rest(parsed, m), path = file_name(rest);
@@ -343,8 +348,8 @@ static void judge_words(struct cbx_parsed *parsed, const struct cbx_magic *m, co
 
 /* --- code inside ------------------------------------------------------------------------------ */
 
-/* The value of an option is a number, a file, a module, or the name of a function: some of them are
- * evaluated. */
+/* Returns true for a plain value of an option: a number, a file, a module, or the name of a
+ * function. IPython evaluates the values of some options. */
 static bool is_plain_value(struct cbx_str word)
 {
     for (size_t i = 0; i < word.len; i++) {
@@ -357,8 +362,8 @@ static bool is_plain_value(struct cbx_str word)
     return true;
 }
 
-/* Skips options as getopt does. {NULL, 0} for an option that is not in the list: then IPython reads
- * the line in a way that is not known. */
+/* Skips options as getopt does. Returns {NULL, 0} for an option that is not in the list: IPython
+ * then reads the line in an unknown way. */
 static struct cbx_str skip_options(struct cbx_str line, const char *options)
 {
     while (options[0] != '\0' && line.len > 1 && line.p[0] == '-') {
@@ -454,7 +459,8 @@ static void judge_config(struct cbx_parsed *parsed, const struct cbx_magic *m)
     }
 }
 
-/* Judges the code that the rewriting found. Code that is nested too deep was not rewritten. */
+/* Judges the code that the rewriting found. Code that is nested too deep was not rewritten,
+ * which is a fact. */
 static void judge_code(struct cbx_parsed *parsed, const struct cbx_magic *m)
 {
     struct cbx_str codes[CBX_MAGIC_CODES];

@@ -21,10 +21,11 @@ bool cbx_magic_expands(struct cbx_str name, bool *shell);
 bool cbx_magic_configures(const struct cbx_magic *magic, struct cbx_str *name,
                           struct cbx_str *expression);
 
-/* Returns true if this writes a new file of this path, with the magic's body (%%writefile). */
+/* Returns true if the magic writes a new file with its body (%%writefile); *path is the path of
+ * the file. */
 bool cbx_magic_file(const struct cbx_magic *magic, struct cbx_str *path);
 
-/* Determines for the open expansions of the text of this walk whether their names exist, and
+/* Determines for the open expansions in the text of this walk whether their names exist, and
  * which values are known. */
 void cbx_magic_resolve(struct cbx_walk *py);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Notebook syntax to plain Python. A small scanner keeps track of strings and brackets, because a
- * line that begins with '%' or '!' inside either is Python. */
+ * Rewrites notebook syntax to plain Python. A small scanner keeps track of strings and brackets,
+ * because a line that begins with '%' or '!' inside of either is Python. */
 #include "analyzer/lang/python/notebook/notebook.h"
 
 #include "analyzer/lang/python/notebook/magics.h"
@@ -14,14 +14,14 @@ struct scan {
     struct cbx_arena *arena;
     struct cbx_magic *magics;
     size_t count, size;
-    const struct cbx_notebook *judged; /* the first rewriting, when this is the second */
-    int depth;                         /* of code in lines */
+    const struct cbx_notebook *judged; /* result of the first rewriting; NULL during it */
+    int depth;                         /* depth of code in lines */
     bool expands;
     char *out;
     size_t len, room;
     bool full;
     int brackets;
-    char quote; /* of the string that is open, 0 = none */
+    char quote; /* quote of the open string; 0: none */
     bool triple, continued;
 };
 
@@ -40,7 +40,7 @@ static void put(struct scan *s, struct cbx_str text)
         s->out = out;
         s->room = room;
     }
-    if (text.len > 0) { /* memcpy of no bytes must not get NULL */
+    if (text.len > 0) { /* memcpy must not get NULL, even for 0 bytes */
         memcpy(s->out + s->len, text.p, text.len);
         s->len += text.len;
     }
@@ -62,7 +62,7 @@ static void put_escaped(struct scan *s, struct cbx_str text)
     }
 }
 
-/* A Python string literal on one line. */
+/* Writes a Python string literal on one line. */
 static void put_literal(struct scan *s, struct cbx_str text)
 {
     put(s, CBX_STR("'"));
@@ -81,7 +81,7 @@ static void add_magic(struct scan *s, struct cbx_magic magic, size_t text_start,
     s->magics[s->count++] = magic;
 }
 
-/* Cuts "name rest"; a name is letters, digits, '_', '.'. */
+/* Splits "name rest" at the first blank. */
 static void split_name(struct cbx_str text, struct cbx_str *name, struct cbx_str *rest)
 {
     text = cbx_str_trim_start(text); /* `% matplotlib inline` */
@@ -104,7 +104,7 @@ static void put_newlines(struct scan *s, struct cbx_str replaced)
 
 static int rewrite(struct scan *s, struct cbx_notebook *out);
 
-/* Rewrites the Python inside the line; it runs as a text of its own. */
+/* Rewrites the Python inside of the line; it runs as a text of its own. */
 static void rewrite_codes(struct scan *s, struct cbx_magic *magic)
 {
     struct cbx_str codes[CBX_MAGIC_CODES];
@@ -126,7 +126,7 @@ static void rewrite_codes(struct scan *s, struct cbx_magic *magic)
     }
 }
 
-/* A literal of the text, in which code inside is rewritten. */
+/* Writes the text as a literal, with the code inside of it rewritten. */
 static void put_with_code(struct scan *s, const struct cbx_magic *magic, struct cbx_str text)
 {
     struct cbx_str codes[CBX_MAGIC_CODES], rest = text;
@@ -143,7 +143,8 @@ static void put_with_code(struct scan *s, const struct cbx_magic *magic, struct 
     put(s, CBX_STR("'"));
 }
 
-/* The expression in parentheses. Its place stays that of the first rewriting, which is judged. */
+/* Writes the expression in parentheses. Its place remains that of the first rewriting, which is
+ * judged. */
 static void put_expression(struct scan *s, struct cbx_placeholder *field, size_t from)
 {
     uint32_t start = (uint32_t)(s->len - from);
@@ -157,7 +158,7 @@ static void put_expression(struct scan *s, struct cbx_placeholder *field, size_t
     }
 }
 
-/* (expression, conversion, quoting[, value]), which the kernel makes a text of. */
+/* Writes (expression, conversion, quoting[, value]), of which the kernel makes a text. */
 static void put_field(struct scan *s, struct cbx_placeholder *field, enum cbx_quoting quoting,
                       size_t from)
 {
@@ -183,7 +184,7 @@ static void put_field(struct scan *s, struct cbx_placeholder *field, enum cbx_qu
     put(s, CBX_STR(")"));
 }
 
-/* The argument of a replacement that begins at `from`. */
+/* Writes the argument of a replacement that begins at `from`. */
 static void put_argument(struct scan *s, struct cbx_magic *magic, struct cbx_str text, size_t from)
 {
     struct cbx_expansion *x = magic->expansion;
@@ -209,7 +210,7 @@ static void put_argument(struct scan *s, struct cbx_magic *magic, struct cbx_str
     }
 }
 
-/* The expansion of a line: that of the first rewriting, or a new one. */
+/* Returns the expansion of a line: from the first rewriting, or a new one. */
 static struct cbx_expansion *expand(struct scan *s, const struct cbx_magic *magic,
                                     struct cbx_str text)
 {
@@ -223,8 +224,8 @@ static struct cbx_expansion *expand(struct scan *s, const struct cbx_magic *magi
     return x;
 }
 
-/* %config A.b = expression: IPython would evaluate the text with names that the cell does not have,
- * so the expression becomes an argument. */
+/* Writes %config A.b = expression: IPython would evaluate the text with names that the cell does
+ * not have, so the expression becomes an argument. */
 static bool put_configuration(struct scan *s, struct cbx_magic *magic, size_t from)
 {
     struct cbx_str name = magic->rest, code;
@@ -313,8 +314,8 @@ static void put_help(struct scan *s, struct cbx_str text, size_t at)
     add_magic(s, magic, from, s->len);
 }
 
-/* The end of the line that begins at `at`, with lines that end in a backslash joined when `joins`.
- */
+/* Returns the end of the line that begins at `at`; if `joins`, lines that end in a backslash are
+ * joined with the next. */
 static size_t line_end(struct cbx_str cell, size_t at, bool joins)
 {
     for (;;) {
@@ -361,7 +362,7 @@ static void scan_python(struct scan *s, struct cbx_str line)
     }
 }
 
-/* "x = !cmd" or "x = %magic": the offset of the '!' or '%', or 0. */
+/* Returns the offset of '!' or '%' in "x = !cmd" or "x = %magic"; 0 for other lines. */
 static size_t find_assigned(struct cbx_str line)
 {
     const char *equals = line.len > 0 ? memchr(line.p, '=', line.len) : NULL;
@@ -405,8 +406,8 @@ static bool is_help(struct cbx_str line)
     return true;
 }
 
-/* Reads one line that begins outside strings, brackets and continuations. Returns the offset after
- * it. */
+/* Reads one line that begins outside of strings, brackets and continuations. Returns the offset
+ * of its end. */
 static size_t take_line(struct scan *s, size_t at)
 {
     size_t end = line_end(s->cell, at, false);
@@ -431,7 +432,7 @@ static size_t take_line(struct scan *s, size_t at)
     return end;
 }
 
-/* A cell that begins with "%%name" belongs to that magic as a whole. */
+/* Reads a cell that begins with "%%name": the whole cell belongs to that magic. */
 static bool take_cell_magic(struct scan *s)
 {
     size_t at = 0;
@@ -522,7 +523,7 @@ int cbx_notebook_finish(struct cbx_str cell, const struct cbx_notebook *judged,
     return failed;
 }
 
-/* The number of replacements that begin at or before this place of the rewritten text. */
+/* Returns the number of replacements that begin at or before this place of the rewritten text. */
 static size_t count_before(const struct cbx_magic *magics, size_t count, uint32_t byte)
 {
     size_t low = 0, high = count;
@@ -537,7 +538,7 @@ static size_t count_before(const struct cbx_magic *magics, size_t count, uint32_
     return low;
 }
 
-/* The field of the line whose expression is at this byte; NULL for none. */
+/* Returns the field of the line whose expression contains this byte; NULL if there is none. */
 static const struct cbx_placeholder *field_at(const struct cbx_magic *m, uint32_t byte)
 {
     const struct cbx_expansion *x = m->expansion;
@@ -580,7 +581,7 @@ uint32_t cbx_notebook_place(const struct cbx_magic *magics, size_t count, uint32
     const struct cbx_placeholder *field = field_at(last, byte);
     if (field != NULL) {
         uint32_t inside = byte - last->text_start - field->start;
-        return field->place + (inside > 0 ? inside - 1 : 0); /* behind the parenthesis */
+        return field->place + (inside > 0 ? inside - 1 : 0); /* without the added parenthesis */
     }
     return byte < last->text_end ? last->start : byte - last->text_end + last->end;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Notebook syntax: a cell is rewritten into plain Python on the same lines, the way IPython's own
+ * Notebook syntax: a cell is rewritten into plain Python on the same lines, as IPython's own
  * transformer does it (automagic and prompts off). The rewritten text is sealed, and the kernel
  * runs it: the kernel transforms and expands nothing, so no text of a program becomes code or a
- * command that was not judged. Code inside a line (%%time, %%capture) is rewritten too, and {expr}
- * and $name become Python expressions in their scope. Tracebacks and `In` show the rewritten text;
- * lines keep their numbers. */
+ * command that was not judged. Code inside of a line (%%time, %%capture) is rewritten too, and
+ * {expr} and $name become Python expressions in the scope of their line. Tracebacks and `In` show
+ * the rewritten text; lines keep their numbers. */
 #ifndef CBX_ANALYZER_LANG_PYTHON_NOTEBOOK_NOTEBOOK_H
 #define CBX_ANALYZER_LANG_PYTHON_NOTEBOOK_NOTEBOOK_H
 
@@ -25,29 +25,30 @@ enum { CBX_MAGIC_CODES = 2 };
  * that runs. */
 struct cbx_magic {
     enum cbx_magic_kind kind;
-    uint32_t start, end;             /* in the cell */
+    uint32_t start, end;             /* place in the cell */
     uint32_t text_start, text_end;   /* start and end in the rewritten text */
     struct cbx_str name, rest, body; /* slices of the cell */
     /* expansion of `body` of a shell line, else of `rest`; or NULL */
     struct cbx_expansion *expansion;
     bool configures; /* "%config A.b = expression": `rest` is "A.b", its field the expression */
-    /* The Python inside (magics.h). */
+    /* The Python code inside of the magic (magics.h). */
     const struct cbx_notebook *codes[CBX_MAGIC_CODES];
     uint32_t code_count;
 };
 
 struct cbx_notebook {
-    struct cbx_str text; /* plain Python */
+    struct cbx_str text; /* the rewritten text, plain Python */
     const struct cbx_magic *magics;
     size_t magic_count;
     bool expands; /* true if a line, or code inside one, has an expansion */
 };
 
-/* CBX_ETOOBIG if the arena is exhausted. A cell without notebook syntax is returned as it is. */
+/* Rewrites a cell. A cell without notebook syntax remains unchanged. CBX_ETOOBIG if the arena is
+ * exhausted. */
 int cbx_notebook_rewrite(struct cbx_str cell, struct cbx_arena *arena, struct cbx_notebook *out);
 
 /* Returns the text that runs: the expansions of `judged` have their values now, and lines with a
- * missing name stay as they are. The same text if there are no expansions. CBX_ETOOBIG if the
+ * missing name remain unchanged. Without expansions it is the same text. CBX_ETOOBIG if the
  * arena is exhausted. */
 int cbx_notebook_finish(struct cbx_str cell, const struct cbx_notebook *judged,
                         struct cbx_arena *arena, struct cbx_str *out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Calls of IPython's shell that are a notebook line: exported notebooks have nothing else. */
+ * Calls of IPython's shell that stand for a notebook line: exported notebooks have calls instead
+ * of lines. */
 #include "analyzer/lang/python/internal.h"
 
 struct cbx_str cbx_py_shell_line(struct cbx_walk *py, struct cbx_str method,
