@@ -342,7 +342,7 @@ static void extract_name(struct cbx_c_walk *c, struct cbx_node *node)
     }
 }
 
-/* --- what becomes something to call ----------------------------------------------------------- */
+/* --- values that may be called ---------------------------------------------------------------- */
 
 /* Returns true if the value may be the address of something other than a function. A name that
  * the source does not declare is a library function, which has its own fact, or a constant such

@@ -8,7 +8,7 @@
 
 enum { NO_SOURCE = 255, DEPTH_MAX = 8 };
 
-/* --- what holds a pointer to a function ------------------------------------------------------- */
+/* --- types that hold pointers to functions ---------------------------------------------------- */
 
 static bool is_record(const struct cbx_c_walk *c, const struct cbx_node *type);
 

@@ -4,7 +4,7 @@
 #include "analyzer/lang/javascript/internal.h"
 #include "analyzer/lang/summary.h"
 
-/* --- what parameters are given ---------------------------------------------------------------- */
+/* --- arguments of parameters ------------------------------------------------------------------ */
 
 /* The arguments of one call: f(a), f.call(self, a), f.apply(self, array), f.bind(self, a). */
 struct given {
@@ -309,7 +309,7 @@ static void give_getter(struct cbx_walk *js, struct cbx_node *call)
     }
 }
 
-/* --- what goes out of sight ------------------------------------------------------------------- */
+/* --- escapes ---------------------------------------------------------------------------------- */
 
 /* Returns true if the name is used as a value, not only for its members: process, globalThis and
  * similar, and modules then escape. */

@@ -6,7 +6,7 @@
 
 enum { PARAMETERS_MAX = 256, ESCAPED_CALLS_MAX = 12 };
 
-/* --- what parameters are given ---------------------------------------------------------------- */
+/* --- arguments of parameters ------------------------------------------------------------------ */
 
 /* Returns the argument for the n-th parameter, `name`; NULL if it is unknown. */
 static struct cbx_node *argument_for(struct cbx_walk *py, struct cbx_node *list, uint32_t n,
@@ -155,7 +155,7 @@ static void give_decorated(struct cbx_walk *py, struct cbx_node *definition)
     }
 }
 
-/* --- what goes out of sight ------------------------------------------------------------------- */
+/* --- escapes ---------------------------------------------------------------------------------- */
 
 /* Returns true if a name is used as a value, not only for its attributes: a module then escapes. */
 static bool is_value(const struct cbx_node *name)

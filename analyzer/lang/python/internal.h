@@ -47,7 +47,7 @@ bool cbx_py_holds_more(struct cbx_str name);
 /* Reads how the text uses each name, once, before the names are bound. */
 void cbx_py_read_mentions(struct cbx_walk *py);
 /* Returns true if the text binds the name to a display of a list or mapping, and no code in it
- * could change the object or hand it to code that could. */
+ * could change the object or pass it to code that could. */
 bool cbx_py_is_only_read(struct cbx_walk *py, struct cbx_str name);
 /* Returns true if only calls by its name can call the function: it is used as no value, and no
  * library calls it. */

@@ -31,7 +31,7 @@ static struct cbx_py_use *find_use(struct cbx_py_uses *uses, struct cbx_str name
     return NULL;
 }
 
-/* --- which names ------------------------------------------------------------------------------ */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* Returns the node with the name that one part of an import statement binds. */
 static struct cbx_node *bound_name(struct cbx_node *part)
@@ -69,7 +69,7 @@ struct cbx_str cbx_py_bound_text(struct cbx_walk *py, const struct cbx_node *imp
     return dot != NULL ? cbx_str_sub(text, 0, (size_t)(dot - text.p)) : text;
 }
 
-/* --- their uses ------------------------------------------------------------------------------- */
+/* --- uses of names ---------------------------------------------------------------------------- */
 
 static void note_member(struct cbx_py_use *use, struct cbx_str member)
 {

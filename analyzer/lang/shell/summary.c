@@ -33,7 +33,8 @@ bool cbx_shell_begins_alone(const struct cbx_parsed *parsed)
     for (bool more = start > 0 && ts_tree_cursor_goto_first_child(&cursor); more && alone;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         TSNode statement = ts_tree_cursor_current_node(&cursor);
-        uint32_t end = ts_node_end_byte(statement); /* some statements end after their line ends */
+        /* some statements include the line ends after them */
+        uint32_t end = ts_node_end_byte(statement);
         while (end > start && memchr(" \t\r\n", parsed->text.p[end - 1], 4) != NULL) {
             end--;
         }

@@ -184,7 +184,7 @@ struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const 
     return line;
 }
 
-/* --- what a command is fed -------------------------------------------------------------------- */
+/* --- standard input of a command -------------------------------------------------------------- */
 
 static TSNode find_child(TSNode node, const char *type)
 {

@@ -4,7 +4,7 @@
 
 #include "policies/base/text/json.h"
 
-/* --- where cells stand ------------------------------------------------------------------------ */
+/* --- lines of cells --------------------------------------------------------------------------- */
 
 /* A scan of JSON that was parsed already; it only finds the lines of the cells in the file. */
 struct places {
@@ -107,7 +107,7 @@ static bool has_lines(const json_t *source)
     return count > 0;
 }
 
-/* --- what they hold --------------------------------------------------------------------------- */
+/* --- sources of cells ------------------------------------------------------------------------- */
 
 /* Reads a cell's source: a string or a list of strings (nbformat: "multiline_string"). */
 static int read_source(const json_t *value, struct cbx_arena *arena, struct cbx_str *out,
