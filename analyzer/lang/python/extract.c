@@ -286,8 +286,7 @@ bool cbx_py_is_judged_callee(struct cbx_walk *py, struct cbx_node *callee)
     bool judged = values->count > 0;
     for (uint32_t i = 0; judged && i < values->count; i++) {
         judged = values->items[i]->kind == CBX_V_UNKNOWN
-                     /* result of an unknown object: the other alternatives decide */
-                     ? values->count > 1
+                     ? values->count > 1 /* the other alternatives decide */
                      : is_judged_value(py, values->items[i], &actuals);
     }
     return judged;
