@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* Returns the arguments of the function that Node wraps around a module: exports, require,
- * module, two texts; outside of it anything. */
+/* Returns the arguments of the function that Node wraps around a module: exports, require, module,
+ * two texts; anything inside of another function. */
 static const struct cbx_values *eval_arguments(struct cbx_walk *js, const struct cbx_scope *scope)
 {
     static const char *const given[] = { "exports", "require", "module", "__filename",
