@@ -44,7 +44,7 @@ static struct cbx_str end_of_path(struct cbx_str path, const char *glob)
 
 const struct cbx_manifest_reader *cbx_manifest_reader_of(struct cbx_str path)
 {
-    enum { PATH_BYTES = 1024 }; /* of a longer path only the end is read */
+    enum { PATH_BYTES = 1024 }; /* only the end of a longer path is read */
     char small[PATH_BYTES];
     path = cbx_str_sub(path, path.len > PATH_BYTES ? path.len - PATH_BYTES : 0, path.len);
     for (size_t i = 0; i < path.len; i++) {

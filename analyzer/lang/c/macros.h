@@ -22,7 +22,7 @@ enum { CBX_C_STEPS_MAX = 2000000, CBX_C_EXPAND_DEPTH_MAX = 40 };
 struct cbx_c_reader {
     struct cbx_parsed *parsed;
     struct cbx_arena *arena;
-    struct cbx_table macros; /* by name */
+    struct cbx_table macros; /* hash of name -> chain */
     void *streams[CBX_C_EXPAND_DEPTH_MAX];
     uint32_t steps; /* tokens that expansion has moved so far */
     int depth;

@@ -50,8 +50,8 @@ void cbx_py_actuals(struct cbx_walk *py, struct cbx_node *call, struct cbx_scope
 
 /* --- functions of this source ----------------------------------------------------------------- */
 
-/* Returns true if a run of the function may give more: the arguments are known, and one is a
- * constant, a list or a name. */
+/* Returns true if a run of the function may return more exact values: the arguments are known, and
+ * one is a constant, a list or a name. */
 static bool is_known(struct cbx_walk *py, struct cbx_actuals *actuals)
 {
     bool constant = false;

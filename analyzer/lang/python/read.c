@@ -79,7 +79,7 @@ static const struct cbx_values *read_getattr(struct cbx_walk *py, const struct c
     members[0] = get;
     members[1] = cbx_values_one(py->arena, v);
     struct cbx_value bound = { .kind = CBX_V_PARTIAL, .members = members, .count = 2 };
-    /* of any class it is a function that takes the object as an argument */
+    /* v may be a class: then the attribute is a function that takes the object as an argument */
     return cbx_values_join(py->arena, cbx_values_one(py->arena, &bound), get);
 }
 
@@ -527,7 +527,7 @@ static const struct cbx_values *item_of(struct cbx_walk *py, const struct cbx_va
     }
     bool container = v->kind == CBX_V_LIST || v->kind == CBX_V_MAP;
     const struct cbx_values *any = cbx_values_members(py->arena, one);
-    /* A table of functions gives one of them. */
+    /* An unknown item of a table of functions is one of the functions. */
     return container && v->number == 0 && v->count > 0 && all_functions(any)
                ? any
                : cbx_values_join(py->arena, any, &cbx_values_unknown);

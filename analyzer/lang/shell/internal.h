@@ -28,7 +28,7 @@ struct cbx_shell_level;
 
 /* Variables and functions of one text. */
 struct cbx_shell_names {
-    struct cbx_table table; /* by name */
+    struct cbx_table table; /* hash of name -> chain */
     bool lost;              /* a command assigns unknown names: no value is certain */
     /* IFS may differ from its default: the fields of an unquoted value are unknown */
     bool splits;

@@ -443,7 +443,7 @@ static void judge(const struct cbx_shell_command *c)
     if (is_module_run(c, name, "pip")) {
         struct cbx_fact *import = cbx_facts_add(c->s->parsed->facts, CBX_IS_IMPORT, CBX_STR("pip"),
                                                 word->start, word->end);
-        if (import != NULL) { /* as an import of shell only files of that name count */
+        if (import != NULL) { /* an import of the language shell: only files of that name count */
             import->language = CBX_SHELL;
         }
         cbx_shell_judge_inner(c, 2, c->fed);

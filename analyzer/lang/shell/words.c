@@ -166,7 +166,7 @@ struct cbx_shell_line cbx_shell_read(struct cbx_shell *s, TSNode command, const 
                                      size_t count)
 {
     struct cbx_shell_line line = { 0 };
-    /* Only values of variables give more words than there are nodes. */
+    /* Only values of variables add more words than there are nodes. */
     size_t limit = ts_node_child_count(command) + (s->names.table.count > 0 ? 2u * FIELDS_MAX : 0);
     for (size_t i = 0; i < count; i++) {
         limit += count_words(statements[i], 2);
