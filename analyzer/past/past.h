@@ -62,8 +62,7 @@ enum { CBX_PAST_BYTES_MAX = 2 * CBX_PAST_MAX_BYTES + 4096 };
 void cbx_past_write(const struct cbx_past *past, struct cbx_buf *out);
 int cbx_past_read(struct cbx_str bytes, struct cbx_past *out, struct cbx_err *err);
 
-/* cbx_past_count returns the number of its files and records; cbx_past_most an upper bound of
- * it, without reading them. */
+/* Returns the number of its files and records. */
 size_t cbx_past_count(const struct cbx_past *past);
 
 #endif
