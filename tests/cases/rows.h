@@ -108,7 +108,7 @@ struct rows_table {
     const char *path, *language, *format;
 };
 static const struct rows_table rows_tables[] = {
-    { "analyzer/lang/python/names.def", "python",
+    { "analyzer/lang/python/values/names.def", "python",
       "import R\nimport os\nt = open('f').read()\n1(t, t, 2=t)\n1(os)\nq = os\nq.1('id')\n" },
     { "analyzer/lang/python/evaluated.def", "python",
       "import R\nt = open('f').read()\n1(t, t, t, t, 2=t)\n" },

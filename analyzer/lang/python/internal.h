@@ -25,7 +25,7 @@ static inline enum cbx_py_kind cbx_py_kind(const struct cbx_node *node)
 enum cbx_py_call {
     PY_CALL_NONE = 0, /* the evaluator does not follow the callable */
 #define CBX_MEANING(name) PY_CALL_##name,
-#include "analyzer/lang/python/meanings.def"
+#include "analyzer/lang/python/values/meanings.def"
 #undef CBX_MEANING
 };
 

@@ -42,7 +42,7 @@ enum {
 static const struct cbx_name_row rows[] = {
 #define CBX_ROW(what, name, text, number, more)                                                    \
     { what, CBX_LITERAL(name), CBX_LITERAL(text), number, more },
-#include "analyzer/lang/python/names.def"
+#include "analyzer/lang/python/values/names.def"
 };
 
 _Static_assert(sizeof(rows) / sizeof(rows[0]) < CBX_NAMES_SLOTS / 2, "more slots are needed");
