@@ -10,8 +10,11 @@ import time
 
 ours, theirs = socket.socketpair()
 ours = socket.socket(fileno=fcntl.fcntl(ours, fcntl.F_DUPFD_CLOEXEC, 10))  # out of the way of 3
+theirs.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel takes frames of its parent alone
 os.dup2(theirs.fileno(), 3, inheritable=True)
 kernel = subprocess.Popen(["/usr/bin/python3", "-I", "/codebox/kernels/python_kernel.py"], pass_fds=[3])
+theirs.close()
+os.close(3)  # so that the end of the kernel is an end of the stream
 
 
 def receive():
@@ -22,7 +25,7 @@ def receive():
 
 def run(code):
     began = time.perf_counter()
-    payload = bytes(24) + b"ipython".ljust(15, b"\0") + bytes(9) + code
+    payload = b"ipython".ljust(16, b"\0") + bytes(16) + code  # the head of struct cbx_frame_run (docker/inside/wire/frame.h)
     ours.sendall(struct.pack("<BI", ord("E"), len(payload)) + payload)
     while receive()[0] != "F":
         pass
