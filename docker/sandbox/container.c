@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a sandbox's container has besides the hardening of its role. */
+ * Specifies the container of a sandbox: the parts besides the hardening of its role. */
 #include "docker/sandbox/container.h"
 
 #include "docker/inside/confine/harden.h"

@@ -35,8 +35,7 @@ int cbx_options_mounts(const struct cbx_options *options, json_t **out, struct c
 bool cbx_options_small(const struct cbx_options *options);
 const char *cbx_options_variant(const struct cbx_options *options);
 
-/* Returns a text that identifies the options which decide to which packages requirements are
- * resolved. */
+/* Returns a hash of the options that decide to which packages requirements are resolved. */
 struct cbx_sha256 cbx_options_package_sources(const struct cbx_options *options);
 
 struct cbx_flow_config cbx_options_flow(const struct cbx_options *options);

@@ -38,7 +38,7 @@ static int fail_errno(const struct cbx_connection *c, const char *what, struct c
     return fail(c, what, strerror(errno), err);
 }
 
-/* False when the time is over. */
+/* False after the deadline. */
 static bool wait_for(int fd, short events, int64_t until_ms)
 {
     int64_t left = until_ms - cbx_clock_ms();
@@ -109,7 +109,7 @@ static int connect_local(struct cbx_connection *c, struct cbx_err *err)
                                 .ai_addr = (struct sockaddr *)&name,
                                 .ai_addrlen = sizeof(name) };
     int failed = connect_to(c, &address, err);
-    if (failed && errno == EPROTOTYPE) { /* it is a stream */
+    if (failed && errno == EPROTOTYPE) { /* a stream */
         address.ai_socktype = SOCK_STREAM;
         failed = connect_to(c, &address, err);
         c->lines = !failed;
@@ -151,7 +151,8 @@ static int fail_tls(const struct cbx_connection *c, const char *what, struct cbx
                 err);
 }
 
-/* What a call of the library waits for; false when it failed, or the time is over. */
+/* Waits for the event that a call of the library needs; false if it failed, or after the
+ * deadline. */
 static bool wait_tls(const struct cbx_connection *c, int result, int64_t until_ms)
 {
     int reason = SSL_get_error(c->tls, result);
@@ -215,7 +216,7 @@ void cbx_connection_close(struct cbx_connection *c)
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-/* What the server sends is not read; that it closed the connection must be seen before a write. */
+/* Bytes of the server are discarded; a closed connection must be noticed before a write. */
 static bool is_closed(const struct cbx_connection *c)
 {
     char byte[256];

@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: MIT The process that reads the audit log for the sender, and keeps
- * the cursor. It has no network, and of the state directory the files of the log alone. Files
- * that the log gets later are not among them, so it is forked again for those, by a parent that
- * reads neither the log nor the channel. */
+/* SPDX-License-Identifier: MIT
+ * The process that reads the audit log for the sender, and keeps the cursor. It has no network,
+ * and of the state directory only the files of the log. Files that are added to the log later are
+ * not among them; for those its parent, which reads neither the log nor the channel, forks it
+ * again. */
 #include "gateway/executor/audit/audit_files.h"
 #include "gateway/executor/audit/audit_reader.h"
 #include "gateway/forwarder/forwarder.h"
@@ -29,7 +30,7 @@ enum {
     RENEW_PAUSE_MS = 100,
 };
 
-/* What was handed to the sender and is not confirmed: hashes for the cursor. */
+/* Records that were handed to the sender and are not confirmed: hashes for the cursor. */
 struct sent {
     uint64_t seq;
     char hash[CBX_SHA256_HEX + 1];
@@ -38,12 +39,12 @@ struct sent {
 struct reader {
     int channel, cursor_fd;
     struct cbx_audit_reader *log;
-    uint64_t seq; /* of the cursor */
+    uint64_t seq; /* position of the cursor */
     char hash[CBX_SHA256_HEX + 1];
     struct sent sent[SENT_MAX]; /* a ring */
     size_t first, count;
     int64_t synced_ms;
-    bool found; /* the cursor's record was seen, or there is no cursor */
+    bool found; /* true after the cursor's record was read, or without a cursor */
 };
 
 bool cbx_forwarder_take(int channel, void *p, size_t bytes)
@@ -82,7 +83,7 @@ bool cbx_forwarder_put(int channel, const void *p, size_t bytes)
 
 /* --- the cursor ------------------------------------------------------------------------------- */
 
-/* A cursor that is none counts as none: everything is sent again. */
+/* A malformed cursor counts as missing: everything is sent again. */
 static void read_cursor(struct reader *r)
 {
     char text[CURSOR_BYTES + 1] = "";
@@ -101,8 +102,8 @@ static void read_cursor(struct reader *r)
     r->found = r->seq == 0;
 }
 
-/* Losing the last moves of the cursor sends records twice, so it is synced once a second at
- * most. */
+/* Losing the last positions of the cursor sends records twice, so it is synced at most once a
+ * second. */
 static void write_cursor(struct reader *r)
 {
     enum { SYNC_MS = 1000 };
@@ -129,14 +130,14 @@ static void confirm(struct reader *r, uint64_t seq)
     write_cursor(r);
 }
 
-/* Reads what the sender confirms, waiting up to `wait_ms`; -1 = however long. */
+/* Reads the sender's confirmations, waiting up to `wait_ms`; -1 = no limit. */
 static void take_confirmations(struct reader *r, int wait_ms)
 {
     struct pollfd ready = { .fd = r->channel, .events = POLLIN };
     while (poll(&ready, 1, wait_ms) > 0) {
         uint64_t seq;
         if (!cbx_forwarder_take(r->channel, &seq, sizeof(seq))) {
-            _exit(1); /* the sender ended; the master starts both anew */
+            _exit(1); /* the sender has ended; the master starts both again */
         }
         confirm(r, seq);
         wait_ms = 0;
@@ -145,7 +146,7 @@ static void take_confirmations(struct reader *r, int wait_ms)
 
 /* --- the log ---------------------------------------------------------------------------------- */
 
-/* The hash stands behind the body: the last one in the line is the record's. */
+/* The last hash in the line is the record's; it stands behind the body. */
 static bool read_hash(struct cbx_str line, char out[CBX_SHA256_HEX + 1])
 {
     enum { TAIL_MAX = 400 };
@@ -164,7 +165,7 @@ static bool read_hash(struct cbx_str line, char out[CBX_SHA256_HEX + 1])
     return found;
 }
 
-/* The state directory is the current one. */
+/* The state directory is the working directory. */
 static int open_reader(struct reader *r, struct cbx_err *err)
 {
     cbx_audit_reader_free(r->log);
@@ -172,7 +173,7 @@ static int open_reader(struct reader *r, struct cbx_err *err)
     return cbx_audit_reader_new(".", r->seq > 0 ? r->seq - 1 : 0, &r->log, err);
 }
 
-/* The log is not the one that the cursor is of: it was begun anew. */
+/* The cursor is of another log: this one was begun anew. */
 static void start_over(struct reader *r)
 {
     struct cbx_err err = { 0 };
@@ -187,7 +188,7 @@ static void start_over(struct reader *r)
     }
 }
 
-/* Records up to the cursor's are known. False = this one is not to be sent. */
+/* Records up to the cursor's were sent before. False = this one is not to be sent. */
 static bool is_new(struct reader *r, uint64_t seq, const char *hash)
 {
     if (r->found) {
@@ -248,7 +249,7 @@ static void read_log(struct reader *r)
         return;
     }
     if (cbx_audit_reader_is_denied(r->log)) {
-        while (r->count > 0) { /* what is confirmed now is not sent again */
+        while (r->count > 0) { /* a record that is confirmed now is not sent again */
             take_confirmations(r, -1);
         }
         _exit(RENEW_STATUS);
@@ -256,7 +257,8 @@ static void read_log(struct reader *r)
     take_confirmations(r, POLL_MS);
 }
 
-/* From now on only names in the current directory, and the files of the log that are there now. */
+/* From now on the process can open only names in the working directory, and the present files of
+ * the log. */
 static int confine_to_log(struct cbx_err *err)
 {
     CBX_AUTO_DONE(audit_files) files = { 0 };
@@ -313,7 +315,7 @@ static _Noreturn void read_files(int channel)
     }
 }
 
-/* Forks the process that reads; true when another one is needed. */
+/* Forks the process that reads; true if another one is needed. */
 static bool read_in_child(int channel)
 {
     int status = 0;
@@ -334,7 +336,7 @@ _Noreturn void cbx_forwarder_read(int channel, const struct cbx_forwarder_config
 {
     const struct timespec pause = { .tv_nsec = RENEW_PAUSE_MS * 1000000L };
     prctl(PR_SET_NAME, "cbx-syslog-log");
-    json_object_seed(0); /* reads /dev/urandom */
+    json_object_seed(0); /* OpenSSL reads /dev/urandom */
     if (chdir(config->state_dir) < 0) {
         cbx_log(CBX_LOG_ERROR, "syslog: the state directory: %s", strerror(errno));
         _exit(1);
@@ -342,5 +344,5 @@ _Noreturn void cbx_forwarder_read(int channel, const struct cbx_forwarder_config
     while (read_in_child(channel)) {
         nanosleep(&pause, NULL);
     }
-    _exit(1); /* the master starts reader and sender anew */
+    _exit(1); /* the master starts reader and sender again */
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The process that sends records to the syslog server. It has the connection and reads no file of
- * ours. What the server has not acknowledged when a connection ends is sent again. */
+ * the gateway. Records that the server has not acknowledged at the end of a connection are sent
+ * again. */
 #include "gateway/executor/audit/audit_reader.h"
 #include "gateway/forwarder/connection.h"
 #include "gateway/forwarder/forwarder.h"
@@ -30,13 +31,13 @@ struct sender {
     bool failing;
 };
 
-/* The next record as a message of the batch. */
+/* Takes the next record as a message of the batch. */
 static void take_record(struct sender *s)
 {
     struct cbx_forwarder_frame frame;
     if (!cbx_forwarder_take(s->channel, &frame, sizeof(frame)) ||
         frame.bytes > CBX_FORWARDER_LINE_MAX) {
-        _exit(1); /* the reader ended; the master starts both anew */
+        _exit(1); /* the reader has ended; the master starts both again */
     }
     CBX_AUTO_MEM char *line = malloc(frame.bytes + 1u);
     if (line == NULL || !cbx_forwarder_take(s->channel, line, frame.bytes)) {
@@ -62,7 +63,7 @@ static void take_record(struct sender *s)
     s->last = frame.seq;
 }
 
-/* One record, and what is there already. */
+/* Takes one record, and the records that have arrived behind it. */
 static void take_batch(struct sender *s)
 {
     struct pollfd ready = { .fd = s->channel, .events = POLLIN };
@@ -84,7 +85,7 @@ static int send_all(struct sender *s, struct cbx_connection *c, struct cbx_err *
     return cbx_connection_settle(c, err);
 }
 
-/* Until the server has the batch. */
+/* Sends until the server has the batch. */
 static void send_batch(struct sender *s, struct cbx_connection *c)
 {
     int64_t pause_ms = PAUSE_MIN_MS;
@@ -134,7 +135,7 @@ _Noreturn void cbx_forwarder_send(int channel, const struct cbx_forwarder_config
     s.channel = channel;
     s.config = config;
     prctl(PR_SET_NAME, "cbx-syslog");
-    json_object_seed(0); /* reads /dev/urandom */
+    json_object_seed(0); /* OpenSSL reads /dev/urandom */
     if (gethostname(s.host, sizeof(s.host) - 1) < 0) {
         snprintf(s.host, sizeof(s.host), "-");
     }

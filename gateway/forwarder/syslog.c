@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Syslog messages. */
+ * Formats syslog messages. */
 #include "gateway/forwarder/syslog.h"
 
 #include "gateway/forwarder/forwarder.h"
@@ -10,7 +10,8 @@
 
 enum { FACILITY = 13, NOTICE = 5, INFORMATIONAL = 6 };
 
-/* 32473 is the number that RFC 5612 keeps for documentation: the project has none of its own. */
+/* 32473 is the enterprise number that RFC 5612 reserves for documentation: the project has none
+ * of its own. */
 #define STRUCTURED_ID "codebox@32473"
 
 static const struct {
@@ -40,7 +41,7 @@ static int fail_url(const char *url, struct cbx_err *err)
                     url);
 }
 
-/* "HOST:PORT" or "[IPV6]:PORT" */
+/* Reads "HOST:PORT" or "[IPV6]:PORT". */
 static bool read_host(struct cbx_str text, struct cbx_syslog_url *out)
 {
     const char *colon = text.len > 0 ? memrchr(text.p, ':', text.len) : NULL;
@@ -105,7 +106,7 @@ static int severity_of(const char *type, const json_t *body)
     return verdict.len > 0 && !cbx_str_is(verdict, "allow") ? NOTICE : INFORMATIONAL;
 }
 
-/* A header field is printable ASCII without spaces, of at most `max` characters. */
+/* Appends a header field: printable ASCII without spaces, at most `max` characters. */
 static void add_field(struct cbx_buf *out, struct cbx_str text, size_t max)
 {
     size_t added = 0;
@@ -121,7 +122,7 @@ static void add_field(struct cbx_buf *out, struct cbx_str text, size_t max)
 static void add_text(struct cbx_buf *out, struct cbx_str line)
 {
     if (!cbx_str_is_ascii(line)) {
-        cbx_buf_add_cstr(out, "\xef\xbb\xbf"); /* what is UTF-8 begins with a byte order mark */
+        cbx_buf_add_cstr(out, "\xef\xbb\xbf"); /* a text in UTF-8 begins with a byte order mark */
     }
     cbx_buf_add(out, line);
 }

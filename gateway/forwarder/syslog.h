@@ -13,26 +13,26 @@ enum cbx_syslog_transport { CBX_SYSLOG_UDP, CBX_SYSLOG_TCP, CBX_SYSLOG_TLS, CBX_
 
 struct cbx_syslog_url {
     enum cbx_syslog_transport transport;
-    char host[256], port[6]; /* of the network */
-    char path[108];          /* of CBX_SYSLOG_UNIX */
+    char host[256], port[6]; /* of network transports */
+    char path[108];          /* path of CBX_SYSLOG_UNIX */
 };
 
 /* Reads "udp://HOST:PORT", "tcp://HOST:PORT", "tls://HOST:PORT" (HOST may be [IPv6]) or
  * "unix:///PATH". CBX_EINVAL. */
 int cbx_syslog_parse(const char *url, struct cbx_syslog_url *out, struct cbx_err *err);
 
-/* Datagrams have an end: a message with more bytes is cut, and says so. */
+/* Largest datagram: a longer message is cut, and marked as cut. */
 enum { CBX_SYSLOG_UDP_MAX = 2048, CBX_SYSLOG_LOCAL_MAX = 65536 };
 
-/* Appends the message of the record on this line: facility 13 (log audit), a severity by its type,
- * the record's time, its number and hash as structured data, and the line itself. With
- * `max_bytes` > 0 it has no more: the line is cut then, at a whole character, the structured data
- * has cut="BYTES" with the line's length, and the text ends in "...". CBX_EINVAL when the line is
- * no record. */
+/* Appends the message of the record on this line: facility 13 (log audit), a severity by its
+ * type, the record's time, its number and hash as structured data, and the line itself.
+ * `max_bytes` > 0 is the maximum of its bytes: a longer line is cut at a whole character, the
+ * structured data has cut="BYTES" with the line's length, and the text ends in "...". CBX_EINVAL
+ * if the line is no record. */
 int cbx_syslog_format(struct cbx_str line, const char *host, size_t max_bytes, struct cbx_buf *out,
                       struct cbx_err *err);
 
-/* The same with the number of its bytes before it: how messages follow each other in a stream. */
+/* The same with its number of bytes before it, which separates messages in a stream. */
 int cbx_syslog_frame(struct cbx_str line, const char *host, struct cbx_buf *out,
                      struct cbx_err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The process that fetches keys: one thread, and those in which libcurl resolves names. */
+ * The process that fetches keys: one thread, and the threads in which libcurl resolves names. */
 #include "gateway/keys/fetcher.h"
 
 #include "gateway/ipc/jail/files.h"
@@ -13,21 +13,20 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* A front that was taken over can ask as often as it likes, and the issuer's server is
- * another's: a source is fetched at most once in PAUSE_MS, whoever asks. */
+/* A compromised front can send any number of requests, and the issuer's server belongs to
+ * others: a source is fetched at most once in PAUSE_MS, for all clients together. */
 enum { PAUSE_MS = 1000, IDLE_MS = 60000 };
 
 struct source {
     const struct cbx_key_source *row;
     struct cbx_transfer transfer;
     struct asked {
-        struct cbx_key_request request; /* the last one; number 0 = none */
-        bool waits;                     /* it was not answered yet */
+        struct cbx_key_request request; /* the last request; number 0 = none */
+        bool waits;                     /* true until it is answered */
     } asked[CBX_KEY_CLIENTS];
-    int64_t began_ms; /* of the last fetch; 0 = none */
-    struct cbx_buf
-        last;        /* of the last fetch that did not fail; for a client that was forked anew */
-    int64_t last_ms; /* when that was; 0 = never */
+    int64_t began_ms;    /* time of the last fetch; 0 = none */
+    struct cbx_buf last; /* result of the last successful fetch, for a client that is forked anew */
+    int64_t last_ms;     /* time of that fetch; 0 = never */
 };
 
 struct fetcher {
@@ -51,12 +50,12 @@ static void answer(const struct fetcher *f, int client, struct cbx_key_answer he
                    struct cbx_str bytes)
 {
     if (!cbx_key_answer_send(f->channels[client], head, bytes)) {
-        _exit(1); /* the gateway ended */
+        _exit(1); /* the gateway has ended */
     }
 }
 
-/* What the configuration does not name is asked for by a client that did not take a reload over
- * yet. */
+/* A source that the configuration does not name is requested by a client that has not applied a
+ * reload yet. */
 static void take_request(struct fetcher *f, int client, const struct cbx_key_request *request)
 {
     struct source *s = find_source(f, &request->source);
@@ -68,7 +67,8 @@ static void take_request(struct fetcher *f, int client, const struct cbx_key_req
                                      .source = request->source,
                                      .reason = "no issuer of the configuration has this source" },
             CBX_STR(""));
-    } else if (request->number != s->asked[client].request.number) { /* else it was sent again */
+        /* otherwise the request was sent again */
+    } else if (request->number != s->asked[client].request.number) {
         s->asked[client] = (struct asked){ .request = *request, .waits = true };
     }
 }
@@ -85,7 +85,7 @@ static void answer_fetch(const struct fetcher *f, int client, struct source *s, 
     answer(f, client, head, has_bytes ? cbx_buf_str(&s->last) : CBX_STR(""));
 }
 
-/* One fetch answers whoever waits for it. */
+/* One fetch answers all waiting clients. */
 static void finish(struct fetcher *f, struct source *s, CURLcode code)
 {
     struct cbx_key_answer head = { .source = s->row->id };
@@ -112,7 +112,7 @@ static bool is_awaited(const struct source *s)
     return awaited;
 }
 
-/* Begins what is due; milliseconds until the next one is. */
+/* Starts due fetches; returns the milliseconds until the next one. */
 static int begin_due(struct fetcher *f)
 {
     int64_t now = cbx_clock_ms(), next = IDLE_MS;

@@ -11,7 +11,8 @@ enum { HEADERS_MAX = 64 * 1024, STATUS_OK = 200 };
 
 int cbx_transfer_prepare(struct cbx_err *err)
 {
-    /* libcrypto reads its configuration, and the first of each makes what is shared. */
+    /* libcrypto reads its configuration, and the first object of each kind initialises shared
+     * state. */
     SSL_CTX *settings = SSL_CTX_new(TLS_client_method());
     SSL_CTX_free(settings);
     if (settings == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
@@ -34,7 +35,7 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
     return t->header_bytes <= HEADERS_MAX ? size * count : 0;
 }
 
-/* With authorities of the operator's, those of the system certify nothing. */
+/* With the operator's authorities, the system's certify nothing. */
 static void set_authorities(CURL *curl, const struct cbx_key_source *source)
 {
     if (source->authorities.len > 0) {
@@ -65,12 +66,12 @@ void cbx_transfer_begin(struct cbx_transfer *t, CURLM *multi, const struct cbx_k
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https");
     curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* none, whatever the environment says */
+    curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* no proxy, whatever the environment has */
     curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)CBX_KEY_FETCH_MS);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    /* A resolver that hangs is left behind, it delays no other issuer. */
+    /* A resolver that hangs is left behind; it delays no other issuer. */
     curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
     curl_easy_setopt(curl, CURLOPT_MAXFILESIZE, (long)CBX_JWKS_MAX);

@@ -101,7 +101,7 @@ void cbx_sessions_replace(struct cbx_sessions *sessions, struct cbx_session *ses
 void cbx_sessions_begin(struct cbx_sessions *sessions, struct cbx_session *session,
                         const char *run_id, uint64_t audit_seq);
 
-/* That run did not begin after all: the next run waits for no result. */
+/* The run did not begin after all: the next run waits for no result. */
 void cbx_sessions_unbegin(struct cbx_sessions *sessions, struct cbx_session *session);
 
 /* --- results ---------------------------------------------------------------------------------- */
