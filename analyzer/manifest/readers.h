@@ -29,6 +29,8 @@ int cbx_manifest_read_pipfile(struct cbx_str text, struct cbx_arena *arena,
 /* Lock files: each locked package with its version and its source. */
 int cbx_manifest_read_uv_lock(struct cbx_str text, struct cbx_arena *arena,
                               struct cbx_manifest *out, struct cbx_err *err);
+int cbx_manifest_read_pylock(struct cbx_str text, struct cbx_arena *arena, struct cbx_manifest *out,
+                             struct cbx_err *err);
 int cbx_manifest_read_poetry_lock(struct cbx_str text, struct cbx_arena *arena,
                                   struct cbx_manifest *out, struct cbx_err *err);
 int cbx_manifest_read_pdm_lock(struct cbx_str text, struct cbx_arena *arena,

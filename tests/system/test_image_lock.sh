@@ -39,7 +39,7 @@ ok '  an index that the policy does not have' gives 1 "line 2: '--extra-index-ur
 printf '{"lockfileVersion": 3, "packages": {"node_modules/a": {"version": "1.0.0", "resolved": "git+ssh://git@example.org/a.git"}}}' >open/package-lock.json
 ok '  a repository in a package-lock.json' gives 2 "'node_modules/a' comes from git+ssh://git@example.org/a.git" make open/package-lock.json
 touch poetry.lock
-ok '  a lock file of another kind' gives 2 "allowed are requirements.txt with hashes, uv.lock and package-lock.json" make poetry.lock
+ok '  a lock file of another kind' gives 2 "allowed are requirements.txt with hashes, uv.lock, pylock.toml and package-lock.json" make poetry.lock
 ok '  a lock file beside names' gives 2 'allowed is one of them' make open/requirements.txt --packages good
 ok '  a lock file as a name' gives 2 'a lock file is given by --lock' build --name locked --packages open/requirements.txt
 printf 'good==1.0 --hash=sha256:%s\n' "$wrong" >wrong.txt
@@ -138,4 +138,21 @@ older() { # the index has good-part 2.0 too
     ! images | grep unfinished
 }
 ok 'uv.lock is installed as it is locked, by its markers' older
+# --- pylock.toml -----------------------------------------------------------------------------------------------------------------------
+pylock_package() { # NAME VERSION FILE
+    printf '\n[[packages]]\nname = "%s"\nversion = "%s"\nindex = "http://%s:8080/simple/"\n' "$1" "$2" "$address"
+    printf '[[packages.wheels]]\nname = "%s"\nurl = "http://%s:8080/files/%s"\n[packages.wheels.hashes]\nsha256 = "%s"\n' "$3" "$address" "$3" "$(hash_of "$1" "$3")"
+}
+{
+    printf 'lock-version = "1.0"\ncreated-by = "pip"\n'
+    pylock_package needs-first 1.0 needs_first-1.0-py3-none-any.whl
+    pylock_package good-part 0.9 good_part-0.9-py3-none-any.whl
+    printf '\n[[packages]]\nname = "foreign"\nversion = "1.0"\nmarker = "sys_platform == '\''win32'\''"\n'
+} >pylock.toml
+pylocked() {
+    make pylock.toml
+    gives 0 '1.0 0.9' run program.py
+    ! images | grep unfinished
+}
+ok 'pylock.toml is installed as it is locked, by its markers' pylocked
 finish

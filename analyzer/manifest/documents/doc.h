@@ -39,7 +39,6 @@ enum {
     CBX_DOC_DEPTH_MAX = 64,
     CBX_DOC_NODES_MAX = 2000000,
     CBX_DOC_ALIASES_MAX = 1000, /* YAML: aliases share nodes, which are read again each time */
-    CBX_DOC_TABLES_MAX = 50000, /* TOML: each key is searched among those before it */
 };
 
 /* Read a file: UTF-8, line ends normalised. CBX_EINVAL with line and column, CBX_ETOOBIG over

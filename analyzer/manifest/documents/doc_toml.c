@@ -6,6 +6,7 @@
 
 #include "analyzer/parse.h"
 #include "analyzer/syntax/tree_memory.h"
+#include "policies/base/table.h"
 
 #include <utf8proc.h>
 
@@ -13,10 +14,18 @@ const TSLanguage *tree_sitter_toml(void);
 
 enum { BUDGET_MS = 20000 };
 
+/* An entry of a map, in the chain of those whose keys have one hash. */
+struct named {
+    struct cbx_doc_node *entry;
+    struct named *next;
+};
+
 struct reading {
     struct cbx_doc_maker maker;
     struct cbx_doc doc;
-    size_t tables;
+    /* (map, hash of a key) -> struct named, of the maps in which a key was searched; (map, 0) ->
+     * the last entry of the map that is in `names` */
+    struct cbx_table names, last_named;
 };
 
 static int fail(struct reading *r, TSNode at, const char *what)
@@ -130,34 +139,54 @@ static void set_key(struct reading *r, struct cbx_doc_node *node, TSNode key)
     node->key_end = ts_node_end_byte(key);
 }
 
-static struct cbx_doc_node *find(const struct cbx_doc_node *map, struct cbx_str key)
+static int fail_memory(struct reading *r)
 {
-    struct cbx_doc_node *entry = map->first;
-    while (entry != NULL && !cbx_str_equal(entry->key, key)) {
-        entry = entry->next;
-    }
-    return entry;
+    return cbx_fail(r->maker.err, CBX_ETOOBIG, "out of the analysis's memory");
 }
 
-/* A header or a name of a key, which is searched among the entries before it. */
-static int count_table(struct reading *r)
+static int add_name(struct reading *r, const struct cbx_doc_node *map, struct cbx_doc_node *entry)
 {
-    if (++r->tables <= CBX_DOC_TABLES_MAX) {
-        return 0;
+    struct named *named = cbx_arena_alloc(r->maker.arena, sizeof(*named));
+    void **first = cbx_table_slot(r->maker.arena, &r->names, map, cbx_name_hash(entry->key));
+    if (named == NULL || r->names.size <= r->names.count + 1) {
+        return fail_memory(r);
     }
-    return cbx_fail(r->maker.err, CBX_ETOOBIG, "more tables than are read, allowed are %d",
-                    CBX_DOC_TABLES_MAX);
+    *named = (struct named){ entry, *first };
+    *first = named;
+    return 0;
+}
+
+/* Searches the entry of this key; *out is NULL if there is none. A map is entered into the table
+ * when it is searched first, and its further entries when it is searched again. */
+static int find(struct reading *r, const struct cbx_doc_node *map, struct cbx_str key,
+                struct cbx_doc_node **out)
+{
+    void **last = cbx_table_slot(r->maker.arena, &r->last_named, map, 0);
+    struct cbx_doc_node *entry = *last != NULL ? ((struct cbx_doc_node *)*last)->next : map->first;
+    for (; entry != NULL; entry = entry->next) {
+        int failed = add_name(r, map, entry);
+        if (failed) {
+            return failed;
+        }
+        *last = entry;
+    }
+    const struct named *named = cbx_table_find(&r->names, map, cbx_name_hash(key));
+    while (named != NULL && !cbx_str_equal(named->entry->key, key)) {
+        named = named->next;
+    }
+    *out = named != NULL ? named->entry : NULL;
+    return r->last_named.size > 0 ? 0 : fail_memory(r);
 }
 
 /* Enters the table of this name in `map`, or the last one of a list of tables; makes it if it is
  * missing. */
 static int enter_table(struct reading *r, struct cbx_doc_node **map, TSNode key)
 {
-    int failed = count_table(r);
+    struct cbx_doc_node *entry;
+    int failed = find(r, *map, read_key(r, key), &entry);
     if (failed) {
         return failed;
     }
-    struct cbx_doc_node *entry = find(*map, read_key(r, key));
     if (entry == NULL) {
         entry = cbx_doc_add(&r->maker, *map, CBX_DOC_MAP, ts_node_start_byte(key),
                             ts_node_end_byte(key));
@@ -180,11 +209,11 @@ static int enter_table(struct reading *r, struct cbx_doc_node **map, TSNode key)
 static int add_item(struct reading *r, struct cbx_doc_node **map, TSNode key)
 {
     uint32_t start = ts_node_start_byte(key), end = ts_node_end_byte(key);
-    int failed = count_table(r);
+    struct cbx_doc_node *list;
+    int failed = find(r, *map, read_key(r, key), &list);
     if (failed) {
         return failed;
     }
-    struct cbx_doc_node *list = find(*map, read_key(r, key));
     if (list == NULL) {
         list = cbx_doc_add(&r->maker, *map, CBX_DOC_LIST, start, end);
         if (list == NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reads uv.lock, poetry.lock, pdm.lock and Pipfile.lock. */
+ * Reads uv.lock, pylock.toml, poetry.lock, pdm.lock and Pipfile.lock. */
 #include "analyzer/manifest/locks/locked.h"
 #include "analyzer/manifest/readers.h"
 
@@ -61,6 +61,35 @@ static int read_uv_package(void *context, const struct cbx_doc_node *package)
     struct cbx_locked_text index = cbx_locked_value(cbx_doc_get(source, "registry"));
     int failed = cbx_locked_add(l, name, cbx_doc_text(package, "version"));
     if (!failed) {
+        failed = cbx_locked_add_index(l, index);
+    }
+    if (failed) {
+        return failed;
+    }
+    return add_files(l, package, index.text);
+}
+
+/* --- pylock.toml (PEP 751) ---------------------------------------------------------------------- */
+
+static int read_pylock_package(void *context, const struct cbx_doc_node *package)
+{
+    struct cbx_locking *l = context;
+    struct cbx_locked_text name = cbx_locked_value(cbx_doc_get(package, "name"));
+    struct cbx_locked_text index = cbx_locked_value(cbx_doc_get(package, "index"));
+    const struct cbx_doc_node *vcs = cbx_doc_get(package, "vcs");
+    const struct cbx_doc_node *archive = cbx_doc_get(package, "archive");
+    struct cbx_str repository = cbx_doc_text(vcs, "url"), url = cbx_doc_text(archive, "url");
+    if (repository.len > 0) {
+        return add_git(l, name, repository);
+    }
+    if (url.len > 0) {
+        return cbx_locked_add_direct(l, name, url);
+    }
+    if (vcs != NULL || archive != NULL || cbx_doc_get(package, "directory") != NULL) {
+        return 0; /* of a path beside the file */
+    }
+    int failed = cbx_locked_add(l, name, cbx_doc_text(package, "version"));
+    if (!failed && index.text.len > 0) {
         failed = cbx_locked_add_index(l, index);
     }
     if (failed) {
@@ -154,6 +183,7 @@ static int read_index(void *context, const struct cbx_doc_node *node)
 /* --- files ------------------------------------------------------------------------------------ */
 
 static int read_toml(struct cbx_str text, struct cbx_arena *arena, struct cbx_manifest *out,
+                     const char *packages,
                      int (*read)(void *context, const struct cbx_doc_node *node),
                      struct cbx_err *err)
 {
@@ -164,25 +194,31 @@ static int read_toml(struct cbx_str text, struct cbx_arena *arena, struct cbx_ma
         return failed;
     }
     struct cbx_locking l = { .doc = &doc, .arena = arena, .out = out, .err = err };
-    return read_each(&l, "package[]", read);
+    return read_each(&l, packages, read);
 }
 
 int cbx_manifest_read_uv_lock(struct cbx_str text, struct cbx_arena *arena,
                               struct cbx_manifest *out, struct cbx_err *err)
 {
-    return read_toml(text, arena, out, read_uv_package, err);
+    return read_toml(text, arena, out, "package[]", read_uv_package, err);
+}
+
+int cbx_manifest_read_pylock(struct cbx_str text, struct cbx_arena *arena, struct cbx_manifest *out,
+                             struct cbx_err *err)
+{
+    return read_toml(text, arena, out, "packages[]", read_pylock_package, err);
 }
 
 int cbx_manifest_read_poetry_lock(struct cbx_str text, struct cbx_arena *arena,
                                   struct cbx_manifest *out, struct cbx_err *err)
 {
-    return read_toml(text, arena, out, read_poetry_package, err);
+    return read_toml(text, arena, out, "package[]", read_poetry_package, err);
 }
 
 int cbx_manifest_read_pdm_lock(struct cbx_str text, struct cbx_arena *arena,
                                struct cbx_manifest *out, struct cbx_err *err)
 {
-    return read_toml(text, arena, out, read_pdm_package, err);
+    return read_toml(text, arena, out, "package[]", read_pdm_package, err);
 }
 
 int cbx_manifest_read_pipfile_lock(struct cbx_str text, struct cbx_arena *arena,

@@ -23,6 +23,7 @@ static const struct kind {
 } kinds[] = {
     { "requirements", CBX_MANAGER_PIP, cbx_lockfile_read_requirements },
     { "uv_lock", CBX_MANAGER_PIP, cbx_lockfile_read_uv },
+    { "pylock", CBX_MANAGER_PIP, cbx_lockfile_read_pylock },
     { "package_lock", CBX_MANAGER_NPM, cbx_lockfile_read_npm },
 };
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
@@ -156,6 +157,9 @@ static const char *reader_by_content(struct cbx_str text)
     if (has(text, "[[package]]") && has(text, "registry = ")) {
         return "uv_lock";
     }
+    if (has(text, "[[packages]]") && has(text, "lock-version = ")) {
+        return "pylock";
+    }
     return has(text, "--hash=") ? "requirements" : "";
 }
 
@@ -178,7 +182,7 @@ int cbx_lockfile_read(struct cbx_str name, struct cbx_str text, struct cbx_arena
     if (kind == NULL) {
         return cbx_fail(err, CBX_EINVAL,
                         "'%.*s' is no lock file that is installed from; allowed are "
-                        "requirements.txt with hashes, uv.lock and package-lock.json",
+                        "requirements.txt with hashes, uv.lock, pylock.toml and package-lock.json",
                         CBX_STR_SHOWN(name));
     }
     struct cbx_lockfile read = { .manager = kind->manager };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Lock files from which packages are installed: requirements.txt with hashes, uv.lock, package-
- * lock.json. The reader of manifest.def finds the contents of such a file; this part converts them
+ * Lock files from which packages are installed: requirements.txt with hashes, uv.lock,
+ * pylock.toml, package-lock.json. The reader of manifest.def finds the contents of such a file; this part converts them
  * to a text for installers. Pure and strict: an entry that cannot be installed as it is locked is
  * an error with its line. */
 #ifndef CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_H
@@ -28,6 +28,8 @@ struct cbx_lockfile {
  *   - uv.lock: a package that the project needs and that has no wheel for Linux, or does not come
  *     from an index. Needed are the dependencies of the project and its group `dev`, as
  *     `uv sync --frozen` installs them; their markers stay in the text;
+ *   - pylock.toml (PEP 751): the same, of each package but the project; a marker that depends on
+ *     extras or groups;
  *   - package-lock.json: lockfileVersion 1, an entry without a sha512, of a repository, a folder,
  *     or within the archive of another one.
  * CBX_ETOOBIG over the caps of policies/packages.h. *out borrows from `text` and the arena. */

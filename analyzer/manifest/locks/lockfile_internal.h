@@ -3,6 +3,7 @@
 #ifndef CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_INTERNAL_H
 #define CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_INTERNAL_H
 
+#include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/locks/lockfile.h"
 
 enum { CBX_LOCKFILE_WHAT_BYTES = 400 };
@@ -14,6 +15,8 @@ int cbx_lockfile_read_requirements(struct cbx_lockfile *lockfile, struct cbx_are
                                    struct cbx_buf *out, struct cbx_err *err);
 int cbx_lockfile_read_uv(struct cbx_lockfile *lockfile, struct cbx_arena *arena,
                          struct cbx_buf *out, struct cbx_err *err);
+int cbx_lockfile_read_pylock(struct cbx_lockfile *lockfile, struct cbx_arena *arena,
+                             struct cbx_buf *out, struct cbx_err *err);
 int cbx_lockfile_read_npm(struct cbx_lockfile *lockfile, struct cbx_arena *arena,
                           struct cbx_buf *out, struct cbx_err *err);
 
@@ -21,6 +24,12 @@ int cbx_lockfile_read_npm(struct cbx_lockfile *lockfile, struct cbx_arena *arena
  * package in the file. CBX_EINVAL, CBX_ETOOBIG. */
 int cbx_lockfile_add_line(struct cbx_lockfile *lockfile, struct cbx_str line, uint32_t place,
                           struct cbx_buf *out, struct cbx_err *err);
+
+/* Appends " --hash=sha256:HEX" for each wheel of a package that is for Linux. `package` is a table
+ * with "name" and the list "wheels". CBX_EINVAL, with the place, for a package without such a wheel,
+ * and for a wheel without a SHA-256. */
+int cbx_lockfile_add_wheels(const struct cbx_lockfile *lockfile, const struct cbx_doc_node *package,
+                            struct cbx_buf *line, struct cbx_err *err);
 
 /* Appends a marker with its texts in double quotes. CBX_EINVAL, with the place, for a marker
  * that is malformed or has a character that no marker of a lock file needs. */

@@ -393,53 +393,6 @@ static int walk(struct graph *g)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* Returns true for NAME-VERSION(-BUILD)-PYTHON-ABI-PLATFORM.whl for Linux, or for any platform. */
-static bool is_for_linux(struct cbx_str url)
-{
-    const char *slash = url.len > 0 ? memrchr(url.p, '/', url.len) : NULL;
-    struct cbx_str file =
-        cbx_str_sub(url, slash != NULL ? (size_t)(slash - url.p) + 1 : 0, url.len);
-    const char *dash = file.len > 0 ? memrchr(file.p, '-', file.len) : NULL;
-    if (!cbx_str_ends(file, CBX_STR(".whl")) || dash == NULL) {
-        return false;
-    }
-    struct cbx_str platform = cbx_str_sub(file, (size_t)(dash - file.p) + 1, file.len - 4);
-    return cbx_str_is(platform, "any") || memmem(platform.p, platform.len, "linux", 5) != NULL;
-}
-
-static int add_hashes(struct graph *g, const struct package *package, struct cbx_buf *line)
-{
-    const struct cbx_doc_node *wheels = cbx_doc_get(package->entry, "wheels");
-    const struct cbx_doc_node *wheel = wheels != NULL ? wheels->first : NULL;
-    size_t count = 0;
-    for (; wheel != NULL; wheel = wheel->next) {
-        struct cbx_str url = cbx_doc_text(wheel, "url"), hash = cbx_doc_text(wheel, "hash");
-        struct cbx_str file = url.len > 0 ? url : cbx_doc_text(wheel, "filename");
-        if (!is_for_linux(file)) {
-            continue;
-        }
-        if (!cbx_str_starts(hash, CBX_STR("sha256:")) ||
-            !cbx_pinned_is_sha256(cbx_str_sub(hash, 7, hash.len))) {
-            return cbx_lockfile_fail(g->lockfile, wheel->start, g->err,
-                                     "a wheel of '%.*s' has the hash '%.*s', allowed is "
-                                     "'sha256:' with 64 hexadecimal digits",
-                                     CBX_STR_SHOWN(package->name), CBX_STR_SHOWN(hash));
-        }
-        cbx_buf_printf(line, " --hash=%.*s", CBX_STR_ARG(hash));
-        count++;
-    }
-    if (count > 0) {
-        return 0;
-    }
-    bool source = cbx_doc_get(package->entry, "sdist") != NULL && wheels == NULL;
-    return cbx_lockfile_fail(g->lockfile, package->entry->start, g->err,
-                             source ? "'%.*s' has a source distribution alone, which would run "
-                                      "code of its own to be installed; allowed are wheels"
-                                    : "'%.*s' has no wheel for Linux, allowed are packages with "
-                                      "one",
-                             CBX_STR_SHOWN(package->name));
-}
-
 static int check_source(struct graph *g, const struct package *package)
 {
     const struct cbx_doc_node *source = cbx_doc_get(package->entry, "source");
@@ -502,7 +455,7 @@ static int add_line(struct graph *g, const struct package *package, struct cbx_b
     if (failed) {
         return failed;
     }
-    failed = add_hashes(g, package, &line);
+    failed = cbx_lockfile_add_wheels(g->lockfile, package->entry, &line, g->err);
     if (failed) {
         return failed;
     }

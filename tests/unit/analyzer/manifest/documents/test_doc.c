@@ -90,6 +90,35 @@ static void what_its_format_refuses_is_an_error(void **state)
     check(cbx_doc_read_toml, "a = 1\na.b = 2\n", "line 2, column 1: this key is no table above");
 }
 
+/* Each header searches its names among the entries before it: the search must not be linear. */
+static void toml_of_many_tables_is_read_whole(void **state)
+{
+    (void)state;
+    enum { TABLES = 200000 };
+    struct cbx_doc doc;
+    struct cbx_err err = { 0 };
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 16 << 20);
+    cbx_buf_add_cstr(&text, "[t]\nfirst = 1\n");
+    for (int i = 0; i < TABLES; i++) {
+        cbx_buf_printf(&text, "[t.n%d]\nx = 1\n", i);
+    }
+    cbx_buf_add_cstr(&text, "[t.n0.last]\ny = 'z'\n");
+    cbx_arena_reset(&arena);
+    assert_int_equal(cbx_doc_read_toml(cbx_buf_str(&text), &arena, &doc, &err), 0);
+    const struct cbx_doc_node *t = cbx_doc_get(doc.root, "t");
+    size_t count = 0;
+    for (const struct cbx_doc_node *entry = t->first; entry != NULL; entry = entry->next) {
+        count++;
+    }
+    assert_int_equal(count, TABLES + 1);
+    const struct cbx_doc_node *last = cbx_doc_get(cbx_doc_get(t, "n0"), "last");
+    assert_true(cbx_str_is(cbx_doc_text(last, "y"), "z"));
+    cbx_buf_add_cstr(&text, "[t.first.x]\n");
+    cbx_arena_reset(&arena);
+    assert_int_equal(cbx_doc_read_toml(cbx_buf_str(&text), &arena, &doc, &err), CBX_EINVAL);
+}
+
 /* A text of this many brackets. */
 static const char *nest(char open, size_t count)
 {
@@ -165,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_format_gives_its_tree),
         cmocka_unit_test(what_its_format_refuses_is_an_error),
+        cmocka_unit_test(toml_of_many_tables_is_read_whole),
         cmocka_unit_test(depth_and_aliases_are_bounded),
         cmocka_unit_test(each_character_of_a_text_has_its_place),
     };

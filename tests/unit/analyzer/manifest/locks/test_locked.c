@@ -156,6 +156,31 @@ static void uv_lock_with_the_files_of_its_packages(void **state)
     check("uv.lock", cases, COUNT(cases));
 }
 
+static void pylock_of_pep_751(void **state)
+{
+    (void)state;
+#define LOCKED "lock-version = \"1.0\"\n[[packages]]\nname = \"a\"\n"
+    static const struct expected cases[] = {
+        { LOCKED "version = \"1\"\nindex = \"https://pypi"
+                 ".org/simple\"\nwheels = [{ url = \"https://files.pythonhosted"
+                 ".org/a-1-py3-none-any.whl\", hashes = { sha256 = \"0\" } }]\n",
+          "" },
+        { "lock-version = \"1.0\"\n[[packages]]\nname = \"paramiko\"\nversion = \"3\"\n",
+          "pkg.blocked 3:9-17" },
+        { "[[packages]]\nname = \"reqeusts\"\nversion = \"1\"\n", "pkg.look-alike 2:9-17" },
+        { LOCKED "version = \"1\"\nindex = \"https://example.org/s\"\n", "pkg.source 5:10-31" },
+        { LOCKED "version = \"1\"\nwheels = [{ url = \"https://example.org/a-1.whl\" }]\n",
+          "pkg.source 5:20-47" },
+        { LOCKED "vcs = { type = \"git\", url = \"https://example.org/a\", commit-id = \"1\" }\n",
+          "pkg.source 3:9-10" },
+        { LOCKED "[packages.archive]\nurl = \"https://example.org/a.zip\"\n", "pkg.source 3:9-10" },
+        { LOCKED "directory = { path = \".\", editable = true }\n", "" },
+        { LOCKED "archive = { path = \"a.zip\" }\n", "" },
+    };
+    check("pylock.toml", cases, COUNT(cases));
+    check("pylock.dev.toml", cases, COUNT(cases));
+}
+
 static void lock_files_of_other_tools_of_python(void **state)
 {
     (void)state;
@@ -228,6 +253,7 @@ int main(void)
         cmocka_unit_test(yarn_lock_of_newer_yarn),
         cmocka_unit_test(pnpm_lock_of_each_version),
         cmocka_unit_test(uv_lock_with_the_files_of_its_packages),
+        cmocka_unit_test(pylock_of_pep_751),
         cmocka_unit_test(lock_files_of_other_tools_of_python),
         cmocka_unit_test(allow_lists_are_for_what_the_project_asks_for),
         cmocka_unit_test(what_others_ask_for_is_judged_by_name_where_the_policy_has_transitive),

@@ -182,8 +182,8 @@ static void a_lock_of_uv_that_is_not_of_wheels_of_an_index_is_refused(void **sta
           "line 9, column 3: 'a' has no wheel for Linux, allowed are packages with one" },
         { UV ROOT("{ name = \"a\" }")
               PACKAGE("a", "1.0", "wheels = [{ url = \"https://x/a-1.0-py3-none-any.whl\" }]\n"),
-          "line 13, column 11: a wheel of 'a' has the hash '', allowed is 'sha256:' with 64 "
-          "hexadecimal digits" },
+          "line 13, column 11: a wheel of 'a' has the SHA-256 '', allowed are 64 hexadecimal "
+          "digits" },
         { UV ROOT("{ name = \"a\" }") "[[package]]\nname = \"a\"\nversion = \"1\"\nsource = { git "
                                       "= \"https://example.org/a?rev=1#0\" }\n",
           "line 9, column 3: 'a' comes from 'https://example.org/a?rev=1#0', allowed are packages "
@@ -205,6 +205,76 @@ static void a_lock_of_uv_that_is_not_of_wheels_of_an_index_is_refused(void **sta
         { UV ROOT(""), "the lock file names no package to install" },
     };
     installs("uv.lock", cases, COUNT(cases));
+}
+
+#define PYLOCK             "lock-version = \"1.0\"\ncreated-by = \"pip\"\n"
+#define LOCKED(name, more) "[[packages]]\nname = \"" name "\"\nversion = \"1.0\"\n" more
+#define FILE_OF(name, platform, hash)                                                              \
+    "[[packages.wheels]]\nname = \"" name "-1.0-py3-none-" platform ".whl\"\n"                     \
+    "url = \"https://pypi.example/f/" name "-1.0-py3-none-" platform ".whl\"\n"                    \
+    "[packages.wheels.hashes]\nsha256 = \"" hash "\"\n"
+
+static void a_pylock_becomes_requirements_with_its_markers(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { PYLOCK LOCKED("a",
+                        FILE_OF("a", "win_amd64", A64) FILE_OF("a", "manylinux_2_17_x86_64", B64))
+              LOCKED("b", "marker = \"python_version < '3.12'\"\nwheels = [{ path = "
+                          "\"./b-1.0-py3-none-any.whl\", hashes = { sha256 = \"" A64 "\" } }]\n")
+                  LOCKED("w",
+                         "marker = \"sys_platform == 'win32'\"\n") "[[packages]]\nname = "
+                                                                   "\"me\"\ndirectory = { path = "
+                                                                   "\".\", editable = true }\n",
+          "a==1.0" HASH_B "\nb==1.0 ; python_version < \"3.12\"" HASH_A "\n" },
+        /* one name for several platforms */
+        { PYLOCK "[[packages]]\nname = \"a\"\nversion = \"2.0\"\nmarker = \"python_version >= "
+                 "'3.12'\"\n" FILE_OF("a", "any", B64)
+                     LOCKED("a", "marker = \"python_version < '3.12'\"\n" FILE_OF("a", "any", A64)),
+          "a==1.0 ; python_version < \"3.12\"" HASH_A "\na==2.0 ; python_version >= \"3.12\"" HASH_B
+          "\n" },
+    };
+    installs("pylock.toml", cases, COUNT(cases));
+    installs("pylock.lab.toml", cases, COUNT(cases));
+    installs("frozen.txt", cases, COUNT(cases));
+}
+
+static void a_pylock_that_is_not_of_wheels_of_an_index_is_refused(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { PYLOCK LOCKED("a", "[packages.sdist]\nurl = \"https://pypi.example/a.tar.gz\"\n"),
+          "line 3, column 3: 'a' has a source distribution alone, which would run code of its own "
+          "to be installed; allowed are wheels" },
+        { PYLOCK LOCKED("a", FILE_OF("a", "macosx_11_0_arm64", A64)),
+          "line 3, column 3: 'a' has no wheel for Linux, allowed are packages with one" },
+        { PYLOCK LOCKED("a", "wheels = [{ url = \"https://x/a-1.0-py3-none-any.whl\", hashes = { "
+                             "sha512 = \"00\" } }]\n"),
+          "line 6, column 11: a wheel of 'a' has the SHA-256 '', allowed are 64 hexadecimal "
+          "digits" },
+        { PYLOCK LOCKED("a", "vcs = { type = \"git\", url = \"https://example.org/a\" }\n"),
+          "line 3, column 3: 'a' has a source 'vcs', allowed are packages of an index with "
+          "wheels" },
+        { PYLOCK LOCKED("a", "directory = { path = \"../a\" }\n"),
+          "line 3, column 3: 'a' has a source 'directory', allowed are packages of an index with "
+          "wheels" },
+        { PYLOCK LOCKED("a", "archive = { url = \"https://example.org/a.zip\" }\n"),
+          "line 3, column 3: 'a' has a source 'archive', allowed are packages of an index with "
+          "wheels" },
+        { PYLOCK LOCKED("a", "marker = \"'dev' in dependency_groups\"\n" FILE_OF("a", "any", A64)),
+          "line 6, column 11: the marker ''dev' in dependency_groups' depends on "
+          "dependency_groups, allowed is a lock file of one set of packages" },
+        { PYLOCK LOCKED("a; x", FILE_OF("a", "any", A64)),
+          "line 3, column 3: 'a; x==1.0 --hash=sha256:" A64
+          "' is no package with one version and hashes; allowed is NAME==VERSION "
+          "--hash=sha256:HEX" },
+        { "lock-version = \"2.0\"\n" LOCKED("a", FILE_OF("a", "any", A64)),
+          "lock-version is '2.0', allowed is \"1.0\" (PEP 751)" },
+        { "packages = 1\nlock-version = \"1.0\"\n",
+          "line 1, column 1: 'packages' is a value that is no text, allowed is a list" },
+        { PYLOCK, "the lock file names no package to install" },
+    };
+    installs("pylock.toml", cases, COUNT(cases));
 }
 
 static void conditions_of_a_hostile_lock_stay_bounded(void **state)
@@ -299,8 +369,8 @@ static void a_kind_is_known_by_its_name_or_else_by_its_content(void **state)
         bool read = read_file(cases[i].name, cases[i].text, &out);
         if (read != (cases[i].manager != CBX_MANAGER_NONE) ||
             (read && lockfile.manager != cases[i].manager) ||
-            (!read && strstr(out.p, "allowed are requirements.txt with hashes, uv.lock and "
-                                    "package-lock.json") == NULL)) {
+            (!read && strstr(out.p, "allowed are requirements.txt with hashes, uv.lock, "
+                                    "pylock.toml and package-lock.json") == NULL)) {
             fail_msg("%s: %s", cases[i].name, out.p);
         }
     }
@@ -382,6 +452,8 @@ int main(void)
         cmocka_unit_test(requirements_that_leave_something_open_are_refused_with_their_line),
         cmocka_unit_test(a_lock_of_uv_becomes_requirements_with_markers),
         cmocka_unit_test(a_lock_of_uv_that_is_not_of_wheels_of_an_index_is_refused),
+        cmocka_unit_test(a_pylock_becomes_requirements_with_its_markers),
+        cmocka_unit_test(a_pylock_that_is_not_of_wheels_of_an_index_is_refused),
         cmocka_unit_test(conditions_of_a_hostile_lock_stay_bounded),
         cmocka_unit_test(a_package_lock_is_installed_from_the_index),
         cmocka_unit_test(entries_that_are_of_no_registry_are_refused_with_their_line),
