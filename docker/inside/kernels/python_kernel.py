@@ -8,7 +8,7 @@ replace or delete anything that it can name, so the kernel reports through refer
 """
 import builtins
 
-__builtins__ = dict(vars(builtins))  # for the functions below: a program may delete a builtin
+__builtins__ = dict(vars(builtins))  # a copy for the functions below: a program may delete a builtin
 
 import _ast
 import _ctypes
@@ -19,7 +19,7 @@ import _posixsubprocess
 import _signal
 import _socket
 import _thread
-import ast  # adds to the classes of _ast, before the guard looks at them
+import ast  # changes classes of _ast, so it comes before the guard reads them
 import atexit
 import binascii
 import codecs
@@ -66,7 +66,7 @@ to_json, decode64, TracebackException = json.dumps, binascii.a2b_base64, traceba
 
 
 class Run:
-    """One run, out of the payload of a RUN frame."""
+    """One run, parsed from the payload of a RUN frame."""
 
     def __init__(self, payload):
         imports_end = RUN_HEAD + int.from_bytes(payload[IMPORTS_OFFSET : IMPORTS_OFFSET + 4], "little")
@@ -85,13 +85,13 @@ class Run:
 
 
 def printable(text):
-    """Without lone surrogates, which JSON cannot carry."""
+    """Returns the text without lone surrogates, which JSON cannot represent."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class Channel:
     """The socket to the supervisor. Only the process that opened it sends on it: a fork inherits the descriptor. An interrupt
-    during a frame is raised after the frame. The guard receives: what frames say of it takes effect there (docker/inside/python_guard/inbox.c)."""
+    during a frame is raised after the frame. The guard receives the frames, and applies those about itself (docker/inside/python_guard/inbox.c)."""
 
     def __init__(self, fd, guard):
         self.socket = _socket.socket(fileno=fd)
@@ -122,7 +122,7 @@ class Channel:
         return getpid() == self.pid and get_ident() == self.main
 
     def settle(self):
-        """Waits until the supervisor has read what was sent: output of other processes then comes after it."""
+        """Waits until the supervisor has read all sent bytes: later output of other processes then follows them."""
         until = now() + 0.2
         while now() < until and ioctl(self.fd, 0x5411, b"\0\0\0\0") != b"\0\0\0\0":  # SIOCOUTQ
             sleep(0.0005)
@@ -191,7 +191,7 @@ class Stream(io.TextIOBase):
 
 
 class Buffer(io.BufferedIOBase):
-    """sys.stdout.buffer: bytes among the text, in the order in which they are written."""
+    """sys.stdout.buffer: bytes and text are sent in the order in which they are written."""
 
     def __init__(self, stream):
         self._stream = stream
@@ -214,16 +214,16 @@ class Buffer(io.BufferedIOBase):
         self._stream.flush()
 
     def close(self):
-        self.flush()  # also of a wrapper around it that is collected
+        self.flush()  # a collected wrapper closes it too
 
 
 class Stdin(io.TextIOBase):
     """sys.stdin: descriptor 0, which is at its end in a run without an input. An interactive client is asked for each line instead. Programs may
-    keep it over runs; what one has not read is not for the next."""
+    keep the object over runs; unread input of a run is dropped."""
 
     def __init__(self, channel, flush):
         self._channel, self._flush = channel, flush
-        self._own = os.dup(0)  # a program may close the other, as `open(0)` does
+        self._own = os.dup(0)  # a program may close descriptor 0, as `open(0)` does
         self.name, self.mode = "<stdin>", "r"
         self.begin(False, False)
 
@@ -262,7 +262,7 @@ class Stdin(io.TextIOBase):
         self._text.reconfigure(**options)
 
     def ask(self, prompt="", secret=False):
-        """The line of an interactive client with its end; empty at the end of the input."""
+        """Returns the next line of an interactive client with its end; empty at the end of the input."""
         if getpid() != self._channel.pid or get_ident() != self._channel.main:
             return ""
         self._flush()
@@ -330,8 +330,8 @@ class StdinBytes(io.RawIOBase):
 
 
 class NeedsShell:
-    """A finder that finds nothing: before one of these modules is imported it creates IPython's shell, which they look up during
-    their import."""
+    """A finder that finds no module: it creates IPython's shell before one of these modules is imported, because their code looks the
+    shell up during the import."""
 
     names = {"IPython", "matplotlib", "matplotlib_inline", "ipykernel", "ipywidgets"}
 
@@ -345,13 +345,12 @@ class NeedsShell:
 
 
 def is_of_image(name):
-    """Is there a module of this name that no file of the workspace can be?"""
+    """Returns whether a module of this name exists outside of the workspace."""
     return sys.modules["_frozen_importlib_external"].PathFinder.find_spec(name.partition(".")[0], IMAGE_PATH) is not None
 
 
 class Database(dict):
-    """What IPython stores, as its bookmarks and the folders that were visited. IPython's own class unpickles files that a program
-    can write."""
+    """IPython's storage of bookmarks and visited folders, in memory. IPython's own class unpickles files that a program can write."""
 
     def keys(self, pattern="*"):
         import fnmatch
@@ -365,9 +364,9 @@ def execfile(name, names, local_names=None, compiler=None):
         exec((compiler or compile)(file.read(), name, "exec"), names, local_names if local_names is not None else names)
 
 
-# --- what a cell is -------------------------------------------------------------------------------------------------
+# --- cells --------- -------------------------------------------------------------------------------------------------
 
-# A program that uses one of these names can observe whether IPython is there, or the names that it adds.
+# A program that uses one of these names can observe IPython, or the names that IPython adds.
 IPYTHON_NAMES = frozenset(
     "get_ipython In Out _ih _oh _dh __ ___ _i _ii _iii dir vars globals locals eval exec modules __main__ __builtins__ builtins IPython".split()
 )
@@ -375,7 +374,7 @@ NUMBERED = re.compile(r"_i?\d+").fullmatch
 
 
 def names_in(code):
-    """The names of globals and attributes in a code object and in those nested in it."""
+    """Returns the names of globals and attributes in a code object and in its nested code objects."""
     names, queue = set(), [code]
     while queue:
         code = queue.pop()
@@ -400,7 +399,7 @@ def needs_shell(code, tree):
 
 
 def ends_with_semicolon(code):
-    """As in a notebook, `value;` shows nothing."""
+    """Returns whether the cell ends with `value;`, which shows nothing, as in a notebook."""
     if ";" not in code:
         return False
     last = None
@@ -414,7 +413,7 @@ def ends_with_semicolon(code):
 
 
 def is_plain(value, depth=0):
-    """Does IPython show its repr()? Long containers are broken into lines."""
+    """Returns whether IPython shows exactly repr(value): it breaks long containers into lines."""
     kind = type(value)
     if kind is int:
         return value.bit_length() < 10000
@@ -427,7 +426,7 @@ def is_plain(value, depth=0):
 
 
 def missing_installer(command):
-    """The installer that a command line starts, when this sandbox does not have it; else None."""
+    """Returns the installer that a command line starts, if this sandbox lacks it; else None."""
     words = str(command).split()
     program = words[0].rsplit("/", 1)[-1] if words else ""
     if program in INSTALLERS:
@@ -442,8 +441,8 @@ def missing_installer(command):
 
 
 def without_redirections(words):
-    """The words of a command without its redirections, and without the command that its output is piped to. A range that follows a name at once
-    is none, as in good<2: the analyzer (lang/shell/run.c) reads it in the same way."""
+    """Returns the words of a command without its redirections, and without a command behind a pipe. A `<` or `>` that follows a name at once
+    is no redirection, as in good<2: the analyzer (lang/shell/run.c) reads it in the same way."""
     kept, skips = [], False
     for word in words:
         found = re.match(r"(\d*|&)(>>|>\||>&|<>|<<<|[<>])", word)
@@ -461,7 +460,7 @@ def without_redirections(words):
 
 
 def pip_arguments(command):
-    """The words behind `pip install` in a command line that is one; else None."""
+    """Returns the words behind `pip install` in a command line of this form; else None."""
     import shlex
 
     try:
@@ -477,7 +476,7 @@ def pip_arguments(command):
 
 
 def installed(requirement):
-    """The distribution that fulfils a requirement, as "six 1.16.0"; None when there is none."""
+    """Returns the installed distribution that fulfils a requirement, as "six 1.16.0"; None if there is none."""
     from importlib import metadata
 
     name = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", requirement)
@@ -499,7 +498,8 @@ def installed(requirement):
 
 
 def install(words):
-    """What `pip install` of a cell prints. The gateway read the line before the program started, and installed what it names if the sandbox was new."""
+    """Prints the result of a cell's `pip install`. The gateway read the line before the program started, and installed its packages if the
+    sandbox was new."""
     named = [word for word in words if not word.startswith("-")]
     there = [installed(word) for word in named]
     missing = [word for word, found in zip(named, there) if found is None]
@@ -512,7 +512,7 @@ def install(words):
 
 
 def checked(run, keeps=False):
-    """Runs a command line of a cell. One whose installer is missing fails: otherwise an install that did nothing would be `ok`."""
+    """Runs a command line of a cell. It fails if its installer is missing: an install without an effect must not be `ok`."""
 
     @functools.wraps(run)
     def first(command, *arguments, **options):
@@ -533,9 +533,9 @@ def checked(run, keeps=False):
     return first
 
 
-# Lines of shell. The guard lets these functions start programs, and nothing else (docker/inside/python_guard/lines.c).
+# Lines of shell. The guard allows only these functions to start programs (docker/inside/python_guard/lines.c).
 
-# The first shell opens the terminal, so that it becomes the one that interrupts; then it is the shell of the line.
+# The first shell opens the terminal, so that the terminal becomes its controlling one; then it runs the line.
 IN_TERMINAL = 'exec /bin/sh -c "$2" <"$1"'
 
 
@@ -562,13 +562,13 @@ def run_in_terminal(command):
         write_fd(ours, b"\x03")
         copy_terminal(ours)
     finally:
-        close_fd(ours)  # what still runs gets SIGHUP
+        close_fd(ours)  # programs that still run receive SIGHUP
     status = process.wait()
     return -(status - 128) if status > 128 else status
 
 
 def copy_terminal(fd):
-    """Prints what the programs of a terminal write, until the last one has closed it."""
+    """Prints the output of the programs in a terminal, until the last one has closed it."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     while True:
         try:
@@ -581,7 +581,7 @@ def copy_terminal(fd):
 
 
 def read_output(command):
-    """What a line of shell writes to stdout and stderr."""
+    """Returns the output of a line of shell on stdout and stderr."""
     import subprocess
 
     words = ["/bin/sh", "-c", str.__str__(command)]
@@ -619,8 +619,8 @@ def communicate(process, cell, streams):
 
 
 def expanded(parts):
-    """A notebook line: texts, and tuples of a value, its conversion, how it is quoted for the shell, and the text that the gateway
-    knew it to be. Calls methods of `str` itself, since a value may be of a class with methods of its own."""
+    """Joins a notebook line: texts, and tuples of a value, its conversion, its quoting for the shell, and the text that the gateway
+    expected for it. Calls methods of `str` itself, because a value's class may override them."""
     line = []
     for part in parts:
         if type(part) is str:
@@ -659,7 +659,7 @@ def pack_bundle(data):
                 try:
                     raw = decode64(raw)
                 except ValueError:
-                    pass  # it is not base64: sent as it is
+                    pass  # no base64: sent unchanged
         else:
             raw = to_json(value, default=str).encode("utf-8", "backslashreplace")
         parts.append((printable(str(mime)), raw))
@@ -671,7 +671,7 @@ def pack_bundle(data):
 
 
 def cut(text, most=200000):
-    """A text without its middle."""
+    """Shortens a text by leaving out its middle."""
     return text if len(text) <= most else text[: most // 2] + "\n...\n" + text[-most // 2 :]
 
 
@@ -731,7 +731,7 @@ def format_error(error, files):
 
 
 def format_plainly(error):
-    """A traceback without the module `traceback`, which the program may have broken."""
+    """Formats a traceback without the module `traceback`, which the program may have changed."""
     lines, frame = ["Traceback (most recent call last):"], error.__traceback__
     while frame is not None:
         code = frame.tb_frame.f_code
@@ -742,7 +742,7 @@ def format_plainly(error):
 
 
 def describe(error, files):
-    """The body of an ERROR frame."""
+    """Returns the body of an ERROR frame."""
     try:
         gone = shorten(error)
         text = f"[{gone} frames in the middle are left out]\n" * (gone > 0) + format_error(error, files)
@@ -760,7 +760,7 @@ def describe(error, files):
 
 
 def compile_nodes(tree, name, compile):
-    """The code of each statement of a cell; of an expression at the end, its value is shown."""
+    """Compiles each statement of a cell; the value of an expression at the end is shown."""
     for at, node in enumerate(tree.body):
         if at == len(tree.body) - 1 and isinstance(node, _ast.Expr):
             yield compile(_ast.Interactive([node]), name, "single", TOP_LEVEL_AWAIT)
@@ -797,12 +797,12 @@ class Kernel:
         builtins.input = self.stdin.input
         getpass.getpass = getpass.win_getpass = getpass.unix_getpass = self.stdin.getpass
         builtins.display = self.display
-        self.module.exit = self.module.quit = sys.exit  # those of IPython are for a terminal
+        self.module.exit = self.module.quit = sys.exit  # IPython's functions are for a terminal
         self.watch_other_ways()
 
     def watch_other_ways(self):
-        """Keeps the order of output that does not go through sys.stdout: by os.write, and by other processes, before whose start
-        pending output is flushed."""
+        """Keeps the order of output that bypasses sys.stdout: output of os.write, and of other processes, before whose start pending
+        output is flushed."""
         streams = {1: self.out, 2: self.err}
 
         def write(fd, data, /):
@@ -848,13 +848,13 @@ class Kernel:
                 pass
 
     def is_new(self, text):
-        """Whether this run has not said it yet."""
+        """Returns True at the first call with this text in a run."""
         new = text not in self.notices
         self.notices.add(text)
         return new
 
     def notice(self, text):
-        """One line that says what is different here, once for a run."""
+        """Prints one line about a difference of this sandbox, once for a run."""
         if self.is_new(text):
             self.err.write(f"codebox: {text}\n")
 
@@ -1016,7 +1016,7 @@ class Kernel:
             profile_dir=Profile(location=IPYTHON_FOLDER),
         )
         shell.db = Database()
-        # It saves a history that there is none of, and collects garbage for 50 ms at the end of each one-shot run.
+        # It would save a history, which does not exist, and collect garbage for 50 ms at the end of each one-shot run.
         atexit.unregister(shell.atexit_operations)
         manager = shell.input_transformer_manager
         manager.cleanup_transforms = []
@@ -1034,7 +1034,7 @@ class Kernel:
         shell.system = shell.system_piped = shell.system_raw = checked(system)
         shell.getoutput = checked(getoutput, keeps=True)
         self.replace_script_magics(shell)
-        # IPython's would add that a kernel has to be restarted.
+        # IPython's message would ask for a restart of the kernel.
         shell.register_magic_function(lambda line: shell.system(f"pip {line}"), "line", "pip")
         shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
         shell.user_ns.pop("open", None)  # IPython's refuses descriptor 0, which is the program's input here
@@ -1048,7 +1048,7 @@ class Kernel:
         from IPython.extensions import autoreload
 
     def replace_script_magics(self, shell):
-        """`%%bash` and its like. IPython starts programs in a thread of its own, where the guard cannot see for whom."""
+        """`%%bash` and similar magics. IPython would start programs in a thread of its own, where the guard cannot attribute them to the line."""
         magics = shell.magics_manager.registry["ScriptMagics"]
         parser = magics.shebang.parser
 
@@ -1064,7 +1064,7 @@ class Kernel:
             process = run_script(words)
             cell = cell if cell.endswith("\n") else cell + "\n"
             if options.bg:
-                # The program goes on while later cells run.
+                # The program continues while later cells run.
                 _thread.start_new_thread(communicate, (process, cell, (lambda text: None, lambda text: None)))
                 return
             status = communicate(process, cell, (taker("out", sys.stdout), taker("err", sys.stderr)))
@@ -1090,7 +1090,7 @@ class Kernel:
                 self.shell.history_manager.store_inputs(count, code)
                 self.shell.history_manager.db_input_cache.clear()
             except Exception:
-                pass  # the program broke the history
+                pass  # the program has changed the history
 
     def show(self, value):
         """sys.displayhook: the value of the last expression."""
@@ -1174,7 +1174,7 @@ class Kernel:
         sys.displayhook = self.show
         with_shell = self.shell
         info = self.begin_events(code)
-        if with_shell is not None and with_shell.ast_transformers:  # what they make was not judged
+        if with_shell is not None and with_shell.ast_transformers:  # their result was not judged
             codes = compile_nodes(with_shell.transform_ast(tree), name, self.compile)
         else:
             codes = self.guard.compile_cell(name)
@@ -1216,7 +1216,7 @@ class Kernel:
         return info
 
     def end_events(self, info=None):
-        """Figures are shown here."""
+        """Shows the open figures."""
         if self.shell is None:
             return
         self.shell.events.trigger("post_execute")
@@ -1266,7 +1266,7 @@ class Kernel:
                 thread.join()
             if not threads:
                 break
-        if not self.is_one_shot:  # the session goes on, and may start executors again
+        if not self.is_one_shot:  # the session continues, and may start executors again
             for module, name in (("concurrent.futures.thread", "_shutdown"), ("concurrent.futures.process", "_global_shutdown")):
                 if module in sys.modules:
                     setattr(sys.modules[module], name, False)
@@ -1347,7 +1347,7 @@ class Kernel:
         return status
 
     def attempt(self, call, *arguments):
-        """Runs code of the program; the exception that ended it, or None."""
+        """Runs code of the program; returns the exception that ended it, or None."""
         try:
             self.running = True
             call(*arguments)
@@ -1355,7 +1355,7 @@ class Kernel:
             return caught
         finally:
             self.running = False
-            set_trace(None)  # what a program left on would reach into the kernel's own work
+            set_trace(None)  # a trace function of the program must not run in the kernel's own code
             set_profile(None)
             self.calm_down()
         return None
@@ -1370,7 +1370,7 @@ class Kernel:
         _signal.signal(_signal.SIGINT, self.on_interrupt)
 
     def report(self, error):
-        """Sends what went wrong and returns the exit code."""
+        """Sends the error and returns the exit code."""
         if error is None:
             return 0
         if isinstance(error, SystemExit):
@@ -1476,7 +1476,7 @@ def install_guard(guard, channel):
     """Installs the audit hook and the functions that import. All code that exists now counts as the image's."""
 
     def report(refusal, what):
-        """Where Linux has no user notification."""
+        """Reports a refusal where Linux has no user notification."""
         channel.send("B", refusal.to_bytes(4, "little") + (1).to_bytes(4, "little") + what.encode("utf-8", "replace")[:255])
 
     lines = tuple(function.__code__ for function in (run_in_terminal, run_script, read_output))
@@ -1487,7 +1487,7 @@ def install_guard(guard, channel):
 
 
 def find_shared_library(name):
-    """What ctypes.util.find_library asks ldconfig for."""
+    """Returns the result that ctypes.util.find_library would read from ldconfig."""
     for folder in (f"/usr/lib/{sys.implementation._multiarch}", "/usr/lib", "/usr/local/lib"):
         found = [file for file in os.listdir(folder) if file.startswith(f"lib{name}.so.")]
         if found:
@@ -1495,10 +1495,10 @@ def find_shared_library(name):
     return None
 
 
-# Libraries start programs and open sockets to look around, and go on without an answer. The guard would refuse and report that, so the
-# answers are given: module -> {name: value}.
+# Libraries start programs and open sockets to probe their environment, and continue without a result. The guard would refuse and report
+# these attempts, so the kernel gives the results: module -> {name: value}.
 ANSWERS = {
-    "subprocess": {"_USE_POSIX_SPAWN": False},  # the guard knows fork_exec, which is judged lines' way
+    "subprocess": {"_USE_POSIX_SPAWN": False},  # judged lines use fork_exec, which the guard recognises
     "uuid": {"_generate_time_safe": None, "_UuidCreate": None, "_GETTERS": []},
     "ctypes.util": {"_findSoname_ldconfig": find_shared_library, "_findLib_gcc": lambda name: None, "_findLib_ld": lambda name: None},
     "joblib.externals.loky.backend.context": {"physical_cores_cache": os.cpu_count()},
@@ -1507,7 +1507,7 @@ ANSWERS = {
 
 
 def make_callback():
-    """libffi takes memory that is executed for the first callback, and others fit into it. The guard would refuse it once a program runs."""
+    """libffi allocates executable memory for the first callback, with room for others. The guard refuses such memory as soon as a program runs."""
     function = type("Callback", (_ctypes.CFuncPtr,), {"_flags_": _ctypes.FUNCFLAG_CDECL, "_restype_": None, "_argtypes_": ()})
     return function(lambda: None)
 
@@ -1519,8 +1519,8 @@ def main():
     set_trace, set_profile = sys.settrace, sys.setprofile = guard.settrace, guard.setprofile
     loaders.install(ANSWERS, guard)
     warnings.formatwarning = libraries.format_warning
-    platform._Processor.get = staticmethod(lambda: "")  # pandas asks for it when it is imported: `uname -p`
-    _socket.has_ipv6 = False  # else urllib3 tries it out
+    platform._Processor.get = staticmethod(lambda: "")  # pandas runs `uname -p` at its import otherwise
+    _socket.has_ipv6 = False  # otherwise urllib3 opens a socket to detect it
     callback = make_callback()  # stays, as this function does not return
     sys.path.append("/workspace")  # last: a file of the program hides no module of a library
     sys.argv = [""]
