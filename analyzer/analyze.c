@@ -85,12 +85,14 @@ static bool has_syntax_error(const struct stages *s, const TSTree *tree)
 }
 
 /* One error that is explained takes the place of all that its grammar found: those behind the first
- * are mostly consequences of it. */
-static void explain_syntax(struct stages *s, const TSTree *tree, bool layout, int64_t deadline_ms)
+ * are mostly consequences of it. `layout`, `names`: the grammar found none, and check_layout or
+ * check_names did. */
+static void explain_syntax(struct stages *s, const TSTree *tree, bool layout, bool names,
+                           int64_t deadline_ms)
 {
     struct cbx_syntax_source source = { s->lang, s->source.text, s->policy->languages, deadline_ms,
                                         layout };
-    if (s->request->no_hints || !(layout || has_syntax_error(s, tree)) ||
+    if (s->request->no_hints || !(layout || names || has_syntax_error(s, tree)) ||
         !cbx_syntax_explain(&source, s->arena, &s->syntax)) {
         return;
     }
@@ -127,6 +129,22 @@ static bool check_layout(struct stages *s, const struct cbx_notebook *notebook, 
     return wrong;
 }
 
+/* The grammars of JavaScript read a typographic quotation mark as a part of a name. Node.js refuses
+ * such a source. */
+static bool check_names(struct stages *s, TSTree *tree)
+{
+    uint32_t start, end;
+    const struct cbx_lang_code *code = s->lang->code;
+    bool reads = tree != NULL && !ts_node_has_error(ts_tree_root_node(tree));
+    bool wrong =
+        code->misnames != NULL && reads && code->misnames(tree, s->source.text, &start, &end);
+    if (wrong) {
+        cbx_facts_add_special(&s->facts, CBX_FACT_SYNTAX, CBX_STR("typographic character"), start,
+                              end);
+    }
+    return wrong;
+}
+
 /* Source to tree and facts. *tree is the caller's. */
 static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tree)
 {
@@ -149,7 +167,8 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
     parsed.magics = notebook->magics;
     parsed.magic_count = notebook->magic_count;
     cbx_parse_text(&parsed, s->lang, notebook->text, tree);
-    explain_syntax(s, *tree, check_layout(s, notebook, *tree), parsed.deadline_ms);
+    bool layout = check_layout(s, notebook, *tree), names = check_names(s, *tree);
+    explain_syntax(s, *tree, layout, names, parsed.deadline_ms);
     if (program != NULL) {
         cbx_program_facts(program, index, &s->facts);
         s->out->summary = cbx_program_summary(program);

@@ -39,6 +39,10 @@ struct cbx_lang_code {
     /* Finds a place whose indentation is wrong in every source of the language, in a text that
      * the grammar accepts; returns false if there is none. NULL: indentation has no meaning. */
     bool (*misindents)(struct cbx_str text, uint32_t *start, uint32_t *end);
+    /* Finds a name with a typographic character (syntax_pasted.def), which no name of the language
+     * has, in a tree without errors; returns false if there is none. NULL: the grammar accepts no
+     * such names. */
+    bool (*misnames)(const TSTree *tree, struct cbx_str text, uint32_t *start, uint32_t *end);
     bool cookie; /* true if coding cookies are respected */
     bool reads;  /* true if the extractor parses another text, and reports syntax errors itself */
 };

@@ -2,6 +2,7 @@
  * The grammars of JavaScript and TypeScript, and the names in their trees. */
 #include "analyzer/lang/javascript/internal.h"
 
+#include "analyzer/syntax/syntax_scan.h"
 #include "analyzer/syntax/tree_memory.h"
 
 #include <pthread.h>
@@ -88,6 +89,31 @@ struct cbx_str cbx_jsx_mend(const struct cbx_parsed *parsed, const TSLanguage *g
     }
     cbx_tree_delete(tree);
     return read ? mended : none;
+}
+
+/* --- typographic characters in names ---------------------------------------------------------- */
+
+enum { PASTED_MAX = 1000 };
+
+bool cbx_js_misnames(const TSTree *tree, struct cbx_str text, uint32_t *start, uint32_t *end)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.len && count < PASTED_MAX; i++) {
+        /* the first byte of a character beyond ASCII */
+        if ((unsigned char)text.p[i] < 0xC2 ||
+            !cbx_syntax_is_pasted(cbx_str_sub(text, i, text.len))) {
+            continue;
+        }
+        uint32_t at = (uint32_t)i;
+        TSNode node = ts_node_descendant_for_byte_range(ts_tree_root_node(tree), at, at + 1);
+        count++;
+        if (strstr(ts_node_type(node), "identifier") != NULL) {
+            *start = ts_node_start_byte(node);
+            *end = ts_node_end_byte(node);
+            return true;
+        }
+    }
+    return false;
 }
 
 bool cbx_js_is_function(enum cbx_js_kind kind)

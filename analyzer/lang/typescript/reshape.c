@@ -269,4 +269,5 @@ const struct cbx_lang_code cbx_lang_code_typescript = { .grammar = tree_sitter_t
                                                         .between = CBX_JS_BETWEEN,
                                                         .around_file = cbx_js_around_file,
                                                         .other_grammar = cbx_tsx_grammar,
-                                                        .mend = mend };
+                                                        .mend = mend,
+                                                        .misnames = cbx_js_misnames };

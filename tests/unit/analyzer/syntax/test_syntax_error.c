@@ -175,6 +175,32 @@ static void leaves_alone_what_cpython_accepts(void **state)
     cbx_policy_free(policy);
 }
 
+/* A grammar reads them as parts of names; in strings, comments and pages they are text. */
+static void typographic_characters_in_text_of_javascript_are_no_errors(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {
+        "const a = '\u201chello\u201d';\nconsole.log(a);",
+        "const a = `\u201c${1}\u201d \u2013`;\n// it\u2019s\n/* \u2018x\u2019 */",
+        "console.log('x \u2264 y'.replace(/[\u201c\u201d]/g, '\"'));",
+        "const x\u00a0= 1;\u3000const y = x;",
+        "const p = <p title=\"\u201cA\u201d\">It\u2019s \u2013 \u201cquoted\u201d</p>;",
+        "const o = { '\u2013': 1 };\nconst d\u00e9j\u00e0 = o['\u2013'];",
+    };
+    struct cbx_policy *policy = load("permissive");
+    for (size_t i = 0; i < 2 * sizeof(sources) / sizeof(sources[0]); i++) {
+        CBX_AUTO_DONE(arena) arena;
+        cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+        struct cbx_decision decision;
+        judge(policy, i % 2 == 0 ? "javascript" : "typescript", cbx_str_of(sources[i / 2]), false,
+              &arena, &decision);
+        if (decision.verdict != CBX_ALLOW) {
+            fail_msg("%s: %.*s", sources[i / 2], CBX_STR_ARG(decision.findings[0].symbol));
+        }
+    }
+    cbx_policy_free(policy);
+}
+
 static void names_what_stands_around_the_code(void **state)
 {
     (void)state;
@@ -189,6 +215,14 @@ static void names_what_stands_around_the_code(void **state)
           "instead of `int x = 1 \u2013 2;` write `int x = 1 - 2;`" },
         { "python", "\n>>> x = 1\n>>> x\n1\n", 2, 1, "prompt of an interactive session",
           "instead of `>>> x = 1` write `x = 1`, and so on each line; leave out what was printed" },
+        { "javascript", "const a = \u201chello\u201d;\nf(a);\n", 1, 11,
+          "typographic quotation mark",
+          "instead of `const a = \u201chello\u201d;` write `const a = \"hello\";`" },
+        { "typescript", "const s: string = 'a';\nif (s.length \u2264 3) { f(\u2018x\u2019); }\n", 2,
+          14, "relation sign",
+          "instead of `if (s.length \u2264 3) { f(\u2018x\u2019); }` write `if (s.length <= 3) { "
+          "f('x'); "
+          "}`" },
         { "javascript", "$ node x\n", 1, 1, "prompt of an interactive session",
           "instead of `$ node x` write `node x`, and so on each line; leave out what was printed" },
         { "python", "Text:\n```python\nprint(1)\n```", 2, 1, "Markdown around the code",
@@ -327,6 +361,7 @@ int main(void)
         cmocka_unit_test(names_statements_of_python_2_and_of_other_languages),
         cmocka_unit_test(names_wrong_indentation_as_cpython_does),
         cmocka_unit_test(leaves_alone_what_cpython_accepts),
+        cmocka_unit_test(typographic_characters_in_text_of_javascript_are_no_errors),
         cmocka_unit_test(names_what_stands_around_the_code),
         cmocka_unit_test(names_the_language_that_was_sent),
         cmocka_unit_test(takes_strings_for_no_other_language),
