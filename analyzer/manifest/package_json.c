@@ -1,114 +1,160 @@
 /* SPDX-License-Identifier: MIT
- * Reads package.json: packages of npm, and scripts, which npm gives to a shell. */
-#include "analyzer/manifest/documents/json_text.h"
+ * Reads package.json: packages of npm, what replaces them (overrides of npm and pnpm, resolutions of
+ * yarn), and scripts, which npm gives to a shell. */
+#include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/readers.h"
 
-#include "policies/base/text/json.h"
-
-static const char *const dependencies[] = { "dependencies", "devDependencies",
-                                            "optionalDependencies", "peerDependencies" };
-
 struct reading {
-    struct cbx_str file;
+    const struct cbx_doc *doc;
     struct cbx_arena *arena;
     struct cbx_manifest *out;
     struct cbx_err *err;
 };
 
-static bool is_dependencies(struct cbx_str section)
+static bool starts_with_any(struct cbx_str text, const char *const *starts)
 {
-    for (size_t i = 0; i < sizeof(dependencies) / sizeof(dependencies[0]); i++) {
-        if (cbx_str_is(section, dependencies[i])) {
-            return true;
-        }
+    while (*starts != NULL && !cbx_str_starts(text, cbx_str_of(*starts))) {
+        starts++;
     }
-    return false;
+    return *starts != NULL;
 }
 
-/* Recognises ranges that are other members of the project: protocols of pnpm and yarn. */
-static bool is_own(struct cbx_str range)
-{
-    return cbx_str_starts(range, CBX_STR("workspace:")) ||
-           cbx_str_starts(range, CBX_STR("link:")) || cbx_str_starts(range, CBX_STR("portal:")) ||
-           cbx_str_starts(range, CBX_STR("file:"));
-}
+/* --- packages --------------------------------------------------------------------------------- */
 
-static int add_dependency(struct reading *r, struct cbx_json_place key, struct cbx_json_place value)
+/* Adds NAME@RANGE with the place of the entry. */
+static int add_package(struct reading *r, struct cbx_str name, const struct cbx_doc_node *entry)
 {
-    struct cbx_str name = cbx_json_text_read(r->arena, r->file, key);
-    struct cbx_str range = cbx_json_text_read(r->arena, r->file, value);
-    if (is_own(range)) {
+    /* members of the project: protocols of pnpm and yarn */
+    static const char *const own[] = { "workspace:", "link:", "portal:", "file:", NULL };
+    /* the version stands elsewhere: in a catalog of pnpm, or it is the patched one */
+    static const char *const elsewhere[] = { "catalog:", "patch:", NULL };
+    struct cbx_str range = entry->text;
+    if (starts_with_any(range, own)) {
         return 0;
+    }
+    if (starts_with_any(range, elsewhere)) {
+        range = CBX_STR("");
     }
     struct cbx_str at = range.len > 0 ? CBX_STR("@") : CBX_STR("");
     struct cbx_manifest_word word = { .kind = CBX_SPEC_NPM,
                                       .text = CBX_JOIN(r->arena, name, at, range),
-                                      .start = key.start,
-                                      .end = value.end };
+                                      .start = entry->key_start,
+                                      .end = entry->end + 1 }; /* with the quotes */
     if (word.text.p == NULL) {
         return cbx_fail(r->err, CBX_ETOOBIG, "out of the analysis's memory");
     }
     return cbx_manifest_add_word(r->out, r->arena, &word, r->err);
 }
 
-static int add_script(struct reading *r, struct cbx_json_place value)
+static int read_dependency(void *context, const struct cbx_doc_node *entry)
 {
+    struct reading *r = context;
+    if (entry->kind != CBX_DOC_TEXT) {
+        return cbx_doc_fail(r->doc, entry, "a dependency that is no text", r->err);
+    }
+    return add_package(r, entry->key, entry);
+}
+
+/* --- what replaces packages ------------------------------------------------------------------- */
+
+/* Returns the name of the package in the key of an override: "a", "@s/a", "a@^1" (npm), "x>a",
+ * "x@1>a@>=2" (pnpm), "x/a", "x/@s/a", with asterisks for x (yarn). */
+static struct cbx_str name_of_key(struct cbx_str key)
+{
+    size_t start = 0;
+    for (size_t i = 1; i < key.len; i++) { /* ">" behind one of these is a part of a range */
+        start = key.p[i] == '>' && strchr(" |@", key.p[i - 1]) == NULL ? i + 1 : start;
+    }
+    key = cbx_str_sub(key, start, key.len);
+    size_t end = 1;
+    while (end < key.len && (key.p[end] != '@' || key.p[end - 1] == '/')) {
+        end++;
+    }
+    struct cbx_str path = cbx_str_sub(key, 0, end < key.len ? end : key.len);
+    const char *slash = path.len > 0 ? memrchr(path.p, '/', path.len) : NULL;
+    size_t name = slash != NULL ? (size_t)(slash - path.p) + 1 : 0;
+    const char *before = name > 1 ? memrchr(path.p, '/', name - 1) : NULL;
+    size_t scope = before != NULL ? (size_t)(before - path.p) + 1 : 0;
+    bool scoped = name > 0 && path.p[scope] == '@';
+    return cbx_str_sub(path, scoped ? scope : name, path.len);
+}
+
+/* Reads a version, "npm:other@1", an address; "$name" is the version of a dependency, and "-" of
+ * pnpm removes the package. */
+static int add_override(struct reading *r, struct cbx_str name, const struct cbx_doc_node *entry)
+{
+    if (entry->kind != CBX_DOC_TEXT) {
+        return cbx_doc_fail(r->doc, entry, "an override that is neither a text nor a table",
+                            r->err);
+    }
+    if (cbx_str_starts(entry->text, CBX_STR("$")) || cbx_str_is(entry->text, "-")) {
+        return 0;
+    }
+    return add_package(r, name, entry);
+}
+
+/* Reads an entry; in a table "." is the package itself, and the others are what it needs. The depth
+ * is bounded by the text's. */
+static int read_override(void *context, const struct cbx_doc_node *entry)
+{
+    struct reading *r = context;
+    struct cbx_str name = name_of_key(entry->key);
+    if (entry->kind != CBX_DOC_MAP) {
+        return add_override(r, name, entry);
+    }
+    int failed = 0;
+    for (const struct cbx_doc_node *item = entry->first; item != NULL && !failed;
+         item = item->next) {
+        bool itself = cbx_str_is(item->key, ".");
+        failed = itself ? add_override(r, name, item) : read_override(r, item);
+    }
+    return failed;
+}
+
+/* --- scripts ---------------------------------------------------------------------------------- */
+
+static int read_script(void *context, const struct cbx_doc_node *entry)
+{
+    struct reading *r = context;
+    if (entry->kind != CBX_DOC_TEXT) {
+        return cbx_doc_fail(r->doc, entry, "a script that is no text", r->err);
+    }
     CBX_AUTO_DONE(piece_maker) maker;
-    cbx_piece_maker_init(&maker, r->arena, r->file);
-    cbx_json_text_take(&maker, value);
+    cbx_piece_maker_init(&maker, r->arena, r->doc->file);
+    cbx_doc_take(&maker, entry);
     return cbx_piece_maker_end(&maker, "shell", r->out, r->err);
 }
 
-static int take_text(void *context, struct cbx_json_place section, struct cbx_json_place key,
-                     struct cbx_json_place value)
-{
-    struct reading *r = context;
-    struct cbx_str name = cbx_json_text_read(r->arena, r->file, section);
-    if (is_dependencies(name)) {
-        return add_dependency(r, key, value);
-    }
-    return cbx_str_is(name, "scripts") ? add_script(r, value) : 0;
-}
-
-static int check_sections(const json_t *root, struct cbx_err *err)
-{
-    const char *section, *key;
-    json_t *value, *item;
-    json_object_foreach((json_t *)(uintptr_t)root, section, value)
-    {
-        if (!is_dependencies(cbx_str_of(section)) && strcmp(section, "scripts") != 0) {
-            continue;
-        }
-        if (!json_is_object(value)) {
-            return cbx_fail(err, CBX_EINVAL, "'%s' is not an object", section);
-        }
-        json_object_foreach(value, key, item)
-        {
-            if (!json_is_string(item)) {
-                return cbx_fail(err, CBX_EINVAL, "'%s' of '%s' is not a text", key, section);
-            }
-        }
-    }
-    return 0;
-}
+/* --- the file --------------------------------------------------------------------------------- */
 
 int cbx_manifest_read_package_json(struct cbx_str text, struct cbx_arena *arena,
                                    struct cbx_manifest *out, struct cbx_err *err)
 {
-    json_error_t where;
-    CBX_AUTO_JSON root = json_loadb(cbx_str_bytes(text), text.len, JSON_REJECT_DUPLICATES, &where);
+    static const struct {
+        const char *path;
+        int (*read)(void *context, const struct cbx_doc_node *entry);
+    } rows[] = {
+        { "dependencies.*", read_dependency },
+        { "devDependencies.*", read_dependency },
+        { "optionalDependencies.*", read_dependency },
+        { "peerDependencies.*", read_dependency },
+        { "overrides.*", read_override },
+        { "resolutions.*", read_override },
+        { "pnpm.overrides.*", read_override },
+        { "scripts.*", read_script },
+    };
+    struct cbx_doc doc;
     *out = (struct cbx_manifest){ .text = text };
-    if (root == NULL) {
-        return cbx_fail(err, CBX_EINVAL, "line %d, column %d: %.160s", where.line, where.column,
-                        where.text);
-    }
-    if (!json_is_object(root)) {
-        return cbx_fail(err, CBX_EINVAL, "it is no JSON object");
-    }
-    int failed = check_sections(root, err);
+    int failed = cbx_doc_read_json(text, arena, &doc, err);
     if (failed) {
         return failed;
     }
-    struct reading r = { text, arena, out, err };
-    return cbx_json_text_each(text, take_text, &r);
+    if (doc.root->kind != CBX_DOC_MAP) {
+        return cbx_fail(err, CBX_EINVAL, "it is no JSON object");
+    }
+    struct reading r = { &doc, arena, out, err };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !failed; i++) {
+        failed = cbx_doc_each(&doc, rows[i].path, rows[i].read, &r, err);
+    }
+    return failed;
 }

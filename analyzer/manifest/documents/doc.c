@@ -178,11 +178,16 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* The length of an escape, from its backslash on. */
+/* The length of an escape, from its backslash on; JSON has \uD83D\uDE00 for one character. */
 static uint32_t escape_bytes(const struct following *f)
 {
     char c = f->at + 1 < f->end ? f->file.p[f->at + 1] : '\0';
     uint32_t digits = 0;
+    bool pair = c == 'u' && f->at + 12 <= f->end && (f->file.p[f->at + 2] | 0x20) == 'd' &&
+                strchr("89abAB", f->file.p[f->at + 3]) != NULL && f->file.p[f->at + 6] == '\\';
+    if (pair) {
+        return 12;
+    }
     if (c == 'x') {
         digits = 2;
     } else if (c == 'u') {

@@ -111,6 +111,9 @@ int cbx_doc_read_json(struct cbx_str file, struct cbx_arena *arena, struct cbx_d
 {
     CBX_AUTO_JSON checked = NULL;
     int failed = cbx_json_parse(file, CBX_MANIFEST_MAX_BYTES, &checked, err);
+    if (failed && err->line > 0) {
+        return cbx_wrap(err, "line %u, column %u", err->line, err->column);
+    }
     if (failed) {
         return failed;
     }

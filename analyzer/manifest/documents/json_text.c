@@ -19,67 +19,6 @@ struct cbx_json_place cbx_json_text_at(struct cbx_str file, uint32_t at)
     return (struct cbx_json_place){ at, end_of_string(file, at) };
 }
 
-/* The state of the scan. */
-struct scan {
-    struct cbx_str file;
-    uint32_t at;
-    int depth;
-    bool in_section; /* true if the value of the key at depth 1 is an object */
-    struct cbx_json_place section, key;
-    bool is_value; /* true if the next string is a value */
-};
-
-/* Enters and leaves values; only objects can be sections. */
-static void take_mark(struct scan *s, char c)
-{
-    switch (c) {
-    case '{':
-    case '[':
-        s->depth++;
-        s->in_section = s->depth == 2 ? c == '{' : s->in_section;
-        s->is_value = false;
-        return;
-    case '}':
-    case ']':
-        s->depth--;
-        s->is_value = false;
-        return;
-    case ':':
-        s->is_value = true;
-        return;
-    case ',':
-        s->is_value = false;
-        return;
-    default:
-        return;
-    }
-}
-
-int cbx_json_text_each(struct cbx_str file,
-                       int (*take)(void *context, struct cbx_json_place section,
-                                   struct cbx_json_place key, struct cbx_json_place value),
-                       void *context)
-{
-    struct scan s = { .file = file };
-    int failed = 0;
-    while (s.at < file.len && !failed) {
-        if (file.p[s.at] != '"') {
-            take_mark(&s, file.p[s.at++]);
-            continue;
-        }
-        struct cbx_json_place string = { s.at, end_of_string(file, s.at) };
-        s.at = string.end;
-        if (s.depth == 1 && !s.is_value) {
-            s.section = string;
-        } else if (s.depth == 2 && s.in_section && !s.is_value) {
-            s.key = string;
-        } else if (s.depth == 2 && s.in_section) {
-            failed = take(context, s.section, s.key, string);
-        }
-    }
-    return failed;
-}
-
 static int hex_digit(char c)
 {
     const char *digits = "0123456789abcdef";

@@ -14,14 +14,6 @@ struct cbx_json_place {
 /* Returns the string that begins at `at`, a quotation mark. */
 struct cbx_json_place cbx_json_text_at(struct cbx_str file, uint32_t at);
 
-/* Reads the places of the texts in the object at depth 2 whose key at depth 1 is given: calls
- * `take` with each key and its value. A value that is no string is skipped. `file` is valid
- * JSON. Returns the first result of `take` that is not 0. */
-int cbx_json_text_each(struct cbx_str file,
-                       int (*take)(void *context, struct cbx_json_place section,
-                                   struct cbx_json_place key, struct cbx_json_place value),
-                       void *context);
-
 /* Appends the content of a string to a piece, escapes decoded; a carriage return becomes a line
  * feed. */
 void cbx_json_text_take(struct cbx_piece_maker *maker, struct cbx_json_place string);

@@ -74,11 +74,40 @@ static void dependencies_of_package_json_are_judged_at_their_places(void **state
           "pkg.source 1:27-63" },
         { "{\"other\": {\"crossenv\": \"*\"}, \"x\": [{\"dependencies\": {\"crossenv\": \"1\"}}]}",
           "" },
-        { "{\"dependencies\": [\"crossenv\"]}", "'dependencies' is not an object" },
-        { "{\"dependencies\": {\"a\": {}}}", "'a' of 'dependencies' is not a text" },
+        { "{\"dependencies\": {\"a\": \"catalog:\", \"crossenv\": \"patch:crossenv@1\"}}",
+          "pkg.look-alike 1:36-66" },
+        { "{\"dependencies\": [\"crossenv\"]}",
+          "line 1, column 2: 'dependencies' is a list, allowed is a table" },
+        { "{\"dependencies\": {\"a\": {}}}", "line 1, column 19: a dependency that is no text" },
         { "{\"scripts\": {\"a\": \"x\", \"a\": \"y\"}}",
-          "line 1, column 26: duplicate object key near '\"a\"'" },
+          "line 1, column 26: not valid JSON: duplicate object key near '\"a\"'" },
         { "[]", "it is no JSON object" },
+    };
+    check("package.json", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void what_replaces_packages_in_package_json_is_judged_too(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "{\"overrides\": {\"lodash\": \"4.17.21\", \"a\": \"$a\", \"b\": {\".\": \"1.0.0\", "
+          "\"c\": "
+          "\"^2\"}}}",
+          "" },
+        { "{\"overrides\": {\"a\": \"npm:crossenv@1\"}}", "pkg.look-alike 1:16-37" },
+        { "{\"overrides\": {\"a@^1\": {\"b\": {\"@s/c@<2\": \"git+https://example.org/c.git\"}}}}",
+          "pkg.source 1:31-73" },
+        { "{\"overrides\": {\"crossenv@^1\": {\".\": \"1.0.1\"}}}", "pkg.look-alike 1:32-44" },
+        { "{\"resolutions\": {\"**/a\": \"https://example.org/a.tgz\"}}", "pkg.source 1:18-53" },
+        { "{\"resolutions\": {\"x/@s/a/crossenv@npm:1\": \"1.0.0\", \"@s/crossenv\": \"1.0.0\", "
+          "\"x/@s/crossenv\": \"1.0.0\", \"y\": \"patch:y@npm%3A1#x\"}}",
+          "pkg.look-alike 1:18-50" },
+        { "{\"pnpm\": {\"overrides\": {\"x@1>crossenv@>=1\": \"1.0.0\", \"b\": \"-\", \"c@>2\": "
+          "\"link:../c\"}}}",
+          "pkg.look-alike 1:25-52" },
+        { "{\"overrides\": {\"a\": 1}}",
+          "line 1, column 16: an override that is neither a text nor a table" },
+        { "{\"overrides\": []}", "line 1, column 2: 'overrides' is a list, allowed is a table" },
     };
     check("package.json", cases, sizeof(cases) / sizeof(cases[0]));
 }
@@ -207,6 +236,7 @@ int main(void)
         cmocka_unit_test(the_name_of_a_file_selects_its_reader),
         cmocka_unit_test(requirements_are_judged_as_words_of_pip_install),
         cmocka_unit_test(dependencies_of_package_json_are_judged_at_their_places),
+        cmocka_unit_test(what_replaces_packages_in_package_json_is_judged_too),
         cmocka_unit_test(scripts_of_package_json_are_shell_code_with_escapes_decoded),
         cmocka_unit_test(commands_of_a_dockerfile_are_shell_code),
         cmocka_unit_test(a_dockerfile_that_is_not_understood_is_an_error_with_its_place),

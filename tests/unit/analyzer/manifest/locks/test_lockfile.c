@@ -342,7 +342,7 @@ static void entries_that_are_of_no_registry_are_refused_with_their_line(void **s
           "lockfileVersion is '1', allowed are 2 and 3 ('npm install --package-lock-only' renews "
           "the file)" },
         { NPM("3", ""), "the lock file names no package to install" },
-        { "{", "not valid JSON: string or '}' expected near end of file" },
+        { "{", "line 1, column 1: not valid JSON: string or '}' expected near end of file" },
     };
     installs("package-lock.json", cases, COUNT(cases));
 }
