@@ -105,6 +105,13 @@ static bool is_of_a_preset(const struct cbx_rule *rule)
     return false;
 }
 
+/* Returns true for code that a build downloads and runs (analyzer/build.h). */
+static bool is_download_of_build(const struct cbx_hints *h, const struct cbx_finding *f)
+{
+    return h->request->build != CBX_BUILD_NONE && cbx_str_is(f->symbol, "code") &&
+           language_of(h, f) == CBX_SHELL;
+}
+
 static struct cbx_str choose(const struct cbx_hints *h, const struct cbx_finding *f)
 {
     CBX_AUTO_DONE(buf) out;
@@ -117,6 +124,10 @@ static struct cbx_str choose(const struct cbx_hints *h, const struct cbx_finding
     }
     if (!is_of_a_preset(f->rule)) {
         cbx_buf_add(&out, cbx_hints_allowed(h, f->rule->hint));
+    }
+    if (out.len == 0 && is_download_of_build(h, f)) {
+        return CBX_STR("download to a file, compare its hash or its signature in the same step "
+                       "(sha256sum, gpg), and run the file then");
     }
     bool own = out.len > 0; /* the author of a policy knows more than the table */
     cbx_hints_replace(h, f, &out);
