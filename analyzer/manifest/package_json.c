@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Reads package.json: packages of npm, what replaces them (overrides of npm and pnpm, resolutions of
- * yarn), and scripts, which npm gives to a shell. */
+ * yarn), and scripts, which npm gives to a shell. Reads pnpm-workspace.yaml: catalogs, which have the
+ * versions of packages, and overrides. */
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/readers.h"
 
@@ -21,6 +22,14 @@ static bool starts_with_any(struct cbx_str text, const char *const *starts)
 
 /* --- packages --------------------------------------------------------------------------------- */
 
+/* Returns the end of an entry, behind the quote of its text. */
+static uint32_t end_of(const struct reading *r, const struct cbx_doc_node *entry)
+{
+    struct cbx_str file = r->doc->file;
+    bool quoted = entry->end < file.len && strchr("\"'", file.p[entry->end]) != NULL;
+    return entry->end + quoted;
+}
+
 /* Adds NAME@RANGE with the place of the entry. */
 static int add_package(struct reading *r, struct cbx_str name, const struct cbx_doc_node *entry)
 {
@@ -39,7 +48,7 @@ static int add_package(struct reading *r, struct cbx_str name, const struct cbx_
     struct cbx_manifest_word word = { .kind = CBX_SPEC_NPM,
                                       .text = CBX_JOIN(r->arena, name, at, range),
                                       .start = entry->key_start,
-                                      .end = entry->end + 1 }; /* with the quotes */
+                                      .end = end_of(r, entry) };
     if (word.text.p == NULL) {
         return cbx_fail(r->err, CBX_ETOOBIG, "out of the analysis's memory");
     }
@@ -125,24 +134,44 @@ static int read_script(void *context, const struct cbx_doc_node *entry)
     return cbx_piece_maker_end(&maker, "shell", r->out, r->err);
 }
 
-/* --- the file --------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
+
+struct row {
+    const char *path;
+    int (*read)(void *context, const struct cbx_doc_node *entry);
+};
+
+static const struct row package_json[] = {
+    { "dependencies.*", read_dependency },
+    { "devDependencies.*", read_dependency },
+    { "optionalDependencies.*", read_dependency },
+    { "peerDependencies.*", read_dependency },
+    { "overrides.*", read_override },
+    { "resolutions.*", read_override },
+    { "pnpm.overrides.*", read_override },
+    { "scripts.*", read_script },
+};
+
+static const struct row pnpm_workspace[] = {
+    { "catalog.*", read_dependency },
+    { "catalogs.*.*", read_dependency },
+    { "overrides.*", read_override },
+};
+
+static int read_rows(const struct cbx_doc *doc, struct cbx_arena *arena, struct cbx_manifest *out,
+                     const struct row *rows, size_t count, struct cbx_err *err)
+{
+    struct reading r = { doc, arena, out, err };
+    int failed = 0;
+    for (size_t i = 0; i < count && !failed; i++) {
+        failed = cbx_doc_each(doc, rows[i].path, rows[i].read, &r, err);
+    }
+    return failed;
+}
 
 int cbx_manifest_read_package_json(struct cbx_str text, struct cbx_arena *arena,
                                    struct cbx_manifest *out, struct cbx_err *err)
 {
-    static const struct {
-        const char *path;
-        int (*read)(void *context, const struct cbx_doc_node *entry);
-    } rows[] = {
-        { "dependencies.*", read_dependency },
-        { "devDependencies.*", read_dependency },
-        { "optionalDependencies.*", read_dependency },
-        { "peerDependencies.*", read_dependency },
-        { "overrides.*", read_override },
-        { "resolutions.*", read_override },
-        { "pnpm.overrides.*", read_override },
-        { "scripts.*", read_script },
-    };
     struct cbx_doc doc;
     *out = (struct cbx_manifest){ .text = text };
     int failed = cbx_doc_read_json(text, arena, &doc, err);
@@ -152,9 +181,19 @@ int cbx_manifest_read_package_json(struct cbx_str text, struct cbx_arena *arena,
     if (doc.root->kind != CBX_DOC_MAP) {
         return cbx_fail(err, CBX_EINVAL, "it is no JSON object");
     }
-    struct reading r = { &doc, arena, out, err };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !failed; i++) {
-        failed = cbx_doc_each(&doc, rows[i].path, rows[i].read, &r, err);
+    return read_rows(&doc, arena, out, package_json, sizeof(package_json) / sizeof(package_json[0]),
+                     err);
+}
+
+int cbx_manifest_read_pnpm_workspace(struct cbx_str text, struct cbx_arena *arena,
+                                     struct cbx_manifest *out, struct cbx_err *err)
+{
+    struct cbx_doc doc;
+    *out = (struct cbx_manifest){ .text = text };
+    int failed = cbx_doc_read_yaml(text, arena, &doc, err);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    return read_rows(&doc, arena, out, pnpm_workspace,
+                     sizeof(pnpm_workspace) / sizeof(pnpm_workspace[0]), err);
 }

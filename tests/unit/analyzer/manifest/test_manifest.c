@@ -112,6 +112,21 @@ static void what_replaces_packages_in_package_json_is_judged_too(void **state)
     check("package.json", cases, sizeof(cases) / sizeof(cases[0]));
 }
 
+static void catalogs_and_overrides_of_pnpm_workspace_are_judged(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "packages:\n  - 'a/*'\ncatalog:\n  lodash: ^4.17.21\n  react: 18\n", "" },
+        { "catalog:\n  crossenv: ^1\n", "pkg.look-alike 2:3-15" },
+        { "catalogs:\n  old:\n    a: 'npm:crossenv@1'\n", "pkg.look-alike 3:5-24" },
+        { "overrides:\n  \"x>a\": git+https://example.org/a.git\n  b: '-'\n", "pkg.source 2:4-39" },
+        { "packages:\n", "" },
+        { "", "" },
+        { "catalog: []\n", "line 1, column 1: 'catalog' is a list, allowed is a table" },
+    };
+    check("pnpm-workspace.yaml", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
 static void scripts_of_package_json_are_shell_code_with_escapes_decoded(void **state)
 {
     (void)state;
@@ -249,6 +264,7 @@ int main(void)
         cmocka_unit_test(requirements_are_judged_as_words_of_pip_install),
         cmocka_unit_test(dependencies_of_package_json_are_judged_at_their_places),
         cmocka_unit_test(what_replaces_packages_in_package_json_is_judged_too),
+        cmocka_unit_test(catalogs_and_overrides_of_pnpm_workspace_are_judged),
         cmocka_unit_test(scripts_of_package_json_are_shell_code_with_escapes_decoded),
         cmocka_unit_test(commands_of_a_dockerfile_are_shell_code),
         cmocka_unit_test(a_dockerfile_that_is_not_understood_is_an_error_with_its_place),
