@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * Pages of HTML: scripts, handlers of events, and addresses with code. The grammar of tree-sitter
- * finds them; if it cannot read a part of the page that may have one, the page is refused. */
+ * Pages of HTML: scripts, handlers of events, addresses with code, and pages within a page (srcdoc,
+ * "data:text/html"). The grammar of tree-sitter finds them; if it cannot read a part of the page that may have one, the page is refused. */
 #include "analyzer/manifest/html_text.h"
 #include "analyzer/manifest/readers.h"
 
 #include "analyzer/parse.h"
 #include "analyzer/syntax/tree_memory.h"
+#include "policies/base/text/base64.h"
 
 #include <ctype.h>
 #include <strings.h>
 
 const TSLanguage *tree_sitter_html(void);
 
-enum { BUDGET_MS = 20000 };
+enum { BUDGET_MS = 20000, PAGES_MAX = 4 };
 
 static const struct script_type {
     struct cbx_str glob;
@@ -28,7 +29,13 @@ struct reading {
     struct cbx_manifest *out;
     struct cbx_err *err;
     const char *language; /* language of the open script; NULL: it is not judged */
+    /* Of a page within a page: its text, with places in the text of `outer`. */
+    const struct cbx_piece_maker *source;
+    struct reading *outer;
+    int depth; /* number of pages around this one */
 };
+
+static int read_tree(struct reading *r);
 
 static bool is(TSNode node, const char *type)
 {
@@ -42,10 +49,37 @@ static struct cbx_range range_of(TSNode node)
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
+static int fail(const struct reading *r, uint32_t place, const char *what)
+{
+    while (r->outer != NULL) {
+        place = cbx_piece_maker_place(r->source, place);
+        r = r->outer;
+    }
+    return cbx_manifest_fail(r->text, place, what, r->err);
+}
+
+/* Appends a piece of an inner page, with places in the page around it. */
+static void take_inner(const struct reading *r, const struct cbx_piece_maker *code,
+                       struct cbx_piece_maker *out)
+{
+    struct cbx_str text = cbx_buf_str(&code->text);
+    for (uint32_t i = 0; i < text.len; i++) {
+        uint32_t place = cbx_piece_maker_place(r->source, cbx_piece_maker_place(code, i));
+        cbx_piece_maker_put(out, cbx_str_sub(text, i, i + 1), place);
+    }
+    out->text.overflow |= code->text.overflow;
+}
+
 /* Adds the code. If it has the marks of a template, it is judged without them if it cannot be
  * read with them. */
 static int end_piece(struct reading *r, struct cbx_piece_maker *code, const char *language)
 {
+    if (r->outer != NULL) {
+        CBX_AUTO_DONE(piece_maker) outer;
+        cbx_piece_maker_init(&outer, r->arena, r->outer->text);
+        take_inner(r, code, &outer);
+        return end_piece(r->outer, &outer, language);
+    }
     size_t before = r->out->piece_count;
     struct cbx_piece_maker plain;
     cbx_piece_maker_init(&plain, r->arena, r->text);
@@ -97,6 +131,89 @@ static bool is_handler(struct cbx_str name)
     return i == name.len;
 }
 
+/* Returns the language of a script's type; "" for data, NULL for a type without an analyzer. */
+static const char *language_of_type(struct cbx_str type)
+{
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (cbx_str_glob(types[i].glob, type)) {
+            return types[i].language;
+        }
+    }
+    return NULL;
+}
+
+static int read_inner_page(struct reading *r, const struct cbx_piece_maker *source)
+{
+    if (source->text.overflow) {
+        return cbx_fail(r->err, CBX_ETOOBIG, "a page within a page is too large to be read");
+    }
+    if (r->depth == PAGES_MAX) {
+        return fail(r, 0, "a page within a page within other pages, nested too deep");
+    }
+    struct reading inner = { .text = cbx_buf_str(&source->text),
+                             .arena = r->arena,
+                             .out = r->out,
+                             .err = r->err,
+                             .source = source,
+                             .outer = r,
+                             .depth = r->depth + 1 };
+    return read_tree(&inner);
+}
+
+/* Decodes the content of a "data:" address (RFC 2397). Of Base64 each byte stands at its beginning.
+ * False if it cannot be decoded: no browser runs it. */
+static bool take_data(struct cbx_piece_maker *out, const struct cbx_piece_maker *url, size_t from,
+                      bool base64)
+{
+    if (!base64) {
+        cbx_html_take_url(out, url, from);
+        return true;
+    }
+    CBX_AUTO_DONE(piece_maker) text;
+    CBX_AUTO_DONE(buf) bytes;
+    cbx_piece_maker_init(&text, out->arena, out->file);
+    cbx_buf_init(&bytes, CBX_MANIFEST_MAX_BYTES);
+    cbx_html_take_url(&text, url, from);
+    if (!cbx_base64_decode(cbx_buf_str(&text.text), &bytes)) {
+        return false;
+    }
+    cbx_piece_maker_put(out, cbx_buf_str(&bytes), cbx_piece_maker_place(url, (uint32_t)from));
+    return true;
+}
+
+/* Reads "data:TYPE;PARAMETERS,CONTENT": scripts and pages. */
+static int judge_data(struct reading *r, const struct cbx_piece_maker *url, size_t from)
+{
+    char type[64];
+    struct cbx_str text = cbx_buf_str(&url->text);
+    const char *comma = memchr(text.p + from, ',', text.len - from);
+    struct cbx_str head = cbx_str_sub(text, from, comma != NULL ? (size_t)(comma - text.p) : from);
+    bool base64 = head.len >= 7 && strncasecmp(head.p + head.len - 7, ";base64", 7) == 0;
+    size_t len = 0;
+    while (len < head.len && len < sizeof(type) && head.p[len] != ';') {
+        type[len] = (char)tolower((unsigned char)head.p[len]);
+        len++;
+    }
+    struct cbx_str name = { type, len };
+    bool page = cbx_str_is(name, "text/html") || cbx_str_is(name, "application/xhtml+xml");
+    const char *language = len > 0 ? language_of_type(name) : NULL;
+    if (!page && (language == NULL || language[0] == '\0')) {
+        return 0;
+    }
+    CBX_AUTO_DONE(piece_maker) content;
+    cbx_piece_maker_init(&content, r->arena, r->text);
+    if (!take_data(&content, url, from + head.len + 1, base64) || content.text.len == 0) {
+        return 0;
+    }
+    return page ? read_inner_page(r, &content) : end_piece(r, &content, language);
+}
+
+static bool is_named(const struct reading *r, struct cbx_range name, const char *word)
+{
+    return name.end - name.start == strlen(word) &&
+           strncasecmp(r->text.p + name.start, word, strlen(word)) == 0;
+}
+
 static int judge_attribute(struct reading *r, TSNode attribute)
 {
     struct cbx_range name, value;
@@ -111,7 +228,14 @@ static int judge_attribute(struct reading *r, TSNode attribute)
     if (is_handler(cbx_str_sub(r->text, name.start, name.end))) {
         return end_piece(r, &text, "javascript");
     }
-    size_t from = cbx_html_script_url(cbx_buf_str(&text.text));
+    if (is_named(r, name, "srcdoc")) {
+        return read_inner_page(r, &text);
+    }
+    size_t data = cbx_html_url_behind(cbx_buf_str(&text.text), "data:");
+    if (data > 0) {
+        return judge_data(r, &text, data);
+    }
+    size_t from = cbx_html_url_behind(cbx_buf_str(&text.text), "javascript:");
     if (from == 0 || from == text.text.len) {
         return 0;
     }
@@ -127,7 +251,7 @@ static bool read_type(struct reading *r, TSNode attribute, char *out, size_t siz
 {
     struct cbx_range name, value;
     if (!is(attribute, "attribute") || !read_attribute(attribute, &name, &value) ||
-        name.end - name.start != 4 || strncasecmp(r->text.p + name.start, "type", 4) != 0) {
+        !is_named(r, name, "type")) {
         return false;
     }
     for (uint32_t at = value.start; at < value.end && r->text.p[at] != ';' && *len < size; at++) {
@@ -163,14 +287,12 @@ static int open_tag(struct reading *r, TSNode tag)
         return 0;
     }
     struct cbx_str type = type_of(r, tag, name, sizeof(name));
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (cbx_str_glob(types[i].glob, type)) {
-            bool data = types[i].language[0] == '\0';
-            r->language = data ? NULL : types[i].language;
-            return 0;
-        }
+    const char *language = language_of_type(type);
+    if (language == NULL) {
+        return cbx_manifest_add_skip(r->out, r->arena, CBX_SKIPPED_FOREIGN, type, r->err);
     }
-    return cbx_manifest_add_skip(r->out, r->arena, CBX_SKIPPED_FOREIGN, type, r->err);
+    r->language = language[0] != '\0' ? language : NULL;
+    return 0;
 }
 
 static int judge_script(struct reading *r, TSNode raw)
@@ -214,7 +336,7 @@ static int check_gap(struct reading *r, uint32_t start, uint32_t end)
     if (end <= start || !may_have_code(cbx_str_sub(r->text, start, end))) {
         return 0;
     }
-    return cbx_manifest_fail(r->text, start, "HTML that cannot be read, with code in it", r->err);
+    return fail(r, start, "HTML that cannot be read, with code in it");
 }
 
 static int check_error(struct reading *r, TSNode error)

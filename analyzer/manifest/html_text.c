@@ -81,9 +81,8 @@ void cbx_html_take(struct cbx_piece_maker *maker, uint32_t start, uint32_t end)
     }
 }
 
-size_t cbx_html_script_url(struct cbx_str text)
+size_t cbx_html_url_behind(struct cbx_str text, const char *scheme)
 {
-    static const char scheme[] = "javascript:";
     size_t at = 0, n = 0;
     while (at < text.len && (unsigned char)text.p[at] <= ' ') {
         at++;

@@ -10,9 +10,10 @@
  * decoded. */
 void cbx_html_take(struct cbx_piece_maker *maker, uint32_t start, uint32_t end);
 
-/* Returns where the code of a "javascript:" address begins; 0 if the text is none. Browsers skip
- * blanks before the scheme, and line ends and tabs within it. */
-size_t cbx_html_script_url(struct cbx_str text);
+/* Returns where the rest of an address with this scheme begins ("javascript:", "data:"; in small
+ * letters); 0 if the text is none. Browsers skip blanks before the scheme, and line ends and tabs
+ * within it (WHATWG URL, 4.4). */
+size_t cbx_html_url_behind(struct cbx_str text, const char *scheme);
 
 /* Appends the bytes behind `from` of another piece, with %XX decoded. */
 void cbx_html_take_url(struct cbx_piece_maker *out, const struct cbx_piece_maker *url, size_t from);

@@ -59,6 +59,55 @@ static void addresses_with_code_are_found_as_browsers_find_them(void **state)
     check_pieces("a.html", cases, COUNT(cases));
 }
 
+static void pages_within_a_page_are_read_at_their_places(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "<iframe srcdoc=\"<script>f(&quot;x&quot;)</script>\"></iframe>",
+          "javascript<f(\"x\")>1:40" },
+        { "<iframe\nSRCDOC='&lt;p onclick=f()&gt;'>", "javascript<f()>2:25" },
+        { "<iframe srcdoc=\"<iframe srcdoc='<script>a</script>'></iframe>\"></iframe>",
+          "javascript<a>1:41" },
+        { "<iframe src='data:text/html,%3Cscript>b</script>'></iframe>", "javascript<b>1:39" },
+        { "<script src='data:text/javascript;charset=utf-8,a()'></script>", "javascript<a()>1:51" },
+        { "<script src=' DATA:Text/JavaScript;base64,YSgp'></script>", "javascript<a()>1:43" },
+        { "<object data='data:text/html;base64,PHNjcmlwdD5hPC9zY3JpcHQ+'></object>",
+          "javascript<a>1:37" },
+        { "<img src='data:image/png;base64,AAAA'><a href='data:,x'>y</a><a href='data:'>z</a>",
+          "" },
+        { "<a href='data:text/csv,a'><script src='data:text/javascript;base64,%%'></script>", "" },
+        { "<iframe srcdoc='<p>x'></iframe><iframe srcdoc=''></iframe>", "" },
+    };
+    check_pieces("a.html", cases, COUNT(cases));
+}
+
+static void pages_that_are_nested_too_deep_are_refused(void **state)
+{
+    (void)state;
+    struct cbx_manifest manifest;
+    CBX_AUTO_DONE(buf) page;
+    CBX_AUTO_DONE(buf) out;
+    cbx_buf_init(&page, 1 << 20);
+    cbx_buf_init(&out, 4096);
+    cbx_buf_add_cstr(&page, "<script>a</script>");
+    for (int depth = 0; depth < 5; depth++) { /* each page is an address in the next one */
+        CBX_AUTO_DONE(buf) outer;
+        cbx_buf_init(&outer, 1 << 20);
+        cbx_buf_add_cstr(&outer, "<iframe src=data:text/html,");
+        for (size_t i = 0; i < page.len; i++) {
+            cbx_buf_printf(&outer, "%%%02X", (unsigned char)page.p[i]);
+        }
+        cbx_buf_add_cstr(&outer, ">");
+        assert_int_equal(read_manifest("a.html", page.p, &manifest, &out), true);
+        assert_int_equal(manifest.piece_count, 1);
+        cbx_buf_reset(&page);
+        cbx_buf_add(&page, cbx_buf_str(&outer));
+    }
+    assert_false(read_manifest("a.html", page.p, &manifest, &out));
+    assert_string_equal(
+        out.p, "line 1, column 1081: a page within a page within other pages, nested too deep");
+}
+
 static void code_with_marks_of_templates_has_a_form_without_them(void **state)
 {
     (void)state;
@@ -102,6 +151,8 @@ int main(void)
         cmocka_unit_test(types_without_an_analyzer_are_noted),
         cmocka_unit_test(handlers_are_code_with_references_decoded),
         cmocka_unit_test(addresses_with_code_are_found_as_browsers_find_them),
+        cmocka_unit_test(pages_within_a_page_are_read_at_their_places),
+        cmocka_unit_test(pages_that_are_nested_too_deep_are_refused),
         cmocka_unit_test(code_with_marks_of_templates_has_a_form_without_them),
         cmocka_unit_test(what_cannot_be_read_is_refused_where_code_may_be_in_it),
     };
