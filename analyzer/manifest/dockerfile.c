@@ -167,23 +167,53 @@ static int read_heredoc(struct reading *r, const struct heredoc *h, struct line 
 
 /* --- instructions ----------------------------------------------------------------------------- */
 
+/* Returns the end of the string of JSON that begins at `at`: its closing quote, or `end`. */
+static uint32_t string_end(struct cbx_str file, uint32_t at, uint32_t end)
+{
+    uint32_t i = at + 1;
+    while (i < end && file.p[i] != '"') {
+        i += file.p[i] == '\\' ? 2 : 1;
+    }
+    return i < end ? i : end;
+}
+
+/* Returns true for an array of JSON, which may go on over several lines between its words. */
+static bool is_array_text(struct cbx_str file, struct line text)
+{
+    CBX_AUTO_DONE(buf) joined;
+    cbx_buf_init(&joined, CBX_MANIFEST_MAX_BYTES);
+    for (uint32_t at = text.start; at < text.end;) {
+        uint32_t end = at + 1;
+        if (file.p[at] == '"') {
+            end = string_end(file, at, text.end);
+            end += end < text.end;
+        }
+        struct cbx_str part = cbx_str_sub(file, at, end);
+        bool string = part.p[0] == '"';
+        if (string && memchr(part.p, '\n', part.len) != NULL) {
+            return false;
+        }
+        if (string || (part.p[0] != '\\' && part.p[0] != '\n')) {
+            cbx_buf_add(&joined, part);
+        }
+        at = end;
+    }
+    CBX_AUTO_JSON words = json_loadb(joined.p, joined.len, 0, NULL);
+    return json_is_array(words);
+}
+
 /* Converts ["word", ...] to a command line, each word in single quotes. False if it is no such
  * array: then it is shell text. */
 static bool take_words(struct reading *r, struct line text, struct cbx_piece_maker *maker)
 {
-    struct cbx_str json = cbx_str_sub(r->file, text.start, text.end);
-    CBX_AUTO_JSON words = json_loadb(cbx_str_bytes(json), json.len, 0, NULL);
-    if (!json_is_array(words)) {
+    if (!is_array_text(r->file, text)) {
         return false;
     }
     for (uint32_t at = text.start; at < text.end; at++) {
         if (r->file.p[at] != '"') {
             continue;
         }
-        uint32_t end = at + 1;
-        while (end < text.end && r->file.p[end] != '"') {
-            end += r->file.p[end] == '\\' ? 2 : 1;
-        }
+        uint32_t end = string_end(r->file, at, text.end);
         CBX_AUTO_DONE(piece_maker) word;
         cbx_piece_maker_init(&word, r->arena, r->file);
         cbx_json_text_take(&word, (struct cbx_json_place){ at, end + 1 });
@@ -208,6 +238,37 @@ static uint32_t skip_flags(struct cbx_str file, uint32_t at, uint32_t end)
         at = skip_blanks(file, skip_word(file, at, end), end);
     }
     return at;
+}
+
+/* Skips --name=value words, and the lines that end behind them: the command may begin in a further
+ * line. *line is the line that has *at. */
+static void skip_flag_lines(struct reading *r, uint32_t *at, struct line *line)
+{
+    for (;;) {
+        uint32_t behind = continuation(r->file, *line);
+        *at = skip_flags(r->file, *at, line->end);
+        bool ends = behind < line->end && (*at == behind || *at == line->end);
+        if (!ends || r->at >= r->file.len) {
+            return;
+        }
+        do { /* comments and empty lines count for nothing */
+            *line = next_line(r);
+        } while (r->at < r->file.len && (is_comment(r->file, *line) || is_blank(r->file, *line)));
+        *at = line->start;
+    }
+}
+
+/* Returns the text from `at` in `line` to the end of its last continued line; *behind is the start
+ * of the line after it. */
+static struct line continued(const struct reading *r, uint32_t at, struct line line,
+                             uint32_t *behind)
+{
+    struct reading ahead = *r;
+    while (continuation(r->file, line) < line.end && ahead.at < r->file.len) {
+        line = next_line(&ahead);
+    }
+    *behind = ahead.at;
+    return (struct line){ at, line.end };
 }
 
 /* The body of a here-document is the program: RUN <<EOF. Its first line may name another
@@ -286,7 +347,8 @@ static int read_command(struct reading *r, uint32_t at, struct line line, bool h
 {
     CBX_AUTO_DONE(piece_maker) maker;
     cbx_piece_maker_init(&maker, r->arena, r->file);
-    at = skip_flags(r->file, at, line.end);
+    uint32_t behind;
+    skip_flag_lines(r, &at, &line);
     struct heredoc h = find_heredoc(r->file, at, line.end);
     bool script = heredocs && h.word.len > 0 && h.start == at &&
                   skip_blanks(r->file, h.behind, line.end) == line.end;
@@ -299,13 +361,13 @@ static int read_command(struct reading *r, uint32_t at, struct line line, bool h
         return take_script(r, body);
     }
     bool array = at < line.end && r->file.p[at] == '[';
-    if (array && continuation(r->file, line) == line.end &&
-        take_words(r, (struct line){ at, line.end }, &maker)) {
+    if (array && take_words(r, continued(r, at, line, &behind), &maker)) {
+        r->at = behind;
         return cbx_piece_maker_end(&maker, "shell", r->out, r->err);
     }
     take_lines(r, at, line, &maker);
     if (array && is_array(&maker.text)) {
-        return fail_at(r, at, "an array of words over several lines is not read");
+        return fail_at(r, at, "an array of words with comments between its lines is not read");
     }
     int failed = heredocs ? take_heredocs(r, at, &maker) : 0;
     if (failed) {
@@ -358,17 +420,16 @@ static int read_instruction(struct reading *r, uint32_t at, struct line line)
     }
     bool prefix = cbx_str_is_nocase(word, "ONBUILD") || cbx_str_is_nocase(word, "HEALTHCHECK");
     if (prefix) {
-        uint32_t next = skip_flags(r->file, behind, line.end);
+        uint32_t next = behind;
+        skip_flag_lines(r, &next, &line);
         struct heredoc h = find_heredoc(r->file, next, line.end);
         if (h.word.len > 0 || h.odd) {
             return fail_at(r, h.start, "a here-document of this instruction is not read");
         }
         if (next < line.end && continuation(r->file, line) != next) {
-            return read_instruction(r, next, line);
+            return read_instruction(r, skip_blanks(r->file, next, line.end), line);
         }
-        return fail_at(r, at,
-                       "an instruction that goes on in the next line before its "
-                       "command is not read");
+        return fail_at(r, at, "an instruction without its command");
     }
     line.start = at;
     return skip_instruction(r, line);
