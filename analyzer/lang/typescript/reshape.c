@@ -207,7 +207,7 @@ void cbx_ts_reshape(struct cbx_walk *js)
     }
 }
 
-/* --- words that begin types ------------------------------------------------------------------- */
+/* --- what the grammar misreads ---------------------------------------------------------------- */
 
 /* `static accessor x = 1`: the grammar accepts either word, but not both. Keeps `static`: a
  * static field has the same meaning here. */
@@ -221,6 +221,75 @@ static bool hide_accessor(struct cbx_str text, size_t at, char *copy)
         return false;
     }
     memset(copy + to - strlen("accessor"), ' ', strlen("accessor"));
+    return true;
+}
+
+/* Returns the place behind a text in quotes that has no escapes, or `at` if there is none. */
+static size_t skip_plain_string(struct cbx_str text, size_t at)
+{
+    char quote = at < text.len ? text.p[at] : '\0';
+    size_t end = at + 1;
+    if (quote != '"' && quote != '\'') {
+        return at;
+    }
+    while (end < text.len && text.p[end] != quote) {
+        if (text.p[end] == '\\' || text.p[end] == '\n') {
+            return at;
+        }
+        end++;
+    }
+    return end < text.len ? end + 1 : at;
+}
+
+/* `import("x").T[]`: the grammar knows no array of such a type. Only a type can have this form: an
+ * expression has something between its brackets. Becomes `("x")[]`, which keeps the text. */
+static bool hide_import(struct cbx_str text, size_t at, char *copy)
+{
+    size_t word = strlen("import"), open = at + word, name = open + 1;
+    if (!cbx_str_starts(cbx_str_sub(text, at, text.len), CBX_STR("import(")) ||
+        (at > 0 && is_name_byte(text.p[at - 1]))) {
+        return false;
+    }
+    size_t behind = skip_plain_string(text, name), end = behind + 1;
+    if (behind == name || behind >= text.len || text.p[behind] != ')') {
+        return false;
+    }
+    while (end < text.len && (text.p[end] == '.' || is_name_byte(text.p[end]))) {
+        end++;
+    }
+    if (end == behind + 1 || !cbx_str_starts(cbx_str_sub(text, end, text.len), CBX_STR("[]"))) {
+        return false;
+    }
+    memset(copy + at, ' ', word);
+    memset(copy + behind + 1, ' ', end - behind - 1);
+    return true;
+}
+
+/* `in?: T`, `in2: T` on a line of its own behind a member without a semicolon: the grammar takes the
+ * name for an operator, behind which no expression begins with "?:" or ":". Writes the semicolon that
+ * the end of the line stands for (ECMA-262, 12.10). */
+static bool end_member(struct cbx_str text, size_t at, char *copy)
+{
+    size_t end = at, before = at;
+    struct cbx_str word = next_word(text, &end);
+    size_t length = cbx_str_starts(word, CBX_STR("instanceof")) ? strlen("instanceof") : 2;
+    bool operator_like =
+        cbx_str_starts(word, CBX_STR("in")) &&
+        (word.len == length || ((word.p[length] | 32) < 'a') || ((word.p[length] | 32) > 'z'));
+    while (before > 0 && (text.p[before - 1] == ' ' || text.p[before - 1] == '\t')) {
+        before--;
+    }
+    bool indented = before > 0 && before < at && text.p[before - 1] == '\n';
+    while (before > 0 && strchr(" \t\n", text.p[before - 1]) != NULL) {
+        before--;
+    }
+    bool ended = before == 0 || strchr(";,{(", text.p[before - 1]) != NULL;
+    struct cbx_str rest = cbx_str_sub(text, end, text.len);
+    bool colon = cbx_str_starts(rest, CBX_STR(":")) || cbx_str_starts(rest, CBX_STR("?:"));
+    if (!operator_like || !indented || ended || !colon) {
+        return false;
+    }
+    copy[at - 1] = ';';
     return true;
 }
 
@@ -241,6 +310,9 @@ static struct cbx_str rename_words(const struct cbx_parsed *parsed)
     for (size_t i = 0; copy != NULL && i < text.len; i++) {
         if (text.p[i] == 's') {
             found = hide_accessor(text, i, copy) || found;
+        }
+        if (text.p[i] == 'i') {
+            found = hide_import(text, i, copy) || end_member(text, i, copy) || found;
         }
         if (text.p[i] != '<') {
             continue;
