@@ -42,6 +42,19 @@ TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t d
     return tree;
 }
 
+bool cbx_tree_move(TSTreeCursor *cursor)
+{
+    if (ts_tree_cursor_goto_first_child(cursor)) {
+        return true;
+    }
+    while (!ts_tree_cursor_goto_next_sibling(cursor)) {
+        if (!ts_tree_cursor_goto_parent(cursor)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 enum { SYNTAX_MAX = 20 };
 
 /* Returns true if the language accepts the text of this error node. */

@@ -72,6 +72,10 @@ void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang
 /* Parses a text, NULL after the deadline; adds facts for its syntax errors, with places in that
  * text. For extractors that rewrite the text before it is parsed. */
 TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t deadline_ms);
+
+/* Moves the cursor to the next node in the order of the text, from its root on; false behind the
+ * last one. */
+bool cbx_tree_move(TSTreeCursor *cursor);
 void cbx_parse_errors(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_facts *facts);
 
 /* Judges `text` as code of `language` in code; its findings get the place [start, end). */

@@ -374,20 +374,6 @@ static int take_node(struct reading *r, TSNode node)
     return is(node, "raw_text") ? judge_script(r, node) : 0;
 }
 
-/* Moves to the next node in the order of the text; false behind the last. */
-static bool move(TSTreeCursor *cursor)
-{
-    if (ts_tree_cursor_goto_first_child(cursor)) {
-        return true;
-    }
-    while (!ts_tree_cursor_goto_next_sibling(cursor)) {
-        if (!ts_tree_cursor_goto_parent(cursor)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static int read_tree(struct reading *r)
 {
     TSTree *tree = cbx_parse_tree(tree_sitter_html(), r->text, cbx_parse_deadline(BUDGET_MS));
@@ -396,7 +382,7 @@ static int read_tree(struct reading *r)
     }
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
     int failed = 0;
-    for (bool more = true; more && !failed; more = move(&cursor)) {
+    for (bool more = true; more && !failed; more = cbx_tree_move(&cursor)) {
         failed = take_node(r, ts_tree_cursor_current_node(&cursor));
     }
     ts_tree_cursor_delete(&cursor);

@@ -5,6 +5,7 @@
 
 #include "analyzer/lang/lang.h"
 #include "analyzer/lang/python/notebook/notebook.h"
+#include "analyzer/parse.h"
 #include "analyzer/syntax/tree_memory.h"
 #include "policies/base/array.h"
 
@@ -96,23 +97,10 @@ static void take_comment(struct reader *r, TSNode node)
 static void walk(struct reader *r, TSTree *tree)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
-    size_t depth = 0;
-    for (;;) {
+    for (bool more = true; more; more = cbx_tree_move(&cursor)) {
         TSNode node = ts_tree_cursor_current_node(&cursor);
         if (strcmp(ts_node_type(node), "comment") == 0) {
             take_comment(r, node);
-        }
-        if (ts_tree_cursor_goto_first_child(&cursor)) {
-            depth++;
-            continue;
-        }
-        bool more;
-        while (!(more = ts_tree_cursor_goto_next_sibling(&cursor)) && depth > 0 &&
-               ts_tree_cursor_goto_parent(&cursor)) {
-            depth--;
-        }
-        if (!more) {
-            break;
         }
     }
     ts_tree_cursor_delete(&cursor);

@@ -94,13 +94,7 @@ static json_t *read_built_in(struct cbx_engine *engine, const char *name)
         text[0] == '\0') {
         return NULL;
     }
-    json_t *lines = json_array();
-    for (const char *at = text; *at != '\0';) {
-        size_t len = strcspn(at, "\n");
-        json_array_append_new(lines, cbx_json_text((struct cbx_str){ .p = at, .len = len }));
-        at += len + (at[len] == '\n');
-    }
-    return lines;
+    return cbx_json_lines(text);
 }
 
 /* Asks the engine. An unreadable list is an error of the operator's images. */

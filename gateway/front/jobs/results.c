@@ -11,17 +11,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-static json_t *split_lines(const char *text)
-{
-    json_t *lines = json_array();
-    for (const char *at = text; *at != '\0';) {
-        size_t len = strcspn(at, "\n");
-        json_array_append_new(lines, cbx_json_text((struct cbx_str){ .p = at, .len = len }));
-        at += len + (at[len] == '\n');
-    }
-    return lines;
-}
-
 /* The error of a run for people and programs; null for a run that succeeded. */
 static json_t *describe_error(const struct cbx_result *r)
 {
@@ -39,7 +28,7 @@ static json_t *describe_error(const struct cbx_result *r)
     if (r->ename != NULL) {
         return json_pack("{s:o,s:o,s:o}", "ename", cbx_json_text(cbx_str_of(r->ename)), "evalue",
                          cbx_json_text(cbx_str_of(r->evalue != NULL ? r->evalue : "")), "traceback",
-                         split_lines(r->traceback != NULL ? r->traceback : ""));
+                         cbx_json_lines(r->traceback != NULL ? r->traceback : ""));
     }
     if (r->status == CBX_RUN_ERROR) {
         return json_sprintf("exit code %d", r->exit_code);

@@ -87,6 +87,17 @@ json_t *cbx_json_text(struct cbx_str bytes)
     return json_stringn(clean.p, clean.len);
 }
 
+json_t *cbx_json_lines(const char *text)
+{
+    json_t *lines = json_array();
+    for (const char *at = text; *at != '\0';) {
+        size_t len = strcspn(at, "\n");
+        json_array_append_new(lines, cbx_json_text((struct cbx_str){ .p = at, .len = len }));
+        at += len + (at[len] == '\n');
+    }
+    return lines;
+}
+
 struct cbx_str cbx_json_str(const json_t *value)
 {
     return (struct cbx_str){ .p = json_string_value(value), .len = json_string_length(value) };

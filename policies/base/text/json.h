@@ -36,6 +36,10 @@ int cbx_json_write_as_is(struct cbx_buf *buf, const json_t *value);
 /* Returns a new string value. Bytes that are not UTF-8 become U+FFFD; NUL is kept. Never NULL. */
 json_t *cbx_json_text(struct cbx_str bytes);
 
+/* Returns an array of the text's lines, each by cbx_json_text; a line feed at the end begins no
+ * line. A new reference. */
+json_t *cbx_json_lines(const char *text);
+
 /* The type of a field and of the member that it is bound to. */
 enum cbx_json_type {
     CBX_JSON_STR,    /* struct cbx_str, borrowed from the json_t; absent = {NULL, 0} */

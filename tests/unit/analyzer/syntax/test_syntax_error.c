@@ -144,6 +144,24 @@ static void names_wrong_indentation_as_cpython_does(void **state)
     ASSERT_EXPLAINED(cases);
 }
 
+/* Each source is allowed in both languages. */
+static void allows_each(const char *const *sources, size_t count, const char *language,
+                        const char *other)
+{
+    struct cbx_policy *policy = load("permissive");
+    for (size_t i = 0; i < 2 * count; i++) {
+        CBX_AUTO_DONE(arena) arena;
+        cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
+        struct cbx_decision decision;
+        judge(policy, i % 2 == 0 ? language : other, cbx_str_of(sources[i / 2]), false, &arena,
+              &decision);
+        if (decision.verdict != CBX_ALLOW) {
+            fail_msg("%s: %.*s", sources[i / 2], CBX_STR_ARG(decision.findings[0].symbol));
+        }
+    }
+    cbx_policy_free(policy);
+}
+
 static void leaves_alone_what_cpython_accepts(void **state)
 {
     (void)state;
@@ -161,18 +179,7 @@ static void leaves_alone_what_cpython_accepts(void **state)
         "x = ...\ny = 1.",
         "@f\ndef g():\n  pass",
     };
-    struct cbx_policy *policy = load("permissive");
-    for (size_t i = 0; i < 2 * sizeof(sources) / sizeof(sources[0]); i++) {
-        CBX_AUTO_DONE(arena) arena;
-        cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-        struct cbx_decision decision;
-        judge(policy, i % 2 == 0 ? "python" : "ipython", cbx_str_of(sources[i / 2]), false, &arena,
-              &decision);
-        if (decision.verdict != CBX_ALLOW) {
-            fail_msg("%s: %.*s", sources[i / 2], CBX_STR_ARG(decision.findings[0].symbol));
-        }
-    }
-    cbx_policy_free(policy);
+    allows_each(sources, sizeof(sources) / sizeof(sources[0]), "python", "ipython");
 }
 
 /* A grammar reads them as parts of names; in strings, comments and pages they are text. */
@@ -187,18 +194,7 @@ static void typographic_characters_in_text_of_javascript_are_no_errors(void **st
         "const p = <p title=\"\u201cA\u201d\">It\u2019s \u2013 \u201cquoted\u201d</p>;",
         "const o = { '\u2013': 1 };\nconst d\u00e9j\u00e0 = o['\u2013'];",
     };
-    struct cbx_policy *policy = load("permissive");
-    for (size_t i = 0; i < 2 * sizeof(sources) / sizeof(sources[0]); i++) {
-        CBX_AUTO_DONE(arena) arena;
-        cbx_arena_init(&arena, CBX_ANALYSIS_ARENA_MAX);
-        struct cbx_decision decision;
-        judge(policy, i % 2 == 0 ? "javascript" : "typescript", cbx_str_of(sources[i / 2]), false,
-              &arena, &decision);
-        if (decision.verdict != CBX_ALLOW) {
-            fail_msg("%s: %.*s", sources[i / 2], CBX_STR_ARG(decision.findings[0].symbol));
-        }
-    }
-    cbx_policy_free(policy);
+    allows_each(sources, sizeof(sources) / sizeof(sources[0]), "javascript", "typescript");
 }
 
 static void names_what_stands_around_the_code(void **state)

@@ -201,10 +201,29 @@ static void reports_what_was_found_and_what_is_allowed(void **state)
     }
 }
 
+static void gives_the_lines_of_a_text(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        { "", "[]" },
+        { "a", "[\"a\"]" },
+        { "a\n\nb\n", "[\"a\",\"\",\"b\"]" },
+        { "\n", "[\"\"]" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_JSON lines = cbx_json_lines(cases[i][0]);
+        CBX_AUTO_DONE(buf) out;
+        cbx_buf_init(&out, 1024);
+        assert_int_equal(cbx_json_write(&out, lines), 0);
+        assert_string_equal(out.p, cases[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_what_readers_disagree_about),
+        cmocka_unit_test(gives_the_lines_of_a_text),
         cmocka_unit_test(points_at_the_place_of_an_error),
         cmocka_unit_test(caps_size_and_depth),
         cmocka_unit_test(writes_equal_values_as_equal_bytes),
