@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Runs in an image with Python when it is built: no file has capabilities (capabilities(7)), as a helper of GStreamer has, which packages of
-# OpenCV bring. Images without Python have no such package; the probe looks at all.
+# Runs during the build of an image with Python: removes the capabilities (capabilities(7)) of files. A
+# helper of GStreamer, a dependency of OpenCV's packages, has some. Images without Python have no such
+# package; the probe checks all images.
 import os
 
 for folder, _, names in os.walk("/usr"):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs in an image of Node when it is built, and prints what the label codebox.contents has: Node, and the packages in the folders that programs load from.
+// Runs during the build of an image with Node. Prints the label codebox.contents: Node, and the
+// packages in the folders from which programs load modules.
 'use strict';
 const { existsSync, readdirSync, readFileSync } = require('fs');
 const { join } = require('path');
@@ -20,7 +21,7 @@ function add(folder) {
     }
   }
 }
-add('/usr/local/lib/node_modules'); // what programs find; of a name twice the first counts
+add('/usr/local/lib/node_modules'); // before /usr/lib: programs load the first package of a name
 add('/usr/lib/node_modules');
 packages.sort((a, b) => (a.name < b.name ? -1 : 1));
 console.log(JSON.stringify({ version: 1, runtime: { name: 'Node.js', version: process.versions.node }, packages }));

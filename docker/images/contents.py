@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Runs in an image of Python when it is built, and prints what the label codebox.contents has: Python, and the distributions that it finds
-# with the modules that each provides. Names are those of the distributions' own metadata.
+# Runs during the build of an image with Python. Prints the label codebox.contents: Python, and its
+# distributions with their modules. Names come from the metadata of the distributions.
 import importlib.metadata
 import importlib.util
 import json
@@ -12,7 +12,8 @@ import subprocess
 
 
 def package_of(path):
-    """Debian's package that owns the metadata at this path; None when there is none, and in an image of another distribution."""
+    """Returns Debian's package that owns the metadata at this path; None if no package owns it, or the
+    image has no dpkg."""
     if shutil.which('dpkg-query') is None:
         return None
     answer = subprocess.run(['dpkg-query', '-S', path], capture_output=True, text=True)
@@ -24,7 +25,8 @@ def files_of(package):
 
 
 def version_of(distribution, package):
-    """Some packages of Debian have lost the version in their metadata; then it is the version of the package."""
+    """Returns the version of a distribution. Some of Debian's packages have no version in their
+    metadata; their distribution has the version of the package."""
     if distribution.version != '0.0.0' or package is None:
         return distribution.version
     version = subprocess.run(['dpkg-query', '-W', '-f', '${Version}', package], capture_output=True, text=True).stdout
@@ -32,7 +34,8 @@ def version_of(distribution, package):
 
 
 def modules_of(distribution, package):
-    """The modules that programs import: those of top_level.txt, else the importable ones among the package's files."""
+    """Returns the modules that programs import: those of top_level.txt, else the importable files of the
+    package."""
     text = distribution.read_text('top_level.txt')
     names = set(text.split()) if text else set()
     if not names and package is not None:
@@ -45,7 +48,7 @@ def modules_of(distribution, package):
 packages = {}
 for distribution in importlib.metadata.distributions():
     name = distribution.metadata['Name']
-    if name.lower() in packages:  # the first one is that which programs import
+    if name.lower() in packages:  # programs import the first distribution of a name
         continue
     package = package_of(str(distribution._path))
     packages[name.lower()] = {'name': name, 'version': version_of(distribution, package), 'modules': modules_of(distribution, package)}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Runs in an image of Python when it is built: makes one font of emoji out of the parts in /codebox/build, and writes matplotlib's list of
-# fonts. What a font lacks, matplotlib takes from those of docker/inside/kernels/python_libraries.py (FALLBACK_FONTS).
+# Runs during the build of an image with Python: merges the parts of the emoji font in /codebox/build
+# to one font, and writes matplotlib's list of fonts. For characters that a font lacks, matplotlib uses
+# the fonts of docker/inside/kernels/python_libraries.py (FALLBACK_FONTS).
 import dataclasses
 import glob
 import os
@@ -13,7 +14,8 @@ KEPT = {"cmap", "glyf", "loca", "head", "hhea", "hmtx", "maxp", "name", "post", 
 
 
 def make_emoji():
-    """The parts are of one family and have disjoint characters. Tables that only shape text are left out: matplotlib does not read them."""
+    """Merges the parts, which are of one family and have disjoint characters. Drops the tables that only
+    shape text: matplotlib does not read them."""
     names = []
     for number, part in enumerate(sorted(glob.glob(PARTS))):
         font = TTFont(part)
@@ -36,7 +38,8 @@ make_emoji()
 os.environ["MPLCONFIGDIR"] = "/codebox/matplotlib"
 import matplotlib.font_manager
 
-# Fonts of other systems that programs name: the characters count, not the shapes.
+# Fonts of other systems that programs name, by the installed font that replaces them: the replacement
+# has the same characters, in other shapes.
 NAMES = {
     "WenQuanYi Zen Hei": "SimHei|SimSun|Microsoft YaHei|PingFang SC|Noto Sans CJK SC|Noto Sans CJK JP|Noto Sans CJK KR|Source Han Sans SC|Hiragino Sans|"
     "MS Gothic|Yu Gothic|Meiryo|IPAexGothic|Malgun Gothic|NanumGothic|AppleGothic|Arial Unicode MS",

@@ -1,38 +1,42 @@
 # SPDX-License-Identifier: MIT
-# Sourced by `build` in this folder: images of one's own (codebox image build --from IMAGE --name NAME). Such an image is the files of IMAGE,
-# without its configuration (a VOLUME or ENV of it would reach sandboxes), and what every sandbox image has: supervisor, probe, kernels and
-# guard. For each kernel that it can run there is one: codebox-KERNEL-NAME:latest. Policies choose it by NAME (`images` of the policy).
+# Sourced by `build` in this folder: builds images from a user's own image (codebox image build --from
+# IMAGE --name NAME). Such an image has the files of IMAGE, without its configuration (its VOLUME or
+# ENV would reach sandboxes), and the files of every sandbox image: supervisor, probe, kernels and
+# guard. Each kernel that IMAGE can run gets an image codebox-KERNEL-NAME:latest. Policies select it by
+# NAME (`images` of the policy).
 
 own_kernels='python javascript typescript'
 
-# The modules of IPython, of Python alone, for an image that has none.
+# The modules of IPython, all in pure Python, for an image without IPython.
 ipython_modules='IPython traitlets decorator.py pexpect ptyprocess prompt_toolkit pygments stack_data executing asttokens pure_eval matplotlib_inline wcwidth'
 
 fact() { sed -n "s/^$1 //p" "$work/facts"; } # NAME
 
 refuse() { echo "codebox image build: $*" >&2; exit 1; }
 
-# The arguments that a kernel gives to its program, but for the kernel's own file; words without blanks.
+# Prints the arguments that the kernel of JavaScript passes to Node, without the kernel's own file. No
+# argument has a blank.
 node_arguments() { sed -n 's/^CBX_KERNEL("javascript", *"[^"]*", *\(.*\), "[^"]*"\().*\)$/\1/p' docker/kernels.def | tr -d '",'; }
 
-# Reads what IMAGE has into $work/facts. It runs nothing of IMAGE but its shell, Python and Node, without a network.
+# Writes the facts about IMAGE to $work/facts. Runs only the shell, Python and Node of IMAGE, without a
+# network.
 read_facts() { # IMAGE
     docker image inspect "$1" >/dev/null 2>&1 || timeout 600 docker pull -q "$1" >/dev/null 2>&1 ||
         refuse "there is no image '$1' here, and it cannot be pulled"
     # shellcheck disable=SC2046
     docker run --rm --interactive --network none --user 0:0 --entrypoint sh "$1" -s -- $(node_arguments) <docker/images/own/facts.sh 2>"$work/facts.log" | head -c 65536 | LC_ALL=C tr -cd '[:print:]\n' >"$work/facts" ||
-        refuse "'$1' cannot be examined, it has no shell that runs: $(tail -n 1 "$work/facts.log")"
+        refuse "'$1' cannot be examined, its shell does not run: $(tail -n 1 "$work/facts.log")"
     [ "$(fact libc)" = glibc ] || refuse "'$1' has the C library musl, and the guard needs that of GNU: take an image of Debian, Ubuntu or another distribution with it"
 }
 
-# Why a kernel cannot run in the image; nothing when it can.
+# Prints why a kernel cannot run in the image; nothing if it can.
 lacks() { # KERNEL
     case $1 in
         python)
             if [ -z "$(fact python)" ]; then echo 'it has no python3 in its PATH'
             elif [ -n "$(fact python-broken)" ]; then echo "its Python does not start"
             elif [ "$(fact python-new-enough)" != yes ]; then echo "its Python is $(fact python-version), needed is CPython 3.11 or newer"
-            elif [[ $(fact python-real) != /usr/* ]]; then echo "its Python is $(fact python-real), needed is one beneath /usr, which the guard knows as the image's"
+            elif [[ $(fact python-real) != /usr/* ]]; then echo "its Python is $(fact python-real), needed is one beneath /usr: the guard takes only that folder as the image's"
             fi ;;
         *)
             if [ -z "$(fact node)" ]; then echo 'it has no node in its PATH'
@@ -40,10 +44,11 @@ lacks() { # KERNEL
     esac
 }
 
-# Whether the kernel runs with the image's own Node.js; else with that of the gateway's images.
+# True if the kernel runs with the image's own Node.js; else it runs with Node.js of the gateway's
+# images.
 runs_own_node() { [ "$(fact node-new-enough)" = yes ] && [[ $(fact node-real) == /usr/* ]]; }
 
-# The files of the image as a base, without its configuration.
+# Imports the files of the image as a base, without the image's configuration.
 flatten() { # IMAGE TAG
     local container
     docker image inspect "$2" >/dev/null 2>&1 && return
@@ -52,7 +57,7 @@ flatten() { # IMAGE TAG
     docker rm "$container" >/dev/null
 }
 
-# IPython from our own image of Python, beneath $1.
+# Copies IPython from the gateway's image of Python to ROOT.
 add_ipython() { # ROOT
     local from
     for from in codebox-python:latest codebox-python-small:latest; do
@@ -65,7 +70,7 @@ add_ipython() { # ROOT
         refuse "IPython, which the image lacks, comes from the image codebox-python, which cannot be read ('codebox image build python' makes it): $(tail -n 1 "$work/ipython.log")"
 }
 
-# Checks in the image itself that its kernel's program loads what the kernel needs.
+# Checks in the image that the kernel's interpreter starts and loads the kernel's modules.
 try_kernel() { # TAG KERNEL
     case $2 in
         python) docker run --rm --network none --entrypoint /usr/bin/python3 "$1" -I -c 'import _imp, types, IPython; _imp.create_dynamic(types.SimpleNamespace(name="python_guard", origin="/codebox/python_guard.so"))' ;;
@@ -79,7 +84,7 @@ own_finish() { # KERNEL
         python) echo "$(fact python) -I /codebox/build/prepare.py && /usr/bin/python3 -m compileall -q /codebox/kernels /usr/lib/codebox && /usr/bin/python3 -I /codebox/build/capabilities.py && mkdir -p /codebox/ipython/db" ;;
         *) echo "$(runs_own_node && echo "ln -s $(fact node-real) /codebox/node" || echo true) && mkdir -p /usr/local/lib/node_modules && ln -s usr/local/lib/node_modules /node_modules" ;;
     esac
-    # Nothing of the image can be written by programs, whoever owns it.
+    # Programs can write no file of the image, whoever owns it.
     echo '&& rm -rf /codebox/build && find / -xdev -path /tmp -prune -o \( -type d -o -type f \) -perm -0002 -exec chmod o-w {} +'
 }
 
@@ -87,7 +92,7 @@ own_fingerprint() { # IMAGE-ID KERNEL
     { fingerprint "$2"; cat docker/images/own.sh docker/images/own/*; docker image inspect --format '{{.Id}}' codebox-python:latest 2>/dev/null; echo "$1 $2"; } | sha256sum | cut -c1-64
 }
 
-# One image: the recipe of its kernel says which files it gets, and how its contents are listed.
+# Builds the image of one kernel. The recipe of the kernel names the files to add, and the lister.
 build_own_kernel() { # IMAGE IMAGE-ID NAME KERNEL
     local tag=$prefix-$4-$3 base want have old contents context
     read_recipe "$4"
@@ -109,7 +114,7 @@ build_own_kernel() { # IMAGE IMAGE-ID NAME KERNEL
     elif runs_own_node; then
         modules=${modules#node-linux-\*/bin/node}
     else
-        say "$4-$3: its Node.js $(fact node-version) lacks what the kernel needs; that of the gateway's images runs programs"
+        say "$4-$3: its Node.js $(fact node-version) lacks options of the kernel; Node.js of the gateway's images runs programs"
     fi
     add_files "$4-$3" "$4"
     [ "$4" != python ] || [ "$(fact python-ipython)" = yes ] || add_ipython "$context/root"
@@ -126,11 +131,13 @@ build_own_kernel() { # IMAGE IMAGE-ID NAME KERNEL
     say "$4-$3: $tag:latest is built from $1 (${2:7:12})"
 }
 
-# Images that packages go into are made under this prefix first (gateway/cli/image_command.c has it too). A build that fails leaves nothing under
-# the name that policies choose, and what had the name stays.
+# Images with packages are built under this prefix first (gateway/cli/image_command.c has the same
+# prefix). A failed build creates no image under the name that policies select, and keeps the previous
+# image of that name.
 staged=codebox-unfinished
 
-# Removes what a build under this name left: images, installers, and layers, which have the labels of their image.
+# Removes the remains of a build under this name: images, installers, and layers, which have the
+# labels of their image.
 drop_staged() { # NAME
     local kernel
     docker image ls --filter "reference=$staged-*" --filter "label=codebox.own=$1" --format '{{.Repository}}:{{.Tag}}' | xargs -r docker rmi >/dev/null 2>&1 || true
@@ -146,8 +153,8 @@ stage_own() { # IMAGE NAME KERNEL
     [ -n "$(image_id "$prefix-$3-$2:latest")" ] || refuse "the packages are for $3, which '$1' cannot run: see above"
 }
 
-# The set of packages is in the standard input.
-finish_own() { # NAME KERNEL LAYER; an empty LAYER: no package is there
+# Reads the set of packages from standard input.
+finish_own() { # NAME KERNEL LAYER; LAYER is empty if the set has no package
     local kernel new old
     [ -z "$3" ] || build_packages_in "$2-$1" "$3"
     for kernel in $own_kernels; do

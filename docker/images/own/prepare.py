@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Runs in an image of one's own when it is built, with the Python that the image had in its PATH: makes what that Python finds visible to the
-# kernel, which starts /usr/bin/python3. Modules lie beneath /usr: no program writes there, and the guard knows them as the image's.
+# Runs during the build of an image from a user's own image, with the Python in that image's PATH.
+# Makes the modules of that Python importable for the kernel, which starts /usr/bin/python3. The
+# modules are beneath /usr: no program can write there, and the guard takes these files as the image's.
 import os
 import shutil
 import subprocess
@@ -22,7 +23,8 @@ if sys.prefix != sys.base_prefix:
     shutil.copytree(sysconfig.get_path("purelib"), ENVIRONMENT, symlinks=True)
     later.insert(0, ENVIRONMENT)
 
-# Packages of a session come before those of the image. A line that begins with "import" is run.
+# Packages of a session precede packages of the image. Python runs a line of a .pth file that begins
+# with "import".
 first = f"import sys; sys.path.insert(next((i for i, path in enumerate(sys.path) if path.endswith('-packages')), len(sys.path)), {layer!r}) if {layer!r} not in sys.path else None\n"
 with open(os.path.join(site, "codebox.pth"), "w") as out:
     out.write(first + "".join(f"{folder}\n" for folder in later))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Resolves and installs npm packages in an installer container. The host is docker/packages/package_layers.c; install.py describes the streams. The file
-// docker/images/installer/package-lock.json pins npm. This program executes no script of a package, and makes no link of one.
+// Resolves and installs npm packages in an installer container. The host is
+// docker/packages/package_layers.c; install.py describes the streams. The file
+// docker/images/installer/package-lock.json pins npm. This program executes no script of a package,
+// and creates no link of a package.
 'use strict';
 const { spawn } = require('child_process');
 const fs = require('fs');
@@ -95,7 +97,7 @@ class Caps {
   }
 }
 
-// Returns the bytes of a package. pacote fails when they do not have the hash.
+// Returns the bytes of a package. pacote fails if the bytes do not have the hash.
 async function download(pacote, job, caps, { name, version, hash, url }) {
   const options = { integrity: hash, cache: '/tmp/npm', preferOnline: true, fetchTimeout: job.answer_timeout_s * 1000,
     fetchRetries: 1, fetchRetryFactor: 10, fetchRetryMintimeout: 500, fetchRetryMaxtimeout: 5000 };
@@ -142,7 +144,8 @@ function unpack(tar, caps, bytes, folder) {
   });
 }
 
-// A layer may have folders, and regular files with one name. Removes their special bits, and fails for anything else.
+// Fails if the layer has an entry that is neither a folder nor a regular file with one name. Removes
+// the special bits of the others.
 function makeHarmless(folder) {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -177,7 +180,8 @@ async function install(job) {
 
 // --- the job -----------------------------------------------------------------------------------------------------------------
 
-// Ends this program, and with it the container, when the host closes standard input: without a host, no process removes the container.
+// Reads the job. Ends this program, and with it the container, when the host closes standard input:
+// without a host, no process removes the container.
 function readJob() {
   return new Promise((done) => {
     let text = '';

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Resolves and installs Python packages in an installer container. The host is docker/packages/package_layers.c.
 
-The host writes the job, one line of JSON, to standard input. It keeps standard input open, and this program ends when it is closed. The task
-"resolve" writes pip's report of what it would install to standard output. Standard error gets lines: "progress TEXT", and when the job fails
-lines of pip, and lines of this file, which begin with "codebox: ". The exit status is 0 when the job is done.
+The host writes the job, one line of JSON, to standard input. The host keeps standard input open, and
+this program ends when standard input is closed. The task "resolve" writes pip's report of the
+packages to install to standard output. Standard error gets lines: "progress TEXT", and if the job
+fails, lines of pip, and lines of this file, which begin with "codebox: ". The exit status is 0 if the
+job succeeded.
 
-The image pins pip, which is Debian's. pip runs in a process of its own, in which this file replaces five functions: pip ends at a redirect to
-another host, when the index does not answer, and when another host than the index has an address that is not public; it prints which links are no
-wheel for this Python, and its report says which packages were yanked. This program executes no code of a package.
+The image pins pip, which is Debian's. pip runs in a process of its own, in which this file replaces
+five functions. With them pip ends at a redirect to another host, at an index that does not answer,
+and at a host other than the index whose address is not public. pip prints the packages that have
+links but no wheel for this Python, and its report marks yanked packages. This program executes no
+code of a package.
 """
 import collections
 import csv
@@ -29,9 +33,9 @@ import zipfile
 
 LIBRARY = "/codebox/installer/lib"
 TARGET = "/packages/python"
-# The folders with the modules of the sandbox image: Debian's, and those of an image of one's own.
+# The folders with the modules of the sandbox image: Debian's, and those of a user's own image.
 IMAGE = [folder for folder in ("/usr/lib/python3/dist-packages", sysconfig.get_path("purelib"), "/usr/lib/codebox/environment") if os.path.isdir(folder)]
-SCRATCH = "/packages/.scratch"  # lies on the file system of TARGET, because pip moves what it unpacks
+SCRATCH = "/packages/.scratch"  # on the file system of TARGET, because pip moves unpacked files
 REACH = "/tmp/reach.json"
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 LINE_MAX, LINES_KEPT = 4096, 200
@@ -74,13 +78,14 @@ def explain(reason):
 
 
 def end_of(url):
-    """The host and the port of a URL."""
+    """Returns the host and the port of a URL."""
     host, _, port = origin(url).partition("://")[2].rpartition(":")
     return [host.rstrip(".").lower(), int(port)]
 
 
 def check_addresses(create_connection):
-    """An index may name files on any host. pip connects to those that have public addresses, by the address that was checked."""
+    """Wraps urllib3's create_connection. An index may name files on any host: pip connects only to hosts
+    with public addresses, and to the checked address."""
     from pip._internal.models.index import PyPI
 
     with open(REACH, encoding="ascii") as file:
@@ -134,7 +139,7 @@ def run_pip(arguments):
 
     def evaluate_link(self, link):
         if link.scheme == "file" and str(link.comes_from or "").startswith(("http:", "https:")):
-            stop(f"file-link {link.filename}")  # pip would read it from this container
+            stop(f"file-link {link.filename}")  # pip would read the file from this container
         result = evaluate(self, link)
         if result[0] is LinkType.platform_mismatch or str(result[1]).startswith("No sources permitted"):
             print(f"codebox: no-wheel {self.project_name}", flush=True)
@@ -213,8 +218,9 @@ def write_lines(path, lines):
 
 
 def check_complete(path):
-    """Fails when a package of pip's report needs one that neither the report nor the image has: pip was told not to look (--no-deps). Dependencies
-    of extras are not checked; a lock file lists those that were asked for."""
+    """Fails if a package of pip's report depends on a package that neither the report nor the image has:
+    pip ran with --no-deps. Dependencies of extras are not checked; a lock file lists the dependencies
+    of requested extras."""
     sys.path.insert(0, LIBRARY)
     from pip._vendor.packaging.requirements import InvalidRequirement, Requirement
 
@@ -234,7 +240,7 @@ def check_complete(path):
 
 def resolve(job):
     asked = write_lines("/tmp/requirements.txt", job["requirements"])
-    # Of a lock file each package is taken as it is locked, whatever the image has.
+    # Installs each package of a lock file at its locked version, even if the image has the package.
     exact = ["--require-hashes", "--no-deps", "--ignore-installed"] if job.get("locked") else []
     pip(job, "install", "--dry-run", "--report", "/tmp/report.json", *index_options(job), *exact, "--requirement", asked)
     if exact:
@@ -266,8 +272,9 @@ def canonical(name):
 
 
 def drop_start_up_code():
-    """Removes the files that Python runs when it starts, before the guard of a sandbox holds: the module `site` runs .pth files and imports two
-    modules, and Debian's sitecustomize imports apport_python_hook if it exists."""
+    """Removes the files that Python runs at its start, before the kernel installs the guard: the module
+    `site` runs .pth files and imports sitecustomize and usercustomize, and Debian's sitecustomize
+    imports apport_python_hook if that module exists."""
     for name in os.listdir(TARGET):
         if name.endswith(".pth") or name.partition(".")[0] in ("sitecustomize", "usercustomize", "apport_python_hook"):
             path = os.path.join(TARGET, name)
@@ -275,8 +282,8 @@ def drop_start_up_code():
 
 
 def owners_of_modules(job):
-    """Maps each module of the image to the packages that have it. The image's list names only modules that programs import; the metadata of the
-    packages names the others."""
+    """Maps each module of the image to the packages that contain it. The image's list names only modules
+    that programs import; the metadata of the packages names the others."""
     owners = {name.partition(".")[0]: set() for folder in IMAGE for name in os.listdir(folder)}
     listed = [(package["name"], package["modules"]) for package in job["image"]]
     for distribution in importlib.metadata.distributions(path=IMAGE):
@@ -288,8 +295,8 @@ def owners_of_modules(job):
 
 
 def written_names():
-    """Yields (package, its folder of metadata, name in TARGET) for what pip wrote. It reads the records of pip, which list every file that pip
-    wrote, and possibly more."""
+    """Yields (package, its folder of metadata, name in TARGET) for each file that pip wrote. Reads pip's
+    records, which list every written file, and possibly others."""
     for record in glob.glob(f"{TARGET}/*.dist-info/RECORD"):
         folder = pathlib.Path(record).parent
         package = importlib.metadata.PathDistribution(folder).metadata["Name"]
@@ -300,7 +307,8 @@ def written_names():
 
 
 def imported_by_image(modules):
-    """Those of `modules` that Python's own modules, or those of the image, import if they exist, as pandas imports bottleneck."""
+    """Returns the members of `modules` that modules of Python or of the image import if they exist, as
+    pandas imports bottleneck."""
     names = b"|".join(re.escape(module.encode()) for module in modules)
     imports = re.compile(
         rb"^[ \t]*(?:from[ \t]+|import[ \t]+(?:[\w.]+(?:[ \t]+as[ \t]+\w+)?[ \t]*,[ \t]*)*)(" + names + rb")\b"
@@ -319,13 +327,14 @@ def imported_by_image(modules):
 
 
 def may_bring(job, package, module):
-    """Is the module this package's by its name, or by the list of those whose names differ?"""
+    """Returns whether the package may contain the module: the two have one name, or the list of
+    providers, for modules whose package has another name, has the package."""
     return canonical(module) == package or package in job.get("providers", {}).get(module, ())
 
 
 def check_foreign(job, writers):
-    """Fails when a package has a module that a module of the image or of Python imports by itself, under the name of another package: it would
-    run as a part of that library."""
+    """Fails if a package contains a module with the name of another package, and a module of the image or
+    of Python imports that name: the module would run as a part of the importing library."""
     foreign = {}
     for name, packages in writers.items():
         module = name.partition(".")[0]
@@ -338,8 +347,9 @@ def check_foreign(job, writers):
 
 
 def check_modules(job):
-    """Fails when a package replaces a module of Python, or one of the image that belongs to a package of another name, even if that one is in
-    the set: the kernel imports some of these modules, and Python imports one of them when it starts."""
+    """Fails if a package replaces a module of Python, or a module of the image that belongs to a package
+    of another name, even if that package is also installed: the kernel imports some of these modules,
+    and Python imports one of them at its start."""
     owners = owners_of_modules(job)
     writers = collections.defaultdict(set)
     for package, metadata, name in written_names():
@@ -358,7 +368,8 @@ def check_modules(job):
 
 
 def make_harmless(job):
-    """Fails for anything but regular files and folders. Removes their special bits; all users can read them, and only their owner can write them."""
+    """Fails if the layer has an entry that is neither a folder nor a regular file with one name. Removes
+    the special bits of the others; all users can read them, and only their owner can write them."""
     size = number = 0
     for folder, folders, files in os.walk(TARGET, topdown=False):
         for name in files + folders:
@@ -376,7 +387,8 @@ def make_harmless(job):
 
 
 def compile_modules():
-    """Compiles the modules for the kernel, which reads a compiled file next to its source. Compiling executes no code, and skips a file that it cannot compile."""
+    """Compiles the modules for the kernel, which reads a compiled file next to its source. compileall
+    executes no code, and skips a file that does not compile."""
     words = [sys.executable, "-I", "-m", "compileall", "-q", "--invalidation-mode", "timestamp", TARGET]
     subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Loaded before npm: a redirect to another host ends the process, and so does a connection to another host than the index whose address is not
-// public. The packages of npm send requests through two functions, and connect through one.
+// Loaded before npm. Ends the process at a redirect to another host, and at a connection to a host
+// other than the index whose address is not public. npm's packages send requests through the two
+// replaced functions `request`, and connect through the replaced `connect`.
 'use strict';
 const dns = require('dns');
 const fs = require('fs');
@@ -62,7 +63,7 @@ function checkAddress(host, port, address) {
   stop(`address ${host}:${port} ${address}`);
 }
 
-// A function like dns.lookup whose answers were checked.
+// Returns a function like dns.lookup that checks the answers.
 function checkedLookup(port) {
   return (host, options, done) => dns.lookup(host, { ...options, family: 4 }, (error, found, family) => {
     if (!error) {
@@ -74,7 +75,7 @@ function checkedLookup(port) {
 
 const { connect } = net.Socket.prototype;
 net.Socket.prototype.connect = function (...args) {
-  const options = Array.isArray(args[0]) ? args[0][0] : args[0]; // net.connect passes both of its arguments as one
+  const options = Array.isArray(args[0]) ? args[0][0] : args[0]; // net.connect passes its arguments as one array
   if (options === null || typeof options !== 'object' || options.path) {
     stop('address unknown unknown');
   }

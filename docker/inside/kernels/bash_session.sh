@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
-# Sourced by the bash of a session when it starts. It is interactive, so that interrupts and errors end the cell and not the shell;
-# all other options are set as for a script. Prompts are not evaluated: a script has none.
-# The functions write records for the kernel (command/shell_state.h). A cell may call them with any text, so they evaluate no argument.
+# The bash of a session sources this file at its start. This bash is interactive, so that interrupts
+# and errors end the cell and not the shell; all other options are those of a script. Prompts are
+# empty, because a script has no prompts.
+# The functions write records for the kernel (command/shell_state.h). A cell may call the functions
+# with any text, so they evaluate no argument.
 \builtin set +o history +o histexpand +o monitor
 \builtin shopt -u expand_aliases checkwinsize sourcepath huponexit promptvars
 \builtin unset HISTFILE HISTFILESIZE HISTSIZE MAILCHECK PROMPT_COMMAND
 \builtin readonly MAILCHECK PROMPT_COMMAND
 PS0= PS1= PS2=
 
-# Prints the state of this shell: __codebox_print "$SHELLOPTS" TRAPS. A function does not see all traps.
+# Prints the state of this shell: __codebox_print "$SHELLOPTS" TRAPS. The caller passes the traps,
+# because `trap -p` in a function does not list all of them.
 __codebox_print() {
     local -
     \set +xveu -f
@@ -28,7 +31,8 @@ __codebox_print() {
     \builtin printf 'E\0'
 }
 
-# Sends it to the kernel. While a cell runs the report socket, descriptor 240, is closed and saved as 10.
+# Sends the state to the kernel. While a cell runs, the report socket, descriptor 240, is closed and
+# its copy is descriptor 10.
 __codebox_save() {
     if [ -S /dev/fd/240 ]; then
         __codebox_print "$@" >&240
@@ -37,8 +41,9 @@ __codebox_save() {
     fi
 }
 
-# Reports the status of a cell: __codebox_report STATUS "$SHELLOPTS". Descriptor 9 is the session's stderr, 247 the cell's input. A cell is a script, so its
-# EXIT trap runs at its end. After an interrupt the state is saved, as the time limit may kill this shell next.
+# Reports the status of a cell: __codebox_report STATUS "$SHELLOPTS". Descriptor 9 is the session's
+# stderr, 247 the cell's input. A cell is a script, so its EXIT trap runs at its end. After an
+# interrupt the function saves the state, because the time limit may kill this shell next.
 __codebox_report() {
     local -
     \set +xveu

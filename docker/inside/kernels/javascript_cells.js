@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What a cell becomes before V8's REPL mode evaluates it: TypeScript without its types, and what REPL mode does not read (static imports and exports,
-// import.meta, import() and a `return` at the top level) as something that it reads, so that names stay for later cells and the last value is shown, as
-// of every other cell. Lines stay where they are. The analyzer judged the cell as it was sent; what is written here loads no more than that names.
+// Rewrites a cell for V8's REPL mode. Removes the types of TypeScript, and replaces the syntax that
+// REPL mode does not parse: static imports and exports, import.meta, import() and a `return` at the
+// top level. The names of the cell persist for later cells, and the value of its last expression is
+// shown, as for every other cell. Line numbers do not change. The analyzer judged the cell before
+// this rewriting, which adds no module to those that the cell names.
 //
-// The kernel runs this file, acorn and the compiler in a realm of their own: a program can replace the methods of strings and arrays of its realm, and
-// would choose by them what becomes of its next cell. Only strings go in and out.
+// The kernel runs this file, acorn and the compiler in a realm of their own: a program can replace
+// the methods of strings and arrays of its own realm, and could change the rewriting of its next
+// cell with them. Only strings enter and leave the realm.
 'use strict';
 
-// Options of acorn: all that may stand in a cell, as a script or a module.
+// Options of acorn: accept the syntax of a script and of a module.
 const OPTIONS = {
   __proto__: null, ecmaVersion: 'latest', sourceType: 'script', allowAwaitOutsideFunction: true, allowReturnOutsideFunction: true,
   allowImportExportEverywhere: true, allowHashBang: true,
@@ -17,7 +20,9 @@ const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFu
 const nameOf = (node) => (node.type === 'Identifier' ? node.name : node.value);
 const blank = (text) => text.replace(/[^\n\r\u2028\u2029]+/g, ' ');
 
-// `import` and `export ... from` of one module, as a statement. Where types were removed, a name that the module lacks may have been a type.
+// Returns a statement that loads the module of an `import` or `export ... from`. With `checksNames`
+// the statement fails if the module lacks an imported name. TypeScript cells do not check their
+// names, because a name may be a type.
 function loading(node, checksNames, own) {
   const names = [], pattern = [];
   let namespace = null;
@@ -37,7 +42,8 @@ function loading(node, checksNames, own) {
   return pattern.length > 0 ? `const {${pattern.join(', ')}} = ${load};` : `${load};`;
 }
 
-// The changes to the text, as [start, end, instead]; statements that load modules come first, in their order.
+// Returns the changes to the text, as [start, end, replacement], and the statements that load
+// modules, which have to run before the rest of the cell.
 function changesOf(tree, code, checksNames, own) {
   const changes = [], loads = [];
   const leaveOut = (start, end) => changes.push([start, end, blank(code.slice(start, end))]);
@@ -54,7 +60,7 @@ function changesOf(tree, code, checksNames, own) {
       changes.push([declaration.start, declaration.start, '('], [declaration.end, declaration.end, ');']);
     }
   }
-  // Not by recursion: hostile code is nested deeply.
+  // Without recursion: hostile code is nested deeply.
   const queue = [{ node: tree, inFunction: false }];
   for (let item; (item = queue.pop()) !== undefined;) {
     const { node } = item, inFunction = item.inFunction || FUNCTIONS.has(node.type);
@@ -73,21 +79,22 @@ function changesOf(tree, code, checksNames, own) {
   return { changes, loads };
 }
 
-// The cell for REPL mode; the same text when there is nothing to change, or when it cannot be read. A cell with imports or exports is a module, whose
-// code is strict. `own` gives the name of a function of the kernel.
+// Returns the cell for REPL mode; the same text if it needs no change or has a syntax error. A cell
+// with imports or exports is a module, so its code is strict. `own` returns the global name of a
+// function of the kernel.
 function rewrite(code, parse, checksNames, own) {
   let tree;
   try {
     tree = parse(code, OPTIONS);
   } catch {
-    return code; // V8 says what is wrong
+    return code; // V8 reports the error
   }
   const { changes, loads } = changesOf(tree, code, checksNames, own);
   if (changes.length === 0) return code;
   const order = changes.map((change, index) => ({ change, index })).sort((a, b) => a.change[0] - b.change[0] || a.change[1] - b.change[1] || a.index - b.index);
   let text = '', at = 0;
   for (const { change: [start, end, instead] } of order) {
-    if (start < at) continue; // within what was left out
+    if (start < at) continue; // within a removed range
     text += code.slice(at, start) + instead;
     at = end;
   }
@@ -98,7 +105,7 @@ function rewrite(code, parse, checksNames, own) {
 
 // --- TypeScript -------------------------------------------------------------------------------------------------
 
-// `import x = require('y')` would be removed outside of a CommonJS module.
+// Turns `import x = require('y')` into a constant: the compiler drops it outside of CommonJS modules.
 const importsAsConstants = (compiler) => (context) => {
   const { factory } = context;
   const change = (node) => {
@@ -109,8 +116,8 @@ const importsAsConstants = (compiler) => (context) => {
   return (file) => factory.updateSourceFile(file, file.statements.map(change));
 };
 
-// Of a program all that its compiler would emit for this target; in a session also imports that this cell does not use, as a later one may. Errors as
-// an array of lines.
+// Returns the compiler's output for a cell, or its errors as an array of lines. In a session the
+// output keeps the imports that this cell does not use, because a later cell may use them.
 function withoutTypes(code, compiler, isProgram, isMarkup) {
   const { JsxEmit, ModuleKind, ScriptTarget, transpileModule } = compiler;
   const { outputText, diagnostics } = transpileModule(code, {
@@ -120,10 +127,11 @@ function withoutTypes(code, compiler, isProgram, isMarkup) {
     compilerOptions: { target: ScriptTarget.ES2022, module: ModuleKind.ESNext, jsx: JsxEmit.React, verbatimModuleSyntax: !isProgram },
   });
   const errors = diagnostics.map(({ file, start, messageText }) => `line ${file.getLineAndCharacterOfPosition(start).line + 1}: ${compiler.flattenDiagnosticMessageText(messageText, '\n')}`);
-  return errors.length > 0 ? errors : outputText.replace(/^export \{\};\s*$/m, ''); // the compiler's output where only types were imported
+  return errors.length > 0 ? errors : outputText.replace(/^export \{\};\s*$/m, ''); // emitted if the cell imports only types
 }
 
-// The two functions of the kernel, which give JSON: a text, or an array of errors. `secret` is in the names of its own functions.
+// The two functions for the kernel. Both return JSON: a text, or an array of errors. `secret` is a
+// part of the global names of the kernel's functions.
 module.exports = (acorn, compiler) => ({
   rewrite: (code, secret) => JSON.stringify(rewrite(code, acorn.parse, compiler === null, (name) => `__codebox_${name}_${secret}__`)),
   withoutTypes: (code, isProgram, isMarkup) => JSON.stringify(withoutTypes(code, compiler, isProgram, isMarkup)),

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The JavaScript kernel: runs in a sandbox and exchanges frames with the supervisor on descriptor 3. V8's REPL mode evaluates the
-// code: state persists, let and const may be declared again, await works at the top level. It runs exactly the code that it
-// receives; TypeScript runs after its types were removed.
+// The JavaScript kernel: runs in a sandbox and exchanges frames with the supervisor on descriptor 3.
+// V8's REPL mode evaluates the code: state persists, let and const may be declared again, await
+// works at the top level. The kernel removes the types of TypeScript and rewrites the syntax that
+// REPL mode does not parse (javascript_cells.js); it runs all other code as received.
 //
-// At an interrupt V8 terminates the execution: all frames are unwound, the state stays. Up to its first wait a cell is evaluated in
-// a script that SIGINT terminates. When the cell continues after that, a watcher thread (javascript_watch.js) takes over the
-// channel and receives the interrupt while the program blocks the event loop. So the kernel's code must not depend on the call that
+// At an interrupt V8 terminates the execution: all frames are unwound, the state stays. Until its
+// first wait, a cell is evaluated in a script that SIGINT terminates. If the cell continues after
+// that, a watcher thread (javascript_watch.js) takes over the channel and receives the interrupt
+// while the program blocks the event loop. So the kernel's code must not depend on the call that
 // began a run, and a frame whose write was terminated is completed before the next frame.
 'use strict';
 const fs = require('fs');
@@ -26,7 +28,7 @@ const CONTROL = 3;
 const BUNDLE_MAX = 64 << 20; // below the limits of frame.def
 const ERROR_MAX = 200000;
 
-// References for the kernel's own use: the program may replace anything that it can name.
+// References for the kernel's own use: the program may replace every object that it can name.
 const { inspect } = util;
 const { stringify, parse: readJson } = JSON;
 const { fromCharCode } = String;
@@ -54,7 +56,8 @@ const nothing = new Int32Array(new SharedArrayBuffer(4));
 
 let outgoing = alloc(0), sent = 0;
 
-// There is no call between a write and its count: V8 terminates at calls and at the ends of loops.
+// No call stands between a write and the addition to `sent`: V8 terminates at calls and at the ends
+// of loops.
 function flush() {
   while (sent < outgoing.length) {
     const context = {};
@@ -81,7 +84,7 @@ function sendFrame(type, payload = alloc(0), ends = null) {
   flush();
 }
 
-// The same for a short text, without an allocation: programs print line by line.
+// Sends a short text without an allocation: programs print line by line.
 const TEXT_MAX = 16384;
 const textFrame = alloc(5 + 3 * TEXT_MAX);
 function sendText(type, text) {
@@ -121,12 +124,15 @@ function replaceStream(stream, type) {
 }
 replaceStream(process.stdout, 'O');
 replaceStream(process.stderr, 'e');
-// These streams raise no errors. Otherwise each console call would add a listener, and leave it behind when it is terminated.
+// These streams raise no errors. With error handling on, each console call would add a listener, and
+// a terminated call would not remove its listener.
 console._ignoreErrors = false;
 
-// Each run has a stdin of its own, as Node's for a pipe, on descriptor 0 that is opened once more: Node makes the one that it reads
-// non-blocking, and fs.readFileSync(0) and children read the other. A run that waits for input behind its end fails with an explanation.
-// A program may close descriptor 0; the next file that is opened gets this number.
+// Each run has a stdin stream of its own, like Node's stream for a pipe. The stream reads a second
+// descriptor of the same input, because Node makes the descriptor of a stream non-blocking, while
+// fs.readFileSync(0) and child processes need a blocking descriptor 0. A run that waits for input
+// after the end of the input fails with an explanation. A program may close descriptor 0; the next
+// opened file gets this number.
 const ownStdin = `/proc/self/fd/${openSync('/proc/self/fd/0', 'r')}`;
 function renewInput() {
   try {
@@ -168,7 +174,7 @@ Object.defineProperty(process, 'stdin', {
   },
 });
 
-// Writes that bypass the streams stay in order with those that do not.
+// Keeps writes that bypass the streams in order with the output of the streams.
 fs.writeSync = function (fd, data, ...rest) {
   if (fd !== 1 && fd !== 2) return writeSync(fd, data, ...rest);
   let bytes;
@@ -187,7 +193,7 @@ fs.writeSync = function (fd, data, ...rest) {
 
 const isBinary = (mime) => (/^(image|audio|video)\//.test(mime) && mime !== 'image/svg+xml') || mime === 'application/pdf';
 
-// A part of a bundle as bytes; pictures may also come as base64 or as a data: URL.
+// Returns a part of a bundle as bytes. A picture may be bytes, base64 or a data: URL.
 function partOf(mime, value) {
   if (value instanceof ArrayBuffer) return from(value);
   if (ArrayBuffer.isView(value)) return from(value.buffer, value.byteOffset, value.byteLength);
@@ -230,14 +236,15 @@ globalThis.display = (value, mime) => {
   if (mime) sendBundle('D', { [mime]: value });
   else sendBundle('D', keys.length > 0 && keys.every((key) => /^[a-z]+\/[\w.+-]+$/.test(key)) ? value : bundleOf(value));
 };
-// node also looks for packages in ~/.node_modules and ~/.node_libraries, and the home folder is the workspace.
+// Node also searches ~/.node_modules and ~/.node_libraries for packages, and the home folder is the
+// workspace, so the search paths are initialised without a home folder.
 const home = process.env.HOME;
 delete process.env.HOME;
 Module._initPaths();
 process.env.HOME = home;
 globalThis.require = createRequire('/workspace/');
 
-// A stack ends where the program was called; the frames below are the kernel's.
+// Cuts a stack trace at the kernel's call of the program: the frames below belong to the kernel.
 Error.prepareStackTrace = (error, frames) => {
   const end = frames.findIndex((frame) => frame.getFileName() === __filename || frame.getFileName() === 'node:inspector');
   let text;
@@ -255,7 +262,7 @@ function attempt(what, otherwise) {
   try {
     return what();
   } catch (broken) {
-    return otherwise; // a getter that throws, or a program that replaced a function
+    return otherwise; // a getter throws, or the program replaced a function
   }
 }
 
@@ -277,15 +284,16 @@ function sendError(error) {
   }
 }
 
-// --- what cells become ------------------------------------------------------------------------------------------
+// --- rewriting of cells -----------------------------------------------------------------------------------------
 
-// The realm of javascript_cells.js. Nothing of it is reachable from a program, and nothing of a program's realm is used in it.
+// The realm of javascript_cells.js. Programs reach no object of this realm, and this realm uses no
+// object of a program's realm.
 const realm = vm.createContext(vm.constants.DONT_CONTEXTIFY);
 function loadInRealm(file) {
   const load = vm.runInContext('(function (text) { const module = { exports: {} }; text(module.exports, module); return module.exports; })', realm);
   return load(vm.runInContext(`(function (exports, module) {${fs.readFileSync(file, 'utf8')}\n})`, realm, { filename: file }));
 }
-// The compiler only in its own image, as loading it takes time.
+// Only the TypeScript image loads the compiler, because loading takes time.
 const isTypeScript = process.argv[2] === 'typescript';
 const makeCells = loadInRealm(path.join(__dirname, 'javascript_cells.js'));
 const { rewrite, withoutTypes } = makeCells(loadInRealm('/codebox/acorn.js'), isTypeScript ? loadInRealm('/codebox/typescript.js') : null);
@@ -302,9 +310,11 @@ function removeTypes(code, { isOneShot, words }) {
 
 const session = new inspector.Session();
 session.connect();
-// The evaluated value, fetched by its handle through this function: the protocol itself only describes values.
+// The last evaluated value. The inspector protocol only describes values, so the kernel calls the
+// function `take` with the value's handle.
 let fetched;
-// What cells are rewritten to calls of. No program names it: the analyzer knows what is called by a name, and denies one that is computed.
+// The functions that rewritten cells call, under global names with a secret. A program cannot call
+// them: the analyzer resolves calls by constant names, and denies computed names.
 const own = { take: (value) => { fetched = value; }, call: () => call() };
 const secret = Array.from({ length: 4 }, () => Math.random().toString(36).slice(2)).join('');
 const ownName = (name) => `__codebox_${name}_${secret}__`;
@@ -315,7 +325,8 @@ function publish(name, value) {
 publish('take', own.take);
 publish('call', own.call);
 
-// A termination unwinds the caller before it can wait for the reply: an error that nothing waits for is no error of the program.
+// A termination may unwind the caller before it waits for the reply. The empty handler prevents that
+// Node reports an error reply without a waiter as an unhandled rejection of the program.
 function post(method, parameters) {
   let settle;
   const reply = new Promise((resolve, reject) => { settle = { resolve, reject }; });
@@ -341,14 +352,14 @@ async function valueOf(remote) {
 
 let count = 0;
 
-// V8 reports the place of a SyntaxError outside of the error object.
+// Writes the line and column of a SyntaxError into its stack: V8 reports them outside of the error.
 function placeError(error, code, { lineNumber, columnNumber }) {
   const line = code.split('\n')[lineNumber];
   if (line !== undefined) error.stack = `cell-${count}.js:${lineNumber + 1}\n${line.slice(0, 500)}\n${' '.repeat(Math.min(columnNumber, 500))}^\n${error.name}: ${error.message}`;
   return error;
 }
 
-// `{a: 1}` is an object, as in node's prompt, when it parses as one.
+// Evaluates `{a: 1}` as an object if it parses as an object, like node's prompt.
 function asExpression(code) {
   if (!/^\s*\{[^]*\}\s*$/.test(code)) return code;
   try {
@@ -359,16 +370,16 @@ function asExpression(code) {
   }
 }
 
-// import() of a cell: code that is evaluated this way belongs to no module, so V8 cannot resolve it.
+// import() in a cell: the cell belongs to no module, so V8 cannot resolve module names for it.
 publish('import', (name, options) => importFrom('/workspace/', name, options?.with ?? options?.assert));
-// A static import, with the names that have to be there.
+// A static import of a module. Fails if the module lacks one of `names`.
 publish('static', async (name, names, attributes) => {
   const found = await importFrom('/workspace/', name, attributes);
   for (const each of names) if (!(each in found)) throw new SyntaxError(`The requested module '${name}' does not provide an export named '${each}'`);
   return found;
 });
-publish('meta', undefined); // import.meta: of each cell its own
-class Return { // a `return` at the top level, thrown
+publish('meta', undefined); // import.meta; evaluate() sets it for each cell
+class Return { // thrown by a `return` at the top level
   constructor(value) { this.value = value; }
 }
 publish('return', (value) => new Return(value));
@@ -391,7 +402,7 @@ async function evaluate(code, file) {
     const error = details.exception ? await valueOf(details.exception) : new Error(details.text);
     if (error instanceof Return) return error.value;
     const isSyntax = error instanceof SyntaxError && !/\n\s+at .*cell-\d+\.js/.test(error.stack);
-    // Nothing of a text with a syntax error has run.
+    // No part of a text with a syntax error has run, so the rewritten text may run.
     const again = isSyntax && text === code ? rewritten(code) : text;
     if (again === text) throw isSyntax ? placeError(error, code, details) : error;
     text = again;
@@ -415,10 +426,11 @@ function startWatcher(run) {
   control._handle.readStop(); // pause() would continue to fill the buffer
   control.unref();
   const before = new Set(getHandles());
-  // Node announces each thread as an event of `process`, at the next tick: not this one.
+  // Node emits an event of `process` for each thread, at the next tick. The replaced nextTick drops
+  // the event of the watcher.
   const options = { __proto__: null, eval: true, workerData: { shared, channel: CONTROL, started: run.number, inbox }, execArgv: [], env: {} };
   watcher = during('nextTick', () => {}, () => createThread(() => new Worker(WATCHER, options)));
-  // Its messages come through this function, and not through that of the prototype, which the program may replace.
+  // An own `emit` receives the watcher's messages: the program may replace the prototype's `emit`.
   watcher.emit = (name, { run: payload, interrupted, warm, hashes } = {}) => {
     if (name !== 'message') return true;
     if (hashes !== undefined) accept(hashes);
@@ -442,11 +454,11 @@ function finish(run, status) {
   sendFrame('F', code, run);
 }
 
-// A program that fails ends with its timers, servers, connections and children.
+// Ends a failed program, and stops its timers, servers, connections and children.
 function fail(run, error) {
   if (run !== current) return;
   const isInterrupted = load(shared, ASKED) === run.number;
-  const reason = isInterrupted ? interrupted(run) : error; // before what it left behind is gone
+  const reason = isInterrupted ? interrupted(run) : error; // counts the timers, so before the stop
   stopEverything(run);
   sendError(reason);
   if (run.isOneShot && !isInterrupted) attempt(() => process.emit('exit', 1));
@@ -458,8 +470,8 @@ async function begin(run, code) {
     const value = await evaluate(isTypeScript ? removeTypes(code, run) : code, run.file);
     if (run !== current) return;
     if (value !== undefined) sendBundle('R', bundleOf(value));
-    // As under node, the program ends when the event loop is empty: pending timers and promises belong to it. The watcher must not
-    // keep the loop alive.
+    // As under node, the program ends when the event loop is empty: pending timers and promises
+    // belong to the program. The watcher must not keep the loop alive.
     run.isEvaluated = true;
     unref();
   } catch (error) {
@@ -487,16 +499,18 @@ function endUnlessBusy(run, idleResources) {
   finish(run, (Number(process.exitCode) || 0) & 255);
 }
 
-// Parses a RUN frame: its head, the modules that only Python's kernel refuses, the file name and arguments of the program, the source.
+// Parses a RUN frame: its head, the modules to refuse (used only by Python's kernel), the file name
+// and arguments of the program, the source.
 function readRun(payload) {
   const start = RUN_HEAD + numberAt(payload, IMPORTS_OFFSET), end = start + numberAt(payload, ARGUMENTS_OFFSET);
   const words = textOf(payload, start, end).split('\0').slice(0, -1);
   return { isOneShot: payload[ONE_SHOT_OFFSET] === 1, hasInput: payload[INPUT_OFFSET] === 1, words, code: textOf(payload, end, payload.length) };
 }
 
-// Has programs use the proxy. Node reads the variables when it starts, and the sandbox's Node has started before it had them. Its fetch would
-// send http: URLs through tunnels, which carry TLS alone (docker/egress/relay/tunnel.h). No function of Node changes that, so its dispatchers,
-// which undici keeps under these symbols, are replaced by one with the option.
+// Sets the proxy of http and fetch. Node reads the proxy variables only at its start, before the
+// kernel receives them. Node's fetch would send http: URLs through tunnels, which carry only TLS
+// (docker/egress/relay/tunnel.h). Node has no function that changes this, so the kernel replaces the
+// dispatchers that undici stores under these symbols by a dispatcher with the option `proxyTunnel`.
 function useProxy({ HTTP_PROXY: httpProxy, HTTPS_PROXY: httpsProxy, NO_PROXY: noProxy }) {
   require('http').setGlobalProxyFromEnv(process.env);
   const keys = [1, 2].map((version) => Symbol.for(`undici.globalDispatcher.${version}`)).filter((key) => globalThis[key] !== undefined);
@@ -505,7 +519,7 @@ function useProxy({ HTTP_PROXY: httpProxy, HTTPS_PROXY: httpsProxy, NO_PROXY: no
   keys.forEach((key) => { globalThis[key] = dispatcher; });
 }
 
-// The payload of a VARIABLES frame.
+// Sets the variables of a VARIABLES frame.
 function setVariables(text) {
   for (const entry of text.split('\0').slice(0, -1)) {
     const at = entry.indexOf('=');
@@ -514,7 +528,7 @@ function setVariables(text) {
   if (process.env.HTTP_PROXY !== undefined) useProxy(process.env);
 }
 
-// Defines what node defines for a main program, and returns its path.
+// Defines the globals that node defines for a main program. Returns the program's path.
 function becomeProgram([name, ...words]) {
   const filename = path.join('/workspace', name || (isTypeScript ? 'main.ts' : 'main.js'));
   const main = Object.assign(new Module(filename, null), { filename, paths: Module._nodeModulePaths('/workspace') });
@@ -549,11 +563,11 @@ function take({ isOneShot, hasInput, words, code }) {
   const listeners = process.listeners('SIGINT');
   process.removeAllListeners('SIGINT');
   for (const listener of listeners) process.on('SIGINT', listener);
-  // The run continues: with a promise, a timer, a server.
+  // The run continues with a promise, a timer or a server.
   if (run === current && watcher === null && (!run.isEvaluated || run.handles.size > 0 || countResources() > resources)) startWatcher(run);
 }
 
-// SIGINT terminates what this script calls, including the jobs of promises that are settled already.
+// SIGINT terminates the functions that this script calls, including the jobs of settled promises.
 let call;
 const interruptible = new vm.Script(`${ownName('call')}()`, { filename: __filename });
 const drain = process._tickCallback.bind(process);
@@ -578,7 +592,7 @@ for (const name of ['setTimeout', 'setInterval']) {
   promises[name] = (delay, value, options = {}) => real(delay, value, current && !options.signal ? { ...options, signal: current.stop.signal } : options);
 }
 
-// Timers, servers, connections, children.
+// Stops the timers, servers, connections and children of a run.
 const stopped = new Error('the run has ended');
 function stopEverything(run) {
   for (const [handle, clear] of run.handles) clear(handle);
@@ -595,7 +609,8 @@ function stopEverything(run) {
   }
 }
 
-// A program whose code has ended waits for what it left behind, as under node.
+// Returns the error for an interrupted run. As under node, a program whose code has ended still
+// waits for its timers, connections and processes; the message says so.
 function interrupted(run) {
   const timers = run.isEvaluated ? [...run.handles.keys()].filter((handle) => !handle._destroyed).length : 0;
   const left = timers > 0 ? `${timers} timer${timers > 1 ? 's' : ''}, which clearInterval or clearTimeout ends,` : 'a connection, a server or a process';
@@ -618,10 +633,10 @@ function onError(error) {
 }
 process.on('uncaughtException', onError);
 process.on('unhandledRejection', onError);
-process.on('SIGINT', () => {}); // it may arrive late: the watcher's message names the run
+process.on('SIGINT', () => {}); // may arrive after its run; the watcher's message names the run
 let inbox = alloc(0);
-// What arrives goes to this function, and events to the next, not to those of the prototypes, which the program may replace: it would get
-// the socket, and could send itself frames.
+// Own `push` and `emit` receive the input and events of the channel. The program may replace the
+// methods of the prototypes: it would get the socket, and could send itself frames.
 control.push = (chunk) => {
   if (chunk === null) reallyExit(0);
   inbox = concat([inbox, chunk]);
@@ -629,7 +644,7 @@ control.push = (chunk) => {
     const type = fromCharCode(inbox[0]);
     const payload = part(inbox, 5, 5 + numberAt(inbox, 1));
     inbox = part(inbox, 5 + payload.length);
-    // Not in this callback, which may be terminated; and in order.
+    // Handled after this callback, because a termination may end the callback; in order of arrival.
     if (type === 'h') setImmediate(accept, payload);
     else if (type === 'V') setImmediate(setVariables, textOf(payload, 0, payload.length));
     else if (type === 'E') setImmediate(take, readRun(payload));
@@ -643,7 +658,7 @@ control.emit = (name) => {
   return true;
 };
 control.resume();
-// The program must not find the kernel's modules, which are no longer loaded from here.
+// Hides the kernel's modules from the program. The kernel loads none of them later.
 module.children.length = 0;
 for (const name of Object.keys(require.cache)) if (name !== __filename) delete require.cache[name];
 install();

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What Node loads as code from files: those of the image, and files whose SHA-256 the host accepted. All other files are data.
+// Limits the files that Node loads as code to files of the image, and files whose SHA-256 the host
+// accepted. All other files are data.
 //
-// CommonJS: every module is compiled by `_compile` of its module, whatever its ending. ES modules: every one is loaded through the hook
-// `load`, which `import`, `require` and scripts of `vm` have in common. Both compile the text that they hashed: no file is read between
-// the check and its use. A cell that is a module is rewritten (javascript_cells.js).
+// CommonJS: `Module.prototype._compile` compiles every module, whatever its ending. ES modules: the
+// hook `load` loads every module for `import`, `require` and scripts of `vm`. Both compile the text
+// that they hashed: no file is read between the check and the compilation. A cell that is a module
+// is rewritten (javascript_cells.js).
 //
-// A program may replace every global and every method of every prototype. So the check uses references that were taken before a program
-// ran, operators, elements of typed arrays, and functions of Node's bindings; options have no prototype.
+// A program may replace every global and every method of every prototype. So the check uses
+// references that were taken before a program ran, operators, elements of typed arrays, and
+// functions of Node's bindings. Its option objects have no prototype.
 'use strict';
 const { Module, builtinModules, createRequire } = require('module');
 const { Duplex, Writable } = require('stream');
@@ -27,7 +30,7 @@ const nameOf = Function.prototype.call.bind(Symbol.prototype.toString);
 const dlopen = process.dlopen;
 
 const HASH_BYTES = 32, ACCEPTED_MAX = 65536; // see frame.h
-const FOLDER = '/usr/'; // of the image: no program can write it, and no link in it leads to a place that one can
+const FOLDER = '/usr/'; // of the image: no program can write it, and no link in it leads to a writable folder
 const WORKSPACE = '/workspace/';
 
 function startsWith(text, start) {
@@ -74,12 +77,13 @@ function utf8(text) {
   return { bytes, length: n };
 }
 
-// Units of UTF-16 that become text at once: text that grows by one unit at a time takes 32 bytes of the heap for each. All elements are
-// its own, so that no program's property of Array.prototype stands in between.
+// Buffer of UTF-16 units, converted to text together: text that grows by single units takes 32 bytes
+// of the heap for each unit. The array has all its elements from the start, so that no property
+// that a program sets on Array.prototype is read or written instead.
 const UNITS_MAX = 8192, units = [];
 for (let i = 0; i < UNITS_MAX; i++) units[i] = 0;
 
-// Of UTF-8; of other bytes it is some text.
+// Decodes UTF-8. Invalid bytes give an unspecified text, and no error.
 function textOf(bytes, length) {
   let text = '', n = 0;
   const add = (unit) => {
@@ -132,8 +136,8 @@ const ROUND = new Int32Array([
   0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 ]);
 
-// SHA-256 as text: eight numbers of 32 bits, the key of the table below. The module crypto would cost start-up time, and its
-// functions call methods that a program can replace.
+// Returns the SHA-256 as text of eight 32-bit numbers, the key of the table `accepted`. The module
+// crypto would cost start-up time, and its functions call methods that a program can replace.
 function hashOf(bytes, length) {
   const state = new Int32Array(8), words = new Int32Array(64), block = new Uint8Array(64);
   state[0] = 0x6a09e667; state[1] = 0xbb67ae85; state[2] = 0x3c6ef372; state[3] = 0xa54ff53a;
@@ -168,7 +172,8 @@ function hashOf(bytes, length) {
 const accepted = { __proto__: null };
 let count = 0;
 
-// Hashes of HASH_BYTES each. The supervisor sends no more than ACCEPTED_MAX, and none twice.
+// Adds hashes of HASH_BYTES bytes each to `accepted`. The supervisor sends at most ACCEPTED_MAX
+// hashes, and none twice.
 function accept(hashes) {
   for (let at = 0; at + HASH_BYTES <= hashes.length && count < ACCEPTED_MAX; at += HASH_BYTES, count++) {
     let key = '';
@@ -211,7 +216,7 @@ function compile(content, filename, format) {
     const { bytes, length } = utf8(text);
     if (accepted[hashOf(bytes, length)] !== true && length > 0) refuse(path, NOT_JUDGED);
   }
-  if (format === 'module') return compileOfNode(this, text, path, 'module'); // of require()
+  if (format === 'module') return compileOfNode(this, text, path, 'module'); // an ES module in require()
   const importModuleDynamically = (name, ignored, attributes) => importFrom(path, name, attributes);
   const body = compileFunction(text, ['exports', 'require', 'module', '__filename', '__dirname'], { __proto__: null, filename: path, importModuleDynamically });
   const folder = dirname(path);
@@ -249,7 +254,8 @@ function during(name, replacement, call) {
   }
 }
 
-// The methods of threads, their ports and streams, as they were before a program ran: objects, and their properties by key.
+// Copies of the methods of threads, ports and streams, made before a program runs: objects, and
+// their property descriptors by key.
 const kept = [];
 function keepMethods(object) {
   for (let each = object; each !== Object.prototype && keptOf(each) === null; each = getPrototypeOf(each)) {
@@ -266,7 +272,8 @@ function keptOf(object) {
 
 for (const object of [Worker.prototype, MessagePort.prototype, Duplex.prototype, Writable.prototype]) keepMethods(object);
 
-// Creates a thread while these methods are those again, as they get the thread, its port, and what is sent to it.
+// Creates a thread with the copied methods in place of the program's: methods called during the
+// creation receive the thread, its port and its messages.
 function createThread(create) {
   const changed = [];
   for (let i = 0; i < kept.length; i++) {
@@ -291,7 +298,8 @@ function createThread(create) {
   }
 }
 
-// Gives a thread or a port methods of its own, for all that happens later.
+// Defines the copied methods on a thread or a port itself, so later replacements on the prototypes
+// have no effect.
 function pinMethods(target) {
   const done = { __proto__: null, constructor: true };
   for (let each = target; each !== Object.prototype; each = getPrototypeOf(each)) {
@@ -304,7 +312,7 @@ function pinMethods(target) {
   }
 }
 
-// The port between this thread and a worker.
+// Returns the port between this thread and a worker.
 function portOf(worker) {
   const symbols = getOwnPropertySymbols(worker);
   for (let i = 0; i < symbols.length; i++) if (nameOf(symbols[i]) === 'Symbol(kPublicPort)') {
@@ -316,8 +324,9 @@ function portOf(worker) {
   throw new Error('the worker has no port');
 }
 
-// Node keeps a module that failed, and all that import it, for good. So the URL of a refused one, and theirs, gets another query: it
-// is read again after it was judged.
+// Node caches a failed module, and all modules that import it, until the process ends. So the URLs
+// of a refused module and of its importers get a new query: the next import reads the file again,
+// which may be accepted by then.
 const importers = new Map(), refusals = new Map();
 const plain = (url) => url.replace(/[?&]judged=\d+$/, '');
 
@@ -338,7 +347,7 @@ function resolve(name, context, next) {
   return refused === undefined ? found : { ...found, url: `${url}${url.includes('?') ? '&' : '?'}judged=${refused}` };
 }
 
-// Of a file of the image whose path needs no decoding.
+// Returns whether the URL is a file of the image, with a path that needs no decoding.
 const FILE = 'file://';
 function isImageURL(url) {
   for (let i = 0; i < url.length; i++) if (url[i] === '%' || url[i] === '?' || url[i] === '#' || url[i] === '\\') return false;
@@ -351,11 +360,13 @@ function pathOf(url) {
   return path;
 }
 
-// Of the formats that Node has; the one of a file without a telling name is found by its text, after it was loaded.
+// Node's formats of modules. `undefined`: Node detects the format from the text, after the loading.
+// The modules of LATER are no code, or `_compile` checks them.
 const CODE = { __proto__: null, module: true, 'module-typescript': true, undefined: true };
-const LATER = { __proto__: null, commonjs: true, 'commonjs-typescript': true, json: true, builtin: true }; // no code, or _compile checks it
+const LATER = { __proto__: null, commonjs: true, 'commonjs-typescript': true, json: true, builtin: true };
 
-// The source of an ES module as the text that was hashed, of the image as it is there.
+// Hook of Node: returns the source of an ES module. The source is the hashed text; for a file of the
+// image, the text of that file.
 function load(address, context, next) {
   const url = `${address}`;
   const loaded = next(url, context);
@@ -373,7 +384,7 @@ function load(address, context, next) {
   return { __proto__: null, format, source: textOf(copy.bytes, copy.length), shortCircuit: true };
 }
 
-// What `import(name)` in the file at this path gives. Names of packages are found as by require.
+// Imports `name` for the code of the file at `path`. Names of packages resolve as in require.
 async function importFrom(path, name, attributes) {
   const text = `${name}`, options = { __proto__: null, with: attributes };
   if (isBuiltin(text)) return import(text, options);
@@ -384,13 +395,13 @@ async function importFrom(path, name, attributes) {
     try {
       url = pathToFileURL(createRequire(path).resolve(text)).href;
     } catch (error) {
-      // a URL, or a name that import() reports as missing
+      // `text` is a URL, or a name that import() reports as missing
     }
   }
   return import(url, options);
 }
 
-// Replaces Node's functions. Not at once: the kernel loads its own files before.
+// Replaces Node's functions. The kernel calls this after it has loaded its own files.
 function install() {
   registerHooks({ resolve, load });
   Module.prototype._compile = compile;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads the channel in a thread of its own, so that an interrupt is received while a program blocks the event loop. When the main
-// thread does not react within MOMENT_MS, V8 terminates its execution; the state stays.
+// The watcher thread: reads the channel, to receive an interrupt while a program blocks the event
+// loop. If the main thread does not react within MOMENT_MS, V8 terminates its execution; the state
+// stays.
 'use strict';
 const inspector = require('inspector');
 const net = require('net');
@@ -22,7 +23,7 @@ function interrupt(number) {
 
 function terminate(number) {
   if (load(shared, ENDED) >= number) return;
-  // Connected only now: a process with a connected inspector waits at its exit.
+  // Connects only for a termination: a process with a connected inspector waits at its exit.
   const session = new inspector.Session();
   session.connectToMainThread();
   session.post('Runtime.terminateExecution', () => {

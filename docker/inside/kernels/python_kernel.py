@@ -46,7 +46,7 @@ CONTROL = 3
 LANGUAGE_OFFSET, INTERACTIVE_OFFSET, ONE_SHOT_OFFSET, REFUSED_OFFSET, ARGUMENTS_OFFSET, IMPORTS_OFFSET, INPUT_OFFSET, RUN_HEAD = 0, 16, 17, 18, 20, 24, 28, 32  # struct cbx_frame_run
 WARM = ("IPython", "numpy", "matplotlib.pyplot", "pandas")
 LAYER = f"/usr/local/lib/python{sys.version_info.major}.{sys.version_info.minor}/dist-packages"  # where docker/packages/layer_images.c puts packages
-IPYTHON_FOLDER = "/codebox/ipython"  # empty: IPython reads no configuration
+IPYTHON_FOLDER = "/codebox/ipython"  # an empty folder: IPython reads no configuration
 IMAGE_PATH = tuple(sys.path)
 INSTALLERS = frozenset(("pip", "pip3", "conda", "mamba", "micromamba", "uv", "npm", "npx", "yarn", "apt", "apt-get"))
 BUNDLE_MAX, ERROR_MAX = 64 << 20, 200_000  # below the limits of frame.def
@@ -90,8 +90,9 @@ def printable(text):
 
 
 class Channel:
-    """The socket to the supervisor. Only the process that opened it sends on it: a fork inherits the descriptor. An interrupt
-    during a frame is raised after the frame. The guard receives the frames, and applies those about itself (docker/inside/python_guard/inbox.c)."""
+    """The socket to the supervisor. Only the process that opened the socket sends on it: a fork inherits
+    the descriptor. An interrupt during a frame is raised after the frame. The guard receives the
+    frames, and applies the frames about itself (docker/inside/python_guard/inbox.c)."""
 
     def __init__(self, fd, guard):
         self.socket = _socket.socket(fileno=fd)
@@ -122,7 +123,8 @@ class Channel:
         return getpid() == self.pid and get_ident() == self.main
 
     def settle(self):
-        """Waits until the supervisor has read all sent bytes: later output of other processes then follows them."""
+        """Waits until the supervisor has read all sent bytes, so that it reads later output of other
+        processes after these bytes."""
         until = now() + 0.2
         while now() < until and ioctl(self.fd, 0x5411, b"\0\0\0\0") != b"\0\0\0\0":  # SIOCOUTQ
             sleep(0.0005)
@@ -152,7 +154,7 @@ class Stream(io.TextIOBase):
         return False
 
     def close(self):
-        self.flush()  # it stays open for later programs
+        self.flush()  # the stream stays open for later programs
 
     def detach(self):
         return self.buffer
@@ -214,12 +216,13 @@ class Buffer(io.BufferedIOBase):
         self._stream.flush()
 
     def close(self):
-        self.flush()  # a collected wrapper closes it too
+        self.flush()  # stays open, because a TextIOWrapper closes its buffer when it is collected
 
 
 class Stdin(io.TextIOBase):
-    """sys.stdin: descriptor 0, which is at its end in a run without an input. An interactive client is asked for each line instead. Programs may
-    keep the object over runs; unread input of a run is dropped."""
+    """sys.stdin: reads descriptor 0, which is at its end in a run without an input. In an interactive
+    run the object requests each line from the client instead. Programs may keep the object over runs;
+    begin() drops the unread input of the previous run."""
 
     def __init__(self, channel, flush):
         self._channel, self._flush = channel, flush
@@ -228,10 +231,10 @@ class Stdin(io.TextIOBase):
         self.begin(False, False)
 
     def begin(self, interactive, has_input):
-        """A run begins."""
+        """Prepares the input of a new run."""
         self.interactive, self._has_input = interactive, has_input
         self._text = io.TextIOWrapper(io.BufferedReader(StdinBytes(self)), encoding="utf-8", errors="strict")
-        set_blocking(self._own, True)  # a program may have changed it
+        set_blocking(self._own, True)  # a program may have set O_NONBLOCK
         try:
             fstat(0)
         except OSError:
@@ -330,8 +333,8 @@ class StdinBytes(io.RawIOBase):
 
 
 class NeedsShell:
-    """A finder that finds no module: it creates IPython's shell before one of these modules is imported, because their code looks the
-    shell up during the import."""
+    """A finder that finds no module. It creates IPython's shell before the import of one of these
+    modules, because their code looks the shell up during the import."""
 
     names = {"IPython", "matplotlib", "matplotlib_inline", "ipykernel", "ipywidgets"}
 
@@ -359,12 +362,12 @@ class Database(dict):
 
 
 def execfile(name, names, local_names=None, compiler=None):
-    """For IPython's `%run`."""
+    """Replaces IPython's execfile, which `%run` calls: io.open_code checks the file."""
     with io.open_code(name) as file:
         exec((compiler or compile)(file.read(), name, "exec"), names, local_names if local_names is not None else names)
 
 
-# --- cells --------- -------------------------------------------------------------------------------------------------
+# --- cells -----------------------------------------------------------------------------------------------------------
 
 # A program that uses one of these names can observe IPython, or the names that IPython adds.
 IPYTHON_NAMES = frozenset(
@@ -413,7 +416,7 @@ def ends_with_semicolon(code):
 
 
 def is_plain(value, depth=0):
-    """Returns whether IPython shows exactly repr(value): it breaks long containers into lines."""
+    """Returns whether IPython shows exactly repr(value). IPython breaks long containers into lines."""
     kind = type(value)
     if kind is int:
         return value.bit_length() < 10000
@@ -441,8 +444,9 @@ def missing_installer(command):
 
 
 def without_redirections(words):
-    """Returns the words of a command without its redirections, and without a command behind a pipe. A `<` or `>` that follows a name at once
-    is no redirection, as in good<2: the analyzer (lang/shell/run.c) reads it in the same way."""
+    """Returns the words of a command without its redirections, and without the commands after a pipe. A
+    `<` or `>` directly after a name is no redirection, as in good<2: the analyzer applies the same rule
+    (lang/shell/run.c)."""
     kept, skips = [], False
     for word in words:
         found = re.match(r"(\d*|&)(>>|>\||>&|<>|<<<|[<>])", word)
@@ -460,7 +464,7 @@ def without_redirections(words):
 
 
 def pip_arguments(command):
-    """Returns the words behind `pip install` in a command line of this form; else None."""
+    """Returns the words after `pip install`; None if the command line is no `pip install`."""
     import shlex
 
     try:
@@ -492,14 +496,14 @@ def installed(requirement):
         fits = Requirement(requirement).specifier.contains(version, prereleases=True)
     except ImportError:
         fits = requirement == name[0]
-    except Exception:  # no requirement: a path, a URL
+    except Exception:  # the text is no requirement, but a path or a URL
         fits = False
     return f"{name[0]} {version}" if fits else None
 
 
 def install(words):
-    """Prints the result of a cell's `pip install`. The gateway read the line before the program started, and installed its packages if the
-    sandbox was new."""
+    """Returns the lines to print for a cell's `pip install`. The gateway has read the line before the
+    program started, and has installed its packages if the sandbox was new."""
     named = [word for word in words if not word.startswith("-")]
     there = [installed(word) for word in named]
     missing = [word for word, found in zip(named, there) if found is None]
@@ -512,7 +516,8 @@ def install(words):
 
 
 def checked(run, keeps=False):
-    """Runs a command line of a cell. It fails if its installer is missing: an install without an effect must not be `ok`."""
+    """Wraps a function that runs a command line of a cell. The wrapper fails if the installer of the
+    line is missing: an install without an effect must not be `ok`."""
 
     @functools.wraps(run)
     def first(command, *arguments, **options):
@@ -533,14 +538,16 @@ def checked(run, keeps=False):
     return first
 
 
-# Lines of shell. The guard allows only these functions to start programs (docker/inside/python_guard/lines.c).
+# Lines of shell. The guard allows only the following functions to start programs
+# (docker/inside/python_guard/lines.c).
 
-# The first shell opens the terminal, so that the terminal becomes its controlling one; then it runs the line.
+# The first shell opens the terminal, which becomes its controlling terminal, and then runs the line.
 IN_TERMINAL = 'exec /bin/sh -c "$2" <"$1"'
 
 
 def run_in_terminal(command):
-    """As IPython's `system`: in a terminal, whose output is printed. Returns the exit status, negative for a signal."""
+    """Runs the line in a terminal and prints the terminal's output, like IPython's `system`. Returns the
+    exit status, negative for a signal."""
     import subprocess
 
     command = str.__str__(command)
@@ -619,8 +626,9 @@ def communicate(process, cell, streams):
 
 
 def expanded(parts):
-    """Joins a notebook line: texts, and tuples of a value, its conversion, its quoting for the shell, and the text that the gateway
-    expected for it. Calls methods of `str` itself, because a value's class may override them."""
+    """Joins the parts of a notebook line. A part is a text, or a tuple of a value, its conversion, its
+    quoting for the shell, and the text that the gateway expected for the value. Calls methods of `str`
+    itself, because a value's class may override them."""
     line = []
     for part in parts:
         if type(part) is str:
@@ -648,7 +656,7 @@ def expanded(parts):
 
 
 def pack_bundle(data):
-    """A MIME bundle as JSON list of types and lengths, then the parts as bytes."""
+    """Packs a MIME bundle: a JSON list of types and lengths, then the parts as bytes."""
     parts = []
     for mime, value in list(data.items())[:32]:
         if isinstance(value, (bytes, bytearray, memoryview)):
@@ -711,7 +719,7 @@ def shorten(error):
 
 def format_error(error, files):
     frame = error.__traceback__
-    # Frames of the kernel and of IPython come first; the program's begin at the first frame of one of its sources.
+    # The frames of the kernel and of IPython precede the program's first frame.
     while frame is not None and frame.tb_frame.f_code.co_filename not in files:
         frame = frame.tb_next
     if frame is None and isinstance(error, SyntaxError):
@@ -760,7 +768,7 @@ def describe(error, files):
 
 
 def compile_nodes(tree, name, compile):
-    """Compiles each statement of a cell; the value of an expression at the end is shown."""
+    """Compiles each statement of a cell. The code of an expression at the end shows its value."""
     for at, node in enumerate(tree.body):
         if at == len(tree.body) - 1 and isinstance(node, _ast.Expr):
             yield compile(_ast.Interactive([node]), name, "single", TOP_LEVEL_AWAIT)
@@ -797,12 +805,12 @@ class Kernel:
         builtins.input = self.stdin.input
         getpass.getpass = getpass.win_getpass = getpass.unix_getpass = self.stdin.getpass
         builtins.display = self.display
-        self.module.exit = self.module.quit = sys.exit  # IPython's functions are for a terminal
+        self.module.exit = self.module.quit = sys.exit  # IPython's own functions need a terminal
         self.watch_other_ways()
 
     def watch_other_ways(self):
-        """Keeps the order of output that bypasses sys.stdout: output of os.write, and of other processes, before whose start pending
-        output is flushed."""
+        """Keeps the order of output that bypasses sys.stdout: output of os.write, and of other processes.
+        Pending output is flushed before a process starts."""
         streams = {1: self.out, 2: self.err}
 
         def write(fd, data, /):
@@ -824,8 +832,8 @@ class Kernel:
         _posixsubprocess.fork_exec = settled(self.guard.fork_exec)
         os.register_at_fork(before=settled(int))
 
-        # A program that ends runs the handlers that it registered. Those of its libraries run at the end of the process, which is
-        # the end of a one-shot run.
+        # The end of a program runs the exit handlers that the program itself registered. Handlers of its
+        # libraries run at the end of the process, which is the end of a one-shot run.
         register, unregister, self.run_exit_handlers = atexit.register, atexit.unregister, atexit._run_exitfuncs
 
         def register_ours(function, *arguments, **options):
@@ -878,9 +886,11 @@ class Kernel:
     def need_shell(self):
         if self.finder not in sys.meta_path:
             return
-        # A new list: an import that goes through the old one now would skip the finder behind this one.
+        # Replaces the list instead of changing it: an import that iterates over the old list would
+        # otherwise skip the finder after this one.
         sys.meta_path = [each for each in sys.meta_path if each is not self.finder]
-        # The program's files must not shadow modules that IPython imports, nor IPython's names replace the program's.
+        # The program's files must not shadow modules that IPython imports, and IPython's names must not
+        # replace the program's names.
         path, names = list(sys.path), dict(self.module.__dict__)
         sys.path[:] = [each for each in path if each not in ("", ".", "/workspace")]
         try:
@@ -900,8 +910,9 @@ class Kernel:
         self.cells, self.values = [], []
 
     def make_shell(self):
-        # IPython's package imports its terminal, and that a completion library: half of the import time, and unused here. A program
-        # that imports them later gets the real modules.
+        # Hides modules that IPython imports and the kernel does not use: the terminal, and a completion
+        # library of the terminal take half of the import time. Later imports of a program get the real
+        # modules.
         hidden = ("IPython.terminal", "IPython.terminal.embed", "jedi")
         for name in hidden:
             sys.modules[name] = None if name == "jedi" else types.ModuleType(name)
@@ -971,7 +982,7 @@ class Kernel:
             def init_io(self):
                 pass
 
-            # Errors of figures and values that cannot be shown: reported, not printed.
+            # Stores the error of a figure or value that cannot be shown: the kernel reports it.
             def showtraceback(self, exc_tuple=None, *arguments, **options):
                 kernel.shown_error = kernel.shown_error or (exc_tuple or sys.exc_info())[1]
 
@@ -980,8 +991,9 @@ class Kernel:
 
             showindentationerror = showsyntaxerror
 
-            # The gateway rewrote {expr} and $name of notebook lines to arguments of `expand`, and judged them. A text that reaches a
-            # magic or the shell, such as a value that was read from a file, is never evaluated.
+            # Returns the text unchanged. The gateway has rewritten {expr} and $name of notebook lines to
+            # arguments of `expand`, and has judged these expressions. The text of a magic or a shell line,
+            # such as a value from a file, is never evaluated.
             def var_expand(self, cmd, depth=0, formatter=None):
                 return cmd
 
@@ -989,7 +1001,7 @@ class Kernel:
                 return expanded(parts)
 
             def configure(self, name, value):
-                """%config Class.trait = value"""
+                """Runs `%config Class.trait = value`."""
                 owner, trait = name.split(".")
                 change = Config()
                 change[owner][trait] = value
@@ -1016,7 +1028,8 @@ class Kernel:
             profile_dir=Profile(location=IPYTHON_FOLDER),
         )
         shell.db = Database()
-        # It would save a history, which does not exist, and collect garbage for 50 ms at the end of each one-shot run.
+        # IPython's exit handler would save a history, which does not exist, and collect garbage for 50 ms
+        # at the end of each one-shot run.
         atexit.unregister(shell.atexit_operations)
         manager = shell.input_transformer_manager
         manager.cleanup_transforms = []
@@ -1034,21 +1047,23 @@ class Kernel:
         shell.system = shell.system_piped = shell.system_raw = checked(system)
         shell.getoutput = checked(getoutput, keeps=True)
         self.replace_script_magics(shell)
-        # IPython's message would ask for a restart of the kernel.
+        # Replaces IPython's `%pip`, whose message asks for a restart of the kernel.
         shell.register_magic_function(lambda line: shell.system(f"pip {line}"), "line", "pip")
         shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
-        shell.user_ns.pop("open", None)  # IPython's refuses descriptor 0, which is the program's input here
+        shell.user_ns.pop("open", None)  # IPython's `open` refuses descriptor 0, which is the program's input
         shell.builtin_trap.activate()
         builtins.input = self.stdin.input
         warnings.filterwarnings("ignore", message="To exit: use")
         return shell
 
     def import_autoreload(self):
-        """The extension reloads judged modules whose files were changed by judged ones. Code of the program may not import from IPython."""
+        """Imports the extension autoreload for the program, whose own code may not import from IPython.
+        The extension reloads modules only from files that were judged."""
         from IPython.extensions import autoreload
 
     def replace_script_magics(self, shell):
-        """`%%bash` and similar magics. IPython would start programs in a thread of its own, where the guard cannot attribute them to the line."""
+        """Replaces `%%bash` and similar magics. IPython's magics start programs in a thread of their own,
+        where the guard cannot attribute the programs to the line."""
         magics = shell.magics_manager.registry["ScriptMagics"]
         parser = magics.shebang.parser
 
@@ -1082,7 +1097,7 @@ class Kernel:
         shell.magics_manager.magics["cell"]["script"] = shebang
 
     def remember(self, count, code):
-        """For `In` and `_i`."""
+        """Stores the cell's source for `In` and `_i`."""
         if self.shell is None:
             self.cells.append((count, code))
         else:
@@ -1093,7 +1108,7 @@ class Kernel:
                 pass  # the program has changed the history
 
     def show(self, value):
-        """sys.displayhook: the value of the last expression."""
+        """sys.displayhook: shows the value of the last expression."""
         plain = self.shell is None and is_plain(value)
         text = repr(value) if plain else None
         if text is not None and (len(text) < 72 or type(value) in (int, float, complex, str, bytes)):
@@ -1104,7 +1119,8 @@ class Kernel:
         self.need_shell()
         self.shell.displayhook(value)
 
-    # For a program that selects the backend Agg: its figures are shown like all others, unless it saved or closed them.
+    # The next functions show the figures of a program that selects the backend Agg, unless the program
+    # saved or closed them.
 
     def after_backend_bases(self, module):
         self.saved_figures, self.shown_figures = weakref.WeakSet(), weakref.WeakSet()
@@ -1154,7 +1170,7 @@ class Kernel:
     async def run_codes(self, codes):
         for code in codes:
             if isinstance(code, BaseException):
-                raise code  # the statement cannot be compiled, as `return` at the top level
+                raise code  # the statement does not compile, such as `return` at the top level
             if code.co_flags & COROUTINE:
                 await eval(code, self.module.__dict__)
             else:
@@ -1167,14 +1183,14 @@ class Kernel:
         try:
             whole = compile(tree, name, "exec", self.flags | TOP_LEVEL_AWAIT, True)
         except (SyntaxError, ValueError):
-            whole = None  # `return` at the top level: an error when it is reached
+            whole = None  # such as `return` at the top level: an error when its statement runs
         if self.shell is None and (whole is None or needs_shell(whole, tree)):
             self.need_shell()
         self.remember(self.count, code)
         sys.displayhook = self.show
         with_shell = self.shell
         info = self.begin_events(code)
-        if with_shell is not None and with_shell.ast_transformers:  # their result was not judged
+        if with_shell is not None and with_shell.ast_transformers:  # the gateway has not judged the transformed tree
             codes = compile_nodes(with_shell.transform_ast(tree), name, self.compile)
         else:
             codes = self.guard.compile_cell(name)
@@ -1216,7 +1232,7 @@ class Kernel:
         return info
 
     def end_events(self, info=None):
-        """Shows the open figures."""
+        """Shows the open figures, and triggers IPython's events of the end of a cell."""
         if self.shell is None:
             return
         self.shell.events.trigger("post_execute")
@@ -1235,8 +1251,9 @@ class Kernel:
         exec(self.guard.compile_program(name), self.module.__dict__)
 
     def end_program(self):
-        """Ends a program as its interpreter would: threads that are no daemons are joined, exit handlers run, and where nothing
-        follows, the handlers of libraries run and the program's objects are released. An interrupted program joins nothing."""
+        """Ends a program like its interpreter: joins the threads that are no daemons, and runs the exit
+        handlers. A one-shot run also runs the handlers of libraries and releases the program's objects.
+        An interrupted program joins no threads."""
         try:
             if not self.asked:
                 self.join_threads()
@@ -1256,7 +1273,7 @@ class Kernel:
         threading = sys.modules.get("threading")
         if threading is None:
             return
-        # Idle workers of executors end when these have run.
+        # These handlers end the idle workers of executors.
         for call in reversed(list(getattr(threading, "_threading_atexits", ()))):
             self.call_exit_handler(call)
         main = threading.main_thread()
@@ -1283,8 +1300,9 @@ class Kernel:
             self.call_exit_handler(function, *arguments, **options)
 
     def warm(self):
-        """Imports what programs usually need and draws one figure, until a frame arrives. Not with packages of a layer: these libraries import
-        others where they are there, and whatever is imported here runs before anything is refused."""
+        """Imports the usual libraries of programs and draws one figure, until a frame arrives. Does
+        nothing if the sandbox has a layer of packages: the libraries import some packages if they exist,
+        and code that is imported here runs before the guard refuses anything."""
         if os.path.isdir(LAYER) and os.listdir(LAYER):
             return
         for step in (self.need_shell, *(functools.partial(__import__, name) for name in WARM), self.draw_figure):
@@ -1295,16 +1313,17 @@ class Kernel:
             except Exception:
                 pass
         gc.collect()
-        gc.freeze()  # collections of the program need not look at the libraries again
+        gc.freeze()  # excludes the objects of libraries from later collections
 
     def use_inline(self):
-        """Sets the backend up as IPython does for a program that has selected no other one."""
+        """Sets up the inline backend, as IPython does for a program that selects no backend."""
         from matplotlib_inline.backend_inline import configure_inline_support
 
         configure_inline_support(self.shell, libraries.INLINE)
 
     def draw_figure(self):
-        """As a cell would, but nothing is shown: the first figure loads fonts, locators and encoders."""
+        """Draws a figure like a cell, without showing it: the first figure loads fonts, locators and
+        encoders."""
         if self.has_drawn:
             return
         import matplotlib.pyplot as pyplot
@@ -1319,7 +1338,7 @@ class Kernel:
             self.has_drawn = True
         finally:
             pyplot.close(figure)
-            flush_figures()  # no figure is open: it only forgets that one was drawn
+            flush_figures()  # no figure is open: only resets the mark that a figure was drawn
 
     def run(self, run):
         self.count += 1
@@ -1328,7 +1347,7 @@ class Kernel:
         self.is_one_shot = run.is_one_shot
         self.stdin.begin(run.is_interactive, run.has_input)
         self.channel.interrupted = False
-        _signal.signal(_signal.SIGINT, self.on_interrupt)  # the last program may have replaced the handler, or removed the streams
+        _signal.signal(_signal.SIGINT, self.on_interrupt)  # the previous program may have replaced the handler, or removed the streams
         for name, stream in (("stdout", self.out), ("stderr", self.err)):
             if sys.__dict__.get(name) is None:
                 setattr(sys, name, stream)
@@ -1342,12 +1361,12 @@ class Kernel:
             error = self.shown_error if error is None or isinstance(error, SystemExit) else error
             if error is not None and not failed:
                 status = self.report(error)
-        if getpid() != self.channel.pid:  # a fork of the program that reached its end
+        if getpid() != self.channel.pid:  # a fork of the program has reached the program's end
             exit_now(status)
         return status
 
     def attempt(self, call, *arguments):
-        """Runs code of the program; returns the exception that ended it, or None."""
+        """Runs code of the program. Returns the exception that ended the code, or None."""
         try:
             self.running = True
             call(*arguments)
@@ -1405,7 +1424,8 @@ class Kernel:
             raise KeyboardInterrupt
 
     def on_still_running(self, number, frame):
-        """The program caught the interrupt and continues: raises it again at each line, also in `except:` blocks."""
+        """Handles SIGALRM of a program that caught the interrupt and continues: raises the interrupt
+        again at each line, also in `except:` blocks."""
         if not self.running:
             return
         while frame is not None:
@@ -1418,7 +1438,7 @@ class Kernel:
     def at_each_line(self, frame, event, argument):
         if not self.running or frame.f_code.co_filename == __file__:
             return None
-        if event == "line":  # an exception at other events ends the tracing, and the program may catch it
+        if event == "line":  # an exception at other events ends the tracing, and the program may catch the exception
             raise KeyboardInterrupt
         return self.at_each_line
 
@@ -1456,7 +1476,7 @@ def set_variables(payload):
 
 
 def import_own():
-    """The other modules of the kernel; no program can import them."""
+    """Returns the other modules of the kernel. Programs cannot import them."""
     sys.path.insert(0, os.path.dirname(__file__))
     import python_libraries
     import python_loaders
@@ -1466,14 +1486,15 @@ def import_own():
 
 
 def load_guard():
-    """The module with the audit hook; no program can import it."""
+    """Returns the module with the audit hook. Programs cannot import it."""
     module = _imp.create_dynamic(types.SimpleNamespace(name="python_guard", origin="/codebox/python_guard.so"))
     sys.modules.pop("python_guard", None)
     return module
 
 
 def install_guard(guard, channel):
-    """Installs the audit hook and the functions that import. All code that exists now counts as the image's."""
+    """Installs the audit hook and the guard's import functions. The guard counts all existing code as
+    code of the image."""
 
     def report(refusal, what):
         """Reports a refusal where Linux has no user notification."""
@@ -1495,8 +1516,9 @@ def find_shared_library(name):
     return None
 
 
-# Libraries start programs and open sockets to probe their environment, and continue without a result. The guard would refuse and report
-# these attempts, so the kernel gives the results: module -> {name: value}.
+# Libraries start programs and open sockets to probe their environment, and continue without a result.
+# The guard would refuse and report these attempts, so the kernel sets the results: module -> {name:
+# value}.
 ANSWERS = {
     "subprocess": {"_USE_POSIX_SPAWN": False},  # judged lines use fork_exec, which the guard recognises
     "uuid": {"_generate_time_safe": None, "_UuidCreate": None, "_GETTERS": []},
@@ -1507,7 +1529,8 @@ ANSWERS = {
 
 
 def make_callback():
-    """libffi allocates executable memory for the first callback, with room for others. The guard refuses such memory as soon as a program runs."""
+    """Creates a callback before the guard refuses executable memory: libffi allocates such memory for the
+    first callback, with room for others."""
     function = type("Callback", (_ctypes.CFuncPtr,), {"_flags_": _ctypes.FUNCFLAG_CDECL, "_restype_": None, "_argtypes_": ()})
     return function(lambda: None)
 
@@ -1521,8 +1544,8 @@ def main():
     warnings.formatwarning = libraries.format_warning
     platform._Processor.get = staticmethod(lambda: "")  # pandas runs `uname -p` at its import otherwise
     _socket.has_ipv6 = False  # otherwise urllib3 opens a socket to detect it
-    callback = make_callback()  # stays, as this function does not return
-    sys.path.append("/workspace")  # last: a file of the program hides no module of a library
+    callback = make_callback()  # lives as long as the process, because this function does not return
+    sys.path.append("/workspace")  # last: a file of the program shadows no module of a library
     sys.argv = [""]
     os.chdir("/workspace")
     channel = Channel(CONTROL, guard)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What libraries of the image expect of a desktop, or of the front end of a notebook, and what they get in a sandbox. A program goes on as it does
-under a notebook server, and one line on stderr says what is different.
+"""Replacements for the desktop or notebook front end that libraries of the image expect. A program
+continues as under a notebook server, and one line on stderr describes the difference.
 
-Each row of `rows` is a module of the image, and what happens around its import. All functions exist before a program runs, so they are the
-image's code (docker/inside/python_guard/codes.c).
+Each row of `rows` is a module of the image, and the functions to call around its import. All
+functions exist before a program runs, so the guard counts them as code of the image
+(docker/inside/python_guard/codes.c).
 """
 import builtins
 
@@ -21,7 +22,8 @@ open_fd, close_fd, chdir, fchdir = os.open, os.close, os.chdir, os.fchdir
 
 
 class AroundImport:
-    """A finder that calls functions before and after the import of one module, which runs within a context."""
+    """A finder that calls functions before and after the import of one module. The import runs within
+    a context."""
 
     def __init__(self, name, before=lambda: None, after=lambda module: None, within=contextlib.nullcontext):
         self._name, self._before, self._after, self._within = name, before, after, within
@@ -45,7 +47,8 @@ class AroundImport:
 
 @contextlib.contextmanager
 def in_read_only_folder():
-    """matplotlib reads the file `matplotlibrc` of the working folder, before those that the environment names."""
+    """Changes to the image's folder: matplotlib prefers the file `matplotlibrc` of the working folder
+    to the files that the environment names."""
     here = open_fd(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         chdir("/codebox")
@@ -56,8 +59,8 @@ def in_read_only_folder():
 
 
 def copy_font_list():
-    """Copies the list of fonts, which is part of the image; without it matplotlib reads every font. matplotlib looks for it in
-    MPLCONFIGDIR, which must be writable."""
+    """Copies the image's list of fonts to MPLCONFIGDIR, which must be writable. Without the list
+    matplotlib reads every font."""
     try:
         os.makedirs(FONT_LISTS[1], exist_ok=True)
         for name in os.listdir(FONT_LISTS[0]):
@@ -68,11 +71,12 @@ def copy_font_list():
 
 
 def rows(kernel):
-    """The finders, for sys.meta_path."""
+    """Returns the finders for sys.meta_path."""
 
     def after_font_manager(module):
-        """A text takes what its fonts lack from those for Chinese, Japanese, Korean and emoji, whatever families a program or a style sets.
-        One path is one font: a file that is embedded."""
+        """Adds fallback fonts for Chinese, Japanese, Korean and emoji, whatever families a program or a
+        style sets. A caller that passes one path, not a list, embeds this font file, so the call stays
+        unchanged."""
         get_font = module.get_font
 
         @functools.wraps(get_font)
@@ -82,10 +86,11 @@ def rows(kernel):
             return get_font(font_filepaths, *arguments, **options)
 
         module.get_font = get_font_with_fallback
-        module._log.addFilter(lambda record: kernel.is_new(record.getMessage()))  # else a line for each text of a figure
+        module._log.addFilter(lambda record: kernel.is_new(record.getMessage()))  # without the filter, matplotlib logs a line for each text of a figure
 
     def after_pyplot(pyplot):
-        """Backends with windows: figures are shown inline. matplotlib.use calls this too."""
+        """Shows figures inline if the program selects a backend with windows. matplotlib.use calls the
+        replaced function too."""
         switch = pyplot.switch_backend
 
         @functools.wraps(switch)
@@ -102,7 +107,7 @@ def rows(kernel):
         pyplot.switch_backend = switch_backend
 
     def after_tqdm_notebook(module):
-        """Bars of widgets: bars of text."""
+        """Replaces progress bars made of widgets by bars of text."""
         if module.IProgress is None:
             import tqdm.std
 
@@ -111,7 +116,8 @@ def rows(kernel):
             kernel.notice("there are no widgets for tqdm.notebook; its bars are text")
 
     def after_asyncio_events(module):
-        """After asyncio.run() a thread has no event loop, and get_event_loop() fails; in a notebook there is always one."""
+        """Creates an event loop if the main thread has none. After asyncio.run() get_event_loop() fails
+        in a thread, whereas a notebook always has an event loop."""
         policy = module.BaseDefaultEventLoopPolicy
         get_event_loop = policy.get_event_loop
 
@@ -128,7 +134,7 @@ def rows(kernel):
         policy.get_event_loop = get_or_make_event_loop
 
     def after_plotly_renderers(module):
-        """plotly shows figures by a browser or by nbformat, which are not here: the figure is the result's HTML."""
+        """Shows plotly's figures as HTML of the result: the image has neither a browser nor nbformat."""
 
         def show(fig, renderer=None, validate=True, **options):
             import plotly.io
@@ -150,7 +156,8 @@ def rows(kernel):
 
 
 def format_warning(message, category, filename, lineno, line=None):
-    """warnings.formatwarning: without the place, when that is in a library of the image, which no program can change."""
+    """warnings.formatwarning. Omits the file and line of a warning in a library of the image, because
+    a program cannot change that library."""
     if filename.startswith(("/usr/", "<frozen", "/codebox/")):
         return f"{category.__name__}: {message}\n"
     return f"{filename}:{lineno}: {category.__name__}: {message}\n"

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What Python loads as code from files: those of the image, and source whose SHA-256 the host accepted. All other files are data.
+"""Limits the files that Python loads as code to files of the image, and source whose SHA-256 the host
+accepted. All other files are data.
 
-The functions of the standard loaders are replaced, so that every finder, every entry of sys.path and every direct use of a loader
-gets to the guard (docker/inside/python_guard/python_load.c), which reads, checks and compiles.
+This module replaces the functions of the standard loaders, so that every finder, every entry of
+sys.path and every direct use of a loader calls the guard (docker/inside/python_guard/python_load.c),
+which reads, checks and compiles the source.
 """
 import builtins
 
@@ -23,13 +25,14 @@ FileIO, call = _io.FileIO, _frozen_importlib._call_with_frames_removed
 
 
 def in_importlib(function):
-    """Python leaves the frames of importlib out of tracebacks, and so these."""
+    """Gives the function importlib's file name: Python removes importlib's frames from tracebacks."""
     function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
     return function
 
 
 def install(answers, guard):
-    """Replaces the loaders' functions. `answers`: attributes of modules of the image, set once a module is imported."""
+    """Replaces the loaders' functions. `answers` maps modules of the image to attributes, which are
+    set after the module's import."""
     load, read_source = guard.load, guard.read_source
 
     @in_importlib
@@ -46,13 +49,13 @@ def install(answers, guard):
     def get_compiled(self, fullname):
         raise ImportError(f"{self.path} is compiled code, which is not loaded: use its source", name=fullname, path=self.path)
 
-    # Files beside the modules of a package, which are data.
+    # Reads the data files of a package.
     @in_importlib
     def get_data(self, path):
         with FileIO(path, "r") as file:
             return file.read()
 
-    # For whoever opens a file to run it, as runpy.
+    # Opens a file for callers that run it, such as runpy.
     @in_importlib
     def open_code(path):
         return open_image_code(path) if realpath(fspath(path)).startswith(IMAGE) else BytesIO(read_source(path))
@@ -71,4 +74,4 @@ def install(answers, guard):
     for name in ("__init__", "get_code", "load_module", "exec_module"):
         setattr(zipimport.zipimporter, name, no_archive)
     sys.path_hooks[:] = [hook for hook in sys.path_hooks if hook is not zipimport.zipimporter]
-    site.addpackage = lambda folder, name, known: known  # .pth files have lines of code
+    site.addpackage = lambda folder, name, known: known  # .pth files contain lines of code
