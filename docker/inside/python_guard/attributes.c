@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Attributes that lead from an object to frames, closures and namespaces. For some the
- * interpreter has an audit event (object.__getattr__, python_guard.c); for these it has none, so
- * their descriptors are replaced by checking ones. CPython itself reads the members of its
- * structs, not the attributes. */
+ * Attributes that lead from an object to frames, closures and namespaces, and for which the
+ * interpreter has no audit event; python_guard.c checks the others (object.__getattr__). Replaces
+ * the descriptors of these attributes by checking descriptors. CPython itself reads the members of
+ * its structs, not the attributes. */
 #include "docker/inside/python_guard/python_guard.h"
 
 #include <string.h>

@@ -12,7 +12,7 @@ struct root {
     PyObject *code;
     uint64_t file; /* hash of its file's name */
     enum cbx_hook_origin origin;
-    signed char ctypes; /* 1 and 0: whether the file imports ctypes; -1: not known yet */
+    signed char ctypes; /* 1: the file imports ctypes; 0: it does not; -1: not yet determined */
     bool expanded;
     uint32_t next; /* next root of this bucket, from 1 */
 };
@@ -188,7 +188,7 @@ static void walk(uint32_t root, void (*each)(PyObject *code, uint32_t root))
                 size = size > 0 ? 2 * size : 64;
                 stack = grow(stack, size, sizeof(*stack));
             }
-            stack[count++] = item; /* the root keeps it alive */
+            stack[count++] = item; /* borrowed: the root holds a reference */
         }
         Py_XDECREF(constants);
         if (count == 0) {
@@ -334,7 +334,7 @@ bool cbx_hook_frame_imports(PyFrameObject *frame)
     return imports;
 }
 
-/* --- the code that exists --------------------------------------------------------------------- */
+/* --- existing code ---------------------------------------------------------------------------- */
 
 /* Returns a tuple of the objects that the garbage collector tracks now, which include functions. */
 static PyObject *list_objects(void)

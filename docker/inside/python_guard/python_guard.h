@@ -51,7 +51,7 @@ bool cbx_hook_was_sent(uint8_t type, uint64_t offset);
 /* Sets whether this thread may start the programs of the run's list. */
 void cbx_hook_lines(bool may_start);
 
-/* --- codes.c: whose code an object is --------------------------------------------------------- */
+/* --- codes.c: the origin of code objects ------------------------------------------------------ */
 
 enum cbx_hook_origin {
     CBX_HOOK_UNKNOWN = 0, /* made at run time */
@@ -90,8 +90,8 @@ bool cbx_hook_code_has_text(PyObject *code, const char *text);
 bool cbx_hook_frame_imports(PyFrameObject *frame);
 
 /* True if the caller is code of the image that calls on its own behalf, rather than to pass on a
- * call or its result: it has one of the words in its names. "ctypes": its file imports that. "":
- * it is the import system. */
+ * call or its result: the code has one of the words in its names. "ctypes": the code's file imports
+ * ctypes. "": the caller is the import system. */
 bool cbx_hook_called_by_image(const char *words);
 
 /* Refuses `row` unless called by the image; -1 and PermissionError, or 0. */
@@ -145,7 +145,7 @@ PyObject *cbx_hook_create_dynamic(PyObject *self, PyObject *args);
 PyObject *cbx_hook_create_builtin(PyObject *self, PyObject *args);
 PyObject *cbx_hook_get_frozen(PyObject *self, PyObject *args);
 
-/* --- python_imports.c: which modules are imported --------------------------------------------- */
+/* --- python_imports.c: imported modules ------------------------------------------------------- */
 
 /* Stores __import__ and importlib's _find_and_load, which are called if nothing is refused, and
  * a tuple with the code objects of the kernel's functions that import libraries for the kernel
@@ -161,7 +161,7 @@ bool cbx_hook_imports_set(const char *bytes, size_t len);
  * it is no item. `native`: it looks like a call of native code, which has no frame. */
 int cbx_hook_check_module(const char *module, const char *around, bool native);
 
-/* The same for the module of a file, unless the import system is searching for it. */
+/* Checks the module of a file in the same way, unless the import system is searching for it. */
 int cbx_hook_check_loaded(const char *module);
 
 /* Functions of the module. */
@@ -169,7 +169,7 @@ PyObject *cbx_hook_import(PyObject *self, PyObject *const *args, Py_ssize_t coun
                           PyObject *keywords);
 PyObject *cbx_hook_find_and_load(PyObject *self, PyObject *args);
 
-/* --- python_files.c, pickles.c: what the audit hook asks -------------------------------------- */
+/* --- python_files.c, pickles.c: checks of the audit hook --------------------------------------- */
 
 /* Checks that a path may be read, or written and changed; -1 and PermissionError, or 0. `name`:
  * a str or bytes; all other objects are left to the call. */

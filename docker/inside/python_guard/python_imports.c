@@ -76,7 +76,7 @@ static char denial_of_module(const char *module)
     return mark == '-' || mark == '=' ? mark : 0;
 }
 
-/* --- who imports ------------------------------------------------------------------------------ */
+/* --- the importing code ----------------------------------------------------------------------- */
 
 /* IPython's magics and timeit compile texts that are constants of judged code. */
 static bool runs_judged_texts(PyFrameObject *frame)
@@ -161,9 +161,8 @@ static bool is_native_caller(PyFrameObject *frame, bool judged_too)
     return origin == CBX_HOOK_IMAGE || (origin == CBX_HOOK_JUDGED && !judged_too);
 }
 
-/* True if the importing code may import a denied module. Code of the image may, and judged code
- * by the judged statement; no other code may: neither code made at run time, nor an import by a
- * computed name. */
+/* True if the importing code may import a denied module. Code of the image may, and judged code may
+ * by its judged statement. Code made at run time, and imports by computed names, may not. */
 static bool may_import(const char *module, bool judged_too, bool native)
 {
     PyFrameObject *frame = PyEval_GetFrame();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Texts that libraries evaluate. The analyzer judges constant texts, and denies the libraries
- * that it does not support; this is for the remaining texts. A text may be composed of data,
- * such as the names of columns, so its calls are checked: each call and each attribute must
+ * that it does not support; this file checks the remaining texts. A program may compose a text of
+ * data, such as names of columns, so only its calls are checked: each call and each attribute must
  * occur in a constant of judged code. */
 #include "docker/inside/python_guard/python_guard.h"
 
@@ -31,7 +31,7 @@ static bool ends_with(const char *text, const char *end)
     return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* --- whether a text is judged ----------------------------------------------------------------- */
+/* --- comparison with judged texts ------------------------------------------------------------- */
 
 /* A text without blanks, and the set of its bytes that occur in a judged one. */
 struct cover {
@@ -162,8 +162,8 @@ static int find_evaluator(PyObject *code)
     return -1;
 }
 
-/* True if a function of the image between the program and this frame has the text as a constant:
- * then it is the library's own. */
+/* True if the text belongs to a library: a function of the image between the program and this frame
+ * has the text as a constant. */
 static bool is_of_library(PyFrameObject *frame, const char *text)
 {
     PyFrameObject *caller = PyFrame_GetBack(frame);
