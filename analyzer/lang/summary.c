@@ -13,31 +13,31 @@
 
 /* --- recalling -------------------------------------------------------------------------------- */
 
-/* Statements, or a cell: where its record stands, and the filter of their words. */
+/* A record with text: the statements of a PIECE, or a CELL. */
 struct piece {
-    const char *words; /* NULL: a cell */
-    uint32_t at;
+    const char *words; /* filter of the words of the statements; NULL: a cell */
+    uint32_t at;       /* offset of the record */
     bool taken, needed;
 };
 
-/* A name of a piece or of values; entries with the same hash are a list. Each cell makes these of
- * all names of its session, so they are small. */
+/* A name of a piece or of values; entries with the same hash are a list. Small, because each cell
+ * allocates an entry for every name of its session. */
 struct entry {
     const char *name;
     uint32_t name_bytes, hash;
     uint32_t next;  /* index + 1; 0 = the end */
-    uint32_t piece; /* of values: where their record stands */
+    uint32_t piece; /* index of the piece; for values the offset of their record */
     bool is_values, given;
 };
 
 struct cbx_recall {
     struct cbx_arena *arena;
-    struct cbx_str records; /* all */
+    struct cbx_str records; /* all records of the summary */
     struct piece *pieces;
     size_t piece_count, piece_size;
     struct entry *entries;
     size_t entry_count, entry_size;
-    uint32_t *index; /* by hash: index + 1 of the first entry */
+    uint32_t *index; /* hash -> index + 1 of the first entry */
     size_t index_size;
     struct cbx_str walk;                              /* body of the record WALK */
     const struct cbx_values *escaped, *escaped_calls; /* values in the record WALK */
@@ -56,7 +56,7 @@ static bool next_name(struct cbx_str *names, struct cbx_str *out)
     return true;
 }
 
-/* Eight bytes a step: at each cell, all names of the session are hashed. */
+/* Hashes eight bytes a step, because each cell hashes all names of its session. */
 static uint32_t hash_of(struct cbx_str name)
 {
     uint64_t hash = name.len, part = 0;
@@ -73,7 +73,7 @@ static uint32_t hash_of(struct cbx_str name)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* The record at this place, which was read before. */
+/* Returns the record at this offset, at which cbx_recall_new has read one. */
 static struct cbx_record record_at(const struct cbx_recall *r, uint32_t at)
 {
     struct cbx_str rest = cbx_str_sub(r->records, at, r->records.len);
@@ -82,7 +82,7 @@ static struct cbx_record record_at(const struct cbx_recall *r, uint32_t at)
     return record;
 }
 
-/* False when the arena is exhausted. */
+/* Adds an entry for each name of the record. Returns false if the arena is exhausted. */
 static bool add_names(struct cbx_recall *r, const struct cbx_record *record, uint32_t piece)
 {
     struct cbx_str names = record->names, name;
@@ -138,7 +138,7 @@ static bool index_entries(struct cbx_recall *r)
     return r->index != NULL;
 }
 
-enum { TYPICAL_BYTES = 128 }; /* of a record with one name */
+enum { TYPICAL_BYTES = 128 }; /* typical size of a record with one name */
 
 struct cbx_recall *cbx_recall_new(struct cbx_str records, struct cbx_arena *arena)
 {
@@ -148,7 +148,7 @@ struct cbx_recall *cbx_recall_new(struct cbx_str records, struct cbx_arena *aren
         return NULL;
     }
     *r = (struct cbx_recall){ .arena = arena, .records = records };
-    /* about as many as there are, so that the array need not grow step by step */
+    /* an estimate of the number of names, so that the array rarely grows */
     bool good = CBX_ARRAY_RESERVE(arena, r->entries, r->entry_count, &r->entry_size,
                                   records.len / TYPICAL_BYTES + 1, UINT32_MAX - 1);
     for (size_t at = 0; good && cbx_record_next(&records, &record);
@@ -167,7 +167,7 @@ static bool has_name(const struct entry *entry, struct cbx_str name, uint32_t ha
     return entry->hash == hash && cbx_str_equal(own, name);
 }
 
-/* The first entry of this name behind `entry` (NULL: of all). */
+/* Returns the next entry of this name after `entry`; the first one if `entry` is NULL. */
 static struct entry *next_entry(struct cbx_recall *r, struct cbx_str name, uint32_t hash,
                                 const struct entry *entry)
 {
@@ -473,7 +473,7 @@ enum { VALUES_BYTES_MAX = 64 * 1024 };
 
 struct making {
     struct cbx_walk *walk;
-    struct bound *bound; /* sorted by place */
+    struct bound *bound; /* in the order of their places in the text */
     size_t bound_count, bound_size;
     struct cbx_buf names, body, out;
     uint32_t steps; /* steps of add_mentioned for the current piece */

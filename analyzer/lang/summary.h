@@ -35,11 +35,11 @@ struct cbx_record {
     struct cbx_str body;  /* PIECE, CELL: the text; VALUES, WALK: encoded values */
 };
 #define CBX_NAME_END '\n'
-/* Of the filter of a piece. */
+/* Size of the filter of a piece. */
 enum { CBX_RECORD_WORDS_BYTES = 64 };
 
 void cbx_record_write(const struct cbx_record *record, struct cbx_buf *out);
-/* Removes the first record; false at the end, and if the rest is not a whole record. */
+/* Removes the first record. Returns false at the end, and if the rest is not a whole record. */
 bool cbx_record_next(struct cbx_str *records, struct cbx_record *out);
 
 /* Writes a piece for the users of these names: CBX_NAMES_ALWAYS, or each name followed by

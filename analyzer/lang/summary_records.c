@@ -67,7 +67,7 @@ static uint64_t hash_record(const struct cbx_record *record)
            (record->kind == CBX_RECORD_CELL ? record->body.len : 0);
 }
 
-/* Returns the slot of the record that this one replaces, or a free slot. */
+/* Returns the slot of the record that `record` replaces, or a free slot. */
 static struct slot *find_slot(struct names *names, const struct cbx_record *record)
 {
     size_t at = hash_record(record) & (names->size - 1);
@@ -96,7 +96,8 @@ static size_t count_records(struct cbx_str records)
     return count;
 }
 
-/* Removes the records of a summary whose place others take, and what is no whole record. */
+/* Removes the records of a summary that newer records replace, and a rest that is no whole
+ * record. */
 static void drop_replaced(struct cbx_buf *summary, struct names *names, uint64_t bits)
 {
     struct cbx_str rest = cbx_buf_str(summary);

@@ -7,7 +7,7 @@
 
 enum { CONTEXTS_MAX = 256 };
 
-/* Tokens that are still to be read, of one expansion; the innermost expansion is the last. */
+/* The unread tokens of one expansion; the innermost expansion is the last context. */
 struct context {
     struct cbx_c_tokens tokens;
     size_t at;

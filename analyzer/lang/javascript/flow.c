@@ -20,14 +20,14 @@ static bool is_rest(const struct cbx_node *parameter)
     return cbx_js_kind(parameter) == JS_rest_pattern;
 }
 
-/* Returns the key of the members of a list from this place on. */
+/* Returns the key for the members of a list from the index `at` on. */
 static struct cbx_str rest_key(struct cbx_walk *js, uint32_t at)
 {
     return CBX_JOIN(js->arena, cbx_arena_number(js->arena, at), CBX_STR(":"));
 }
 
-/* Binds `this` and `arguments` of a function. Arrow functions use those of the enclosing
- * function. */
+/* Binds `this` and `arguments` of a function. Does nothing for an arrow function, which has
+ * neither: both names mean those of the enclosing function. */
 static void give_self(struct cbx_walk *js, struct cbx_node *function, const struct given *given)
 {
     if (cbx_js_kind(function) == JS_arrow_function) {

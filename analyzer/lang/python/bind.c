@@ -16,7 +16,8 @@ struct target {
     struct cbx_str path;
 };
 
-/* Notes `json.m = x`, and setattr: the attributes of json may differ from those of the module. */
+/* Notes the attribute that `json.m = x` or setattr(json, 'm', x) assigns: it may have another value
+ * than in the module json. */
 static void note_patch(struct cbx_walk *py, struct cbx_node *object, struct cbx_str attribute)
 {
     struct cbx_str name = cbx_walk_text(py, object);
@@ -145,7 +146,8 @@ static void bind_value(struct cbx_walk *py, struct cbx_scope *scope, struct cbx_
 
 /* --- imports ---------------------------------------------------------------------------------- */
 
-/* Notes an imported name: some of them, and preferably those of powerful modules. */
+/* Notes an imported name. The number of noted names is limited; names of powerful modules replace
+ * others. */
 static void note_import(struct cbx_walk *py, struct cbx_str path)
 {
     if (py->import_count < CBX_IMPORTS_MAX && cbx_py_holds_more(path)) {

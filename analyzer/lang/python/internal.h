@@ -111,7 +111,7 @@ struct cbx_str cbx_py_key(struct cbx_walk *py, const struct cbx_values *key);
 const struct cbx_values *cbx_py_pair(struct cbx_walk *py, const struct cbx_values *a,
                                      const struct cbx_values *b);
 
-/* Collects the arguments of a call of a partial: first its own, then those of the call. */
+/* Collects the arguments of a call of a partial: first the partial's, then the call's. */
 void cbx_py_whole(const struct cbx_value *partial, const struct cbx_actuals *actuals,
                   struct cbx_actuals *whole);
 /* Returns the callee of a partial of this name (operator.methodcaller) with all its arguments;

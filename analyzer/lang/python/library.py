@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Finds the functions of a Python library that run, load or start what an argument says.
+"""Finds the functions of Python libraries that run code, load modules or start programs which an
+argument determines.
 
     library.py FOLDER...     prints rows for library.def
 
-Reads the source of every module in the folders (of the image: /usr/lib/python3.11 and /usr/lib/python3/dist-packages) with `ast` and
-follows arguments: a function whose parameter reaches exec(), __import__() or Popen() is one that runs, loads or starts; so is a
-function that hands its parameter to such a function, and so on until nothing changes. A method whose object keeps the argument of its
-constructor counts for the constructor. Constants never count: a function that imports a fixed name or compiles a pattern is no row.
-Names that import such a function from another module are printed as aliases. What is printed is a proposal: review it, and put what
-is right into library.def; rows of sinks.def are left away.
+Reads the source of every module in the folders (of the image: /usr/lib/python3.11 and
+/usr/lib/python3/dist-packages) with `ast` and follows arguments. A function gets a row if a parameter
+reaches exec(), __import__(), Popen() or another row of ROOTS, directly or through other functions. If
+a method passes on an attribute that the constructor sets from an argument, the class gets the row.
+Constants do not count: a function that imports a fixed name or compiles a fixed pattern gets no row.
+Prints an alias for each name that imports such a function from another module. The output is a
+proposal: review it, and add the correct rows to library.def. Rows of sinks.def are not printed.
 """
 import ast
 import os
@@ -17,7 +19,7 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# What a callable does with its arguments: capability, positions of the arguments that matter ('*': any).
+# callable -> (capability, position of the argument that determines the code or program; '*': any)
 ROOTS = {
     'exec': ('RUN_CODE', '0'), 'eval': ('RUN_CODE', '0'), 'compile': ('RUN_CODE', '0'), 'builtins.exec': ('RUN_CODE', '0'),
     '__import__': ('LOAD_MODULE', '0'), 'importlib.import_module': ('LOAD_MODULE', '0'), 'importlib.__import__': ('LOAD_MODULE', '0'),
@@ -109,7 +111,7 @@ def read(module, functions, classes, packages):
 
 
 def qualify(function, name, functions, classes):
-    """The qualified name of a callee as it is written in a function."""
+    """Returns the qualified name of a callee, given its spelling in a function; None if unknown."""
     module = function.module
     head, _, rest = name.partition('.')
     if head in ('self', 'cls') and function.owner and rest and '.' not in rest:
@@ -136,7 +138,7 @@ def qualify(function, name, functions, classes):
 
 
 def tainted(node, taint):
-    """The parameters that an expression is made of: names, attributes of self, and texts that are built from them."""
+    """Returns the parameters that an expression depends on, also through attributes of self."""
     found = set()
     for n in ast.walk(node):
         if isinstance(n, ast.Name) and n.id in taint:
@@ -147,12 +149,12 @@ def tainted(node, taint):
 
 
 def analyse(function, functions, classes, kept):
-    """One pass over a function; True when it learned something."""
+    """Follows the arguments through a function once. Returns True if a new flow was found."""
     taint = {p: {p} for p in function.all if p not in ('self', 'cls')}
     for attr in kept.get(function.owner, ()):
         taint['self.' + attr] = {'self'}
     changed = False
-    for _ in range(2):  # an assignment may be below its use in a loop
+    for _ in range(2):  # twice, because in a loop an assignment may follow its use
         for node in function.binds:
             targets, value = [], None
             if isinstance(node, ast.Assign):
@@ -226,7 +228,7 @@ def main():
             name = name[:-9]
         capabilities = set().union(*function.flows.values()) if function.flows else set()
         if capabilities and function.flows.keys() == {'self'} and function.owner:
-            rows.setdefault(function.owner, set()).update(capabilities)  # what the constructor was given
+            rows.setdefault(function.owner, set()).update(capabilities)  # the flow starts at an argument of the constructor
         elif capabilities:
             rows.setdefault(name, set()).update(capabilities)
     known = set(re.findall(r'CBX_(?:SINK|MODULE|PACKAGE)\("([^"]+)"', open(os.path.join(HERE, 'sinks.def'), encoding='utf-8').read()))

@@ -186,7 +186,9 @@ static void judge(struct cbx_walk *py, enum language language, struct cbx_str te
 struct evaluated {
     const struct row *row;
     const struct cbx_node *call;
-    bool data, outside, unknown, symbolic; /* true if an alternative is one */
+    /* properties of at least one alternative: a text built of data, a text from outside of the
+     * program, an unknown value, an expression of sympy */
+    bool data, outside, unknown, symbolic;
 };
 
 static bool is_denied(const struct evaluated *e)
@@ -266,7 +268,8 @@ static void judge_arguments(struct cbx_walk *py, const struct row *row, struct c
     }
 }
 
-/* Returns the length of the name of a row that covers the callable; 0 if it does not. */
+/* Returns the rank of a row that covers the callable: the length of its name, one more for an exact
+ * name; 0 if the row does not cover the callable. */
 static size_t covers(const struct row *row, struct cbx_str callee)
 {
     size_t len = row->name.len;
@@ -280,7 +283,8 @@ static size_t covers(const struct row *row, struct cbx_str callee)
     return cbx_str_equal(row->name, callee) ? len + 1 : 0;
 }
 
-/* A bit for the hash of each row's name, without its '*': most callables are in no row. */
+/* Set of the hashes of all rows' names, without their '*', as bits: a quick test, because no row
+ * covers most callables. */
 enum { NAME_BITS = 4096 };
 static uint64_t name_bits[NAME_BITS / 64];
 static pthread_once_t name_bits_once = PTHREAD_ONCE_INIT;
@@ -307,7 +311,7 @@ static void fill_name_bits(void)
     }
 }
 
-/* False when no row covers the callable: neither its name nor the beginning of it has a bit. */
+/* Returns false if certainly no row covers the callable: no beginning of its name has a bit. */
 static bool may_be_covered(struct cbx_str callee)
 {
     pthread_once(&name_bits_once, fill_name_bits);

@@ -224,7 +224,7 @@ static bool hide_accessor(struct cbx_str text, size_t at, char *copy)
     return true;
 }
 
-/* Returns the place behind a text in quotes that has no escapes, or `at` if there is none. */
+/* Returns the offset after a string without escapes; `at` if no such string begins there. */
 static size_t skip_plain_string(struct cbx_str text, size_t at)
 {
     char quote = at < text.len ? text.p[at] : '\0';
@@ -241,8 +241,9 @@ static size_t skip_plain_string(struct cbx_str text, size_t at)
     return end < text.len ? end + 1 : at;
 }
 
-/* `import("x").T[]`: the grammar knows no array of such a type. Only a type can have this form: an
- * expression has something between its brackets. Becomes `("x")[]`, which keeps the text. */
+/* Replaces `import("x").T[]` by `("x")[]`, which keeps the text: the grammar does not parse arrays
+ * of imported types. Only a type can have this form, because the brackets of an expression are not
+ * empty. */
 static bool hide_import(struct cbx_str text, size_t at, char *copy)
 {
     size_t word = strlen("import"), open = at + word, name = open + 1;
@@ -265,9 +266,9 @@ static bool hide_import(struct cbx_str text, size_t at, char *copy)
     return true;
 }
 
-/* `in?: T`, `in2: T` on a line of its own behind a member without a semicolon: the grammar takes the
- * name for an operator, behind which no expression begins with "?:" or ":". Writes the semicolon that
- * the end of the line stands for (ECMA-262, 12.10). */
+/* Handles `in?: T` and `in2: T` on a line of its own after a member without a semicolon: the
+ * grammar parses the name as an operator, and fails at "?:" or ":", with which no operand begins.
+ * Writes the semicolon that the line end stands for (ECMA-262, 12.10). */
 static bool end_member(struct cbx_str text, size_t at, char *copy)
 {
     size_t end = at, before = at;
@@ -293,9 +294,9 @@ static bool end_member(struct cbx_str text, size_t at, char *copy)
     return true;
 }
 
-/* Returns a copy of the text for `i < unique.length`, where the grammar takes the name for a
- * word of a type and reads type arguments: such a name after '<' is replaced by another one of
- * the same length. */
+/* Returns a copy of the text in which such names after '<' are replaced by other names of the same
+ * length: in `i < unique.length` the grammar parses `unique` as a keyword of types, and '<' as the
+ * start of type arguments. */
 static struct cbx_str rename_words(const struct cbx_parsed *parsed)
 {
     static const char *const words[] = {
