@@ -4,11 +4,11 @@ PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share/codebox
 MANDIR  ?= $(PREFIX)/share/man
-# Where the shells look for completions.
+# Folders in which the shells look for completions.
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
-# Where systemd looks for units of the administrator's own installations, and of packages (PREFIX=/usr).
+# Folders in which systemd looks for units: of the administrator, and of packages (PREFIX=/usr).
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 
 # Each variant keeps its own objects: build/release, build/debug, build/asan, build/tsan, build/fuzz.
@@ -31,8 +31,8 @@ WARN   := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla 
 
 PKG_CONFIG ?= pkg-config
 
-# A module is a folder and an archive. It may include, and its unit tests link, only itself
-# and the modules named here; it links these libraries.
+# A module is a folder and an archive. Its files include, and its unit tests link, only the module
+# itself and the modules named here, with these libraries.
 MODULES       := policies analyzer docker gateway
 USES.policies :=
 USES.analyzer := policies
@@ -104,13 +104,14 @@ $G/.fetched: analyzer/grammars/package.json analyzer/grammars/package-lock.json
 GRAMMARS     += tsx
 PACKAGE.tsx  := typescript
 
-# Not sanitised and not warned about: 15 MB of generated tables. One object set serves all variants.
+# 15 MB of generated tables, compiled without sanitizers and warnings. All variants share the objects.
 GRAMMAR_OBJECTS := $G/core.o $(GRAMMARS:%=$G/%.o)
 GRAMMAR_CFLAGS  := -std=c11 -D_GNU_SOURCE -O2 -fPIE -w
 $G/core.o: $G/.fetched
 	$(call say,CC)
 	$Q$(CC) $(GRAMMAR_CFLAGS) -I$(TREE_SITTER)/include -I$(TREE_SITTER)/src -c -o $@ $(TREE_SITTER)/src/lib.c
-# A grammar is parser.c, and scanner.c where it has one, in src/ or, in a package of several grammars, in NAME/src/.
+# A grammar is parser.c, and scanner.c if it has one, in src/ or, in a package of several grammars, in
+# NAME/src/.
 $(GRAMMARS:%=$G/%.o): $G/%.o: $G/.fetched
 	$(call say,CC)
 	$Qrm -f $G/$*-*.o; cd $G/node_modules/$(filter %tree-sitter-$(or $(PACKAGE.$*),$*),$(GRAMMAR_PACKAGES)); [ -d src ] || cd $*; cd src; \
@@ -133,8 +134,8 @@ $B/%.o: %.c $B/flags | $G/.fetched
 	@printf '{"directory":"%s","file":"%s","command":"%s"}\n' \
 	    '$(CURDIR)' '$<' '$(subst ",\",$(CC) $(ALL_CFLAGS) -c $<)' >$(@:.o=.cdb)
 
-# The presets are compiled in, so that codebox-lint needs no file beside it: as YAML, and as data that is loaded without parsing.
-# compile_presets writes that data; it is linked with the same loader, but with presets that are YAML alone.
+# The presets are compiled in, so that codebox-lint needs no other file: as YAML, and as data that loads
+# without parsing. compile_presets writes this data; it has the same loader, with the YAML presets only.
 PRESETS  := $(wildcard policies/presets/*.yaml)
 COMPILER := $(filter-out $B/policies/load/preset.o,$(call objects,$(call sources,policies))) $B/policies/load/preset_source.o $B/policies/load/compile_presets.o
 $B/policies/load/preset.o $B/policies/load/preset_source.o: $(PRESETS)
@@ -177,13 +178,15 @@ $B/tests/bench/%: $B/tests/bench/%.o $B/libgateway.a $B/libanalyzer.a $B/libdock
 	$(call say,LD)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES))
 
-# codebox with the fixtures of MCP's conformance suite in place of its tools: they are linked before the gateway's archive.
+# codebox with the fixtures of MCP's conformance suite in place of its tools: the linker takes them
+# before those of the gateway's archive.
 $B/tests/clients/codebox-fixtures: $B/gateway/cli/main.o $B/tests/clients/fixtures/fixtures.o $(LIBS.codebox:%=$B/lib%.a) $(GRAMMAR_LIB)
 	$(call say,LD)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES))
 
-# codebox-lint is started once per file by editors and hooks. Loading libcrypto costs more time than reading and judging a small
-# file, and it needs SHA-256 alone: libcrypto is linked statically where its archive is installed. STATIC= turns that off.
+# Editors and hooks start codebox-lint once per file. Loading libcrypto takes more time than judging a
+# small file, and codebox-lint uses only its SHA-256. So libcrypto is linked statically if its archive is
+# installed; STATIC= turns this off.
 STATIC              ?= crypto
 archive              = $(filter /%,$(shell $(CC) -print-file-name=lib$1.a))
 STATIC.codebox-lint := $(foreach l,$(STATIC),$(if $(call archive,$l),-l$l))
@@ -205,8 +208,8 @@ $B/profile/seccomp_steps.h: $B/compile_profile docker/engine/seccomp.json
 	@mkdir -p $(@D)
 	$Q$B/compile_profile docker/engine/seccomp.json $@
 
-# PID 1 of every sandbox, the kernel that runs other programs, the probe, which tries to get out and reports what held, and PID 1 of proxy
-# containers: static, no sanitiser.
+# Static programs without sanitizers: PID 1 of every sandbox, the kernel that runs other programs, the
+# probe, which attempts escapes and reports the results, and PID 1 of proxy containers.
 SOURCES.probe          := $(wildcard docker/inside/probe/*.c) docker/inside/confine/harden.c
 SOURCES.supervisor     := $(wildcard docker/inside/supervisor/*.c docker/inside/confine/*.c docker/inside/wire/*.c)
 SOURCES.command-kernel := $(wildcard docker/inside/command/*.c) $(filter-out %/harden.c,$(wildcard docker/inside/confine/*.c))
@@ -222,8 +225,9 @@ $B/tests/unit/docker/inside/confine/test_harden.o: private ALL_CFLAGS += -I$B/pr
 $B/tests/unit/docker/inside/confine/test_harden.o: $B/profile/seccomp_steps.h
 $(foreach p,supervisor probe command-kernel relay,$(eval $(call sandbox_program_rules,$p)))
 
-# What runs in the bash of a session and in Python is compiled by docker/images/build, in a container of the images' release: against their C library
-# and their Python. It is compiled here too, with all warnings, and not used.
+# The libraries for the bash of a session and for Python. docker/images/build compiles them in a container
+# of the images' release, against the images' C library and Python. This build checks them with all
+# warnings; no program uses its results.
 $B/natives/shell-loader.so: $(wildcard docker/inside/shell_loader/* docker/inside/confine/*.h docker/inside/wire/frame.*) policies/limits.def $B/flags
 	$(call say,CC)
 	@mkdir -p $(@D)
@@ -243,15 +247,15 @@ $B/fuzz/%: $B/fuzz/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$B/fuzz/replay.o) \
 
 # --- from nothing to running -----------------------------------------------------------------------------------
 
-# These targets need libraries that may be installed only after make has read this file, hence the sub-makes.
-demo: setup engine ## everything from nothing, then the main job on real programs
+# These targets use sub-makes, because `setup` may install libraries after make has read this file.
+demo: setup engine ## install, build, build images, then run an allowed and a denied program
 	@.ci/demo
 
-test: setup engine ## everything from nothing, then what shows in minutes that a clone is sound, on a real engine
+test: setup engine ## install, build, build images, then `make check` and the main tests on a real engine
 	@.ci/packages test
 	@.ci/stages test
 
-test-all: test ## the same, then clang, sanitizers, threads, fuzz corpora, every MCP client, chaos
+test-all: test ## `make test`, then clang, sanitizers, threads, fuzz corpora, every MCP client, chaos
 	@.ci/stages rest
 
 setup: ## install the missing Debian packages, fetch the grammars, build
@@ -262,23 +266,23 @@ engine: setup ## find or start a container engine, build the sandbox images
 	@docker/engine-up
 	@build/codebox image build
 
-# QUICK=1: without what takes long and little depends on (gVisor), and without what `make check` runs too.
+# QUICK=1: without gVisor, and without the tests that `make check` runs too.
 # GROUP=promises: the tests of `make test`; GROUP=rest: the others.
 live: all ## the tests that need an engine: sandboxes, processes, REST, MCP clients
 	@QUICK=$(QUICK) tests/live/run $(GROUP)
 
-bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_session $B/tests/bench/bench_opening $B/tests/bench/bench_audit ## ratios to a baseline measured in the same run, and to those of tests/bench/ratios; SAVE=1 stores them there
+bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_session $B/tests/bench/bench_opening $B/tests/bench/bench_audit ## ratios to a baseline of the same run, and their difference to tests/bench/ratios; SAVE=1 stores the ratios there
 	@SAVE=$(SAVE) tests/bench/run $B
 
 # --- checks -------------------------------------------------------------------------------------------------
 
-check: check-markers check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols check-names check-style ## everything that needs no engine
+check: check-markers check-unit check-cases check-policies check-command check-lint check-docs check-fuzz check-headers check-layers check-symbols check-names check-style ## all checks that need no engine
 
-# What the checks of `make test` run, built in parallel; the checks themselves print one after another.
+# The programs of the checks of `make test`, built in parallel; the checks print one after another.
 .PHONY: test-programs
 test-programs: $(TESTS) $(if $(filter debug,$(VARIANT)),,$(FUZZERS:%=$B/fuzz/%))
 
-# Three compilers at the same time, so that no processor waits for the last file of one.
+# Builds three variants at the same time, so that no processor idles during the last file of one variant.
 .PHONY: test-variants test-clang test-asan test-tsan
 test-variants: test-clang test-asan test-tsan
 test-clang:
@@ -288,31 +292,32 @@ test-asan:
 test-tsan:
 	@$(MAKE) --no-print-directory VARIANT=tsan $(THREADED)
 
-# T=pattern: only the tests whose path contains it. All of them run, also when one fails.
+# T=TEXT: only the tests whose path contains TEXT. All of them run, even if one fails.
 SELECTED = $(if $(T),$(foreach t,$(TESTS),$(if $(findstring $(T),$t),$t)),$(TESTS))
-check-unit: $(SELECTED) ## tests/unit/<module>/test_<file>.c, in parallel; T=TEXT chooses those whose path contains it
+check-unit: $(SELECTED) ## tests/unit/<module>/test_<file>.c, in parallel; T=TEXT: only tests whose path contains TEXT
 	$Qprintf '%s\n' $(SELECTED) | xargs -P "$$(nproc)" -n 1 .ci/unit $B
 
-# Tests that have threads, or whose rig has. Left out: what is forked in a test with threads (test_judge, test_callers), and what is
-# jailed by a filter that refuses the sanitizer's calls (test_jail).
+# Tests with threads. Without tests that fork while they have threads (test_judge, test_callers), and
+# without test_jail, whose filter refuses the sanitizer's calls.
 THREADED = $(patsubst %.c,build/tsan/%,$(shell grep -lE 'pthread_create|/(pool_rig|fake_engine|rig)\.h"' $(TESTS:$B/%=%.c) | grep -vE 'test_jail|test_judge|test_callers'))
 .PHONY: check-threads
-check-threads: ## the unit tests of everything with threads, under ThreadSanitizer
+check-threads: ## the unit tests with threads, under ThreadSanitizer
 	$Q$(MAKE) --no-print-directory -j"$$(nproc)" VARIANT=tsan $(THREADED)
 	$Qprintf '%s\n' $(THREADED) | TSAN_OPTIONS=suppressions=$(CURDIR)/tests/tsan.supp xargs -P "$$(nproc)" -n 1 .ci/unit build/tsan
 
-# The first inputs of a fuzz target: its corpus, and the programs of tests/cases when it reads a language.
+# The first inputs of a fuzz target: its corpus, and the programs of tests/cases if the target reads a
+# language.
 seeds = $(wildcard fuzz/corpus/$1 tests/cases/$1)
 
 check-fuzz: $(FUZZERS:%=$B/fuzz/%) ## replay the corpora, without a fuzzing engine
 	$Qset -e; $(foreach f,$(FUZZERS),$B/fuzz/$f $$(find $(call seeds,$f) -type f); \
 	    printf '  ok    %-58s %s\n' fuzz/$f "$$(find $(call seeds,$f) -type f | wc -l) inputs";)
 
-check-cases: $B/tests/cases/run ## the verdict of each preset on each program of tests/cases and tests/bypass, for its compiled form and for its YAML
+check-cases: $B/tests/cases/run ## the verdict of each preset, compiled and as YAML, on each program of tests/cases and tests/bypass
 	$Q$B/tests/cases/run tests/cases tests/bypass tests/decisions.tsv
 	$Q$B/tests/cases/run --source tests/cases tests/bypass tests/decisions.tsv
 
-decisions: $B/tests/cases/run ## write tests/decisions.tsv anew; review its diff
+decisions: $B/tests/cases/run ## write tests/decisions.tsv; review its diff
 	$Q$B/tests/cases/run --write tests/cases tests/bypass tests/decisions.tsv
 
 check-policies: $B/codebox ## the tests inside the presets
@@ -328,10 +333,10 @@ check-command: all ## codebox policy, config, image, install and the wire of cod
 check-lint: $B/codebox-lint ## codebox-lint as a program: formats, folders, suppressions, baselines, hostile input
 	$QLINT=$(abspath $B/codebox-lint) tests/system/test_lint.sh
 
-check-docs: $B/codebox $B/codebox-lint ## the policy reference, the man pages and the commit hook equal the tables; links, paths and policies in READMEs hold; the changelog names the version
+check-docs: $B/codebox $B/codebox-lint ## policy reference, man pages and commit hook equal the tables; links, paths and policies in READMEs are valid; the changelog has the version
 	$Q.ci/check-docs $B/codebox $B/codebox-lint
 
-docs: $B/codebox $B/codebox-lint ## renew the reference in policies/README.md, the options in the man pages, the commit hook's file endings
+docs: $B/codebox $B/codebox-lint ## write the reference in policies/README.md, the options in the man pages, the commit hook's file endings
 	$Q.ci/hooks >.pre-commit-hooks.yaml
 	$Qsed -i '/^<!-- reference -->/q' policies/README.md && $B/codebox policy reference >>policies/README.md
 	$Qfor page in gateway/cli/codebox.1 analyzer/lint/codebox-lint.1; do \
@@ -348,12 +353,13 @@ check-headers: | $G/.fetched ## every header compiles alone
 # Compiles one statement that has an arena `a`, facts `x`, a slice `s` and an array `t`.
 compiles = printf '\#include "analyzer/facts/facts.h"\nvoid f(struct cbx_arena *, struct cbx_facts *, struct cbx_str, char *);\nvoid f(struct cbx_arena *a, struct cbx_facts *x, struct cbx_str s, char *t) { (void)a; (void)x; (void)s; (void)t; %s; }\n' \
 	    "$(subst ",\",$1)" | $(CC) -std=c11 -D_GNU_SOURCE -I. $(PKG_CFLAGS) -fsyntax-only -xc -
-# Text that is shown may be cut, text that is judged never.
+# Only text for display may be cut, never text to judge.
 MISUSES.messages := 's = cbx_arena_note(a, "x")' 'cbx_facts_add(x, CBX_IS_CALL, cbx_arena_note(a, "x"), 0, 0)' \
                     's = CBX_JOIN(a, cbx_arena_note(a, "x"))' 'snprintf(t, 9, "%.*s", CBX_STR_SHOWN(s))' \
                     'cbx_arena_join(a, &s, CBX_STR_SHOWN(s))'
 
-# The headers that the folders of gateway/ may include: code of a process names no more than its row. cli/ alone names all of them.
+# The headers that each folder of gateway/ may include: the code of a process includes only headers of
+# its row. Only cli/ may include all of them.
 MAY.ipc      := gateway/ipc/ policies/ analyzer/decide.h analyzer/analyze.h docker/result.h
 MAY.identity := gateway/identity/ gateway/ipc/ policies/
 MAY.front    := gateway/front/ gateway/identity/ gateway/ipc/ policies/ analyzer/ docker/result.h docker/kernel_names.h docker/contents.h
@@ -362,27 +368,27 @@ MAY.executor := gateway/executor/ gateway/identity/ gateway/ipc/ policies/ docke
 MAY.keys     := gateway/keys/ gateway/ipc/ policies/
 MAY.forwarder := gateway/forwarder/ gateway/ipc/ policies/ gateway/executor/audit/audit_files.h gateway/executor/audit/audit_reader.h
 
-# The project's headers that the code of a folder reaches, through other headers too: as the compiler lists them (-MMD).
+# The project's headers that the code of a folder includes, directly or not: the compiler's list (-MMD).
 reached = find $B/$1 -name '*.d' -exec cat {} + | tr -d '\\\\:' | tr ' ' '\n' | grep -E '^(policies|analyzer|docker|gateway)/.*\.(h|def)$$' | sort -u
 not_within = grep -vE $(foreach m,$1,-e '^$m')
 
-check-layers: $(MODULES:%=$B/lib%.a) ## no module reaches a header that it may not use, no process of the gateway another; only the audit makes permits
+check-layers: $(MODULES:%=$B/lib%.a) ## no module includes a header that it may not use, no process of the gateway code of another; only the audit makes permits
 	$Q$(foreach m,$(MODULES),! $(call reached,$m) | $(call not_within,$(foreach u,$m $(USES.$m),$u/)) || { echo '$m may use $m $(USES.$m)'; exit 1; };)
 	$Q$(foreach p,ipc identity front worker executor forwarder keys,\
 	    ! $(call reached,gateway/$p) | $(call not_within,$(MAY.$p)) || { echo 'gateway/$p may reach $(MAY.$p)'; exit 1; };)
 	$Q! grep -rn --include='*.c' '^#include "policies/[^b]' policies/base || { echo 'base may not use the product'; exit 1; }
 	$Q! grep -rnE --include='*.c' 'cbx_permit_new\(' gateway analyzer docker | grep -v '^gateway/executor/audit' || { echo 'only gateway/executor/audit*.c makes permits'; exit 1; }
 
-check-markers: ## no conflict marker was committed
+check-markers: ## no file has a conflict marker
 	$Q! grep -rnE '^(<<<<<<< |>>>>>>> |\|\|\|\|\|\|\| )' --exclude-dir=build --exclude-dir=.git --exclude-dir=node_modules . || { echo 'conflict markers'; exit 1; }
 
 check-symbols: $(MODULES:%=$B/lib%.a) ## every global symbol starts with cbx_
 	$Q! nm -g --defined-only $^ | awk 'NF == 3 { print $$3 }' | grep -vE '^(cbx_|__|_)'
 
-check-names: ## comments and READMEs name only what exists
+check-names: ## comments and READMEs name only existing files and functions
 	$Q.ci/check-names
 
-check-style: ## a step that failed returns at once; ?: only chooses between two values
+check-style: ## a failed step returns at once; ?: only selects one of two values
 	$Q.ci/check-style
 
 check-format: ## clang-format of Debian 12 changes nothing
@@ -414,7 +420,7 @@ install: all ## programs, man pages, completions, systemd unit, example configur
 	chmod 644 $(DESTDIR)$(UNITDIR)/codebox.service $(DESTDIR)$(DATADIR)/codebox.yaml $(PROGRAMS:%=$(DESTDIR)$(BASHDIR)/%) \
 	    $(PROGRAMS:%=$(DESTDIR)$(ZSHDIR)/_%) $(PROGRAMS:%=$(DESTDIR)$(FISHDIR)/%.fish)
 
-uninstall: ## what `make install` installed, with the same PREFIX and DESTDIR; configuration and state stay
+uninstall: ## remove the files of `make install`, with the same PREFIX and DESTDIR; configuration and state stay
 	rm -f $(PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(PROGRAMS:%=$(DESTDIR)$(MANDIR)/man1/%.1) $(PROGRAMS:%=$(DESTDIR)$(BASHDIR)/%) \
 	    $(PROGRAMS:%=$(DESTDIR)$(ZSHDIR)/_%) $(PROGRAMS:%=$(DESTDIR)$(FISHDIR)/%.fish) $(DESTDIR)$(UNITDIR)/codebox.service
 	rm -rf $(DESTDIR)$(DATADIR)
@@ -422,8 +428,8 @@ uninstall: ## what `make install` installed, with the same PREFIX and DESTDIR; c
 clean: ## remove build/
 	rm -rf build compile_commands.json
 
-help: ## this list
+help: ## print this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
 
-# Of sources that exist alone: an older build also has dependencies of sources that were moved since.
+# Only the dependencies of existing sources: an older build also has those of moved sources.
 -include $(foreach d,$(shell find $B -name '*.d' 2>/dev/null),$(if $(wildcard $(d:$B/%.d=%.c)),$d)) $(wildcard $B/policies/load/preset_source.d)
