@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Ordinary calls, and files that are opened: seconds of each. Runs in a sandbox, and by itself.
+# Measures the seconds of ordinary calls and of opening files. Runs in a sandbox, and outside of
+# one.
 import copy, json, math, os, time
 
 import numpy as np

@@ -9,12 +9,12 @@ import sys
 import time
 
 ours, theirs = socket.socketpair()
-ours = socket.socket(fileno=fcntl.fcntl(ours, fcntl.F_DUPFD_CLOEXEC, 10))  # out of the way of 3
-theirs.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel takes frames of its parent alone
+ours = socket.socket(fileno=fcntl.fcntl(ours, fcntl.F_DUPFD_CLOEXEC, 10))  # keeps descriptor 3 free
+theirs.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel takes frames only from its parent
 os.dup2(theirs.fileno(), 3, inheritable=True)
 kernel = subprocess.Popen(["/usr/bin/python3", "-I", "/codebox/kernels/python_kernel.py"], pass_fds=[3])
 theirs.close()
-os.close(3)  # so that the end of the kernel is an end of the stream
+os.close(3)  # the end of the kernel then ends the stream
 
 
 def receive():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Copies the lines of the benchmarks, and prints behind each figure its difference to the one of FILE. A figure is "ratio N", "N times that" or
-# "N in all"; its name is what stands before the first colon. With SAVE it writes the figures to FILE; those that were not measured stay.
+# Copies the lines of the benchmarks, and adds to each figure its difference to the stored one in
+# FILE. A figure is "ratio N", "N times that" or "N in all"; its name is the text before the first
+# colon. With SAVE the script writes the figures to FILE, and keeps the stored figures that were not
+# measured.
 # Usage: awk -v file=FILE -v save=1 -f ratios.awk
 BEGIN {
     while ((getline line < file) > 0) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Sources of Python whose indentation is varied, judged by codebox-lint and compiled by this Python: what one of them refuses for its
-# indentation, the other must refuse at the same line, in the same words; what compiles must not be refused.
+# Varies the indentation of Python sources, and compares codebox-lint with this Python. If one of
+# them refuses a source for its indentation, the other must refuse it at the same line with the same
+# text. codebox-lint must accept every source that compiles.
 # Usage: compare.py CODEBOX-LINT
 import itertools, json, pathlib, subprocess, sys, tempfile
 
@@ -47,7 +48,7 @@ def sources():
         yield ''.join(' ' * i + 'if x:\n' for i in range(depth)) + ' ' * depth + 'y = 1\n'
 
 
-def compiled(source):  # (line, message), or None
+def compiled(source):  # returns (line, message), or None
     try:
         compile(source.encode(), '<test>', 'exec')
     except SyntaxError as e:
@@ -55,7 +56,7 @@ def compiled(source):  # (line, message), or None
     return None
 
 
-def judged(lint, folder):  # file name -> (line, message)
+def judged(lint, folder):  # returns a mapping: file name -> (line, message)
     out = subprocess.run([lint, '--format', 'json', str(folder)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     result = {}
     for file in json.loads(out)['files']:
@@ -79,20 +80,21 @@ def main():
         operator = claims and 'expression ends' in found[1]
         refused += same
         operators += operator
-        grammar += expected is None and found is not None and not claims  # the grammar lacks something, whatever the indentation
+        grammar += expected is None and found is not None and not claims  # the grammar fails for another reason than the indentation
         if expected is None:
             wrong = claims
         elif operator:
             wrong = expected[0] != found[0]
-        elif same and '\f' in source:  # is not followed
+        elif same and '\f' in source:  # codebox-lint does not follow form feeds
             wrong = claims and found[1] != expected[1]
         elif same:
-            # a missing block at the end of a source is at its header, for CPython at the last line
+            # codebox-lint reports a missing block at the end of a source at its header, CPython at
+            # the last line
             at_end = 'expected an indented block' in expected[1]
             wrong = not claims or found[1] != expected[1] or (found[0] != expected[0] and not at_end)
             named += not wrong
         else:
-            wrong = claims and found[0] < expected[0]  # CPython has another error before it
+            wrong = claims and found[0] < expected[0]  # CPython reports an earlier error
         if wrong:
             failed += 1
             if failed <= 20:

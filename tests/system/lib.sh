@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-# Shared by the system tests: a server on a free port with its own state, and checks that read as sentences.
+# Functions of the system tests: a server on a free port with its own state, and checks whose names
+# are sentences.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-codebox=${CODEBOX:-$PWD/build/codebox} # another build of it: CODEBOX=$PWD/build/asan/codebox
+codebox=${CODEBOX:-$PWD/build/codebox} # CODEBOX=$PWD/build/asan/codebox takes another build
 work=$(mktemp -d)
 state=$work/state
 server= base=
 failed=0
 
-ok() { # SENTENCE COMMAND ...: the command's status decides; it runs in a subshell, every step of it must succeed
+ok() { # checks the status of the command, which runs in a subshell; every step of it must succeed
     local sentence=$1
     shift
     local status=0
-    set +e # in a condition, `set -e` would not hold inside
+    set +e # `set -e` has no effect within a condition
     (set -e; "$@") >"$work/out" 2>&1
     status=$?
     set -e
@@ -26,7 +27,8 @@ ok() { # SENTENCE COMMAND ...: the command's status decides; it runs in a subshe
     fi
 }
 
-# As ok, for checks that have nothing in common: they run four at a time. `finish_later` prints what came of them, in their order.
+# Like ok, for checks that share nothing: four run at a time. `finish_later` prints their results in
+# order.
 later=()
 ok_later() { # SENTENCE COMMAND ...
     local n=${#later[@]}
@@ -60,7 +62,7 @@ finish_later() {
     later=()
 }
 
-gives() { # STATUS FRAGMENT COMMAND ...: exit status, and text on stdout or stderr, which is kept in $work/out.txt: tests run side by side in one folder
+gives() { # checks exit status, and text on stdout or stderr, which is written to $work/out.txt: tests run side by side in one folder
     local status=0 want=$1 fragment=$2
     shift 2
     "$@" >"$work/out.txt" 2>&1 || status=$?
@@ -69,7 +71,7 @@ gives() { # STATUS FRAGMENT COMMAND ...: exit status, and text on stdout or stde
     [ -z "$fragment" ] || grep -qF -- "$fragment" "$work/out.txt"
 }
 
-wait_until() { # COMMAND ...: up to 20 s
+wait_until() { # waits up to 20 s
     for _ in $(seq 200); do
         if "$@" >/dev/null 2>&1; then
             return 0
@@ -81,7 +83,7 @@ wait_until() { # COMMAND ...: up to 20 s
 }
 
 start_server() { # MORE OPTIONS ...
-    rm -f "$work/server.log" # the line that is waited for may stand in the log of the server before
+    rm -f "$work/server.log" # the log of the previous server may already have the expected line
     "$codebox" serve --state "$state" --listen 127.0.0.1:0 "$@" 2>"$work/server.log" &
     server=$!
     echo "$server" >>"$work/servers"
@@ -96,7 +98,8 @@ stop_server() {
     server=
 }
 
-# One that a check started in its subshell would outlive the test.
+# Kills the servers of subshells: a server that a check starts in its subshell would otherwise
+# outlive the test.
 leaves_no_server() {
     local pid
     for pid in $(cat "$work/servers" 2>/dev/null); do
@@ -116,7 +119,7 @@ finish() {
 }
 trap 'kill -9 $server 2>/dev/null || true; rm -rf "$work"' EXIT
 
-reload() { # PATTERN: SIGHUP, until another line of the log has it
+reload() { # sends SIGHUP, and waits until the log has another line like PATTERN
     local before
     before=$(grep -c "$1" "$work/server.log" || true)
     kill -HUP "$server"
@@ -124,8 +127,8 @@ reload() { # PATTERN: SIGHUP, until another line of the log has it
     wait_until logged_again "$1" "$before"
 }
 
-# For a gateway that authenticates. $key is an Idempotency-Key.
-as() { # TOKEN METHOD PATH [JSON]: prints the body; the status is in $work/status, the headers in $work/headers
+# For a gateway with authentication. $key is an Idempotency-Key.
+as() { # prints the body; the status is in $work/status, the headers in $work/headers
     local token=$1 method=$2 path=$3 body=${4:-}
     curl -sS -X "$method" -D "$work/headers" -w '%{stderr}%{http_code}' ${token:+-H "Authorization: Bearer $token"} ${key:+-H "Idempotency-Key: $key"} \
         ${body:+-H 'Content-Type: application/json' --data-binary "$body"} "$base$path" 2>"$work/status"
@@ -144,24 +147,25 @@ new_session() { post /sessions "${1:-{\}}" | jq -er .session_id; }
 start_run() { post /execute "$(jq -n --arg c "$2" --arg s "$1" '{code: $c, session_id: $s}')" | jq -er .request_id; }
 is_over() { curl -sS "$base/execute/$1/status" | jq -e '.status == "completed" or .status == "error"'; }
 results_of() { curl -sS "$base/execute/$1/results"; }
-run_in() { # SESSION CODE: its results
+run_in() { # prints the results of the code
     local id
     id=$(start_run "$1" "$2")
     wait_until is_over "$id"
     results_of "$id"
 }
-# `set -e` passes over a command behind '!', so a check for absence uses this.
+# Fails if the text occurs: `set -e` ignores a command after '!', so checks for absence use this
+# function.
 lacks() { if grep -E -- "$1"; then return 1; fi; }
 expect() { jq -e "$1" "${2:-/dev/stdin}"; }
-# Processes of a gateway: the master, and below it front, zygote with its workers, executor.
+# Process ids of the gateway: the master, and its children front, zygote with workers, and executor.
 children_of() { pgrep -P "$1" || true; }
-containers_of() { docker ps -aq --no-trunc --filter "id=${1:-none}"; } # ID, as sessions tell it
+containers_of() { docker ps -aq --no-trunc --filter "id=${1:-none}"; } # ID as in a session's JSON
 has_no_container() { [ -z "$(containers_of "$1")" ]; }
 container_of() { curl -sS "$base/v1/sessions/$1" | jq -er .container; }
 sandboxes() { docker ps -aq --filter label=codebox.sandbox; }
 
-# The audit log is in order. A process that was killed between a record and its signature leaves a range that is reported until it
-# is acknowledged.
+# Checks the order of the audit log. A process that is killed between a record and its signature
+# leaves a range that is reported until it is acknowledged.
 audit_is_whole() {
     local report
     report=$("$codebox" audit verify --state "$state" 2>&1) && return
@@ -170,9 +174,9 @@ audit_is_whole() {
         "$codebox" audit verify --state "$state"
 }
 
-# Every permitted action has one outcome.
+# Checks that every permitted action has one outcome.
 records() { cat "$state/audit.jsonl"; }
-# The ids of permitted actions, and how many outcomes each has that is not one.
+# Prints the ids of permitted actions, and their number of outcomes if it is not one.
 odd_outcomes() {
     records | jq -rs '
         (map(select(.type == "outcome") | .body.decision) | group_by(.) | map({key: .[0], value: length}) | from_entries) as $outcomes
@@ -183,7 +187,7 @@ odd_outcomes() {
 }
 one_each() { [ "$(records | grep -c '"type":"outcome"')" -ge "${1:-1}" ] && odd_outcomes | lacks .; }
 
-# A plain Debian of the images' release with Python and Node.js, as the image NAME.
+# Creates the image NAME: a plain Debian of the images' release with Python and Node.js.
 plain_debian() { # NAME
     release=trixie lock=docker/images/lock
     # shellcheck source=/dev/null

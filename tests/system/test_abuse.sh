@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Hostile programs (tests/abuse), through the REST API in real sandboxes: they affect no other session. ABUSE_TIMES=1 prints the time of
-# each; an argument selects those whose sentence contains it.
+# Hostile programs (tests/abuse) in real sandboxes, through the REST API: they affect no other
+# session. ABUSE_TIMES=1 prints the time of each; an argument selects programs whose sentence
+# contains it.
 source "$(dirname "$0")/lib.sh"
 no_session_left() { curl -sS "$base/v1/sessions" | expect ".sessions == []"; curl -sS "$base/healthz" | expect ".pool.in_use == 0"; }
 start_server --policy tests/abuse/policy.yaml --pool-min 4 --max-sessions 64

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What the audit log has of who asks: where requests came from, who was refused, who read a file, who logged in, what nobody approved.
+# Records of the audit log about callers: origins of requests, refused callers, readers of files,
+# logins, missing approvals.
 source "$(dirname "$0")/lib.sh"
 
 token_of() { "$codebox" token create --state "$state" --principal "$1" 2>/dev/null; }
@@ -23,7 +24,7 @@ log="$state/audit.jsonl"
 has() { jq -se "map(select($1)) | length >= 1" "$log" >/dev/null; } # JQ
 code() { jq -n --arg c "$1" '{code: $c, language: "python"}'; }
 
-# --- where it came from
+# --- origins of requests
 traceparent=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
 traced() {
     curl -sS -D "$work/headers" -H "Authorization: Bearer $ann" -H 'Content-Type: application/json' -H "traceparent: $traceparent" \
@@ -35,7 +36,7 @@ ok 'a decision has the address, the id of the request and its trace' traced
 follows() { wait_until has ".type == \"outcome\" and .body.claimed_trace == \"$traceparent\""; }
 ok 'and so has the outcome' follows
 
-# --- who was refused
+# --- refused callers
 refused() { gives_status 401 'not valid' as cbx_0123456789ab_wrong GET /v1/sessions; has '.type == "authentication-failed" and .body.address == "127.0.0.1" and (.body.reason | contains("not valid"))'; }
 ok 'a credential that is none is recorded' refused
 asks_how() { local n; n=$(jq -s 'map(select(.type == "authentication-failed")) | length' "$log"); curl -sS "$base/v1/sessions" >/dev/null; [ "$(jq -s 'map(select(.type == "authentication-failed")) | length' "$log")" = "$n" ]; }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The audit log as an operator has it: files, filters, keys, pruning, syslog servers that come and go, and a disk that takes no record.
+# The audit log for an operator: files, filters, keys, pruning, syslog servers that come and go, and
+# a disk that takes no record.
 source "$(dirname "$0")/lib.sh"
 root=$PWD
 cd "$work"
@@ -9,7 +10,7 @@ check() { post /v1/check "$(jq -n --arg c "$1" '{code: $c, language: "python"}')
 checks() { # N
     for _ in $(seq "$1"); do check "print('$RANDOM')" >/dev/null; done
 }
-# The current file may just have begun.
+# The current file may be empty.
 last_seq() { cat "$state"/audit-*.jsonl "$state/audit.jsonl" 2>/dev/null | tail -n 1 | jq .seq; }
 
 # --- several files
@@ -21,7 +22,7 @@ ok 'a file of the log is closed at its size, and the next one begins' files_are_
 ok 'verify reads all of them' gives 0 'all in order' audit verify
 seqs_are_whole() { cat "$state"/audit-*.jsonl "$state/audit.jsonl" | jq -se 'map(.seq) == [range(1; length + 1)]'; }
 ok '  whose names sort as records do' seqs_are_whole
-touched() { # PROBLEM COMMAND ...: on a copy of the log
+touched() { # runs the command on a copy of the log
     rm -rf "$work/copy"
     cp -r "$state" "$work/copy"
     local problem=$1 first second
@@ -84,7 +85,7 @@ printf 'import os; os.system("id")' >"$work/a|b=c \\d= e.py"
 "$codebox" run --state "$state" "$work/a|b=c \\d= e.py" >/dev/null 2>&1 || true
 printf 'print(1)' >"$work/<script>alert(1)<"
 "$codebox" run --state "$state" "$work/<script>alert(1)<" --language python >/dev/null 2>&1 || true
-audit_hostile() { # records that the gateway would write for a hostile caller, in a log of their own
+audit_hostile() { # writes records as the gateway does for a hostile caller, to a log of their own
     "$codebox" audit keygen --state "$work/hostile" >/dev/null
     python3 "$root"/tests/system/audit/write_records.py "$work/hostile"
 }
@@ -147,7 +148,8 @@ start_sink() { # KIND [PORT]
 stop_sink() { kill -9 "$sink" 2>/dev/null; wait "$sink" 2>/dev/null || true; sink=; }
 trap 'kill -9 $server $sink 2>/dev/null || true; rm -rf "$work"' EXIT
 sent() { grep -c . "$work/messages"; }
-# Each record once or more, in order, as it stands in the log; structured data as RFC 5424 has it.
+# Checks that each record arrived at least once, in the order of the log, with structured data as in
+# RFC 5424.
 all_arrived() { # [FIRST]
     cat $(ls "$state"/audit-*.jsonl 2>/dev/null) "$state/audit.jsonl" | jq -c 'select(.seq >= '"${1:-1}"')' | sort -u >"$work/want"
     sed -n 's/^<1[01][0-9]>1 [0-9T:.-]*Z [^ ]* codebox - [a-z-]* \[codebox@32473 seq="[0-9]*" hash="[0-9a-f]\{64\}"\] \(\xef\xbb\xbf\)\?//p' "$work/messages" >"$work/lines"
@@ -273,7 +275,7 @@ ok '  and made again under a file with its hash' gives 0 '1 decided again to the
 "$codebox" run --state "$work/hashes" "$work/denied.py" >/dev/null 2>&1 || true
 ok 'by default the log has the hash of a program alone' gives 0 'the code is not in the log' "$codebox" audit replay --state "$work/hashes"
 
-# --- no record, nothing runs
+# --- without a record, nothing runs
 echo 'print("it", "ran")' >"$work/ran.py"
 runs_not() { # STATE
     local status=0
@@ -287,7 +289,7 @@ if mount -t tmpfs -o size=512k none "$work/small" 2>/dev/null; then
     chmod 700 "$work/small"
     ok 'a program runs while there is space for its record' gives 0 'it ran' "$codebox" run --state "$work/small" "$work/ran.py"
     dd if=/dev/zero of="$work/small/fill" bs=1k 2>/dev/null || true
-    fills_up() { # the last block of the log may have room for a record
+    fills_up() { # the last block of the log may have space for a record
         for _ in 1 2 3 4 5 6; do
             if runs_not "$work/small"; then return 0; fi
         done

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Kept heads as an operator has them: a state directory that was put back to an older copy, two gateways and one folder, places that fail, syslog.
+# Kept heads for an operator: a state directory that was restored from an older copy, two gateways
+# with one folder, failing places, syslog.
 source "$(dirname "$0")/lib.sh"
 cd "$work"
 audit() { "$codebox" audit "$@" --state "$state"; }
@@ -36,7 +37,7 @@ from_stdin() { sed 's/^/Nov 26 10:00:00 host codebox: /' "$own" | audit verify -
 ok '  from lines of syslog' gives 1 'record 9 is another one' from_stdin
 rm -rf "$state" && mv "$work/today" "$state"
 
-# --- heads that are none
+# --- malformed heads
 forged() { sed '1s/.$/x/' "$own" >"$work/forged"; audit verify --head "$work/forged"; }
 ok 'a head that is malformed is an error' gives 2 'forged:1: the head is malformed' forged
 resigned() { tr 0-9a-f 1-9a-f0 <<<"$(cut -c 225- "$own" | head -n 1)" | paste -d ' ' <(head -n 1 "$own" | cut -c 1-223) - >"$work/forged"; audit verify --head "$work/forged"; }
@@ -127,7 +128,7 @@ ok 'doctor compares them' doctor_says "$state" '^ok .* kept heads match the log'
 cp -a "$work/yesterday" "$work/rolled"
 ok '  and finds an older copy' doctor_says "$work/rolled" 'is missing'
 
-# --- places that are refused
+# --- refused places
 refused() { # FRAGMENT PLACE
     gives 2 "$1" "$codebox" serve --state "$state" --listen 127.0.0.1:0 --audit-heads "$2"
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The configuration file as an operator uses it: checked, explained, and read by the server.
+# The configuration file for an operator: checked, explained, and read by the server.
 . "$(dirname "$0")/lib.sh"
-export ASAN_OPTIONS=detect_leaks=0 # of a build with it: the leak checker cannot look into a confined process, and changes its exit status
+export ASAN_OPTIONS=detect_leaks=0 # for a sanitised build: the leak checker cannot inspect a confined process, and changes its exit status
 chmod 700 "$work"
 root=$PWD
 cd "$work"
@@ -28,10 +28,10 @@ ok '... and has made no state' [ ! -e "$work/none" ]
 ok 'a variable that is no option is a problem' gives 1 "'CODEBOX_POLCY'" env CODEBOX_POLCY=strict "$codebox" config check good.yaml
 ok 'an unknown verb is refused' gives 2 "allowed are" "$codebox" config fix
 
-# --- a dry start: what serve refuses, with its place
-state=$work/dry # nothing is made there
+# --- a dry start: the errors of serve, with their places
+state=$work/dry # a dry start creates nothing there
 printf '%s\n' 'policy: [strict]' 'state: dry' >base.yaml
-refused() { # SENTENCE FRAGMENT LINES ...: the third line of the file and on; by check and by serve
+refused() { # LINES: the third line of the file and the following ones; refused by check and by serve
     local sentence=$1 fragment=$2
     shift 2
     { sed "s,dry,$state," base.yaml; printf '%s\n' "$@"; } >dry.yaml
@@ -57,7 +57,7 @@ ok 'the check made no state directory' [ ! -e "$state" ]
 if [ "$(id -u)" = 0 ]; then
     mkdir -m 755 closed
     chmod 711 "$work" && chmod 755 base.yaml
-    as_user() { # DIR: a user who may not write there
+    as_user() { # runs the command as a user without write access to DIR
         printf '%s\n' 'listen: 127.0.0.1:0' "state: $1" >user.yaml
         chmod 644 user.yaml
         gives 1 "user.yaml:2:1: key 'state': the state directory cannot be" setpriv --reuid=4321 --regid=4321 --clear-groups "$codebox" config check "$work/user.yaml"
@@ -77,7 +77,7 @@ fi
     ok "no state is kept in $(dirname "$place")" of_linux
 done
 
-# --- what the processes open later: the audit log with its key, the database, the engine
+# --- files that the processes open later: the audit log with its key, the database, the engine
 mkdir -m 700 "$work/kept" "$work/sock"
 printf '%s\n' 'listen: 127.0.0.1:0' "state: $work/kept" "docker-host: unix://$work/sock/engine.sock" >later.yaml
 silent() { gives 0 "codebox: warning: later.yaml:3:1: key 'docker-host': the sandbox engine does not answer" "$codebox" config check later.yaml; }
@@ -100,7 +100,7 @@ end_engine
 listing() { find "$work/kept" -printf '%P %s %T@ %C@\n' | sort; }
 log_of_serve() {
     start_server --state "$work/kept" --docker-host "unix://$work/sock/engine.sock"
-    post /v1/check '{"language": "python", "code": "1"}' >/dev/null # a record, and so a log with its key
+    post /v1/check '{"language": "python", "code": "1"}' >/dev/null # writes a record, and so creates a log with its key
     running=$(listing)
     gives 0 'later.yaml: ok' "$codebox" config check later.yaml
     [ "$running" = "$(listing)" ]
@@ -110,7 +110,7 @@ log_of_serve() {
     [ "$before" = "$(listing)" ] && [ -s kept/audit.key ] && [ -s kept/front/codebox.db ]
 }
 ok 'a log, a key and a database that can be used pass, while a gateway runs and after it, and are not changed' log_of_serve
-spoiled() { # FILE TEXT COMMAND ...: the file is changed by the command, checked, and put back
+spoiled() { # the command changes the file, which is checked and restored
     local file=$work/kept/$1 text=$2
     shift 2
     cp -a "$file" "$work/whole"
@@ -151,7 +151,7 @@ ok 'what a variable has wrong names the variable' by_variable
 
 serves_by_the_file() {
     printf '%s\n' 'listen: 127.0.0.1:0' "state: $state" 'policy: [strict, default]' >serve.yaml
-    rm -f "$work/server.log" # the line that is waited for stands in the log of the server before
+    rm -f "$work/server.log" # the log of the previous server may already have the expected line
     CODEBOX_MAX_SESSIONS=3 "$codebox" serve --config serve.yaml 2>"$work/server.log" &
     server=$!
     wait_until grep -q 'serving on' "$work/server.log"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Denials teach: the text of a denial, and nothing else, leads to a program that runs. tests/system/denials has the programs and the
-# repairs.
+# The text of a denial alone leads to a program that runs. tests/system/denials has the programs and
+# the repairs.
 source "$(dirname "$0")/lib.sh"
 driver=$PWD/tests/system/denials/repair.mjs
 

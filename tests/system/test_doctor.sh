@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `codebox doctor` on a real engine: its output, its exit status, and each fault that it must report. Its advice must fit an installed
-# program too, which has no Makefile.
+# `codebox doctor` on a real engine: its output, its exit status, and each fault that it must
+# report. The advice must also fit an installed program, which has no Makefile.
 source "$(dirname "$0")/lib.sh"
 root=$PWD
 cd "$work"
@@ -16,7 +16,7 @@ confined() { grep -q '^ok  *users ' out.txt; grep -q '^ok  *capabilities ' out.t
 ok 'what confines our own processes was tried' confined
 here() { grep -q "^ok  *engine disk  *the engine's disk has [0-9]* MiB free of [0-9]*, as this host sees it" out.txt; }
 ok "the space on the engine's disk was looked at" here
-elsewhere() { # the same engine over TCP, whose folder could be that of another host
+elsewhere() { # the same engine over TCP, whose folder could be on another host
     local forwarder
     python3 -I -c "$(cat "$root/tests/system/forward_tcp.py")" "$(docker context inspect --format '{{.Endpoints.docker.Host}}' | sed 's,^unix://,,')" >port &
     forwarder=$!
@@ -32,7 +32,7 @@ ok 'no container of the probe is left' wait_until nothing_left
 machine() { doctor --format json >report.json; expect '.failing == 0 and (.checks | length) > 8 and all(.checks[]; .name and .health and .found)' report.json; }
 ok 'the JSON report has the same checks' machine
 
-# The number of a packaged version alone is neither 'ok' nor 'failing'.
+# The version number of a packaged component alone gives neither 'ok' nor 'failing'.
 packaged() {
     local version
     version=$(docker version --format '{{range .Server.Components}}{{if eq .Name "runc"}}{{.Details.GitCommit}}{{end}}{{end}}')
@@ -49,7 +49,7 @@ ok 'a policy that does not load fails' gives 1 'no-such-policy' doctor --policy 
 ok 'an argument is a usage error: exit status 2' gives 2 'options only' doctor now
 ok 'an unknown format is a usage error' gives 2 '--format' doctor --format xml
 
-installed() { # doctor of an installed program, on a machine that has no engine
+installed() { # doctor of an installed program, on a machine without an engine
     make -C "$root" --no-print-directory install DESTDIR="$work/root" PREFIX=/usr >install.log 2>&1 || { cat install.log; return 1; }
     "$work/root/usr/bin/codebox" doctor --state "$state" --docker-host "unix://$work/no-such.sock" >installed.txt || [ $? = 1 ]
     grep -q 'apt-get install docker.io' installed.txt

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Variables of the policy and of callers reach programs of every language, and no other process, file or configuration; secrets leave a
-# sandbox as "[secret NAME]", whatever a program makes of them.
+# Variables of the policy and of callers reach programs of every language, and no other process,
+# file or configuration. A secret leaves a sandbox only as "[secret NAME]", in every form that
+# programs print.
 source "$(dirname "$0")/lib.sh"
 token=tok-Zq81RvXw04LmPd77 password=pw-K3hT9sBnE62yUcAj
 printf '%s\n' "$password" >"$work/password"
@@ -39,7 +40,7 @@ ok_later 'the shell has them' reads shell 'echo "$REGION $API_TOKEN"'
 ok_later 'C has them' reads c $'#include <stdio.h>\n#include <stdlib.h>\nint main(void) { printf("%s %s\\n", getenv("REGION"), getenv("API_TOKEN")); }'
 finish_later
 
-# --- what leaves a sandbox
+# --- output of a sandbox
 session=$(open_session)
 secret_from_a_file() { execute "$session" $'import os\nprint("<" + os.environ["DB_PASSWORD"] + ">")' | tee "$work/a" | shows '<[secret DB_PASSWORD]>'; has_no_value <"$work/a"; }
 ok 'a secret comes from a file, without its line end' secret_from_a_file
@@ -70,7 +71,7 @@ elsewhere() {
 }
 ok 'so are errors, values, names of files and their contents' elsewhere
 
-# --- where values are
+# --- places of the values
 configuration() { docker inspect "$(container_of "$session")" | tee "$work/a" | shows '"Image"'; has_no_value <"$work/a"; lacks 'eu-north-7' <"$work/a"; }
 ok 'no value is in the configuration of a container' configuration
 others() {
@@ -83,7 +84,7 @@ others() {
     done
 }
 ok 'no process of the gateway shows a value in its environment' others
-memory() { # the front and the workers have had their work by now
+memory() { # the front and the workers have handled requests before
     node tests/system/values_in_memory.mjs "$server" "$token" "$password" | tee "$work/a"
     lacks '(codebox|front|zygote|analyzer) [1-9]' <"$work/a"
     grep -q 'cbx-executor [1-9]' "$work/a"
@@ -96,7 +97,7 @@ ok 'an error that repeats what a caller sent is cleaned as well' named
 record() { "$codebox" audit verify --state "$state" >/dev/null; jq -se 'map(select(.type == "decision").body.environment | select(. != null)) | all(.pass == ["REGION"] and .secrets == ["API_TOKEN", "DB_PASSWORD"])' "$state/audit.jsonl"; }
 ok 'the audit log has the names of what was granted' record
 
-# --- what callers set
+# --- variables of callers
 mine=$(new_session '{"execution_options": {"environment_variables": {"STAGE": "blue green", "EMPTY": ""}}}')
 theirs() { [ "$(run_in "$mine" $'import os\nprint(repr(os.environ["STAGE"]), repr(os.environ["EMPTY"]))' | jq -r .output)" = "'blue green' ''" ]; }
 has_mine() { run_in "$mine" $'import os\nprint(repr(os.environ.get("STAGE")), repr(os.environ.get("EMPTY")))' | tee "$work/a" | shows "'blue green' ''"; }

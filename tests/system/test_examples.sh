@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The examples run. Those of gateway/examples: a model's API is a stand-in (tests/system/model_standin.mjs), codebox and its sandboxes are
-# real. Those of READMEs: each line of each `sh` block, in its order, in a folder with the files that the examples name, against a server of
-# this test, unless examples/exceptions.tsv says why it cannot run here. Usage: test_examples.sh [README ...]
+# The examples run. gateway/examples: tests/system/model_standin.mjs replaces a model's API; codebox
+# and its sandboxes are real. READMEs: each line of each `sh` block runs, in order, in a folder with
+# the files that the examples name, against a server of this test, unless examples/exceptions.tsv
+# has the reason why it cannot run. Usage: test_examples.sh [README ...]
 source "$(dirname "$0")/lib.sh"
 exceptions=$PWD/tests/system/examples/exceptions.tsv # README, beginning of the line, exit status or "not here", reason
 
@@ -28,7 +29,7 @@ model_examples() {
 [ $# -gt 0 ] || model_examples
 
 # --- READMEs
-block() { # LANGUAGE FILE: the lines of its blocks; in sh, a line that ends in a backslash goes on
+block() { # prints the lines of the blocks; in sh, joins a line that ends in a backslash with the next
     awk -v fence='```'"$1" '$0 == fence { in_block = 1; next } /^```/ { in_block = 0 } in_block' "$2" | sed -e ':a' -e '/\\$/{N;s/\\\n *//;ba' -e '}'
 }
 # The files that examples name.
@@ -46,7 +47,7 @@ files() {
     printf 'listen: 127.0.0.1:8000\nmax-runs: 8\n' >codebox.yaml
     chmod 644 codebox.yaml
 }
-# What a server of the examples is configured with: principals, and a rule that asks.
+# Configuration of the server for the examples: principals, and a rule that asks for approval.
 authenticating() {
     cat >ask.yaml <<'YAML'
 version: 1
@@ -70,10 +71,10 @@ principals:
 YAML
     chmod 644 ask.yaml server.yaml
 }
-exception() { # README LINE: what its row has; nothing without a row
+exception() { # prints the row of the line; nothing without a row
     awk -F'\t' -v readme="$1" -v line="$2" '$1 == readme && index(line, $2) == 1 { print $3; print FNR >>"'"$work/rows"'"; exit }' "$exceptions"
 }
-# The commands as the examples call them, with the state directory of this test.
+# Replaces the commands by those with the state directory of this test.
 codebox() {
     [[ "$*" != image\ [bp]* ]] || { refused; return; }
     case $1 in
@@ -81,7 +82,7 @@ codebox() {
         *) "$program" "$@" ;;
     esac
 }
-# Whoever adds such a line adds an exception: it changes this machine, or the images that other tests use.
+# A line that changes this machine, or images of other tests, needs an exception.
 refused() {
     echo 'needs a row of exceptions.tsv'
     return 99
@@ -135,7 +136,7 @@ while read -r readme; do
     [ ! -s "$here.count" ] || sed 's/^/          /' "$here.count"
     stop_server
 done < <(git ls-files -co --exclude-standard '*README.md')
-no_other() { # curl and codebox are called in sh blocks alone, so that no example is missed
+no_other() { # only sh blocks call curl and codebox, so that no example is missed
     ! git ls-files -co --exclude-standard '*README.md' | xargs grep -nE '^    (build/)?(codebox|codebox-lint|curl) '
 }
 ok 'no README has a command of codebox or curl outside of these blocks' no_other

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What the claims of an issuer's token are for: required-claims, grants, verified addresses, the end of its time; and the metadata of a
-# gateway that was not told its public URL.
+# Claims of an issuer's token: required-claims, grants, verified addresses, expiry; and the metadata
+# of a gateway without a configured public URL.
 source "$(dirname "$0")/lib.sh"
 
 header() { grep -i "^$1:" "$work/headers" | grep -qF -- "$2" || { cat "$work/headers"; return 1; }; }
@@ -89,7 +89,7 @@ ok '  whichever it is' metadata localhost
 foreign() { [ "$(status_of -H 'Host: evil.test' "$base/.well-known/oauth-protected-resource/mcp")" = 421 ]; }
 ok '  of those that are the gateway' foreign
 
-# --- the end of its time
+# --- expiry of a token
 principals='principals:
   - {name: "brief:*", runs: 1}
   - {name: "team:*", rights: [], sessions: 1}'

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The guard: what a policy denies is refused while a program runs too. The rules that would deny these programs before they run only warn here;
-# capabilities that rules still deny are what the guard refuses.
+# The guard refuses actions that a policy denies, also while a program runs. In the policy of this
+# test, the rules that would deny these programs beforehand only warn. Capabilities that rules deny
+# are refused by the guard.
 source "$(dirname "$0")/lib.sh"
 
 cat > "$work/guarded.yaml" <<'YAML'
@@ -27,10 +28,10 @@ run() { post /v1/executions "$(jq -n --arg c "$2" --arg l "$1" --arg p "${3:-gua
 text_of() { jq -r '[(.output // [])[] | .text // ""] | join("")'; }
 
 declare -A sessions
-for kernel in python javascript typescript shell c; do # one for all attempts: each finds what the ones before it left
+for kernel in python javascript typescript shell c; do # one session for all attempts: each attempt meets the state of the previous ones
     sessions[$kernel]=$(post /v1/sessions "$(jq -n --arg l "$kernel" '{language: $l, policy: "guarded"}')" | jq -er .session_id)
 done
-refused() { # LANGUAGE CODE CAPABILITY: it had no effect, and the result says what was refused
+refused() { # the attempt has no effect, and the result names the refused action
     local answer kernel=${1/ipython/python}
     answer=$(post /v1/executions "$(jq -n --arg c "$2" --arg l "$1" --arg s "${sessions[$kernel]}" '{code: $c, language: $l, session_id: $s}')")
     jq -c '[.status, .error, .blocked, .output, .detail]' <<<"$answer"
@@ -45,7 +46,7 @@ ok 'Python starts no program: posix_spawn' refused python $'import os\nos.waitpi
 ok 'Python starts no program: a worker process' refused python $'import multiprocessing\np = multiprocessing.Process(target=print)\np.start()' start-process
 ok 'Python starts no program: from a thread' refused python $'import threading, os\nt = threading.Thread(target=lambda: os.system("id"))\nt.start()\nt.join()' start-process
 ok 'Python opens no socket' refused python $'import socket\nsocket.socket()' socket
-of_client() { # what is refused to a program of an MCP client is recorded with what that client says of itself and of the call
+of_client() { # the record of a refusal for an MCP client has the client's name and its identifiers of the call
     local call='{jsonrpc: "2.0", id: 7, method: "tools/call", params: {name: "run_python_code", arguments: {code: "import os\nos.system(\"id\")"},
         _meta: {"io.modelcontextprotocol/clientInfo": {name: "some-agent", version: "1"}, "claudecode/toolUseId": "toolu_1"}}}'
     curl -sS -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' --data-binary "$(jq -n "$call")" "$base/mcp" |
@@ -154,7 +155,7 @@ ok '  nor changes its mode, owner or time' refused shell 'chmod 777 /etc/passwd;
 ok 'C makes no memory executable: shared memory' refused c $'#include <sys/shm.h>\nint main(void) { return shmat(shmget(IPC_PRIVATE, 4096, 0700 | IPC_CREAT), 0, SHM_EXEC) == (void *)-1; }' native-code
 ok '  two mappings of one memory' refused c $'#include <fcntl.h>\n#include <sys/mman.h>\nint main(void) { return mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, open("/dev/zero", O_RDWR), 0) == MAP_FAILED; }' native-code
 ok 'C names no other process as receiver of signals' refused c $'#define _GNU_SOURCE\n#include <fcntl.h>\nint main(void) { return fcntl(0, F_SETOWN, 1); }' signal-process
-does_not_start() { # CODE: a program with executable data does not run
+does_not_start() { # a program with executable data does not start
     run c "$1" >"$work/unstarted"
     cat "$work/unstarted"
     text_of <"$work/unstarted" | lacks 'it runs'
@@ -162,12 +163,12 @@ does_not_start() { # CODE: a program with executable data does not run
 }
 ok 'C has no data that is executed' does_not_start $'#include <stdio.h>\n__attribute__((section(".hot,\\"awx\\",@progbits#"))) int a = 1;\nint main(void) { puts("it runs"); return a - 1; }'
 ok '  and no executable stack' does_not_start $'#include <stdio.h>\nstatic int each(int (*f)(int)) { return f(1); }\nint main(void) { volatile int k = 2; int twice(int n) { return n * k; } printf("it runs %d\\n", each(twice)); return 0; }'
-forged() { # a frame on the kernel's channel is no report
+forged() { # a frame of the program on the kernel's channel is no report
     run javascript $'const b = Buffer.alloc(13); b.write("B", 0); b.writeUInt32LE(9, 1); b.writeUInt32LE(1, 5); b.writeUInt32LE(1, 9);\nrequire("fs").writeSync(3, Buffer.concat([b, Buffer.from("x")])); console.log(42)' >"$work/forged"
     jq -e '.blocked == []' "$work/forged"
 }
 ok 'a program forges no report' forged
-flooded() { # CODE: a flood of refusals of one capability hides none of another
+flooded() { # many refusals of one capability hide none of another
     run shell $'ls /etc | while read -r f; do head -c 1 -- "/etc/$f"; done > /dev/null 2>&1\nls /etc | while read -r f; do head -c 1 -- "/etc//$f"; done > /dev/null 2>&1\nid' >"$work/flooded"
     jq -e '.blocked | (map(select(.capability == "read-outside")) | length > 10) and any(.capability == "start-process" and (.what | endswith("id")))' "$work/flooded"
 }
@@ -179,7 +180,7 @@ own_name() { # LANGUAGE CODE
 ok 'a program reads the name of its user: JavaScript' own_name javascript 'console.log(require("os").userInfo().username)'
 ok '  C' own_name c $'#include <pwd.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(void) { puts(getpwuid(getuid())->pw_name); return 0; }'
 ok '  Python' own_name python $'import getpass\nprint(getpass.getuser())'
-late() { # what a thread tries after its run is recorded when the session is deleted
+late() { # attempts of a thread after its run are recorded when the session is deleted
     local session
     session=$(post /v1/sessions '{"language": "python", "policy": "guarded"}' | jq -er .session_id)
     post /v1/executions "$(jq -n --arg s "$session" '{session_id: $s, code: "import threading\ndef late():\n    try: open(\"/etc/shadow\")\n    except OSError: open(\"tried\", \"w\").close()\nt = threading.Timer(0.2, late)\nt.daemon = True\nt.start()"}')" >/dev/null
@@ -191,7 +192,7 @@ late() { # what a thread tries after its run is recorded when the session is del
 }
 ok 'a refusal after the last run of a session is recorded' late
 
-ended() { # a policy can say that a refusal ends the run
+ended() { # a policy can end the run at a refusal
     run python $'import os, time\ntry:\n    os.system("id")\nexcept OSError:\n    pass\ntime.sleep(600)\nprint("still here")' ending > "$work/ended"
     cat "$work/ended"
     jq -e '.status != "completed" and (.error | tostring | test("refused")) and .blocked[0].capability == "start-process"' "$work/ended"
@@ -204,7 +205,7 @@ counted() { # many attempts are one entry with their number
     text_of < "$work/counted" | grep -q 'still here'
 }
 ok 'attempts are counted, not listed' counted
-works() { # CODE TEXT [POLICY]: the program prints this, and nothing was refused
+works() { # the program prints this text, and nothing is refused
     run "$1" "$2" "${4:-default}" > "$work/works"
     cat "$work/works"
     jq -e '.status == "completed" and .blocked == []' "$work/works"
@@ -225,7 +226,7 @@ ok '  nor worker processes, which joblib then uses' works python $'import os, mu
 ok 'libraries that look around find answers, and nothing is refused' works python $'import uuid, socket, ctypes, ctypes.util, platform, webbrowser, inspect, collections, logging, os\nassert uuid.uuid1() and not socket.has_ipv6 and ctypes.util.find_library("c") == "libc.so.6"\nplatform.platform(), platform.processor(), webbrowser.open("http://x")\ncollections.namedtuple("P", "a"); logging.warning("x"); inspect.getsource(collections.namedtuple)\nassert os.environ["JOBLIB_MULTIPROCESSING"] == "0"\nprint(6 * 7)' 42 guarded
 session=$(post /v1/sessions '{"language":"python","policy":"guarded"}' | jq -er .session_id)
 in_session() { post /v1/executions "$(jq -n --arg c "$1" --arg s "$session" '{code: $c, session_id: $s}')"; }
-lines() { # a function with a line may be called from another cell
+lines() { # another cell may call a function with a line
     local session
     session=$(post /v1/sessions '{"language":"python","policy":"default"}' | jq -er .session_id)
     execute() { post /v1/executions "$(jq -n --arg c "$1" --arg s "$session" '{code: $c, session_id: $s}')"; }
@@ -241,7 +242,7 @@ crashed() { # the run that starts a new kernel is guarded too
 }
 ok 'a session goes on guarded after a crash of its kernel' crashed
 metric() { curl -sS "$base/metrics" | sed -n "s/^codebox_guard_refusals_total{capability=\"$1\"} //p"; }
-counts() { # what was refused is counted, attempt by attempt
+counts() { # each refused attempt is counted
     local before
     before=$(metric socket)
     run python $'import socket\nfor _ in range(3):\n    try: socket.socket()\n    except OSError: pass' >/dev/null

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A request that is repeated with its Idempotency-Key makes nothing twice.
+# A request that is repeated with its Idempotency-Key has its effect once.
 source "$(dirname "$0")/lib.sh"
 start_server
 

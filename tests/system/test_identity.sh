@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Who may call: tokens of the gateway and of issuers, principals with rights, policies and quotas, and addresses that are not loopback.
-# That nobody reaches what is another's is tested over every route by tests/clients/tenants.mjs.
+# Identity of callers: tokens of the gateway and of issuers, principals with rights, policies and
+# quotas, and addresses that are not loopback. tests/clients/tenants.mjs tests over every route that
+# no principal reaches another's objects.
 source "$(dirname "$0")/lib.sh"
 
 token_of() { "$codebox" token create --state "$state" --principal "$@" 2>/dev/null; }
@@ -15,7 +16,7 @@ ok 'without tokens an address that is not loopback is refused, with what to do' 
 
 # --- tokens
 ann=$(token_of ann) bob=$(token_of bob --days 1)
-secret=${ann#cbx_????????????_} # it may have "_" and begin with "-"
+secret=${ann#cbx_????????????_} # the secret may contain "_" and begin with "-"
 shown_once() { [[ $ann =~ ^cbx_[0-9a-f]{12}_[A-Za-z0-9_-]{43}$ ]]; [ -z "$(grep -arF -- "$secret" "$state")" ]; }
 ok 'a token is shown once; the state directory has its hash alone' shown_once
 private() { [ "$(stat -c %a "$state/tokens.jsonl")" = 600 ]; }
@@ -50,7 +51,7 @@ again() { gives 2 'revoked before' "$codebox" token revoke --state "$state" "$(i
 ok 'a token is revoked once' again
 in_log() { jq -se 'map(select(.type == "token").body.operation) == ["create", "create", "create", "revoke"]' "$state/audit.jsonl"; }
 ok 'both stand in the audit log' in_log
-follows() { # the text that runs has no byte order mark, and the voucher is for it
+follows() { # the text that runs has no byte order mark, and the voucher is for that text
     local id child
     id=$(as "$ann" POST /v1/executions "$(jq -n '{language: "python", async: true, code: "\ufeffimport time\nfor i in range(60):\n    print(i, flush=True)\n    time.sleep(0.1)"}')" | jq -er .execution_id)
     runs() { as "$ann" GET "/v1/executions/$id" | grep -q '"running"'; }
@@ -129,7 +130,7 @@ ok 'a probe without a token learns that the gateway works, and no more' health
 # --- the Unix socket
 here() { curl -sS --unix-socket "$work/socket" "$@"; }
 peers() {
-    [ "$(here -o "$work/body" -w '%{http_code}' http://localhost/v1/sessions)" = 403 ] # no row about uid:0
+    [ "$(here -o "$work/body" -w '%{http_code}' http://localhost/v1/sessions)" = 403 ] # no row names uid:0
     here -H "Authorization: Bearer $ann" http://localhost/v1/sessions | grep -q sessions
     [ "$(here -o "$work/body" -w '%{http_code}' -H 'Authorization: Bearer x' http://localhost/v1/sessions)" = 401 ]
 }
@@ -150,7 +151,7 @@ slow=$(token_of slow)
 rate() { gives_status 200 sessions as "$slow" GET /v1/sessions; gives_status 429 'may make 6 requests in a minute' as "$slow" GET /v1/sessions; grep -qiE '^Retry-After: ([5-9]|10)' "$work/headers"; gives_status 200 sessions as "$ann" GET /v1/sessions; }
 ok 'too many requests are answered 429 with the time to wait, and those of others are not' rate
 three=$(token_of three)
-stream() { # N: a run whose events come until it is stopped
+stream() { # starts a run whose events continue until it is stopped
     rm -f "$work/stream-$1"
     curl -sSN -H "Authorization: Bearer $three" -H 'Accept: text/event-stream' -H 'Content-Type: application/json' \
         --data-binary "$(code $'import time\nprint("begun", flush=True)\ntime.sleep(60)')" "$base/v1/executions" >"$work/stream-$1" 2>&1 &
@@ -184,7 +185,7 @@ many() { # 2,000 requests, 300 at a time
     grep -q ' 200' "$work/counts"
     wait_until room sessions as "$three" GET /v1/sessions
     stream 1 && stream 2
-    room sessions as "$three" GET /v1/sessions # none was lost: exactly one place is free
+    room sessions as "$three" GET /v1/sessions # no place was lost: exactly one is free
     stream 3
     gives_status 429 'at the same time' as "$three" GET /v1/sessions
     kill "$(cat "$work/stream-3.pid")"

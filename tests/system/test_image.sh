@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `codebox image build` without an engine: stand-ins for the commands that the script calls record what they get, and the checks look
-# at what a failure leaves.
+# `codebox image build` without an engine: stand-ins for the commands of the script record their
+# arguments, and the checks examine the remains of a failure.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 codebox=$PWD/build/codebox script=$PWD/docker/images/build
@@ -57,7 +57,7 @@ for program in supervisor probe command-kernel relay; do cp /bin/true "$work/cod
 # The tools of every machine, and no others.
 mkdir "$work/tools"
 for tool in bash cat cut dirname awk find grep head ls mkdir mktemp rm sed sha256sum sort tail timeout wc xargs; do ln -s "$(command -v "$tool")" "$work/tools/$tool"; done
-build_without() { # PROGRAM: the same, where this one is missing
+build_without() { # the same, on a machine without this program
     mkdir "$work/some"
     cp "$work"/bin/* "$work/some/"
     rm "$work/some/$1"
@@ -78,7 +78,7 @@ build 0
 check "an image is built on a base that was bootstrapped" '[ $? = 0 ] && [ -e "$work/images/built" ]'
 check "the image is asked what it has, and the answer is its label" 'cmp "$work/lister" docker/images/contents.sh && grep -qx "codebox.contents={\"version\":1}" "$work/labels"'
 check "no image without the label is left" '[ -e "$work/images/codebox-bash:latest" ] && ! ls "$work/images" | grep -q unlisted'
-check "the bootstrap inherits no descriptor of the caller" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]' # 3 is ls own
+check "the bootstrap inherits no descriptor of the caller" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]' # ls opens 3 itself
 check "the base is of the images' release, from this machine's Debian sources" \
     '[ "$(cat "$work/deb-lines")" = "$(printf "deb http://deb.example/%s main\n" "debian trixie" "debian trixie-updates" "debian-security trixie-security")" ]'
 check "a base that differs from the lock says in what" 'grep -q "packages that differ from docker/images/lock .*: 1$" "$work/out" && grep -q "bc: 1[^ ]*, here 0.0.1" "$work/out"'
@@ -107,7 +107,7 @@ check "a machine without the docker client gets the name of the package" '[ $? =
 build_without mmdebstrap
 check "a machine without mmdebstrap gets it at the first attempt" '[ $? = 1 ] && grep -q "mmdebstrap.*is missing" "$work/out" && ! grep -q attempt "$work/out"'
 
-# codebox has the connections of its engine client open when it starts the script.
+# codebox has open connections of its engine client when it starts the script.
 tree=$work/tree
 mkdir -p "$tree/build/release" "$tree/docker/images"
 cp -L "$codebox" "$tree/build/release/codebox"

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `codebox image build --lock`: exactly the packages of a lock file, of an index of the test's own and of npm's registry.
+# `codebox image build --lock`: exactly the packages of a lock file, from the test's own index and
+# from npm's registry.
 source "$(dirname "$0")/lib.sh"
-certificates=/etc/ssl/certs/ca-certificates.crt # of this machine: npm's registry may have a certificate of its own
-remove_images() { # an image goes when none is made from it any more
+certificates=/etc/ssl/certs/ca-certificates.crt # of this machine: npm's registry may have a private certificate
+remove_images() { # an image can be removed after all images that are made from it
     local _
     for _ in 1 2 3; do
         { # layers have the label of their image
@@ -21,14 +22,15 @@ cd "$work"
 
 build() { "$codebox" image build --state "$state" --pip-index "http://$address:8080/simple/" --package-ca "$certificates" "$@"; }
 make() { build --from codebox-locked-plain --name locked --lock "$@"; }
-add() { build --name locked --lock "$@"; } # to the image that is there
+add() { build --name locked --lock "$@"; } # adds to the existing image
 images() { docker image ls --no-trunc --format '{{.Repository}}:{{.Tag}} {{.ID}}' | grep -E '^codebox-[a-z-]+-locked:|^codebox-unfinished' | sort || true; }
 nothing_is_there() { images; [ -z "$(images)" ]; }
 hash_of() { curl -sSf "http://$address:8080/simple/$1/" | grep -o "$2[^\"]*#sha256=[0-9a-f]*" | sed 's/.*=//' | head -n 1; } # PACKAGE FILE
 pinned() { echo "$1==$2 --hash=sha256:$(hash_of "${1//_/-}" "$1-$2")"; } # NAME VERSION
 wrong=$(printf '0%.0s' $(seq 64))
 
-# --- what is refused before anything is built --------------------------------------------------------------------------------------
+# --- refused before anything is built
+# ----------------------------------------------------------------------
 mkdir open
 printf 'requests>=2\n' >open/requirements.txt
 ok 'a requirement without a version is refused with its line' gives 2 "open/requirements.txt: line 1, column 1: 'requests>=2' does not say which version is installed, allowed is NAME==VERSION --hash=sha256:HEX" make open/requirements.txt
@@ -132,7 +134,7 @@ printf 'sdist = { url = "http://%s:8080/files/foreign-1.0.tar.gz", hash = "sha25
 ok 'a source distribution in uv.lock is refused' gives 2 "'foreign' has a source distribution alone" make open/uv.lock
 printf 'wheels = [{ url = "http://%s:8080/files/foreign-1.0-py3-none-any.whl", hash = "sha256:%s" }]\n' "$address" "$wrong" >>uv.lock
 printf 'import needs_first, good_part\nprint(needs_first.VALUE, good_part.VALUE)\n' >program.py
-older() { # the index has good-part 2.0 too
+older() { # the index also has good-part 2.0
     make uv.lock
     gives 0 '1.0 0.9' run program.py
     ! images | grep unfinished

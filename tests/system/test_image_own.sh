@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Images of one's own: any image with Python or Node becomes one that policies choose by name.
+# Images from a user's own image: every image with Python or Node becomes an image that policies
+# select by name.
 source "$(dirname "$0")/lib.sh"
 root=$PWD
 cd "$work"
-remove_images() { # an image goes when none is made from it any more
+remove_images() { # an image can be removed after all images that are made from it
     local _
     for _ in 1 2 3; do
         docker image ls --quiet --filter reference="codebox-*-own*" --filter reference="codebox-base-own*" --filter reference="codebox-own-*" | sort -u | xargs -r docker rmi -f >/dev/null 2>&1 || true
@@ -12,7 +13,8 @@ remove_images() { # an image goes when none is made from it any more
 }
 trap 'kill -9 $server 2>/dev/null || true; remove_images; rm -rf "$work"' EXIT
 
-# A plain Debian, as a company's: a Python of its own, settings that must not reach a sandbox, and modules.
+# A plain Debian, like a company's: its own Python, settings that must not reach a sandbox, and
+# modules.
 company_debian() {
     (cd "$root" && plain_debian codebox-own-plain)
     docker build --quiet --tag codebox-own-company - >/dev/null <<'DOCKERFILE'
@@ -42,7 +44,8 @@ program module.py $'import acme, os, sys\nprint(acme.VALUE, os.environ.get("SECR
 ok 'a program finds the modules of the image, and none of its settings' gives 0 '42 None False False' run module.py
 program value.ipy '{"a": 1}'
 ok 'a cell shows its value, though the image has no IPython' gives 0 "{'a': 1}" run value.ipy
-# The rules that would deny these programs before they run only warn here, so that the guard of the image has to refuse.
+# The rules that would deny these programs beforehand only warn here, so that the image's guard has
+# to refuse.
 printf 'version: 1\nname: guarded\nextends: [permissive]\nimages: {python: own, javascript: own}\nguard: {start-process: refuse, socket: refuse}\n' >guarded.yaml
 guarded() { "$codebox" run --state "$state" --policy guarded.yaml "$@"; }
 program start.py $'import os\nprint(os.system("id"))'

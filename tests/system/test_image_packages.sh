@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `codebox image build --packages`: packages that are built into an image. Changes codebox-python:latest and makes it plain again.
+# `codebox image build --packages`: packages that are built into an image. Changes
+# codebox-python:latest, and restores it.
 source "$(dirname "$0")/lib.sh"
 index=$(docker run --detach --interactive --rm --entrypoint python3 --label codebox.test=packages codebox-python:latest -I -c "$(cat tests/live/docker/package_index.py)" 8080 8081)
 trap 'docker rm -f "$index" >/dev/null 2>&1; kill -9 $server 2>/dev/null || true; [ -z "$(docker image inspect --format "{{index .Config.Labels \"codebox.packages\"}}" codebox-python:latest)" ] || "$codebox" image build python >/dev/null; rm -rf "$work"' EXIT
@@ -10,7 +11,7 @@ open_with() { post /v1/sessions "$(jq -n --args '{language: "python", dependenci
 session_with() { open_with "$@" | jq -er '.session_id // halt_error'; }
 execute() { post /v1/executions "$(jq -n --arg s "$1" --arg c "$2" '{code: $c, session_id: $s}')"; }
 text_of() { jq -r '[.output[]?.text // empty] | join("")'; }
-shows() { # FRAGMENT: in the standard input
+shows() { # FRAGMENT occurs in standard input
     local text
     text=$(cat)
     echo "$text"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `codebox install`: the clients' files before and after, and what is refused; the registration files of the repository. Needs no engine.
+# `codebox install`: the clients' files before and after, and refusals; the registration files of
+# the repository. Needs no engine.
 source "$(dirname "$0")/lib.sh"
 root=$PWD
 binary=$(readlink -f "$codebox")
@@ -12,7 +13,7 @@ cd "$work/project"
 install() { "$codebox" install "$@"; }
 same() { cmp -s "$1" "$2"; }
 
-# A file of any format as JSON.
+# Prints a file of any format as JSON.
 as_json() {
     case $1 in
     *.toml) python3 -c 'import json, sys, tomllib; json.dump(tomllib.load(open(sys.argv[1], "rb")), sys.stdout)' "$1" ;;
@@ -21,7 +22,7 @@ as_json() {
     esac
 }
 
-# CLIENT | SCOPE | FILE | what its entry is
+# CLIENT | SCOPE | FILE | jq filter of its entry
 while IFS='|' read -r client scope file entry; do
     file=${file/#\~/$HOME}
     written() { gives 0 'undo: ' install --client "$client" --scope "$scope"; grep -qF "command: $binary mcp" "$work/out.txt"; as_json "$file" | jq -e --arg b "$binary" "$entry"; }
@@ -52,7 +53,7 @@ windsurf|user|~/.codeium/windsurf/mcp_config.json|.mcpServers.codebox == {comman
 zed|user|~/.config/zed/settings.json|.context_servers.codebox == {command: $b, args: ["mcp"]}
 zed|project|.zed/settings.json|.context_servers.codebox == {command: $b, args: ["mcp"]}
 TABLE
-every_client() { # of the table of clients: each has a row above, or is printed alone
+every_client() { # each client of the table has a row above, or its entry is only printed
     for client in $(install --client emacs 2>&1 | sed 's/.*allowed are: //'); do
         [ "$client" = jetbrains ] || grep -q "^$client|user|" "$root/tests/system/test_install.sh" || { echo "$client is not tested"; return 1; }
     done
@@ -72,7 +73,7 @@ ok 'the folders of the environment are used, and the file that exists' variables
 modes() { [ "$(stat -c %a "$HOME/.claude.json")" = 600 ]; (umask 022; rm -r .vscode; install --client vscode --scope project); [ "$(stat -c %a .vscode/mcp.json)" = 644 ]; }
 ok "a file of the user is the user's alone, one of a project follows the umask" modes
 
-# --- what is in the file already
+# --- existing content of the file
 cat >"$HOME/.claude.json" <<'END'
 {
     "z": 1.0, "numbers": [0.1, 1e100, -0],
@@ -98,7 +99,7 @@ ok 'the same again changes nothing' again
 replaced() { gives 0 'replaced in' install --client claude --policy strict; jq -e '.mcpServers.codebox.args == ["mcp", "--policy", "strict"]' "$HOME/.claude.json"; [ "$(grep -c '"codebox"' "$HOME/.claude.json")" = 2 ]; }
 ok 'other options replace the entry' replaced
 
-refused() { # FRAGMENT: the file is as it was, and what to put into it is printed
+refused() { # the file is unchanged, and the entry to add is printed
     cp .vscode/mcp.json before.json
     gives 2 "$1" install --client vscode --scope project
     sed -n '/^{/,$p' "$work/out.txt" | jq -e '.servers.codebox.type == "stdio"'
@@ -126,8 +127,8 @@ ok '... but not out of a project, which others have written' outside
 dotfiles() { mv "$HOME/.cursor/mcp.json" "$work/outside.json" && ln -s "$work/outside.json" "$HOME/.cursor/mcp.json" && install --client cursor --policy strict && [ -L "$HOME/.cursor/mcp.json" ] && grep -q strict "$work/outside.json"; }
 ok '... while links in the home are the person'"'"'s own' dotfiles
 
-# --- what a person has set in the entry, in each format
-kept_by() { # CLIENT FILE FILTER: entry and rest after other options were installed
+# --- changes of a user in the entry, in each format
+kept_by() { # entry and other content after an installation with other options
     gives 0 'replaced in' install --client "$1" --policy strict
     as_json "$2" | jq -e --arg b "$binary" "$3"
 }
@@ -191,7 +192,7 @@ ok 'no temporary file is left' nothing_left
 
 # --- options
 cp "$root/policies/presets/strict.yaml" team.yaml
-arguments() { # EXPECTED OPTIONS ...: args of the printed entry
+arguments() { # prints args of the printed entry
     local expected=$1
     shift
     install --client cursor --print "$@" >printed.json
@@ -200,7 +201,7 @@ arguments() { # EXPECTED OPTIONS ...: args of the printed entry
 ok 'files of options are named by absolute paths' arguments "[\"mcp\", \"--policy\", \"$work/project/team.yaml\", \"--policy\", \"default\", \"--state\", \"$work/project/state\"]" --policy team.yaml --policy default --state state
 ok 'all options of codebox mcp are handed on' arguments '["mcp", "--docker-host", "tcp://h:2375", "--runtime", "crun", "--max-runs", "3", "--log-level", "debug"]' --docker-host tcp://h:2375 --runtime crun --max-runs 3 --log-level debug
 state_option='"--state", "/s/codebox", '
-[ "$(id -u)" != 0 ] || state_option= # root's is /var/lib/codebox
+[ "$(id -u)" != 0 ] || state_option= # root's default is /var/lib/codebox
 environment() { DOCKER_HOST=unix:///run/e.sock XDG_STATE_HOME=/s arguments "[\"mcp\", $state_option\"--docker-host\", \"unix:///run/e.sock\"]"; }
 ok 'what the environment says becomes options' environment
 prints_only() { rm -rf .cursor "$HOME/.cursor"; install --client cursor --print; [ ! -e .cursor ] && [ ! -e "$HOME/.cursor" ]; }
@@ -212,7 +213,7 @@ ok 'a home that is no path is refused' gives 2 '$HOME' env HOME=x "$codebox" ins
 ok 'the help of install lists its options' gives 0 '--client NAME' install --help
 ok 'the help lists install' gives 0 "register 'codebox mcp' with an MCP client" "$codebox" --help
 
-# --- the entry is one that works: started from another folder, with the environment that clients pass on
+# --- the entry works: started from another folder, with the environment that clients pass on
 works() {
     local -a words
     install --client claude --policy team.yaml --state "$work/state" >/dev/null
@@ -222,8 +223,8 @@ works() {
 }
 ok 'what was written starts the server' works
 
-# --- the registration files in the root, by the rules of their readers: the schema 2025-12-11 of the MCP registry, and what Gemini CLI
-# requires of an extension
+# --- the registration files in the root, by the rules of their readers: the schema 2025-12-11 of
+# the MCP registry, and the requirements of Gemini CLI for an extension
 cd "$root"
 version=$("$codebox" --version | cut -d' ' -f2)
 by_rules() { # FILE FILTER
@@ -246,7 +247,7 @@ ok 'every remote of server.json is a URL whose variables are described, and secr
     (.websiteUrl | test("^https://")) and (.remotes | length > 0) and all(.remotes[];
         .type == "streamable-http" and (.url | test("^(https?://[^\\s]+|\\{[a-zA-Z_][a-zA-Z0-9_]*\\}[^\\s]*)$")) and described(.url; .variables)
         and all(.headers[]; (.name | length > 0) and described(.value; .variables) and .isSecret == true and all(.variables[]; .isSecret == true)))'
-schema=${CODEBOX_SERVER_SCHEMA:-$root/build/schema/server.schema.json} # of the registry; it is not part of this repository
+schema=${CODEBOX_SERVER_SCHEMA:-$root/build/schema/server.schema.json} # the registry's schema is not part of this repository
 if [ -s "$schema" ]; then
     valid() { python3 -c 'import json, sys, jsonschema; jsonschema.validate(json.load(open(sys.argv[2])), json.load(open(sys.argv[1])))' "$schema" server.json; }
     ok 'server.json is valid by the schema of the registry' valid

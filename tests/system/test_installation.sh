@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# make install and uninstall, the programs from where they were installed, the systemd unit, and what the gateway tells a service manager.
+# make install and uninstall, the installed programs, the systemd unit, and the gateway's messages
+# to a service manager.
 . "$(dirname "$0")/lib.sh"
-export ASAN_OPTIONS=detect_leaks=0 # of a build with it: the leak checker cannot look into a confined process, and changes its exit status
+export ASAN_OPTIONS=detect_leaks=0 # for a sanitised build: the leak checker cannot inspect a confined process, and changes its exit status
 root=$PWD
 dest=$work/dest
 in_dest() { (cd "$dest" && find . -type f | sort); }
@@ -35,7 +36,7 @@ else
     echo '  skipped systemd-analyze: not installed'
 fi
 
-# A service manager: prints the states that it is told.
+# A service manager: prints the states that it receives.
 cat >"$work/manager.py" <<'PYTHON'
 import os, socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -51,7 +52,7 @@ PYTHON
 python3 "$work/manager.py" "$work/notify" >"$work/states" &
 manager=$!
 wait_until grep -q listening "$work/states"
-# With the capabilities that the unit leaves, when there are others to lose.
+# With the capabilities that the unit leaves, if this process has others to drop.
 bound=()
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     kept=$(sed -n 's/^CapabilityBoundingSet=//p' "$root/gateway/cli/serve/codebox.service.in" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')

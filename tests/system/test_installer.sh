@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The script of installers, as it is in the tree, in an installer image: what a package may not bring, and what an index may not name.
+# The installer's script of the tree, in an installer image: files that a package must not contain,
+# and addresses that an index must not name.
 source "$(dirname "$0")/lib.sh"
 index=$(docker run --detach --interactive --rm --entrypoint python3 --label codebox.test=installer codebox-python:latest -I -c "$(cat tests/live/docker/package_index.py)" 8080 8081)
 trap 'docker rm -f "$index" >/dev/null 2>&1; rm -rf "$work"' EXIT
@@ -11,7 +12,7 @@ cp docker/inside/installer/install.py "$work/install.py"
 chmod 644 "$work/install.py"
 
 mkfifo "$work/job"
-run_job() { # JOB: what the script says. It works as long as its standard input is open
+run_job() { # prints the script's messages. The script runs as long as its standard input is open
     exec 9<>"$work/job"
     echo "$1" >&9
     timeout 60 docker run --interactive --rm --label codebox.test=installer --entrypoint python3 --volume "$work/install.py:/codebox/installer/install.py:ro" --tmpfs /tmp:size=256m,mode=1777 \

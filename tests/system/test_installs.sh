@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Installs take turns: an index that hangs blocks neither other principals nor what is installed already, and nobody installs for a client
-# that has left. The container that serves the index has the package `hangs`, whose page never comes.
+# Queue of installs: an index that hangs blocks neither other principals nor installed packages, and
+# the gateway installs nothing for a client that has disconnected. The container of the index has
+# the package `hangs`, whose page never arrives.
 source "$(dirname "$0")/lib.sh"
 index=$(docker run --detach --interactive --rm --entrypoint python3 --label codebox.test=installs codebox-python:latest -I -c "$(cat tests/live/docker/package_index.py)" 8080 8081)
 trap 'docker rm -f "$index" >/dev/null 2>&1; kill -9 $server 2>/dev/null || true; rm -rf "$work"' EXIT
@@ -27,7 +28,7 @@ opens() { # TOKEN DEPENDENCY ...
     as "$token" POST /v1/sessions "$(body_of "$@")" | expect .session_id
 }
 clients=()
-hangs() { # TOKEN DEPENDENCY ...: a client in the background that waits for the index
+hangs() { # starts a client in the background that waits for the index
     local token=$1
     shift
     curl -sS -o /dev/null -X POST -H "Authorization: Bearer $token" -H 'Content-Type: application/json' --data-binary "$(body_of hangs "$@")" "$base/v1/sessions" 2>/dev/null &
@@ -42,7 +43,7 @@ installs_are() { # RUNNING WAITING
     as "$bob" GET /metrics >"$work/metrics"
     grep -qx "codebox_installs{state=\"running\"} $1" "$work/metrics" && grep -qx "codebox_installs{state=\"waiting\"} $2" "$work/metrics"
 }
-started() { # TIME: how many installers this gateway has started since
+started() { # prints the number of installers that this gateway has started since TIME
     docker events --since "$1" --until "$(date +%s.%N)" --filter event=create --filter "label=codebox.instance=$(ls "$state/instances")" --format '{{index .Actor.Attributes "codebox.lease"}}' | grep -c '^[0-9]' || true
 }
 installers() { docker ps -aq --filter "label=codebox.instance=$(ls "$state/instances")" --filter label=codebox.lease | xargs -r docker inspect --format '{{.Config.Hostname}} {{.Id}}' | grep '^installer' | sort; }
@@ -71,7 +72,7 @@ ok 'an install ends when its client leaves' wait_until installs_are 0 0
 none_left() { ! installers | grep -q .; }
 ok '... and its container is removed' wait_until none_left
 
-# The page of the package `held` comes when this says so.
+# The server sends the page of the package `held` when this file exists.
 resolves() { jq -r 'select(.type == "decision") | .body | select(.action == "resolve") | .id' "$state/audit.jsonl" | wc -l; }
 before=$(resolves)
 curl -sSN -H "Authorization: Bearer $ann" -H 'Content-Type: application/json' -o /dev/null --data-binary "$(body_of held)" "$base/v1/sessions" 2>/dev/null &

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Keys of issuers that are fetched: rotation, servers that are away or answer what they should not, processes that are killed, SIGHUP.
-# What tokens must be is tested by test_identity.sh.
+# Fetched keys of issuers: rotation, unreachable servers, wrong responses, killed processes, SIGHUP.
+# test_identity.sh tests the tokens themselves.
 source "$(dirname "$0")/lib.sh"
 root=$PWD
-chmod 711 "$work" # processes with users of their own read nothing here, the configuration belongs to this one
+chmod 711 "$work" # processes with their own users cannot read this folder; the configuration belongs to this user
 keys=$work/keys
 mkdir "$keys"
 issuer_server= port=
@@ -16,7 +16,7 @@ certificate() { # FILE NAME
 }
 certificate issuer localhost
 certificate other localhost
-start_issuer() { # at the same port each time
+start_issuer() { # always at the same port
     rm -f "$keys/port"
     python3 "$root/tests/system/issuers/https_server.py" "$keys" "$work/issuer.crt" "$work/issuer.key" $port &
     issuer_server=$!
@@ -30,14 +30,14 @@ make_key() { openssl genpkey -algorithm ed25519 -out "$work/$1.pem" 2>/dev/null;
 openssl genrsa -out "$work/rsa.pem" 2048 2>/dev/null
 make_key first
 make_key second
-publish() { # NAME KEY KID: the keys of an issuer
+publish() { # publishes a key of the issuer
     node tests/system/make_jwks.mjs "$work/$2.pem" "$work/rsa.pem" | jq -c --arg kid "$3" '.keys[0].kid = $kid' >"$keys/$1.new"
     mv "$keys/$1.new" "$keys/$1.json"
 }
 jwt() { # ISSUER KEY KID
     node tests/system/make_jwt.mjs "$work/$2.pem" "$work/rsa.pem" "{\"iss\": \"https://$1.test\", \"kid\": \"$3\"}"
 }
-gets() { # STATUS TOKEN: the answer to a request with it; its headers are kept in $work/headers
+gets() { # checks the status of a request with the token; the headers are in $work/headers
     local status
     status=$(curl -sS -o "$work/body" -D "$work/headers" -w '%{http_code}' -H "Authorization: Bearer $2" "$base/v1/sessions")
     [ "$status" = "$1" ] || { echo "status $status, not $1: $(cat "$work/body")"; return 1; }
@@ -155,7 +155,7 @@ ok 'a process that fetches is started again, and fetches' wait_until gets 200 "$
 ok '  the log says so' logged 'the process that fetches keys of issuers ended; it is started again'
 
 # --- fails
-kill_child cbx-front # of which an issuer is asked once in 30 s for a key that is not known
+kill_child cbx-front # a front requests an unknown key from an issuer once in 30 s
 wait_until gets 200 "$third"
 echo 500 >"$keys/corp.mode"
 unknown() { gets 401 "$(jwt corp second four)"; }
@@ -212,7 +212,7 @@ ok 'and with one there is one again' wait_until child cbx-keys
 ok '  whose keys are used' wait_until gets 200 "$good"
 stop_server
 
-# --- answers that are none
+# --- malformed responses
 rm -rf "$work/other"
 mkdir "$work/other"
 publish other first one

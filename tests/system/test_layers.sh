@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Layers of packages have bounds: of one, of a principal's, of all, and of what stays free on the disk. What was not used for longest makes
-# room. The index makes packages of 8 MiB that no layer has yet.
+# Limits of layers of packages: size of one, of a principal's, of all, and free space of the disk.
+# The least recently used layer is evicted. The index creates packages of 8 MiB that no layer has
+# yet.
 source "$(dirname "$0")/lib.sh"
 index=$(docker run --detach --interactive --rm --entrypoint python3 --label codebox.test=layers codebox-python:latest -I -c "$(cat tests/live/docker/package_index.py)" 8080 8081 "$(cat /proc/sys/kernel/random/uuid)")
 clean_up() {
@@ -22,12 +23,12 @@ serve() { # LINES OF THE CONFIGURATION ...
     start_server --config "$work/codebox.yaml"
 }
 body_of() { jq -n --args '{language: "python", dependencies: $ARGS.positional}' -- "$@"; }
-opens() { # TOKEN DEPENDENCY ...: the session's id
+opens() { # prints the session's id
     local token=$1
     shift
     as "$token" POST /v1/sessions "$(body_of "$@")" | tee "$work/opened" | jq -er .session_id || { cat "$work/opened"; return 1; }
 }
-layer_of() { # PACKAGE OF THE INDEX: the digest of this gateway's layer that has it; nothing when none has
+layer_of() { # prints the digest of this gateway's layer with the package; nothing if there is none
     local digest
     for digest in $(ls "$state/layers"); do
         ! docker image inspect "codebox-python-layer:$digest" 2>/dev/null | grep -cF "\\\"$1\\\"" >/dev/null || echo "$digest"
@@ -35,18 +36,18 @@ layer_of() { # PACKAGE OF THE INDEX: the digest of this gateway's layer that has
 }
 has_layer() { [ -n "$(layer_of "$1")" ]; }
 close() { as "$1" DELETE "/sessions/$2" | expect '.status == "cleaned up"'; }
-no_sandbox_of() { [ -z "$(docker ps -aq --filter "ancestor=codebox-python-layer:$(layer_of "$1")")" ]; } # also none that the pool keeps ready
-ages() { touch -d "$2 hours ago" "$state/layers/$(layer_of "$1")"; } # PACKAGE HOURS: it was used so long ago
+no_sandbox_of() { [ -z "$(docker ps -aq --filter "ancestor=codebox-python-layer:$(layer_of "$1")")" ]; } # also checks the sandboxes of the pool
+ages() { touch -d "$2 hours ago" "$state/layers/$(layer_of "$1")"; } # sets the time of its last use to HOURS ago
 ends_sandboxes() { docker ps -q --filter "label=codebox.instance=$(ls "$state/instances")" | xargs -r docker rm -f >/dev/null 2>&1 || true; }
 
-# --- of one
+# --- size of one layer
 serve 'layer-max-size: 4'
 ok 'a layer may have so much' gives_status 413 'the packages have more than 4 MiB' as "$ann" POST /v1/sessions "$(body_of once-a)"
 none_made() { ! has_layer once-a; }
 ok '... and none is left of one that has more' none_made
 stop_server
 
-# --- of what stays free
+# --- free space of the disk
 serve 'layers-keep-free: 1000000000'
 full() {
     as "$ann" POST /v1/sessions "$(body_of once-a)" >"$work/answer"
@@ -57,7 +58,7 @@ full() {
 ok 'nothing is installed when the disk would be full, and the error says how much there is' full
 stop_server
 
-# --- of a principal
+# --- layers of a principal
 serve 'layers-max-size: 20'
 first=$(opens "$ann" once-a)
 close "$ann" "$first" >/dev/null
@@ -74,7 +75,7 @@ first_gone() { has_layer once-b && has_layer once-c && ! has_layer once-a; }
 ok '... not the one that a sandbox runs from, although it is older' first_gone
 close "$ann" "$second" >/dev/null
 
-# --- of all
+# --- all layers
 crowded() { gives_status 503 'the layers of packages in use have 24 MiB, and all may have 20' as "$bob" POST /v1/sessions "$(body_of once-e)"; }
 touch "$state/layers"/*
 ok 'all may have so much' opens "$bob" once-d

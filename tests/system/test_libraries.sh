@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What the images have: as the operator lists it, and as clients of MCP ask for it.
+# Contents of the images, for the operator and for clients of MCP.
 source "$(dirname "$0")/lib.sh"
 
 list() { "$codebox" image list --contents >"$work/list"; }

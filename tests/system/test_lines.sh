@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Notebook lines in sessions, over REST and MCP: the kernel evaluates no text that was not judged, a value is never code of the shell, and the lines
-# of ordinary notebooks work.
+# Notebook lines in sessions, over REST and MCP: the kernel evaluates only judged texts, a value
+# never becomes code of the shell, and lines of ordinary notebooks work.
 source "$(dirname "$0")/lib.sh"
 start_server
 
@@ -16,14 +16,14 @@ complete() {
 }
 ok 'the table has every magic of the image' complete
 
-# --- lines that hide code: each is denied, or runs without it, under both policies
+# --- lines that hide code: each is denied, or runs without the code, under both policies
 evil='__import__("os").system("id")'
 hidden=("%cd {$evil}" "%env {$evil}" "%env A={$evil}" "%who {$evil}" "%pprint {$evil}" "%xmode {$evil}" "%pinfo {$evil}" "%psource {$evil}"
     "%precision {$evil}" "%matplotlib {$evil}" "%config InlineBackend.rc = $evil" '%config InlineBackend.rc = self.shell.system("id")' "%config {$evil}"
     "!echo '{$evil}'" "!echo {$evil}" "x = !echo {$evil}" '%time -__import__("os").system("id")' '%timeit -z __import__("os").system("id")'
     $'%%bash -c "id"\nls' "%%capture {$evil}"$'\nx' "%%html {$evil}"$'\nx' "%%writefile {$evil}"$'\nx' $'%%time\n!id' "%ls {$evil}" "%pip {$evil}"
     "%load_ext {$evil}" "%reset -f {$evil}" "%hist {$evil}")
-runs_nothing() { # SESSION CODE: no request of it has the output of id
+runs_nothing() { # no output of the session contains the output of id
     local answer
     answer=$(post /execute "$(jq -n --arg c "$2" --arg s "$1" '{code: $c, session_id: $s}')")
     if jq -e .request_id <<<"$answer" >"$work/id"; then
@@ -50,7 +50,7 @@ ok '  nor under strict' holds
 stop_server
 start_server
 
-# --- values of files
+# --- values from files
 session=$(new_session)
 run_in "$session" $'for text in ("\'; id; \'", \'"; id; "\', "$(id)", "`id`", "{__import__(\'os\').system(\'id\')}", "\\\\\'; id #"):\n    open(str(hash(text)) + ".txt", "w").write(text)' >/dev/null
 quoted() {
@@ -71,7 +71,8 @@ subclass() {
     lacks 'uid=' <"$work/subclass"
 }
 ok 'a text with methods of its own is quoted too' subclass
-# The analyzer takes the value for known; the program changes it where the analysis does not see it.
+# The analyzer computes the value; the program changes it in a way that the analysis does not
+# follow.
 printf '%s\n' 'where = "."' 'get_ipython().user_ns["where"] = "; id"' '!ls {where}' >"$work/changed.ipy"
 changed() {
     local status=0
@@ -81,7 +82,7 @@ changed() {
 ok 'a value that is another one when it runs is an error' changed
 
 # --- ordinary lines
-says() { # OUTPUT CODE: the output of a cell, its text as in a notebook
+says() { # checks the output of a cell, as text of a notebook
     run_in "$session" "$2" >"$work/says"
     jq -er '[.output[] | .content] | join("")' "$work/says" | grep -qF -- "$1"
 }
@@ -115,7 +116,7 @@ ok 'a name that is gone is an error' missing
 curl -sS -X DELETE "$base/sessions/$session" >/dev/null
 
 # --- MCP
-call() { # CODE: the answer of the tool, which comes before the input ends
+call() { # prints the response of the tool, which arrives before the input ends
     : >"$work/out"
     { echo '{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}'
       echo '{"jsonrpc": "2.0", "method": "notifications/initialized"}'

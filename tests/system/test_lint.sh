@@ -10,7 +10,7 @@ json() { local status=0; "$lint" --format json "$@" >"$work/report.json" 2>"$wor
 paths() { json "$@"; jq -r '.files[].path' "$work/report.json" | sed 's|^\./||'; }
 
 # --- Python's own errors
-as_cpython() { # the words are those of 3.11, as in the sandbox
+as_cpython() { # the texts are those of Python 3.11, as in the sandbox
     local python=/usr/bin/python3
     "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || { echo 'skipped: no Python 3.11'; return 0; }
     "$python" -W ignore "$root/tests/indentation/compare.py" "$lint"
@@ -96,7 +96,7 @@ once() { [ "$(paths tree tree/z.py ./tree/a "$PWD/tree" tree | wc -l)" = 4 ]; }
 ok 'a file that is named twice is checked once' once
 silent() { "$lint" tree 2>err.txt >out.txt || true; [ "$(wc -l <err.txt)" = 1 ]; lacks $'\r|\033' <err.txt; lacks $'\033' <out.txt; }
 ok 'there is neither progress nor colour without a terminal' silent
-colours() { # VARIABLES: does a terminal get colour?
+colours() { # prints whether a terminal gets colours
     env "$@" script -qec "$lint bad.py" /dev/null >out.txt || true
     grep -q $'\033\[1;31m' out.txt
 }
@@ -108,7 +108,7 @@ explicit() { printf '*\n' >tree/.gitignore; [ -z "$(paths tree)" ] && [ "$(paths
 ok 'a file that is named is checked even when .gitignore lists it; omitted files are counted' explicit
 
 
-# --- what has no ending, and what is skipped
+# --- files without an ending, and skipped files
 mkdir -p mixed/.github mixed/.x mixed/gi && git -C mixed init -q .
 printf '#!/usr/bin/env -S python3 -u\nimport os\nos.system(x)\n' >mixed/tool
 cp bad.py mixed/A.PY
@@ -199,7 +199,7 @@ printf 'SHELL' >project/dockerfile.py
 ok 'a language that the name has comes before a manifest' gives 0 '1 file checked' "$lint" project/dockerfile.py
 rm -r project
 
-# git decides which files are left: random patterns over a tree of short names
+# git decides which files remain: random patterns over a tree of short names
 same_as_git() {
     local names=(a b ab b.py a.py c.js) parts=('a' 'b' 'ab' '*' '**' '?' '[ab]' '[!a]' '*.py' 'a*' 'b.py' 'c.js' '**/b' 'a/**')
     mkdir -p git && cd git
@@ -294,7 +294,7 @@ baseline() {
     grep -q 'old.py:7:1: deny' out.txt
     printf 'x = 1\n' >old.py
     "$lint" --baseline base.json old.py 2>&1 | grep -q 'of the baseline no longer there'
-    "$lint" --baseline base.json good.py 2>err.txt; lacks 'no longer' <err.txt # old.py was not looked at
+    "$lint" --baseline base.json good.py 2>err.txt; lacks 'no longer' <err.txt # old.py was not read
 }
 ok 'a baseline suppresses old findings wherever they are moved to, and counts those that are corrected' baseline
 keeps() { "$lint" --write-baseline syntax.json syntax.py >/dev/null 2>&1 && return 1; "$lint" --baseline syntax.json syntax.py >/dev/null 2>&1 && return 1; expect '.findings == []' syntax.json; }
@@ -320,7 +320,7 @@ mkdir -p hostile && cd hostile
 ln -s . loop && ln -s loop/loop link && mkfifo pipe.py && mkdir closed.py && printf 'import os\nos.system(x)\n' >$'new\nline.py'
 cp $'new\nline.py' $'bad\xff.py' && cp $'new\nline.py' '::error file=x::y.py' && ln -s /etc/passwd passwd.py && : >empty.py && head -c 2000000 /dev/zero >zeros.py
 cd ..
-quietly() { # no line of the report begins with what a file's name says
+quietly() { # no line of the report begins with text of a file's name
     "$lint" hostile >out.txt 2>err.txt && return 1
     grep -qF 'hostile/new\x0aline.py:2:1' out.txt; grep -qF 'hostile/bad\xff.py' out.txt
     (cd hostile && "$lint" --format github . >../out.txt) || [ $? = 1 ]
@@ -336,7 +336,7 @@ ok 'a link that is named is followed' gives 1 'named.py:2:1: deny' "$lint" named
 ok 'a named link to a folder is followed' gives 1 'linked/z.py:2:1: deny' "$lint" linked
 unreadable() { cp bad.py closed.py; chmod 0 closed.py; setpriv --reuid 65534 --regid 65534 --clear-groups "$lint" closed.py >out.txt 2>&1 && return 1; [ $? = 1 ] || true; grep -q 'Permission denied' out.txt; rm -f closed.py; }
 if [ "$(id -u)" = 0 ] && chmod 755 "$work" && setpriv --reuid 65534 --regid 65534 --clear-groups "$lint" --version >/dev/null 2>&1; then ok 'a file that cannot be read is told' unreadable; fi
-patterns() { # too many patterns are told and do not count; many take no long time
+patterns() { # a warning reports excess patterns, which have no effect; many patterns take little time
     mkdir -p many && cp bad.py many/
     seq 30000 >many/.gitignore
     gives 2 'patterns, allowed are 20000' "$lint" many
@@ -358,7 +358,7 @@ ok '100,000 files are checked' crowd
 # --- completions and the GitHub action
 completes() { local words; source <("$lint" --completion bash); COMP_WORDS=(codebox-lint --format sa) COMP_CWORD=2; _codebox_lint; [ "${COMPREPLY[*]}" = sarif ]; }
 ok 'the completion of bash offers options and words' completes
-action() { # the steps of the action, as a runner runs them
+action() { # runs the steps of the action like a runner
     awk '/name: Check/ { found = 1 } found && /run: \|/ { body = 1; next } body { sub(/^        /, ""); print }' "$root/action.yml" >action.sh
     mkdir -p act/build/release && ln -sf "$lint" act/build/release/codebox-lint
     run_action() { GITHUB_ACTION_PATH=$PWD/act GITHUB_OUTPUT=$PWD/outputs POLICY=default BASELINE='' OPTIONS='' env "$@" bash -e action.sh; }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Folders of the host in sandboxes: what the policy grants can be read or written as granted, nothing beside it, whatever becomes of its
-# path meanwhile; and each record says what was mounted. Over REST, MCP and `codebox run`.
+# Folders of the host in sandboxes: programs read or write them as the policy grants, and reach
+# nothing else, even if the folder's path changes meanwhile; each record lists the mounts. Over
+# REST, MCP and `codebox run`.
 source "$(dirname "$0")/lib.sh"
 chmod 711 "$work"
 host=$work/host
@@ -37,7 +38,7 @@ open_session() { post /v1/sessions "$(jq -n --argjson m "${1:-$both}" '{mounts: 
 execute() { post /v1/executions "$(jq -n --arg s "$1" --arg c "$2" '{session_id: $s, code: $c}')"; }
 shows() { local got; got=$(cat); grep -qF -- "$1" <<<"$got" || { echo "$got"; echo "not there: $1"; return 1; }; }
 lacks_secret() { if grep -F SECRET; then return 1; fi; }
-# The analyzer does not know which path it is.
+# The analyzer cannot compute this path.
 hidden() { printf 'import os\np = os.environ.get("NONE", "%s")\n' "$1"; }
 
 # --- reading and writing
@@ -80,7 +81,7 @@ no_program() { once shell '/data/tool && echo it ran' >"$work/e"; lacks '"it ran
 ok_later 'no program of it is started' no_program
 finish_later
 
-# --- what is not granted
+# --- folders that are not granted
 refused() { # TEXT MOUNT
     local answer
     answer=$(open_session "[\"$2\"]")
@@ -144,7 +145,8 @@ ok 'the records of the opening and of each run have what is mounted, with the fl
 failures() { jq -se 'any(.[]; .type == "outcome" and ((.body.error // "") | contains("a link that leads out")))' "$state/audit.jsonl"; }
 ok 'what was refused when it was opened is the outcome of its decision' failures
 
-# --- swapped between check and use: at each moment the path is the granted folder, or a link to another one
+# --- path swapped between check and use: at each moment the path is the granted folder, or a link
+# to another folder
 mkdir "$host/swap" "$host/spare"
 echo granted >"$host/swap/file"
 ln -s "$work/secret" "$host/trap"
@@ -164,13 +166,13 @@ race() {
 ok 'no run sees the other folder while a folder and a link are swapped' race
 kill "$swapper" && wait "$swapper" 2>/dev/null || true
 
-# --- nothing is left behind
+# --- nothing remains
 volumes=$(docker inspect "$(curl -sS "$base/v1/sessions/$session" | jq -er .container)" | jq -er '.[0].Mounts[].Name')
 instance=$(ls "$state/instances")
 stop_server
 no_sandbox() { [ -z "$(docker ps -aq --filter "label=codebox.instance=$instance")" ]; }
 clean() {
-    docker ps -aq --filter "label=codebox.instance=$instance" | xargs -r docker rm -fv >/dev/null 2>&1 || true # those that end already are being removed
+    docker ps -aq --filter "label=codebox.instance=$instance" | xargs -r docker rm -fv >/dev/null 2>&1 || true # some containers are already being removed
     wait_until no_sandbox
     [ "$(wc -w <<<"$volumes")" = 2 ]
     docker volume ls -q >"$work/volumes"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `network: {egress: [...]}`: programs reach the hosts that their policy grants, by a proxy in a container of its own, and nothing else.
+# `network: {egress: [...]}`: programs reach the hosts that their policy grants, through a proxy in
+# its own container, and no other host.
 source "$(dirname "$0")/lib.sh"
 public=codebox-test-public-$$ private=codebox-test-private-$$
 containers=()
@@ -9,7 +10,8 @@ clean() {
     docker network rm "$public" "$private" >/dev/null 2>&1 || true
 }
 trap 'kill -9 $server 2>/dev/null || true; clean; rm -rf "$work"' EXIT
-# Addresses as of the Internet, which this machine routes into a network of the engine; and private ones.
+# Addresses like those of the Internet, which this machine routes to a network of the engine; and
+# private addresses.
 docker network create --subnet 11.22.33.0/24 "$public" >/dev/null
 docker network create --subnet 10.99.77.0/24 "$private" >/dev/null
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=api.example.test -addext subjectAltName=DNS:api.example.test -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null
@@ -36,22 +38,22 @@ session_under() { post /v1/sessions "$(jq -n --arg p "$1" --arg l "${2:-python}"
 execute() { post /v1/executions "$(jq -n --arg s "$1" --arg c "$2" '{code: $c, session_id: $s}')"; }
 once() { post /v1/executions "$(jq -n --arg c "$1" --arg l "${2:-python}" --arg p "${3:-granted}" '{code: $c, language: $l, policy: $p}')"; }
 text_of() { jq -r '[.output[]?.text // empty] | join("")'; }
-shows() { # FRAGMENT: in the standard input
+shows() { # FRAGMENT occurs in standard input
     local text
     text=$(cat)
     echo "$text"
     [[ $text == *"$1"* ]] || { echo "not there: $1"; return 1; }
 }
-get() { # URL: what a program sees
+get() { # prints the response for a program
     once $'import urllib.request, urllib.error\ntry:\n    print("got", urllib.request.urlopen("'"$1"$'", timeout=20).read().decode())\nexcept urllib.error.HTTPError as e:\n    print("failed", e.code, e.read().decode()[:300])\nexcept Exception as e:\n    print("failed", e)'
 }
 records() { jq -c 'select(.type == "network") | .body' "$state"/audit.jsonl; }
-recorded() { # FILTER: the records hold one like it
+recorded() { # a record matches FILTER
     records | tail -n 50
     records | jq -se "map(select($1)) | length > 0"
 }
 
-# --- what is granted
+# --- granted hosts
 granted_host() {
     get http://api.example.test/ >"$work/got"
     text_of <"$work/got" | shows 'got hello of api.example.test on 80'
@@ -84,7 +86,7 @@ ok 'connections work side by side' parallel
 by_run() { "$codebox" run --state "$state-run" --policy "$work/granted.yaml" --egress-network "$public" --language python - <<<$'import urllib.request\nprint(urllib.request.urlopen("http://api.example.test/").read())' | shows 'hello of api'; }
 ok 'codebox run reaches it too' by_run
 
-# --- what is not
+# --- hosts that are not granted
 denied() { # URL FRAGMENT FILTER
     get "$1" | text_of | shows "$2" | lacks '^got'
     [ -z "${3:-}" ] || recorded "$3"
@@ -102,9 +104,10 @@ host_field() { once $'import http.client\nc = http.client.HTTPConnection("127.0.
 ok_later 'so does the field Host of a request: the host gets the name of the URL' host_field
 ok_later 'user names in a URL change nothing' denied http://api.example.test@other.example.test/ failed
 ok_later 'a name that does not exist is told' denied http://nowhere.example.test/ failed '.outcome != "served" and .host == "nowhere.example.test"'
-# A tunnel to a granted host, and what the program sends through it: TLS for a name (None: without one), or text.
+# Opens a tunnel to a granted host; the program sends TLS for a name through it (None: without a
+# name), or text.
 tunnel() { # NAME FRAGMENT FILTER
-    local answer # these run side by side
+    local answer # several calls run at a time
     answer=$(once $'import http.client, ssl\nc = http.client.HTTPConnection("127.0.0.1", 3128, timeout=10)\nc.set_tunnel("api.example.test", 443)\nc.connect()\ncontext = ssl.create_default_context()\ncontext.check_hostname = False\ncontext.verify_mode = ssl.CERT_NONE\nreceived, to_send = ssl.MemoryBIO(), ssl.MemoryBIO()\ntls = context.wrap_bio(received, to_send, server_hostname='"$1"$')\ntry:\n    while True:\n        try:\n            tls.do_handshake()\n            break\n        except ssl.SSLWantReadError:\n            c.sock.sendall(to_send.read())\n            received.write(c.sock.recv(65536))\n    print("got", tls.version())\nexcept OSError as e:\n    print("failed", e)')
     expect '.outcome == "ok"' <<<"$answer"
     text_of <<<"$answer" | shows "$2"
@@ -149,7 +152,7 @@ much() {
 }
 ok 'and so many bytes' much
 proxies() { docker ps -q --no-trunc --filter label=codebox.kernel=proxy; }
-wall() { # the routes of a proxy's container, whatever the proxy in it does
+wall() { # checks the routes of a proxy's container, which do not depend on the proxy
     local session proxy pid
     session=$(session_under granted)
     execute "$session" $'import urllib.request\nprint(urllib.request.urlopen("http://api.example.test/").read())' | text_of | shows hello

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A large package of npm's registry, as programs use it: the compiler of TypeScript (9 MB of text in one file) in a JavaScript session. It is
-# judged by its name and version, and loaded by `require` from its layer, not judged as code.
+# A large package of npm's registry: TypeScript's compiler (9 MB of text in one file) in a
+# JavaScript session. The gateway judges its name and version; `require` loads it from its layer,
+# without a judgement of the code.
 source "$(dirname "$0")/lib.sh"
-certificates=/etc/ssl/certs/ca-certificates.crt # of this machine: its registry may have a certificate of its own
+certificates=/etc/ssl/certs/ca-certificates.crt # of this machine: its registry may have a private certificate
 start_server ${CODEBOX_NETWORK:+--package-network "$CODEBOX_NETWORK"} --package-ca "$certificates"
 open_with() { post /v1/sessions "$(jq -n --args '{language: "javascript", dependencies: $ARGS.positional}' -- "$@")"; }
 execute() { post /v1/executions "$(jq -n --arg s "$session" --arg c "$1" '{code: $c, session_id: $s}')" | tee "$work/execution" | jq -r '[.output[]?.text // empty] | join("")'; }
-shows() { # FRAGMENT: in the standard input
+shows() { # FRAGMENT occurs in standard input
     local text
     text=$(cat)
     echo "$text"

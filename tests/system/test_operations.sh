@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What an operator sees of a gateway: its log, its readiness, its metrics, how it stops.
+# The gateway for an operator: its log, readiness, metrics, and end.
 . "$(dirname "$0")/lib.sh"
-export ASAN_OPTIONS=detect_leaks=0 # of a build with it: the leak checker cannot look into a confined process, and changes its exit status
+export ASAN_OPTIONS=detect_leaks=0 # for a sanitised build: the leak checker cannot inspect a confined process, and changes its exit status
 cd "$work"
 codebox=$(readlink -f "$codebox")
 parser=$OLDPWD/tests/system/metrics.py
 start_json() {
-    rm -f "$work/server.log" # the line that is waited for may stand in the log of the server before
+    rm -f "$work/server.log" # the log of the previous server may already have the expected line
     "$codebox" serve --state "$state" --listen 127.0.0.1:0 --pool-min 1 --log-format json --log-level debug "$@" 2>"$work/server.log" &
     server=$!
     wait_until grep -q 'serving on' "$work/server.log" || { cat "$work/server.log"; exit 1; }
@@ -17,7 +17,7 @@ run() { post /v1/executions "$(jq -n --arg c "$1" '{language: "python", code: $c
 ready() { [ "$(status_of "$base/readyz")" = "$1" ]; }
 process() { for pid in $(children_of "$server"); do grep -q "$1" "/proc/$pid/comm" && echo "$pid"; done || true; }
 
-ulimit -Sn 1024 # as in many shells
+ulimit -Sn 1024 # the limit of many shells
 start_json
 ok 'a gateway is ready' ready 200
 front_limit() { awk '/Max open files/ { exit $4 < 4096 }' "/proc/$(process cbx-front)/limits"; }
@@ -69,7 +69,7 @@ print("finished")' >slow &
 slow=$!
 in_progress() { curl -sS "$base/metrics" | grep '^codebox_runs{state="running"} 1'; }
 ok 'a run is in progress' wait_until in_progress
-exec 5<>"/dev/tcp/127.0.0.1/${base##*:}" # a connection that is idle
+exec 5<>"/dev/tcp/127.0.0.1/${base##*:}" # an idle connection
 kill -TERM "$server"
 ok 'a gateway that stops is not ready' wait_until ready 503
 ok '... and names the reason' expect '.not_ready.gateway' "$work/body"

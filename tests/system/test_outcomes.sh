@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every permitted action has one outcome in the audit log: over executors, fronts and gateways that are killed, and over a full disk.
+# Every permitted action has one outcome in the audit log: after kills of executors, fronts and
+# gateways, and with a full disk.
 source "$(dirname "$0")/lib.sh"
 cd "$work"
 process_of() { for pid in $(children_of "$server"); do [[ $(cat "/proc/$pid/comm" 2>/dev/null) != "$1" ]] || echo "$pid"; done; }
@@ -35,7 +36,7 @@ wait_until begun "$id"
 kill_process cbx-executor
 wait_until is_over "$id"
 ok '  and over the ends of two' wait_until one_each 4
-ends_at() { # a run whose executor is killed at another moment
+ends_at() { # runs a program whose executor is killed at another moment
     local id
     id=$(start_run "$session" 'print(2)')
     sleep "$1"
@@ -51,7 +52,7 @@ done_v1() { curl -sS "$base/v1/executions/$1" | jq -e '.status != "running" and 
 wait_until done_v1 "$one_shot"
 ok '  and a run in a sandbox of its own' wait_until one_each 10
 
-# --- the front is killed: it resumes a run that its executor follows
+# --- the front is killed: the new front resumes a run that the executor follows
 id=$(start_run "$session" "$long")
 wait_until begun "$id"
 kill_process cbx-front
@@ -92,7 +93,7 @@ if mkdir "$work/small" && mount -t tmpfs -o size=160m none "$work/small" 2>/dev/
     session=$(new_session)
     run_in "$session" 'x = 1' >/dev/null
     pending() { [ "$(curl -sS "$base/metrics" | sed -n 's/^codebox_audit_pending //p')" "$@" ]; }
-    # Several: the last block of the log may have room for one more.
+    # Several records: the last block of the log may have space for one.
     start_waiting() {
         local i
         for i in 1 2 3 4; do

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `dependencies` and installs in cells: resolved, judged and installed before a program starts, from an index that a container serves.
+# `dependencies` and installs in cells: resolved, judged and installed before a program starts, from
+# an index in a container.
 source "$(dirname "$0")/lib.sh"
 index=$(docker run --detach --interactive --rm --entrypoint python3 --label codebox.test=packages codebox-python:latest -I -c "$(cat tests/live/docker/package_index.py)" 8080 8081)
 trap 'docker rm -f "$index" >/dev/null 2>&1; kill -9 $server 2>/dev/null || true; rm -rf "$work"' EXIT
@@ -20,7 +21,7 @@ session_with() { open_with "$@" | jq -er '.session_id // halt_error'; }
 execute() { post /v1/executions "$(jq -n --arg s "$1" --arg c "$2" '{code: $c, session_id: $s}')"; }
 once() { post /v1/executions "$(jq -n --arg c "$1" '{code: $c, language: "python"}')"; }
 text_of() { jq -r '[.output[]?.text // empty] | join("")'; }
-shows() { # FRAGMENT: in the standard input
+shows() { # FRAGMENT occurs in standard input
     local text
     text=$(cat)
     echo "$text"
@@ -32,7 +33,7 @@ refused() { # FRAGMENT DEPENDENCY ...
     open_with "$@" | shows "$fragment" | lacks '"session_id":'
 }
 
-# --- what works
+# --- accepted
 installs() {
     local session
     session=$(session_with good)
@@ -49,7 +50,7 @@ recorded() {
     shows 'good 1.0 sha256:' <"$state/audit.log" || grep -rF 'good 1.0 sha256:' "$state" >/dev/null
 }
 ok 'the audit log has packages, versions and hashes' recorded
-installers() { # the containers that installed for this gateway
+installers() { # prints the containers that installed for this gateway
     docker events --since "$began" --until "$(date +%s)" --filter event=create --filter "label=codebox.instance=$(ls "$state/instances")" --format '{{index .Actor.Attributes "codebox.lease"}} {{.ID}}' | grep '^[0-9]'
 }
 shared() {
@@ -83,7 +84,7 @@ in_a_later_cell() {
     execute "$session" 'print("still", x)' | text_of | shows 'still 1'
 }
 ok 'in a later cell it says how to, and the session keeps its state' in_a_later_cell
-in_two_cells() { # the cell that installs comes first, and is overtaken
+in_two_cells() { # the cell with the install is sent first, and another cell overtakes it
     local session
     session=$(session_with)
     execute "$session" $'%pip install needs-first' >"$work/overtaken" &
@@ -94,7 +95,7 @@ in_two_cells() { # the cell that installs comes first, and is overtaken
     execute "$session" 'print("still", x)' | text_of | shows 'still 7'
 }
 ok 'a cell that overtakes an install does not end the session' in_two_cells
-streamed() { # DEPENDENCY: the events of an execution that installs it, by name
+streamed() { # prints the names of the events of an execution that installs the dependency
     curl -sSN -X POST -H 'Content-Type: application/json' -H 'Accept: text/event-stream' --data-binary "$(jq -n --arg d "$1" '{code: "import good_part\nprint(good_part.VALUE)", language: "python", dependencies: [$d]}')" "$base/v1/executions" >"$work/events-$1"
     cat "$work/events-$1"
     sed -n 's/^event: //p' "$work/events-$1" | uniq | xargs >"$work/names-$1"
@@ -115,7 +116,7 @@ ok 'and ends with an error when a package is denied' progress_denied
 early() {
     local session
     session=$(session_with bottleneck)
-    sleep 5 # what a sandbox imports while it waits
+    sleep 5 # enough time for the imports of a waiting sandbox
     execute "$session" $'import sys\nprint("early", hasattr(sys, "early"))' | text_of | shows 'early False'
 }
 ok 'no code of a package runs before the guard holds' early
@@ -127,7 +128,7 @@ restart() {
 }
 ok 'a session whose sandbox died has its packages in the next one' restart
 
-# --- what does not
+# --- refused
 ok_later 'a package that another one pulls in is judged, and the chain is told' refused 'pulls_blocked 1.0 -> paramiko 3.0: paramiko is blocked by the policy' pulls_blocked
 ok_later 'so is its version' refused 'urllib3 is older than the policy allows; ask for version 1.26.5 or newer' pulls_old
 ok_later 'a package that has only a source archive is refused' refused 'only-source' only-source
@@ -153,7 +154,7 @@ done
 finish_later
 closed() { post /v1/sessions '{"policy": "closed", "dependencies": ["good"]}' | shows 'network: packages-only'; }
 ok 'a policy without a network installs nothing' closed
-pruned() { # layers that are removed behind the gateway's back
+pruned() { # layers that another program removes
     "$codebox" image prune all >/dev/null
     open_with good >/dev/null
     execute "$(session_with good)" 'import good; print("anew", good.VALUE)' | text_of | shows 'anew 1.0'

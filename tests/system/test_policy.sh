@@ -51,7 +51,7 @@ ok 'the difference of two policies has programs as examples' differ
 ok 'check-mount names the entry that refuses' gives 1 "mounts.deny has '/etc'" policy check-mount /srv/../etc/ssl:/data:ro
 printf 'version: 1\nname: x\nmounts: {allow: [{host: /srv/data}], deny: [/etc], container: [/data]}\n' >data.yaml
 ok 'check-mount refuses a malformed mount' gives 2 'HOST:CONTAINER' policy check-mount /srv
-start_engine() { # INFO: a stand-in
+start_engine() { # INFO: the response of a stand-in
     [ -z "${engine:-}" ] || { kill "$engine" && wait "$engine" 2>/dev/null || true; }
     rm -rf sock && mkdir sock && : >engine.log
     node "$root/tests/system/engine_standin.mjs" sock/engine.sock "$1" '' >engine.log &
@@ -61,7 +61,7 @@ start_engine() { # INFO: a stand-in
 mkdir -p data/2027 data/engine other
 ln -s ../other data/leak
 printf 'version: 1\nname: x\nmounts: {allow: [{host: %s/data}], deny: [/etc], container: [/data]}\n' "$PWD" >data.yaml
-try_mount() { # STATUS TEXT FOLDER: what check-mount says of data/FOLDER
+try_mount() { # checks the output of check-mount about data/FOLDER
     gives "$1" "$2" policy check-mount --policy data.yaml --state "$PWD/state" --docker-host "unix://$PWD/sock/engine.sock" "$PWD/data/$3:/data"
 }
 start_engine "{\"DockerRootDir\": \"$PWD/data/engine\"}"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A process of the gateway is killed during its work, or the log cannot be written: the effects.
+# Effects of a killed process of the gateway, and of a log that cannot be written.
 source "$(dirname "$0")/lib.sh"
 
-process() { # NAME: its process ids below the one that was started
+process() { # prints the process ids of NAME below the started process
     local below
     below=$(pgrep -P "$server" | tr '\n' ' ')
     for pid in $below $(for p in $below; do pgrep -P "$p"; done); do
@@ -18,7 +18,7 @@ start_server --workers 1
 check_answers >/dev/null
 worker=$(process cbx-analyzer)
 kill -STOP "$worker"
-post /v1/check '{"code": "x = 1", "language": "python"}' >"$work/answer" # comes back at the time limit of an analysis
+post /v1/check '{"code": "x = 1", "language": "python"}' >"$work/answer" # returns at the time limit of an analysis
 denies() { expect '.verdict == "deny" and .findings[0].rule == "analysis-failed"' "$work/answer"; }
 ok 'a source on which a worker exceeds its budget is denied' denies
 ok 'the worker is replaced, and the gateway continues' check_answers
@@ -36,7 +36,7 @@ sandboxed() {
 ok 'a worker is in its seccomp jail and holds neither files nor the engine' sandboxed
 front_jail() { local pid; pid=$(process cbx-front); grep -q '^Seccomp:.2' "/proc/$pid/status"; lacks 'audit|docker.sock' < <(ls -l "/proc/$pid/fd"); }
 ok 'the front has its filter and does not have the audit log open' front_jail
-front_confined() { # each of its threads; and for root what only root can have
+front_confined() { # each thread is confined; for root also with the measures that need root
     local pid task
     pid=$(process cbx-front)
     for task in "/proc/$pid/task/"*; do
@@ -48,7 +48,7 @@ front_confined() { # each of its threads; and for root what only root can have
     [ "$(id -u)" != 0 ] || [ "$(stat -c %u "$state/front/codebox.db")" = "$(awk '/^Uid:/ {print $2}' "/proc/$pid/status")" ]
 }
 ok 'every thread of the front is confined, and its files are its own' front_confined
-filters() { # NAME COUNT: a process inherits the filter of the master, and has its own
+filters() { # a process inherits the filter of the master, and adds its own
     local task
     for task in "/proc/$(process "$1")/task/"*; do
         grep -q '^Seccomp:.2' "$task/status"
@@ -57,7 +57,7 @@ filters() { # NAME COUNT: a process inherits the filter of the master, and has i
 }
 all_filtered() { filters cbx-front 2; filters cbx-zygote 2; filters cbx-executor 2; filters cbx-analyzer 3; awk '/^Seccomp_filters:/ {print $2}' "/proc/$server/status" | grep -qx 1; }
 ok 'every thread of every process has the filter of the master and its own' all_filtered
-users() { # of the processes of the gateway
+users() { # prints the users of the gateway's processes
     local name
     for name in cbx-front cbx-zygote cbx-executor; do awk '/^Uid:/ {print $2}' "/proc/$(process $name)/status"; done
 }
@@ -72,7 +72,7 @@ another_worker() {
 replaced() { local now; now=$(process cbx-analyzer); [ -n "$now" ] && [ "$now" != "$1" ] && is_gone "$1"; }
 ok 'the next source gets another worker' another_worker
 
-# --- any of them, in the middle of a run
+# --- any process, during a run
 counts='import time
 for i in range(12):
     print(i, flush=True)
@@ -87,7 +87,7 @@ session=$(new_session)
 run_in "$session" 'kept = 6' >/dev/null
 container=$(container_of "$session")
 for name in cbx-executor cbx-front cbx-zygote cbx-analyzer; do
-    check_answers >/dev/null # so that there is an analyzer
+    check_answers >/dev/null # starts an analyzer
     id=$(start_run "$session" "$counts")
     has_begun
     kill -9 "$(process "$name" | head -n 1)"
@@ -104,7 +104,7 @@ for _ in 1 2 3; do
 done
 
 # --- the order of a session
-line_up() { # posts eight behind one that takes a moment; $id is the one that tells
+line_up() { # posts eight runs after a slow one, whose id is $id
     start_run "$session" $'import time\norder = []\ntime.sleep(1.5)' >/dev/null
     for i in 1 2 3 4 5 6 7 8; do start_run "$session" "order.append($i)" >/dev/null; done
     id=$(start_run "$session" 'order')
@@ -158,7 +158,7 @@ is_closed() { ! docker inspect "$container" 2>/dev/null | grep -q .Id..; }
 ok 'an idle session is closed, also an adopted one' wait_until is_closed
 stop_server
 
-# --- health: what the last attempts and a probe showed, and each change in the log once
+# --- health: results of the last attempts and of a probe; each change is logged once
 cat >"$work/proxy.mjs" <<'JS'
 import { connect, createServer } from 'node:net';
 createServer((client) => {
@@ -189,7 +189,7 @@ if [ -S "$engine" ]; then
     stop_server
 fi
 start_server --docker-host unix:///nonexistent/engine.sock
-refused() { # a 5xx has its reason in the log, with the id of its request
+refused() { # the log has the reason of a 5xx, with the id of its request
     post /v1/executions '{"code": "1", "language": "python"}' >/dev/null
     local id
     id=$(curl -sS -D - -o /dev/null -H 'Content-Type: application/json' -d '{"code": "1", "language": "python"}' "$base/v1/executions" | tr -d '\r' | sed -n 's/^[Xx]-[Rr]equest-[Ii]d: //p')
@@ -207,7 +207,7 @@ if mount -t tmpfs -o size=256k,mode=0700 tmpfs "$work/small" 2>/dev/null; then
     echo 'print("second")' >"$work/second.py"
     "$codebox" run --state "$work/small" "$work/first.py" >/dev/null
     head -c 1M /dev/zero >"$work/small/filler" 2>/dev/null || true
-    full() { # the last page of the log has room for a few more records
+    full() { # the last page of the log has space for some more records
         local status=0 runs=0
         while [ "$status" = 0 ] && [ "$runs" -lt 30 ]; do
             runs=$((runs + 1))

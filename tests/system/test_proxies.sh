@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# nginx and HAProxy in front of the gateway: the configurations of gateway/examples, and an nginx that is told no more than where the gateway is.
+# nginx and HAProxy in front of the gateway: the configurations of gateway/examples, and an nginx
+# whose configuration has only the gateway's address.
 . "$(dirname "$0")/lib.sh"
 start_server --public-url https://codebox.example.com --hsts 86400
 gateway=${base##*/}
@@ -11,7 +12,7 @@ free_port() { node -e 'const s = require("net").createServer().listen(0, "127.0.
 proxies=()
 trap 'kill "${proxies[@]}" $server 2>/dev/null || true; rm -rf "$work"' EXIT
 
-ours() { # EXAMPLE: the file, with the addresses and the certificate of this test
+ours() { # prints the file, with the addresses and the certificate of this test
     sed -e "s|/etc/ssl/|$work/|; s|127\.0\.0\.1:8000|$gateway|; s|listen 443|listen 127.0.0.1:$port|; s|bind :443|bind 127.0.0.1:$port|" "gateway/examples/$1"
 }
 start_nginx() { # SERVER BLOCK
@@ -24,7 +25,7 @@ start_nginx() { # SERVER BLOCK
     proxies+=($!)
 }
 
-# --- what holds behind each
+# --- checks behind each proxy
 answers() { # PATH [OPTIONS ...]
     curl -sS --connect-to "::127.0.0.1:$port" --cacert "$work/codebox.crt" "${@:2}" "$front$1"
 }
@@ -38,7 +39,7 @@ says_the_limit() {
     answers /v1/check -H 'Content-Type: application/json' --data-binary "@$work/large" -o "$work/answer" -w '%{http_code}' | grep -qx 413
     grep -q 'larger than the [0-9]* bytes' "$work/answer"
 }
-# A program that goes on until it is cancelled: what comes before was not kept back until the end.
+# A program that runs until it is cancelled: the proxy must not hold its output back until the end.
 streams() {
     local id
     rm -f "$work/events"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Executions that wait: their order and their place, cancelling in every state, quotas, and what is left of them after a kill.
+# Waiting executions: their order and position, cancelling in every state, quotas, and their state
+# after a kill.
 source "$(dirname "$0")/lib.sh"
 
 token_of() { "$codebox" token create --state "$state" --principal "$1" 2>/dev/null; }
@@ -43,7 +44,7 @@ listed() { as "$ann" GET "/v1/executions/$a2" | expect '.status == "queued" and 
 ok 'GET says so too' listed
 legacy() { as "$ann" GET "/execute/$a2/status" | expect '.status == "running"'; }
 ok 'clients of CodeBox-AI see a status that they know' legacy
-streams() { # the place changes while the stream is open
+streams() { # the position changes while the stream is open
     curl -sSN -m 20 -H "Authorization: Bearer $bob" -H 'Accept: text/event-stream' -H 'Content-Type: application/json' \
         --data-binary '{"language": "python", "code": "print(1)"}' "$base/v1/executions" >"$work/stream"
 }
@@ -96,7 +97,7 @@ ok '... and makes room' wait_until gives_status 202 queued as "$few" POST /v1/ex
 cancels "$few" "$f1" interrupted >/dev/null
 ok 'the next one runs' wait_until is "$few" "$f3" completed
 
-# --- rights: what was begun with a token that is revoked, or by a principal that is removed, ends
+# --- rights: runs of a revoked token or of a removed principal end
 other=$(token_of ann)
 held=$(begin "$other" "$long")
 ok 'one runs that was begun with another token of the principal' wait_until is "$ann" "$held" running
@@ -128,7 +129,8 @@ reload 'reload'
 history() { is "$bob" "$held" cancelled && is "$bob" "$waits" cancelled; }
 ok '... as its history says when it is back' wait_until history
 
-# --- the operator ends what was begun: of a principal, with a token, all; also of a gateway that does not run
+# --- the operator ends runs of a principal, of a token, or all; also those of a gateway that does
+# not run
 stop() { "$codebox" stop --state "$state" "$@"; }
 other=$(token_of ann)
 held=$(begin "$ann" "$long")

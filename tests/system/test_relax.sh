@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Policies in mode log-only, and the right policy:relax: who may use one, by any route and spelling; what callers are told; what the audit
-# log has of it. The credential of each caller stands in the log too.
+# Policies in mode log-only, and the right policy:relax: the principals that may use such a policy,
+# by every route and spelling; messages to callers; records of the audit log, which include the
+# credential of each caller.
 source "$(dirname "$0")/lib.sh"
 codebox=$(readlink -f "$codebox")
 cd "$work"
@@ -31,7 +32,7 @@ END
 RELAX='execute, check, approve, "policy:relax"'
 starts=$'import subprocess\nprint(subprocess.run(["echo", "started"], capture_output=True, text=True).stdout)'
 
-# --- where such a policy loads
+# --- places that load such a policy
 policy lax log-only
 policy ops enforce
 printf 'print(1)\n' >hello.py
@@ -176,11 +177,11 @@ ok 'each record has the token that its principal came with, and so have the outc
 metric() { curl -sS -H "Authorization: Bearer $carol" "$base/metrics" >metrics.txt; grep -qE 'codebox_findings_total\{[^}]*effect="log-only"' metrics.txt; }
 ok 'the metrics do not count them as denials' metric
 
-# --- what changes while it runs
+# --- changes while the gateway runs
 goes_on() { gives_status 200 started as "$rex" POST /v1/executions "$(code "$starts" '' "$opened")"; }
 ok 'a session that was opened under it goes on' goes_on
 of_ann=$(as "$ann" POST /v1/sessions '{"policy": "ops"}' | jq -er .session_id)
-mcp_session() { # TOKEN: an MCP session of the handshake era
+mcp_session() { # opens an MCP session of the handshake era
     curl -sS -D mcp.headers -o /dev/null -X POST -H "Authorization: Bearer $1" -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' --data-binary \
         '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' "$base/mcp"
     sed -n 's/^mcp-session-id: *//Ip' mcp.headers | tr -d '\r'

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# SIGHUP: policies are loaded again while the gateway serves. No request fails, what is wrong keeps what is in use, sessions of a policy
-# that changed are told so.
+# SIGHUP: the gateway loads policies again while it serves. No request fails, an invalid policy
+# leaves the previous one in use, and sessions of a changed policy are told so.
 . "$(dirname "$0")/lib.sh"
 chmod 700 "$work"
 cd "$work"
 codebox_of() { readlink -f "$codebox"; }
 codebox=$(codebox_of)
 
-policy() { # RULE-EFFECT: what the policy 'ops' says about hashing
+policy() { # writes the effect of the hash rule in the policy 'ops'
     printf '%s\n' 'version: 1' 'name: ops' 'extends: default' 'rules:' '  - id: team.no-md5' '    match: {call: ["hashlib.md5"]}' "    effect: $1" \
         '    message: MD5 is not used here' '    hint: use hashlib.sha256' '    tests: {}' >ops.yaml
 }
@@ -40,7 +40,7 @@ reload 'reload: failed'
 ok 'a bad policy is in the log, with the reason' grep -q "reload: .*ops.yaml" "$work/server.log"
 ok '... and the old one stays in use' [ "$(check "$md5")" = allow ]
 
-# While requests come all the time.
+# Requests arrive all the time.
 (
     for _ in $(seq 200); do
         curl -sS -o /dev/null -w '%{http_code}\n' -X POST -H 'Content-Type: application/json' \

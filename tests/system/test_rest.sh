@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The REST API on a real engine, as a client of CodeBox-AI and as an attacker would use it.
+# The REST API on a real engine, used by a client of CodeBox-AI and by an attacker.
 source "$(dirname "$0")/lib.sh"
-start_server --pip-index http://127.0.0.1:9/simple/ # that nothing answers
+start_server --pip-index http://127.0.0.1:9/simple/ # no server is at this port
 
 # --- sessions and executions
 session=$(new_session '{"dependencies": ["numpy"], "execution_options": {"timeout": 30, "memory_limit": "512m", "cpu_limit": "0.5", "environment_variables": null, "mount_points": []}}')
@@ -24,7 +24,7 @@ pages() {
 }
 ok 'a listing comes in pages' pages
 cell() { post /v1/executions "$(jq -n --arg s "$1" --arg c "$2" '{session_id: $s, code: $c}')"; } # SESSION CODE
-past() { # each cell is judged with those before it
+past() { # each cell is judged with the previous ones
     local language id
     for language in javascript typescript; do
         id=$(post /v1/sessions "{\"language\": \"$language\"}" | jq -er .session_id)
@@ -69,7 +69,7 @@ check() { post /v1/check '{"code": "import socket", "language": "python"}' | exp
 ok 'a check gives the decision and runs nothing' check
 blocked() { post /sessions '{"dependencies": ["Paramiko"]}' | expect '.findings[0].rule == "pkg.blocked"'; }
 ok 'a blocked dependency is denied by its rule' blocked
-version() { "$codebox" image list --contents --json | jq -er --arg name "$1" 'first(.. | objects | select(.name? == $name)).version'; } # NAME: the version in the image
+version() { "$codebox" image list --contents --json | jq -er --arg name "$1" 'first(.. | objects | select(.name? == $name)).version'; } # prints the version in the image
 there() { new_session '{"dependencies": ["scipy>=1.9", "PyYAML", "scikit_learn", "Pillow=='"$(version pillow)"'", "lxml", "sympy", "requests=='"$(version requests)"'"]}'; }
 ok 'dependencies that the image has in such a version are there' there
 
@@ -87,7 +87,7 @@ ok 'an unknown field is 400, with the nearest field' refuses 400 "did you mean '
 ok 'a wrong type is 400, with the type that is allowed' refuses 400 'allowed is a string' /execute '{"code": 1, "session_id": "x"}'
 ok 'JSON nested 100,000 deep is 400' refuses 400 'nested deeper' /v1/check "@$work/deep"
 ok 'a body that is too large is 413' refuses 413 'larger' /v1/check "@$work/big"
-one_dialect() { # a cell is judged alike whether it is checked or run
+one_dialect() { # the judgement of a cell is the same for check and for run
     local cell
     for cell in '%pip install numpy' '!ls' 'import subprocess' 'x = 1' 'x ='; do
         local checked run
@@ -114,7 +114,7 @@ ok 'a source over the limit is denied, with the limit' too_long
 chunked() { [ "$(curl -sS -o "$work/body" -w '%{http_code}' -X POST -H 'Content-Type: application/json' -H 'Transfer-Encoding: chunked' --data-binary "@$work/big" "$base/v1/check")" = 413 ]; expect '.status == 413' "$work/body"; }
 ok 'a body that is too large is 413 in chunks too' chunked
 
-raw() { # STATUS REQUEST: the bytes as they are, and the status that comes back
+raw() { # sends the bytes unchanged, and checks the status
     local port=${base##*:} line
     exec 9<>"/dev/tcp/127.0.0.1/$port"
     printf "$2" "$port" >&9
@@ -141,7 +141,7 @@ ok 'an escaped slash is no slash' raw 404 'GET /execute/a%%2fb/status HTTP/1.1\r
 ok 'a method that a path does not have is 405, with those that it has' raw 405 'PUT /sessions HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Length: 0\r\n\r\n'
 
 # --- the end
-is_refused() { # FRAGMENT OPTIONS ...: the server does not start and says why
+is_refused() { # the server does not start, and prints the reason
     ! timeout 10 "$codebox" serve "${@:2}" 2>"$work/refusal" && grep -qF "$1" "$work/refusal"
 }
 second() { is_refused 'another gateway' --state "$state" --listen 127.0.0.1:0; run_in "$session" 'print(1)' | expect '.status == "completed"'; }
@@ -172,14 +172,14 @@ queue() {
 }
 ok 'more runs than there are places wait their turn' queue
 session=$(new_session)
-run_in "$session" 'x = 1' >/dev/null # a run that is interrupted while its kernel still imports ends without an exception
+run_in "$session" 'x = 1' >/dev/null # a run that is interrupted during the kernel's imports ends without an exception
 id=$(start_run "$session" 'while True: pass')
 stop_server
 start_server
 goes_on() { curl -sS "$base/v1/executions/$id" | expect '.status == "running"'; post "/v1/executions/$id/cancel" '{}' | expect '.status == "interrupted"'; wait_until is_over "$id"; results_of "$id" >"$work/cancelled"; cat "$work/cancelled"; expect '.error.ename == "KeyboardInterrupt"' "$work/cancelled"; }
 ok 'a run continues after SIGTERM to the server, and can be cancelled' goes_on
 curl -sS -X DELETE "$base/sessions/$session" >/dev/null
-ask_on() { # clients whose connections stay open and that go on asking
+ask_on() { # clients with open connections that continue to send requests
     local asked
     for asked in "$work"/asked{1,2,3,4}; do
         curl -s "$base/execute/a/status?[1-100000]" >"$asked" &

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `codebox run` on a real engine: results, and a clear refusal of each bad input that leaves nothing behind.
+# `codebox run` on a real engine: results, and a clear refusal of each bad input, after which
+# nothing remains.
 source "$(dirname "$0")/lib.sh"
 cd "$work"
 
@@ -67,7 +68,7 @@ ok 'two lines in one piece are two answers, also when the last has no end' two
 ended() { run ask.py </dev/null | grep -q 'no more'; }
 ok 'the end of standard input is EOFError' ended
 program forever.py 'input()'
-held_open() { # its time limit holds while standard input stays open and silent
+held_open() { # the time limit applies while standard input is open and silent
     mkfifo fifo; exec 9<>fifo
     local status=0
     timeout 30 "$codebox" run --state "$state" --policy ./quick.yaml forever.py <fifo >held.txt 2>&1 || status=$?
@@ -124,7 +125,7 @@ ok 'an unknown runtime is the engine'"'"'s to refuse' gives 2 nope run --runtime
 program notadir x
 ok 'a state directory that cannot be made is refused, and nothing runs' gives 2 notadir "$codebox" run --state notadir/x hello.py
 
-# A stand-in for an old engine: it has the one answer that matters.
+# A stand-in for an old engine: it implements only the one response that the check needs.
 cat >old.mjs <<'JS'
 import http from 'node:http';
 const server = http.createServer((request, response) => response.end('{"Version": "1.13.1", "ApiVersion": "1.26"}'));
@@ -168,7 +169,7 @@ ok '  also what the program does by it' gives 1 'denied by policy rule py.proces
 rm -r project program.py
 
 # --- ^C: a terminal sends it to all processes of the command
-begin() { # FILE: in a group of its own, until the program has printed
+begin() { # starts the program in a process group, and waits until it has printed
     : >"$work/interrupted"
     setsid "$codebox" run --state "$state" "$1" >"$work/interrupted" 2>&1 &
     running=$!
@@ -187,7 +188,7 @@ ends() {
     begin endless.py
     kill -INT -- "-$running"
     wait_until grep -q 'once more ends it' "$work/interrupted"
-    sleep 0.5 # what comes within a moment is one
+    sleep 0.5 # a second ^C within a moment counts as the same
     kill -INT -- "-$running"
     ends_with 130
 }

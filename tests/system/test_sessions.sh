@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A session is one program: what its cells, files and resets mean together is what is judged and what runs, in whatever order, by whatever interface
-# they come, and whoever is killed in between.
+# A session is one program: the gateway judges and runs its cells, files and resets together, in
+# every order, over every interface, and with processes killed in between.
 source "$(dirname "$0")/lib.sh"
 start_server
 
 execute() { post /v1/executions "$(jq -n --arg s "$1" --arg c "$2" '{code: $c, session_id: $s}')"; }
 put() { curl -sS -X PUT --data-binary "$3" "$base/v1/sessions/$1/files/$2"; }
 reset() { post "/v1/sessions/$1/reset" '{}'; }
-at_once=6 # they mostly wait for sandboxes
+at_once=6 # the checks mostly wait for sandboxes
 open_session() { post /v1/sessions "{\"language\":\"${1:-python}\"}" | jq -er .session_id; }
 close_session() { curl -sS -X DELETE "$base/v1/sessions/$1" >/dev/null; }
 step() { # SESSION STEP: "PATH<-TEXT" uploads, "RESET" resets, anything else is a cell
@@ -18,7 +18,8 @@ step() { # SESSION STEP: "PATH<-TEXT" uploads, "RESET" resets, anything else is 
         *) execute "$1" "$2" ;;
     esac
 }
-# --- sequences that would run `id`: one of their steps is denied, or fails; nothing prints what id prints
+# --- sequences that would run `id`: one of their steps is denied, or fails; no step prints the
+# output of id
 attacks=(
     python $'import os as o' $'o.system("id")' --
     python $'def f(m): return m.system("id")' $'import os' $'f(os)' --
@@ -64,7 +65,7 @@ attacks=(
     shell $'lib.sh<-c=1' $'printf "i%s" d > x' $'mv x lib.sh' $'source lib.sh' --
     shell $'ls | sort | uniq | head -n 10' $'ls | sort | uniq | head -n 10\nid || true' --
 )
-attack() { # POLICY LANGUAGE STEP ...: in a session of its own
+attack() { # runs the steps in a new session
     local policy=$1 language=$2 session answer step_text
     shift 2
     session=$(post /v1/sessions "{\"language\":\"$language\",\"policy\":\"$policy\"}" | jq -er .session_id)
@@ -77,7 +78,7 @@ attack() { # POLICY LANGUAGE STEP ...: in a session of its own
     done
     close_session "$session"
 }
-# Several at a time: they have no session in common. Each must pass.
+# Runs several attacks at a time, each in its own session. Each must pass.
 run_attacks() { # POLICY
     local each=() step_text n=0
     mkdir -p "$work/attacks"
@@ -101,8 +102,8 @@ start_server --policy default --policy strict
 ok 'files, cells and resets together run nothing that is denied' run_attacks default
 ok '  nor under strict' run_attacks strict
 
-# --- what people do
-works() { # LANGUAGE STEP ... EXPECTED: the last step prints this
+# --- ordinary use
+works() { # the last step prints EXPECTED
     local language=$1 session last answer
     shift
     session=$(open_session "$language")
@@ -132,7 +133,7 @@ ok_later 'an uploaded header is included' works c $'x.h<-#define X 42' $'#includ
 ok_later 'a refused load says what to do' works python $'mod.dat<-x = 1' $'name.txt<-mod.py' $'import shutil\nx = shutil.copy("mod.dat", open("name.txt").read())' $'try:\n    import mod\nexcept ImportError as e:\n    print(e)' 'upload it, or write it in a cell with %%writefile'
 finish_later
 
-programs() { # each program of the image is known: a function of an earlier cell with its name is not certain
+programs() { # the analyzer knows each program of the image: a function of an earlier cell with such a name is not certain
     docker run --rm --entrypoint /bin/sh codebox-bash:latest -c 'ls /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin' |
         grep -v -e ':$' -e '^\[$' -e '^$' | sort -u > "$work/programs"
     [ "$(wc -l < "$work/programs")" -gt 300 ]
@@ -140,18 +141,18 @@ programs() { # each program of the image is known: a function of an earlier cell
     ! comm -23 "$work/programs" "$work/known" | grep .
 }
 ok 'the names of all programs in the image of the shell are known' programs
-allowed_programs() { # what `default` allows is in the image, but for the shell's own words and what only other images have
+allowed_programs() { # the image has all programs that `default` allows, except the shell's own words and programs of other images
     "$codebox" policy explain default | sed -n '/^Shell commands:/,/^$/p' | sed '1d; s/allowed://' | tr -s ', \n' '\n' | grep . | sort > "$work/allowed"
     [ "$(wc -l < "$work/allowed")" -gt 80 ]
     ! grep -vxE 'cd|pushd|gawk|strings|nvidia-smi|pip|pip3|npm' "$work/allowed" | comm -23 - "$work/programs" | grep .
-    # So is each command that the hint of the denial names.
+    # The image also has each command that a denial's hint names.
     build/codebox-lint --explain sh.command | tr '\n' ' ' | grep -o 'ls, find, [^;]*;' | tr -s ',; ' '\n' | grep . | sort > "$work/hinted"
     [ "$(wc -l < "$work/hinted")" -gt 20 ]
     ! comm -23 "$work/hinted" "$work/allowed" | grep .
 }
 ok 'what the policy lets a shell start is in the image' allowed_programs
 
-# --- the past of long sessions, and of processes that are killed
+# --- the past of long sessions, and after killed processes
 session=$(open_session)
 ledger_of() { grep -F "\"session\":\"$1\"" "$state/audit.jsonl" | jq -r 'select(.type == "decision" and .body.action == "run") | .body.ledger'; }
 fill() {
@@ -179,7 +180,7 @@ start_server
 ok '  after all of it was killed' denied_still
 close_session "$session"
 
-kill_between() { # uploads, cells and resets while processes are killed: afterwards the session goes on, and an old cell counts
+kill_between() { # processes are killed during uploads, cells and resets: afterwards the session continues, and an old cell counts
     local session i
     session=$(open_session)
     execute "$session" 'import os as o' >/dev/null
@@ -197,7 +198,7 @@ kill_between() { # uploads, cells and resets while processes are killed: afterwa
 }
 ok 'kills between judging and running lose nothing' kill_between
 
-together() { # many at a time, over both interfaces: all are admitted, each against the ledger before it
+together() { # many cells at a time over both interfaces: all are admitted, each against the previous ledger
     local session i
     session=$(open_session)
     for i in $(seq 8); do
@@ -217,7 +218,7 @@ together() { # many at a time, over both interfaces: all are admitted, each agai
 }
 ok 'cells, files and legacy calls at the same time have one order' together
 
-# --- the log has the whole session
+# --- the log has the complete session
 log_has() {
     local session
     session=$(open_session)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Standard input of programs in every language: of `codebox run`, of executions over REST, of tools, of cells; whole and streamed, with what happens when it
-# never comes, when nobody reads it, and when the gateway is restarted meanwhile.
+# Standard input of programs in every language: of `codebox run`, of executions over REST, of tools,
+# and of cells; complete and streamed; also an input that never arrives, that no program reads, and
+# a restart of the gateway meanwhile.
 source "$(dirname "$0")/lib.sh"
 cd "$work"
 
@@ -19,7 +20,7 @@ head -c 5000000 /dev/urandom >large
 printf 'caf\303\251\n\0\1\377\r\nend without a line end' >binary
 : >empty
 expected() { case $1 in *.c) stat -c %s "$2" ;; *) sha256sum <"$2" | cut -d' ' -f1 ;; esac; }
-arrives() { # PROGRAM INPUT: as a file and through a pipe
+arrives() { # INPUT arrives as a file and through a pipe
     [ "$(run "$1" <"$2")" = "$(expected "$1" "$2")" ]
     [ "$(cat "$2" | run "$1")" = "$(expected "$1" "$2")" ]
 }
@@ -67,7 +68,7 @@ for file in wait.sh wait.py wait.js wait.c; do ok "$file: one that waits for inp
 truncate -s 1073741825 sparse
 ok 'a file that is too large is refused before anything runs' gives 2 '1073741825 bytes, allowed are 1073741824' run unread.sh <sparse
 ok 'a folder is no input' gives 2 'standard input: Is a directory' run wait.sh <.
-recorded() { # its length and its hash are in the audit log
+recorded() { # the audit log has its length and its hash
     printf 'secret data' | run hash.sh
     jq -se --arg hash "$(printf 'secret data' | sha256sum | cut -d' ' -f1)" 'map(select(.type == "outcome")) | last | .body | .input_bytes == 11 and .input_sha256 == $hash' "$work/runs/audit.jsonl"
     lacks 'secret data' <"$work/runs/audit.jsonl"
@@ -104,12 +105,12 @@ legacy() {
     results_of "$id" | grep -qF abab
 }
 ok '/execute takes stdin too' legacy
-begin() { execute "$1" | jq -er .execution_id; } # a streamed execution
+begin() { execute "$1" | jq -er .execution_id; } # starts a streamed execution
 feed() { curl -sS -o "$work/fed" -w '%{http_code}' -H 'Content-Type: application/octet-stream' --data-binary "$2" "$base/v1/executions/$1/input${3:-}"; } # ID BYTES [QUERY]
 ended() { curl -sS "$base/v1/executions/$1" | jq -e '.status != "running" and .status != "queued"'; }
 runs() { curl -sS "$base/v1/executions/$1" | jq -e '.status == "running"'; }
 output_of() { curl -sS "$base/v1/executions/$1" | stdout_of; }
-streams() { # LANGUAGE CODE WANTED: three posts while it runs
+streams() { # three posts while the program runs
     local id
     id=$(begin "$(jq -n --arg l "$1" --arg c "$2" '{language: $l, code: $c, input: "stream", async: true}')")
     [ "$(feed "$id" $'one\n')" = 202 ]
@@ -124,7 +125,7 @@ ok 'JavaScript: three posts are one input' streams javascript 'let s = ""; for a
 ok 'TypeScript: three posts are one input' streams typescript 'let n: number = 0; for await (const c of process.stdin) n += c.length; console.log(n);' 14
 ok 'shell: three posts are one input' streams shell 'while read -r x; do echo "<$x>"; done' $'<one>\n<two>\n<three>'
 ok 'C: three posts are one input' streams c $'#include <stdio.h>\nint main(void) { int n = 0, c; while ((c = getchar()) != EOF) n++; printf("%d\\n", n); }' 14
-reacts() { # the program has what was sent before the input ends
+reacts() { # the program reads the sent part before the input ends
     local id
     id=$(begin '{"language": "python", "code": "print(input(), flush=True); print(input())", "input": "stream", "stdin": "first\n", "async": true}')
     wait_until runs "$id"
@@ -151,7 +152,7 @@ takes_none() {
     [ "$(feed 11111111-1111-4111-8111-111111111111 x)" = 404 ]
 }
 ok 'an execution without a streamed input takes none, and an unknown one is not there' takes_none
-full() { # what nobody reads is refused at a bound, and the rest of the gateway goes on
+full() { # input that no program reads is refused at a limit, and the rest of the gateway continues
     local id status=202
     head -c 6000000 /dev/zero >"$work/zeros"
     id=$(begin '{"language": "shell", "code": "sleep 100", "input": "stream", "async": true}')
@@ -174,7 +175,7 @@ ok 'Python: one that waits for input is cancelled' cancelled python 'input()'
 ok 'JavaScript: one that waits for input is cancelled' cancelled javascript 'require("fs").readFileSync(0)'
 ok 'shell: one that waits for input is cancelled' cancelled shell cat
 
-# --- sessions: each cell has its own
+# --- sessions: each cell has its own input
 cell() { execute "$(jq -n --arg s "$1" --arg c "$2" --argjson m "$3" '{session_id: $s, code: $c} + $m')" | stdout_of; }
 open() { post /v1/sessions "{\"language\": \"$1\"}" | jq -er .session_id; }
 cells() { # LANGUAGE READ-A-LINE READ-ALL
@@ -189,7 +190,7 @@ cells() { # LANGUAGE READ-A-LINE READ-ALL
 ok 'Python: what a cell does not read is not for the next one' cells python 'print(input())' 'import sys; print(sys.stdin.read(), end="")'
 ok 'JavaScript: what a cell does not read is not for the next one' cells javascript 'var b = Buffer.alloc(2); require("fs").readSync(0, b); console.log(String(b).trim())' 'var t = ""; for await (const c of process.stdin) t += c; process.stdout.write(t)'
 ok 'shell: what a cell does not read is not for the next one' cells shell 'read -r x; echo "$x"' 'cat'
-left() { # a process that outlives its cell and reads finds the end with it
+left() { # a process that outlives its cell reads the end of the cell's input
     local s
     s=$(open shell)
     cell "$s" '(exec 8<&0; (cat <&8 >late.txt; touch late.done) &) >/dev/null' '{"stdin": "first"}' >/dev/null
@@ -207,7 +208,7 @@ reset() {
     curl -sS -X DELETE "$base/v1/sessions/$s" >/dev/null
 }
 ok 'a reset leaves nothing of an input' reset
-by_number() { # in a cell that has loaded IPython, too
+by_number() { # also in a cell that has loaded IPython
     local s
     s=$(open python)
     [ "$(cell "$s" 'import IPython; print(open(0).read())' '{"stdin": "abc"}')" = abc ]
@@ -225,7 +226,7 @@ closes() {
 ok 'JavaScript: a cell that closes it does so for itself' closes
 
 # --- MCP
-tool() { # NAME ARGUMENTS: the text of the result, which comes before the input ends
+tool() { # prints the text of the result, which arrives before the input ends
     : >"$work/mcp.out"
     { echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
       echo '{"jsonrpc":"2.0","method":"notifications/initialized"}'
@@ -242,7 +243,7 @@ tools() {
 ok 'MCP: the tools that run code have stdin' tools
 
 # --- restarts
-restarted() { # the executor is killed while a program waits for the rest
+restarted() { # the executor is killed while a program waits for more input
     local id
     id=$(begin '{"language": "shell", "code": "cat; echo over", "input": "stream", "stdin": "some\n", "async": true}')
     wait_until runs "$id"
@@ -269,7 +270,7 @@ ok 'a gateway that is restarted: the same' again
 stop_server
 ok 'the audit log is whole' audit_is_whole
 
-# --- principals, and executions that wait for their turn
+# --- principals, and queued executions
 ann=$("$codebox" token create --state "$state" --principal ann 2>/dev/null) bob=$("$codebox" token create --state "$state" --principal bob 2>/dev/null)
 printf 'max-runs: 1\nprincipals: [{name: ann}, {name: bob}]\n' >"$work/codebox.yaml"
 start_server --policy permissive --config "$work/codebox.yaml"

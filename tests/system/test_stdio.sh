@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `codebox mcp` as a process: how it ends, and how calls are cancelled, on a real engine. Clients close the input, send SIGTERM two
-# seconds later and SIGKILL after two more: the only bound on time here is theirs.
+# `codebox mcp` as a process on a real engine: its end, and cancelled calls. Clients close the
+# input, send SIGTERM two seconds later and SIGKILL after two more seconds: these are the only time
+# limits here.
 source "$(dirname "$0")/lib.sh"
 CLIENT_MS=2000
 
@@ -17,10 +18,10 @@ python() { tell "$(jq -nc --argjson id "$1" --arg code "$2" '{jsonrpc: "2.0", id
 ping() { tell "{\"jsonrpc\":\"2.0\",\"id\":$1,\"method\":\"ping\"}"; }
 is_answered() { jq -es --argjson id "$1" 'any(.[]; .id == $id)' "$work/answers"; }
 answer() { jq -c --argjson id "$1" 'select(.id == $id).result.structuredContent' "$work/answers"; }
-# The sandboxes of this gateway alone: other ones may use the engine.
+# Only the sandboxes of this gateway: others may use the engine.
 our_sandboxes() { local name; name=$(ls "$state/instances" 2>/dev/null) && [ -n "$name" ] && docker ps -aq --filter "label=codebox.instance=$name"; }
 
-ends_in_time() { # STATUS [MS]: after what was done to it, before a client would signal it, or in so many ms
+ends_in_time() { # the process ends before a client would send a signal, or within MS
     local began=$EPOCHREALTIME status=0 took
     wait "$server" || status=$?
     took=$(((${EPOCHREALTIME/./} - ${began/./}) / 1000))
@@ -30,7 +31,8 @@ ends_in_time() { # STATUS [MS]: after what was done to it, before a client would
 }
 nothing_is_left() { [ -z "$(docker ps -aq --filter "label=codebox.instance=$instance")" ]; }
 
-# `ok` runs its command in a subshell, which cannot wait for this one's process: what ends is started in there too.
+# `ok` runs its command in a subshell, which cannot wait for a process of this shell. So the
+# subshell also starts the process.
 idle_end() { start_mcp; ping 1; wait_until is_answered 1; exec 7>&-; ends_in_time 0; }
 ok 'the end of the input ends it' idle_end
 interrupted() { start_mcp; ping 1; wait_until is_answered 1; kill -INT "$server"; ends_in_time 130; }
@@ -42,7 +44,7 @@ in_session() { # ID SESSION CODE
     tell "$(jq -nc --argjson id "$1" --arg session "$2" --arg code "$3" \
         '{jsonrpc: "2.0", id: $id, method: "tools/call", params: {name: "execute_code", arguments: {language: "python", session: $session, code: $code}}}')"
 }
-late_call() { # in a session, whose sandbox is there
+late_call() { # a call in a session, whose sandbox exists
     start_mcp
     in_session 1 new 'x = 6'
     wait_until is_answered 1
@@ -53,7 +55,7 @@ late_call() { # in a session, whose sandbox is there
 }
 ok 'a call that is short is answered after the end of the input' late_call
 
-# Of a client that keeps the input open and reads no more; what runs is not finished for nobody.
+# A client that keeps the input open and reads no more: no program continues for it.
 deaf_client() {
     rm -f "$work/in" "$work/answers"
     mkfifo "$work/in" "$work/answers"
@@ -69,7 +71,7 @@ deaf_client() {
     rm -f "$work/answers"
 }
 ok 'a closed output ends it' deaf_client
-twice() { # an error under the id would be the answer to the call that runs
+twice() { # a response with the id would be taken for the response to the running call
     start_mcp
     python 1 'import time; time.sleep(1); print("first")'
     python 1 'print("second")'
@@ -83,8 +85,8 @@ twice() { # an error under the id would be the answer to the call that runs
 }
 ok 'a second request under the id of one that runs is refused under no id' twice
 
-# An engine that stops answering while the sandbox for the next call is made. Nobody waits for it, stderr is closed as well, and what
-# was being made is removed when the engine goes on.
+# The engine stops answering while a sandbox for the next call is created. No client waits for the
+# sandbox, and stderr is closed as well. The sandbox is removed when the engine continues.
 cat >"$work/relay.py" <<'PYTHON'
 import socket, sys, threading
 def copy(a, b):
@@ -107,7 +109,7 @@ stalled_engine() {
     local engine=${DOCKER_HOST:-unix:///var/run/docker.sock} reader instance
     python3 "$work/relay.py" "${engine#unix://}" "$work/engine.sock" >"$work/relay.out" 2>&1 &
     relay=$!
-    trap 'kill -KILL "$relay"' EXIT # of the subshell
+    trap 'kill -KILL "$relay"' EXIT # trap of the subshell
     wait_until grep -q ready "$work/relay.out"
     rm -f "$work/in" "$work/err"
     mkfifo "$work/in" "$work/err"
@@ -120,10 +122,10 @@ stalled_engine() {
     wait_until is_answered 1
     kill -STOP "$relay"
     instance=$(ls "$state/instances")
-    python 2 'print(2)' # takes a sandbox; another one is begun 50 ms later
+    python 2 'print(2)' # takes a sandbox; the pool creates another one 50 ms later
     sleep 0.5
     exec 7>&-
-    ends_in_time 0 4000 # then clients send SIGKILL
+    ends_in_time 0 4000 # clients then send SIGKILL
     wait_until is_gone "$reader"
     "$codebox" audit verify --state "$state"
     kill -CONT "$relay"
@@ -131,7 +133,7 @@ stalled_engine() {
     wait_until nothing_is_left
 }
 is_gone() { ! kill -0 "$1"; }
-executor_is_gone() { [ ! -e "$state/instances/$1" ]; } # it removes the file of its instance last
+executor_is_gone() { [ ! -e "$state/instances/$1" ]; } # the executor removes its instance file last
 ok 'the end waits for no engine' stalled_engine
 
 ends_while_running() { # STATUS HOW PROGRAM
@@ -140,7 +142,7 @@ ends_while_running() { # STATUS HOW PROGRAM
     before=$("$codebox" audit tail --lines 1000 --state "$state" 2>/dev/null | grep -c 'decision  *allow' || true)
     python 1 "$3"
     wait_until grew "$before"
-    sleep 1 # the record comes first, then the sandbox gets the program
+    sleep 1 # the record is written first, then the sandbox gets the program
     local instance
     instance=$(ls "$state/instances")
     [ -n "$instance" ]
@@ -169,7 +171,7 @@ analysing() { # nearly 1 MB to judge
 }
 ok 'it ends while a large source is judged' analysing
 
-# Cancelled calls: their sandboxes are gone, they are not answered, and the server continues.
+# Cancelled calls: their sandboxes are removed, they get no response, and the server continues.
 cancels() { # PROGRAM
     start_mcp
     python 1 'print(1)'

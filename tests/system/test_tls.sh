@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# HTTPS: the certificate and who has its key, requests of every kind, certificates that change while the gateway serves.
+# HTTPS: the certificate, the processes that have its key, requests of every kind, and certificates
+# that change while the gateway serves.
 . "$(dirname "$0")/lib.sh"
 root=$PWD
 chmod 700 "$work"
@@ -17,7 +18,7 @@ refuses() { # TEXT OPTIONS ...
     gives 2 "$1" "$codebox" serve --state "$state" --listen 127.0.0.1:0 "${@:2}"
 }
 
-# --- what is refused at the start
+# --- refused at the start
 ok 'a certificate without its key is refused' refuses '--tls-key is missing' --tls-certificate first.crt
 ok '  and a key that is another one'"'"'s' refuses 'cannot be used' --tls-certificate first.crt --tls-key second.key
 ok '  and a weak one' refuses 'has 1024 bits' --tls-certificate weak.crt --tls-key weak.key
@@ -37,7 +38,7 @@ doctor() { { "$codebox" doctor --state "$state" --tls-certificate "$1.crt" --tls
 ok_later 'doctor says how long a certificate is good' doctor first 'tls +the certificate expires on .* in (29|30) days'
 ok_later '  and that a bad one is not' doctor second 'tls .*cannot be used'
 
-# --- what is served
+# --- requests
 cp first.crt server.crt
 cp -p first.key server.key
 printf '%s\n' "state: $state" 'listen: 127.0.0.1:0' 'pool-min: 1' "tls-certificate: $work/server.crt" "tls-key: $work/server.key" \
@@ -106,7 +107,7 @@ ok 'pages of its own origin may call' of_origin "$base" 200
 ok '  of the same host without TLS not' of_origin "http://127.0.0.1:$port" 403
 many() { seq 300 | xargs -P 32 -I '{}' curl -sS -o /dev/null -w '%{http_code}\n' -X POST -H 'Content-Type: application/json' -d '{"code": "1", "language": "python"}' "$base/v1/check" | sort | uniq -c | grep -q '^ *300 200$'; }
 ok 'three hundred connections, thirty-two at a time, are served' many
-handshake_is_cut() { # a client that connects and says nothing
+handshake_is_cut() { # the server closes the connection of a client that sends nothing
     python3 - "$port" <<'P'
 import socket, sys
 s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
@@ -118,7 +119,7 @@ P
 }
 ok_later 'a handshake that is not finished is ended' handshake_is_cut
 
-# --- who has the key
+# --- processes with the key
 processes() { children_of "$server"; }
 holders() {
     local pid
@@ -126,13 +127,13 @@ holders() {
         echo "$(cat "/proc/$pid/comm") $(python3 "$root/tests/system/tls/in_memory.py" "$pid" "$1")"
     done >holders
     cat holders
-    grep -q '^cbx-front 1$' holders # the test finds it where it is
+    grep -q '^cbx-front 1$' holders # the test finds the key in the process that has it
     [ "$(grep -cv -e '^cbx-front' -e '^codebox' <(grep ' 1$' holders))" = 0 ]
 }
 ok 'the private key is in the memory of the front and of the master, and in no other' holders server.key
 
 # --- certificates that change
-cp second.crt server.crt # and not yet the key
+cp second.crt server.crt # not yet the key
 reload 'reload: failed'
 ok 'a certificate without its key keeps the one in use' is_healthy
 ok '  and the log says why' grep -q 'reload: .*server.crt.*' "$work/server.log"

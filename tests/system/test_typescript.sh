@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs in TypeScript behave as what the compiler makes of them: each program of tests/live/typescript is run, and so is the JavaScript that tsc emits
-# for it; output, errors and exit status are the same.
+# Programs in TypeScript behave like the compiler's output: for each program of
+# tests/live/typescript, the run of the program and of the JavaScript that tsc emits have the same
+# output, errors and exit status.
 source "$(dirname "$0")/lib.sh"
 programs=tests/live/typescript
 
@@ -12,7 +13,7 @@ cat >"$work/tsconfig.json" <<JSON
 {"compilerOptions": {"target": "es2022", "module": "esnext", "moduleResolution": "bundler", "moduleDetection": "force", "jsx": "react", "types": [],
   "lib": ["es2024", "esnext.disposable", "dom"], "outDir": "$work/js", "rootDir": "$PWD/$programs"}, "include": ["$PWD/$programs/*"]}
 JSON
-# Names that need the types of Node, and modules that are not there, are errors of types alone: what is emitted counts.
+# Names that need Node's types, and missing modules, are only type errors: tsc still emits the code.
 node "$work/compiler/node_modules/typescript/bin/tsc" --project "$work/tsconfig.json" >"$work/types" || true
 ok 'tsc emits JavaScript for each program' eval '[ "$(ls "$work"/js/*.js | wc -l)" = "$(ls "$programs" | wc -l)" ] && ! grep -E "error TS1[0-9]{3}:" "$work/types" | grep .'
 

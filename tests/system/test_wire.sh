@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Lines that a client of `codebox mcp` may send, and the code and id of the answer. Each is followed by a ping, which must be answered
-# whatever came before. No line needs an engine.
+# Lines that a client of `codebox mcp` may send, and the code and id of the response. A ping follows
+# each line, and the server must answer it. No line needs an engine.
 source "$(dirname "$0")/lib.sh"
 export LC_ALL=C # lines are bytes
 
-# The answers to the lines of a file and a ping: "CODE ID" each, the ping's left out; code 0 is a result.
+# Prints "CODE ID" of the responses to the lines of a file and a ping, without the ping's; code 0 is
+# a result.
 answers() { # FILE
     { cat "$1"; printf '\n{"jsonrpc":"2.0","id":"end","method":"ping"}\n'; } |
         timeout 20 "$codebox" mcp --state "$state" >"$work/answers" || return 1
@@ -105,18 +106,18 @@ while IFS= read -r row; do
     ok "$expected  <-  $(shown "$line")" answered "$expected"
 done < <(table)
 
-all_at_once() { # in one process, in order: lines of all lengths, and none disturbs the next
+all_at_once() { # one process, in order: lines of all lengths do not affect each other
     for _ in 1 2 3; do printf '{"method":"%s","id":1}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n{"id":3,"method":"\xff"}\n' "$pad"; done >"$work/line"
     [ "$(answers "$work/line" | tr '\n' ' ')" = '-32600  0 2 -32700  -32600  0 2 -32700  -32600  0 2 -32700  ' ]
 }
 ok 'each of nine lines has its own answer, in order' all_at_once
-says_why() { # what was found, and what is allowed
+says_why() { # the message names the found value and the allowed ones
     printf '{"method":"%s","id":1}\n' "$pad" >"$work/line"
     answers "$work/line" >/dev/null
     head -n 1 "$work/answers" | expect '.error.message == "the message has 11534356 bytes, allowed are 10485760"'
 }
 ok 'the answer to a line that is too long has its length and the limit' says_why
-bounded() { # 200 MiB in one line: the front keeps a fraction of it
+bounded() { # 200 MiB in one line: the front stores a fraction of it
     mkfifo "$work/pipe"
     "$codebox" mcp --state "$state" <"$work/pipe" >"$work/answers" &
     local gateway=$! front peak

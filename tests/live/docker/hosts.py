@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Hosts for tests of networks: HTTP on port 80 and 8080, HTTPS with a certificate of its own on 443. Answers name the host that was asked for.
+# Hosts for tests of networks: HTTP on the ports 80 and 8080, HTTPS with the host's own certificate
+# on 443. Responses name the requested host.
 import http.server
 import os
 import ssl
@@ -20,7 +21,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         path = self.path
-        if path.startswith("/to/"):  # a redirect to what follows
+        if path.startswith("/to/"):  # redirects to the rest of the path
             self.answer(302, b"", Location="http://" + path[4:])
         elif path.startswith("/bytes/"):
             self.answer(200, b"x" * int(path[7:]))

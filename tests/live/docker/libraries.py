@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A small real use of each library of the Python image, as programs of agents have them. Prints "ok NAME" or "FAILED NAME: why".
+# Uses each library of the Python image as programs of agents do. Prints "ok NAME" or "FAILED NAME:
+# why".
 import io
 import json
 import warnings
@@ -363,7 +364,7 @@ def folium():
 
 
 @use
-def fonts():  # of Chinese, Japanese and Korean, of emoji, and under the names that programs of other systems have
+def fonts():  # fonts for Chinese, Japanese, Korean and emoji, also under names that programs of other systems use
     import matplotlib.pyplot as plt
     warnings.simplefilter('error')
     try:
@@ -491,7 +492,7 @@ def locales():
     return text == '1.234,50'
 
 
-# How programs of today write: each of these needs a library, or a Python, of the last years.
+# Code in the style of current programs: each needs a recent library or Python.
 
 @use
 def pandas_of_today():

@@ -69,15 +69,15 @@ WHEELS = [
     wheel("pulls_old", "1.0", ["urllib3<1.26"]),
     wheel("urllib3", "1.25.0"),
 ]
-# Packages that no layer has yet, with 8 MiB each.
+# Packages that no layer contains, with 8 MiB each.
 ONCE = sys.argv[3].encode() if len(sys.argv) > 3 else b""
 WHEELS += [wheel(f"once_{each}", "1.0", extra={f"once_{each}/data": ONCE + bytes(8 << 20)}.items()) for each in "abcdef"]
 FILES = dict(WHEELS)
 FILES["only_source-1.0.tar.gz"] = b"no archive"
 
 
-# A package whose file is on another port of this address, which is private, one whose file is on the loopback address of the client, and
-# one whose file is in the client's file system.
+# Packages whose files are on another port of this private address, on the loopback address of the
+# client, and in the client's file system.
 POINTING = {"points-home": "file:///files/good_part-2.0-py3-none-any.whl", "points-elsewhere": "http://{host}:{other}/files/good_part-2.0-py3-none-any.whl", "points-inside": "http://127.1:8080/files/good_part-2.0-py3-none-any.whl"}
 
 
@@ -109,7 +109,7 @@ class Index(BaseHTTPRequestHandler):
 
     def do_GET(self):
         folder, _, name = self.path.strip("/").partition("/")
-        name = name or folder  # npm asks for /NAME
+        name = name or folder  # npm requests /NAME
         elsewhere = f"http://{self.headers['Host'].partition(':')[0]}:{OTHER}{self.path}"
         moves = self.server.server_port == PORT and (name == "moved" or name.startswith("moved_file"))
         while name == "held" and not os.path.exists("/tmp/released"):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Checks what `codebox audit export` prints: check_export.py ecs|ocsf|cef FILE RECORDS. RECORDS is the log itself, one record for each line of FILE.
-# ECS 8.11: each field that is used, with its type, and the allowed values of the categorisation fields. OCSF 1.4.0: required attributes, types
-# and enumerations of the classes 2004 and 6003, with the profile security_control. CEF 0: header, keys and escapes, and the values are those
-# of the record.
+# Checks the output of `codebox audit export`: check_export.py ecs|ocsf|cef FILE RECORDS. RECORDS is
+# the log itself, one record for each line of FILE. ECS 8.11: the type of each field, and the
+# allowed values of the categorisation fields. OCSF 1.4.0: required attributes, types and
+# enumerations of the classes 2004 and 6003, with the profile security_control. CEF 0: header, keys
+# and escapes, and the values against the record.
 import json
 import re
 import sys
@@ -74,7 +75,7 @@ def check_type(path, value, wanted):
 def check_ecs(line, record):
     event = json.loads(line)
     for path, value in flatten(event):
-        if not path.startswith("codebox."):  # fields of our own are in a namespace of our own
+        if not path.startswith("codebox."):  # fields of codebox have a namespace of their own
             if path not in ECS:
                 fail("ECS has no field", path)
             check_type(path, value, ECS[path])

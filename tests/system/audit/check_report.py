@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Checks the page of `codebox audit report`: no script, nothing from elsewhere, a strict policy, no element or attribute that a text of the log made.
+# Checks the page of `codebox audit report`: no script, no external resource, a strict policy, and
+# no element or attribute that a text of the log creates.
 import html.parser
 import sys
 

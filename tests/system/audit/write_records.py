@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Appends a record of every type, with hostile texts, to the log in a state directory: write_records.py STATE. They are chained and not signed.
+# Appends a record of every type, with hostile texts, to the log in a state directory:
+# write_records.py STATE. The records are chained and not signed.
 import hashlib
 import json
 import os

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Serves sets of keys over HTTPS for tests: https_server.py FOLDER CERTIFICATE KEY [PORT]
-# The port is written to FOLDER/port. GET /NAME: FOLDER/NAME.json, or as the word in FOLDER/NAME.mode says: 500, redirect, large,
-# no-json, hang, endless. Each request is a line of FOLDER/requests.
+# Writes the port to FOLDER/port. GET /NAME returns FOLDER/NAME.json, or behaves as the word in
+# FOLDER/NAME.mode: 500, redirect, large, no-json, hang, endless. Each request is a line of
+# FOLDER/requests.
 import http.server
 import os
 import ssl
@@ -70,7 +71,7 @@ class Server(http.server.ThreadingHTTPServer):
 server = Server(("127.0.0.1", int(sys.argv[4]) if len(sys.argv) > 4 else 0), Handler)
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(certificate, key)
-# The handshake is the handler's thread's: a client that is refused by the certificate ends that one alone.
+# The handshake runs in the handler's thread: a refused client ends only this thread.
 server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
 with open(os.path.join(folder, "port.new"), "w") as f:
     f.write(str(server.server_address[1]))

@@ -48,5 +48,5 @@ with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=20) as co
     record = receive(connection, size)
     if kind != 22 or record[0] != 2:
         sys.exit(f"no ServerHello but a record of type {kind}: {record[:8].hex()}")
-    session = record[38]  # behind type, length, version and random
+    session = record[38]  # after type, length, version and random
     print(record[39 + session + 2])
