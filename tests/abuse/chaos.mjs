@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Twenty clients work while processes of the gateway and sandboxes are killed at random moments; then nothing may be lost. The master
-// is a child of this script, which starts it again when it was killed.
+// Kills processes of the gateway and sandboxes at random moments while twenty clients work; then
+// nothing may be lost. The master is a child of this script, which starts it again after a kill.
 // Usage: chaos.mjs STATE SECONDS SEED VICTIMS CODEBOX [OPTIONS OF SERVE ...]
 import { execFileSync, spawn } from 'node:child_process';
 import { openSync, readdirSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const CLIENTS = 20, LEASE_S = 6;
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const log = openSync(`${state}.log`, 'a');
 
-// mulberry32: the same seed makes the same choices, though not the same moments.
+// mulberry32: the same seed gives the same choices, but not the same moments.
 let seed = Number(seedText);
 const random = () => {
   seed = (seed + 0x6d2b79f5) | 0;
@@ -48,7 +48,7 @@ const until = async (what, seconds_, condition) => {
 const problems = [];
 await until('the gateway', 30, async () => (await ask('GET', '/healthz')).status === 200);
 
-// --- the processes that are killed
+// --- the processes to kill
 const children = (pid) => { try { return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean); } catch { return []; } };
 const name = (pid) => { try { return readFileSync(`/proc/${pid}/comm`, 'utf8').trim(); } catch { return ''; } };
 const family = () => { const near = children(master.pid); return [...near, ...near.flatMap(children)]; };
@@ -88,7 +88,8 @@ const judge = (token, execution, own, session) => {
   } else if (times > 1) {
     problems.push(`${token} (${own}) ran ${times} times`);
   } else {
-    // Only a sandbox that was killed, a session that was closed, or an interrupt may cost a result, and the client gets the reason.
+    // Only a killed sandbox, a closed session or an interrupt may cost a result, and the client
+    // gets the reason.
     const said = typeof execution.error === 'string' ? execution.error : JSON.stringify(execution.error);
     if (interrupted.has(session) && /^\{"ename":"KeyboardInterrupt"|was interrupted after|was killed after/.test(said)) counts.honest++;
     else if (closed.has(session) && /there is no session|was killed after|its sandbox is gone/.test(said)) counts.honest++;
@@ -128,7 +129,7 @@ const client = async (number) => {
   }
 };
 const chaos = async () => {
-  // Kills follow each other faster than a process restarts, with pauses now and then.
+  // Kills follow each other faster than a process restarts, with occasional pauses.
   for (const end = Date.now() + Number(seconds) * 1000; Date.now() < end; await sleep(300 + random() * 1700)) {
     const which = pick([...Object.keys(victims), ...Object.keys(victims).filter((v) => /executor|front|docker kill/.test(v))]);
     killed[which] = (killed[which] ?? 0) + 1;
@@ -139,7 +140,7 @@ const chaos = async () => {
 await Promise.all([chaos(), ...Array.from({ length: CLIENTS }, (_, i) => client(i))]);
 console.log(`  -     killed: ${JSON.stringify(killed)}, the gateway was started ${starts} times`);
 
-// --- what is left
+// --- the remains
 await until('the gateway, after all that', 30, async () => (await ask('GET', '/healthz')).status === 200);
 for (const one of accepted) {
   let execution;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Hostile programs, one row each: the sentence, the program, the result that is expected. `wall` is its time limit in seconds (10).
-// run.mjs has what holds after each of them. `then` runs afterwards, while the session is open.
+// Hostile programs, one row each: the sentence, the program, the expected result. `wall` is the
+// time limit in seconds (10). run.mjs has the checks after each program. `then` runs afterwards,
+// while the session is open.
 import assert from 'node:assert/strict';
 
 const ended = (r) => assert.ok(['ok', 'error'].includes(r.outcome), `ended by itself, not: ${r.outcome}`);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Runs every program of programs.mjs in a session of its own through the REST API, and afterwards each time: the gateway answers, the
-// time limit held, the session continues or its result reports that it was lost, memory of the gateway's processes is bounded, no container
-// and no process is left. Usage: run.mjs URL MASTER-PID [WORD of the sentence]
+// Runs every program of programs.mjs in its own session through the REST API. After each program
+// the gateway responds, the time limit was enforced, the session continues or its result reports
+// that it was lost, the memory of the gateway's processes is bounded, and no container and no
+// process remains.
+// Usage: run.mjs URL MASTER-PID [WORD of the sentence]
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { programs, javascripts } from './programs.mjs';
 
 const [base, master, only] = process.argv.slice(2);
-const LANES = 2, LATE_MS = 1000, RSS_MAX_KIB = Number(process.env.ABUSE_RSS_MIB ?? 400) * 1024; // more for a build with sanitizers, which keep what is freed
+const LANES = 2, LATE_MS = 1000, RSS_MAX_KIB = Number(process.env.ABUSE_RSS_MIB ?? 400) * 1024; // larger for a build with sanitizers, which delay the release of freed memory
 const SLACK_MS = Number(process.env.ABUSE_SLACK_MS ?? 0); // for a build with sanitizers
 let latest = 0;
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -43,7 +45,7 @@ const measure = () => {
   for (const which of ['cbx-front', 'cbx-executor']) peak[which] = Math.max(peak[which] ?? 0, rss(pids[which]));
 };
 
-// --- what is left
+// --- the remains
 const left = (container) => execFileSync('docker', ['ps', '-aq', '--filter', `id=${container}`], { encoding: 'utf8' }).trim();
 const processes = (container) => readdirSync('/proc').filter((pid) => {
   try { return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(container); } catch { return false; }
@@ -99,10 +101,10 @@ const check = async ([sentence, code, expect, options = {}], language) => {
   for (const id of new Set(ours)) await gone(id);
 };
 
-// --- all of them, a few at a time
+// --- all programs, some at a time
 const rows = [...programs.map((row) => [row, 'python']), ...javascripts.map((row) => [row, 'javascript'])].filter(([row]) => !only || row[0].includes(only));
 let failed = 0;
-const again = []; // what was late may have had too little of the processors beside another one: it gets a second run, alone
+const again = []; // programs beyond their time limit run again, alone: another program may have taken their processor time
 const lane = async () => {
   for (let next; (next = rows.shift()) !== undefined;) {
     const began = performance.now();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The figures that need an engine, each beside its baseline of the same run, interleaved. Usage: engine.mjs CODEBOX FOLDER [PART ...]
-// Other processes may load the machine: compare ratios, not times.
+// The figures that need an engine, each with a baseline of the same run, interleaved with it. Other
+// processes may load the machine: compare ratios, not times. Usage: engine.mjs CODEBOX FOLDER [PART
+// ...]
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, openSync, readFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ const ms = (time) => (time < 10 ? time.toFixed(2) : time.toFixed(0));
 const nameOf = (pid) => { try { return readFileSync(`/proc/${pid}/comm`, 'utf8').trim(); } catch { return ''; } };
 const agent = new http.Agent({ keepAlive: true });
 
-// --- a gateway of our own
+// --- a gateway for the benchmarks
 const gateway = async (name, options) => {
   const state = `${folder}/${name}`, log = `${state}.log`;
   mkdirSync(state, { recursive: true, mode: 0o700 });
@@ -37,7 +38,7 @@ const gateway = async (name, options) => {
   return {
     ask, rss,
     once: async (code = 'print(1)') => { const r = await ask('POST', '/v1/executions', { code }); if (r.status !== 'completed') throw new Error(JSON.stringify(r).slice(0, 300)); },
-    filled: async () => { for (let i = 0; i < 200; i++, await sleep(50)) { const { pool } = await ask('GET', '/healthz'); if (pool.ready >= 2 && pool.making === 0) break; } await sleep(1000); }, // warm, too
+    filled: async () => { for (let i = 0; i < 200; i++, await sleep(50)) { const { pool } = await ask('GET', '/healthz'); if (pool.ready >= 2 && pool.making === 0) break; } await sleep(1000); }, // prewarmed, too
     pids: () => [...children, ...children.flatMap((pid) => { try { return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean); } catch { return []; } })],
     stop: () => new Promise((resolve) => { master.on('exit', resolve); master.kill('SIGTERM'); }),
   };
@@ -57,12 +58,12 @@ const attach = (id) => new Promise((resolve, reject) => {
   http.request({ socketPath, method: 'POST', path: `/v1.41/containers/${id}/attach?stream=1&stdin=1&stdout=1&stderr=1`, headers: { Connection: 'Upgrade', Upgrade: 'tcp' } })
     .on('upgrade', (answer, socket) => resolve(socket)).on('error', reject).end();
 });
-// The body of a sandbox, as the engine shows it: the same image, command and limits.
+// The request body of a sandbox, as the engine reports it: the same image, command and limits.
 const bodyOf = async (id) => {
   const { Config: c, HostConfig: h } = await engine('GET', `/containers/${id}/json`);
   return { ...c, Labels: {}, HostConfig: h };
 };
-// Until the supervisor answers a host that authenticates.
+// Waits until the supervisor responds to a host with valid authentication.
 const cold = async (body) => {
   const { Id } = await engine('POST', '/containers/create', body);
   const stream = await attach(Id);
@@ -93,7 +94,7 @@ const figures = {
   },
   async cold() {
     const g = await gateway('cold', ['--pool-min', '1']);
-    let size = 200; // limits that no sandbox was made ahead for
+    let size = 200; // limits for which the pool has no sandbox
     const open = async () => (await g.ask('POST', '/v1/sessions', { limits: { memory_bytes: ++size << 20 } })).session_id;
     const calm = async () => { for (let i = 0; i < 200 && (await g.ask('GET', '/healthz')).pool.making > 0; i++) await sleep(50); await sleep(300); };
     await calm();
@@ -105,7 +106,7 @@ const figures = {
       let id, bare;
       ours.push(await timed(async () => { id = await open(); }));
       await close(id);
-      await calm(); // its removal, and the next one, are nobody's time
+      await calm(); // excludes the removal of the sandbox, and the creation of the next one, from the time
       theirs.push(await timed(async () => { bare = await cold(body); }));
       await remove(bare);
       await calm();
@@ -219,7 +220,7 @@ const figures = {
     await g.filled();
     for (const pid of g.pids()) {
       const file = `${folder}/calls.${pid}`, name = nameOf(pid);
-      if (name === '') continue; // a worker, whose request is done
+      if (name === '') continue; // a worker that has served its request
       const tracer = spawn('strace', ['-f', '-c', '-o', file, '-p', pid], { stdio: 'ignore' });
       await sleep(1000);
       for (let i = 0; i < RUNS; i++) await one();

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""In a container of the sandbox image: how long a cell takes in the kernel alone, on a socket pair. Prints the median in ms."""
+"""Runs in a container of the sandbox image. Prints the median time of a cell in ms, for the kernel
+alone on a socket pair."""
 import fcntl
 import os
 import socket

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Load: 1,000 idle event streams and 64 callers of /v1/check for a time (LOAD_SECONDS, 60). Prints requests per second, p50 and p99, and the
-// memory of each process before and after. Exit status 1 when a request fails, p99 is above 10 times p50, or memory grew by more than a fifth.
+// Load: 1,000 idle event streams and 64 callers of /v1/check for LOAD_SECONDS (60). Prints requests
+// per second, p50 and p99, and the memory of each process before and after. Exit status 1 if a
+// request fails, p99 is above 10 times p50, or memory grew by more than a fifth.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -31,7 +32,8 @@ function memory() {
   return of;
 }
 
-// Event streams of programs that sleep, or wait for their turn, as most of them do here. One that ends other than by itself is lost.
+// Event streams of programs that sleep or wait in the queue. A stream that ends before its program
+// is lost.
 let lost = 0;
 const streams = new Agent({ maxSockets: Infinity });
 const open = [];
@@ -69,7 +71,7 @@ async function callers(seconds) {
   const end = Date.now() + seconds * 1000;
   await Promise.all(Array.from({ length: CALLERS }, async () => { while (Date.now() < end) await call(); }));
 }
-await callers(Math.min(5, SECONDS)); // what is made with the first requests
+await callers(Math.min(5, SECONDS)); // excludes the memory that the first requests allocate
 times.length = 0;
 const before = memory();
 await callers(SECONDS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Approval of what a policy asks about, by the official clients of both eras: what they are shown, what runs after which answer, and what the
-// audit log says of it. Over HTTP also what a client can do that does not keep to the protocol.
+// Approval by the official clients of both eras: the text that they show, the runs after each
+// answer, and the records of the audit log. Over HTTP also clients that violate the protocol.
 import { Client as HandshakeClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as HandshakeStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HandshakeHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -48,7 +48,7 @@ const refused = (result, part) => {
   must(result.isError && result.structuredContent.status === 'needs-approval' && text(result).includes(part) && !text(result).includes('ran 42'), result);
 };
 
-// What holds for a client of any era. `connect` gives one whose answers are those of the function.
+// Checks for a client of any era. `connect` returns a client whose answers come from the function.
 async function checkEra(era, connect) {
   const shown = [];
   let answer = () => ({ action: 'accept', content: {} });
@@ -301,7 +301,8 @@ async function openSession(capabilities = form) {
   return { 'Mcp-Session-Id': session, 'MCP-Protocol-Version': '2025-11-25' };
 }
 
-// Calls with a stream, and hands each message of the server to the function; the last message is the result.
+// Sends a call with a stream, and passes each message of the server to the function; the last
+// message is the result.
 async function callHandshake(headers, onMessage, args = { code: asking }) {
   const response = await post({ id: ++id, method: 'tools/call', params: { name: 'execute_code', arguments: args } }, headers);
   must(response.headers.get('content-type').startsWith('text/event-stream'), response.headers.get('content-type'));
@@ -345,9 +346,9 @@ async function checkHostileSessions() {
     refused(failed.at(-1).result, 'did not answer the question');
     const elsewhere = await callHandshake(headers, async (m) => {
       if (!m.method) return;
-      await reply(other, m, { action: 'accept' }); // of another session
-      await reply({}, m, { action: 'accept' }); // of none
-      await reply(headers, { id: m.id + 1000 }, { action: 'accept' }); // to no question
+      await reply(other, m, { action: 'accept' }); // from another session
+      await reply({}, m, { action: 'accept' }); // without a session
+      await reply(headers, { id: m.id + 1000 }, { action: 'accept' }); // answers no question
       await reply(headers, { id: String(m.id) }, { action: 'accept' });
       await reply(headers, m, { action: 'decline' });
       await reply(headers, m, { action: 'accept' }); // too late
@@ -360,7 +361,7 @@ async function checkHostileSessions() {
     const before = ran();
     const messages = await callHandshake(headers, async (m, request) => {
       if (!m.method) return;
-      await post({ method: 'notifications/cancelled', params: { requestId: request } }, await openSession()); // of another session
+      await post({ method: 'notifications/cancelled', params: { requestId: request } }, await openSession()); // from another session
       await post({ method: 'notifications/cancelled', params: { requestId: request } }, headers);
       await reply(headers, m, { action: 'accept' });
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every client must see, whatever protocol it speaks. A check is one sentence; the first line that fails is printed.
+// Checks for every client, whatever its protocol. A check is one sentence; the first failing line
+// is printed.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ let failures = 0;
 
 export const server = { command: codebox, args: ['mcp', '--state', state], stderr: 'inherit' };
 
-// A `codebox serve` on a free port: its process and the URL it serves on.
+// Starts `codebox serve` on a free port. Returns its process and its URL.
 export async function startServe(...options) {
   const child = spawn(codebox, ['serve', '--state', state, '--listen', '127.0.0.1:0', '--log-level', 'info', ...options], { stdio: ['ignore', 'inherit', 'pipe'] });
   let log = '';
@@ -56,7 +57,7 @@ export const text = (result) => result.content.filter((c) => c.type === 'text').
 export const firstLine = (result) => text(result).split('\n')[0];
 export const audit = (...args) => execFileSync(codebox, ['audit', ...args, '--state', state], { encoding: 'utf8' });
 
-// Resolves to what the promise is rejected with; never rejects itself, so it may be awaited late.
+// Resolves to the reason of a rejection. Never rejects itself, so it may be awaited late.
 export const rejection = (promise) => promise.then(() => undefined, (error) => error);
 
 async function checkRuns(call) {
@@ -192,7 +193,7 @@ async function checkClaims(call, client) {
     await call('close_session', { session });
     const has = (type, use) => records().some((r) => r.type === type && r.body.claimed_tool_use === use && r.body.claimed_client === client?.name);
     const all = () => has('outcome', 'toolu_run') && has('upload', 'toolu_put');
-    for (let i = 0; i < 50 && !all(); i++) await sleep(100); // outcomes are written in batches, after the answer
+    for (let i = 0; i < 50 && !all(); i++) await sleep(100); // the executor writes outcomes in batches, after the response
     must(all(), records().slice(-8).map((r) => [r.type, r.body.claimed_tool_use]));
   });
 }

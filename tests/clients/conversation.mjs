@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One agent's whole conversation: what it is told at each step, what changes by it, and what the audit log says of it afterwards. Over stdio by
-// the client of the handshake era, over HTTP by that of the stateless one.
+// A complete conversation of an agent: the response at each step, its effects, and the records of
+// the audit log afterwards. Over stdio by the client of the handshake era, over HTTP by the client
+// of the stateless era.
 import { Client as HandshakeClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { Client as StatelessClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -15,7 +16,7 @@ const call = overHttp
   ? (name, args, options) => client.callTool({ name, arguments: args }, options)
   : (name, args, options) => client.callTool({ name, arguments: args }, undefined, options);
 const execute = (args, options) => call('execute_code', args, options);
-const decided = []; // audit ids in the order of the conversation, as the client was told them
+const decided = []; // audit ids in the order of the conversation, from the responses to the client
 const told = (result) => {
   decided.push(/audit id (\S+)/.exec(text(result))[1]);
   return result;
@@ -121,7 +122,7 @@ await check('each decision names the client, the request and the session, and th
 await check('each program that was allowed has one outcome, the denied ones have none', async () => {
   const outcomesOf = (id) => records().filter((r) => r.type === 'outcome' && r.body.decision === id).length;
   const wrong = () => decided.filter((id) => outcomesOf(id) !== (bodyOf(id).verdict === 'allow' ? 1 : 0));
-  for (let i = 0; i < 50 && wrong().length > 0; i++) await sleep(100); // outcomes are written in batches, after the answer
+  for (let i = 0; i < 50 && wrong().length > 0; i++) await sleep(100); // the executor writes outcomes in batches, after the response
   must(wrong().length === 0, wrong().map(bodyOf));
 });
 await check("the log's tail tells the conversation", async () => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Approval over REST, on a real engine: who may approve, what runs by it, and what the audit log has of it.
+// Approval over REST on a real engine: the principals that may approve, the approved runs, and the
+// records of the audit log.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { audit, check, codebox, finish, must, records, startServe, state, stopServe } from './checks.mjs';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What `codebox audit export` and `serve --syslog` write, read by published schemas and parsers: the Elastic Common Schema as its authors
-// publish it, CEF and RFC 5424 by a parser of others.
+// Reads the output of `codebox audit export` and `serve --syslog` with published schemas and
+// parsers: the Elastic Common Schema of its authors, and a third-party parser for CEF and RFC 5424.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, isIP } from 'node:net';
@@ -15,7 +15,7 @@ const { EcsFlat } = require('@elastic/ecs/generated/ecs_flat');
 const parse = require('nsyslog-parser');
 const root = join(dirname(codebox), '..');
 
-// --- a log with what a gateway records, and one with a record of every type that has hostile texts
+// --- a log of the gateway, and a log with a record of every type and hostile texts
 const messages = [];
 const syslog = createServer((connection) => {
   let rest = Buffer.alloc(0); // octet counting (RFC 6587, section 3.4.1)
@@ -39,7 +39,7 @@ const session = (await (await post('/v1/sessions', { language: 'python' })).json
 await (await post('/v1/executions', { session_id: session, code: 'x = 1' })).text();
 await fetch(new URL(`/v1/sessions/${session}`, server.url), { method: 'DELETE' });
 const lines = () => audit('export', '--format', 'jsonl').trimEnd().split('\n');
-const recorded = lines().length; // of what was asked; the stop may add records
+const recorded = lines().length; // records of the requests; the stop may add others
 for (let i = 0; i < 200 && messages.length < recorded; i++) await sleep(100);
 must((await stopServe(server)) === 0, 'the end of the server');
 syslog.close();
@@ -64,7 +64,7 @@ function* flatten(value, path = '') {
 function readEcs(line) {
   const event = JSON.parse(line), fields = new Map(flatten(event));
   for (const [name, value] of fields) {
-    if (name.startsWith('codebox.')) continue; // ECS leaves names that are no field of its own to others
+    if (name.startsWith('codebox.')) continue; // ECS permits further names that are no fields of ECS
     const field = EcsFlat[name];
     must(field, `ECS has no field ${name}`);
     const list = field.normalize.includes('array');

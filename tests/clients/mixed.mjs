@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One `codebox serve`, two frontends and hostile habits: sessions opened over REST and used over MCP and the other way round, calls at once,
-// ids of other servers, huge arguments, an executor that is killed, a restart in between.
+// One `codebox serve`, two frontends and hostile use: sessions opened over REST and used over MCP
+// and vice versa, simultaneous calls, ids of other servers, huge arguments, a killed executor, a
+// restart.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { execFileSync } from 'node:child_process';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// /openapi.json: an existing validator accepts it, and every answer of the API is as its schemas say.
+// /openapi.json: an existing validator accepts it, and every response of the API conforms to its
+// schemas.
 import Ajv from 'ajv/dist/2020.js';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { check, finish, must, startServe, stopServe } from './checks.mjs';
@@ -24,7 +25,8 @@ const ajv = new Ajv({ strict: false, allErrors: true });
 ajv.addSchema({ $id: 'api', ...api });
 const pointer = (...keys) => `api#/${keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 
-// Calls an operation by its template, and compares the answer with what the description says of its status.
+// Calls an operation by its template, and checks the response against the description of its
+// status.
 const called = new Set();
 async function call(method, template, { id, path, body, query = '', expect = '' } = {}) {
   called.add(`${method} ${template}`);
@@ -41,7 +43,7 @@ async function call(method, template, { id, path, body, query = '', expect = '' 
   const json = JSON.parse(text);
   const validate = ajv.compile({ $ref: pointer('paths', template, method.toLowerCase(), 'responses', status, 'content', type, 'schema') });
   must(validate(json), `${method} ${target}: ${ajv.errorsText(validate.errors)} in ${text.slice(0, 400)}`);
-  if (status !== 'default') { // a member that the description lacks is a mistake of the description
+  if (status !== 'default') { // a member without a description is an error of the description
     const name = content[type].schema.$ref?.split('/').pop();
     const known = name ? Object.keys(api.components.schemas[name].properties) : Object.keys(json);
     const unknown = Object.keys(json).filter((key) => !known.includes(key));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The page at GET /: who gets in, with a person's clicks in Chromium ($CHROMIUM, or in $PATH), and what hostile callers can put into it: code, names
-// of sessions, paths, messages. A parser reads the document as a browser does, and it may have no element, attribute or script that the gateway's
-// authors did not write; nor may the document that Chromium makes of it, scripts included.
+// The page at GET /: login, with clicks in Chromium ($CHROMIUM, or in $PATH), and texts of hostile
+// callers in the page: code, names of sessions, paths, messages. A parser reads the document like a
+// browser. The document, and the one that Chromium creates from it with scripts, may have only
+// elements, attributes and scripts of the gateway.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -23,7 +24,7 @@ const get = (path, headers = {}) => fetch(new URL(path, server.url), { headers, 
 const login = (body, headers = {}) => fetch(new URL('/login', server.url), { method: 'POST', redirect: 'manual', headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers }, body });
 const run = (code, more = {}) => fetch(new URL('/v1/executions', server.url), { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${tokens.ann}` }, body: JSON.stringify({ language: 'python', code, ...more }) });
 
-// --- who gets in
+// --- login
 await check('without a login it is a form, and shows nothing else', async () => {
   const answer = await get('/'), text = await answer.text();
   must(answer.status === 401 && !answer.headers.get('www-authenticate') && text.includes('action="/login"') && !text.includes('data-live'), text.slice(0, 500));
@@ -58,7 +59,7 @@ await check('a principal without the right sees nothing', async () => {
   must(shown.status === 403 && text.includes('audit:read') && !text.includes('data-live'), text);
 });
 
-// --- what hostile callers put into it
+// --- texts of hostile callers
 const breakers = ['</pre><script>document.title="PWNED"</script>', '"><img src=x onerror=alert(1)>', "'><svg onload=alert(1)>", '</title><h1 id=evil>', '<!--', '--><iframe src=//evil.test>', '&lt;script&gt;', '`${alert(1)}`', '\u202Eevil\u2066', '<\u0000script>alert(1)</script>', '</details></section></main><form action=//evil.test>', '<plaintext>', '\uFEFF<style>*{display:none}</style>'];
 const codes = [
   ...breakers.map((text) => `import subprocess  # ${text}\nx = ${JSON.stringify(text.replace(/\u0000/g, ''))}`),
@@ -115,7 +116,8 @@ await check('it says that text cannot be seen', async () => must(page.includes('
 // --- in a browser
 const program = process.env.CHROMIUM ?? ['chromium', 'chromium-browser', 'google-chrome'].map((name) => { try { return execFileSync('which', [name], { stdio: ['ignore', 'pipe', 'ignore'] }).toString().trim(); } catch { return ''; } }).find((path) => path);
 
-// The least contrast of a text with what is behind it (WCAG 2.2, 1.4.3), and the text. Runs in the page.
+// Returns the lowest contrast of a text with its background (WCAG 2.2, 1.4.3), and the text. Runs
+// in the page.
 function least_contrast() {
   const channels = (color) => color.match(/[\d.]+/g).map(Number);
   const luminance = (color) => channels(color).slice(0, 3).map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
@@ -143,7 +145,7 @@ if (program) {
     await tab.locator('main[data-live]').waitFor();
     must((await tab.title()) === 'codebox' && await tab.getByText('shown to officer').isVisible(), (await tab.content()).slice(0, 500));
     await tab.evaluate(() => { document.querySelector('main').dataset.old = ''; });
-    await tab.locator('main[data-live]:not([data-old])').waitFor(); // the script took the next state
+    await tab.locator('main[data-live]:not([data-old])').waitFor(); // the script has loaded the next state
   });
   for (const colorScheme of ['light', 'dark']) {
     await check(`each text can be read, with ${colorScheme} colours and on a narrow screen`, async () => {
@@ -176,7 +178,7 @@ if (program) {
     await tab.waitForLoadState();
     must((await tab.context().cookies()).length === 0 && !(await tab.content()).includes('data-live'), (await tab.content()).slice(0, 500));
   });
-  const open = await startServe('--state', `${state}-open`); // without identity: a browser gets in by itself
+  const open = await startServe('--state', `${state}-open`); // without identity: the page needs no login
   for (const code of codes) await (await fetch(new URL('/v1/executions', open.url), { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ language: 'python', code }) })).text();
   await check('without identity there is neither a form nor a log-out, and no script of a caller runs, also after a refresh', async () => {
     await tab.goto(open.url);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two principals with tokens of one gateway: over every route that /openapi.json has, and over MCP, what is one's does not exist for the
-// other. What does not exist is compared with an id that nobody has: status and body must be the same.
+// Two principals with tokens of one gateway: over every route of /openapi.json, and over MCP, the
+// objects of one do not exist for the other. The status and body for such an object must equal
+// those for an unused id.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -21,7 +22,8 @@ async function call(who, method, target, body, more = {}) {
 }
 const must_be = (status, answer) => { must(answer.status === status, `${answer.status} ${answer.text.slice(0, 300)}`); return answer.json; };
 
-// What ann has: a session with a file, an execution in it, one that still runs, one-shots, a session of the other API.
+// The objects of ann: a session with a file and an execution, a running execution, one-shots, a
+// session of the other API.
 const session = must_be(201, await call('ann', 'POST', '/v1/sessions', { language: 'python' })).session_id;
 must_be(201, await call('ann', 'PUT', `/v1/sessions/${session}/files/secret.txt`, new TextEncoder().encode('of ann')));
 const ended = must_be(200, await call('ann', 'POST', '/v1/executions', { session_id: session, code: 'x = "of ann"\nprint(x)' })).execution_id;
@@ -40,7 +42,7 @@ const bodies = {
 };
 const operations = Object.entries(api.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => [method.toUpperCase(), path]))
   .filter(([method, path]) => path.includes('{id}') || bodies[`${method} ${path}`]);
-// Ids and numbers of requests are each caller's own.
+// Ids and numbers of requests differ between callers.
 const shape = ({ status, text }, id) => `${status} ${text.replaceAll(id, 'ID').replace(/"audit_seq":\d+/g, '')}`;
 
 await check(`what ann has does not exist for bob, in ${operations.length} operations`, async () => {

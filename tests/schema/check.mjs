@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Policies against the generated schema. Usage: check.mjs SCHEMA accepted|refused FILE ...
+// Checks policies against the generated schema. Usage: check.mjs SCHEMA accepted|refused FILE ...
 import { readFileSync } from 'node:fs';
 import Ajv from 'ajv/dist/2020.js';
 import { parse } from 'yaml';

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A stand-in of a container engine for commands that only ask it: engine_standin.mjs SOCKET INFO IMAGES. INFO is the answer to /info, IMAGES the
-// names of the images that are there, with commas between them. It prints a line when it listens.
+// A stand-in of a container engine for commands that only query it: engine_standin.mjs SOCKET INFO
+// IMAGES. INFO is the response to /info, IMAGES the names of its images, separated by commas.
+// Prints a line when it listens.
 import { createServer } from 'node:http';
 
 const [socket, info, images] = process.argv.slice(2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prints a JSON Web Token: make_jwt.mjs ED25519.PEM RSA.PEM '{"alg": ..., CLAIM: ...}'. Times are in seconds from now; null leaves a claim out.
+// Prints a JSON Web Token: make_jwt.mjs ED25519.PEM RSA.PEM '{"alg": ..., CLAIM: ...}'. Times are
+// in seconds from now; null omits a claim.
 import { constants, createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 

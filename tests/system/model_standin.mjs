@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A stand-in of a model's API, in both forms that the examples speak. It first writes a program that the policy denies, then one that
-// is allowed, then one that uses a variable of the one before, and then answers with what the tool said. It prints its port.
+// A stand-in of a model's API, in both forms of the examples. It first writes a program that the
+// policy denies, then an allowed one, then one that uses a variable of the previous program, and
+// then responds with the tool's output. Prints its port.
 import { createServer } from 'node:http';
 
 const programs = ['import subprocess\nprint(subprocess.run("id"))', 'primes = [n for n in range(2, 1000) if all(n % d for d in range(2, n))]\nprint(len(primes))', 'print(primes[-1])'];
 const refuse = (text) => { throw new Error(text); };
 
-// What a round of a conversation has said so far: the results of the tool, in order.
+// Returns the results of the tool in a round of a conversation, in order.
 const forms = [{
   matches: (request) => request.url === '/v1/chat/completions' && request.headers.authorization === 'Bearer key',
   results: ({ messages, tools }) => (tools[0].function.parameters.required[0] === 'code' || refuse('no parameters')) && messages.filter((m) => m.role === 'tool').map((m) => m.content),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Lines of `pip install`, as the kernel of the tree reads them and as codebox-lint (argument 1) does: both have to find the same requirements."""
+"""Checks that the kernel and codebox-lint (argument 1) find the same requirements in lines of `pip
+install`."""
 import ast
 import re
 import subprocess

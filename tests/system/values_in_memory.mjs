@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Prints "NAME COUNT" for each process of a gateway: how often one of the values is in its memory. Arguments: the master's process, the values.
-// Needs the right to read the memory of other processes, which root has.
+// Prints "NAME COUNT" for each process of a gateway: the number of occurrences of the values in its
+// memory. Arguments: the master's process, the values. Needs the right to read the memory of other
+// processes, such as root's.
 import { openSync, readSync, closeSync, readFileSync, readdirSync } from 'node:fs';
 
 const [master, ...values] = process.argv.slice(2);
@@ -21,7 +22,7 @@ function count(pid) {
     if (from === undefined || /\[v/.test(line)) continue;
     const begin = BigInt(`0x${from}`), end = BigInt(`0x${to}`);
     for (let at = begin; at < end; at += BigInt(PART)) {
-      const part = Buffer.alloc(Number(end - at > PART + 256 ? PART + 256 : end - at)); // a value may lie across two parts
+      const part = Buffer.alloc(Number(end - at > PART + 256 ? PART + 256 : end - at)); // a value may be in two parts
       let read = 0;
       try {
         read = readSync(memory, part, 0, part.length, at);

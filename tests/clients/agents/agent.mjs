@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An agent of @openai/agents whose model is a stand-in on loopback: it answers each request with the next tool call of a script. What counts
-// is the next request of the agent, because that is what a model would be given.
+// An agent of @openai/agents whose model is a stand-in on loopback, which answers each request with
+// the next tool call of a script. The checks read the agent's next request, which contains the
+// model's input.
 import { Agent, MCPServerStdio, MCPServerStreamableHttp, OpenAIProvider, Runner, setTracingDisabled } from '@openai/agents';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -33,7 +34,8 @@ await server.connect();
 const provider = new OpenAIProvider({ apiKey: 'none', baseURL: `http://127.0.0.1:${model.address().port}/v1`, useResponses: true });
 const agent = new Agent({ name: 'agent', model: 'stand-in', mcpServers: [server] });
 
-// The model makes these calls, one a turn; resolves to what it was given for each: { text, images }.
+// The model makes these calls, one a turn. Resolves to the model's input after each call: { text,
+// images }.
 async function play(...calls) {
   requests = [];
   turns = calls.map(([name, args]) => ({ name, arguments: args }));

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Forwards connections from one Unix socket to another, until SIGUSR1: from then on it takes connections and bytes, and forwards none."""
+"""Forwards connections from one Unix socket to another. After SIGUSR1 it accepts connections and
+bytes, and forwards none."""
 import os
 import signal
 import socket

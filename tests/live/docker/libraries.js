@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A small real use of each library of Node's images, through require(). Prints "ok NAME" or "FAILED NAME: why".
+// Uses each library of Node's images through require(). Prints "ok NAME" or "FAILED NAME: why".
 'use strict';
 const assert = require('assert');
 const fs = require('fs');

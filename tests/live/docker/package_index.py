@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""An index of packages that are made here, for test_packages.c. Arguments: two ports, which serve the same, and a text that makes the
-packages of ONCE other ones than those of any run before. Prints its address when it is ready."""
+"""An index of generated packages, for test_packages.c. Arguments: two ports, which serve the same
+packages, and a text that changes the packages of ONCE from run to run. Prints its address when it is
+ready."""
 import base64
 import hashlib
 import io
@@ -17,7 +18,7 @@ PORT, OTHER = int(sys.argv[1]), int(sys.argv[2])
 
 
 def wheel(name, version, requires=(), tag="py3-none-any", extra=()):
-    """A wheel with one module NAME, whose import prints nothing and whose VALUE is its version."""
+    """Returns a wheel with one module NAME, whose VALUE is the version."""
     info = f"{name}-{version}.dist-info"
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n" + "".join(f"Requires-Dist: {each}\n" for each in requires)
     files = {
@@ -82,7 +83,7 @@ POINTING = {"points-home": "file:///files/good_part-2.0-py3-none-any.whl", "poin
 
 
 def pointing(name, host):
-    """The page of pip, and the document of npm, for a package of POINTING."""
+    """Returns the page for pip, and the document for npm, of a package of POINTING."""
     file = POINTING[name].format(host=host, other=OTHER)
     hashed = hashlib.sha256(FILES["good_part-2.0-py3-none-any.whl"]).hexdigest()
     page = f'<!DOCTYPE html><html><body><a href="{file.replace("good_part-2.0", name.replace("-", "_") + "-1.0")}#sha256={hashed}">{name.replace("-", "_")}-1.0-py3-none-any.whl</a></body></html>'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sends the programs of programs.txt to `codebox mcp`, which denies them. Then changes each of them once, as the text of its denial says
-// and by nothing else, and sends it again. Prints a line for each program, and the numbers.
+// Sends the programs of programs.txt to `codebox mcp`, which denies them. Then changes each program
+// once, only as the text of its denial says, and sends it again. Prints a line for each program,
+// and the numbers.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -8,7 +9,8 @@ import { createInterface } from 'node:readline';
 const [codebox, state] = process.argv.slice(2);
 const TEXT_MAX = 2048, PARALLEL = 4;
 
-// --- the table of repairs: what a hint can say, and what that does to a program ----------------------------------------------------
+// --- the repairs: patterns of hints, and their effects on a program
+// --------------------------------
 
 const escaped = s => s.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 const lineEdit = edit => (p, words) => { p.lines[words.at(-1) - 1] = edit(p.lines[words.at(-1) - 1], ...words); };
@@ -32,7 +34,7 @@ const repairs = [
     [/send it with the language "(\w+)"/g, (p, [language]) => { p.language = language; }],
 ];
 
-// The program with every repair that the text names, or null when it names none.
+// Returns the program with every repair that the text names; null if it names none.
 function repair({ language, code }, text) {
     const program = { language, lines: code.split('\n'), later: [] };
     const hints = text.split('\n').filter(line => line.startsWith('  hint: ')).join('\n');
@@ -63,7 +65,7 @@ async function run({ language, code }) {
 
 // --- the test ----------------------------------------------------------------------------------------------------------------------
 
-// What every denial promises, apart from its hints.
+// Checks for every denial, apart from its hints.
 function faults(denied, text) {
     const found = [];
     if (denied.status !== 'denied') found.push(`status ${denied.status}`);

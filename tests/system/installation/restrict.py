@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Runs a command under the filters of a systemd unit, as systemd would: restrict.py UNIT COMMAND ...
 
-Those that a program notices by system calls that fail: RestrictAddressFamilies and SystemCallFilter (a list of what is refused), by
-seccomp with systemd's errors.
+Applies the filters that make system calls fail: RestrictAddressFamilies and SystemCallFilter (a list
+of refused calls), by seccomp with systemd's errors.
 """
 
 import ctypes

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Offers DEFLATE and no compression to a server of TLS 1.2, in this order, and prints the number of the one that it chose: 0 = none. Debian's
-sslscan and OpenSSL are built without compression, so they cannot ask.
+"""Offers DEFLATE and no compression to a server of TLS 1.2, in this order, and prints the number of
+the server's choice: 0 = none. Debian's sslscan and OpenSSL are built without compression, so they
+cannot offer it.
 
 compression.py HOST PORT
 """

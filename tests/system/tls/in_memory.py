@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints 1 when the memory of a process has the private key of a PEM file, as PEM or as its bytes; else 0.
+"""Prints 1 if the memory of a process has the private key of a PEM file, as PEM or as its bytes; else
+0.
 
 in_memory.py PID KEY.pem
 """

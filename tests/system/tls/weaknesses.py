@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints what is weak in a report of sslscan (--xml), one line each; exit status 1 when anything is, or when the report is not whole.
+"""Prints the weaknesses in a report of sslscan (--xml), one line each. Exit status 1 if there is one,
+or if the report is incomplete.
 
 weaknesses.py REPORT.xml
 """
