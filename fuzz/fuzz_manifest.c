@@ -45,7 +45,8 @@ static void judge(const struct cbx_manifest *manifest, struct cbx_arena *arena)
     }
 }
 
-/* The text of an accepted file has a form that the next process accepts, or is refused there by a cap or by what npm's entries say. */
+/* The text of an accepted file has a form that the next process accepts, or is refused there by a
+ * cap or by what npm's entries say. */
 static void check_lockfile(struct cbx_str name, struct cbx_str text, struct cbx_arena *arena)
 {
     struct cbx_lockfile lockfile;

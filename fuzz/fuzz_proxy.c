@@ -37,7 +37,8 @@ static void read_line(struct cbx_str line)
     }
 }
 
-/* Every line is one of ours: a word of the language of squid.conf, and as many of them as the rules ask for. */
+/* Every line is one of ours: a word of the language of squid.conf, and as many of them as the rules
+ * ask for. */
 static void check_config(const struct cbx_proxy_rules *rules, struct cbx_str text)
 {
     size_t hosts = 0, access = 0;

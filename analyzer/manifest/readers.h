@@ -9,8 +9,9 @@
 int cbx_manifest_read_requirements(struct cbx_str text, struct cbx_arena *arena,
                                    struct cbx_manifest *out, struct cbx_err *err);
 
-/* package.json: dependencies of all kinds, what replaces them (overrides, resolutions), and scripts.
- * pnpm-workspace.yaml: catalogs and overrides. CBX_EINVAL, with the place, if a value is no text. */
+/* package.json: dependencies of all kinds, what replaces them (overrides, resolutions), and
+ * scripts. pnpm-workspace.yaml: catalogs and overrides. CBX_EINVAL, with the place, if a value is
+ * no text. */
 int cbx_manifest_read_package_json(struct cbx_str text, struct cbx_arena *arena,
                                    struct cbx_manifest *out, struct cbx_err *err);
 int cbx_manifest_read_pnpm_workspace(struct cbx_str text, struct cbx_arena *arena,

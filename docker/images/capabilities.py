@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Runs during the build of an image with Python: removes the capabilities (capabilities(7)) of files. A
-# helper of GStreamer, a dependency of OpenCV's packages, has some. Images without Python have no such
-# package; the probe checks all images.
+# Runs during the build of an image with Python: removes the capabilities (capabilities(7)) of
+# files. A helper of GStreamer, a dependency of OpenCV's packages, has some. Images without Python
+# have no such package; the probe checks all images.
 import os
 
 for folder, _, names in os.walk("/usr"):

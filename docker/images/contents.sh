@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Runs during the build of an image without packages of a language. Prints the label codebox.contents:
-# the runtime, and the packages of Debian that the recipe names ($1, separated by commas). Versions
-# have no epoch and no revision of Debian.
+# Runs during the build of an image without packages of a language. Prints the label
+# codebox.contents: the runtime, and the packages of Debian that the recipe names ($1, separated by
+# commas). Versions have no epoch and no revision of Debian.
 version_of() { dpkg-query -W -f '${Version}' "$1" | sed 's/^[0-9]*://; s/[-+~].*//'; }
 if [ -x /usr/bin/gcc ]; then
     runtime=gcc runtime_version=$(gcc -dumpfullversion)

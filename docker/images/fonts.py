@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Runs during the build of an image with Python: merges the parts of the emoji font in /codebox/build
-# to one font, and writes matplotlib's list of fonts. For characters that a font lacks, matplotlib uses
-# the fonts of docker/inside/kernels/python_libraries.py (FALLBACK_FONTS).
+# Runs during the build of an image with Python: merges the parts of the emoji font in
+# /codebox/build to one font, and writes matplotlib's list of fonts. For characters that a font
+# lacks, matplotlib uses the fonts of docker/inside/kernels/python_libraries.py (FALLBACK_FONTS).
 import dataclasses
 import glob
 import os
@@ -38,8 +38,8 @@ make_emoji()
 os.environ["MPLCONFIGDIR"] = "/codebox/matplotlib"
 import matplotlib.font_manager
 
-# Fonts of other systems that programs name, by the installed font that replaces them: the replacement
-# has the same characters, in other shapes.
+# Fonts of other systems that programs name, by the installed font that replaces them: the
+# replacement has the same characters, in other shapes.
 NAMES = {
     "WenQuanYi Zen Hei": "SimHei|SimSun|Microsoft YaHei|PingFang SC|Noto Sans CJK SC|Noto Sans CJK JP|Noto Sans CJK KR|Source Han Sans SC|Hiragino Sans|"
     "MS Gothic|Yu Gothic|Meiryo|IPAexGothic|Malgun Gothic|NanumGothic|AppleGothic|Arial Unicode MS",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Sourced by `build` in this folder: builds images from a user's own image (codebox image build --from
-# IMAGE --name NAME). Such an image has the files of IMAGE, without its configuration (its VOLUME or
-# ENV would reach sandboxes), and the files of every sandbox image: supervisor, probe, kernels and
-# guard. Each kernel that IMAGE can run gets an image codebox-KERNEL-NAME:latest. Policies select it by
-# NAME (`images` of the policy).
+# Sourced by `build` in this folder: builds images from a user's own image (codebox image build
+# --from IMAGE --name NAME). Such an image has the files of IMAGE, without its configuration (its
+# VOLUME or ENV would reach sandboxes), and the files of every sandbox image: supervisor, probe,
+# kernels and guard. Each kernel that IMAGE can run gets an image codebox-KERNEL-NAME:latest.
+# Policies select it by NAME (`images` of the policy).
 
 own_kernels='python javascript typescript'
 
@@ -14,12 +14,12 @@ fact() { sed -n "s/^$1 //p" "$work/facts"; } # NAME
 
 refuse() { echo "codebox image build: $*" >&2; exit 1; }
 
-# Prints the arguments that the kernel of JavaScript passes to Node, without the kernel's own file. No
-# argument has a blank.
+# Prints the arguments that the kernel of JavaScript passes to Node, without the kernel's own file.
+# No argument has a blank.
 node_arguments() { sed -n 's/^CBX_KERNEL("javascript", *"[^"]*", *\(.*\), "[^"]*"\().*\)$/\1/p' docker/kernels.def | tr -d '",'; }
 
-# Writes the facts about IMAGE to $work/facts. Runs only the shell, Python and Node of IMAGE, without a
-# network.
+# Writes the facts about IMAGE to $work/facts. Runs only the shell, Python and Node of IMAGE,
+# without a network.
 read_facts() { # IMAGE
     docker image inspect "$1" >/dev/null 2>&1 || timeout 600 docker pull -q "$1" >/dev/null 2>&1 ||
         refuse "there is no image '$1' here, and it cannot be pulled"
@@ -132,8 +132,8 @@ build_own_kernel() { # IMAGE IMAGE-ID NAME KERNEL
 }
 
 # Images with packages are built under this prefix first (gateway/cli/image_command.c has the same
-# prefix). A failed build creates no image under the name that policies select, and keeps the previous
-# image of that name.
+# prefix). A failed build creates no image under the name that policies select, and keeps the
+# previous image of that name.
 staged=codebox-unfinished
 
 # Removes the remains of a build under this name: images, installers, and layers, which have the

@@ -17,8 +17,8 @@ void *cbx_new_array(size_t count, size_t bytes) __attribute__((malloc, returns_n
 /* Resizes an array (NULL = none yet) to `count` items, as realloc(3); new items are not zeroed. */
 void *cbx_renew(void *array, size_t count, size_t bytes) __attribute__((returns_nonnull));
 
-/* Returns the array (NULL = none yet) with space for at least one item after the first `count`. It is
- * resized when `count` is a power of two, so n items are copied at most twice; only cbx_grow may
+/* Returns the array (NULL = none yet) with space for at least one item after the first `count`. It
+ * is resized when `count` is a power of two, so n items are copied at most twice; only cbx_grow may
  * resize it. */
 void *cbx_grow(void *array, size_t count, size_t bytes) __attribute__((returns_nonnull));
 

@@ -130,7 +130,8 @@ bool cbx_str_globs_meet(struct cbx_str pattern, struct cbx_str files);
  * otherwise *bad is the offset of the first malformed byte. `bad` may be NULL. */
 bool cbx_str_is_utf8(struct cbx_str a, size_t *bad);
 
-/* Returns the longest beginning of at most max_bytes bytes that ends between characters of UTF-8. */
+/* Returns the longest beginning of at most max_bytes bytes that ends between characters of
+ * UTF-8. */
 struct cbx_str cbx_str_cut(struct cbx_str a, size_t max_bytes);
 
 /* True when every byte is below 0x80. */

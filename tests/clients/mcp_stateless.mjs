@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The stateless revision (2026-07-28, server/discover), by the official client of that era; and the client's own choice of era.
+// The stateless revision (2026-07-28, server/discover), by the official client of that era; and the
+// client's own choice of era.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { check, checkEnd, checkServeEnd, checkServer, finish, must, overHttp, rejection, server, startServe } from './checks.mjs';

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# codebox-lint as a program: formats, folders, patterns, suppressions, baselines, and hostile input. Needs no engine.
+# codebox-lint as a program: formats, folders, patterns, suppressions, baselines, and hostile input.
+# Needs no engine.
 source "$(dirname "$0")/lib.sh"
 root=$PWD
 lint=${LINT:-$PWD/build/codebox-lint}

@@ -21,8 +21,8 @@ answered() { # EXPECTED: "CODE ID", "CODE" without an id, or "none"
 }
 shown() { if [ ${#1} -le 96 ]; then echo "$1"; else echo "${1:0:60}... (${#1} bytes)"; fi; }
 
-# EXPECTED | LINE. <ff> is the byte ff, CLAIM the _meta of 2026-07-28, CAPABILITIES its second half, DEEP 20,000 brackets, LONG 300
-# digits, PAD 11 MiB of letters.
+# EXPECTED | LINE. <ff> is the byte ff, CLAIM the _meta of 2026-07-28, CAPABILITIES its second half,
+# DEEP 20,000 brackets, LONG 300 digits, PAD 11 MiB of letters.
 table() {
     cat <<'TABLE'
 0 1 | {"jsonrpc":"2.0","id":1,"method":"ping"}

@@ -26,8 +26,8 @@ const struct cbx_grammar *cbx_js_grammar(const TSTree *tree);
 const TSLanguage *cbx_tsx_grammar(void);
 struct cbx_str cbx_jsx_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar);
 
-/* Finds a name with a typographic character: the misnames of cbx_lang_code. Looks at the first 1,000
- * such characters of the text. */
+/* Finds a name with a typographic character: the misnames of cbx_lang_code. Looks at the first
+ * 1,000 such characters of the text. */
 bool cbx_js_misnames(const TSTree *tree, struct cbx_str text, uint32_t *start, uint32_t *end);
 
 /* Text between two cells: the line break ends a comment, the semicolon ends a statement that the

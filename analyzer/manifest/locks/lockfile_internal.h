@@ -26,8 +26,8 @@ int cbx_lockfile_add_line(struct cbx_lockfile *lockfile, struct cbx_str line, ui
                           struct cbx_buf *out, struct cbx_err *err);
 
 /* Appends " --hash=sha256:HEX" for each wheel of a package that is for Linux. `package` is a table
- * with "name" and the list "wheels". CBX_EINVAL, with the place, for a package without such a wheel,
- * and for a wheel without a SHA-256. */
+ * with "name" and the list "wheels". CBX_EINVAL, with the place, for a package without such a
+ * wheel, and for a wheel without a SHA-256. */
 int cbx_lockfile_add_wheels(const struct cbx_lockfile *lockfile, const struct cbx_doc_node *package,
                             struct cbx_buf *line, struct cbx_err *err);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Runs in a user's own image (codebox image build --from) with the PATH of that image. Prints a line for
-# each fact: NAME and value. $@: the arguments that the kernel of JavaScript passes to Node.
+# Runs in a user's own image (codebox image build --from) with the PATH of that image. Prints a line
+# for each fact: NAME and value. $@: the arguments that the kernel of JavaScript passes to Node.
 ls /lib/ld-musl-* >/dev/null 2>&1 && echo 'libc musl' || echo 'libc glibc'
 if command -v python3 >/dev/null; then
     echo "python $(command -v python3)"

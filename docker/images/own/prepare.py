@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Runs during the build of an image from a user's own image, with the Python in that image's PATH.
 # Makes the modules of that Python importable for the kernel, which starts /usr/bin/python3. The
-# modules are beneath /usr: no program can write there, and the guard takes these files as the image's.
+# modules are beneath /usr: no program can write there, and the guard takes these files as the
+# image's.
 import os
 import shutil
 import subprocess

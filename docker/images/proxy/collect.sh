@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Runs in the base of the proxy image. Prints a tar archive of Squid and its libraries, with a page for
-# each of Squid's errors: Squid reads all of them at its start. docker/images/build replaces some of
-# these pages by the pages of errors/.
+# Runs in the base of the proxy image. Prints a tar archive of Squid and its libraries, with a page
+# for each of Squid's errors: Squid reads all of them at its start. docker/images/build replaces
+# some of these pages by the pages of errors/.
 set -e
 command -v squid >/dev/null || { apt-get update -q && apt-get install -qy --no-install-recommends squid; } >&2
 pages=/tmp/root/etc/codebox/errors

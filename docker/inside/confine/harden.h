@@ -9,8 +9,9 @@
 /* Variables of the container; harden removes both from the environment. The limit of the size of
  * a file in bytes; without it CBX_HARDEN_FILE_BYTES. */
 #define CBX_HARDEN_FILE_VARIABLE "CODEBOX_FILE_BYTES"
-/* "container" or "gvisor". With "gvisor" no filter is installed. gVisor answers each refused call with EPERM, which libc does
- * not take as the absence of clone3(2), and the calls reach gVisor's kernel alone. */
+/* "container" or "gvisor". With "gvisor" no filter is installed. gVisor answers each refused call
+ * with EPERM, which libc does not take as the absence of clone3(2), and the calls reach gVisor's
+ * kernel alone. */
 #define CBX_HARDEN_ISOLATION_VARIABLE "CODEBOX_ISOLATION"
 
 #define CBX_HARDEN_FILE_BYTES (1024L * 1024 * 1024)

@@ -144,8 +144,8 @@ function unpack(tar, caps, bytes, folder) {
   });
 }
 
-// Fails if the layer has an entry that is neither a folder nor a regular file with one name. Removes
-// the special bits of the others.
+// Fails if the layer has an entry that is neither a folder nor a regular file with one name.
+// Removes the special bits of the others.
 function makeHarmless(folder) {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

@@ -207,7 +207,8 @@ def index_options(job):
         return []
     parts = urlsplit(job["index"])
     options = ["--index-url", job["index"]]
-    # pip ignores an index without TLS unless --trusted-host names its host. For an index with TLS, that option switches verification off.
+    # pip ignores an index without TLS unless --trusted-host names its host. For an index with TLS,
+    # that option switches verification off.
     return options + ["--trusted-host", parts.netloc.rpartition("@")[2]] if parts.scheme == "http" else options
 
 

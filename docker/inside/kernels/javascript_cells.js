@@ -105,7 +105,8 @@ function rewrite(code, parse, checksNames, own) {
 
 // --- TypeScript -------------------------------------------------------------------------------------------------
 
-// Turns `import x = require('y')` into a constant: the compiler drops it outside of CommonJS modules.
+// Turns `import x = require('y')` into a constant: the compiler drops it outside of CommonJS
+// modules.
 const importsAsConstants = (compiler) => (context) => {
   const { factory } = context;
   const change = (node) => {

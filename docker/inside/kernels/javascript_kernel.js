@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The JavaScript kernel: runs in a sandbox and exchanges frames with the supervisor on descriptor 3.
-// V8's REPL mode evaluates the code: state persists, let and const may be declared again, await
+// The JavaScript kernel: runs in a sandbox and exchanges frames with the supervisor on descriptor
+// 3. V8's REPL mode evaluates the code: state persists, let and const may be declared again, await
 // works at the top level. The kernel removes the types of TypeScript and rewrites the syntax that
 // REPL mode does not parse (javascript_cells.js); it runs all other code as received.
 //
@@ -49,7 +49,8 @@ const then = Function.prototype.call.bind(Promise.prototype.then);
 
 // --- frames -----------------------------------------------------------------------------------------------------
 
-// Shared with the watcher: the number of the last run that has ended, and of the run that was interrupted.
+// Shared with the watcher: the number of the last run that has ended, and of the run that was
+// interrupted.
 const shared = new Int32Array(new SharedArrayBuffer(8));
 const ENDED = 0, ASKED = 1;
 const nothing = new Int32Array(new SharedArrayBuffer(4));
@@ -124,8 +125,8 @@ function replaceStream(stream, type) {
 }
 replaceStream(process.stdout, 'O');
 replaceStream(process.stderr, 'e');
-// These streams raise no errors. With error handling on, each console call would add a listener, and
-// a terminated call would not remove its listener.
+// These streams raise no errors. With error handling on, each console call would add a listener,
+// and a terminated call would not remove its listener.
 console._ignoreErrors = false;
 
 // Each run has a stdin stream of its own, like Node's stream for a pipe. The stream reads a second
@@ -325,8 +326,8 @@ function publish(name, value) {
 publish('take', own.take);
 publish('call', own.call);
 
-// A termination may unwind the caller before it waits for the reply. The empty handler prevents that
-// Node reports an error reply without a waiter as an unhandled rejection of the program.
+// A termination may unwind the caller before it waits for the reply. The empty handler prevents
+// that Node reports an error reply without a waiter as an unhandled rejection of the program.
 function post(method, parameters) {
   let settle;
   const reply = new Promise((resolve, reject) => { settle = { resolve, reject }; });
@@ -509,8 +510,9 @@ function readRun(payload) {
 
 // Sets the proxy of http and fetch. Node reads the proxy variables only at its start, before the
 // kernel receives them. Node's fetch would send http: URLs through tunnels, which carry only TLS
-// (docker/egress/relay/tunnel.h). Node has no function that changes this, so the kernel replaces the
-// dispatchers that undici stores under these symbols by a dispatcher with the option `proxyTunnel`.
+// (docker/egress/relay/tunnel.h). Node has no function that changes this, so the kernel replaces
+// the dispatchers that undici stores under these symbols by a dispatcher with the option
+// `proxyTunnel`.
 function useProxy({ HTTP_PROXY: httpProxy, HTTPS_PROXY: httpsProxy, NO_PROXY: noProxy }) {
   require('http').setGlobalProxyFromEnv(process.env);
   const keys = [1, 2].map((version) => Symbol.for(`undici.globalDispatcher.${version}`)).filter((key) => globalThis[key] !== undefined);
@@ -559,7 +561,8 @@ function take({ isOneShot, hasInput, words, code }) {
     if (run === current) store(shared, ASKED, run.number);
     fail(run, error);
   }
-  // breakOnSigint replaced the signal handler; adding the program's listeners again restores theirs.
+  // breakOnSigint replaced the signal handler; adding the program's listeners again restores
+  // theirs.
   const listeners = process.listeners('SIGINT');
   process.removeAllListeners('SIGINT');
   for (const listener of listeners) process.on('SIGINT', listener);

@@ -77,9 +77,9 @@ function utf8(text) {
   return { bytes, length: n };
 }
 
-// Buffer of UTF-16 units, converted to text together: text that grows by single units takes 32 bytes
-// of the heap for each unit. The array has all its elements from the start, so that no property
-// that a program sets on Array.prototype is read or written instead.
+// Buffer of UTF-16 units, converted to text together: text that grows by single units takes 32
+// bytes of the heap for each unit. The array has all its elements from the start, so that no
+// property that a program sets on Array.prototype is read or written instead.
 const UNITS_MAX = 8192, units = [];
 for (let i = 0; i < UNITS_MAX; i++) units[i] = 0;
 
@@ -365,8 +365,8 @@ function pathOf(url) {
 const CODE = { __proto__: null, module: true, 'module-typescript': true, undefined: true };
 const LATER = { __proto__: null, commonjs: true, 'commonjs-typescript': true, json: true, builtin: true };
 
-// Hook of Node: returns the source of an ES module. The source is the hashed text; for a file of the
-// image, the text of that file.
+// Hook of Node: returns the source of an ES module. The source is the hashed text; for a file of
+// the image, the text of that file.
 function load(address, context, next) {
   const url = `${address}`;
   const loaded = next(url, context);

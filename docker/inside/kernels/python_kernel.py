@@ -541,7 +541,8 @@ def checked(run, keeps=False):
 # Lines of shell. The guard allows only the following functions to start programs
 # (docker/inside/python_guard/lines.c).
 
-# The first shell opens the terminal, which becomes its controlling terminal, and then runs the line.
+# The first shell opens the terminal, which becomes its controlling terminal, and then runs the
+# line.
 IN_TERMINAL = 'exec /bin/sh -c "$2" <"$1"'
 
 
@@ -832,8 +833,8 @@ class Kernel:
         _posixsubprocess.fork_exec = settled(self.guard.fork_exec)
         os.register_at_fork(before=settled(int))
 
-        # The end of a program runs the exit handlers that the program itself registered. Handlers of its
-        # libraries run at the end of the process, which is the end of a one-shot run.
+        # The end of a program runs the exit handlers that the program itself registered. Handlers
+        # of its libraries run at the end of the process, which is the end of a one-shot run.
         register, unregister, self.run_exit_handlers = atexit.register, atexit.unregister, atexit._run_exitfuncs
 
         def register_ours(function, *arguments, **options):
@@ -889,8 +890,8 @@ class Kernel:
         # Replaces the list instead of changing it: an import that iterates over the old list would
         # otherwise skip the finder after this one.
         sys.meta_path = [each for each in sys.meta_path if each is not self.finder]
-        # The program's files must not shadow modules that IPython imports, and IPython's names must not
-        # replace the program's names.
+        # The program's files must not shadow modules that IPython imports, and IPython's names must
+        # not replace the program's names.
         path, names = list(sys.path), dict(self.module.__dict__)
         sys.path[:] = [each for each in path if each not in ("", ".", "/workspace")]
         try:
@@ -910,9 +911,9 @@ class Kernel:
         self.cells, self.values = [], []
 
     def make_shell(self):
-        # Hides modules that IPython imports and the kernel does not use: the terminal, and a completion
-        # library of the terminal take half of the import time. Later imports of a program get the real
-        # modules.
+        # Hides modules that IPython imports and the kernel does not use: the terminal, and a
+        # completion library of the terminal take half of the import time. Later imports of a
+        # program get the real modules.
         hidden = ("IPython.terminal", "IPython.terminal.embed", "jedi")
         for name in hidden:
             sys.modules[name] = None if name == "jedi" else types.ModuleType(name)
@@ -991,9 +992,9 @@ class Kernel:
 
             showindentationerror = showsyntaxerror
 
-            # Returns the text unchanged. The gateway has rewritten {expr} and $name of notebook lines to
-            # arguments of `expand`, and has judged these expressions. The text of a magic or a shell line,
-            # such as a value from a file, is never evaluated.
+            # Returns the text unchanged. The gateway has rewritten {expr} and $name of notebook
+            # lines to arguments of `expand`, and has judged these expressions. The text of a magic
+            # or a shell line, such as a value from a file, is never evaluated.
             def var_expand(self, cmd, depth=0, formatter=None):
                 return cmd
 
@@ -1028,8 +1029,8 @@ class Kernel:
             profile_dir=Profile(location=IPYTHON_FOLDER),
         )
         shell.db = Database()
-        # IPython's exit handler would save a history, which does not exist, and collect garbage for 50 ms
-        # at the end of each one-shot run.
+        # IPython's exit handler would save a history, which does not exist, and collect garbage for
+        # 50 ms at the end of each one-shot run.
         atexit.unregister(shell.atexit_operations)
         manager = shell.input_transformer_manager
         manager.cleanup_transforms = []
@@ -1119,8 +1120,8 @@ class Kernel:
         self.need_shell()
         self.shell.displayhook(value)
 
-    # The next functions show the figures of a program that selects the backend Agg, unless the program
-    # saved or closed them.
+    # The next functions show the figures of a program that selects the backend Agg, unless the
+    # program saved or closed them.
 
     def after_backend_bases(self, module):
         self.saved_figures, self.shown_figures = weakref.WeakSet(), weakref.WeakSet()
@@ -1516,9 +1517,9 @@ def find_shared_library(name):
     return None
 
 
-# Libraries start programs and open sockets to probe their environment, and continue without a result.
-# The guard would refuse and report these attempts, so the kernel sets the results: module -> {name:
-# value}.
+# Libraries start programs and open sockets to probe their environment, and continue without a
+# result. The guard would refuse and report these attempts, so the kernel sets the results: module
+# -> {name: value}.
 ANSWERS = {
     "subprocess": {"_USE_POSIX_SPAWN": False},  # judged lines use fork_exec, which the guard recognises
     "uuid": {"_generate_time_safe": None, "_UuidCreate": None, "_GETTERS": []},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The MCP inspector's CLI: a new client for each request, with its exit codes (0 done, 4 unreachable, 5 the tool's result is an error, 6 schemas).
+// The MCP inspector's CLI: a new client for each request, with its exit codes (0 done, 4
+// unreachable, 5 the tool's result is an error, 6 schemas).
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { check, codebox, finish, must, overHttp, records, startServe, state, stopServe, text } from './checks.mjs';

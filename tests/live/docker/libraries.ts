@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The libraries of Node's images through import, in TypeScript. Prints "ok NAME" or "FAILED NAME: why".
+// The libraries of Node's images through import, in TypeScript. Prints "ok NAME" or "FAILED NAME:
+// why".
 import _ from 'lodash';
 import dayjs from 'dayjs';
 import { evaluate, matrix, multiply } from 'mathjs';

@@ -21,7 +21,8 @@ static void reports_a_container_that_is_killed_during_a_run(void **state)
 
 /* --- a gateway in a process of its own -------------------------------------------------------- */
 
-/* The child sends the id of its sandbox's container, or why it could open none: images of another protocol version, for one. */
+/* The child sends the id of its sandbox's container, or why it could open none: images of another
+ * protocol version, for one. */
 static void send_id(int to, const struct cbx_sandbox *sandbox, const struct cbx_err *err)
 {
     const char *text = sandbox != NULL        ? cbx_sandbox_id(sandbox)

@@ -46,7 +46,8 @@ static void run_denying(struct cbx_sandbox *sandbox, const char *language, const
         assert_string_equal(seen.out.p, stdout_text);                                              \
     } while (0)
 
-/* Runs ways to get a module whose name the program has put together, and prints those that succeed. */
+/* Runs ways to get a module whose name the program has put together, and prints those that
+ * succeed. */
 #define TRY                                                                                        \
     "import importlib, importlib.util, importlib.machinery, sys, threading, warnings\n"            \
     "warnings.simplefilter('ignore')\n"                                                            \

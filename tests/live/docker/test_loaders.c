@@ -260,7 +260,8 @@ static void javascript_imports_after_a_run_that_failed_during_an_import(void **s
     GIVES("console.log((await import('./b.mjs')).n)", "42\n");
 }
 
-/* ES modules by import, by require, by scripts of vm, and with functions that Node uses replaced. */
+/* ES modules by import, by require, by scripts of vm, and with functions that Node uses
+ * replaced. */
 static void javascript_imports_nothing_else_whatever_the_way(void **state)
 {
     IN_SANDBOX("javascript");

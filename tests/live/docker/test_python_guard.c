@@ -167,7 +167,8 @@ static void a_library_stays_one_when_no_file_can_be_opened(void **state)
          "1\nP(x=1)\n");
 }
 
-/* The kernel imports IPython for the first value that needs it, also modules that the policy denies to programs. */
+/* The kernel imports IPython for the first value that needs it, also modules that the policy denies
+ * to programs. */
 static void the_first_displayed_value_is_no_refusal(void **state)
 {
     IN_SANDBOX("ipython");

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# A syslog server for tests, strict about framing: syslog_server.py KIND PORT_FILE OUT [PORT [CERTIFICATE KEY]]
-# KIND: udp, tcp, tls, or hang (accepts and never reads). OUT gets one message a line.
+# A syslog server for tests, strict about framing: syslog_server.py KIND PORT_FILE OUT [PORT
+# [CERTIFICATE KEY]] KIND: udp, tcp, tls, or hang (accepts and never reads). OUT gets one message a
+# line.
 import os
 import socket
 import ssl

@@ -13,7 +13,8 @@
 
 static struct cbx_policy *policy;
 
-/* What the shell evaluates is denied here, as where no guard refuses programs: these tests are about what is found. */
+/* What the shell evaluates is denied here, as where no guard refuses programs: these tests are
+ * about what is found. */
 static inline int set_up(void **state)
 {
     (void)state;

@@ -24,7 +24,8 @@ static struct cbx_importer importer_of(const struct cbx_policy *policy, const ch
                                   .now = 1700000000 };
 }
 
-/* The mark of the longest name of the list that covers this one, as the sandbox reads it; 0 = none. */
+/* The mark of the longest name of the list that covers this one, as the sandbox reads it; 0 =
+ * none. */
 static char mark_of(struct cbx_str list, const char *module)
 {
     char mark = 0;

@@ -76,7 +76,8 @@ static void leaves_out_what_is_none(void **state)
 {
     (void)state;
     CBX_AUTO_JSON rows = NULL;
-    /* A layer, an installer, another tag, an unknown kernel, a malformed name, no labels, no object. */
+    /* A layer, an installer, another tag, an unknown kernel, a malformed name, no labels, no
+     * object. */
     answer =
         "[{\"Id\":\"a\",\"RepoTags\":[\"codebox-python-lab:latest\"],\"Labels\":{\"codebox.own\":"
         "\"lab\",\"codebox.kernel\":\"python\",\"codebox.layer\":\"x\"}},"

@@ -153,8 +153,8 @@ static inline struct sealing sealing_make(const struct cbx_seal_key *key, enum c
     return sealing_make_with(&token, verdict, action, session, source);
 }
 
-/* Seals the same decision again with one field changed, as only a holder of its token can. Takes the
- * reference to `value`. */
+/* Seals the same decision again with one field changed, as only a holder of its token can. Takes
+ * the reference to `value`. */
 static inline void sealing_set(struct sealing *sealing, const char *field, json_t *value)
 {
     CBX_AUTO_JSON json = NULL;

@@ -16,7 +16,8 @@ static void never_passes_what_loaders_and_runtimes_obey(void **state)
 {
     (void)state;
     static const char *const never[] = {
-        /* ld.so(8), and the variables of the C library (environ(7), locale(7), resolv.conf(5), mallopt(3)) */
+        /* ld.so(8), and the variables of the C library (environ(7), locale(7), resolv.conf(5),
+         * mallopt(3)) */
         "LD_PRELOAD",
         "LD_LIBRARY_PATH",
         "LD_AUDIT",

@@ -217,8 +217,8 @@ static struct cbx_str language_of(const struct cbx_rule *rule, const struct cbx_
                                                        : CBX_PYTHON));
 }
 
-/* Every clause of a preset's hint is allowed by the preset that has it; under another preset, something
- * is left of it. */
+/* Every clause of a preset's hint is allowed by the preset that has it; under another preset,
+ * something is left of it. */
 static void every_hint_of_a_preset_is_allowed_by_it(void **state)
 {
     (void)state;

@@ -163,7 +163,8 @@ static void a_single_file_that_crashes_ends_the_process_with_its_name(void **sta
     }
 }
 
-/* 1 when a judgement with this limit is ended by it, 0 when it ends in time and nothing comes later. */
+/* 1 when a judgement with this limit is ended by it, 0 when it ends in time and nothing comes
+ * later. */
 static int is_ended(unsigned limit_ms, size_t lines)
 {
     int status;

@@ -45,8 +45,9 @@ static void public_addresses_are_reached_and_others_are_not(void **state)
     }
 }
 
-/* The registry of IPv4 special-purpose addresses (IANA, RFC 6890) where it says "not globally reachable",
- * multicast, and the addresses at which clouds have their services: the ends of each, and what is beside. */
+/* The registry of IPv4 special-purpose addresses (IANA, RFC 6890) where it says "not globally
+ * reachable", multicast, and the addresses at which clouds have their services: the ends of each,
+ * and what is beside. */
 static void no_special_purpose_address_is_reached(void **state)
 {
     (void)state;

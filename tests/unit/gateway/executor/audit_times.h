@@ -19,8 +19,8 @@ static inline EVP_PKEY *read_signing_key(const char *dir)
     return key;
 }
 
-/* Writes records with these times into a new log, behind `chain`, and signs its head. `notes`: they say when the clock was set back, as
- * records do. */
+/* Writes records with these times into a new log, behind `chain`, and signs its head. `notes`: they
+ * say when the clock was set back, as records do. */
 static inline void write_times(const char *dir, const char *file, struct cbx_chain *chain,
                                const int64_t *times, size_t count, bool notes)
 {

@@ -135,7 +135,8 @@ static json_t *call(struct rig *rig, json_t *header, struct cbx_str bytes)
     return cbx_steal(&message.header);
 }
 
-/* Asserts that the answer is of this type; of an error, that it is CBX_EFORBIDDEN and says this. Takes the reference. */
+/* Asserts that the answer is of this type; of an error, that it is CBX_EFORBIDDEN and says this.
+ * Takes the reference. */
 static void assert_answer(json_t *answer, const char *type, const char *says)
 {
     CBX_AUTO_JSON owned = answer;
@@ -319,8 +320,8 @@ static void a_voucher_ends_with_the_token_that_it_was_made_for(void **state)
 
 /* --- approvals -------------------------------------------------------------------------------- */
 
-/* An approval of the decision as a front reports it (new reference): by a principal, or by the client when `approver` is
- * PEOPLE. */
+/* An approval of the decision as a front reports it (new reference): by a principal, or by the
+ * client when `approver` is PEOPLE. */
 static json_t *claim_approval(const struct rig *rig, const struct sealing *s, enum person approver,
                               const char *voucher)
 {
@@ -337,7 +338,8 @@ static json_t *claim_approval(const struct rig *rig, const struct sealing *s, en
                      by_client ? "elicitation" : "rest", "approval_voucher", voucher);
 }
 
-/* The answer to a decision of the person that asks, with a voucher of `approver` for it, which the front claims to be of `claimed`. */
+/* The answer to a decision of the person that asks, with a voucher of `approver` for it, which the
+ * front claims to be of `claimed`. */
 static json_t *submit_approved(struct rig *rig, enum person person, enum person approver,
                                enum person claimed)
 {

@@ -430,7 +430,8 @@ static void bind_alone(const char *text, struct cbx_arena *arena, struct cbx_dra
     }
 }
 
-/* A child of one to three policies, the second of which may extend the first. False when it is refused. */
+/* A child of one to three policies, the second of which may extend the first. False when it is
+ * refused. */
 static bool check_one(uint64_t seed, bool empty_child)
 {
     static const char *const names[] = { "a", "b", "c" };

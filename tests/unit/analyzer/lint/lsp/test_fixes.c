@@ -5,7 +5,8 @@
 #include "policies/base/buf.h"
 #include "tests/unit/unit.h"
 
-/* The text with the edits, from the last to the first; "none" without any; "partly: " when a clause is left. */
+/* The text with the edits, from the last to the first; "none" without any; "partly: " when a clause
+ * is left. */
 static void fix(const char *text, struct cbx_lsp_lines lines, const char *hint, struct cbx_buf *out)
 {
     struct cbx_lsp_edit edits[CBX_LSP_EDITS_MAX];

@@ -337,7 +337,8 @@ static void what_is_no_client_hello_is_refused(void **state)
     }
 }
 
-/* Each byte of a good handshake is replaced, and each length cut: nothing is read beyond the end, and no other name passes. */
+/* Each byte of a good handshake is replaced, and each length cut: nothing is read beyond the end,
+ * and no other name passes. */
 static void damaged_handshakes_pass_no_other_name(void **state)
 {
     (void)state;

@@ -621,7 +621,8 @@ static void the_kernel_gets_new_hashes_before_the_run(void **state)
     assert_string_equal(given_to_kernel(), "Ecode");
 }
 
-/* A program can read from its kernel's socket, so that the kernel takes text for frames: it asks where those begin that matter. */
+/* A program can read from its kernel's socket, so that the kernel takes text for frames: it asks
+ * where those begin that matter. */
 static void a_frame_to_the_kernel_begins_where_it_was_sent_and_counts_once(void **state)
 {
     (void)state;

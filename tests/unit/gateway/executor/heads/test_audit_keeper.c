@@ -38,7 +38,8 @@ static void await_kept(struct cbx_audit_keeper *keeper, uint64_t seq)
     }
 }
 
-/* The numbers in the file of kept heads, each line of which must be a head or say that it was torn. */
+/* The numbers in the file of kept heads, each line of which must be a head or say that it was
+ * torn. */
 static size_t read_seqs(const char *dir, uint64_t out[64])
 {
     CBX_AUTO_DONE(buf) text;

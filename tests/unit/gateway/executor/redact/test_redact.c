@@ -46,7 +46,8 @@ static void assert_redacts(const struct cbx_redactor *redactor, const char *name
     cbx_buf_add(&in, text);
     cbx_buf_add_cstr(&in, "> after\n");
     redact(redactor, cbx_buf_str(&in), chunk, &out);
-    /* What is left around the placeholder are a quote, padding, and digits that neighbours share. */
+    /* What is left around the placeholder are a quote, padding, and digits that neighbours
+     * share. */
     size_t placeholders = 0;
     for (const char *at = out.p, *end = out.p + out.len;
          (at = memmem(at, (size_t)(end - at), "[secret KEY]", 12)) != NULL; at++) {
@@ -227,8 +228,8 @@ static void takes_a_large_secret_of_many_lines(void **state)
     assert_string_equal(out.p, "[secret KEY]");
 }
 
-/* Nearly matches, escapes without an end, and a beginning that never goes on: each byte costs a bounded number of steps, or the test
- * does not end. */
+/* Nearly matches, escapes without an end, and a beginning that never goes on: each byte costs a
+ * bounded number of steps, or the test does not end. */
 static void hostile_output_takes_linear_time(void **state)
 {
     (void)state;

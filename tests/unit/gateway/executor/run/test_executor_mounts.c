@@ -10,7 +10,8 @@ static struct scratch scratch;
 static struct cbx_policy *policy;
 static char yaml[2048];
 
-/* DIR/data and DIR/data/sub are granted, DIR/other is not; DIR/alias is a granted link to data, DIR/escape one to other. */
+/* DIR/data and DIR/data/sub are granted, DIR/other is not; DIR/alias is a granted link to data,
+ * DIR/escape one to other. */
 static int make(void **state)
 {
     (void)state;
@@ -214,7 +215,8 @@ static void a_folder_that_is_swapped_is_never_opened_as_another(void **state)
     assert_true(opened > 0);
 }
 
-/* What a run and `codebox policy check-mount` are told of DIR/data on an engine with this answer to /info. */
+/* What a run and `codebox policy check-mount` are told of DIR/data on an engine with this answer to
+ * /info. */
 static int open_on(const char *info, struct cbx_err *err)
 {
     CBX_AUTO_DONE(host_mounts) mounts = { 0 };

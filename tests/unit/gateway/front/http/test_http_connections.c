@@ -369,7 +369,8 @@ static void health_is_answered_while_all_handlers_are_busy(void **state)
     rig_stop();
 }
 
-/* Streams that wait for events are suspended connections: no thread, no deadline, one place each. */
+/* Streams that wait for events are suspended connections: no thread, no deadline, one place
+ * each. */
 static void a_thousand_streams_of_one_client_leave_room_for_its_requests(void **state)
 {
     (void)state;

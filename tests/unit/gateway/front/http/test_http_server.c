@@ -359,7 +359,8 @@ static void what_the_check_refuses_reaches_no_handler(void **state)
     assert_int_equal(seen.handled, 0);
 }
 
-/* What libmicrohttpd takes for lines, and other readers of HTTP do not, or for other lines (RFC 9112 2.2, 5.2). */
+/* What libmicrohttpd takes for lines, and other readers of HTTP do not, or for other lines (RFC
+ * 9112 2.2, 5.2). */
 static void lines_that_others_could_read_differently_are_refused(void **state)
 {
     (void)state;

@@ -28,7 +28,8 @@ static inline void *take_memory(size_t bytes)
 enum { FAKE_WORKERS = 2 };
 
 /* A source that holds "DENY" is denied, "ASK" needs approval, "WARN" is allowed with a finding,
- * "CRASH" kills the worker; any other is allowed. One that holds "INSTALL" installs the package 'b'. */
+ * "CRASH" kills the worker; any other is allowed. One that holds "INSTALL" installs the package
+ * 'b'. */
 struct fake_worker {
     int control;
     pthread_t threads[FAKE_WORKERS];
@@ -344,14 +345,16 @@ static inline json_t *list_open(const struct fake_executor *e)
     return json_pack("{s:o}", "sessions", list);
 }
 
-/* True when the submission brings an approval; what that is for is checked by tests of the executor. */
+/* True when the submission brings an approval; what that is for is checked by tests of the
+ * executor. */
 static inline bool is_approved(const json_t *header, const char *verdict)
 {
     return strcmp(verdict, "ask") == 0 &&
            json_string_length(json_object_get(header, "approval_digest")) > 0;
 }
 
-/* A submission that no test plays: opens a session, or runs a program that prints "hello". The package managers print that too, and progress. */
+/* A submission that no test plays: opens a session, or runs a program that prints "hello". The
+ * package managers print that too, and progress. */
 static inline void serve_submit(struct fake_executor *e, int fd, const json_t *header,
                                 const json_t *seal)
 {

@@ -243,8 +243,8 @@ static inline char *clone_text(const char *text)
     return copy;
 }
 
-/* Orders what both processes did, and what the test did, before what follows: a request and its answer go
- * through sockets, and ThreadSanitizer does not see that they order anything. */
+/* Orders what both processes did, and what the test did, before what follows: a request and its
+ * answer go through sockets, and ThreadSanitizer does not see that they order anything. */
 static inline void see_processes(struct rig *rig)
 {
     pthread_mutex_lock(&rig->worker.lock);

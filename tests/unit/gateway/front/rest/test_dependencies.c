@@ -164,7 +164,8 @@ static void ranges_in_the_notation_of_python_are_told_from_those_of_npm(void **s
 
 #define SET "b 1.0 sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
 
-/* The gateway ends, the stored set becomes this one, made so long ago, and another gateway begins. */
+/* The gateway ends, the stored set becomes this one, made so long ago, and another gateway
+ * begins. */
 static void restart_with(struct rig *rig, const char *set, int64_t age_ms)
 {
     char path[256], made[24];
@@ -187,7 +188,8 @@ static void restart_with(struct rig *rig, const char *set, int64_t age_ms)
     rig_open(rig, RIG_JOBS);
 }
 
-/* How many permits it takes to open a session with 'b': one, or three, when it is resolved and installed. */
+/* How many permits it takes to open a session with 'b': one, or three, when it is resolved and
+ * installed. */
 static int submissions_of_b(struct rig *rig)
 {
     int before = executor_count(&rig->executor, CBX_CALL_submit);

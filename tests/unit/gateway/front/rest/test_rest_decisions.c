@@ -5,7 +5,8 @@
 
 #define BIT(right) (1U << CBX_RIGHT_##right)
 
-/* ann runs code; bob too; carol approves what she sees, which is hers alone; dora approves and sees all. */
+/* ann runs code; bob too; carol approves what she sees, which is hers alone; dora approves and sees
+ * all. */
 static const struct cbx_principal rows[] = {
     { .name = "ann", .rights = BIT(EXECUTE) | BIT(CHECK) },
     { .name = "bob", .rights = BIT(EXECUTE) | BIT(CHECK) },

@@ -104,8 +104,8 @@ static void note_end(void *context, const json_t *execution, const struct cbx_er
     end->err = *err;
 }
 
-/* Has a job accepted that asks, with this digest as its approval ("" = none). NULL when it was not; `digest` is then what
- * would have to be approved. */
+/* Has a job accepted that asks, with this digest as its approval ("" = none). NULL when it was not;
+ * `digest` is then what would have to be approved. */
 static struct cbx_job *accept(struct rig *rig, const char *session, const char *approved,
                               char digest[CBX_SHA256_HEX + 1])
 {

@@ -538,8 +538,8 @@ static void assert_past(struct rig *rig, int64_t after, int64_t before, const ch
     assert_string_equal(codes.p, expected);
 }
 
-/* In the order of acceptance, whatever the order of insertion; what ended without having begun had no
- * effect. */
+/* In the order of acceptance, whatever the order of insertion; what ended without having begun had
+ * no effect. */
 static void the_past_of_a_session_is_what_began_or_may_begin(void **state)
 {
     (void)state;

@@ -55,7 +55,8 @@ static void open_session(struct rig *rig, const char *id)
         cbx_store_add_session(rig->store, "ann", id, "2026", "default", options, &rig->err), 0);
 }
 
-/* Each has results or was dropped; the dropped ones are the first. Returns how many have results. */
+/* Each has results or was dropped; the dropped ones are the first. Returns how many have
+ * results. */
 static int assert_oldest_dropped(struct rig *rig, const char *prefix, int count)
 {
     int kept = 0;

@@ -41,7 +41,8 @@ static void rig_stop(struct rig *rig)
     scratch_remove(&rig->scratch);
 }
 
-/* Gives the whole state to the ordinary user, so that only the confinement keeps it from the key. */
+/* Gives the whole state to the ordinary user, so that only the confinement keeps it from the
+ * key. */
 static void give_to(uid_t user, const struct rig *rig)
 {
     char database[160];

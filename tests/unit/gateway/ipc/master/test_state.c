@@ -313,7 +313,8 @@ static void a_try_says_what_could_be_made_and_makes_nothing(void **state)
     assert_int_equal(stat(at("own/new"), &status), -1);
 }
 
-/* As root mkdir(2) fails there with errno alone, and access(2) says that it would not; a cgroup can even be made. */
+/* As root mkdir(2) fails there with errno alone, and access(2) says that it would not; a cgroup can
+ * even be made. */
 static void a_file_system_of_linux_itself_holds_no_state(void **state)
 {
     (void)state;

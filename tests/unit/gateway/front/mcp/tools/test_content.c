@@ -93,7 +93,8 @@ static void cuts_between_characters_wherever_the_limit_falls(void **state)
     }
 }
 
-/* An execution as the service describes it, with these further members (a reference that is taken). */
+/* An execution as the service describes it, with these further members (a reference that is
+ * taken). */
 static json_t *execution_with(const char *outcome, json_t *members)
 {
     json_t *execution = json_pack("{s:s,s:s,s:s,s:s}", "execution_id", "e1", "status",

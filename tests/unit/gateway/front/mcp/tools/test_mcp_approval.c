@@ -53,7 +53,8 @@ static void a_client_with_forms_can_be_asked(void **state)
     assert_false(cbx_mcp_can_elicit(NULL));
 }
 
-/* A call of the stateless era by a client that can be asked, with further params; its result or error. */
+/* A call of the stateless era by a client that can be asked, with further params; its result or
+ * error. */
 static json_t *call(const char *arguments, json_t *more)
 {
     CBX_AUTO_DONE(buf) line;
