@@ -191,7 +191,7 @@ static const char *language_of(const char *path)
     return len > 3 && strcmp(path + len - 3, ".js") == 0 ? "javascript" : "python";
 }
 
-/* What the verdict is does not matter here. */
+/* The verdict has no influence on the figure. */
 static double time_any_decision(const struct cbx_policy *policy, const char *language,
                                 struct cbx_str text, struct cbx_arena *arena)
 {
@@ -211,8 +211,8 @@ static double time_any_decision(const struct cbx_policy *policy, const char *lan
     return best;
 }
 
-/* Real files: all together, and the worst of those over 1 kB. All are parsed before the first one
- * is judged: tree-sitter then still has malloc's memory to itself. */
+/* Real files: the total, and the worst ratio of a file over 1 kB. All files are parsed before the
+ * first one is judged: tree-sitter then still has malloc's memory to itself. */
 static void measure_files(const struct cbx_policy *policy, struct cbx_arena *arena, char **paths,
                           int count)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What an open session costs the executor, with thousands of them: processor time of opening one, descriptors, memory. Pool, table of
- * sessions and engine client are the executor's; the engine is a process of this program that answers at once, so its time does not count.
- * The baseline is the same run with few sessions. */
+ * The cost of an open session for the executor, with thousands of them: processor time to open one,
+ * descriptors, memory. Pool, table of sessions and engine client are the executor's; the engine is
+ * a process of this program that responds at once, so its time does not count. The baseline is the
+ * same run with few sessions. */
 #include "docker/inside/wire/frame.h"
 #include "docker/pool/pool.h"
 #include "gateway/executor/sessions/sessions.h"
@@ -237,7 +238,7 @@ static void open_session(struct cbx_pool *pool, struct cbx_sessions *sessions, i
     cbx_sessions_fill(sessions, permit.session, sandbox);
 }
 
-/* What a session has received needs no memory afterwards. */
+/* Received data of a session needs no memory afterwards. */
 static void use_session(struct cbx_sessions *sessions, int number)
 {
     struct cbx_session *session;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * cmocka with what it needs before it: cmocka 1.1.5 does not compile when includes are sorted. */
+ * Includes cmocka with its prerequisites: cmocka 1.1.5 does not compile if includes are sorted. */
 #ifndef CBX_TESTS_UNIT_UNIT_H
 #define CBX_TESTS_UNIT_UNIT_H
 

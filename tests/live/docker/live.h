@@ -32,15 +32,15 @@ static inline void accept_file(const char *text)
 }
 
 struct seen {
-    /* What arrived, in its order: out(...) and err(...) with text, display(...) and result(...)
-     * with types. Then the same by its kind; files as "name:size" lines. */
+    /* The events in their order: out(...) and err(...) with text, display(...) and result(...) with
+     * types. Then the events by their kind; files as "name:size" lines. */
     struct cbx_buf order, out, err, late, files, asked;
     struct cbx_buf plain, value; /* text/plain: of all that was shown, of the last result */
     int last;                    /* kind of the event that `order` ends with */
     size_t displays, cut;
     bool png;
     struct cbx_result result;
-    /* What is done about it; these three stay from one run to the next until they happened. */
+    /* Actions during the run; these three persist from run to run until they happened. */
     struct cbx_sandbox *interrupt;   /* at the first text */
     const char *kill_on;             /* remove this container at the first text */
     struct cbx_sandbox *answers_for; /* the first two questions are answered "ann", others end it */
@@ -62,7 +62,7 @@ static inline struct cbx_permit permit_for(const char *language, const char *sou
 static inline void take_text(struct seen *seen, const struct cbx_event *event)
 {
     bool out = event->kind == CBX_EVENT_STDOUT;
-    if (event->late) { /* not part of what this run wrote */
+    if (event->late) { /* not output of this run */
         cbx_buf_add(&seen->late, event->text);
         return;
     }
@@ -126,7 +126,7 @@ static inline int take_event(void *context, const struct cbx_event *event)
     return 0;
 }
 
-/* Frees what clear() made; buffers of a run that never was are NULL. */
+/* Frees the buffers of clear(); buffers of a run that did not happen are NULL. */
 static inline void drop(struct seen *seen)
 {
     cbx_buf_done(&seen->order);
@@ -163,7 +163,7 @@ static inline void run_permit(struct cbx_sandbox *sandbox, const struct cbx_perm
     struct cbx_sink sink = { .event = take_event, .context = seen };
     struct cbx_err err = { 0 };
     clear(seen);
-    struct cbx_permit now = *permit; /* as it is judged: with what was run before */
+    struct cbx_permit now = *permit; /* as the gateway judges it: with the earlier runs */
     now.ledger = *cbx_sandbox_ledger(sandbox);
     if (cbx_sandbox_run(sandbox, &now, cbx_str_of(source),
                         &(struct cbx_run_options){ .sink = &sink,
@@ -238,7 +238,7 @@ static inline int live_begin(void)
     return 0;
 }
 
-/* Takes away what tests that failed may have left. */
+/* Removes the remains of failed tests. */
 static inline void live_end(void)
 {
     size_t removed;

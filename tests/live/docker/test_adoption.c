@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What remains of a sandbox on the real engine when its container or its gateway ends, and how the
- * next gateway adopts it. Exit 77 without an engine. Nothing here sleeps: every wait is for an
- * event that has to come. */
+ * Sandboxes on the real engine whose container or gateway ends: their remains, and their adoption
+ * by the next gateway. Exit 77 without an engine. Nothing here sleeps: every wait is for an event
+ * that has to come. */
 #include "docker/engine/docker/docker.h"
 #include "docker/sandbox/container.h"
 #include "tests/live/docker/live.h"

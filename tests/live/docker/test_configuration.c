@@ -139,7 +139,7 @@ static void ipython_loads_extensions_of_the_image_alone(void **state)
                                    "'IPython.extensions.storemagic']\n/workspace/evil.py \n");
 }
 
-/* IPython unpickles what it stored. */
+/* IPython unpickles its stored data. */
 static void ipython_stores_nothing_where_a_program_writes(void **state)
 {
     IN_SANDBOX("ipython");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the kernel for commands promises, on the real engine: cells of a shell that stays, programs
- * that are compiled, TypeScript. Exit 77 without an engine. Nothing here sleeps. */
+ * The kernel for commands on the real engine: cells of a persistent shell, compiled programs,
+ * TypeScript. Exit 77 without an engine. Nothing here sleeps. */
 #include "tests/live/docker/live.h"
 
 /* Runs it; its stdout, stderr and exit status. */
@@ -120,7 +120,7 @@ static void shell_reports_a_lost_state(void **state)
     GIVES("echo \"[$x]\"", "[]\n", "", 0);
 }
 
-/* The descriptors of a command: 0, 1 and 2, and those that it opened itself. */
+/* The descriptors of a command: 0, 1 and 2, and those that the command opened. */
 static void shell_passes_no_descriptor_to_commands(void **state)
 {
     IN_SANDBOX("shell");
@@ -145,7 +145,7 @@ static void shell_outlives_bombs_and_floods(void **state)
     GIVES("echo here", "here\n", "", 0);
 }
 
-/* --- what other processes cannot change ------------------------------------------------------- */
+/* --- protection from other processes ---------------------------------------------------------- */
 
 static void shell_keeps_no_file_that_a_program_can_write(void **state)
 {
@@ -177,7 +177,7 @@ static void shell_cell_is_sealed(void **state)
     GIVES("echo second", "second\n", "", 0);
 }
 
-/* A process that the shell forked has its descriptors; what it writes there is no report. */
+/* A forked process of the shell has its descriptors; its output on them is no report. */
 static void shell_takes_reports_of_the_shell_alone(void **state)
 {
     IN_SANDBOX("shell");
@@ -412,7 +412,7 @@ static void javascript_returns_at_the_top_level(void **state)
     assert_int_equal(seen.plain.len, 0);
 }
 
-/* What a cell becomes is made where no method of the program's realm is used. */
+/* The rewriting of a cell uses no method of the program's realm. */
 static void programs_do_not_choose_what_becomes_of_their_next_cell(void **state)
 {
     static const char *const languages[] = { "javascript", "typescript" };

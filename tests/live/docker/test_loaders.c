@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a kernel loads as code: files of the workspace whose bytes the host accepted, as they were
- * accepted, and no other file that a program can write. Exit 77 without an engine. */
+ * The kernels load as code only files of the workspace whose bytes the host accepted, unchanged,
+ * and no other file that a program can write. Exit 77 without an engine. */
 #include "tests/live/docker/live.h"
 
 #define GIVES(source, stdout_text)                                                                 \
@@ -311,7 +311,7 @@ static void javascript_imports_nothing_else_whatever_the_way(void **state)
         "true undefined 42 42\n");
 }
 
-/* A program that replaces the event functions sees neither the kernel's socket nor its threads. */
+/* A program that replaces the event functions gets neither the kernel's socket nor its threads. */
 static void javascript_programs_do_not_find_the_kernel_through_events(void **state)
 {
     IN_SANDBOX("javascript");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Folders of the host on the real engine: what is mounted is what was opened, and what programs can do there without a guard. Exit
- * 77 without an engine. */
+ * Folders of the host on the real engine: the mounted folder is the opened one, and the access of
+ * programs without a guard. Exit 77 without an engine. */
 #include "tests/live/docker/live.h"
 
 #include <fcntl.h>
@@ -48,7 +48,8 @@ static int remove_folder(void **state)
     return 0;
 }
 
-/* Opens the folder, does `between`, which may be NULL, and makes a sandbox with what was opened. */
+/* Opens the folder, calls `between`, which may be NULL, and creates a sandbox with the opened
+ * folder. */
 static int open_mounted(const char *kernel, bool writable, void (*between)(void),
                         struct cbx_sandbox **out, struct cbx_err *err)
 {

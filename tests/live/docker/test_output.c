@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a program shows arrives as it showed it, and an interrupt leaves the state: Python,
+ * Output of a program arrives in its order and form, and an interrupt keeps the state: Python,
  * JavaScript and TypeScript, on the real engine. Exit 77 without an engine. Nothing here sleeps. */
 #include "tests/live/docker/live.h"
 

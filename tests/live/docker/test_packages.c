@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Packages on a real engine: what is resolved, what is refused, and layers. pip's index is served by a container of this test, npm's is
- * the real one. */
+ * Packages on a real engine: resolving, refusals, and layers. A container of this test serves pip's
+ * index; npm's is the real one. */
 #include "docker/contents.h"
 #include "docker/engine/docker/docker.h"
 #include "docker/packages/package_layers.h"
@@ -16,7 +16,7 @@ enum { PORT = 8000, OTHER_PORT = 8001, ANSWER_MS = 20000, TEXT_MAX = 64 * 1024 }
 
 static struct cbx_packages_config packages = { .sandbox = &config, .answer_timeout_ms = 1000 };
 static char index_url[64], index_container[CBX_CONTAINER_ID_CHARS + 1];
-static char npm_url[64]; /* the index of this test for npm, which knows what does not end well */
+static char npm_url[64]; /* this test's index for npm, with the failing packages */
 static char *index_program, *certificates;
 
 /* --- containers of this test -------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static struct cbx_attach *start_container(enum cbx_container_role role, const ch
     return attach;
 }
 
-/* What it writes, up to and including `until`, or to its end. */
+/* Reads the output up to and including `until`, or to its end. */
 static void read_output(struct cbx_attach *attach, const char *until, struct cbx_buf *out)
 {
     int64_t deadline = cbx_clock_ms() + ANSWER_MS;
@@ -81,7 +81,7 @@ static void start_index(void)
     packages.index[CBX_MANAGER_PIP] = index_url;
 }
 
-/* What a program prints in a sandbox of this image without a network. */
+/* Returns the output of a program in a sandbox of this image without a network. */
 static void assert_prints(const char *image, const char *const command[], const char *want)
 {
     char id[CBX_CONTAINER_ID_CHARS + 1];
@@ -253,7 +253,7 @@ static void a_set_becomes_a_layer_that_sandboxes_import_from(void **state)
     }
     assert_non_null(strstr(progress.p, "collecting good\n"));
     assert_non_null(strstr(progress.p, "installing 2 packages\n"));
-    /* What its wheel has for the start of Python, and its setuid bit, are not there. */
+    /* The layer has neither the wheel's files for the start of Python, nor its setuid bit. */
     assert_prints(layer.id,
                   (const char *const[]){ "/usr/bin/python3", "-I", "-c", SHOW_GOOD, NULL },
                   "1.0 2.0 0o100755 0 False False\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Programs that run once, on the real engine: they end as their interpreter would end them, and
- * have the arguments of their permit. And in a session: what is written after a run has
- * ended. Exit 77 without an engine. */
+ * Programs that run once, on the real engine: they end like under their interpreter, and have the
+ * arguments of their permit. And in a session: output after the end of a run. Exit 77 without an
+ * engine. */
 #include "tests/live/docker/live.h"
 
 /* Runs it in a sandbox of its own, as the only run. */

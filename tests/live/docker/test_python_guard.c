@@ -151,7 +151,7 @@ static void libraries_have_frames_and_closures(void **state)
          "'int'>}\n2\nTrue\nTrue\n");
 }
 
-/* What the guard knows of a library's code is not read from its file when it asks. */
+/* The guard's data about a library's code does not come from its file at the time of a query. */
 static void a_library_stays_one_when_no_file_can_be_opened(void **state)
 {
     IN_SANDBOX("python");

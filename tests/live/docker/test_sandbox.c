@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Sandboxes on the real engine: what runs in them, who may run it, and what a program can reach.
- * Exit 77 without an engine. Nothing here sleeps: every wait is for an event that has to come. */
+ * Sandboxes on the real engine: their runs, the permits that they accept, and the access of
+ * programs. Exit 77 without an engine. Nothing here sleeps: every wait is for an event that has to
+ * come. */
 #include "tests/live/docker/live.h"
 
 #include <pthread.h>

@@ -13,8 +13,8 @@
 
 static struct cbx_policy *policy;
 
-/* What the shell evaluates is denied here, as where no guard refuses programs: these tests are
- * about what is found. */
+/* Texts that the shell evaluates are denied here, as in policies whose guard refuses no programs:
+ * these tests check the findings. */
 static inline int set_up(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The modules that the guard refuses to code that was not judged are those that rules deny by name. */
+ * The guard refuses to unjudged code exactly the modules that rules deny by name. */
 #include "analyzer/imports.h"
 #include "policies/guard/guard.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tests in policies: those of every preset pass, and a failing one is reported. */
+ * Tests in policies: the tests of every preset pass, and a failing test is reported. */
 #include "analyzer/policy_test.h"
 #include "tests/unit/unit.h"
 

@@ -57,7 +57,7 @@ static struct {
     bool warms;                                       /* WARM is answered by READY */
     bool mute;                                        /* PING is not answered; */
     bool no_answer;                                   /* nor are PUT, GET, LIST, DELETE, RESET */
-    bool paused;                                      /* as the engine sees its containers */
+    bool paused;                                      /* state of the containers */
     bool throttled;       /* its containers have used up their quota all the time */
     int periods;          /* how often it was asked for that */
     bool hung;            /* it accepts connections and answers nothing on them */
@@ -300,7 +300,7 @@ static void fake_supervise(struct fake_container *c, int fd)
         }
         free(payload);
     }
-    shutdown(fd, SHUT_RDWR); /* before the change: who awaits it may look at the stream at once */
+    shutdown(fd, SHUT_RDWR); /* before the change, which wakes readers of the stream */
     pthread_mutex_lock(&fake.lock);
     c->running = c->running && lives;
     c->fd = -1;

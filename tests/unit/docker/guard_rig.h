@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The guard's decisions without the rest of the supervisor, for its unit tests. Include it once. Calls are those of the test's own process,
- * whose memory holds their paths. */
+ * The guard's decisions without the rest of the supervisor, for its unit tests. Include it once.
+ * The calls are calls of the test's own process, whose memory has their paths. */
 #ifndef CBX_TESTS_UNIT_DOCKER_GUARD_RIG_H
 #define CBX_TESTS_UNIT_DOCKER_GUARD_RIG_H
 

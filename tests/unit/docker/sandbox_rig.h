@@ -131,7 +131,7 @@ static inline int run(struct cbx_sandbox *sandbox, const struct cbx_permit *perm
                                        .context = &fake.containers[0] };
     memset(&seen.text, 0, sizeof(seen.text));
     seen.events = 0;
-    struct cbx_permit now = *permit; /* as it is judged: with what was run before */
+    struct cbx_permit now = *permit; /* as the gateway judges it: with the earlier runs */
     now.ledger = *cbx_sandbox_ledger(sandbox);
     return cbx_sandbox_run(sandbox, &now, cbx_str_of(source), &options, out, &err);
 }

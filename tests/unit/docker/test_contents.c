@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The list of what an image has: what is read, what is refused, and what is asked of it. */
+ * The contents of an image: reading, refusals, and queries. */
 #include "docker/contents.h"
 #include "tests/unit/unit.h"
 

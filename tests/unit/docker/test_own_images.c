@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Images of one's own: their names, and the list of them out of what an engine says. */
+ * Images from a user's own images: their names, and their list from a response of the engine. */
 #include "docker/kernel_names.h"
 #include "docker/own_images.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a row of the table of languages names exists: an extractor, a kernel, an image. */
+ * Each row of the table of languages has its extractor, kernel and image. */
 #include "analyzer/lang/lang.h"
 #include "docker/kernel_names.h"
 #include "tests/unit/unit.h"

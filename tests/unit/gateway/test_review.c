@@ -41,8 +41,8 @@ static void without_workers_no_source_is_allowed_or_denied(void **state)
     cbx_flow_done(&flow);
 }
 
-/* What an API checks before is not asked: a job that waited, or a session that was opened before,
- * comes here too. */
+/* The review repeats the checks of an API: a job that waited, or an earlier opened session, also
+ * comes here. */
 static void nothing_is_judged_in_mode_log_only_for_a_principal_without_the_right(void **state)
 {
     (void)state;

@@ -30,7 +30,7 @@ static void never_passes_what_loaders_and_runtimes_obey(void **state)
         "TZDIR",
         "RES_OPTIONS",
         "HOSTALIASES",
-        /* python(1), ipython(1), and what matplotlib, joblib and pip read */
+        /* variables of python(1), ipython(1), matplotlib, joblib and pip */
         "PYTHONPATH",
         "PYTHONSTARTUP",
         "PYTHONHOME",
@@ -101,7 +101,7 @@ static void never_passes_what_loaders_and_runtimes_obey(void **state)
         "COLLECT_GCC",
         "DEPENDENCIES_OUTPUT",
         "SUNPRO_DEPENDENCIES",
-        /* what the gateway sets, its own, and what leads to the engine */
+        /* variables that the gateway sets, its own, and those of the engine client */
         "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS",
         "MKL_NUM_THREADS",

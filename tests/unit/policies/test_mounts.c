@@ -77,7 +77,7 @@ static void one_rule_decides(void **state)
         { "/srv/datax:/data", false, "no entry" },
         { "/srv/data/../../etc/ssl:/data", false, "'/etc'" },
         { "/:/data", false, "'/'" },
-        { "/srv:/data", false, "holds" }, /* it holds what is never mounted */
+        { "/srv:/data", false, "holds" }, /* the folder contains paths that are never mounted */
         { "/srv/private/x:/data", false, "'/srv/private'" },
         { "/srv/data/me/.ssh:/data", false, ".ssh" },
         { "/srv/data/me/.ssh/id:/data", false, ".ssh" },

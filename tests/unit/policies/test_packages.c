@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which manager installs for a language, and what a policy lets it install. */
+ * The package manager of each language, and the packages that a policy permits. */
 #include "policies/packages.h"
 #include "tests/unit/unit.h"
 

@@ -302,7 +302,7 @@ static void inherits_and_tightens(void **state)
     assert_int_equal(p->limits.pids, 100);
     assert_int_equal(p->egress.count, 1);
     assert_int_equal(p->pip.mode, CBX_PACKAGES_ALLOWLIST);
-    assert_int_equal(p->pip.block.count, 2); /* what is refused adds up */
+    assert_int_equal(p->pip.block.count, 2); /* refusals add up */
     assert_int_equal(p->pip.minimum_count, 2);
     assert_true(cbx_str_is(p->pip.minimum[0].version, "1.22"));
     assert_int_equal(p->pip.sources.count, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Names of verdicts, and what an unknown one means. */
+ * Names of verdicts, and the verdict for an unknown name. */
 #include "policies/verdict.h"
 #include "tests/unit/unit.h"
 

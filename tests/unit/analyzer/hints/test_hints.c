@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Hints: what they replace, and that no hint names code that the policy of the denial forbids. */
+ * Hints: the code that they replace; no hint names code that the policy of the denial forbids. */
 #include "analyzer/hints/hints.h"
 
 #include "analyzer/lang/lang.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A cell is judged alike behind the summaries of the cells before it and behind their whole text:
- * every case (tests/cases) is cut into cells at its top-level lines and judged cell by cell. Never is it judged more laxly; more
- * strictly it is where an earlier cell used what this one imports again, which only the text shows. */
+ * The judgement of a cell after the summaries of the earlier cells, compared with its judgement
+ * after their whole text: every case (tests/cases) is cut into cells at its top-level lines and
+ * judged cell by cell. The first judgement is never laxer; it is stricter if an earlier cell used a
+ * name that this cell imports again, which only the text shows. */
 #include "analyzer/analyze.h"
 #include "analyzer/lang/summary.h"
 #include "analyzer/past/past.h"
@@ -126,7 +127,7 @@ static void compare(const struct cbx_policy *policy, const char *language, const
     }
 }
 
-/* What a whole text may not do, its cells may not do one after the other. */
+/* The cells of a denied text are not all allowed one after the other. */
 static void compare_whole(const struct cbx_policy *policy, const char *language, const char *name,
                           struct cbx_str text, struct differences *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files that crash or hang their judgement cost their own verdict only, whatever their number and their
- * place. The judgement is a function of the test's: the file's name says what becomes of it. */
+ * A file whose judgement crashes or hangs loses only its own verdict, whatever the number and order
+ * of files. The judgement is a function of the test, controlled by the file's name. */
 #include "analyzer/lint/lint_run.h"
 #include "analyzer/lint/watch.h"
 #include "tests/unit/unit.h"

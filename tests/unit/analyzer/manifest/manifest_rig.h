@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What tests of manifests share: the findings and the pieces of a text under a name, as a line. */
+ * Functions for tests of manifests: the findings and the pieces of a text under a name, as a
+ * line. */
 #ifndef CBX_TESTS_MANIFEST_RIG_H
 #define CBX_TESTS_MANIFEST_RIG_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Packages are judged before they are installed: what callers ask for, and all that a manager resolved, by the rules of the policy. */
+ * Packages are judged before they are installed: the requested ones, and all that a manager
+ * resolved, by the rules of the policy. */
 #include "analyzer/packages/package_judge.h"
 #include "tests/unit/unit.h"
 

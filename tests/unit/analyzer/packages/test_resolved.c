@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What pip and npm resolved is read strictly, and judged package by package. */
+ * The reports of pip and npm are read strictly, and their packages are judged one by one. */
 #include "analyzer/packages/resolved.h"
 #include "tests/unit/unit.h"
 
@@ -111,7 +111,7 @@ static void names_that_others_chose_may_look_like_no_other_name_either(void **st
                     "requests?\n");
     assert_findings(
         &set, POLICY("mode: blocklist, allow: [reqeusts], sources: [index], transitive: true"), "");
-    cbx_buf_init(&text, 4096); /* what is installed was judged then */
+    cbx_buf_init(&text, 4096); /* installed packages were judged before */
     cbx_resolved_write(&set, &text);
     assert_int_equal(cbx_resolved_read_set(CBX_SPEC_PIP, cbx_buf_str(&text), &again, &err), 0);
     assert_findings(&again, POLICY("mode: blocklist, sources: [index], transitive: true"), "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sessions and notebooks: names that a cell binds have their meaning in the next one, and no cell
- * can hide what another does. */
+ * Sessions and notebooks: a name that a cell binds has its meaning in the next cell, and no cell
+ * can hide the effect of another. */
 #include "analyzer/past/program.h"
 #include "tests/unit/analyzer/past_rig.h"
 
@@ -82,7 +82,7 @@ static void reads_names_that_earlier_cells_bound(void **state)
     }
 }
 
-/* Whatever the end of the cell before: a cell that is denied alone is denied after it. */
+/* A cell that is denied alone is denied after any cell, whatever its end. */
 static void no_earlier_cell_hides_a_finding(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static void reads_names_that_later_cells_of_a_notebook_bind(void **state)
     assert_string_equal(found, "py.process 1:1");
 }
 
-/* What a cell says of a name that it does not bind holds only until the other cells are read. */
+/* Facts of a cell about a name that it does not bind hold only until the other cells are read. */
 static void an_own_function_may_have_the_name_of_a_module(void **state)
 {
     (void)state;
@@ -241,7 +241,7 @@ static void denies_behind_bytes_that_are_no_past(void **state)
     }
 }
 
-/* The ledger is over every entry, also those that the past keeps once or drops. */
+/* The ledger covers every entry, also entries that the past stores once or drops. */
 static void is_the_same_after_it_was_written_and_read(void **state)
 {
     (void)state;
@@ -272,8 +272,8 @@ static void is_the_same_after_it_was_written_and_read(void **state)
     }
 }
 
-/* A cell that does not fit into the past denies all cells after it; none is ever left out. Only a
- * reset, which ends what the cells did, makes the past complete again. */
+/* A cell that does not fit into the past denies all cells after it; no cell is left out. Only a
+ * reset, which undoes the effects of the cells, makes the past complete again. */
 static void denies_every_cell_behind_a_past_that_is_too_large(void **state)
 {
     (void)state;
@@ -528,7 +528,7 @@ static void python_files_and_cells_are_one_program(void **state)
           "py.process 2:1" },
         { { { "a.py", "import os as o" }, { "b.py", "import a\na.o.system('id')" } },
           "py.process 2:1" },
-        /* the other direction: a cell gives a file what it runs */
+        /* the other direction: a cell assigns a callable that a file runs */
         { { { "helper.py", "def f(m):\n    return m.system('id')" },
             { NULL, "import os, helper\nhelper.f(os)" } },
           "py.process 1:1" },
@@ -690,7 +690,7 @@ static void shell_cells_and_files_are_one_program(void **state)
     check_parts("shell", cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-/* A function runs when it is called: what a later cell gives it counts there. */
+/* A function runs when it is called, so assignments of a later cell count in it. */
 static void a_function_of_an_earlier_cell_is_judged_with_what_it_is_given(void **state)
 {
     (void)state;

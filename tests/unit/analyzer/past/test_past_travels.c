@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is forbidden, a step in each cell: however it travels from cell to cell, one of the cells is denied. */
+ * Forbidden actions with one step in each cell: one of the cells is denied, whatever the way of the
+ * value from cell to cell. */
 #include "tests/unit/analyzer/past_rig.h"
 
 struct travel {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Syntax errors in the words of their language: name, place and what to change. */
+ * Syntax errors in the terms of their language: name, place and correction. */
 #include "analyzer/analyze.h"
 #include "analyzer/syntax/syntax_error.h"
 #include "policies/base/arena.h"
@@ -283,7 +283,7 @@ static void sends_to_no_language_that_the_policy_forbids(void **state)
     cbx_policy_free(policy);
 }
 
-/* Errors in code that a string holds are not those of the source. */
+/* Errors in code within a string are no errors of the source. */
 static void leaves_errors_alone_that_it_cannot_name(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The doctor's findings about gVisor, from what a sandbox shows and from what the engine answers. */
+ * The doctor's findings about gVisor, from facts of a sandbox and responses of the engine. */
 #include "docker/doctor/doctor.h"
 #include "tests/unit/unit.h"
 

@@ -45,9 +45,9 @@ static void public_addresses_are_reached_and_others_are_not(void **state)
     }
 }
 
-/* The registry of IPv4 special-purpose addresses (IANA, RFC 6890) where it says "not globally
- * reachable", multicast, and the addresses at which clouds have their services: the ends of each,
- * and what is beside. */
+/* The rows of the registry of IPv4 special-purpose addresses (IANA, RFC 6890) that are "not
+ * globally reachable", multicast, and addresses of services of clouds: the ends of each range, and
+ * the addresses beside them. */
 static void no_special_purpose_address_is_reached(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The container of a proxy: what it may, and what it is given. */
+ * The container of a proxy: its rights, and its configuration. */
 #include "docker/egress/proxy.h"
 
 #include "docker/engine/docker/docker.h"

@@ -81,7 +81,7 @@ static void denies_every_range_but_what_an_operator_allows(void **state)
     assert_true(has_line(&out, "acl unreachable dst 8.8.8.8-8.8.8.9"));
     assert_true(has_line(&out, "acl unreachable dst 192.168.0.0-192.168.255.254"));
     assert_true(
-        has_line(&out, "acl unreachable dst 100.100.100.200")); /* inside of what is allowed */
+        has_line(&out, "acl unreachable dst 100.100.100.200")); /* within an allowed range */
     assert_null(strstr(out.p, "dst 172.16."));
     assert_true(has_line(&out, "acl unreachable dst 127.0.0.0-127.255.255.255"));
 }

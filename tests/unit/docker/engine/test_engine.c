@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * An engine that is not Docker: the table of functions, implemented in memory. Sandboxes run on it
- * as they are, and what is the same for every engine is tried on it. */
+ * An engine other than Docker: the table of functions, implemented in memory. Sandboxes run on it
+ * unchanged; behaviour that is common to all engines is tested on it. */
 #include "docker/engine/engine_ops.h"
 #include "docker/sandbox/sandbox.h"
 #include "tests/unit/docker/fake_engine.h"
@@ -246,7 +246,7 @@ static void a_container_is_old_when_its_age_and_its_lease_have_passed(void **sta
         { .id = "old", .created_s = now - 100 },
         { .id = "leased", .running = true, .created_s = now - 100, .lease_s = 1000 },
         { .id = "expired", .running = true, .created_s = now - 2000, .lease_s = 1000 },
-        /* What another wrote: no lease is longer than a day, and none is negative. */
+        /* Labels of another program: no lease is longer than a day, and none is negative. */
         { .id = "forged", .created_s = now - 100, .lease_s = -1 },
         { .id = "endless", .created_s = now - 25 * 3600, .lease_s = INT64_MAX },
     };

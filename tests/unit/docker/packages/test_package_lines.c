@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The lines that installers are given: what is asked for, and sets. */
+ * The lines that installers read: requests, and sets. */
 #include "docker/packages/package_layers.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The pool against a scripted engine: which call gets which sandbox, what is prewarmed, what waits,
- * and that every sandbox that was made is removed. */
+ * The pool against a scripted engine: the sandbox that each call gets, prewarming, waiting, and the
+ * removal of every created sandbox. */
 #include "tests/unit/docker/pool_rig.h"
 
 /* --- taking ----------------------------------------------------------------------------------- */
@@ -37,8 +37,8 @@ static void prewarms_profiles_and_replaces_a_taken_sandbox(void **state)
     cbx_pool_discard(pool, sandbox);
 }
 
-/* A removal comes after the take and before what is made ahead in the order of the work: once it is
- * done, a replacement would have been begun. */
+/* In the order of the work a removal comes after the take and before prewarming: after the removal,
+ * a replacement would have been begun. */
 static void a_taken_sandbox_is_replaced_later_and_the_last_one_at_once(void **state)
 {
     (void)state;

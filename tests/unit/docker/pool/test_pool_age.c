@@ -39,7 +39,7 @@ static void make_pool_of_one(void)
     AWAIT_STATS(ready, 1);
 }
 
-/* Images change, and what runs for long grows. */
+/* Images change, and a sandbox that runs for long grows. */
 static void a_sandbox_that_was_ready_for_an_hour_is_replaced(void **state)
 {
     (void)state;

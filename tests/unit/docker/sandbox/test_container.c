@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The hardening as data: what a permit becomes in the engine's "create a container". */
+ * The hardening as data: the engine's "create a container" for a permit. */
 #include "docker/contents.h"
 #include "docker/engine/docker/docker.h"
 #include "docker/kernel_names.h"
@@ -328,7 +328,7 @@ static void no_call_makes_a_set_user_id_or_set_group_id_file(void **state)
     assert_false(allows(profile, "setxattr", (uint64_t[6]){ 0 })); /* file capabilities */
 }
 
-/* Callers in assembly leave what they like in the register of a mode that Linux does not read. */
+/* Callers in assembly may leave any value in the register of a mode that Linux does not read. */
 static void a_file_that_exists_is_opened_whatever_the_mode_is(void **state)
 {
     (void)state;

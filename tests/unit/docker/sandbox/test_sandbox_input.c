@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The standard input of runs against a scripted engine and supervisor: what is sent, when, and what is refused. */
+ * The standard input of runs against a scripted engine and supervisor: the sent bytes, their time,
+ * and refusals. */
 #include "tests/unit/docker/sandbox_rig.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Folders of the host against a scripted engine and supervisor: what the engine is asked for, and that nothing runs when the
- * supervisor reports another folder, or other flags, than there should be. */
+ * Folders of the host against a scripted engine and supervisor: the requests to the engine; nothing
+ * runs if the supervisor reports another folder or other flags than expected. */
 #include "tests/unit/docker/sandbox_rig.h"
 
 #include "docker/engine/docker/docker.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Runs in a sandbox against a scripted engine and supervisor: what a permit allows, what is sent,
- * and the results of the answers. */
+ * Runs in a sandbox against a scripted engine and supervisor: the limits of a permit, the sent
+ * frames, and the results for each reply. */
 #include "policies/base/time/clock.h"
 #include "tests/unit/docker/sandbox_rig.h"
 
@@ -182,7 +182,7 @@ static void refuses_bytes_that_the_permit_is_not_for(void **state)
     assert_int_equal(fake.containers[1].run.limits.wall_ms, 0);
 }
 
-/* What was judged before something else ran, or without it, does not run. */
+/* A decision that was made before another run, or without it, does not run. */
 static void refuses_a_permit_of_another_ledger(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Links that are silent, against a scripted engine and supervisor: what is lost, what is not, and what the result says. The tests wait for
- * the times of docker/engine/silence.h; a limit of a run or a call that ended one instead would be another result. */
+ * Silent links, against a scripted engine and supervisor: lost runs, runs that continue, and the
+ * text of the result. The tests wait for the times of docker/engine/silence.h; a limit of a run or
+ * a call that ended one instead would be another result. */
 #include "docker/engine/silence.h"
 #include "policies/base/time/clock.h"
 #include "tests/unit/docker/sandbox_rig.h"

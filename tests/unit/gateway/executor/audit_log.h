@@ -30,7 +30,7 @@ static inline struct cbx_audit *open_log(const char *dir)
     return audit;
 }
 
-/* `codebox config check` is told what a writer would be; "" = nothing. */
+/* Returns the error that `codebox config check` gets for a writer; "" = none. */
 static inline void assert_try_says(const char *dir, const char *why)
 {
     struct cbx_err err = { 0 };

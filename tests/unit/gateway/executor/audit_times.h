@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A log whose records have the times that a test wants: as the writer makes it, with another clock. */
+ * A log whose records have times chosen by a test: the real writer with another clock. */
 #ifndef CBX_TESTS_UNIT_GATEWAY_EXECUTOR_AUDIT_TIMES_H
 #define CBX_TESTS_UNIT_GATEWAY_EXECUTOR_AUDIT_TIMES_H
 

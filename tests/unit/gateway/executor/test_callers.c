@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What an executor refuses a front that was taken over: it has the real rows and tokens, and this test sends what such a front
- * would. */
+ * Refusals of the executor for a front that was taken over: the test has the real rows and tokens,
+ * and sends the messages of such a front. */
 #include "gateway/executor/executor.h"
 #include "gateway/executor/executor_internal.h"
 #include "gateway/identity/identity.h"
@@ -135,7 +135,7 @@ static json_t *call(struct rig *rig, json_t *header, struct cbx_str bytes)
     return cbx_steal(&message.header);
 }
 
-/* Asserts that the answer is of this type; of an error, that it is CBX_EFORBIDDEN and says this.
+/* Asserts that the reply has this type; for an error, that it is CBX_EFORBIDDEN with this text.
  * Takes the reference. */
 static void assert_answer(json_t *answer, const char *type, const char *says)
 {
@@ -216,7 +216,7 @@ static void name_run(const char *session, struct cbx_str source, char out[CBX_SH
     cbx_voucher_run(cbx_str_of(session), cbx_str_of(hex), out);
 }
 
-/* --- what programs run -------------------------------------------------------------------------- */
+/* --- programs --------------------------------------------------------------------------------- */
 
 static void
 a_decision_is_carried_out_for_whoever_shows_the_credential_of_its_principal(void **state)
@@ -338,8 +338,8 @@ static json_t *claim_approval(const struct rig *rig, const struct sealing *s, en
                      by_client ? "elicitation" : "rest", "approval_voucher", voucher);
 }
 
-/* The answer to a decision of the person that asks, with a voucher of `approver` for it, which the
- * front claims to be of `claimed`. */
+/* Returns the reply to a decision of the principal that asks, with a voucher of `approver` for it,
+ * which the front claims to be of `claimed`. */
 static json_t *submit_approved(struct rig *rig, enum person person, enum person approver,
                                enum person claimed)
 {
@@ -478,7 +478,7 @@ static void events_of_runs_are_for_whoever_proves_a_principal(void **state)
     stop(&rig);
 }
 
-/* What a front does that was taken over, and has the credential of one of its principals. */
+/* A front that was taken over and has the credential of one of its principals. */
 static void a_run_of_another_principal_is_not_there(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A real executor behind its sockets, with the test's own key and without an engine: what it
- * refuses, what it records, what it survives. */
+ * A real executor behind its sockets, with the test's own key and without an engine: its refusals,
+ * its records, and the failures that it survives. */
 #include "gateway/executor/audit/audit.h"
 #include "gateway/executor/executor.h"
 #include "gateway/executor/executor_internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What an executor can still reach, tried from inside by forked children: as the user of the test, and
- * as an ordinary user. */
+ * The confinement of an executor, tried from inside by forked children: as the user of the test,
+ * and as an ordinary user. */
 #include "gateway/executor/executor_confine.h"
 #include "gateway/ipc/jail/files.h"
 #include "gateway/ipc/jail/jail.h"

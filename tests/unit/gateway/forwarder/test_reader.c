@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The process that reads the audit log for a syslog server: what it passes on while files of the log are closed, and which files it
- * can open. */
+ * The process that reads the audit log for a syslog server: the records that it passes on while
+ * files of the log are closed, and the files that it can open. */
 #include "gateway/forwarder/forwarder.h"
 #include "tests/unit/gateway/executor/audit_log.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the tests of the store: a store in a folder of its own, which is opened again, and what its rows are. */
+ * Shared by the tests of the store: a store in its own folder, which can be opened again, and the
+ * contents of its rows. */
 #ifndef CBX_TESTS_UNIT_GATEWAY_FRONT_STORE_RIG_H
 #define CBX_TESTS_UNIT_GATEWAY_FRONT_STORE_RIG_H
 

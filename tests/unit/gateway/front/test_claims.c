@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What clients say is taken as far as it is well-formed and short, and never fails anything. */
+ * Claims of clients are accepted if they are well-formed and short, and cause no failure
+ * otherwise. */
 #include "gateway/front/claims.h"
 #include "tests/unit/unit.h"
 

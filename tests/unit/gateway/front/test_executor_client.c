@@ -35,7 +35,7 @@ static void *play(void *context)
     return NULL;
 }
 
-/* Acknowledges a run; *out is what the executor was asked. */
+/* Acknowledges a run; *out is the request that the executor received. */
 static void acknowledge(bool confirms, struct executor *out)
 {
     int control[2], held[2];

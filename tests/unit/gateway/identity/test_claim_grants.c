@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the claims of a token give. */
+ * The grants for the claims of a token. */
 #include "gateway/identity/claim_grants.h"
 #include "policies/base/text/json.h"
 #include "tests/unit/unit.h"

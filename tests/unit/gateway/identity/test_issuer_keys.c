@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Keys that are fetched: when they are asked for, what becomes of answers, who waits. The test has the other end of the channel,
- * and its own time. */
+ * Fetched keys: the times of requests, the handling of responses, and waiting requests. The test
+ * has the other end of the channel, and its own time. */
 #include "gateway/identity/issuer_keys.h"
 #include "policies/base/log.h"
 #include "policies/base/text/base64.h"
@@ -89,7 +89,7 @@ static void fetch(int issuer, const char *set)
     answer(&request, CBX_KEYS_FETCHED, set, 0);
 }
 
-/* A token that names this key; nobody signed it. */
+/* A token that names this key, without a valid signature. */
 static void make_token(const char *kid, struct cbx_buf *out)
 {
     char header[64];
@@ -180,7 +180,7 @@ static void a_request_that_is_not_answered_fails(void **state)
     assert_true(has(0, "one"));
 }
 
-/* --- what ------------------------------------------------------------------------------------- */
+/* --- keys in use ------------------------------------------------------------------------------ */
 
 static void keys_in_use_stay_for_a_day_when_fetching_fails(void **state)
 {
@@ -216,7 +216,7 @@ static void a_new_front_uses_the_keys_of_the_last_fetch_until_they_are_a_day_old
     assert_true(has(0, "one"));
     now++;
     assert_false(has(0, "one"));
-    /* What is in use is not replaced by older keys. */
+    /* Older keys do not replace the keys in use. */
     fetch(0, SET("two"));
     now += REFRESH_MS;
     request = asked(0);
@@ -459,7 +459,7 @@ static void a_set_is_used_while_it_is_replaced(void **state)
     for (int i = 0; i < USERS; i++) {
         pthread_join(threads[i], NULL);
     }
-    assert_false(cbx_jwt_lacks_key(cbx_buf_str(&token), held)); /* it is what it was */
+    assert_false(cbx_jwt_lacks_key(cbx_buf_str(&token), held)); /* unchanged */
     assert_true(has(0, "three"));
 }
 

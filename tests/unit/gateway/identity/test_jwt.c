@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * JSON Web Tokens that are signed with a key of the issuer: those that are accepted, and those that are refused
- * nevertheless. Those of RSA keys and of other issuers: tests/system/test_identity.sh. */
+ * JSON Web Tokens that are signed with a key of the issuer: accepted ones, and those that are
+ * refused for another reason. tests/system/test_identity.sh tests RSA keys and other issuers. */
 #include "gateway/identity/jwt.h"
 #include "policies/base/text/base64.h"
 #include "tests/unit/unit.h"
@@ -102,7 +102,7 @@ static void add_pair(const uint8_t *der, size_t len, size_t half, struct cbx_buf
     cbx_base64url_encode((struct cbx_str){ (const char *)raw, 2 * half }, out);
 }
 
-/* Signs with this key; `half` is what each number of the signature is written in. */
+/* Signs with this key; `half` is the size of each number of the signature. */
 static void make_token(size_t kind, const char *header, const char *claims, size_t half,
                        struct cbx_buf *out)
 {
@@ -139,7 +139,7 @@ static int verify(struct cbx_str token, const struct cbx_issuer *issuer, struct 
     return cbx_jwt_verify(token, issuer, keys, NOW_S, &jwt, err);
 }
 
-/* What verifying a token of the Ed25519 key comes to. */
+/* The result of verifying a token of the Ed25519 key. */
 static int result_of(const char *header, const char *claims, const struct cbx_issuer *issuer,
                      struct cbx_err *err)
 {

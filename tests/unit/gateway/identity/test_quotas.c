@@ -127,7 +127,7 @@ static void as_many_requests_are_at_work_as_there_may_be(void **state)
     cbx_quotas_free(quotas);
 }
 
-/* Else a caller with many names would make the gateway forget what it counts. */
+/* Otherwise a caller with many names could make the gateway forget its counts. */
 static void a_principal_whose_requests_are_at_work_is_not_forgotten(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Bearer tokens: found by their text, and looked at again by their id while what they began goes on. */
+ * Bearer tokens: found by their text, and checked again by their id while their runs continue. */
 #include "gateway/identity/tokens.h"
 
 #include "policies/base/time/clock.h"
@@ -72,7 +72,7 @@ static void one_that_has_expired_is_not_valid_any_more(void **state)
     assert_non_null(strstr(err.text, "it has expired"));
 }
 
-/* What was begun until the stop, and nothing that is begun later. */
+/* Runs that were begun before the stop, and none that is begun later. */
 static void a_stop_ends_what_was_begun_before_it(void **state)
 {
     struct rig *rig = *state;

@@ -102,7 +102,7 @@ static void queued_work_waits_for_a_thread_and_keeps_its_order(void **state)
     }
     assert_string_equal(order, "");
     open_gate(&gate);
-    cbx_threads_free(threads); /* runs what is queued before it ends */
+    cbx_threads_free(threads); /* runs the queued work before it ends */
     assert_string_equal(order, "abc");
 }
 

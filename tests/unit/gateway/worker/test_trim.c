@@ -37,8 +37,8 @@ static void crash(void *context)
     abort();
 }
 
-/* The status of a child of a process that trims with this trial: its mappings against those of the
- * process. */
+/* Returns the status of a child of a process that trims with this trial: compares the mappings of
+ * both. */
 static int trim_with(void (*trial)(void *), bool *trimmed)
 {
     int reported[2], status = NO_FORK, code = 1;

@@ -31,7 +31,7 @@ static void refuses_what_is_over_the_cap_and_remembers_it(void **state)
     assert_false(arena.exhausted);
     assert_null(cbx_arena_alloc(&arena, 97));
     assert_true(arena.exhausted);
-    assert_non_null(cbx_arena_alloc(&arena, 16)); /* what fits is still given */
+    assert_non_null(cbx_arena_alloc(&arena, 16)); /* a fitting request still succeeds */
     assert_true(arena.exhausted);
     assert_null(
         cbx_arena_copy(&arena, (struct cbx_str){ "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-/* What one message writes to stderr. */
+/* Returns the output of one message on stderr. */
 static void line_of(char *out, size_t size, const char *hostile)
 {
     int ends[2], kept = dup(STDERR_FILENO);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the guard refuses follows from what the rules deny. */
+ * The guard's refusals follow from the rules' denials. */
 #include "policies/guard/guard.h"
 #include "tests/unit/unit.h"
 

@@ -25,7 +25,7 @@ static void assert_same_str(struct cbx_str a, struct cbx_str b)
     assert_true(cbx_str_equal(a, b));
 }
 
-/* What the canonical form leaves out. */
+/* Members without a place in the canonical form. */
 static void assert_same_rules(const struct cbx_policy *a, const struct cbx_policy *b)
 {
     assert_int_equal(a->rule_count, b->rule_count);
@@ -146,7 +146,8 @@ static void an_image_of_an_image_is_the_same(void **state)
     assert_memory_equal(one.p, other.p, one.len);
 }
 
-/* A child sees which limits its parent gave: the compiled form keeps that apart from defaults. */
+/* The compiled form distinguishes limits that a policy sets from defaults: a child inherits only
+ * the former. */
 static void a_file_that_extends_a_preset_gets_the_same_policy_either_way(void **state)
 {
     (void)state;

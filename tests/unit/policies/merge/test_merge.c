@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The property that extending has to keep: whatever policies are written, a child without `override`
- * never allows what a policy that it extends, at any distance, denies. The policies come from a
- * generator with a fixed seed; what each says alone is compared with what the child resolves to. */
+ * The property of extending: for all policies, a child without `override` never allows an action
+ * that a policy that it extends, at any distance, denies. The policies come from a generator with a
+ * fixed seed; the test compares each policy alone with the resolved child. */
 #include "policies/egress.h"
 #include "policies/load/keys.h"
 #include "policies/mounts.h"
@@ -182,7 +182,7 @@ static int load_policy(const char *name, struct cbx_policy **out, struct cbx_err
     return cbx_policy_load(path, out, err);
 }
 
-/* --- what a policy denies ----------------------------------------------------------------------- */
+/* --- denials of a policy ---------------------------------------------------------------------- */
 
 static bool has(const struct cbx_strs *list, const char *item)
 {
@@ -379,7 +379,7 @@ static const char *find_guard(const struct cbx_draft *draft, const struct cbx_po
     return draft->guard.v.ends_run && !child->guard.ends_run ? "ends-run" : NULL;
 }
 
-/* What this policy denies alone and the child allows; NULL when there is nothing. */
+/* Returns an action that this policy alone denies and the child allows; NULL if there is none. */
 static const char *find_widened(const struct cbx_draft *draft, const struct cbx_policy *child)
 {
     for (size_t i = 0; GIVEN(shell, shell, "allow") && i < child->shell_allow.count; i++) {
@@ -415,7 +415,7 @@ static const char *find_widened(const struct cbx_draft *draft, const struct cbx_
 
 enum { PARENTS = 3, TEXT_BYTES = 16384 };
 
-/* What one policy says by itself. */
+/* The verdicts of one policy alone. */
 static void bind_alone(const char *text, struct cbx_arena *arena, struct cbx_draft *out)
 {
     CBX_AUTO_DONE(buf) whole;

@@ -10,7 +10,7 @@
 static void orders_versions_by_pep_440(void **state)
 {
     (void)state;
-    /* Each is smaller than the next; those in one row are equal. */
+    /* Each version is smaller than the next; versions in one row are equal. */
     static const char *const rows[][4] = {
         { "0.dev1" },
         { "0", "0.0", "v0" },

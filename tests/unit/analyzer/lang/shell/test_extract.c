@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What the shell extractor makes of command lines. Every word of the policy's list is allowed; what
- * is found is written as KIND:SYMBOL, kinds being word (not listed), ? (unresolved), > (redirect),
- * py and js (code of that language that starts processes), pkg (an install). */
+ * The shell extractor's facts about command lines. Every word of the policy's list is allowed; a
+ * fact is written as KIND:SYMBOL. Kinds are word (not listed), ? (unresolved), > (redirect), py and
+ * js (code of that language that starts processes), pkg (an install). */
 #include "analyzer/analyze.h"
 #include "tests/unit/unit.h"
 

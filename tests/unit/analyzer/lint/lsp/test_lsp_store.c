@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Documents that are judged, and those whose judgement crashes or does not end. */
+ * Judged documents, also documents whose judgement crashes or does not end. */
 #include "analyzer/lint/lsp/lsp_store.h"
 
 #include "analyzer/lint/watch.h"

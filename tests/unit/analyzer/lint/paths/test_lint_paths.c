@@ -177,7 +177,7 @@ static void finds_hidden_files_on_request_and_files_by_their_first_lines(void **
                                  "src/tool src/x.py");
 }
 
-/* What is skipped below the test's folder. */
+/* The skipped paths below the test's folder. */
 static struct cbx_lint_skips count_skips(const struct cbx_lint_filter *filter)
 {
     CBX_AUTO_DONE(lint_paths) paths = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Counting what is skipped. */
+ * Counts of skipped files. */
 #include "analyzer/lint/paths/skips.h"
 
 #include "tests/unit/unit.h"

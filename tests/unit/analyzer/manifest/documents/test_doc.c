@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * JSON, TOML and YAML as trees: the same tree from each, places of texts, and what is refused. */
+ * JSON, TOML and YAML as trees: the same tree from each, places of texts, and refusals. */
 #include "analyzer/manifest/documents/doc.h"
 
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Lock files that are installed from: what is installed of each kind, and what is refused with its line. */
+ * Lock files to install from: the installed packages of each kind, and refusals with their line. */
 #include "analyzer/manifest/locks/lockfile.h"
 #include "tests/unit/analyzer/manifest/manifest_rig.h"
 

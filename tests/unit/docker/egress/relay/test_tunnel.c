@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Tunnels: what a client may send through a connection to the proxy. */
+ * Tunnels: the bytes that a client may send through a connection to the proxy. */
 #include "docker/egress/relay/tunnel.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A tar archive of few small files: what the tar of this machine reads. */
+ * A tar archive of few small files: this machine's tar reads it. */
 #include "docker/engine/docker/tar.h"
 #include "tests/unit/unit.h"
 

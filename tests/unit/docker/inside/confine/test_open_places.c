@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What programs of a sandbox may open: the rows of open_places.def, and the folders of the host. */
+ * The paths that programs of a sandbox may open: the rows of open_places.def, and the folders of
+ * the host. */
 #include "docker/inside/confine/open_places.c"
 
 #include "policies/mounts.h"

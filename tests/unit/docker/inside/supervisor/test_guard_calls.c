@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the supervisor answers a notified call with, and that the filter notifies of it. */
+ * The supervisor's answers to notified calls, and the filter that notifies it. */
 #include "tests/unit/docker/guard_rig.h"
 
 #include <sys/shm.h>
@@ -246,7 +246,7 @@ static unsigned try_calls(void)
     return failed;
 }
 
-/* Refuses all that is notified; returns what try_all returns in a process with the filter. */
+/* Refuses all notified calls; returns the result of try_all in a process with the filter. */
 static unsigned refused_calls(enum cbx_program_kind kind, unsigned (*try_all)(void))
 {
     int ends[2], result[2], listener, status;

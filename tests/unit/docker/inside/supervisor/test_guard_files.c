@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the supervisor answers calls with that name files. */
+ * The supervisor's answers to calls that name files. */
 #include "tests/unit/docker/guard_rig.h"
 
 static void files_are_opened_where_a_program_has_business(void **state)
@@ -12,7 +12,7 @@ static void files_are_opened_where_a_program_has_business(void **state)
         { "/tmp/x", O_WRONLY | O_CREAT, 0 },
         { "/usr/bin/env", O_RDONLY, 0 },
         { "/usr/bin/env", O_WRONLY, -EACCES },
-        { "/usr/no-such-folder/x", O_WRONLY | O_CREAT, 0 }, /* Linux says that it does not exist */
+        { "/usr/no-such-folder/x", O_WRONLY | O_CREAT, 0 }, /* Linux returns ENOENT */
         { "/etc/passwd", O_RDONLY, -EACCES },
         { "/etc/../etc/passwd", O_RDONLY, -EACCES },
         { "/tmp/../etc/passwd", O_RDONLY, -EACCES },

@@ -8,7 +8,7 @@ static const uint8_t key[CBX_FRAME_KEY_BYTES] = "0123456789abcdef0123456789abcde
 
 /* --- a host ----------------------------------------------------------------------------------- */
 
-static struct cbx_bytes line; /* what it writes in one piece */
+static struct cbx_bytes line; /* bytes of one write */
 
 static void add_frame_of(uint8_t type, const void *p, size_t len)
 {
@@ -223,7 +223,7 @@ static void a_ping_is_answered_while_a_program_runs_and_prints(void **state)
     write_line();
     kernel_sends(CBX_FRAME_STDOUT, "half of a frame", 15);
     assert_null(received(CBX_FRAME_PONG));
-    world.budget = 3; /* what the host takes: the frame of output is sent in part */
+    world.budget = 3; /* bytes that the host reads: the frame of output is sent in parts */
     kernel_sends(CBX_FRAME_STDOUT, "the other half", 14);
     send_frame(CBX_FRAME_PING);
     world.budget = SIZE_MAX;
@@ -621,8 +621,8 @@ static void the_kernel_gets_new_hashes_before_the_run(void **state)
     assert_string_equal(given_to_kernel(), "Ecode");
 }
 
-/* A program can read from its kernel's socket, so that the kernel takes text for frames: it asks
- * where those begin that matter. */
+/* A program can read from its kernel's socket, and the kernel could take text for frames. So the
+ * kernel asks for the offsets of the frames about the guard. */
 static void a_frame_to_the_kernel_begins_where_it_was_sent_and_counts_once(void **state)
 {
     (void)state;

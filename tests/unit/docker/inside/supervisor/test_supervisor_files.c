@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files of the workspace for the host: what a program puts into their way leads nowhere. */
+ * Files of the workspace for the host: links and other files that a program puts into their way
+ * lead nowhere. */
 #include "docker/inside/supervisor/supervisor.h"
 #include "tests/unit/unit.h"
 

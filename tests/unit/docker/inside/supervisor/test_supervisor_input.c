@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The pipe that is descriptor 0 of programs: what each run reads from it, when it ends, and what the host is told. */
+ * The pipe that is descriptor 0 of programs: the bytes that each run reads, their end, and the
+ * messages to the host. */
 #include "tests/unit/unit.h"
 
 #include "docker/inside/wire/wire.c"
@@ -12,7 +13,7 @@ static struct {
 } told;
 static bool dies; /* cbx_die is expected */
 static jmp_buf died;
-static int program = -1; /* what a kernel has as descriptor 0 */
+static int program = -1; /* descriptor 0 of a kernel */
 
 void cbx_reply(uint8_t type, const void *a, size_t a_len, const void *b, size_t b_len)
 {
@@ -73,7 +74,7 @@ static void feed_end(uint8_t lost)
     cbx_input_take(CBX_FRAME_FEED_END, &lost, 1);
 }
 
-/* What the program reads next: a text, "" at the end, NULL when it would wait. */
+/* Returns the text that the program reads next: "" at the end, NULL if it would wait. */
 static const char *reads(void)
 {
     static char text[256];
@@ -87,7 +88,7 @@ static const char *reads(void)
     return text;
 }
 
-/* Reads to the end, as the supervisor writes what fits; returns the number of bytes. */
+/* Reads to the end while the supervisor writes; returns the number of bytes. */
 static size_t read_all(void)
 {
     static char chunk[65536];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Connections of programs to the proxy's port: which become frames, and what is answered here. */
+ * Connections of programs to the proxy's port: those that become frames, and those that the
+ * supervisor answers. */
 #include "docker/inside/supervisor/supervisor.h"
 #include "tests/unit/unit.h"
 

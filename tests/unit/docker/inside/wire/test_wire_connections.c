@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Connections that are passed on as frames: what a supervisor or a relay does with its sockets and with the other side's frames. */
+ * Connections that are passed on as frames: a supervisor's or relay's handling of its sockets, and
+ * of frames from the other side. */
 #include "docker/inside/wire/wire_connections.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The file of `codebox image build --lock`: what it may be, whose packages it has, and which indexes it may name. */
+ * The file of `codebox image build --lock`: its forms, its packages, and the indexes that it may
+ * name. */
 #include "gateway/cli/image/image_lock.h"
 #include "tests/unit/gateway/scratch.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The entry for a server in the files of clients: what a person has written there stays. */
+ * The entry for a server in the files of clients: text that a user wrote there stays. */
 #include "gateway/cli/install/client_entry.h"
 #include "tests/unit/unit.h"
 

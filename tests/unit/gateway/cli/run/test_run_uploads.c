@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files of the host for the workspace of `codebox run`: their places, what is left out, and what is missing beside a program. */
+ * Files of the host for the workspace of `codebox run`: their places, left-out files, and missing
+ * files of a program. */
 #include "gateway/cli/run/run_missing.h"
 #include "gateway/cli/run/run_uploads.h"
 #include "tests/unit/gateway/scratch.h"
@@ -127,7 +128,7 @@ static void finds_the_program_of_a_folder(void **state)
     assert_int_equal(unlink("app/__main__.py"), 0);
 }
 
-/* --- what is missing -------------------------------------------------------------------------- */
+/* --- missing files ---------------------------------------------------------------------------- */
 
 /* The advice for these errors of a program in the folder, "" for none. */
 static void assert_missing(const char *folder, const char *kernel, const char *errors,

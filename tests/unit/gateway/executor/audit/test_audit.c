@@ -303,7 +303,7 @@ static void is_whole_after_its_writer_is_killed(void **state)
     scratch_remove(&s);
 }
 
-/* --- what does not fit ------------------------------------------------------------------------ */
+/* --- records that do not fit ------------------------------------------------------------------ */
 
 static int limit_files(rlim_t bytes)
 {
@@ -564,7 +564,7 @@ static void a_try_changes_nothing(void **state)
     end(&s, &lines);
 }
 
-/* A new key would begin a log that nobody can tell from one that somebody made up. */
+/* A log with a new key could not be distinguished from a forged log. */
 static void makes_no_key_beside_a_log(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The audit log over several files: closing, pruning, and changes of the signing key; what a crash
- * leaves at each step, and what a verification says of files that somebody touched. */
+ * The audit log over several files: closing, pruning, and changes of the signing key; the files
+ * after a crash at each step, and the result of verifying changed files. */
 #include "gateway/executor/audit/audit_files.h"
 #include "tests/unit/gateway/executor/audit_log.h"
 
@@ -179,7 +179,7 @@ static void an_open_writer_follows_the_file_that_another_closed(void **state)
     scratch_remove(&s);
 }
 
-/* --- what somebody touched -------------------------------------------------------------------- */
+/* --- changed files ---------------------------------------------------------------------------- */
 
 static void finds_a_closed_file_that_is_missing_cut_renamed_or_too_many(void **state)
 {

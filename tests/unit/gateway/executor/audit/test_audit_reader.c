@@ -32,7 +32,7 @@ static void reads_all_files_and_goes_on_with_what_comes(void **state)
     assert_reads(reader, 1, 0);
     append_many(s.path, 2);
     assert_reads(reader, 1, 2);
-    append_small(s.path, 3); /* closes what is being read */
+    append_small(s.path, 3); /* closes the file that is being read */
     assert_reads(reader, 3, 5);
     append_many(s.path, 2);
     assert_reads(reader, 6, 7);

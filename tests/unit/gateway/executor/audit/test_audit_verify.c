@@ -86,8 +86,7 @@ static void finds_a_cut_in_the_middle_of_a_line(void **state)
     end(&s, &lines);
 }
 
-/* Otherwise the next record would come with a new head, which would hide what is missing.
- */
+/* Otherwise the next record would come with a new head, which would hide the missing records. */
 static void takes_no_record_after_a_cut(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Permitted actions without an outcome: what an executor leaves is found in the log, each gets one outcome, and one that the log does not
- * take waits. */
+ * Permitted actions without an outcome: a new executor finds those of an earlier one in the log,
+ * each gets one outcome, and an outcome that the log does not take waits. */
 #include "gateway/executor/audit/outcomes.h"
 #include "tests/unit/gateway/executor/audit_log.h"
 
@@ -60,7 +60,7 @@ static struct cbx_outcomes *read_log(const char *dir, bool persistent)
     return outcomes;
 }
 
-/* The context is the id that lives, or NULL. */
+/* The context is the id of the live session, or NULL. */
 static bool lives(void *context, const char *decision)
 {
     return context != NULL && strcmp(context, decision) == 0;

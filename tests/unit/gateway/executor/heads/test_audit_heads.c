@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Kept heads: their form, what is refused of them, and what a comparison with the log finds. */
+ * Kept heads: their form, refusals, and results of the comparison with the log. */
 #include "gateway/executor/audit/audit_files.h"
 #include "gateway/executor/heads/audit_heads.h"
 #include "tests/unit/gateway/executor/audit_times.h"
@@ -11,7 +11,7 @@
 #define OTHER "fedcba9876543210fedcba9876543210"
 enum { LINE = CBX_AUDIT_HEAD_CHARS };
 
-/* Where the log in `dir` stands, as its own head says. */
+/* Returns the position of the log in `dir`, from its own head. */
 static struct cbx_chain position(const char *dir)
 {
     CBX_AUTO_DONE(buf) head;
@@ -418,7 +418,7 @@ static void heads_of_another_log_are_an_error_and_left_out_in_a_folder(void **st
     scratch_remove(&other);
 }
 
-/* Who puts the state directory back may take the name of its instance away. */
+/* An attacker who restores the state directory may also remove the name of its instance. */
 static void heads_with_a_key_of_the_log_are_its_own_in_any_name(void **state)
 {
     (void)state;

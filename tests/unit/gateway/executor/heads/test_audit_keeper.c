@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Keeping heads: what is written and when, which places are refused, and that a place which fails holds nothing up. */
+ * Keeping heads: the written text and its time, and refused places; a failing place delays
+ * nothing. */
 #include "gateway/executor/heads/audit_heads.h"
 #include "gateway/executor/heads/audit_keeper.h"
 #include "tests/unit/gateway/executor/audit_log.h"

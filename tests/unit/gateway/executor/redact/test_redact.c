@@ -46,8 +46,7 @@ static void assert_redacts(const struct cbx_redactor *redactor, const char *name
     cbx_buf_add(&in, text);
     cbx_buf_add_cstr(&in, "> after\n");
     redact(redactor, cbx_buf_str(&in), chunk, &out);
-    /* What is left around the placeholder are a quote, padding, and digits that neighbours
-     * share. */
+    /* The remains around the placeholder are a quote, padding, and digits that neighbours share. */
     size_t placeholders = 0;
     for (const char *at = out.p, *end = out.p + out.len;
          (at = memmem(at, (size_t)(end - at), "[secret KEY]", 12)) != NULL; at++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a run gets of its policy follows from the policy; what a caller asks for beyond it is refused. */
+ * The values that a run derives from its policy; requests of a caller beyond the policy are
+ * refused. */
 #include "gateway/executor/run/derive.h"
 #include "policies/language.h"
 #include "tests/unit/gateway/scratch.h"
@@ -80,7 +81,7 @@ static void open_sealing(struct sealing *s, struct cbx_sealed *out)
     sealing_done(s);
 }
 
-/* Opens the seal and checks it, with the text of what is installed for the sandbox. Frees it. */
+/* Opens and checks the seal, with the text of the packages of the sandbox. Frees it. */
 static int check_with(struct sealing *s, struct cbx_str packages, struct cbx_err *err)
 {
     CBX_AUTO_DONE(sealed) sealed = { 0 };
@@ -213,7 +214,7 @@ static void the_guard_is_that_of_the_policy(void **state)
                             "py.process");
         assert_int_equal(sealed.fields.refusal_ends, lines);
         assert_int_equal(json_is_true(json_object_get(sealed.json, "refusal_ends")), lines);
-        /* lines of shell that were judged start what the policy lists */
+        /* judged lines of shell start the policy's programs */
         const struct cbx_str programs = sealed.fields.programs;
         assert_int_equal(programs.len > 0, lines);
         assert_int_equal(programs.len > 0 && memmem(programs.p, programs.len, "\0ls", 4) != NULL,
@@ -329,7 +330,7 @@ static void refuses_installs_that_the_policy_does_not_give(void **state)
     assert_non_null(strstr(err.text, "an install"));
 }
 
-/* So that the audit log says of what a policy did not enforce that it did not. */
+/* The audit log records the findings that a policy did not enforce. */
 static void the_mode_of_a_record_is_that_of_the_policy(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which folder the executor opens for a path: the one that the policy grants, whatever links and renaming make of its path. */
+ * The folder that the executor opens for a path: the granted one, whatever the links and renames of
+ * its path. */
 #include "gateway/executor/run/executor_mounts.h"
 #include "tests/unit/docker/fake_engine.h"
 #include "tests/unit/gateway/scratch.h"
@@ -215,8 +216,8 @@ static void a_folder_that_is_swapped_is_never_opened_as_another(void **state)
     assert_true(opened > 0);
 }
 
-/* What a run and `codebox policy check-mount` are told of DIR/data on an engine with this answer to
- * /info. */
+/* Returns the errors of a run and of `codebox policy check-mount` for DIR/data on an engine with
+ * this response to /info. */
 static int open_on(const char *info, struct cbx_err *err)
 {
     CBX_AUTO_DONE(host_mounts) mounts = { 0 };

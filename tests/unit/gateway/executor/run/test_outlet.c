@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What leaves the executor: events without secrets. */
+ * The executor's output: events without secrets. */
 #include "gateway/executor/run/outlet.h"
 
 #include "gateway/executor/run/grants.h"

@@ -10,7 +10,7 @@
 
 enum { PROGRAMS_MAX = 64, DEADLINE_MS = 10000 };
 
-/* What happened, in the order in which programs had their turn. */
+/* Events, in the order in which programs had their turn. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 
@@ -18,7 +18,7 @@ struct program {
     struct cbx_turns *turns;
     struct cbx_turn_wait wait;
     pthread_t thread;
-    int ahead; /* what it was told last */
+    int ahead; /* the last reported position */
     bool gives_up, waits, began;
     int result;
     struct cbx_err err;
@@ -150,7 +150,7 @@ static void between_principals_the_turns_go_round(void **state)
     assert_true(programs[5].ahead <= 1); /* one of ann's at the most */
     assert_true(programs[7].ahead <= 2);
     cbx_turns_end(turns, "ann");
-    for (int i = 0; i < 8; i++) { /* whoever has the turn ends it */
+    for (int i = 0; i < 8; i++) { /* the owner of the turn ends it */
         const char *run;
         pthread_mutex_lock(&lock);
         while (begun == i) {

@@ -345,7 +345,7 @@ static void a_front_that_starts_cancels_queued_runs_that_it_does_not_know(void *
     cbx_sessions_free(sessions);
 }
 
-/* A stale decision: what was to run never began, so nothing acknowledges its result. */
+/* A stale decision: its run never began, so nothing acknowledges its result. */
 static void a_run_that_did_not_begin_after_all_delays_no_other(void **state)
 {
     (void)state;

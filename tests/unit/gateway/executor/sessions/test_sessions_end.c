@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the table says of open sessions, with sandboxes of a scripted engine. */
+ * The table's answers about open sessions, with sandboxes of a scripted engine. */
 #include "gateway/executor/sessions/sessions.h"
 #include "tests/unit/docker/fake_engine.h"
 

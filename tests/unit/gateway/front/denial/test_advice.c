@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Advice: what an error means in the sandbox, and the limit at which a run was stopped. */
+ * Advice: the meaning of an error in the sandbox, and the limit that stopped a run. */
 #include "gateway/front/denial/advice.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is shown to whoever approves a program, and what a hostile program cannot make of it. */
+ * The text for the approver of a program; a hostile program cannot forge it. */
 #include "gateway/front/denial/question.h"
 #include "policies/base/text/printable.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a policy in mode log-only let through is told, each finding on a line. */
+ * The findings that a policy in mode log-only let through, each on a line. */
 #include "gateway/front/denial/relaxed.h"
 
 #include "tests/unit/unit.h"

@@ -53,7 +53,7 @@ static void other_scripts_are_encoded(void **state)
                  "attachment; filename=\"_____.txt\"; filename*=UTF-8''%c3%a4%e2%82%ac.txt");
 }
 
-/* Whatever the bytes are, the value is printable ASCII with two quotes. */
+/* For any bytes the value is printable ASCII with two quotes. */
 static void every_byte_gives_one_line_with_one_quoted_string(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The strict request check, as a table of what libmicrohttpd lets through and two readers could
- * understand in two ways. */
+ * The strict request check: requests that libmicrohttpd accepts and that two readers could
+ * interpret differently. */
 #include "gateway/front/http/http_check.h"
 #include "tests/unit/unit.h"
 

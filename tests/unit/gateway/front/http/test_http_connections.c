@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Places and deadlines of connections: clients that send slowly or not at all, and what others get
- * meanwhile. Deadlines are short, and only their effects are looked at. */
+ * Places and deadlines of connections: clients that send slowly or not at all, and the service for
+ * others meanwhile. Deadlines are short, and the tests check only their effects. */
 #include "gateway/front/http/http_connections.h"
 #include "tests/unit/gateway/front/http/rig.h"
 
@@ -9,7 +9,7 @@
 
 enum { SHORT_MS = 400, LARGE_BYTES = 32 * 1024 * 1024 };
 
-/* What handlers wait for and leave behind, under the rig's lock. */
+/* Inputs and results of handlers, under the rig's lock. */
 static struct {
     bool open;
     int handled;
@@ -98,7 +98,7 @@ static void headers_that_come_byte_by_byte_have_one_deadline(void **state)
     rig_stop();
 }
 
-/* The server sees no first line. */
+/* The server receives no first line. */
 static void so_have_those_of_a_client_that_sends_less_than_a_line(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void a_client_that_waits_for_its_answer_has_no_deadline(void **state)
     rig_stop();
 }
 
-/* The answer is larger than what the sockets hold, and the client reads its beginning. */
+/* The response is larger than the sockets' buffers, and the client reads its beginning. */
 static void a_client_that_does_not_read_its_answer_loses_it(void **state)
 {
     (void)state;
@@ -321,7 +321,8 @@ static void the_connection_that_is_idle_longest_gives_its_place(void **state)
     }
 }
 
-/* With deadlines that do not come: the reserve is kept free by closing what waits longest in it. */
+/* With deadlines that never expire: the reserve stays free because the longest waiting connection
+ * in it is closed. */
 static void clients_that_send_nothing_do_not_fill_the_reserve(void **state)
 {
     (void)state;

@@ -3,7 +3,7 @@
  * bodies, answers before the end of their handlers, and the end of the server. */
 #include "tests/unit/gateway/front/http/rig.h"
 
-/* What handlers wait for and leave behind, under the rig's lock. */
+/* Inputs and results of handlers, under the rig's lock. */
 static struct {
     bool open; /* /block and /early: their handlers may return */
     int handled, returned;
@@ -277,7 +277,7 @@ static void a_body_that_goes_on_beyond_the_limit_ends_the_connection(void **stat
     close(fd);
 }
 
-/* As nginx speaks to a server that it is not told more of. */
+/* The request of an nginx without further configuration. */
 static void a_request_of_http_1_0_is_answered_and_ends_the_connection(void **state)
 {
     (void)state;
@@ -359,8 +359,8 @@ static void what_the_check_refuses_reaches_no_handler(void **state)
     assert_int_equal(seen.handled, 0);
 }
 
-/* What libmicrohttpd takes for lines, and other readers of HTTP do not, or for other lines (RFC
- * 9112 2.2, 5.2). */
+/* Line ends that libmicrohttpd and other readers of HTTP interpret differently (RFC 9112 2.2,
+ * 5.2). */
 static void lines_that_others_could_read_differently_are_refused(void **state)
 {
     (void)state;

@@ -177,7 +177,7 @@ static void a_stream_that_ended_before_it_is_connected_is_sent(void **state)
     close(fd); /* the connection was used again after a stream */
 }
 
-/* --- clients that leave, streams that nobody reads -------------------------------------------- */
+/* --- clients that disconnect, streams without a reader ---------------------------------------- */
 
 static void the_producer_gets_an_error_after_its_client_left(void **state)
 {
@@ -233,7 +233,7 @@ static void an_exchange_is_over_when_its_stream_is(void **state)
     close(fd);
 }
 
-/* Nothing is written to it, so nobody notices by itself. */
+/* The server writes nothing to the connection, so no write fails. */
 static void a_silent_stream_whose_client_left_ends_when_the_server_looks(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void a_client_that_reads_nothing_holds_its_producer_no_longer_than_the_li
     start_producing(&p);
     pthread_join(p.thread, NULL);
     assert_int_equal(p.failed, CBX_EIO);
-    assert_true(p.added > 16); /* what the queue holds was taken */
+    assert_true(p.added > 16); /* the items of the queue were taken */
     rig_stop();
     close(fd);
 }
@@ -330,7 +330,7 @@ static void stopping_cuts_a_stream_that_does_not_end(void **state)
     assert_int_equal(cbx_http_stream_add(stream, CBX_STR("begun")), 0);
     rig_stop();
     client_receive(fd, &r);
-    assert_int_equal(r.status, 0); /* the client sees that the body is not complete */
+    assert_int_equal(r.status, 0); /* the client detects the incomplete body */
     assert_string_equal(r.body.p, "begun");
     assert_int_equal(cbx_http_stream_add(stream, CBX_STR("more")), CBX_EIO);
     cbx_http_stream_end(stream);

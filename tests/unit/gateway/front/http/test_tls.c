@@ -102,7 +102,7 @@ static void a_key_that_is_weak_or_of_another_certificate_is_refused(void **state
     assert_refused(made.key, made.key, "cannot be read");
 }
 
-/* The chain is sent in its order, whatever the order in the file is. */
+/* The server sends the chain in its order, whatever the order in the file. */
 static void foreign_certificates_behind_it_are_no_chain_of_it(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Standard input of executions over REST: what is submitted with the program, and what is added while it waits and runs. */
+ * Standard input of executions over REST: the part that is submitted with the program, and the
+ * parts that are added while it waits and runs. */
 #include "docker/result.h"
 #include "tests/unit/gateway/front/rest/rig.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What ran in a session is part of the judgement of its next cell. */
+ * Earlier runs of a session are part of the judgement of its next cell. */
 #include "gateway/front/jobs/jobs.h"
 #include "gateway/front/jobs/queue.h"
 #include "gateway/front/service/accept.h"
@@ -7,7 +7,8 @@
 
 #include <sqlite3.h>
 
-/* Where the text stands in what ran before the cell that was judged last; NULL when it does not. */
+/* Returns the offset of the text in the earlier runs for the last judged cell; NULL if it is not
+ * there. */
 static const char *find_in_past(struct rig *rig, const char *text)
 {
     struct fake_worker *w = &rig->worker;
@@ -139,7 +140,7 @@ static void a_cell_is_added_only_behind_the_cells_that_it_was_judged_with(void *
     cbx_job_free(second);
 }
 
-/* What was accepted and then failed before it began had no effect. */
+/* A run that was accepted and failed before it began had no effect. */
 static void a_cell_that_never_began_is_not_in_the_past(void **state)
 {
     struct rig *rig = *state;
@@ -154,7 +155,7 @@ static void a_cell_that_never_began_is_not_in_the_past(void **state)
     assert_true(past_has(rig, "third = 3"));
 }
 
-/* The executor's ledger is another one: the cell is judged with what the store has, and submitted
+/* The executor has another ledger: the cell is judged with the runs of the store, and submitted
  * once more. */
 static void a_stale_cell_is_judged_again(void **state)
 {

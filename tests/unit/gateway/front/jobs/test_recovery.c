@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A gateway that starts on the state of one that was killed: what began is followed, what did
- * not is judged and submitted, a few at a time, and in order. */
+ * A gateway that starts on the state of a killed one: it follows runs that had begun; it judges and
+ * submits the others, a few at a time, and in order. */
 #include "tests/unit/gateway/front/rest/rig.h"
 
 /* An execution (ids are hexadecimal) that a gateway before this one accepted; begun by audit
@@ -58,7 +58,7 @@ static size_t count_running(struct rig *rig)
     return json_array_size(rows);
 }
 
-/* As add_row, of an MCP client that said who it is. */
+/* Adds a row like add_row, of an MCP client that sent its name. */
 static void add_row_of_client(struct rig *rig)
 {
     struct cbx_claims claims = { .claimed_client = "some-agent", .claimed_request = "7" };
@@ -76,7 +76,7 @@ static void add_row_of_client(struct rig *rig)
     assert_int_equal(cbx_store_add_execution(rig->store, &row, NULL), 0);
 }
 
-/* --- those that began ------------------------------------------------------------------------- */
+/* --- runs that had begun ---------------------------------------------------------------------- */
 
 static void one_that_began_is_followed_and_neither_judged_nor_submitted(void **state)
 {
@@ -137,7 +137,7 @@ static void one_that_began_after_the_gateway_was_killed_does_not_run_again(void 
     assert_int_equal(executor_count(&rig->executor, CBX_CALL_submit), 0);
 }
 
-/* --- those that did not ----------------------------------------------------------------------- */
+/* --- runs that had not begun ------------------------------------------------------------------ */
 
 static void one_that_never_began_is_judged_again_and_submitted_as_it_was_asked_for(void **state)
 {

@@ -142,7 +142,7 @@ static void a_call_is_cancelled_by_its_session_alone(void **state)
     cbx_mcp_session_end_call(sessions, &last);
 }
 
-/* What is done to the session when the question is sent. */
+/* The action on the session when the question is sent. */
 struct deed {
     enum { ANSWERS, REFUSES, CLOSES, STOPS, IGNORES, TWICE } kind;
     struct cbx_str id, from; /* the session asked, the one that answers */

@@ -35,7 +35,7 @@ struct fake_worker {
     pthread_t threads[FAKE_WORKERS];
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool denies_all, crashes; /* whatever the source is */
+    bool denies_all, crashes; /* for every source */
     bool holds, held;         /* a source with HOLD waits while `holds`; one does */
     int judged;
     char policy[65], language[33], action[16], session[65], origin[65], claimed_client[65];
@@ -279,8 +279,8 @@ struct fake_executor {
     struct seen seen[SEEN_MAX];
     int seen_count, acknowledged;
     int64_t seq;
-    char sessions[PEER_SESSIONS_MAX][65]; /* those that are open */
-    struct cbx_buf order;                 /* what happened, in order: "submit:CODE;" */
+    char sessions[PEER_SESSIONS_MAX][65]; /* the open sessions */
+    struct cbx_buf order;                 /* events, in order: "submit:CODE;" */
 };
 
 static inline void peer_send(int fd, enum cbx_reply reply, const char *decision, int64_t seq)
@@ -345,8 +345,7 @@ static inline json_t *list_open(const struct fake_executor *e)
     return json_pack("{s:o}", "sessions", list);
 }
 
-/* True when the submission brings an approval; what that is for is checked by tests of the
- * executor. */
+/* True if the submission has an approval; tests of the executor check the approval itself. */
 static inline bool is_approved(const json_t *header, const char *verdict)
 {
     return strcmp(verdict, "ask") == 0 &&
@@ -388,7 +387,7 @@ static inline void serve_submit(struct fake_executor *e, int fd, const json_t *h
     peer_finish(e, fd, &result);
 }
 
-/* What the images have, unless a test scripts another label. */
+/* The contents of the images, unless a test scripts another label. */
 static inline struct cbx_str contents_of(struct cbx_str kernel)
 {
     return cbx_str_is(kernel, "python")
@@ -545,7 +544,7 @@ static inline void executor_join(struct fake_executor *e)
     pthread_mutex_destroy(&e->lock);
 }
 
-/* --- what a test does with the executor ------------------------------------------------------- */
+/* --- actions of a test on the executor -------------------------------------------------------- */
 
 static inline void executor_script(struct fake_executor *e, enum cbx_executor_call call,
                                    struct script script)

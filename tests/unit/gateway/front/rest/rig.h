@@ -243,8 +243,9 @@ static inline char *clone_text(const char *text)
     return copy;
 }
 
-/* Orders what both processes did, and what the test did, before what follows: a request and its
- * answer go through sockets, and ThreadSanitizer does not see that they order anything. */
+/* Orders the earlier actions of both processes and of the test before the following ones: a request
+ * and its reply go through sockets, and ThreadSanitizer does not detect that they order memory
+ * accesses. */
 static inline void see_processes(struct rig *rig)
 {
     pthread_mutex_lock(&rig->worker.lock);
@@ -253,7 +254,7 @@ static inline void see_processes(struct rig *rig)
     pthread_mutex_unlock(&rig->executor.lock);
 }
 
-/* What the worker was asked last. */
+/* The worker's last request. */
 static inline struct fake_worker *worker_seen(struct rig *rig)
 {
     see_processes(rig);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `dependencies` of a session: what the image holds and the policy allows, and nothing else. */
+ * `dependencies` of a session: only packages that the image has and the policy allows. */
 #include "tests/unit/gateway/front/rest/rig.h"
 
 #include <sqlite3.h>
@@ -25,7 +25,7 @@ static void what_the_image_lacks_is_judged_before_it_is_resolved(void **state)
     struct rig *rig = *state;
     assert_problem(open_with(rig, "'numpy','b[x]>=1','DENY'"), 400, "py.process");
     assert_string_equal(worker_seen(rig)->source.p,
-                        "DENY\nb[x]>=1\n"); /* without what the image has */
+                        "DENY\nb[x]>=1\n"); /* without the image's packages */
     assert_string_equal(worker_seen(rig)->policy, "strict");
     assert_string_equal(worker_seen(rig)->language, "ipython");
     assert_string_equal(worker_seen(rig)->action, "resolve");
@@ -160,7 +160,7 @@ static void ranges_in_the_notation_of_python_are_told_from_those_of_npm(void **s
         400, "for npm write 'ms@>=2'");
 }
 
-/* --- what was resolved, after a restart ------------------------------------------------------- */
+/* --- resolved packages after a restart -------------------------------------------------------- */
 
 #define SET "b 1.0 sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Executions as a client asks for them: bodies, the three ways to wait, cancel, input, and the
- * endpoints of CodeBox-AI. */
+ * Executions over REST: bodies, the three ways to wait, cancel, input, and the endpoints of
+ * CodeBox-AI. */
 #include "tests/unit/gateway/front/rest/rig.h"
 
 static struct cbx_http_exchange *post(struct rig *rig, const char *body)
@@ -264,7 +264,7 @@ static void a_denied_stream_is_a_problem_document(void **state)
     assert_problem(post(*state, "{'code':'DENY','stream':true}"), 400, "py.process");
 }
 
-/* --- what may be asked for -------------------------------------------------------------------- */
+/* --- permitted requests ----------------------------------------------------------------------- */
 
 static void an_execution_needs_a_language_that_can_run(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The query of a target: what is read, and what is refused. */
+ * The query of a target: accepted parameters, and refusals. */
 #include "gateway/front/rest/query.h"
 
 #include "tests/unit/unit.h"

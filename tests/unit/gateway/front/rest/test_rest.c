@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Routes, bodies and problem documents: what every resource has in common. */
+ * Routes, bodies and problem documents: the behaviour that all resources share. */
 #include "tests/unit/gateway/front/rest/rig.h"
 
 static void a_path_that_is_no_route_is_404_as_a_problem_document(void **state)

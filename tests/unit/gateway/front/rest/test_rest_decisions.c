@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The last decisions over REST, and approval: who sees what, who may approve, and what runs by it. */
+ * The last decisions over REST, and approval: the principals that can read them, the principals
+ * that may approve, and the approved runs. */
 #include "gateway/front/service/decisions.h"
 #include "tests/unit/gateway/front/rest/rig.h"
 
 #define BIT(right) (1U << CBX_RIGHT_##right)
 
-/* ann runs code; bob too; carol approves what she sees, which is hers alone; dora approves and sees
- * all. */
+/* ann and bob run code; carol approves, and can read only her own decisions; dora approves, and can
+ * read all. */
 static const struct cbx_principal rows[] = {
     { .name = "ann", .rights = BIT(EXECUTE) | BIT(CHECK) },
     { .name = "bob", .rights = BIT(EXECUTE) | BIT(CHECK) },
@@ -24,7 +25,7 @@ static void become(struct rig *rig, enum who who)
     rig->caller = &callers[who];
 }
 
-/* Posts code that asks, with this approval ("" = none); the id of its denial. */
+/* Posts code that needs approval, with this approval ("" = none); returns the id of its denial. */
 static void ask(struct rig *rig, const char *session, char id[CBX_ID_CHARS + 1])
 {
     char body[256];
@@ -122,7 +123,7 @@ static void nobody_approves_without_the_right(void **state)
     ask(rig, "", id);
     assert_problem(answer(rig, id, "approve"), 403, "lacks the right 'approve'");
     assert_problem(answer(rig, id, "deny"), 403, "lacks the right 'approve'");
-    become(rig, CAROL); /* who does not see it */
+    become(rig, CAROL); /* who cannot read it */
     assert_problem(answer(rig, id, "approve"), 404, "no such decision");
     become(rig, ANN);
     assert_problem(send_again(rig, "ASK", id), 409, "nobody has approved");
@@ -152,7 +153,7 @@ static void what_was_approved_runs_once_for_who_asked(void **state)
     assert_problem(send_again(rig, "ASK", id), 409, "used before");
     const json_t *run = await_answer(get(rig, text_at(json, "decision")), 200);
     assert_null(
-        json_object_get(run, "approval")); /* the decision that it ran by waits for nobody */
+        json_object_get(run, "approval")); /* the decision of this run waits for no approval */
 }
 
 static void what_was_denied_does_not_run(void **state)

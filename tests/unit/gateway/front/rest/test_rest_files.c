@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Files of a workspace: decoding of paths, what is judged, what is refused, what is handed out. */
+ * Files of a workspace: decoding of paths, judged files, refusals, downloads. */
 #include "gateway/front/service/service_files.h"
 #include "tests/unit/gateway/front/rest/rig.h"
 

@@ -166,7 +166,7 @@ static void a_legacy_option_that_cannot_be_had_is_refused(void **state)
                  200);
 }
 
-/* --- what is gone ----------------------------------------------------------------------------- */
+/* --- closed sessions -------------------------------------------------------------------------- */
 
 static void reading_never_deletes_the_row_of_a_session(void **state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Approvals: each is used once, also by several threads; a job runs by one that is for what was judged, and by no other. */
+ * Approvals: each is used once, also with several threads; a job runs only with an approval for its
+ * own judged text. */
 #include "gateway/front/service/approvals.h"
 
 #include "gateway/front/service/accept.h"
@@ -91,7 +92,7 @@ static void of_several_threads_one_uses_it(void **state)
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-/* What became of a job. */
+/* The outcome of a job. */
 struct end {
     json_t *execution;
     struct cbx_err err;
@@ -104,8 +105,8 @@ static void note_end(void *context, const json_t *execution, const struct cbx_er
     end->err = *err;
 }
 
-/* Has a job accepted that asks, with this digest as its approval ("" = none). NULL when it was not;
- * `digest` is then what would have to be approved. */
+/* Submits a job that needs approval, with this digest as its approval ("" = none). Returns NULL if
+ * it was not accepted; `digest` is then the digest to approve. */
 static struct cbx_job *accept(struct rig *rig, const char *session, const char *approved,
                               char digest[CBX_SHA256_HEX + 1])
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The ring of the last decisions: what stays, who sees it, and the life of a question. */
+ * The ring of the last decisions: stored decisions, principals that can read them, and the states
+ * of a question. */
 #include "gateway/front/service/decisions.h"
 
 #include "gateway/front/service/approvals.h"
@@ -28,7 +29,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What a test adds; zeroed members have these values. */
+/* The decision that a test adds; zeroed members have these values. */
 struct adding {
     const char *id, *principal, *origin;
     enum cbx_verdict verdict;
@@ -124,7 +125,7 @@ static void a_principal_that_makes_many_pushes_out_its_own(void **state)
     assert_int_equal(count_all(NULL), CBX_DECISIONS_MAX);
     assert_int_equal(count_all("ann"), 1);
     assert_true(cbx_decisions_waits(ring, "asked", 1000));
-    assert_true(cbx_decisions_waits(ring, "own-asked", 1000)); /* nor what waits */
+    assert_true(cbx_decisions_waits(ring, "own-asked", 1000)); /* nor a waiting one */
     CBX_AUTO_JSON first = cbx_decisions_get(ring, NULL, "0", 1000);
     CBX_AUTO_JSON last = cbx_decisions_get(ring, NULL, id, 1000);
     assert_null(first);

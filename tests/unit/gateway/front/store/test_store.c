@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is in the database survives a restart; what did not end before it is an error after it. */
+ * Data in the database survives a restart; an execution that did not end before the restart is an
+ * error after it. */
 #include "tests/unit/gateway/front/store_rig.h"
 
 #include <dirent.h>
@@ -538,8 +539,8 @@ static void assert_past(struct rig *rig, int64_t after, int64_t before, const ch
     assert_string_equal(codes.p, expected);
 }
 
-/* In the order of acceptance, whatever the order of insertion; what ended without having begun had
- * no effect. */
+/* In the order of acceptance, whatever the order of insertion; executions that ended without having
+ * begun had no effect. */
 static void the_past_of_a_session_is_what_began_or_may_begin(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Quotas of the store: what is dropped to make room, and what is refused. */
+ * Quotas of the store: data that is dropped for space, and refusals. */
 #include "tests/unit/gateway/front/store_rig.h"
 
 enum { KIB = 1024 };
 
-static const char *owner; /* of what try_add adds */
+static const char *owner; /* owner of the executions of try_add */
 
 static int try_add(struct rig *rig, const char *id, const char *session, size_t code_bytes)
 {
@@ -257,7 +257,7 @@ static void the_last_of_the_file_system_is_left_to_the_audit_log(void **state)
     assert_int_equal(cbx_store_result_max(rig.store, &reason), 16 * KIB);
     assert_non_null(strstr(reason, "full"));
     assert_int_equal(cbx_store_begin_execution(rig.store, "a", 1, &rig.err),
-                     0); /* what runs ends */
+                     0); /* the running execution ends */
     assert_int_equal(try_complete(&rig, "a", 100), 0);
     assert_status(&rig, "a", "completed");
     end(&rig);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a confined process can open, and what processes of the gateway can read of each other. A
- * forked child makes each attempt: once as the user of the test, once as an ordinary user. */
+ * The files that a confined process can open, and the access of the gateway's processes to each
+ * other. A forked child makes each attempt: once as the user of the test, once as an ordinary
+ * user. */
 #include "gateway/ipc/jail/files.h"
 #include "gateway/ipc/jail/jail.h"
 #include "gateway/ipc/master/state.h"
@@ -224,7 +225,7 @@ static void fails_when_a_granted_folder_is_not_there(void **state)
 
 /* --- the memory of the others ----------------------------------------------------------------- */
 
-/* A child of this user, with what every process of the gateway has, that waits to be killed. */
+/* A waiting child of this user with the confinement that all processes of the gateway have. */
 static pid_t start_waiting(uid_t user)
 {
     int ready[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the filters of our processes refuse. A forked child makes each attempt. */
+ * The refusals of the filters of the gateway's processes. A forked child makes each attempt. */
 #include "gateway/ipc/jail/jail.h"
 #include "tests/unit/gateway/scratch.h"
 
@@ -172,7 +172,7 @@ static void kills_a_worker_that_makes_memory_executable(void **state)
     assert_kills(try_mprotect);
 }
 
-/* What glibc's qsort does before it sorts more than 1 KiB. */
+/* The calls of glibc's qsort before it sorts more than 1 KiB. */
 static int ask_how_much_memory_there_is(void)
 {
     (void)sysconf(_SC_PHYS_PAGES); /* the library chooses its answer to the refusal */
@@ -510,7 +510,7 @@ static int jail_tcp_executor(struct cbx_err *err)
     return cbx_jail_executor(true, err);
 }
 
-/* What no process of the gateway needs. */
+/* Calls that no process of the gateway needs. */
 static int try_what_nobody_may(void)
 {
     char *const argv[] = { (char *)(uintptr_t) "true", NULL };
@@ -594,7 +594,7 @@ static void refuses_an_executor_other_sockets_users_and_signals(void **state)
 static struct sockaddr_un engine_address;
 static char folder[64];
 
-/* What the audit log, the instance's file and a call to the engine do. */
+/* Calls of the audit log, of the instance's file and of the engine client. */
 static int keep_a_log(void)
 {
     char name[80], fresh[80];

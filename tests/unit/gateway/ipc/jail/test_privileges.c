@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is left to each process after it dropped its privileges, tried from inside by forked
+ * The rights that each process keeps after it dropped its privileges, tried from inside by forked
  * children. */
 #include "gateway/ipc/jail/jail.h"
 #include "gateway/ipc/jail/privileges.h"
@@ -120,7 +120,7 @@ static void leaves_the_executor_the_files_of_all_users_and_no_other_capability(v
     assert_int_equal(run_as(CBX_ROLE_EXECUTOR, 0, NULL, has_only_files), 0);
 }
 
-/* It neither traces nor signals as root, and what it makes is root's. */
+/* The process neither traces nor signals as root, and its new files belong to root. */
 static int makes_files_of_the_caller(enum cbx_role role)
 {
     struct stat status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a service manager is told. */
+ * Messages to a service manager. */
 #include "gateway/ipc/master/notify.h"
 #include "tests/unit/gateway/scratch.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sets of parts: their form, what each process gets, and policies that pass through them unchanged. */
+ * Sets of parts: their form, the parts for each process, and policies that pass through them
+ * unchanged. */
 #include "gateway/ipc/master/reload.h"
 
 #include "gateway/ipc/master/policy_set.h"
@@ -68,7 +69,7 @@ static void a_set_over_its_bound_is_refused(void **state)
     assert_int_equal(cbx_reload_add(&set, &part, &err), CBX_ETOOBIG);
 }
 
-/* What the listener of a test was given. */
+/* The bytes that the listener of a test received. */
 static struct {
     char names[64];
     uint64_t first_number;
@@ -136,7 +137,7 @@ static void policies_come_back_the_same(void **state)
     struct cbx_err err = { 0 };
     assert_int_equal(cbx_policies_load(names, 3, CBX_MODES_ENFORCED, &before, &err), 0);
     before.granted[1] = json_pack("{s:[s],s:[]}", "pass", "REGION", "secrets");
-    struct cbx_buf bytes; /* kept by what is read from it */
+    struct cbx_buf bytes; /* borrowed by the parts that are read from it */
     cbx_buf_init(&bytes, CBX_RELOAD_BYTES_MAX);
     assert_int_equal(cbx_policies_write(&before, &bytes, &err), 0);
     assert_int_equal(cbx_policies_read(cbx_buf_str(&bytes), &after, &err), 0);

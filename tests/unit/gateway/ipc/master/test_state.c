@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The state directory: what another user could replace is refused, for root and for an ordinary user.
- */
+ * The state directory: paths that another user could replace are refused, for root and for an
+ * ordinary user. */
 #include "gateway/ipc/master/state.h"
 #include "tests/unit/gateway/scratch.h"
 
@@ -58,7 +58,7 @@ struct answer {
     char text[CBX_ERR_FULL_BYTES];
 };
 
-/* What cbx_state_open, or cbx_state_try, answers to a process of this user. */
+/* Returns the result of cbx_state_open, or of cbx_state_try, for a process of this user. */
 static struct answer answer_of(int (*function)(const char *, int *, struct cbx_err *), uid_t user,
                                const char *path)
 {
@@ -228,7 +228,7 @@ static void a_link_above_it_is_followed_when_its_owner_is_trusted(void **state)
     assert_refused(0, at("tmp/by-user/state"), "a symbolic link above");
 }
 
-/* What a link leads through is checked as well. */
+/* The folders on the way of a link are checked as well. */
 static void a_link_hides_no_directory_that_others_can_write_to(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a caller asks for besides its program. */
+ * The requests of a caller besides its program. */
 #include "gateway/ipc/seal/asked.h"
 #include "gateway/ipc/seal/subject.h"
 #include "policies/mounts.h"

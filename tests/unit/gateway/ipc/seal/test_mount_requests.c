@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Lists of mounts: what clients send, in one form, and whether a policy mounts them together. */
+ * Lists of mounts: the forms that clients send, the one canonical form, and whether a policy
+ * permits the mounts together. */
 #include "gateway/ipc/seal/mount_requests.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Vouchers: what one opens, and what changes of it open nothing. Who gets one: tests/unit/gateway/executor/test_callers.c. */
+ * Vouchers: a valid one opens, a changed one does not. tests/unit/gateway/executor/test_callers.c
+ * tests the principals that get one. */
 #include "gateway/ipc/seal/voucher.h"
 #include "tests/unit/unit.h"
 

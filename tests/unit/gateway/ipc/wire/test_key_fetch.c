@@ -47,7 +47,7 @@ static void a_request_arrives_as_it_was_sent_and_anything_else_is_none(void **st
     assert_false(cbx_key_request_take(ends[1], &got));
 }
 
-/* A front that asks and does not read blocks nobody but itself. */
+/* A front that sends requests and does not read blocks only itself. */
 static void a_request_that_does_not_fit_is_not_waited_for(void **state)
 {
     (void)state;

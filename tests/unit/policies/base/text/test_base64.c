@@ -64,7 +64,7 @@ static void the_form_of_the_web_has_other_characters_and_no_padding(void **state
         CBX_AUTO_DONE(buf) bytes;
         cbx_buf_init(&text, 100);
         cbx_buf_init(&bytes, 100);
-        cbx_buf_add_cstr(&text, "+/="); /* what is there already stays */
+        cbx_buf_add_cstr(&text, "+/="); /* existing content stays */
         assert_int_equal(cbx_base64url_encode(vectors[i].bytes, &text), 0);
         assert_int_equal(strlen(text.p), text.len);
         assert_true(cbx_str_starts(cbx_buf_str(&text), CBX_STR("+/=")));

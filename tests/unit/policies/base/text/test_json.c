@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * JSON from outside: what is refused, the canonical form, and the messages of the table reader. */
+ * JSON from outside: refusals, the canonical form, and the messages of the table reader. */
 #include "policies/base/text/json.h"
 #include "tests/unit/unit.h"
 

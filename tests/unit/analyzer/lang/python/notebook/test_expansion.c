@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Fields of notebook lines: what IPython's DollarFormatter takes for a field, and how a value is
- * quoted for the shell. */
+ * Fields of notebook lines: the fields of IPython's DollarFormatter, and the quoting of values for
+ * the shell. */
 #include "analyzer/lang/python/notebook/expansion.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The program that runs in place of notebook lines: which names are expanded, which values are
- * known, and what the decision seals. */
+ * The program that runs in place of notebook lines: expanded names, known values, and the text that
+ * the decision seals. */
 #include "analyzer/analyze.h"
 #include "analyzer/past/past.h"
 #include "analyzer/past/program.h"

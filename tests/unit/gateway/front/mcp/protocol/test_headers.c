@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The headers of a request over HTTP say what its body says. */
+ * The headers of a request over HTTP must agree with its body. */
 #include "gateway/front/mcp/protocol/headers.h"
 #include "gateway/front/mcp/protocol/mcp_server.h"
 #include "tests/unit/unit.h"
@@ -39,7 +39,7 @@ static void headers_that_repeat_the_body_pass(void **state)
         { "prompts/get", "\"name\":\"x y\"", "prompts/get", "x y" },
         { "resources/read", "\"uri\":\"a://b\"", "resources/read", "a://b" },
         { "tools/call", "\"name\":\"\u00e9\"", "tools/call", "=?base64?w6k=?=" },
-        { "tools/call", "\"name\":7", "tools/call", NULL }, /* the method says what is wrong */
+        { "tools/call", "\"name\":7", "tools/call", NULL }, /* the method reports the error */
     };
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         assert_int_equal(match(good[i][0], good[i][1], good[i][2], good[i][3], VERSION), 0);

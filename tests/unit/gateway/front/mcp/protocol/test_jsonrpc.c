@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Lines to messages and back: what is accepted, what is refused with which code, and ids. */
+ * Lines to messages and back: accepted lines, codes of refusals, and ids. */
 #include "gateway/front/mcp/protocol/jsonrpc.h"
 #include "tests/unit/unit.h"
 

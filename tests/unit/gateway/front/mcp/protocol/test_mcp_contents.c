@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Other contents through the dispatcher, with the fixtures of the conformance suite: they are
- * served when the server has them and never otherwise, ask for what a client declared, and accept
- * no state but their own. */
+ * Other contents through the dispatcher, with the fixtures of the conformance suite: the server
+ * serves them only if it has them, and they ask for the client's declared capabilities and accept
+ * only their own state. */
 #include "gateway/front/mcp/protocol/mcp_server.h"
 #include "tests/clients/fixtures/fixtures.c"
 #include "tests/unit/unit.h"

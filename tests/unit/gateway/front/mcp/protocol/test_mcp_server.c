@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Methods in both eras, without policies and processes: what is answered, and what is refused with
- * which code. */
+ * Methods in both eras, without policies and processes: results, and codes of refusals. */
 #include "gateway/front/mcp/protocol/mcp_server.h"
 #include "tests/unit/unit.h"
 

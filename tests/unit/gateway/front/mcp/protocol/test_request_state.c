@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sealed state: what was sealed opens again, and nothing else does. */
+ * Sealed state: only state that was sealed opens again. */
 #include "gateway/front/mcp/protocol/request_state.h"
 #include "tests/unit/unit.h"
 

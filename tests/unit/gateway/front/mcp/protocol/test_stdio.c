@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Lines in, lines out: what a client writes badly costs it one error, never the server. */
+ * Lines in, lines out: a malformed line of a client gives one error and does not stop the
+ * server. */
 #include "gateway/front/mcp/protocol/jsonrpc.h"
 #include "gateway/front/mcp/protocol/stdio.h"
 #include "tests/unit/unit.h"
@@ -10,7 +11,7 @@
 #define PING(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"ping\"}"
 #define PONG(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{}}\n"
 
-/* Serves `bytes` and compares what was written. */
+/* Serves `bytes` and compares the output. */
 static void assert_answers(const char *bytes, size_t len, const char *expected)
 {
     static struct cbx_flow flow;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Unpaired surrogates: what is replaced, what is left as it is, and which member is named. */
+ * Unpaired surrogates: replaced ones, unchanged ones, and the named member. */
 #include "gateway/front/mcp/protocol/unpaired.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a model gets to read: statuses, denials that stand alone, hostile output made harmless and
+ * The text for a model: statuses, self-contained denials, and hostile output made harmless and
  * short. */
 #include "gateway/front/mcp/tools/clean.h"
 #include "gateway/front/mcp/tools/content.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Approval by elicitation: who can be asked, and what a client can bring back of a question. Whole rounds with the
- * official clients are in tests/clients/approval.mjs. */
+ * Approval by elicitation: the clients that can be asked, and the state that they may send back.
+ * tests/clients/approval.mjs has whole rounds with the official clients. */
 #include "gateway/front/mcp/protocol/mcp_server.h"
 #include "gateway/front/mcp/tools/mcp_approval.h"
 #include "gateway/front/service/approvals.h"

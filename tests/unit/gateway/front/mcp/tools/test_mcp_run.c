@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a call reports while it runs. */
+ * The progress reports of a call while it runs. */
 #include "gateway/front/mcp/protocol/mcp_server.h"
 #include "gateway/front/service/service_packages.h"
 #include "tests/unit/gateway/front/rest/rig.h"
@@ -25,7 +25,8 @@ static void take_line(void *context, struct cbx_str line)
     cbx_buf_add(context, line);
 }
 
-/* A call with a token for progress; its result or error. *lines gets what was sent before. */
+/* Makes a call with a token for progress. Returns its result or error; *lines gets the earlier
+ * messages. */
 static json_t *call(const char *arguments, struct cbx_buf *lines)
 {
     CBX_AUTO_DONE(rpc_message) message = { 0 };

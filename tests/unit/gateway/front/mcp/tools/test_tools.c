@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The list of tools, and their arguments: what is wrong is said at once. */
+ * The list of tools, and their arguments: a wrong argument is reported at once. */
 #include "gateway/front/mcp/tools/tools_internal.h"
 #include "tests/unit/unit.h"
 
