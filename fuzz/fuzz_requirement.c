@@ -3,9 +3,9 @@
  * the word, and parsing twice gives the same. */
 #include "analyzer/analyze.h"
 #include "analyzer/packages/known.h"
-#include "analyzer/packages/pinned.h"
-#include "analyzer/packages/requirement.h"
 #include "analyzer/packages/spec.h"
+#include "policies/versions/pinned.h"
+#include "policies/versions/requirement.h"
 
 #include <stdint.h>
 #include <stdlib.h>

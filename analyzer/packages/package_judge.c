@@ -4,10 +4,10 @@
 
 #include "analyzer/lang/lang.h"
 #include "analyzer/packages/package_check.h"
-#include "analyzer/packages/pinned.h"
-#include "analyzer/packages/requirement.h"
 #include "analyzer/rules.h"
 #include "analyzer/syntax/source.h"
+#include "policies/versions/pinned.h"
+#include "policies/versions/requirement.h"
 #include "policies/versions/version.h"
 
 #include <string.h>

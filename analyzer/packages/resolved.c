@@ -2,9 +2,9 @@
  * Reads the reports of pip and npm. */
 #include "analyzer/packages/resolved.h"
 
-#include "analyzer/packages/requirement.h"
 #include "analyzer/packages/resolved_internal.h"
 #include "policies/base/memory.h"
+#include "policies/versions/requirement.h"
 #include "policies/versions/version.h"
 
 #include <stdlib.h>

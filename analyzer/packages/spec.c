@@ -2,7 +2,7 @@
  * Parses words of installs: requirements, constraints, MatchSpecs, npm's specifiers. */
 #include "analyzer/packages/spec.h"
 
-#include "analyzer/packages/requirement.h"
+#include "policies/versions/requirement.h"
 #include "policies/versions/version.h"
 
 #include <ctype.h>

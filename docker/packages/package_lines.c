@@ -5,6 +5,7 @@
 
 #include "policies/base/memory.h"
 #include "policies/base/sort.h"
+#include "policies/versions/pinned.h"
 
 #include <stdlib.h>
 
@@ -89,15 +90,11 @@ static bool is_npm_path(struct cbx_str path)
 
 static bool is_sha256(struct cbx_str text)
 {
-    bool good = text.len == 7 + 64 && cbx_str_starts(text, CBX_STR("sha256:"));
-    for (size_t i = 7; good && i < text.len; i++) {
-        char c = text.p[i];
-        good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-    }
-    return good;
+    return cbx_str_starts(text, CBX_STR("sha256:")) &&
+           cbx_pinned_is_sha256(cbx_str_sub(text, 7, text.len));
 }
 
-/* --- what is asked for ------------------------------------------------------------------------ */
+/* --- requirements ----------------------------------------------------------------------------- */
 
 static bool is_specifier(struct cbx_str text)
 {
@@ -140,33 +137,12 @@ static bool is_pip_requirement(struct cbx_str line)
     return good;
 }
 
-/* A requirement of a lock file: "NAME==VERSION --hash=sha256:HEX ..." or "NAME==VERSION ; MARKER
- * --hash=sha256:HEX ...". */
+/* A requirement of a lock file, with the installer's limits of names and versions. */
 static bool is_pinned(struct cbx_str line)
 {
-    static const char hash[] = " --hash=";
-    const char *at = memmem(line.p, line.len, hash, sizeof(hash) - 1);
-    if (at == NULL) {
-        return false;
-    }
-    struct cbx_str marker = cbx_str_sub(line, 0, (size_t)(at - line.p)), hashes, name;
-    hashes = cbx_str_sub(line, marker.len + 1, line.len);
-    bool conditional = memchr(marker.p, ';', marker.len) != NULL;
-    struct cbx_str version = cbx_package_take_until(&marker, ';');
-    name = cbx_package_take_until(&version, '=');
-    bool good = is_pip_name(name) && cbx_str_starts(version, CBX_STR("="));
-    version = trim(cbx_str_sub(version, 1, version.len));
-    good = good && is_word(version, ".+!_-", VERSION_BYTES) && (!conditional || marker.len > 0);
-    for (size_t i = 0; good && i < marker.len; i++) {
-        good = is_alnum(marker.p[i]) ||
-               (marker.p[i] != '\0' && strchr("\" ._-+*!=<>~(),", marker.p[i]) != NULL);
-    }
-    do {
-        struct cbx_str word = cbx_package_take_until(&hashes, ' ');
-        good = good && cbx_str_starts(word, CBX_STR("--hash=")) &&
-               is_sha256(cbx_str_sub(word, sizeof(hash) - 2, word.len));
-    } while (good && hashes.len > 0);
-    return good && !cbx_str_ends(line, CBX_STR(" "));
+    struct cbx_pinned pinned;
+    return cbx_pinned_parse(line, &pinned) && is_pip_name(pinned.name) &&
+           is_word(pinned.version, ".+!_-", VERSION_BYTES);
 }
 
 static bool is_npm_requirement(struct cbx_str line)

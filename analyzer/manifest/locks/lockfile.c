@@ -6,10 +6,10 @@
 #include "analyzer/manifest/locks/lockfile_internal.h"
 #include "analyzer/manifest/manifest_internal.h"
 #include "analyzer/packages/package_check.h"
-#include "analyzer/packages/pinned.h"
-#include "analyzer/packages/requirement.h"
 #include "analyzer/packages/resolved.h"
 #include "policies/base/sort.h"
+#include "policies/versions/pinned.h"
+#include "policies/versions/requirement.h"
 #include "policies/versions/version.h"
 
 #include <stdarg.h>

@@ -14,7 +14,7 @@ struct cbx_lockfile {
     struct cbx_manifest
         manifest; /* the packages, indexes and files that the file names, with their places */
     /* The text for the installer, in the arena. Of pip: a line for each package
-     * (analyzer/packages/pinned.h), sorted, each line with its line feed. Of npm: the package-
+     * (policies/versions/pinned.h), sorted, each line with its line feed. Of npm: the package-
      * lock.json, as lockfileVersion 3, without addresses: packages are taken from the index. */
     struct cbx_str text;
 };

@@ -2,8 +2,8 @@
  * Converts pylock.toml (PEP 751) to requirements with hashes. The file is a list: each package has
  * its marker itself, and pip evaluates the markers. */
 #include "analyzer/manifest/locks/lockfile_internal.h"
-#include "analyzer/packages/pinned.h"
-#include "analyzer/packages/requirement.h"
+#include "policies/versions/pinned.h"
+#include "policies/versions/requirement.h"
 
 struct reading {
     struct cbx_lockfile *lockfile;

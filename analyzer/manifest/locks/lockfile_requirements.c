@@ -3,8 +3,8 @@
 #include "analyzer/manifest/locks/lockfile_internal.h"
 #include "analyzer/manifest/manifest_internal.h"
 #include "analyzer/packages/install.h"
-#include "analyzer/packages/pinned.h"
-#include "analyzer/packages/requirement.h"
+#include "policies/versions/pinned.h"
+#include "policies/versions/requirement.h"
 
 /* Options that a line may have; others are refused. */
 static const struct option {

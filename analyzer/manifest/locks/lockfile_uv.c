@@ -5,9 +5,9 @@
  * result. */
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/locks/lockfile_internal.h"
-#include "analyzer/packages/pinned.h"
-#include "analyzer/packages/requirement.h"
 #include "policies/base/sort.h"
+#include "policies/versions/pinned.h"
+#include "policies/versions/requirement.h"
 
 enum {
     PACKAGES_MAX = 5000,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Hashes of the wheels that a lock file names. */
 #include "analyzer/manifest/locks/lockfile_internal.h"
-#include "analyzer/packages/pinned.h"
+#include "policies/versions/pinned.h"
 
 /* Returns the name of a wheel's file: from its address, its path, or by itself. */
 static struct cbx_str file_of(const struct cbx_doc_node *wheel)

@@ -4,7 +4,6 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/packages/known.h"
-#include "analyzer/packages/requirement.h"
 #include "analyzer/packages/resolved.h"
 #include "gateway/front/dialect.h"
 #include "gateway/front/image_contents.h"
@@ -12,6 +11,7 @@
 #include "policies/base/sort.h"
 #include "policies/language.h"
 #include "policies/packages.h"
+#include "policies/versions/requirement.h"
 #include "policies/versions/version.h"
 
 /* --- what callers are told at once ------------------------------------------------------------ */

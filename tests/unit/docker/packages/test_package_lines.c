@@ -45,7 +45,9 @@ static void names_with_versions_may_be_asked_for(void **state)
     }
 }
 
-#define HASH " --hash=" SHA256
+#define HASH      " --hash=" SHA256
+#define DIGITS_64 "0000000000000000000000000000000000000000000000000000000000000000"
+#define NAME_129  "a" DIGITS_64 DIGITS_64
 
 static void requirements_of_a_lock_file_have_one_version_and_hashes(void **state)
 {
@@ -75,6 +77,10 @@ static void requirements_of_a_lock_file_have_one_version_and_hashes(void **state
         "a==1" HASH "\nb==1",
         "a==1" HASH "\n-r x",
         "a==1 # x" HASH,
+        "a == 1" HASH,
+        "a==1;python_version < \"3\"" HASH,
+        NAME_129 "==1" HASH,
+        "a==1." DIGITS_64 HASH,
     };
     for (size_t i = 0; i < COUNT(good); i++) {
         accept_requirement(CBX_MANAGER_PIP, good[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Requirements with a version and hashes: one form, and no other. */
-#include "analyzer/packages/pinned.h"
 #include "policies/base/buf.h"
 #include "policies/packages.h"
+#include "policies/versions/pinned.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * One requirement as pip reads it (PEP 508): name, extras, versions or a direct reference, marker.
- * Linear in the text, no recursion, nothing allocated; the parts lie in the text. The gateway uses
- * it too: it needs nothing else of the analyzer. */
-#ifndef CBX_ANALYZER_PACKAGES_REQUIREMENT_H
-#define CBX_ANALYZER_PACKAGES_REQUIREMENT_H
+ * Linear in the text, no recursion, nothing allocated; the parts lie in the text. */
+#ifndef CBX_POLICIES_VERSIONS_REQUIREMENT_H
+#define CBX_POLICIES_VERSIONS_REQUIREMENT_H
 
 #include "policies/base/str.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Requirements with a version and hashes. */
-#include "analyzer/packages/pinned.h"
+#include "policies/versions/pinned.h"
 
-#include "analyzer/packages/requirement.h"
 #include "policies/packages.h"
+#include "policies/versions/requirement.h"
 #include "policies/versions/version.h"
 
 #include <ctype.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Requirements of a lock file in one form: one version, and the hashes that its file may have. pip
- * reads this form (--require-hashes). Pure; nothing is allocated, the parts lie in the line. */
-#ifndef CBX_ANALYZER_PACKAGES_PINNED_H
-#define CBX_ANALYZER_PACKAGES_PINNED_H
+ * reads this form (--require-hashes). The analyzer writes and judges these lines, and
+ * docker/packages checks them again before an installer gets them. Pure; nothing is allocated, the
+ * parts lie in the line. */
+#ifndef CBX_POLICIES_VERSIONS_PINNED_H
+#define CBX_POLICIES_VERSIONS_PINNED_H
 
 #include "policies/base/str.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Requirements of PEP 508 and their markers. */
-#include "analyzer/packages/requirement.h"
+#include "policies/versions/requirement.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Markers of PEP 508. They have no negation, so one flag suffices: "and" never holds if one part
  * never holds, "or" never holds if no part may hold. */
-#include "analyzer/packages/requirement.h"
+#include "policies/versions/requirement.h"
 #include "policies/versions/version.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * PEP 508: requirements, except their markers (marker.c). */
-#include "analyzer/packages/requirement.h"
+#include "policies/versions/requirement.h"
 
 #include "policies/versions/version.h"
 
