@@ -2,6 +2,7 @@
  * Finds the files to check. */
 #include "analyzer/lint/paths/lint_paths.h"
 
+#include "analyzer/folder_use.h"
 #include "analyzer/lint/files/kind.h"
 #include "policies/base/array.h"
 #include "policies/base/list.h"
@@ -253,12 +254,11 @@ static enum cbx_ignored ask_ignores(const struct walk *w, const FTSENT *entry, b
 
 /* --- folders ---------------------------------------------------------------------------------- */
 
-/* Folders of packages of others. */
+/* Returns true for a folder with packages of others: by its name, or as a virtual environment. */
 static bool is_dependency(const FTSENT *entry)
 {
     char path[PATH_MAX];
-    if (strcmp(entry->fts_name, "node_modules") == 0 ||
-        strcmp(entry->fts_name, "__pycache__") == 0) {
+    if (cbx_folder_use_of(entry->fts_name) == CBX_FOLDER_DEPENDENCY) {
         return true;
     }
     int n = snprintf(path, sizeof(path), "%s/pyvenv.cfg", entry->fts_path);

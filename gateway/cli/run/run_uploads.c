@@ -2,6 +2,7 @@
  * Files of the host for the workspace of `codebox run`. */
 #include "gateway/cli/run/run_uploads.h"
 
+#include "analyzer/folder_use.h"
 #include "analyzer/lang/lang.h"
 #include "docker/kernel_names.h"
 #include "gateway/cli/cli.h"
@@ -149,21 +150,10 @@ static int add_file(struct cbx_uploads *uploads, const char *path, const char *p
 
 /* --- folders ---------------------------------------------------------------------------------- */
 
-static bool is_of_dependencies(const char *name)
-{
-    static const char *const names[] = { "node_modules", "__pycache__", "venv", "site-packages" };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(name, names[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Returns true for an entry of a folder that is taken; counts one that is left out. */
+/* Returns true for an entry of a folder that is left out, and counts it. */
 static bool leave_out(struct cbx_uploads *uploads, const FTSENT *entry)
 {
-    if (entry->fts_name[0] == '.' || is_of_dependencies(entry->fts_name)) {
+    if (entry->fts_name[0] == '.' || cbx_folder_use_of(entry->fts_name) != CBX_FOLDER_OWN) {
         uploads->hidden++;
         return true;
     }

@@ -31,8 +31,8 @@ struct cbx_uploads {
 /* Adds a file, or the files of a folder and of its subfolders. A path keeps its place beneath
  * `folder`, the folder of the program; else beneath the current folder; else only its last name.
  * Left out of folders, and counted, are names that begin with a dot, folders of dependencies and
- * caches (node_modules, __pycache__, venv), links, and code that no analyzer reads. A file that
- * was added before is skipped. CBX_EINVAL for anything but a file or folder, and for two files
+ * caches (analyzer/folder_use.def), links, and code that no analyzer reads. A file that was added
+ * before is skipped. CBX_EINVAL for anything but a file or folder, and for two files
  * with one place; CBX_ETOOBIG over the limits; CBX_EIO if a file cannot be read. */
 int cbx_uploads_add(struct cbx_uploads *uploads, const char *path, const char *folder,
                     struct cbx_err *err);
