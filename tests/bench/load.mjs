@@ -83,7 +83,7 @@ console.log(`load, p99 over p50: ${at(0.99).toFixed(1)} ms, ${at(0.5).toFixed(1)
 let grew = false;
 for (const [name, kib] of Object.entries(after)) {
   const was = before[name] ?? kib;
-  console.log(`  ${name.padEnd(16)} ${(was / 1024).toFixed(1)} MiB before, ${(kib / 1024).toFixed(1)} MiB after`);
+  console.log(`load, memory of ${name}: ${(kib / 1024).toFixed(1)} MiB after, ${(was / 1024).toFixed(1)} MiB before, ${(kib / was).toFixed(2)} times that`);
   grew ||= kib > was * 1.2 + 2048;
 }
 for (const stream of open.splice(0)) stream.destroy();
