@@ -42,20 +42,24 @@ TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t d
     return tree;
 }
 
-bool cbx_tree_move(TSTreeCursor *cursor)
+bool cbx_tree_move(TSTreeCursor *cursor, bool inside, int *depth)
 {
-    if (ts_tree_cursor_goto_first_child(cursor)) {
+    if (inside && ts_tree_cursor_goto_first_child(cursor)) {
+        ++*depth;
         return true;
     }
-    while (!ts_tree_cursor_goto_next_sibling(cursor)) {
-        if (!ts_tree_cursor_goto_parent(cursor)) {
-            return false;
+    while (*depth > 0) {
+        if (ts_tree_cursor_goto_next_sibling(cursor)) {
+            return true;
         }
+        ts_tree_cursor_goto_parent(cursor);
+        --*depth;
     }
-    return true;
+    return false;
 }
 
-enum { SYNTAX_MAX = 20 };
+/* The depth bounds the memory of the cursor. */
+enum { SYNTAX_MAX = 20, ERRORS_DEPTH_MAX = 100000 };
 
 /* Returns true if the language accepts the text of this error node. */
 static bool is_read(const struct cbx_parsed *parsed, TSNode node)
@@ -65,7 +69,6 @@ static bool is_read(const struct cbx_parsed *parsed, TSNode node)
            parsed->lang->code->reads_error(node, cbx_str_sub(parsed->text, start, end));
 }
 
-/* Visits only the nodes in which tree-sitter found an error. */
 void cbx_parse_errors(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_facts *facts)
 {
     TSNode root = ts_tree_root_node(tree);
@@ -73,14 +76,16 @@ void cbx_parse_errors(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_
         return;
     }
     int found = 0, depth = 0;
-    bool read = false;
+    bool read = false, inside = true;
     TSTreeCursor cursor = ts_tree_cursor_new(root);
-    for (;;) {
+    for (bool more = true; more && found < SYNTAX_MAX;
+         more = cbx_tree_move(&cursor, inside, &depth)) {
         TSNode node = ts_tree_cursor_current_node(&cursor);
         bool bad = ts_node_is_error(node) || ts_node_is_missing(node);
         if (bad && is_read(parsed, node)) {
             read = true;
-        } else if (bad && found++ < SYNTAX_MAX) {
+        } else if (bad) {
+            found++;
             struct cbx_note what =
                 ts_node_is_missing(node)
                     ? cbx_arena_note(facts->arena, "missing %s", ts_node_type(node))
@@ -88,22 +93,7 @@ void cbx_parse_errors(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_
             cbx_facts_add_note(facts, CBX_FACT_SYNTAX, what, ts_node_start_byte(node),
                                ts_node_end_byte(node));
         }
-        if (found >= SYNTAX_MAX) {
-            break;
-        }
-        if (!bad && ts_node_has_error(node) && depth < 100000 &&
-            ts_tree_cursor_goto_first_child(&cursor)) {
-            depth++;
-            continue;
-        }
-        bool more;
-        while (!(more = ts_tree_cursor_goto_next_sibling(&cursor)) && depth > 0 &&
-               ts_tree_cursor_goto_parent(&cursor)) {
-            depth--;
-        }
-        if (!more) {
-            break;
-        }
+        inside = !bad && ts_node_has_error(node) && depth < ERRORS_DEPTH_MAX;
     }
     ts_tree_cursor_delete(&cursor);
     if (found == 0 && !read) {

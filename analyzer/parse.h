@@ -69,13 +69,17 @@ enum { CBX_CODE_DEPTH_MAX = 6, CBX_TREE_DEPTH_MAX = 1500 };
 void cbx_parse_text(const struct cbx_parsed *parent, const struct cbx_lang *lang,
                     struct cbx_str text, TSTree **tree_out);
 
-/* Parses a text, NULL after the deadline; adds facts for its syntax errors, with places in that
- * text. For extractors that rewrite the text before it is parsed. */
+/* Parses a text, for extractors that rewrite the text before they parse it. Returns NULL after the
+ * deadline. */
 TSTree *cbx_parse_tree(const TSLanguage *grammar, struct cbx_str text, int64_t deadline_ms);
 
-/* Moves the cursor to the next node in the order of the text, from its root on; false behind the
- * last one. */
-bool cbx_tree_move(TSTreeCursor *cursor);
+/* Moves the cursor to the next node in the order of the text: to the first child of the current
+ * node if `inside`, else after the current node. *depth is 0 at the node where the walk began.
+ * Returns false after the last node. */
+bool cbx_tree_move(TSTreeCursor *cursor, bool inside, int *depth);
+
+/* Adds a fact for each syntax error of a tree, at most 20; visits only nodes with an error inside.
+ * An error node that the language accepts (reads_error) gives no fact. */
 void cbx_parse_errors(const struct cbx_parsed *parsed, TSTree *tree, struct cbx_facts *facts);
 
 /* Judges `text` as code of `language` in code; its findings get the place [start, end). */

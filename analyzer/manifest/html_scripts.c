@@ -381,8 +381,8 @@ static int read_tree(struct reading *r)
         return cbx_fail(r->err, CBX_ETOOBIG, "it could not be read in %d s", BUDGET_MS / 1000);
     }
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
-    int failed = 0;
-    for (bool more = true; more && !failed; more = cbx_tree_move(&cursor)) {
+    int failed = 0, depth = 0;
+    for (bool more = true; more && !failed; more = cbx_tree_move(&cursor, true, &depth)) {
         failed = take_node(r, ts_tree_cursor_current_node(&cursor));
     }
     ts_tree_cursor_delete(&cursor);

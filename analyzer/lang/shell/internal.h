@@ -76,9 +76,7 @@ struct cbx_shell_line {
 
 bool cbx_shell_type_is(TSNode node, const char *type);
 
-/* Moves to the next node of a tree in the order of the text, to the first child of the current
- * node if `inside`. *depth is 0 at the node where the walk began. Returns false after the last
- * node. Not deeper than CBX_TREE_DEPTH_MAX. */
+/* Moves the cursor like cbx_tree_move, but not deeper than CBX_TREE_DEPTH_MAX. */
 bool cbx_shell_next_node(TSTreeCursor *cursor, bool inside, int *depth);
 
 /* Returns the source of a node, borrowed from the text. */

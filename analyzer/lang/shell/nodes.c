@@ -25,18 +25,7 @@ bool cbx_shell_has_any(struct cbx_str text, const char *bytes)
 
 bool cbx_shell_next_node(TSTreeCursor *cursor, bool inside, int *depth)
 {
-    if (inside && *depth < CBX_TREE_DEPTH_MAX && ts_tree_cursor_goto_first_child(cursor)) {
-        ++*depth;
-        return true;
-    }
-    while (*depth > 0) {
-        if (ts_tree_cursor_goto_next_sibling(cursor)) {
-            return true;
-        }
-        ts_tree_cursor_goto_parent(cursor);
-        --*depth;
-    }
-    return false;
+    return cbx_tree_move(cursor, inside && *depth < CBX_TREE_DEPTH_MAX, depth);
 }
 
 bool cbx_shell_is_word(TSNode child, bool behind)

@@ -97,7 +97,8 @@ static void take_comment(struct reader *r, TSNode node)
 static void walk(struct reader *r, TSTree *tree)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
-    for (bool more = true; more; more = cbx_tree_move(&cursor)) {
+    int depth = 0;
+    for (bool more = true; more; more = cbx_tree_move(&cursor, true, &depth)) {
         TSNode node = ts_tree_cursor_current_node(&cursor);
         if (strcmp(ts_node_type(node), "comment") == 0) {
             take_comment(r, node);
