@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Programs that other languages start with a list of words; judged as the equivalent line of
  * shell. */
-#include "analyzer/lang/scope.h"
+#include "analyzer/lang/command_line.h"
 
 /* Returns true for sys.executable, the path of the running interpreter. */
 static bool is_interpreter(const struct cbx_values *word)

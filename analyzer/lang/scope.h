@@ -211,66 +211,6 @@ const struct cbx_values *cbx_walk_escaped(
     const struct cbx_values *(*read)(struct cbx_walk *walk, const struct cbx_value *object,
                                      struct cbx_str attribute));
 
-/* --- arguments -------------------------------------------------------------------------------- */
-
-/* The arguments of a call, in the order of the source; evaluated lazily. */
-struct cbx_actual {
-    struct cbx_str keyword; /* empty: a positional argument */
-    struct cbx_node *node;  /* evaluated in `scope` if `values` is NULL */
-    struct cbx_scope *scope;
-    const struct cbx_values *values;
-};
-enum { CBX_ACTUALS_MAX = 20 };
-struct cbx_actuals {
-    struct cbx_actual items[CBX_ACTUALS_MAX];
-    uint32_t count;
-    bool spread; /* true if further arguments are unknown (*args), or more than the cap */
-};
-
-void cbx_actuals_add(struct cbx_actuals *actuals, struct cbx_str keyword, struct cbx_node *node,
-                     struct cbx_scope *scope, const struct cbx_values *values);
-/* Returns the argument at a position, or with this keyword (NULL: none); NULL if the call does
- * not have it. */
-struct cbx_actual *cbx_actual_find(struct cbx_actuals *actuals, uint32_t position,
-                                   const char *keyword);
-/* Returns the values of that argument; "anything" if the call does not have it. */
-const struct cbx_values *cbx_actual_values(struct cbx_walk *walk, struct cbx_actuals *actuals,
-                                           uint32_t position, const char *keyword);
-/* Copies the arguments without the first `drop` positional ones, and with `first` (may be NULL)
- * before them. */
-void cbx_actuals_shift(const struct cbx_actuals *from, uint32_t drop,
-                       const struct cbx_values *first, struct cbx_actuals *out);
-
-/* Judges a program that is started with these words (argv) as the equivalent line of shell.
- * `open`: unknown words follow. Without words it adds the fact that the command is computed. */
-void cbx_command_line(const struct cbx_parsed *parsed, const struct cbx_values *const *words,
-                      uint32_t count, bool open, uint32_t start, uint32_t end);
-
-/* --- tables of names -------------------------------------------------------------------------- */
-
-/* A row of a table of names; `what` is one of the table's own kinds. */
-struct cbx_name_row {
-    uint8_t what;
-    struct cbx_str name, text;
-    int number;
-    const char *more;
-};
-#define CBX_LITERAL(literal)                                                                       \
-    {                                                                                              \
-        (literal), sizeof(literal) - 1                                                             \
-    }
-enum { CBX_NAMES_SLOTS = 2048 };
-struct cbx_names {
-    const struct cbx_name_row *rows;
-    size_t count;                    /* at most half of the slots */
-    uint16_t slots[CBX_NAMES_SLOTS]; /* index of the row + 1 */
-};
-/* Fills the slots. Call it once, before cbx_names_find. */
-void cbx_names_fill(struct cbx_names *names);
-/* Returns the row of this kind for the name; NULL if there is none. */
-const struct cbx_name_row *cbx_names_find(const struct cbx_names *names, uint8_t what,
-                                          struct cbx_str name);
-
 /* Returns the source of a node; empty if there is no node. */
 struct cbx_str cbx_walk_text(const struct cbx_walk *walk, const struct cbx_node *node);
 

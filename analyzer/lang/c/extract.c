@@ -4,7 +4,7 @@
  * name of a function is an unresolved call. */
 #include "analyzer/facts/value.h"
 #include "analyzer/lang/c/names.h"
-#include "analyzer/lang/scope.h"
+#include "analyzer/lang/command_line.h"
 #include "analyzer/syntax/tree_memory.h"
 
 #include <pthread.h>

@@ -3,6 +3,8 @@
 #ifndef CBX_ANALYZER_LANG_JAVASCRIPT_INTERNAL_H
 #define CBX_ANALYZER_LANG_JAVASCRIPT_INTERNAL_H
 
+#include "analyzer/lang/command_line.h"
+#include "analyzer/lang/names.h"
 #include "analyzer/lang/scope.h"
 
 enum cbx_js_kind {

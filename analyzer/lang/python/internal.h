@@ -3,7 +3,9 @@
 #ifndef CBX_ANALYZER_LANG_PYTHON_INTERNAL_H
 #define CBX_ANALYZER_LANG_PYTHON_INTERNAL_H
 
-#include "analyzer/lang/scope.h"
+#include "analyzer/lang/actuals.h"
+#include "analyzer/lang/command_line.h"
+#include "analyzer/lang/names.h"
 
 enum cbx_py_kind {
     PY_OTHER = 0,
