@@ -9,7 +9,8 @@
 #include "gateway/front/jobs/live.h"
 #include "gateway/front/jobs/recovery.h"
 #include "gateway/identity/caller.h"
-#include "tests/unit/gateway/front/rest/processes.h"
+#include "tests/unit/gateway/front/rest/fake_executor.h"
+#include "tests/unit/gateway/front/rest/fake_worker.h"
 
 enum { EXCHANGES_MAX = 128, RIG_JOBS = 32 };
 
