@@ -206,6 +206,18 @@ bool cbx_js_keeps_ascii(struct cbx_str encoding);
 /* Returns a list of any number of pairs [key, member]. */
 const struct cbx_values *cbx_js_entries(struct cbx_walk *js, const struct cbx_values *member);
 
+/* --- facts ------------------------------------------------------------------------------------ */
+
+/* Adds the import of a module. If it is a server, its objects listen on a socket as soon as the
+ * program calls listen. */
+void cbx_js_add_import(struct cbx_walk *js, struct cbx_str module, struct cbx_node *node);
+/* Adds the facts of a call: its name, imports that it causes, and code and programs in its
+ * arguments. */
+void cbx_js_extract_call(struct cbx_walk *js, struct cbx_node *call, struct cbx_scope *scope);
+/* Handles calls of this name that write the environment: Object.assign(process.env, {A: b}),
+ * Reflect.set(process.env, 'A', b), Object.defineProperty. */
+void cbx_js_extract_environment(struct cbx_walk *js, struct cbx_str name, struct cbx_node *call,
+                                const struct cbx_js_call_site *site, struct cbx_scope *scope);
 /* Adds the facts of the tree, of JavaScript or TypeScript. */
 void cbx_extract_javascript(struct cbx_parsed *parsed);
 
