@@ -66,7 +66,7 @@ static double bare_median(const char *dir)
     return median(times, ONE);
 }
 
-/* A log of its own of a million records, written without waiting for each, in several files. */
+/* Creates a log of a million records in several files, written without waiting for each record. */
 enum { MANY = 1000000, BATCH = 10000, FILE_BYTES = 100 * 1024 * 1024 };
 
 static int write_many(const char *log)

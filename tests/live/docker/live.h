@@ -19,7 +19,8 @@ enum { LIVE_NO_ENGINE = 77 };
 static struct cbx_engine *engine;
 static struct cbx_sandbox_config config;
 
-/* Of every sandbox and run; live_begin sets them, then a program's main() may change them. */
+/* Options of every sandbox and run; live_begin sets them, then a program's main() may change
+ * them. */
 static struct cbx_limits live_limits;
 
 /* The files that the next run accepts as code; a test begins with none. */
@@ -41,7 +42,7 @@ struct seen {
     bool png;
     struct cbx_result result;
     /* Actions during the run; these three persist from run to run until they happened. */
-    struct cbx_sandbox *interrupt;   /* at the first text */
+    struct cbx_sandbox *interrupt;   /* interrupted at the first text */
     const char *kill_on;             /* remove this container at the first text */
     struct cbx_sandbox *answers_for; /* the first two questions are answered "ann", others end it */
     int answers;
@@ -246,7 +247,7 @@ static inline void live_end(void)
     cbx_engine_free(engine);
 }
 
-/* A main(): a pattern of names picks tests. */
+/* Body of main(): a pattern of names selects tests. */
 #define LIVE_RUN(argc, argv, tests)                                                                \
     do {                                                                                           \
         if ((argc) > 1) {                                                                          \

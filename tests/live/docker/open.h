@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A sandbox for a permit, as the pool makes one for a call when none is ready. */
+ * Opens a sandbox for a permit, as the pool does for a call when none is ready. */
 #ifndef CBX_TESTS_LIVE_DOCKER_OPEN_H
 #define CBX_TESTS_LIVE_DOCKER_OPEN_H
 

@@ -125,7 +125,7 @@ static struct cbx_sandbox *adopt_from_the_dead(const char *source, int64_t after
     close(ends[1]);
     take_id(ends[0], id);
     struct timespec moment = { .tv_nsec = after_ms * 1000000 };
-    nanosleep(&moment, NULL); /* not to wait for something: to be in the middle of it */
+    nanosleep(&moment, NULL); /* lets the reset begin, so that the kill interrupts it */
     kill(gateway, SIGKILL);
     waitpid(gateway, NULL, 0);
     struct cbx_sandbox *sandbox = NULL;

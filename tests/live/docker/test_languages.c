@@ -431,7 +431,7 @@ static void programs_do_not_choose_what_becomes_of_their_next_cell(void **state)
 static void javascript_says_what_was_left_behind(void **state)
 {
     IN_SANDBOX("javascript");
-    seen.interrupt = sandbox; /* at the text, which is printed when all code has run */
+    seen.interrupt = sandbox; /* interrupts at the text that ends the code */
     RUN("setInterval(() => console.log(1), 50); setTimeout(() => 0, 100000); 1");
     assert_string_equal(seen.result.ename, "Interrupted");
     assert_non_null(

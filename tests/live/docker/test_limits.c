@@ -101,7 +101,7 @@ static void ends_what_uses_too_much_processor_time(void **state)
                      0);
     assert_int_equal(seen.result.status, CBX_RUN_CPU);
     assert_true(seen.result.cpu_ms >= 300 && seen.result.cpu_ms < 5000);
-    run(sandbox, "python", "print('here')", &seen); /* it obeyed the interrupt */
+    run(sandbox, "python", "print('here')", &seen); /* the program ended at the interrupt */
     assert_string_equal(seen.out.p, "here\n");
 }
 

@@ -213,7 +213,8 @@ static void javascript_requires_a_file_after_it_was_accepted(void **state)
     GIVES("console.log(require('./lib').b)", "43\n");
 }
 
-/* Of the size of a compiler, with characters of four bytes wherever the kernel cuts the text. */
+/* A source of the size of a compiler, with characters of four bytes wherever the kernel cuts the
+ * text. */
 static void javascript_requires_a_file_of_many_megabytes(void **state)
 {
     enum { LINES = 110000 };

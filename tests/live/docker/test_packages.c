@@ -156,7 +156,7 @@ static void add_pip_set(const json_t *report, struct cbx_buf *set)
     }
 }
 
-/* The same of npm's lock file. */
+/* Checks npm's lock file in the same way. */
 static void add_npm_set(json_t *report, struct cbx_buf *set)
 {
     const char *path;
@@ -397,7 +397,7 @@ static void die(void *context, struct cbx_str text)
     kill(getpid(), SIGKILL);
 }
 
-/* A process of its own, which is killed when pip begins. */
+/* Runs pip in a process that is killed when pip begins. */
 static void install_and_die(struct cbx_str set)
 {
     CBX_AUTO(engine) own = NULL;
@@ -524,7 +524,7 @@ int main(int argc, char **argv)
     index_program = read_text("tests/live/docker/package_index.py", TEXT_MAX);
     certificates = read_text("/etc/ssl/certs/ca-certificates.crt", CBX_CA_BUNDLE_BYTES_MAX);
     packages.ca_bundle =
-        certificates; /* of this machine: its registry may have a certificate of its own */
+        certificates; /* of this machine: its registry may have a private certificate */
     packages.network = getenv("CODEBOX_NETWORK"); /* in place of the engine's default */
     start_index();
     LIVE_RUN(argc, argv, tests);

@@ -68,7 +68,7 @@ static inline void add_judged(struct cbx_past *past, const char *language, const
     cbx_past_add_cell_as(past, &entry, d.summary, &arena);
 }
 
-/* A part of a session: a file when it has a path. */
+/* A part of a session: a file if it has a path, else a cell. */
 struct part {
     const char *path, *text;
 };

@@ -27,17 +27,17 @@ enum { FAKE_CONTAINERS = 64, FAKE_CONNECTIONS = 512, FAKE_WAIT_MS = 20000 };
 struct fake_container {
     char id[CBX_CONTAINER_ID_CHARS + 1];
     bool running, removed;
-    int fd; /* of the attached stream, -1 = none */
+    int fd; /* the attached stream; -1 = none */
     char key[CBX_FRAME_KEY_BYTES];
     bool has_key;
     char tag[CBX_FRAME_TAG_MAX];
     size_t tag_len;
     char run_id[CBX_FRAME_ID_BYTES];
     struct cbx_frame_run run;
-    struct cbx_buf payload; /* of the last RUN, after its head */
+    struct cbx_buf payload; /* payload of the last RUN, after its head */
     struct cbx_buf log;     /* the output of the run, for FOLLOW */
     char received[256];     /* types of the frames that the host sent, oldest first */
-    uint32_t lease_ms;      /* of the last ATTACH or LEASE */
+    uint32_t lease_ms;      /* lease of the last ATTACH or LEASE */
     unsigned leases;        /* LEASE frames received */
     struct cbx_buf fed;     /* the input of the run, */
     int fed_end;            /* 0 = more may come; else 1 + the byte of FEED_END */
@@ -46,7 +46,7 @@ struct fake_container {
 
 static struct {
     /* The answers. */
-    bool away;      /* it closes every connection */
+    bool away;      /* the engine closes every connection */
     bool no_chunks; /* output of a container has no headers: it is no Docker */
     bool image_missing, oom, no_hello, silent, keeps_removed, half_answer;
     int create_status, start_status, attach_status;   /* 0 = as it should */
@@ -60,8 +60,8 @@ static struct {
     bool paused;                                      /* state of the containers */
     bool throttled;       /* its containers have used up their quota all the time */
     int periods;          /* how often it was asked for that */
-    bool hung;            /* it accepts connections and answers nothing on them */
-    uint32_t answer_code; /* of PUT, GET, LIST, DELETE, RESET */
+    bool hung;            /* the engine accepts connections and sends nothing */
+    uint32_t answer_code; /* code of its replies to PUT, GET, LIST, DELETE, RESET */
     struct cbx_str answer;
     /* The record. */
     char calls[4096]; /* "create attach start ", in order */

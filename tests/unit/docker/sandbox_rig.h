@@ -11,7 +11,7 @@ static struct cbx_engine *engine;
 static struct cbx_sandbox_config config = { .instance = "unit", .secret = "secret" };
 static struct cbx_err err;
 
-static struct cbx_limits limits; /* of sandboxes and permits; begin_test sets them */
+static struct cbx_limits limits; /* limits of sandboxes and permits; set by begin_test */
 
 static inline int begin_test(void **state)
 {

@@ -103,7 +103,7 @@ static inline struct cbx_policy sealing_policy(void)
 struct sealing {
     struct cbx_buf text;
     struct cbx_sha256 mac;
-    struct cbx_seal_token token; /* of its worker */
+    struct cbx_seal_token token; /* token of its worker */
 };
 
 static inline void sealing_done(struct sealing *sealing)

@@ -176,7 +176,7 @@ static void grants_exactly_what_is_listed(void **state)
     assert_true(cbx_egress_grants_none(&list, CBX_STR("artifacts:80")));
     assert_false(cbx_egress_grants_none(&list, CBX_STR("artifacts:8081")));
     assert_true(cbx_egress_grants_none(&list, CBX_STR("[::1]:80")));
-    /* A pattern that is none grants nothing. */
+    /* A malformed pattern grants nothing. */
     struct cbx_strs broken = LIST(CBX_STR("*"), CBX_STR("127.0.0.1"), CBX_STR("*.com"));
     assert_false(cbx_egress_grants(&broken, CBX_STR("example.com"), 443));
     assert_false(cbx_egress_grants(&broken, CBX_STR("127.0.0.1"), 443));

@@ -109,7 +109,7 @@ static void no_mount_replaces_what_a_sandbox_has_itself(void **state)
         "/codebox, "
         "/dev, /etc, /lib, /lib32, /lib64, /libx32, /opt, /proc, /run, /sbin, /sys, /tmp, /usr, "
         "/var, /workspace, /home]}\n";
-    /* By hand, and not the rows of the table, so that one that is missing there is found. */
+    /* Written by hand, not taken from the table, so that a missing row of the table is found. */
     static const char *const places[] = { "/usr/lib/python3",
                                           "/workspace/a",
                                           "/tmp/x",

@@ -421,7 +421,7 @@ static void takes_the_stricter_of_two_parents(void **state)
         assert_int_equal(p->shell_allow.count, 1);
         assert_int_equal(p->limits.wall_ms, 10000);
         assert_int_equal(p->limits.pids, 50);
-        assert_int_equal(p->egress.count, 1); /* nothing that one of them refuses */
+        assert_int_equal(p->egress.count, 1); /* nothing that one of the policies refuses */
         assert_false(p->inline_suppressions);
         assert_true(cbx_str_is(p->egress.items[0], "x.b.org:443"));
         assert_int_equal(p->mounts.allow_count, 1);

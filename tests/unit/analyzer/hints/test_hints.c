@@ -83,7 +83,7 @@ static void replaces_commands_by_code(void **state)
     ASSERT_HINTS(cases);
 }
 
-/* A command that is not known, has an argument missing, or whose argument is no plain text. */
+/* A command that is unknown, lacks an argument, or has an argument that is no plain text. */
 static void gives_the_hint_of_the_rule_for_other_commands(void **state)
 {
     (void)state;

@@ -63,7 +63,7 @@ static void judge(const struct cbx_policy *policy, const char *language, struct 
     }
 }
 
-/* A line that begins a statement, as far as a look at it can tell. */
+/* Returns true for a line that seems to begin a statement. */
 static bool begins_cell(struct cbx_str line)
 {
     static const char *const goes_on[] = { "else", "elif", "except", "finally", "catch", "//",
@@ -172,7 +172,7 @@ static void compare_folder(const char *folder, const char *language, struct diff
     closedir(dir);
 }
 
-enum { STRICTER_MAX = 12 }; /* of some 3,000 */
+enum { STRICTER_MAX = 12 }; /* of about 3,000 cases */
 
 static void python_is_judged_alike(void **state)
 {

@@ -15,7 +15,7 @@
 
 static struct cbx_err err;
 
-/* A judgement of the default policy, or of another one. */
+/* Judges with the default policy, or with another one. */
 struct judged {
     struct cbx_policy *policy;
     struct cbx_arena arena;

@@ -44,7 +44,7 @@ static void it_is_hardened_as_a_sandbox_but_for_what_the_relay_gives_up(void **s
     assert_int_equal(json_array_size(json_object_get(host, "CapAdd")), 3);
     assert_true(json_is_true(json_object_get(host, "ReadonlyRootfs")));
     assert_true(json_is_true(json_object_get(host, "AutoRemove")));
-    assert_true(json_is_true(json_object_get(body, "StdinOnce"))); /* it ends with the gateway */
+    assert_true(json_is_true(json_object_get(body, "StdinOnce"))); /* ends with the gateway */
     assert_string_equal(text_at(json_object_get(host, "SecurityOpt"), 0), "no-new-privileges:true");
     assert_int_equal(json_object_size(json_object_get(host, "Tmpfs")), 1);
     assert_null(json_object_get(host, "Mounts"));

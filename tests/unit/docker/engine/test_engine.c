@@ -17,7 +17,7 @@ struct stream {
 
 static struct {
     struct cbx_engine engine;
-    enum cbx_container_role role; /* of the last container */
+    enum cbx_container_role role; /* role of the last container */
     char command[64];
     pthread_t threads[FAKE_CONTAINERS];
     int fds[FAKE_CONTAINERS];

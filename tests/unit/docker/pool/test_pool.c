@@ -127,7 +127,7 @@ static void takes_a_warm_one_first(void **state)
     make_pool(&(struct cbx_pool_config){ .min = 3, .creates = 1 });
     cbx_pool_prewarm(pool, "python", &limits);
     AWAIT_STATS(ready, 3);
-    /* All get WARM; then the second alone answers READY. */
+    /* All kernels get WARM; then only the second one replies READY. */
     for (int i = 0; i < 3; i++) {
         FAKE_AWAIT(strchr(fake.containers[i].received, CBX_FRAME_WARM) != NULL);
     }

@@ -265,8 +265,8 @@ static bool argument_fits(const json_t *arg, const uint64_t args[6])
     return have == value;
 }
 
-/* As libseccomp: a rule applies when all its arguments fit, and a call that no rule applies to gets
- * the default. */
+/* Like libseccomp: a rule applies if all its arguments match, and a call without a rule gets the
+ * default. */
 static bool allows(const json_t *profile, const char *call, const uint64_t args[6])
 {
     size_t i;

@@ -339,7 +339,7 @@ static void reaping_removes_old_containers_that_no_table_has(void **state)
     assert_true(fake.containers[0].removed && fake.containers[2].removed);
     assert_false(fake.containers[1].removed);
     assert_int_equal(cbx_sandbox_reap(engine, &old, &removed, &err), 0);
-    assert_int_equal(removed, 0); /* all are younger */
+    assert_int_equal(removed, 0); /* all sandboxes are younger */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)

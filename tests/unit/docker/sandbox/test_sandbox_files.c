@@ -167,7 +167,7 @@ static void a_judged_file_is_put_with_a_permit_for_it_and_is_in_the_ledger(void 
     assert_true(cbx_sha256_equal(&after, cbx_sandbox_ledger(sandbox)));
 }
 
-/* A caller that repeats a reset after a crash names the ledger of before. */
+/* A caller that repeats a reset after a crash names the previous ledger. */
 static void a_reset_is_in_the_ledger_once(void **state)
 {
     (void)state;

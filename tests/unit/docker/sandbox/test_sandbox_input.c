@@ -49,7 +49,7 @@ static void *run_it(void *context)
     return NULL;
 }
 
-/* With the first bytes, and more to come when it streams. */
+/* Begins a run with the first bytes of its input; further bytes follow if it streams. */
 static void start_run(struct cbx_str input, bool streams)
 {
     memset(&running, 0, sizeof(running));

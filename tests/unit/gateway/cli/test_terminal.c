@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Gives `bytes` in pieces of every size. */
+/* Passes `bytes` in pieces of every size. */
 static void assert_shows(const char *bytes, const char *expected)
 {
     size_t len = strlen(bytes);

@@ -30,7 +30,7 @@ struct rig {
     char proofs[PEOPLE][CBX_TOKEN_CHARS + 8];         /* "Bearer TOKEN" */
 };
 
-static bool four_eyes; /* of the policy of the next rig */
+static bool four_eyes; /* setting of the next rig's policy */
 
 static struct cbx_identity *load_identity(const char *state_dir)
 {
@@ -378,7 +378,7 @@ static void an_approval_that_a_front_makes_up_lets_nothing_run(void **state)
     struct sealing s = decide(&rig, CBX_ASK, "ann", rig.credentials[ANN], SOURCE);
     json_t *claim = claim_approval(&rig, &s, BOSS, voucher);
     assert_refused(submit(&rig, &s, SOURCE, rig.proofs[ANN], claim), "something else");
-    get_voucher(&rig, "approval", BOSS, run, voucher); /* of another decision */
+    get_voucher(&rig, "approval", BOSS, run, voucher); /* for another decision */
     s = decide(&rig, CBX_ASK, "ann", rig.credentials[ANN], SOURCE);
     claim = claim_approval(&rig, &s, BOSS, voucher);
     assert_refused(submit(&rig, &s, SOURCE, rig.proofs[ANN], claim), "something else");

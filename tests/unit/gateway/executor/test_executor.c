@@ -113,7 +113,7 @@ static void assert_error(int fd, int code, const char *text)
     assert_int_equal(read(fd, &rest, 1), 0);
 }
 
-/* With further arguments, which may be NULL. */
+/* Sends a call with further arguments, which may be NULL. */
 static int send_submission_with(struct rig *rig, const struct sealing *s, struct cbx_str source,
                                 json_t *more)
 {
@@ -578,7 +578,7 @@ static void survives_headers_with_malformed_arguments(void **state)
         json_pack("{s:s}", "call", "interrupt"),
         json_pack("{s:s,s:s%}", "call", "close", "session", "a\0b", (size_t)3),
         json_pack("{s:s,s:[i],s:[]}", "call", "reconcile", "sessions", 1, "runs"),
-        json_pack("{s:s,s:s}", "call", "close", "session", "a"), /* of whom? */
+        json_pack("{s:s,s:s}", "call", "close", "session", "a"), /* without the owner */
         json_pack("{s:s,s:s,s:s,s:b}", "call", "close", "session", "a", "principal", "root",
                   "force", 1),
     };
@@ -647,7 +647,7 @@ static size_t count_records(const struct rig *rig, const char *type)
     return count;
 }
 
-/* Whether the client is gone before the admission could be sent, or later. */
+/* The client disconnects before the admission can be sent, or later. */
 static void what_clients_that_disconnect_had_permitted_has_an_outcome_each(void **state)
 {
     (void)state;

@@ -38,7 +38,7 @@ static int run_confined(const struct rig *rig, uid_t user, const char *docker_ho
     return WEXITSTATUS(status);
 }
 
-/* For each user that can be tried. */
+/* Runs the test for each user that this process can become. */
 static void assert_confined(const char *docker_host, int (*attempt)(const struct rig *))
 {
     const uid_t users[] = { getuid(), NOBODY };

@@ -13,7 +13,7 @@
 struct rig {
     struct scratch scratch;
     struct cbx_forwarder_config config;
-    int channel; /* of the sender, which is this test */
+    int channel; /* channel of the sender, which is this test */
     pid_t reader;
 };
 
@@ -66,7 +66,7 @@ static void receive(struct rig *rig, uint64_t first, uint64_t last)
     }
 }
 
-/* Until the cursor is at this record: then it is not sent again. */
+/* Waits until the cursor is at this record: the reader does not send it again. */
 static void await_cursor(const struct rig *rig, uint64_t seq)
 {
     int64_t end = cbx_clock_ms() + DEADLINE_MS;

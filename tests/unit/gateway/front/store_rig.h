@@ -99,7 +99,7 @@ static inline int64_t ask_number(struct rig *rig, const char *sql)
     return number;
 }
 
-/* With the store closed. */
+/* Call it with the store closed. */
 static inline void assert_sizes_are_true(struct rig *rig)
 {
     assert_int_equal(

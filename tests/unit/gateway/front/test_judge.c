@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A real zygote and its workers: every source gets its own answer, and a worker that dies or hangs
- * is a denial, never a pass. */
+ * A real zygote and its workers: every source gets its own reply, and a worker that dies or hangs
+ * gives a denial, never a pass. */
 #include "tests/unit/gateway/worker_rig.h"
 
 #include <dirent.h>
@@ -82,8 +82,8 @@ static bool read_stat(pid_t pid, char comm[32], char *status, pid_t *parent)
     return true;
 }
 
-/* A worker of this zygote that waits for its request, or 0. A worker that has answered runs until
- * it has ended: it is never asleep again. */
+/* Returns a worker of this zygote that waits for its request, or 0. A worker that has replied runs
+ * until its end: it never sleeps again. */
 static pid_t find_waiting(struct worker_rig *rig)
 {
     pid_t found = 0;
@@ -173,7 +173,7 @@ static bool has_unread_output(void)
     return false;
 }
 
-/* Asks in a thread and returns when the stopped worker has the whole request: it was sent, and the
+/* Sends a request in a thread, and returns when the stopped worker has the whole request and the
  * thread sleeps. */
 static void ask_stopped_worker(struct asking *a)
 {
@@ -222,12 +222,12 @@ static void denies_when_the_worker_does_not_answer_in_time(void **state)
     pid_t next = find_worker(&rig);
     assert_int_not_equal(next, worker);
     for (int64_t end = cbx_clock_ms() + DEADLINE_MS; kill(worker, 0) == 0; poll(NULL, 0, 1)) {
-        assert_true(cbx_clock_ms() < end); /* it does not come back to answer the wrong question */
+        assert_true(cbx_clock_ms() < end); /* it never answers a later question */
     }
     worker_rig_stop(&rig);
 }
 
-/* It ended without a request, so its end is no verdict on the next request. */
+/* The worker ended without a request, so its end is no verdict on the next request. */
 static void replaces_a_worker_that_died_between_two_requests(void **state)
 {
     (void)state;
@@ -431,7 +431,7 @@ static int count_copies(pid_t pid, const struct cbx_seal_key *key)
     return pages > 100 ? copies : -1;
 }
 
-/* A worker that is taken over reads all of its memory. */
+/* A worker that was taken over can read all of its memory. */
 static void workers_have_no_copy_of_the_seal_key(void **state)
 {
     (void)state;
@@ -445,7 +445,7 @@ static void workers_have_no_copy_of_the_seal_key(void **state)
             worker_rig_stop(&rig);
             skip(); /* only root reads the memory of a process that is not dumpable */
         }
-        assert_true(count_copies(worker, &rig.pasts) > 0); /* so a copy would be found */
+        assert_true(count_copies(worker, &rig.pasts) > 0); /* so the search finds copies */
         assert_true(count_copies(rig.zygote, &rig.key) > 0);
         assert_int_equal(copies, 0);
     }

@@ -183,7 +183,7 @@ static void a_grant_adds_to_the_row_of_the_principal_and_keeps_its_quotas(void *
     assert_int_equal(row->rights, 1 << CBX_RIGHT_EXECUTE);
     assert_int_equal(row->policy_count, 1);
     row = row_of(granted, &everything, OPS);
-    assert_int_equal(row->policy_count, 0); /* it was allowed all of them before */
+    assert_int_equal(row->policy_count, 0); /* it was allowed all policies before */
     assert_true(may(row, CBX_RIGHT_AUDIT_READ));
 }
 

@@ -387,7 +387,7 @@ those_that_come_meanwhile_wait_for_the_same_answer_and_not_too_many_of_them(void
     struct cbx_key_request request = await_request();
     int64_t end = cbx_clock_ms() + DEADLINE_MS;
     while (cbx_issuer_keys_renew(keys, &issuers[0].source, now, 0, &err) != CBX_EBUSY) {
-        assert_true(cbx_clock_ms() < end); /* until all of them wait */
+        assert_true(cbx_clock_ms() < end); /* until all threads wait */
         poll(NULL, 0, 2);                  /* lets them have the lock */
     }
     assert_int_equal(err.retry_s, 1);
@@ -417,7 +417,7 @@ static void whoever_waits_goes_on_when_the_issuer_is_removed(void **state)
 
 static atomic_bool ends_now;
 
-/* As a handler does. */
+/* Waits like a handler. */
 static void *use_keys(void *context)
 {
     int64_t *used = context;

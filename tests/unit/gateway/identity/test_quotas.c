@@ -89,7 +89,7 @@ static void the_principal_that_called_least_recently_is_forgotten_first(void **s
         struct cbx_caller other = caller_of(name, &once);
         assert_int_equal(cbx_quotas_request(quotas, &other, 0, &err), 0);
     }
-    assert_int_equal(cbx_quotas_request(quotas, &first, 0, &err), CBX_EQUOTA); /* it is known */
+    assert_int_equal(cbx_quotas_request(quotas, &first, 0, &err), CBX_EQUOTA); /* a known caller */
     struct cbx_caller more = caller_of("more", &once);
     assert_int_equal(cbx_quotas_request(quotas, &more, 0, &err), 0);
     assert_int_equal(cbx_quotas_request(quotas, &first, 0, &err),

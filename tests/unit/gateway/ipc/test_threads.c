@@ -56,7 +56,7 @@ static void a_thread_that_waits_delays_no_other(void **state)
     for (int i = 0; i < 3; i++) {
         assert_true(cbx_threads_run(threads, wait_at_gate, &gate));
     }
-    await_arrivals(&gate, 3); /* all at once */
+    await_arrivals(&gate, 3); /* all at the same time */
     open_gate(&gate);
     cbx_threads_free(threads);
     assert_int_equal(gate.done, 3);

@@ -148,8 +148,8 @@ static const json_t *find(const json_t *findings, const char *symbol)
     "paramiko 3.4.0 "                                                                              \
     "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
 
-/* For the front `would`, beside the effect that holds; for the log the effect that would. Packages
- * as well as code. */
+/* The front gets `would` and the effect that holds; the log gets the effect that would hold. For
+ * packages as well as code. */
 static void what_log_only_lets_through_is_told_and_sealed_as_what_it_would_be(void **state)
 {
     (void)state;

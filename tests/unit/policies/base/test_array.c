@@ -29,7 +29,7 @@ static void keeps_every_item_over_many_growths(void **state)
     for (int i = 0; i < 10000; i++) {
         assert_int_equal(n.items[i], i);
     }
-    assert_true(arena.used_bytes < 4 * 16384 * sizeof(int)); /* it doubles */
+    assert_true(arena.used_bytes < 4 * 16384 * sizeof(int)); /* its size doubles */
 }
 
 static void stops_at_the_greatest_count_and_keeps_what_there_is(void **state)

@@ -42,7 +42,7 @@ static void appends_whole_or_not_at_all_and_then_nothing(void **state)
     assert_int_equal(cbx_buf_add(&buf, CBX_STR("123")), 0);
     assert_int_equal(cbx_buf_add(&buf, CBX_STR("456")), CBX_ETOOBIG);
     assert_string_equal(buf.p, "123");
-    /* A shorter text that would fit must not follow one that is missing. */
+    /* A shorter text, although it would fit, must not follow a missing one. */
     assert_int_equal(cbx_buf_add(&buf, CBX_STR("7")), CBX_ETOOBIG);
     assert_int_equal(cbx_buf_printf(&buf, "%d", 8), CBX_ETOOBIG);
     assert_int_equal(cbx_buf_add_char(&buf, '9'), CBX_ETOOBIG);

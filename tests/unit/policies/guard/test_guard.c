@@ -32,7 +32,7 @@ static void presets_refuse_what_they_deny(void **state)
         enum cbx_language language;
         bool starts, sockets;
     } rows[] = {
-        { "default", CBX_PYTHON, true, true }, /* without a network a client is nothing */
+        { "default", CBX_PYTHON, true, true }, /* without a network a client reaches nothing */
         { "default", CBX_JAVASCRIPT, true, true },
         { "default", CBX_TYPESCRIPT, true, true },
         { "default", CBX_SHELL, true, true },

@@ -204,7 +204,7 @@ static bool has_glob(const struct cbx_strs *list, const char *item)
     return false;
 }
 
-/* A section's key was given by the policy alone. */
+/* The policy alone set the section's key. */
 #define GIVEN(section, member, key) cbx_draft_has(&cbx_section_##section, &draft->member.head, key)
 
 static bool denies_version(const struct cbx_packages *p, const char *name, const char *version)
@@ -430,8 +430,8 @@ static void bind_alone(const char *text, struct cbx_arena *arena, struct cbx_dra
     }
 }
 
-/* A child of one to three policies, the second of which may extend the first. False when it is
- * refused. */
+/* Creates a child of one to three policies, the second of which may extend the first. Returns false
+ * if it is refused. */
 static bool check_one(uint64_t seed, bool empty_child)
 {
     static const char *const names[] = { "a", "b", "c" };

@@ -75,7 +75,7 @@ static void one_that_crashes_or_hangs_costs_itself_alone(void **state)
                         "/a.py not judged: the analyzer was ended by signal 11 (Segmentation "
                         "fault)\n"
                         "/b.py not judged: the analyzer did not end in time\n");
-    cbx_lsp_store_judge(&store, &how); /* not again before it is changed */
+    cbx_lsp_store_judge(&store, &how); /* judged again only after a change */
     assert_false(cbx_lsp_judge_runs(&a->judge));
 }
 

@@ -211,7 +211,7 @@ static void lock_files_of_other_tools_of_python(void **state)
     check("pdm.lock", pdm, COUNT(pdm));
 }
 
-/* With the policy of the test instead of the preset. */
+/* Judges with the test's policy instead of the preset. */
 static void check_under(const char *text, const char *name, const struct expected *cases,
                         size_t count)
 {

@@ -15,7 +15,7 @@ static struct {
     Elf64_Phdr segments[SEGMENTS];
 } image;
 
-/* As gcc links a program: code, data, and a stack that is not executable. */
+/* Segments as gcc links a program: code, data, and a stack that is not executable. */
 static int make_ordinary(void **state)
 {
     (void)state;

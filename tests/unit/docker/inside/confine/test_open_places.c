@@ -52,7 +52,7 @@ static void a_malformed_text_adds_nothing(void **state)
     }
 }
 
-/* A program that changes the variable changes nothing. */
+/* A program's change of the variable has no effect. */
 static void only_the_first_text_counts(void **state)
 {
     (void)state;
@@ -61,7 +61,7 @@ static void only_the_first_text_counts(void **state)
     assert_false(cbx_place_is_inside("/etc/shadow", false));
 }
 
-/* A mount there would be read, executed and changed by the rights of the row. */
+/* A mount there would have the rights of the row: programs could read, execute and change it. */
 static void no_mount_lies_where_a_row_grants_something(void **state)
 {
     (void)state;

@@ -137,8 +137,7 @@ static void a_shell_that_cannot_be_read_says_the_name_in_registers(void **state)
     refuse(ALL, "true", 5);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct cbx_listener listener = { .kind = CBX_SHELL_BIT };
-        struct seccomp_notif call = { .pid =
-                                          (uint32_t)getpid() + 1000000, /* none: nothing to read */
+        struct seccomp_notif call = { .pid = (uint32_t)getpid() + 1000000, /* no such process */
                                       .data = { .nr = SYS_execve } };
         cbx_words_pack(rows[i].name, (uint64_t *)&call.data.args[CBX_WORDS_AT]);
         assert_int_equal(cbx_guard_decide(&listener, &call), rows[i].answer);
@@ -240,7 +239,7 @@ static unsigned try_calls(void)
     TRY(syscall(SYS_prlimit64, 0, RLIMIT_CPU, NULL, NULL));
     TRY(-pthread_create(&thread, NULL, nothing, NULL));
 #undef TRY
-    /* The same call by its number of the x32 ABI, if Linux has that. */
+    /* Makes the same call by its number of the x32 ABI, if Linux has that ABI. */
     failed |= syscall(0x40000000 | SYS_socket, AF_UNIX, SOCK_STREAM, 0) >= 0 ? 1u << 20 : 0;
     pthread_join(thread, NULL);
     return failed;
@@ -326,7 +325,7 @@ static void executable_memory_is_asked_about_whatever_it_is_made_of(void **state
     }
     assert_int_equal(refused_calls(CBX_NATIVE_BIT, try_memory), 0x3ff);
     assert_int_equal(refused_calls(CBX_PYTHON_BIT, try_memory), 0x3ff);
-    assert_int_equal(refused_calls(CBX_NODE_BIT, try_memory), 0x3c0); /* it compiles */
+    assert_int_equal(refused_calls(CBX_NODE_BIT, try_memory), 0x3c0); /* the kernel compiles code */
 }
 
 /* Each call that has to have a row, for these kinds of programs. */
@@ -423,10 +422,10 @@ static void the_filter_of_each_kind_asks_about_its_rows(void **state)
     assert_int_equal(refused_calls(CBX_NATIVE_BIT, try_calls), 0x3ff);
     assert_int_equal(refused_calls(CBX_PYTHON_BIT, try_calls),
                      0x1ff); /* its hook looks at the other files */
-    assert_int_equal(refused_calls(CBX_SHELL_BIT, try_calls) & 0x3f9, 0x399); /* it forks */
+    assert_int_equal(refused_calls(CBX_SHELL_BIT, try_calls) & 0x3f9, 0x399); /* the shell forks */
 }
 
-/* Else the supervisor would be woken for it without end. */
+/* Otherwise Linux would wake the supervisor without end. */
 static void a_channel_without_another_end_says_so(void **state)
 {
     (void)state;

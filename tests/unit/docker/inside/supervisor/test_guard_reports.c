@@ -10,7 +10,7 @@ static int report(pid_t pid, uint64_t what, const char *text, uint64_t secret)
                        (uint64_t[6]){ CBX_REPORT_OPTION, what, at(text), strlen(text), secret });
 }
 
-/* A kernel that has introduced itself, and whose first run began. */
+/* A kernel that has sent its hello, and whose first run has begun. */
 static int begin(void **state)
 {
     (void)state;
@@ -87,7 +87,7 @@ static void the_kernel_starts_listed_programs_only_while_it_runs_a_judged_line(v
     assert_int_equal(report(getpid(), CBX_REPORT_LINES, "", SECRET), CBX_GUARD_ANSWERED);
     assert_int_equal(decide_as(CBX_PYTHON_BIT, SYS_vfork, 0, 0, 0), 0);
     assert_int_equal(exec_as(CBX_PYTHON_BIT, "/bin/sh"), 0);
-    assert_int_equal(exec_as(CBX_PYTHON_BIT, "/usr/bin/env"), -EACCES); /* it is not listed */
+    assert_int_equal(exec_as(CBX_PYTHON_BIT, "/usr/bin/env"), -EACCES); /* not in the list */
     assert_int_equal(report(getpid(), CBX_REPORT_DONE, "", SECRET), CBX_GUARD_ANSWERED);
     assert_int_equal(exec_as(CBX_PYTHON_BIT, "/bin/sh"), -EACCES);
 }

@@ -39,7 +39,7 @@ static void add_run(const char *id)
     add_frame_of(CBX_FRAME_RUN, &run, sizeof(run));
 }
 
-/* A run with this many hashes; the first byte of each is from `first` on. */
+/* Adds a run with this many hashes; the first byte of each is `first` or a following number. */
 static void add_run_that_accepts(const char *id, uint8_t first, uint16_t count)
 {
     struct cbx_frame_run run = { .limits = all_limits,
@@ -132,7 +132,7 @@ static const char *sent_to_kernel(void)
     return types;
 }
 
-/* The same, with the first byte of each hash of an ACCEPT and the source of a RUN. */
+/* Does the same, with the first byte of each hash of an ACCEPT and the source of a RUN. */
 static const char *given_to_kernel(void)
 {
     static char text[256];
@@ -162,7 +162,7 @@ static void end(void)
     fail_msg("the supervisor ended its sandbox");
 }
 
-/* With a host, and a kernel that is ready. */
+/* Begins a test with a host, and a kernel that is ready. */
 static int begin_test(void **state)
 {
     (void)state;
@@ -275,7 +275,7 @@ static void a_run_waits_for_a_kernel_that_warms_up_and_cuts_that_short(void **st
     add_run("r1");
     write_line();
     assert_string_equal(sent_to_kernel(), "I");
-    world.now_ms += 700; /* of the run's second */
+    world.now_ms += 700; /* 700 ms of the run's one second */
     kernel_sends(CBX_FRAME_READY, "", 0);
     assert_string_equal(sent_to_kernel(), "E");
     world.now_ms += 700;
@@ -756,7 +756,7 @@ static void a_run_whose_hashes_the_set_cannot_take_fails_and_the_next_runs(void 
     add_run_that_accepts("r1", 'a', 1);
     write_line();
     end_run();
-    cbx_accepted.count = CBX_FRAME_ACCEPTED_MAX; /* as after as many */
+    cbx_accepted.count = CBX_FRAME_ACCEPTED_MAX; /* as after so many hashes */
     given_to_kernel();
     add_run_that_accepts("r2", 'b', 1);
     write_line();

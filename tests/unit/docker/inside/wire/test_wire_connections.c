@@ -17,7 +17,7 @@ enum { NUMBER = 7, FRAMES = 4096 };
 
 static struct {
     uint8_t type;
-    uint32_t number, value; /* of a GRANT its bytes, of a CLOSE how, of a PART its length */
+    uint32_t number, value; /* GRANT: its bytes; CLOSE: how; PART: its length */
 } sent[FRAMES];
 static size_t sent_count;
 static size_t part_bytes;

@@ -225,7 +225,7 @@ int main(void)
         cmocka_unit_test(leaves_a_file_alone_that_is_read_only),
         cmocka_unit_test(refuses_folders_and_what_is_too_long),
         cmocka_unit_test(leaves_a_file_alone_that_another_program_wrote_meanwhile),
-        cmocka_unit_test(leaves_no_temporary_file), /* of the tests before */
+        cmocka_unit_test(leaves_no_temporary_file), /* checks the folder of the previous tests */
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

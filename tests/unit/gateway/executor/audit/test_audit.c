@@ -87,7 +87,7 @@ static void keeps_the_chain_with_many_threads(void **state)
 static int synced; /* calls of fdatasync(2) */
 static bool sync_fails;
 
-/* In the place of libc's, for the whole program. */
+/* Replaces libc's function in the whole program. */
 int fdatasync(int fd)
 {
     synced++;
@@ -114,7 +114,7 @@ static void a_record_is_on_the_disk_before_its_writer_goes_on(void **state)
     int failed = append(audit, 99, &err);
     sync_fails = false;
     assert_int_equal(failed, CBX_EAUDIT);
-    assert_false(scratch_holds(s.path, CBX_AUDIT_FILE, "\"n\":99")); /* nothing half done */
+    assert_false(scratch_holds(s.path, CBX_AUDIT_FILE, "\"n\":99")); /* no partial record */
     assert_int_equal(append(audit, 4, &err), 0);
     assert_verifies(s.path, 4, 0, "");
     scratch_remove(&s);
@@ -519,7 +519,7 @@ static void gives_a_permit_for_what_asks_only_behind_the_record_of_its_approval(
         CBX_AUTO(permit) permit = NULL;
         uint64_t seq = 0;
         assert_int_equal(cbx_audit_admit(audit, &sealed, approval, &permit, &seq, NULL), 0);
-        assert_int_equal(seq, 2 * verdict + 1); /* of the decision; the approval is behind it */
+        assert_int_equal(seq, 2 * verdict + 1); /* of the decision, before the approval */
         assert_int_equal(permit != NULL, verdict != CBX_DENY);
     }
     assert_true(scratch_holds(s.path, CBX_AUDIT_FILE, "\"type\":\"approval\""));

@@ -152,7 +152,7 @@ static void finds_a_head_that_was_signed_with_another_key_or_altered(void **stat
     assert_verifies(s.path, RECORDS, RECORDS + 1, "signature is not valid");
     assert_takes_no_more(s.path, "signature is not valid");
     scratch_write(s.path, CBX_AUDIT_FILE,
-                  CBX_STR("")); /* also when nothing is left to compare it with */
+                  CBX_STR("")); /* also without a record to compare the head with */
     assert_verifies(s.path, 0, 1, "signature is not valid");
     scratch_write(s.path, CBX_AUDIT_FILE, cbx_buf_str(&lines.text));
     for (size_t i = 0; i < own.len; i++) {

@@ -77,7 +77,7 @@ static void what_an_executor_left_gets_one_outcome_that_says_it_is_not_known(voi
     record_decision(audit, "left", "allow", "run", OWN);
     record_decision(audit, "opened", "allow", "open", OWN);
     record_decision(audit, "old", "allow", "run",
-                    NULL); /* of a version that recorded no instance */
+                    NULL); /* from a version that recorded no instance */
     record_decision(audit, "denied", "deny", "run", OWN);
     record_decision(audit, "checked", "allow", "check", OWN);
     record_decision(audit, "asked", "ask", "run", OWN);
@@ -114,7 +114,7 @@ static void a_run_that_lives_keeps_its_outcome_for_the_call_that_resumes_it(void
     assert_true(cbx_outcomes_take(outcomes, "living"));
     assert_false(cbx_outcomes_take(outcomes, "living")); /* another call for the same run */
     assert_int_equal(cbx_outcomes_sweep(outcomes, audit, lives, NULL),
-                     0); /* it is being recorded */
+                     0); /* its outcome is being recorded */
     record_about(audit, "outcome", "living");
     cbx_outcomes_settle(outcomes, "living");
     assert_false(cbx_outcomes_take(outcomes, "living"));
@@ -134,7 +134,7 @@ static void an_outcome_that_comes_after_the_log_was_read_counts(void **state)
     CBX_AUTO(outcomes) outcomes = read_log(s.path, false);
     record_decision(audit, "b", "allow", "run", OWN);
     record_about(audit, "outcome", "a");
-    cbx_outcomes_begin(outcomes, "own"); /* of this one, meanwhile */
+    cbx_outcomes_begin(outcomes, "own"); /* a run of this executor, meanwhile */
     record_decision(audit, "own", "allow", "run", OWN);
     cbx_outcomes_permit(outcomes, "own", 4);
     assert_int_equal(cbx_outcomes_read(outcomes, s.path, OWN, false, &err), 0);
@@ -203,7 +203,7 @@ static void the_file_saves_reading_what_is_settled_and_hides_nothing(void **stat
     CBX_AUTO(audit) audit = open_log(s.path);
     record_decision(audit, "before", "allow", "run", OWN);
     {
-        CBX_AUTO(outcomes) outcomes = cbx_outcomes_new(); /* as if that had its outcome */
+        CBX_AUTO(outcomes) outcomes = cbx_outcomes_new(); /* as if the action had an outcome */
         cbx_outcomes_begin(outcomes, "open");
         cbx_outcomes_save(outcomes, audit, s.path); /* its record may be any */
         assert_false(scratch_holds(s.path, CBX_OUTCOMES_FILE, "0"));
@@ -218,7 +218,7 @@ static void the_file_saves_reading_what_is_settled_and_hides_nothing(void **stat
         assert_false(cbx_outcomes_take(outcomes, "before"));
         assert_true(cbx_outcomes_take(outcomes, "open"));
     }
-    /* One that is of another log, or none at all. */
+    /* An action of another log, or of none. */
     static const char *const wrong[] = { "00000000000000000099\n", "nonsense", "" };
     for (size_t i = 0; i < 3; i++) {
         scratch_write(s.path, CBX_OUTCOMES_FILE, cbx_str_of(wrong[i]));

@@ -288,14 +288,14 @@ static void finds_a_log_that_was_put_back_to_an_older_copy(void **state)
     feed_line(heads, line);
     assert_int_equal(compare(s.path, heads).matched, 2);
     copy_state(old.path, s.path);
-    assert_verifies(s.path, 3, 0, ""); /* by itself it is whole */
+    assert_verifies(s.path, 3, 0, ""); /* the log alone is complete */
     struct cbx_audit_heads_report report = compare(s.path, heads);
     assert_int_equal(report.matched, 1);
     assert_int_equal(report.finding_count, 1);
     assert_non_null(strstr(report.findings[0], "record 7 is missing"));
     assert_non_null(strstr(report.findings[0], "the log ends after record 3"));
     assert_non_null(strstr(report.findings[0], "2026-01-01T12:00:00.000Z"));
-    /* It went on since, past the head. */
+    /* The log has continued since, past the head. */
     for (int i = 0; i < 6; i++) {
         append_many(s.path, 1);
     }
@@ -409,7 +409,7 @@ static void heads_of_another_log_are_an_error_and_left_out_in_a_folder(void **st
     report = compare(s.path, folder);
     assert_int_equal(report.matched, 1);
     assert_int_equal(report.others, 1);
-    /* In the name of this log, with another key. */
+    /* A head with the id of this log, signed with another key. */
     keep(other.path, OWN, line);
     feed_line(folder, line);
     report = compare(s.path, folder);

@@ -24,7 +24,7 @@ static struct cbx_redactor *redactor_of(const char *name, struct cbx_str value)
     return cbx_redactor_new(&secret, 1);
 }
 
-/* In chunks of this size. */
+/* Redacts in chunks of this size. */
 static void redact(const struct cbx_redactor *redactor, struct cbx_str text, size_t chunk,
                    struct cbx_buf *out)
 {

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Of 60 bytes, so that base64, base32 and base 85 need no padding, also of its UTF-16. It has
- * letters of both cases, digits, and characters whose numbers have two digits. */
+/* A secret of 60 bytes, so that base64, base32 and base 85 need no padding, also for its UTF-16. It
+ * has letters of both cases, digits, and characters whose numbers have two digits. */
 #define SECRET "sk-Proj_A8fjK29dkf+LQpz/71XyTw~Gv5Nb%h3Mc0Rs4UeIaOHlBW6tDZxE"
 
 struct row {

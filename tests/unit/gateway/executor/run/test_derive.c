@@ -189,7 +189,7 @@ static void a_request_without_limits_gets_those_of_the_policy(void **state)
     CBX_AUTO_DONE(sealed) sealed = { 0 };
     struct sealing s = seal_as(policy, CBX_ACTION_OPEN, "python", false);
     open_sealing(&s, &sealed);
-    assert_int_equal(sealed.fields.limits.wall_ms, 0); /* nothing, until it is derived */
+    assert_int_equal(sealed.fields.limits.wall_ms, 0); /* zero until derived */
     cbx_executor_derive(&fixture->policies, &sealed, SOURCE, CBX_STR(""));
     assert_memory_equal(&sealed.fields.limits, &policy->limits, sizeof(policy->limits));
     assert_int_equal(sealed.fields.network, policy->network);

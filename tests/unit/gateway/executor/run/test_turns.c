@@ -265,7 +265,7 @@ static void one_principal_leaves_turns_to_the_others(void **state)
     struct cbx_turns_stats stats;
     run_at_once(turns, "ann");
     run_at_once(turns, "ann");
-    struct program *own = start(turns, 0, "ann", "a1"); /* two turns are free, and not for ann */
+    struct program *own = start(turns, 0, "ann", "a1"); /* two turns are free, but not for ann */
     cbx_turns_stats(turns, &stats);
     assert_int_equal(stats.running, 2);
     assert_int_equal(stats.waiting, 1);
@@ -292,7 +292,7 @@ static void who_waits_longest_and_how_long_no_turn_was_given_is_known(void **sta
     assert_int_equal(stats.held_ms, 0);
     run_at_once(turns, "ann");
     start(turns, 0, "bob", "b1");
-    do { /* until the clock has moved */
+    do { /* until the clock advances */
         poll(NULL, 0, 1);
         cbx_turns_stats(turns, &stats);
     } while (stats.oldest_ms == 0);

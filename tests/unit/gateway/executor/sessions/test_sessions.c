@@ -23,7 +23,7 @@ static void enqueue(struct cbx_sessions *sessions, const char *session, const ch
     cbx_sessions_enqueue(sessions, session, &permit, ticket);
 }
 
-/* By a principal that owns every session here. */
+/* Enters as a principal that owns every session here. */
 static int close_session(struct cbx_sessions *sessions, const char *id, struct cbx_err *err)
 {
     return cbx_sessions_close(sessions, &(struct cbx_session_name){ id, "ann" }, err);
@@ -52,7 +52,7 @@ static void reserves_each_id_once_and_no_more_than_there_are_places(void **state
                       none = permit_of("", "ann");
     open_session(sessions, "a");
     assert_int_equal(cbx_sessions_reserve(sessions, &a, &err), CBX_ESTATE);
-    /* A run without a session is not counted as one; its slot has the id of its decision. */
+    /* A run without a session does not count as a session; its slot has the id of its decision. */
     snprintf(none.decision, sizeof(none.decision), "d1");
     assert_int_equal(cbx_sessions_reserve(sessions, &none, &err), 0);
     cbx_sessions_fill(sessions, "d1", NULL);

@@ -118,7 +118,7 @@ static void what_has_no_room_is_counted(void **state)
     const char *more = strstr(text, " MORE LINES ARE NOT SHOWN\n");
     assert_non_null(more);
     assert_null(strstr(text, "All lines are shown."));
-    assert_string_equal(more, " MORE LINES ARE NOT SHOWN\n"); /* it is the last line */
+    assert_string_equal(more, " MORE LINES ARE NOT SHOWN\n"); /* the last line */
     free(text);
 }
 

@@ -70,7 +70,7 @@ static void assert_408(int fd, const char *part)
     close(fd);
 }
 
-/* A client whose deadline began after all that the test did before. */
+/* Opens a client whose deadline begins after all earlier actions of the test. */
 static void await_a_deadline(void)
 {
     assert_408(client_connect(), "the headers of the request did not arrive");
@@ -106,7 +106,7 @@ static void so_have_those_of_a_client_that_sends_less_than_a_line(void **state)
     int fd = client_connect();
     dribble(fd, "G");
     assert_408(fd, "the headers of the request did not arrive");
-    await_a_deadline(); /* of one that sends nothing */
+    await_a_deadline(); /* deadline of a client that sends nothing */
     rig_stop();
 }
 
@@ -137,7 +137,7 @@ static void a_connection_that_is_not_used_again_is_closed_without_an_answer(void
     rig_stop();
 }
 
-/* The same deadline: a client that begins a request gains nothing but the answer. */
+/* The deadline does not change: a client that begins a request gains only the response. */
 static void the_second_request_of_a_connection_has_a_deadline_too(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void take_places(struct held *held, int count)
     }
 }
 
-/* All are served to their end. */
+/* All responses are complete. */
 static void release_places(const struct held *held, int count)
 {
     char body[64];
@@ -286,7 +286,7 @@ static void a_place_is_free_again_when_its_connection_ends(void **state)
     begin((struct cbx_http_limits){ .connections = PLACES });
     take_places(held, PLACES);
     release_places(held, PLACES);
-    for (int i = 0; i < TRIES && status != 200; i++) { /* until the server has seen it */
+    for (int i = 0; i < TRIES && status != 200; i++) { /* until the server has read it */
         int fd = client_connect();
         status = get_status(fd, "/");
         close(fd);
@@ -352,7 +352,7 @@ static void health_is_answered_while_all_handlers_are_busy(void **state)
     RESPONSE(r);
     int busy[3];
     begin((struct cbx_http_limits){ 0 });
-    for (int i = 0; i < 3; i++) { /* of two threads; the third request waits */
+    for (int i = 0; i < 3; i++) { /* two threads serve; the third request waits */
         busy[i] = client_connect();
         client_get(busy[i], "/block");
     }

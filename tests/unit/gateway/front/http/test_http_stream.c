@@ -74,7 +74,7 @@ static void fill(char *to, size_t at, size_t len)
 struct producer {
     size_t pieces, len;
     size_t added; /* pieces that were taken */
-    int failed;   /* of the first that was not */
+    int failed;   /* result of the first failed addition */
     pthread_t thread;
 };
 
@@ -263,7 +263,7 @@ static void a_silent_stream_whose_client_left_ends_when_the_server_looks(void **
     close(other);
 }
 
-/* It neither reads nor leaves. */
+/* The client neither reads nor disconnects. */
 static void a_client_that_reads_nothing_holds_its_producer_no_longer_than_the_limit(void **state)
 {
     (void)state;

@@ -142,8 +142,8 @@ static void damaged_bytes_leave_in_use_what_is(void **state)
     assert_int_equal(cbx_tls_expires_s(), NOW_S + 2 * DAY_S);
 }
 
-/* A key that is stolen later opens no connection that was recorded, and no suite without AEAD is
- * spoken. */
+/* A key that is stolen later decrypts no recorded connection, and no suite without AEAD is
+ * negotiated. */
 static void every_suite_has_forward_secrecy_and_authenticates_what_it_encrypts(void **state)
 {
     (void)state;

@@ -9,7 +9,7 @@ static struct cbx_http_exchange *post(struct rig *rig, const char *body)
     return rig_json(rig, "POST", "/v1/executions", body);
 }
 
-/* Of the last submission: the text and behind it the input. */
+/* The last submission: the text, and after it the input. */
 static void assert_submitted(struct rig *rig, const char *bytes, size_t len,
                              const char *input_bytes)
 {

@@ -19,7 +19,8 @@ static struct conn *take_submission(struct rig *rig, const char *code)
     return c;
 }
 
-/* A one-shot from its acceptance to its end: threads that were started before had time to run. */
+/* Runs a one-shot from its acceptance to its end: threads that were started before had time to
+ * run. */
 static void run_one_shot(struct rig *rig)
 {
     struct cbx_http_exchange *e = post_code(rig, "", "one-shot");

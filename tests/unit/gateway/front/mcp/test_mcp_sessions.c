@@ -110,7 +110,8 @@ static void who_opens_many_ends_its_own(void **state)
     for (int i = 0; i < 2; i++) {
         assert_true(cbx_mcp_session_use(sessions, CBX_STR("ben"), cbx_str_of(mine[i])));
     }
-    /* A third one finds room although the table is full: of the one with many again. */
+    /* A third session of ben opens although the table is full: it replaces one of the principal
+     * with many. */
     char third[CBX_MCP_SESSION_ID + 1];
     assert_true(cbx_mcp_session_open(sessions, CBX_STR("ben"), NULL, third));
     assert_true(cbx_mcp_session_use(sessions, CBX_STR("ben"), cbx_str_of(third)));
@@ -172,7 +173,7 @@ static void do_deed(void *context, struct cbx_str line)
     if (deed->kind == ANSWERS || deed->kind == REFUSES) {
         cbx_mcp_session_answer(sessions, deed->from, response);
     }
-    json_object_set_new(response, "id", json_integer(4711)); /* of no question */
+    json_object_set_new(response, "id", json_integer(4711)); /* answers no question */
     cbx_mcp_session_answer(sessions, deed->from, response);
     if (deed->kind == CLOSES || deed->from.p != deed->id.p) {
         cbx_mcp_session_close(sessions, ANN, deed->id);

@@ -59,7 +59,7 @@ static void it_ends_after_eight_hours(void **state)
     int64_t end = 1000 + (int64_t)8 * 3600 * 1000;
     assert_true(find(value, end - 1));
     assert_false(find(value, end));
-    assert_false(find(value, 1000)); /* it is forgotten */
+    assert_false(find(value, 1000)); /* the login has expired */
 }
 
 static void one_that_is_ended_gives_nothing_and_leaves_the_others(void **state)

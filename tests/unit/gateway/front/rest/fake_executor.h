@@ -13,8 +13,7 @@
 #include <poll.h>
 #include <pthread.h>
 
-/* How calls of one kind are answered; zeroed: as an executor does that has nothing special to say.
- */
+/* The replies to calls of one kind; zeroed: those of an executor without further data. */
 struct script {
     bool manual;   /* the test takes the connection and answers (peer_take) */
     bool hangs_up; /* closes the connection, as an executor that is killed */
@@ -25,14 +24,14 @@ struct script {
     struct cbx_str bytes;
 };
 
-/* One call, as it came. */
+/* A received call. */
 struct seen {
     enum cbx_executor_call call;
     json_t *header;
     struct cbx_buf bytes;
 };
 
-/* A connection that the test answers. */
+/* A connection on which the test replies. */
 struct conn {
     struct cbx_link link;
     int fd;
@@ -124,8 +123,8 @@ static inline bool is_approved(const json_t *header, const char *verdict)
            json_string_length(json_object_get(header, "approval_digest")) > 0;
 }
 
-/* A submission that no test plays: opens a session, or runs a program that prints "hello". The
- * package managers print that too, and progress. */
+/* Serves a submission that no test plays: opens a session, or runs a program that prints "hello".
+ * The package managers print that too, and progress. */
 static inline void serve_submit(struct fake_executor *e, int fd, const json_t *header,
                                 const json_t *seal)
 {
@@ -239,7 +238,7 @@ static inline void conn_free(struct conn *c)
     free(c);
 }
 
-/* With the lock. */
+/* Call it with the lock held. */
 static inline struct script note_call(struct fake_executor *e, const struct conn *c)
 {
     assert_true(e->seen_count < SEEN_MAX);
@@ -363,7 +362,7 @@ static inline void peer_begin(struct conn *c)
     peer_send(c->fd, CBX_REPLY_BEGUN, NULL, 0);
 }
 
-/* So many have their turn before it. */
+/* The number of runs before it. */
 static inline void peer_wait(struct conn *c, int ahead)
 {
     CBX_AUTO_JSON header = cbx_reply_json(CBX_REPLY_WAITING);
@@ -391,7 +390,7 @@ static inline void peer_done(struct fake_executor *e, struct conn *c, enum cbx_r
     conn_free(c);
 }
 
-/* As an executor that is killed. */
+/* Ends like a killed executor. */
 static inline void peer_die(struct conn *c)
 {
     conn_free(c);

@@ -27,7 +27,7 @@ struct fake_worker {
     char policy[65], language[33], action[16], session[65], origin[65], claimed_client[65];
     int64_t wall_ms;
     char isolation[16];
-    struct cbx_buf past, source; /* of the last request: the entries before it, and it */
+    struct cbx_buf past, source; /* past and source of the last request */
 };
 
 static inline json_t *worker_finding(const char *effect)

@@ -20,11 +20,11 @@ struct rig;
 struct cbx_http_exchange {
     struct rig *rig;
     struct cbx_http_response response;
-    struct cbx_buf stream_text; /* all that was streamed so far */
+    struct cbx_buf stream_text; /* the streamed text so far */
     char *method, *path, *type, *accept;
     struct cbx_buf body;
     bool returned;    /* the handler */
-    pthread_t thread; /* that it runs in */
+    pthread_t thread; /* thread of the request */
 };
 
 static pthread_mutex_t http_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -113,11 +113,11 @@ struct rig {
     struct cbx_service service;
     bool running;
     struct cbx_http_exchange *exchanges[EXCHANGES_MAX];
-    const struct cbx_caller *caller; /* of the requests; NULL = the local one */
+    const struct cbx_caller *caller; /* caller of the requests; NULL = the local one */
     int exchange_count, handlers_ended;
 };
 
-/* As a gateway starts on the state directory. */
+/* Starts like a gateway on the state directory. */
 static inline void rig_open(struct rig *rig, int jobs)
 {
     struct cbx_err err;
@@ -128,7 +128,7 @@ static inline void rig_open(struct rig *rig, int jobs)
     rig->running = true;
 }
 
-/* As a gateway ends that gets SIGTERM. */
+/* Ends like a gateway after SIGTERM. */
 static inline void rig_close(struct rig *rig)
 {
     if (rig->running) {
@@ -310,7 +310,7 @@ static inline struct cbx_http_exchange *rig_send(struct rig *rig, const struct s
     return e;
 }
 
-/* The same with JSON, in which ' stands for ". */
+/* Does the same with JSON, in which ' stands for ". */
 static inline struct cbx_http_exchange *rig_json(struct rig *rig, const char *method,
                                                  const char *path, const char *json)
 {
@@ -410,7 +410,7 @@ static inline void assert_json(const json_t *json, const char *expected)
     }
 }
 
-/* A problem document of this status, whose detail holds `needle`. */
+/* Asserts a problem document of this status, whose detail contains `needle`. */
 static inline const json_t *assert_problem(struct cbx_http_exchange *e, int status,
                                            const char *needle)
 {
@@ -440,7 +440,7 @@ static inline struct cbx_http_exchange *post_code(struct rig *rig, const char *s
     return rig_json(rig, "POST", "/v1/executions", body);
 }
 
-/* The same, answered at once; the execution's id goes to `id`. */
+/* Does the same, with an immediate response; the execution's id goes to `id`. */
 static inline void post_async(struct rig *rig, const char *session, const char *code, char id[37])
 {
     char body[512];

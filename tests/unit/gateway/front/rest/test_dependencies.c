@@ -219,7 +219,7 @@ static void a_stored_set_is_used_for_a_day_as_it_was_written_and_for_the_same_so
         bool found;
     } cases[] = {
         { SET, INT64_C(25) * 3600 * 1000, 0, true }, /* too old */
-        { SET, -60 * 1000, 0, true },                /* of the future: the clock was set back */
+        { SET, -60 * 1000, 0, true },                /* in the future: the clock was set back */
         { "hello\n", 0, 0, true },                   /* no set */
         { "../../b 1.0 sha256:00\n", 0, 0, true },
         { "", 0, 0, true },

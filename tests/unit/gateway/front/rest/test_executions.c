@@ -396,7 +396,7 @@ static void more_executions_than_fit_are_refused_and_stored_as_failed(void **sta
     rig_close(rig);
     rig_open(rig, 4);
     cbx_service_recover(&rig->service);
-    /* Nothing is left to run again: the refused ones are over. */
+    /* No execution remains to run again: the refused ones have ended. */
     CBX_AUTO_JSON running = NULL;
     assert_int_equal(cbx_store_list_running(rig->store, &running, NULL), 0);
     assert_int_equal(json_array_size(running), 0);
@@ -475,7 +475,7 @@ static void one_that_is_cancelled_before_it_was_admitted_is_cancelled_when_it_is
     post_async(rig, "", "x", id);
     struct conn *c = peer_take(&rig->executor, CBX_CALL_submit);
     cancel(rig, id, 202);
-    assert_int_equal(executor_count(&rig->executor, CBX_CALL_cancel), 0); /* it has no run yet */
+    assert_int_equal(executor_count(&rig->executor, CBX_CALL_cancel), 0); /* no run has begun */
     peer_admit(&rig->executor, c);
     executor_await(&rig->executor, CBX_CALL_cancel, 1);
     peer_send_error(c->fd, CBX_ECANCELLED, "cancelled before it began");

@@ -125,7 +125,7 @@ static void a_query_that_is_too_long_is_refused(void **state)
     memset(text, 'a', sizeof(text));
     memcpy(text, "name=", 5);
     struct cbx_str longest = { .p = text, .len = CBX_QUERY_BYTES_MAX };
-    assert_int_equal(read_query(longest, &query, &json, &err), CBX_ETOOBIG); /* of the field */
+    assert_int_equal(read_query(longest, &query, &json, &err), CBX_ETOOBIG); /* for the field */
     longest.len++;
     assert_int_equal(read_query(longest, &query, &json, &err), CBX_EINVAL);
     assert_non_null(strstr(err.text, "4097 bytes, allowed are 4096"));

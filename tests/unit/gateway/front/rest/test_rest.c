@@ -153,7 +153,7 @@ static void a_denial_is_400_and_names_each_rule_that_stopped_it(void **state)
     assert_int_equal(json_array_size(json_object_get(json, "findings")), 1);
     assert_json(json_object_get(json_array_get(json_object_get(json, "findings"), 0), "effect"),
                 "'deny'");
-    assert_int_equal(executor_count(&rig->executor, CBX_CALL_submit), 1); /* to be recorded */
+    assert_int_equal(executor_count(&rig->executor, CBX_CALL_submit), 1); /* for its record */
 }
 
 static void the_largest_body_follows_from_the_policies_and_is_capped(void **state)

@@ -177,7 +177,7 @@ static void code_that_changed_is_asked_about_anew(void **state)
     await_answer(answer(rig, id, "approve"), 200);
     const json_t *json = assert_problem(send_again(rig, "ASK # more", id), 400, "needs approval");
     assert_string_not_equal(text_at(json, "decision"), id);
-    await_answer(send_again(rig, "ASK", id), 200); /* the other code did not spend it */
+    await_answer(send_again(rig, "ASK", id), 200); /* the other code did not use it up */
     assert_problem(send_again(rig, "ASK", id), 409, "used before");
 }
 

@@ -141,7 +141,7 @@ static void a_download_has_the_bytes_and_the_type_of_its_name(void **state)
     }
 }
 
-/* Also one with a name that would end the header, or its quotes. */
+/* Also a file whose name would end the header, or its quotes. */
 static void a_download_is_an_attachment_of_its_path(void **state)
 {
     static const struct {

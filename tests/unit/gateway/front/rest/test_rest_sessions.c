@@ -207,7 +207,7 @@ static void the_more_sessions_are_open_the_less_often_an_opening_asks_for_all_of
     for (int i = 0; i < 63; i++) {
         open_session(rig, "{}", id);
     }
-    /* at 16 and 32, and at 64 */
+    /* the gateway asks for the list at 16, 32 and 64 sessions */
     assert_int_equal(executor_count(&rig->executor, CBX_CALL_list_sessions), 2);
     open_session(rig, "{}", id);
     assert_int_equal(executor_count(&rig->executor, CBX_CALL_list_sessions), 3);

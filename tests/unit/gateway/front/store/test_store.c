@@ -60,7 +60,7 @@ static void a_try_finds_what_could_not_be_opened_and_changes_nothing(void **stat
     struct rig rig;
     char none[PATH_MAX];
     begin(&rig, 10);
-    assert_try(rig.scratch.path, 0, true); /* it is open */
+    assert_try(rig.scratch.path, 0, true); /* the store is open */
     cbx_store_free(rig.store);
     rig.store = NULL;
     size_t files = count_files(rig.scratch.path);
@@ -198,7 +198,7 @@ static void keeps_the_code_of_an_open_session(void **state)
     reopen(&rig, KEEP);
     assert_dropped(&rig, "e1", true);
     assert_dropped(&rig, "e9", false);
-    json_decref(cbx_steal(&history)); /* nothing needs the code of a closed session */
+    json_decref(cbx_steal(&history)); /* no reader needs the code of a closed session */
     assert_int_equal(cbx_store_page_history(rig.store, NULL, "s", &start, 1, &history, &rig.err),
                      0);
     assert_string_equal(json_string_value(json_object_get(json_array_get(history, 0), "code")), "");

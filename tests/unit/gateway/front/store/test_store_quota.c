@@ -82,7 +82,7 @@ static void the_oldest_results_of_a_session_make_room_for_its_newer_ones(void **
     open_session(&rig, "s");
     open_session(&rig, "t");
     run_many(&rig, "other", "t", 4, 10 * KIB);
-    run_many(&rig, "shot", "", 30, 10 * KIB); /* one-shots are no session */
+    run_many(&rig, "shot", "", 30, 10 * KIB); /* one-shots count for no session */
     run_many(&rig, "own", "s", 30, 10 * KIB);
     int kept = assert_oldest_dropped(&rig, "own", 30);
     assert_in_range(kept, 7, 9);
@@ -128,7 +128,7 @@ static void results_of_the_principal_that_stores_most_are_dropped_first(void **s
     assert_int_equal(assert_oldest_dropped(&rig, "b", 60), 0);
     run_many_of(&rig, "eve", "e", 30);
     assert_int_equal(assert_oldest_dropped(&rig, "a", 4), 4);
-    assert_in_range(assert_oldest_dropped(&rig, "c", 20), 5, 10); /* as many as eve has */
+    assert_in_range(assert_oldest_dropped(&rig, "c", 20), 5, 10); /* as many as of eve */
     assert_in_range(assert_oldest_dropped(&rig, "e", 30), 5, 10);
     end(&rig);
 }
@@ -274,7 +274,7 @@ static void fill_forever(struct rig *rig, int note)
     }
 }
 
-/* At any time: an execution has its results, or it is known that they were dropped, or it runs. */
+/* At any time an execution has its results, or is marked as dropped, or runs. */
 static void a_kill_while_results_are_dropped_leaves_the_store_whole(void **state)
 {
     (void)state;

@@ -220,7 +220,7 @@ static void fails_when_a_granted_folder_is_not_there(void **state)
     }
     assert_int_equal(cbx_files_confine(&grant, 1, false, &err), CBX_EIO);
     assert_non_null(strstr(err.text, "landlock"));
-    assert_int_equal(close(open("/etc/passwd", O_RDONLY | O_CLOEXEC)), 0); /* nothing was set */
+    assert_int_equal(close(open("/etc/passwd", O_RDONLY | O_CLOEXEC)), 0); /* still permitted */
 }
 
 /* --- the memory of the others ----------------------------------------------------------------- */

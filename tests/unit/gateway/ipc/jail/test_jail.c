@@ -337,7 +337,7 @@ static void *end_thread(void *context)
     return NULL;
 }
 
-/* With an arena of its own, so with mprotect. */
+/* Uses an arena of the thread, which calls mprotect. */
 static void *allocate(void *context)
 {
     free(malloc(1 << 16));

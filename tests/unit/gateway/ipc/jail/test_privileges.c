@@ -28,7 +28,7 @@ static bool is_root(void)
     return true;
 }
 
-/* As every child of the master does first. An ordinary user when `user` is not 0. */
+/* Does the first steps of every child of the master. An ordinary user if `user` is not 0. */
 static void drop(enum cbx_role role, uid_t user, const char *root)
 {
     if (user != 0 && (setgid(user) != 0 || setuid(user) != 0)) {

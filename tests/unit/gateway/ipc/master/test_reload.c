@@ -112,7 +112,7 @@ static void a_process_gets_its_own_parts_and_confirms(void **state)
     assert_int_equal(
         cbx_reload_send(pair[0], CBX_RELOAD_EXECUTOR, 8, cbx_buf_str(&set), 10000, &err),
         CBX_ESTATE);
-    assert_string_equal(taken.names, "policies=p "); /* it ended at the first failure */
+    assert_string_equal(taken.names, "policies=p "); /* the adoption ended at the first failure */
     close(pair[0]);
 }
 

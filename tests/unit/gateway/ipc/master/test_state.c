@@ -50,7 +50,7 @@ static void link_to(const char *target, const char *name, uid_t owner)
     assert_int_equal(lchown(at(name), owner, owner), 0);
 }
 
-/* Of cbx_state_try: it could be made. */
+/* Result of cbx_state_try: the directory can be created. */
 enum { MISSING = 3 };
 
 struct answer {
@@ -134,7 +134,7 @@ static void makes_what_is_missing_for_its_user_alone(void **state)
         assert_int_equal(stat(at(names[i]), &status), 0);
         assert_int_equal(status.st_mode & 07777, 0700);
     }
-    assert_int_equal(cbx_state_make(at("a/b/state"), &err), 0); /* it is there now */
+    assert_int_equal(cbx_state_make(at("a/b/state"), &err), 0); /* the directory exists now */
 }
 
 static void works_for_root_and_for_a_user(void **state)
@@ -144,7 +144,7 @@ static void works_for_root_and_for_a_user(void **state)
     folder("home", 0755, USER);
     assert_opened(USER, at("home/.local/state/codebox"));
     assert_opened(0, at("var/lib/codebox"));
-    folder("narrow", 0711, 0); /* it cannot be listed */
+    folder("narrow", 0711, 0); /* other users cannot list it */
     folder("narrow/home", 0755, USER);
     assert_opened(USER, at("narrow/home/state"));
     folder("of-root", 0755, 0); /* a user cannot write to it; that error comes later */
@@ -180,7 +180,7 @@ static void a_directory_above_it_that_others_can_write_to_is_refused(void **stat
         assert_refused(0, at(below), advice);
         assert_int_equal(access(at(name), F_OK), 0);
         snprintf(below, sizeof(below), "%s/x", name);
-        assert_int_not_equal(access(at(below), F_OK), 0);       /* nothing was made there */
+        assert_int_not_equal(access(at(below), F_OK), 0);       /* nothing was created there */
         assert_int_equal(chmod(at(name), modes[i] & ~022u), 0); /* the advice works */
         assert_opened(0, at(below));
     }
@@ -313,8 +313,8 @@ static void a_try_says_what_could_be_made_and_makes_nothing(void **state)
     assert_int_equal(stat(at("own/new"), &status), -1);
 }
 
-/* As root mkdir(2) fails there with errno alone, and access(2) says that it would not; a cgroup can
- * even be made. */
+/* As root, mkdir(2) fails there although access(2) reports no error; a cgroup can even be
+ * created. */
 static void a_file_system_of_linux_itself_holds_no_state(void **state)
 {
     (void)state;

@@ -106,7 +106,7 @@ static void a_policy_mounts_what_it_grants(void **state)
     assert_non_null(strstr(err.detail, "mounts.deny has '/etc'"));
 }
 
-/* A front that was taken over sends any JSON. */
+/* A front that was taken over may send any JSON. */
 static void refuses_lists_that_it_did_not_make(void **state)
 {
     (void)state;

@@ -82,7 +82,7 @@ static void refuses_a_forged_mac_in_every_bit(void **state)
         assert_refused(&o, open_at(&o, &s, SOURCE, cbx_time_ms()), "forged or altered");
         s.mac.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0); /* none of that used the id up */
+    assert_int_equal(open_at(&o, &s, SOURCE, cbx_time_ms()), 0); /* the id is still unused */
     opened_done(&o);
     sealing_done(&s);
 }
@@ -161,7 +161,7 @@ static void refuses_other_bytes_and_leaves_the_decision_unused(void **state)
     sealing_done(&s);
 }
 
-/* A worker that was taken over has the key: malformed fields are refused all the same. */
+/* A worker that was taken over has the key: malformed fields are refused nevertheless. */
 static void refuses_malformed_text_under_a_valid_seal(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void refuses_malformed_text_under_a_valid_seal(void **state)
     }
 }
 
-/* It follows from the policy, in the executor: a worker has no words for it. */
+/* The executor derives these values from the policy: a seal has no members for them. */
 static void refuses_what_a_policy_gives_in_a_seal(void **state)
 {
     (void)state;
@@ -318,7 +318,7 @@ static void refuses_a_decision_in_the_name_of_another_worker(void **state)
     sealing_done(&s);
 }
 
-/* A worker chooses the time in its decision, so a second one may come whenever it likes. */
+/* A worker chooses the time in its decision, so a second decision may have any time. */
 static void refuses_a_second_decision_of_a_worker_however_late(void **state)
 {
     (void)state;

@@ -115,7 +115,7 @@ static void the_beginning_of_an_answer_gives_way_to_the_next_answer(void **state
     assert_true(cbx_str_is(cbx_buf_str(&reading.bytes), "xy"));
     struct cbx_key_answer rest = half;
     rest.at = 3;
-    send_part(rest, "def", 3); /* of the answer that was given up */
+    send_part(rest, "def", 3); /* part of the abandoned response */
     assert_false(cbx_key_answer_take(ends[0], &reading));
 }
 

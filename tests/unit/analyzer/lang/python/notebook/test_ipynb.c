@@ -9,7 +9,7 @@ static void finds_the_line_of_each_cell(void **state)
     (void)state;
     static const struct {
         const char *json;
-        uint32_t line; /* of the first code cell */
+        uint32_t line; /* line of the first code cell */
     } cases[] = {
         { "{\"cells\": [\n{\"cell_type\": \"code\", \"source\": [\n\"a\\n\",\n\"b\"]}]}", 3 },
         { "{\"cells\": [{\"cell_type\": \"markdown\", \"source\": [\n\"x\"]},\n{\"source\": [\n\n"

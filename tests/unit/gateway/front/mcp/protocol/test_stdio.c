@@ -68,7 +68,7 @@ static void goes_on_after_a_line_that_is_no_message(void **state)
                         "not accepted, send one message per line\"}}\n" PONG("2"));
 }
 
-/* A line of `len` bytes, `head` and `tail` included, before a ping with id 2. */
+/* Writes a line of `len` bytes, `head` and `tail` included, before a ping with id 2. */
 static void assert_long_answers(const char *head, const char *tail, size_t len,
                                 const char *expected)
 {
