@@ -11,7 +11,8 @@ FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 # Folders in which systemd looks for units: of the administrator, and of packages (PREFIX=/usr).
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 
-# Each variant keeps its own objects: build/release, build/debug, build/asan, build/tsan, build/fuzz.
+# Each variant keeps its own objects: build/release, build/debug, build/asan, build/tsan,
+# build/fuzz.
 VARIANT ?= release
 B := build/$(VARIANT)
 
@@ -104,21 +105,23 @@ $G/.fetched: analyzer/grammars/package.json analyzer/grammars/package-lock.json
 GRAMMARS     += tsx
 PACKAGE.tsx  := typescript
 
-# 15 MB of generated tables, compiled without sanitizers and warnings. All variants share the objects.
+# 15 MB of generated tables, compiled without sanitizers and warnings. All variants share the
+# objects.
 GRAMMAR_OBJECTS := $G/core.o $(GRAMMARS:%=$G/%.o)
 GRAMMAR_CFLAGS  := -std=c11 -D_GNU_SOURCE -O2 -fPIE -w
 $G/core.o: $G/.fetched
 	$(call say,CC)
 	$Q$(CC) $(GRAMMAR_CFLAGS) -I$(TREE_SITTER)/include -I$(TREE_SITTER)/src -c -o $@ $(TREE_SITTER)/src/lib.c
-# A grammar is parser.c, and scanner.c if it has one, in src/ or, in a package of several grammars, in
-# NAME/src/.
+# A grammar is parser.c, and scanner.c if it has one, in src/ or, in a package of several grammars,
+# in NAME/src/.
 $(GRAMMARS:%=$G/%.o): $G/%.o: $G/.fetched
 	$(call say,CC)
 	$Qrm -f $G/$*-*.o; cd $G/node_modules/$(filter %tree-sitter-$(or $(PACKAGE.$*),$*),$(GRAMMAR_PACKAGES)); [ -d src ] || cd $*; cd src; \
 	    for part in parser scanner; do [ ! -f $$part.c ] || \
 	        $(CC) $(GRAMMAR_CFLAGS) $(if $(filter bash,$*),-O1) -I. -c -o $(abspath $G)/$*-$$part.o $$part.c || exit 1; done
 	$Q$(CC) -r -nostdlib -o $@ $G/$*-parser.o $$(ls $G/$*-scanner.o 2>/dev/null)
-# Objects are secondary: a missing one is made only when another prerequisite is newer than the archive.
+# Objects are secondary: a missing one is made only when another prerequisite is newer than the
+# archive.
 $G/list: FORCE
 	@mkdir -p $(@D); echo '$(GRAMMARS)' | cmp -s - $@ || echo '$(GRAMMARS)' >$@
 $(GRAMMAR_LIB): $(GRAMMAR_OBJECTS) $G/list
@@ -134,8 +137,9 @@ $B/%.o: %.c $B/flags | $G/.fetched
 	@printf '{"directory":"%s","file":"%s","command":"%s"}\n' \
 	    '$(CURDIR)' '$<' '$(subst ",\",$(CC) $(ALL_CFLAGS) -c $<)' >$(@:.o=.cdb)
 
-# The presets are compiled in, so that codebox-lint needs no other file: as YAML, and as data that loads
-# without parsing. compile_presets writes this data; it has the same loader, with the YAML presets only.
+# The presets are compiled in, so that codebox-lint needs no other file: as YAML, and as data that
+# loads without parsing. compile_presets writes this data; it has the same loader, with the YAML
+# presets only.
 PRESETS  := $(wildcard policies/presets/*.yaml)
 COMPILER := $(filter-out $B/policies/load/preset.o,$(call objects,$(call sources,policies))) $B/policies/load/preset_source.o $B/policies/load/compile_presets.o
 $B/policies/load/preset.o $B/policies/load/preset_source.o: $(PRESETS)
@@ -184,9 +188,9 @@ $B/tests/clients/codebox-fixtures: $B/gateway/cli/main.o $B/tests/clients/fixtur
 	$(call say,LD)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES))
 
-# Editors and hooks start codebox-lint once per file. Loading libcrypto takes more time than judging a
-# small file, and codebox-lint uses only its SHA-256. So libcrypto is linked statically if its archive is
-# installed; STATIC= turns this off.
+# Editors and hooks start codebox-lint once per file. Loading libcrypto takes more time than judging
+# a small file, and codebox-lint uses only its SHA-256. So libcrypto is linked statically if its
+# archive is installed; STATIC= turns this off.
 STATIC              ?= crypto
 archive              = $(filter /%,$(shell $(CC) -print-file-name=lib$1.a))
 STATIC.codebox-lint := $(foreach l,$(STATIC),$(if $(call archive,$l),-l$l))
@@ -208,8 +212,8 @@ $B/profile/seccomp_steps.h: $B/compile_profile docker/engine/seccomp.json
 	@mkdir -p $(@D)
 	$Q$B/compile_profile docker/engine/seccomp.json $@
 
-# Static programs without sanitizers: PID 1 of every sandbox, the kernel that runs other programs, the
-# probe, which attempts escapes and reports the results, and PID 1 of proxy containers.
+# Static programs without sanitizers: PID 1 of every sandbox, the kernel that runs other programs,
+# the probe, which attempts escapes and reports the results, and PID 1 of proxy containers.
 SOURCES.probe          := $(wildcard docker/inside/probe/*.c) docker/inside/confine/harden.c
 SOURCES.supervisor     := $(wildcard docker/inside/supervisor/*.c docker/inside/confine/*.c docker/inside/wire/*.c)
 SOURCES.command-kernel := $(wildcard docker/inside/command/*.c) $(filter-out %/harden.c,$(wildcard docker/inside/confine/*.c))
@@ -225,9 +229,9 @@ $B/tests/unit/docker/inside/confine/test_harden.o: private ALL_CFLAGS += -I$B/pr
 $B/tests/unit/docker/inside/confine/test_harden.o: $B/profile/seccomp_steps.h
 $(foreach p,supervisor probe command-kernel relay,$(eval $(call sandbox_program_rules,$p)))
 
-# The libraries for the bash of a session and for Python. docker/images/build compiles them in a container
-# of the images' release, against the images' C library and Python. This build checks them with all
-# warnings; no program uses its results.
+# The libraries for the bash of a session and for Python. docker/images/build compiles them in a
+# container of the images' release, against the images' C library and Python. This build checks them
+# with all warnings; no program uses its results.
 $B/natives/shell-loader.so: $(wildcard docker/inside/shell_loader/* docker/inside/confine/*.h docker/inside/wire/frame.*) policies/limits.def $B/flags
 	$(call say,CC)
 	@mkdir -p $(@D)
@@ -282,7 +286,8 @@ check: check-markers check-unit check-cases check-policies check-command check-l
 .PHONY: test-programs
 test-programs: $(TESTS) $(if $(filter debug,$(VARIANT)),,$(FUZZERS:%=$B/fuzz/%))
 
-# Builds three variants at the same time, so that no processor idles during the last file of one variant.
+# Builds three variants at the same time, so that no processor idles during the last file of one
+# variant.
 .PHONY: test-variants test-clang test-asan test-tsan
 test-variants: test-clang test-asan test-tsan
 test-clang:
@@ -297,16 +302,16 @@ SELECTED = $(if $(T),$(foreach t,$(TESTS),$(if $(findstring $(T),$t),$t)),$(TEST
 check-unit: $(SELECTED) ## tests/unit/<module>/test_<file>.c, in parallel; T=TEXT: only tests whose path contains TEXT
 	$Qprintf '%s\n' $(SELECTED) | xargs -P "$$(nproc)" -n 1 .ci/unit $B
 
-# Tests with threads. Without tests that fork while they have threads (test_judge, test_callers), and
-# without test_jail, whose filter refuses the sanitizer's calls.
+# Tests with threads. Without tests that fork while they have threads (test_judge, test_callers),
+# and without test_jail, whose filter refuses the sanitizer's calls.
 THREADED = $(patsubst %.c,build/tsan/%,$(shell grep -lE 'pthread_create|/(pool_rig|fake_engine|rig)\.h"' $(TESTS:$B/%=%.c) | grep -vE 'test_jail|test_judge|test_callers'))
 .PHONY: check-threads
 check-threads: ## the unit tests with threads, under ThreadSanitizer
 	$Q$(MAKE) --no-print-directory -j"$$(nproc)" VARIANT=tsan $(THREADED)
 	$Qprintf '%s\n' $(THREADED) | TSAN_OPTIONS=suppressions=$(CURDIR)/tests/tsan.supp xargs -P "$$(nproc)" -n 1 .ci/unit build/tsan
 
-# The first inputs of a fuzz target: its corpus, and the programs of tests/cases if the target reads a
-# language.
+# The first inputs of a fuzz target: its corpus, and the programs of tests/cases if the target reads
+# a language.
 seeds = $(wildcard fuzz/corpus/$1 tests/cases/$1)
 
 check-fuzz: $(FUZZERS:%=$B/fuzz/%) ## replay the corpora, without a fuzzing engine
@@ -358,8 +363,8 @@ MISUSES.messages := 's = cbx_arena_note(a, "x")' 'cbx_facts_add(x, CBX_IS_CALL, 
                     's = CBX_JOIN(a, cbx_arena_note(a, "x"))' 'snprintf(t, 9, "%.*s", CBX_STR_SHOWN(s))' \
                     'cbx_arena_join(a, &s, CBX_STR_SHOWN(s))'
 
-# The headers that each folder of gateway/ may include: the code of a process includes only headers of
-# its row. Only cli/ may include all of them.
+# The headers that each folder of gateway/ may include: the code of a process includes only headers
+# of its row. Only cli/ may include all of them.
 MAY.ipc      := gateway/ipc/ policies/ analyzer/decide.h analyzer/analyze.h docker/result.h
 MAY.identity := gateway/identity/ gateway/ipc/ policies/
 MAY.front    := gateway/front/ gateway/identity/ gateway/ipc/ policies/ analyzer/ docker/result.h docker/kernel_names.h docker/contents.h
@@ -368,7 +373,8 @@ MAY.executor := gateway/executor/ gateway/identity/ gateway/ipc/ policies/ docke
 MAY.keys     := gateway/keys/ gateway/ipc/ policies/
 MAY.forwarder := gateway/forwarder/ gateway/ipc/ policies/ gateway/executor/audit/audit_files.h gateway/executor/audit/audit_reader.h
 
-# The project's headers that the code of a folder includes, directly or not: the compiler's list (-MMD).
+# The project's headers that the code of a folder includes, directly or not: the compiler's list
+# (-MMD).
 reached = find $B/$1 -name '*.d' -exec cat {} + | tr -d '\\\\:' | tr ' ' '\n' | grep -E '^(policies|analyzer|docker|gateway)/.*\.(h|def)$$' | sort -u
 not_within = grep -vE $(foreach m,$1,-e '^$m')
 

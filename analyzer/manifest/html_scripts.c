@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Pages of HTML: scripts, handlers of events, addresses with code, and pages within a page (srcdoc,
- * "data:text/html"). The grammar of tree-sitter finds them; if it cannot read a part of the page that may have one, the page is refused. */
+ * "data:text/html"). The grammar of tree-sitter finds them. A page is refused if the grammar cannot
+ * parse a part that may have one. */
 #include "analyzer/manifest/html_text.h"
 #include "analyzer/manifest/readers.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Reads package.json: packages of npm, what replaces them (overrides of npm and pnpm, resolutions of
- * yarn), and scripts, which npm gives to a shell. Reads pnpm-workspace.yaml: catalogs, which have the
- * versions of packages, and overrides. */
+ * Reads package.json: packages of npm, their replacements (overrides of npm and pnpm, resolutions
+ * of yarn), and scripts, which npm passes to a shell. Reads pnpm-workspace.yaml: catalogs, which
+ * have the versions of packages, and overrides. */
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/readers.h"
 

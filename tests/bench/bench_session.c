@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Time of judging cell 1,000 of a session in ratio to cell 10, in one process: with reading the past
- * and writing the next one, as a worker does. */
+ * The time of judging cell 1,000 of a session, as a ratio to cell 10, in one process. Like a
+ * worker, each judgement reads the past and writes the next one. */
 #include "analyzer/analyze.h"
 #include "analyzer/past/past.h"
 #include "policies/base/sort.h"

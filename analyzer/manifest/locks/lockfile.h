@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Lock files from which packages are installed: requirements.txt with hashes, uv.lock,
- * pylock.toml, package-lock.json. The reader of manifest.def finds the contents of such a file; this part converts them
- * to a text for installers. Pure and strict: an entry that cannot be installed as it is locked is
- * an error with its line. */
+ * Lock files from which packages are installed: requirements.txt with hashes, uv.lock, pylock.toml,
+ * package-lock.json. The reader of manifest.def finds the contents of such a file; this part
+ * converts them to a text for installers. Pure and strict: an entry that cannot be installed as it
+ * is locked is an error with its line. */
 #ifndef CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_H
 #define CBX_ANALYZER_MANIFEST_LOCKS_LOCKFILE_H
 

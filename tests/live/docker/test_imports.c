@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Imports of denied modules in Python: a statement of judged code and the libraries of the image import them, code
- * that was made at run time and names that were computed do not. Exit 77 without an engine. */
+ * Imports of denied modules in Python: a statement of judged code may import them, and so may the
+ * libraries of the image; code made at run time and computed names may not. Exit 77 without an
+ * engine. */
 #include "tests/live/docker/live.h"
 
 static struct cbx_str denied;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The guard in Python's kernel: a program that reaches every object of the kernel changes nothing that the guard believes. Exit 77 without an
- * engine. */
+ * The guard in Python's kernel: a program that reaches every object of the kernel cannot change the
+ * guard's state. Exit 77 without an engine. */
 #include "tests/live/docker/live.h"
 
 static unsigned counts[CBX_REFUSALS];

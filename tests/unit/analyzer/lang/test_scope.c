@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Names, bindings and their values, with a language of one-letter names: a node is a letter, and
- * its value is the value of the name. At the end the same with the real Python extractor. */
+ * its value is the value of the name. The last tests use the real Python extractor. */
 #include "analyzer/lang/actuals.h"
 
 #include "analyzer/analyze.h"

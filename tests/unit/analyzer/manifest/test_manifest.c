@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Manifests: which files have a reader, and the packages in them. */
+ * Manifests: the names that have a reader, and the packages in them. */
 #include "tests/unit/analyzer/manifest/manifest_rig.h"
 
 static void the_name_of_a_file_selects_its_reader(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Fenced blocks of Markdown as CommonMark has them, their languages and prompts, and commands of skills. */
+ * Fenced blocks of Markdown (CommonMark), their languages and prompts, and commands of skills. */
 #include "tests/unit/analyzer/manifest/manifest_rig.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * pyproject.toml and Pipfile: packages, indexes and commands in the tables of each tool, at their places. */
+ * pyproject.toml and Pipfile: packages, indexes and commands in the tables of each tool, with their
+ * places. */
 #include "tests/unit/analyzer/manifest/manifest_rig.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))

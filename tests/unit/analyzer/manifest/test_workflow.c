@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Workflows of GitHub and pipelines of GitLab: the code of steps, its language, and expressions in it. */
+ * Workflows of GitHub and pipelines of GitLab: the code of steps, its language, and expressions in
+ * it. */
 #include "tests/unit/analyzer/manifest/manifest_rig.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The life cycle of a sandbox against a scripted engine and supervisor: its creation, which permit
- * claims it, which process adopts it, and that no container is left. */
+ * The life cycle of a sandbox against a scripted engine and supervisor: its creation, the permit
+ * that claims it, the process that adopts it, and its removal with its container. */
 #include "tests/unit/docker/sandbox_rig.h"
 
 /* --- made ------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which policy a caller gets. */
+ * The policy of a caller. */
 #include "gateway/identity/caller.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Counters and histograms, and that hostile labels neither break a line nor make series without end. */
+ * Counters and histograms. Hostile labels neither break a line nor create series without end. */
 #include "gateway/ipc/metrics.h"
 
 #include "tests/unit/unit.h"

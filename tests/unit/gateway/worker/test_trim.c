@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which libraries a child has after the zygote left some out. Forked children do the trimming, for it
- * cannot be undone for the process of the tests. */
+ * The libraries of a child after the zygote unmapped some. Forked children unmap them, because the
+ * process of the tests cannot map them again. */
 #include "gateway/worker/trim.h"
 #include "policies/base/auto.h"
 #include "tests/unit/gateway/scratch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which compiled programs start where the policy refuses native code of their own. */
+ * Compiled programs that may start although the policy refuses native code. */
 #include "tests/unit/unit.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which records of a shell become commands for the next one. Lines that bash does not print, and
+ * Records of a shell that become commands for the next shell. Lines that bash does not print, and
  * text that it would evaluate, are refused. */
 #include "docker/inside/command/shell_state.c"
 

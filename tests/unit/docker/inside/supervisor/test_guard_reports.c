@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The calls by which the kernel of Python reports to the supervisor, and the start of judged lines of shell. */
+ * The calls by which the kernel of Python reports to the supervisor, and the start of judged lines
+ * of shell. */
 #include "tests/unit/docker/guard_rig.h"
 
 enum { SECRET = 4711 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Times in the audit log: a clock that was set back is reported, and files are not removed by a clock that may be wrong. */
+ * Times in the audit log: a clock that was set back is reported, and files are not removed by a
+ * clock that may be wrong. */
 #include "gateway/executor/audit/audit_files.h"
 #include "tests/unit/gateway/executor/audit_times.h"
 

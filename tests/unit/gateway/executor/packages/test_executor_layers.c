@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which layer of packages makes room. */
+ * The layer of packages that is evicted. */
 #include "gateway/executor/packages/executor_layers.h"
 
 #include "tests/unit/unit.h"

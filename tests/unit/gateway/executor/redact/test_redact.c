@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The redactor: encodings, chunks, false alarms, and that its time is linear. */
+ * The redactor: encodings, chunks, false alarms, and its linear time. */
 #include "gateway/executor/redact/redact.h"
 
 #include "tests/unit/unit.h"

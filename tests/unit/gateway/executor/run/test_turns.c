@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Turns of programs: first come, first served within a principal, round robin between principals. */
+ * Turns of programs: first come, first served within a principal, round robin between
+ * principals. */
 #include "gateway/executor/run/turns.h"
 
 #include "policies/base/time/deadline.h"

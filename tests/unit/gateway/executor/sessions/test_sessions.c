@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The table of sessions without sandboxes: which run enters, which waits, when a session is closed.
- */
+ * The table of sessions without sandboxes: runs that enter, runs that wait, and the closing of
+ * sessions. */
 #include "gateway/executor/sessions/sessions.h"
 #include "tests/unit/gateway/scratch.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The HTTP server with real connections: connections that are used again, limits of headers and
- * bodies, answers before the end of their handlers, and the end of the server. */
+ * The HTTP server with real connections: reused connections, limits of headers and bodies,
+ * responses before the end of their handlers, and the end of the server. */
 #include "tests/unit/gateway/front/http/rig.h"
 
 /* Inputs and results of handlers, under the rig's lock. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Certificates of the HTTPS servers: which are taken, and that a damaged one changes nothing. */
+ * Certificates of the HTTPS servers: accepted ones; a damaged one leaves the previous one in
+ * use. */
 #include "gateway/front/http/tls.h"
 #include "tests/unit/unit.h"
 

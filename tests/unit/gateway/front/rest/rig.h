@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The REST API without a network, an engine or a second process. Requests go straight to
- * cbx_rest_handle; http/http_server.c and http/http_stream.c are replaced by the answers and streams below,
- * which the test reads. Store, queue, jobs and the client of the executor are the real ones. */
+ * The REST API without a network, an engine or a second process. Requests go to cbx_rest_handle
+ * directly; the responses and streams below, which the test reads, replace http/http_server.c and
+ * http/http_stream.c. Store, queue, jobs and the client of the executor are real. */
 #ifndef CBX_TESTS_UNIT_GATEWAY_FRONT_REST_RIG_H
 #define CBX_TESTS_UNIT_GATEWAY_FRONT_REST_RIG_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files that decide security: opened through links of trusted owners, refused where another user could replace a part of the
- * path. The rules for directories: test_state.c. */
+ * Files that decide security: opened through links of trusted owners, refused if another user could
+ * replace a part of the path. test_state.c has the rules for directories. */
 #include "gateway/ipc/jail/trusted.h"
 #include "tests/unit/gateway/scratch.h"
 
