@@ -175,7 +175,7 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
     }
     cbx_packages_imports(s->policy, &s->facts);
     if (s->request->build != CBX_BUILD_NONE) {
-        cbx_build_keep(&s->facts, s->request->build);
+        cbx_build_keep(&s->facts, s->request->build, s->request->downloads);
     }
     for (size_t i = 0; i < s->facts.count && notebook->magic_count > 0; i++) {
         s->out->runs_lines |=

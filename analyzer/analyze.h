@@ -9,6 +9,7 @@
 
 #define CBX_ANALYZER_VERSION "1"
 
+struct cbx_downloads;
 struct cbx_past;
 struct cbx_program;
 
@@ -39,6 +40,9 @@ struct cbx_analysis {
     int64_t now;          /* Unix seconds, for exceptions */
     uint32_t budget_ms;   /* budget for parsing and walking; 0 = 5,000 */
     enum cbx_build build; /* place where the code runs */
+    /* of a build with several sources: the files that the earlier ones downloaded (downloads.h),
+     * to which those of this source are added; NULL = none */
+    struct cbx_downloads *downloads;
     /* true if only the verdict is used: findings get the hint of their rule */
     bool no_hints;
 };

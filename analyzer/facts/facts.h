@@ -42,6 +42,9 @@ struct cbx_fact {
     /* the known working folders of a call; NULL: the workspace (places.h) */
     const struct cbx_str *places;
     uint32_t place_count;
+    /* of a call in shell: start of the commands whose output it reads through a pipe, or its own
+     * start. Of ">": start of the commands whose output it writes */
+    uint32_t stream;
     /* bits 1 << enum cbx_capability that do not count: facts of their own describe what the call
      * runs or loads */
     uint32_t cleared;

@@ -3,6 +3,7 @@
  * hint. */
 #include "analyzer/hints/hints_internal.h"
 
+#include "analyzer/downloads.h"
 #include "analyzer/syntax/syntax_error.h"
 #include "policies/language.h"
 #include "policies/load/index.h"
@@ -108,8 +109,8 @@ static bool is_of_a_preset(const struct cbx_rule *rule)
 /* Returns true for code that a build downloads and runs (analyzer/build.h). */
 static bool is_download_of_build(const struct cbx_hints *h, const struct cbx_finding *f)
 {
-    return h->request->build != CBX_BUILD_NONE && cbx_str_is(f->symbol, "code") &&
-           language_of(h, f) == CBX_SHELL;
+    bool runs = cbx_str_is(f->symbol, "code") || cbx_str_is(f->symbol, CBX_DOWNLOADS_RUN);
+    return h->request->build != CBX_BUILD_NONE && runs && language_of(h, f) == CBX_SHELL;
 }
 
 static struct cbx_str choose(const struct cbx_hints *h, const struct cbx_finding *f)

@@ -14,6 +14,7 @@ struct level {
     bool has_previous;
     struct cbx_shell_input input;
     struct cbx_shell_input redirected;
+    uint32_t stream; /* cbx_fact.stream of a command that is this node */
     size_t depth;
     struct cbx_shell_name *function; /* function around the node's children */
     enum cbx_shell_context context;  /* context of the node */
@@ -98,6 +99,33 @@ static struct cbx_shell_input input_of(const struct cbx_shell *s, const struct l
     bool writes_to = type_is(up->node, "process_substitution") &&
                      cbx_str_starts(cbx_shell_source_of(s, up->node), CBX_STR(">"));
     return writes_to || type_is(up->node, "function_definition") ? other : up->input;
+}
+
+/* Returns the start of the command to which the redirection of a statement belongs: the last one of
+ * a list. */
+static uint32_t start_of_last(TSNode statement)
+{
+    TSNode node = ts_node_named_child(statement, 0);
+    while (type_is(node, "list")) {
+        node = ts_node_named_child(node, ts_node_named_child_count(node) - 1);
+    }
+    return ts_node_start_byte(node);
+}
+
+/* Returns the stream of a command that is this node, a child of `up` or the root. */
+static uint32_t stream_of(const struct level *up, TSNode node)
+{
+    if (up == NULL) {
+        return ts_node_start_byte(node);
+    }
+    bool reads = up->stream < ts_node_start_byte(up->node);
+    if (reads || (type_is(up->node, "pipeline") && up->has_previous)) {
+        return up->stream;
+    }
+    if (!is_redirect(node)) {
+        return ts_node_start_byte(node);
+    }
+    return type_is(up->node, "redirected_statement") ? start_of_last(up->node) : up->stream;
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
@@ -469,6 +497,8 @@ static void visit(struct walk *w, TSNode node, size_t depth)
     }
     level->function = up != NULL ? up->function : NULL;
     s->function = level->function;
+    level->stream = stream_of(up, node);
+    s->stream = level->stream;
     if (type_is(node, "function_definition")) {
         TSNode name = ts_node_child_by_field_name(node, "name", 4);
         level->function =

@@ -46,6 +46,7 @@ struct cbx_shell {
     const char *src;
     struct cbx_shell_names names;
     struct cbx_shell_input input;    /* standard input of the current command */
+    uint32_t stream;                 /* cbx_fact.stream of the current command */
     struct cbx_shell_name *function; /* function around the current node, or NULL */
     /* the working folder, and the working folder before the last cd */
     struct cbx_places places, before;
@@ -265,6 +266,9 @@ bool cbx_shell_stays_inside(struct cbx_str path);
 
 /* Returns true for a path in a folder of the system. */
 bool cbx_shell_is_of_system(struct cbx_str path);
+
+/* Stores the working folders and the stream of the current command in a fact about it. */
+void cbx_shell_note_command(const struct cbx_shell *s, struct cbx_fact *fact);
 
 /* Adds a fact if a redirection, or an option that writes, has a target that is not allowed. */
 void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known, bool writes,

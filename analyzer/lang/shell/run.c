@@ -127,6 +127,13 @@ bool cbx_shell_is_of_system(struct cbx_str path)
     return false;
 }
 
+void cbx_shell_note_command(const struct cbx_shell *s, struct cbx_fact *fact)
+{
+    const struct cbx_facts *facts = s->parsed->facts;
+    fact->stream = facts->base_end != 0 ? facts->base : facts->base + s->stream;
+    cbx_places_note(fact, &s->places, facts->arena);
+}
+
 void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known, bool writes,
                             uint32_t start, uint32_t end)
 {
@@ -143,6 +150,7 @@ void cbx_shell_check_target(struct cbx_shell *s, struct cbx_str path, bool known
         *arg = (struct cbx_arg){ .known = true, .constant = true, .value = path };
         fact->args = arg;
         fact->arg_count = 1;
+        cbx_shell_note_command(s, fact);
     }
     if (network || (writes && (!known || !cbx_shell_is_inside(s, path)))) {
         cbx_facts_add_special(s->parsed->facts, CBX_FACT_SHELL_REDIRECT,
@@ -377,7 +385,7 @@ void cbx_shell_add_call(const struct cbx_shell_command *c, struct cbx_str name)
     fact->arg_count = (uint32_t)(c->count - 1);
     fact->spread = computed || c->fed;
     cbx_shell_add_fed(c, fact);
-    cbx_places_note(fact, &c->s->places, facts->arena);
+    cbx_shell_note_command(c->s, fact);
     if (splits) {
         cbx_facts_add_special(facts, CBX_FACT_SHELL_ARGUMENT, name, start, end);
     }
