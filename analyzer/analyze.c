@@ -156,11 +156,13 @@ static int extract(struct stages *s, struct cbx_notebook *notebook, TSTree **tre
     if (cell && cbx_notebook_rewrite(s->source.text, s->arena, notebook) != 0) {
         return CBX_ETOOBIG;
     }
+    const struct cbx_places places = { .items = { s->request->folder }, .count = 1 };
     struct cbx_parsed parsed = { .policy = s->policy,
                                  .arena = s->arena,
                                  .facts = &s->facts,
                                  .past = s->request->past,
                                  .project = s->request->build != CBX_BUILD_NONE,
+                                 .places = s->request->folder.len > 0 ? &places : NULL,
                                  .deadline_ms = cbx_parse_deadline(s->request->budget_ms) };
     const struct cbx_program *program =
         s->lang->code->between != NULL ? find_program(s, &parsed, notebook, &index) : NULL;

@@ -16,7 +16,8 @@ struct cbx_program;
 /* The place where code runs; build.h has the facts that count there. */
 enum cbx_build {
     CBX_BUILD_NONE = 0, /* a sandbox */
-    CBX_BUILD_PROJECT,  /* where a project is built: Dockerfiles, scripts */
+    CBX_BUILD_PROJECT,  /* where a project is built: scripts */
+    CBX_BUILD_IMAGE,    /* the same, in an image: its file system is not that of the host */
     /* the same, for workflows, whose expressions are replaced before a shell reads the code */
     CBX_BUILD_COMPLETED,
 };
@@ -43,6 +44,7 @@ struct cbx_analysis {
     /* of a build with several sources: the files that the earlier ones downloaded (downloads.h),
      * to which those of this source are added; NULL = none */
     struct cbx_downloads *downloads;
+    struct cbx_str folder; /* of a build: working folder of shell code; empty: the workspace */
     /* true if only the verdict is used: findings get the hint of their rule */
     bool no_hints;
 };

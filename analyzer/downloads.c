@@ -103,14 +103,7 @@ static struct cbx_str resolve(const struct cbx_downloads *d, const struct cbx_fa
     if (fact->places != NULL) {
         from = fact->place_count > 0 ? fact->places[folder] : cbx_str_of(unknown);
     }
-    struct cbx_str full = cbx_places_resolve(d->arena, from, path);
-    bool begins = d->folder.len > 0 && cbx_str_starts(full, CBX_STR(CBX_HOME)) &&
-                  (full.len == sizeof(CBX_HOME) - 1 || full.p[sizeof(CBX_HOME) - 1] == '/');
-    if (!begins) {
-        return full;
-    }
-    struct cbx_str rest = cbx_str_sub(full, sizeof(CBX_HOME) - 1, full.len);
-    return cbx_places_resolve(d->arena, CBX_STR(""), CBX_JOIN(d->arena, d->folder, rest));
+    return cbx_places_resolve(d->arena, from, path);
 }
 
 static struct cbx_download *find_path(struct cbx_downloads *d, struct cbx_str path)

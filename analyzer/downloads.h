@@ -21,7 +21,6 @@ struct cbx_download {
 /* The files that were downloaded and not checked. */
 struct cbx_downloads {
     struct cbx_arena *arena; /* holds the paths */
-    struct cbx_str folder;   /* working folder at the start of the text; empty: the workspace */
     struct cbx_download files[CBX_DOWNLOADS_MAX];
     size_t count;
     bool full; /* there are more, so each file may be one of them */

@@ -26,6 +26,7 @@ struct cbx_ranges {
 bool cbx_ranges_have(const struct cbx_ranges *ranges, uint32_t place);
 
 /* A text between source and facts. `depth` is the nesting of code in code. */
+struct cbx_places;
 struct cbx_parsed {
     const struct cbx_policy *policy;
     const struct cbx_lang *lang;
@@ -47,6 +48,8 @@ struct cbx_parsed {
     bool names_only;
     /* true in a build: files and paths of the project are allowed sources of packages */
     bool project;
+    /* working folders in which code of the shell begins; NULL: the workspace */
+    const struct cbx_places *places;
     /* true for a lock file: it has packages that others required, which no allow list names */
     bool locked;
     struct cbx_ranges files; /* files whose content stands in the text */

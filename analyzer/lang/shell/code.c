@@ -22,7 +22,9 @@ void cbx_shell_judge_code(struct cbx_shell *s, const char *language, struct cbx_
         cbx_shell_unresolved(s, "code", place);
     }
     if (known && language[0] != '\0') {
-        cbx_parse_inner(s->parsed, language, text, place->start, place->end);
+        struct cbx_parsed outer = *s->parsed;
+        outer.places = &s->places;
+        cbx_parse_inner(&outer, language, text, place->start, place->end);
     }
 }
 

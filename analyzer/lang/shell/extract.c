@@ -549,11 +549,12 @@ const TSLanguage *tree_sitter_bash(void);
 
 static void extract(struct cbx_parsed *parsed)
 {
+    const struct cbx_places *places = parsed->places != NULL ? parsed->places : &cbx_places_home;
     struct walk w = { .shell = { .parsed = parsed,
                                  .src = parsed->text.p,
                                  .fresh = parsed->fresh.start,
-                                 .places = cbx_places_home,
-                                 .before = cbx_places_home } };
+                                 .places = *places,
+                                 .before = *places } };
     size_t before = parsed->facts->count;
     if (!cbx_shell_begins_alone(parsed)) {
         add_fact(&w.shell, CBX_FACT_TOO_COMPLEX, CBX_STR("cells"), ts_tree_root_node(parsed->tree));

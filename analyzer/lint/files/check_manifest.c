@@ -15,6 +15,21 @@ static void move_findings(struct cbx_lint_check *c, const struct cbx_manifest *m
     }
 }
 
+/* Returns the place where the code runs. */
+static enum cbx_build build_of(const struct cbx_manifest *manifest,
+                               const struct cbx_manifest_piece *piece, enum cbx_manifest_code code)
+{
+    /* people type the commands of a document where the project is built */
+    bool commands = code == CBX_MANIFEST_DOCUMENT && strcmp(piece->language, "shell") == 0;
+    if (code != CBX_MANIFEST_BUILD && !commands) {
+        return CBX_BUILD_NONE;
+    }
+    if (manifest->image) {
+        return CBX_BUILD_IMAGE;
+    }
+    return piece->completed ? CBX_BUILD_COMPLETED : CBX_BUILD_PROJECT;
+}
+
 static int check_code(struct cbx_lint_check *c, const struct cbx_manifest *manifest,
                       const struct cbx_manifest_piece *piece, enum cbx_manifest_code code)
 {
@@ -23,11 +38,7 @@ static int check_code(struct cbx_lint_check *c, const struct cbx_manifest *manif
     size_t first = c->count;
     c->code = code;
     c->unreadable = false;
-    /* people type the commands of a document where the project is built */
-    bool commands = code == CBX_MANIFEST_DOCUMENT && strcmp(piece->language, "shell") == 0;
-    if (code == CBX_MANIFEST_BUILD || commands) {
-        c->build = piece->completed ? CBX_BUILD_COMPLETED : CBX_BUILD_PROJECT;
-    }
+    c->build = build_of(manifest, piece, code);
     c->file.language = cbx_str_of(piece->language);
     int failed = cbx_lint_check_cell(c, &cell, NULL, 0);
     c->file.language = language;
@@ -50,6 +61,22 @@ static int check_piece(struct cbx_lint_check *c, const struct cbx_manifest *mani
     if (!failed && lenient && c->unreadable) {
         cbx_lint_check_skip(c, CBX_LINT_SKIP_FRAGMENT, cbx_str_of(piece->language));
     }
+    return failed;
+}
+
+/* Judges the pieces of code in their order. */
+static int check_pieces(struct cbx_lint_check *c, const struct cbx_manifest *manifest)
+{
+    int failed = 0;
+    struct cbx_downloads downloads;
+    cbx_downloads_init(&downloads, &c->worker->file);
+    c->downloads = manifest->image ? &downloads : NULL;
+    for (size_t i = 0; !failed && i < manifest->piece_count; i++) {
+        c->folder = manifest->pieces[i].folder;
+        failed = check_piece(c, manifest, &manifest->pieces[i]);
+    }
+    c->downloads = NULL;
+    c->folder = CBX_STR("");
     return failed;
 }
 
@@ -102,8 +129,8 @@ int cbx_lint_check_manifest(struct cbx_lint_check *c, const struct cbx_manifest_
     if (!failed && (manifest.requirements || manifest.word_count > 0)) {
         failed = check_packages(c, &manifest);
     }
-    for (size_t i = 0; !failed && i < manifest.piece_count; i++) {
-        failed = check_piece(c, &manifest, &manifest.pieces[i]);
+    if (failed) {
+        return failed;
     }
-    return failed;
+    return check_pieces(c, &manifest);
 }

@@ -286,6 +286,8 @@ int cbx_lint_check_cell(struct cbx_lint_check *c, const struct cbx_cell *cell,
                                     .program = program,
                                     .past = c->past,
                                     .build = c->build,
+                                    .downloads = c->downloads,
+                                    .folder = c->folder,
                                     .cell = index,
                                     .now = c->lint->now };
     struct cbx_decision decision;

@@ -18,11 +18,15 @@ struct cbx_lint_check {
     struct cbx_report_file file;
     struct cbx_report_finding *findings; /* findings of all cells so far */
     size_t count, size;
-    enum cbx_verdict floor;      /* verdict of decisions that are stricter than their findings */
-    enum cbx_build build;        /* where the code that is being judged runs, */
-    enum cbx_manifest_code code; /* and its kind in the manifest */
-    bool unreadable;             /* true if the code that was judged last cannot be read */
-    bool foreign;                /* true if the whole file is code without an analyzer */
+    enum cbx_verdict floor; /* verdict of decisions that are stricter than their findings */
+    /* of the code that is being judged: where it runs, the files that earlier code of the same
+     * build downloaded, its working folder, its kind in the manifest */
+    enum cbx_build build;
+    struct cbx_downloads *downloads;
+    struct cbx_str folder;
+    enum cbx_manifest_code code;
+    bool unreadable; /* true if the code that was judged last cannot be read */
+    bool foreign;    /* true if the whole file is code without an analyzer */
     /* past of the earlier cells, in a language whose cells share names; or NULL */
     struct cbx_past *past;
     json_t **skipped; /* `skipped` of the result */

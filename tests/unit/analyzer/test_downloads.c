@@ -25,14 +25,15 @@ static int tear_down(void **state)
 }
 
 /* Returns true if the code of a build runs a file that was downloaded. */
-static bool runs(const char *code, struct cbx_downloads *downloads)
+static bool runs(const char *code, const char *folder, struct cbx_downloads *downloads)
 {
     struct cbx_decision decision;
     struct cbx_err err;
     struct cbx_analysis request = { .source = cbx_str_of(code),
                                     .language = CBX_STR("shell"),
                                     .build = CBX_BUILD_PROJECT,
-                                    .downloads = downloads };
+                                    .downloads = downloads,
+                                    .folder = cbx_str_of(folder) };
     bool found = false;
     cbx_arena_reset(&arena);
     assert_int_equal(cbx_analyze(policy, &request, &arena, &decision, &err), 0);
@@ -45,7 +46,7 @@ static bool runs(const char *code, struct cbx_downloads *downloads)
 static void check(const char *const *codes, size_t count, bool expected)
 {
     for (size_t i = 0; i < count; i++) {
-        if (runs(codes[i], NULL) != expected) {
+        if (runs(codes[i], "", NULL) != expected) {
             fail_msg("%s", codes[i]);
         }
     }
@@ -82,6 +83,7 @@ static void copies_and_pipes_carry_a_download_on(void **state)
         "curl http://x/y | sed s/a/b/ | sudo tee f > /dev/null; sh f",
         "curl http://x/y | { cat > f; }; sh f",
         "sh -c 'curl http://x/y | tee f; sh f'",
+        "cd /opt && bash -c 'curl -o f http://x/y'; sh /opt/f",
         "curl -o f http://x/y; cat f > g; sh g",
         "curl -o f http://x/y; mv f g; sh g",
         "curl -o f http://x/y; cp ./f /opt/g; /opt/g",
@@ -131,15 +133,13 @@ static void files_of_earlier_code_of_a_build_are_remembered_until_a_check(void *
     (void)state;
     struct cbx_downloads downloads;
     cbx_downloads_init(&downloads, &kept);
-    downloads.folder = CBX_STR("/app");
-    assert_false(runs("curl -o f http://x/y", &downloads));
-    assert_true(runs("./f", &downloads));
-    assert_true(runs("sh /app/f", &downloads));
-    downloads.folder = CBX_STR("/");
-    assert_false(runs("./f", &downloads));
-    assert_true(runs("app/f", &downloads));
-    assert_false(runs("sha256sum -c sums", &downloads));
-    assert_false(runs("/app/f", &downloads));
+    assert_false(runs("curl -o f http://x/y", "/app", &downloads));
+    assert_true(runs("./f", "/app", &downloads));
+    assert_true(runs("cd ..; sh app/f", "/app", &downloads));
+    assert_false(runs("./f", "/", &downloads));
+    assert_true(runs("bash -c app/f", "/", &downloads));
+    assert_false(runs("sha256sum -c sums", "/", &downloads));
+    assert_false(runs("/app/f", "/", &downloads));
 }
 
 static void more_files_than_are_remembered_make_each_file_one_of_them(void **state)
@@ -150,9 +150,9 @@ static void more_files_than_are_remembered_make_each_file_one_of_them(void **sta
     for (int i = 0; i <= CBX_DOWNLOADS_MAX; i++) {
         char code[64];
         (void)snprintf(code, sizeof(code), "curl -o f%d http://x/y", i);
-        assert_false(runs(code, &downloads));
+        assert_false(runs(code, "", &downloads));
     }
-    assert_true(runs("sh other.sh", &downloads));
+    assert_true(runs("sh other.sh", "", &downloads));
 }
 
 int main(void)

@@ -173,6 +173,43 @@ static void commands_of_a_dockerfile_are_shell_code(void **state)
     check_pieces("Dockerfile", cases, sizeof(cases) / sizeof(cases[0]));
 }
 
+static void addresses_of_add_are_downloads(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "ADD https://x/i.sh /opt/i.sh\nRUN y",
+          "shell<curl -o \"/opt/i.sh\" \"https://x/i.sh\"\n>1:18shell<y>2:5" },
+        { "ADD --chown=1:1 \\\n  http://x/$V.sh?a=1&b=2 k \\\n  /opt/\nRUN y",
+          "shell<wget -P \"/opt/\" \"http://x/$V.sh?a=1&b=2\"\n>2:24shell<y>4:5" },
+        { "ADD [\"https://x/i.sh\", \"https://x/j\", \"a/\"]",
+          "shell<wget -P \"a/\" \"https://x/i.sh\"\nwget -P \"a/\" "
+          "\"https://x/j\"\n>1:35" },
+        { "ADD --checksum=sha256:1 https://x/i.sh /opt/\nRUN y", "shell<y>2:5" },
+        { "ADD\nADD [\nADD [\"\"]\nADD [\"https://a/b\", \"\"]\nRUN y", "shell<y>5:5" },
+        { "ADD https://a/b \\\n", "" },
+        { "ADD a b /opt/\nADD https://x/`y` /x\nADD https://x/y\nRUN y", "shell<y>4:5" },
+        { "ADD <<E /x\nADD https://x/i /opt\nE\nRUN y", "shell<y>4:5" },
+    };
+    check_pieces("Dockerfile", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void a_piece_of_a_dockerfile_has_its_folder(void **state)
+{
+    (void)state;
+    static const char text[] = "FROM a\nRUN x\nWORKDIR /app\nWORKDIR sub/\nRUN x\nWORKDIR $V\n"
+                               "RUN x\nWORKDIR /a\nWORKDIR ..\nRUN x\nWORKDIR /b\nFROM c\nRUN x";
+    static const char *const folders[] = { "/", "/app/sub", "/?", "/", "/" };
+    CBX_AUTO_DONE(buf) out;
+    cbx_buf_init(&out, 65536);
+    struct cbx_manifest manifest;
+    assert_true(read_manifest("Dockerfile", text, &manifest, &out));
+    assert_true(manifest.image);
+    assert_int_equal(manifest.piece_count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(cbx_str_is(manifest.pieces[i].folder, folders[i]));
+    }
+}
+
 static void a_dockerfile_that_is_not_understood_is_an_error_with_its_place(void **state)
 {
     (void)state;
@@ -282,6 +319,8 @@ int main(void)
         cmocka_unit_test(catalogs_and_overrides_of_pnpm_workspace_are_judged),
         cmocka_unit_test(scripts_of_package_json_are_shell_code_with_escapes_decoded),
         cmocka_unit_test(commands_of_a_dockerfile_are_shell_code),
+        cmocka_unit_test(addresses_of_add_are_downloads),
+        cmocka_unit_test(a_piece_of_a_dockerfile_has_its_folder),
         cmocka_unit_test(a_dockerfile_that_is_not_understood_is_an_error_with_its_place),
         cmocka_unit_test(a_build_may_start_programs_but_not_what_it_downloads),
         cmocka_unit_test(versions_that_a_service_fills_in_are_no_findings),
