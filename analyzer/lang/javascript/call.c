@@ -233,7 +233,7 @@ static const struct cbx_values *join_path(struct cbx_walk *js, const struct cbx_
     uint32_t gaps = 0;
     bool given;
     for (uint32_t i = 0, count = cbx_js_argument_count(site); i < count && out.p != NULL; i++) {
-        part = cbx_values_piece(cbx_js_argument(js, site, i, scope, &given), &gaps);
+        part = cbx_js_piece(cbx_js_argument(js, site, i, scope, &given), &gaps);
         bool slash = out.len > 0 && out.p[out.len - 1] != '/' && part.len > 0 && part.p[0] != '/';
         out = slash ? cbx_fold_concat(js->arena, out, CBX_STR("/")) : out;
         out = cbx_fold_concat(js->arena, out, part);
@@ -251,7 +251,7 @@ resolve_path(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cb
     uint32_t gaps = CBX_UNKNOWN_BUILT;
     bool given;
     for (uint32_t i = 0, count = cbx_js_argument_count(site); i < count && out.p != NULL; i++) {
-        part = cbx_values_piece(cbx_js_argument(js, site, i, scope, &given), &gaps);
+        part = cbx_js_piece(cbx_js_argument(js, site, i, scope, &given), &gaps);
         bool restarts = part.len > 0 && (!cbx_places_is_relative(part) || part.p[0] == '*');
         out = restarts ? part : CBX_JOIN(js->arena, out, CBX_STR("/"), part);
     }
@@ -261,7 +261,7 @@ resolve_path(struct cbx_walk *js, const struct cbx_js_call_site *site, struct cb
 static const struct cbx_values *parent_of(struct cbx_walk *js, const struct cbx_values *path)
 {
     uint32_t gaps = 0;
-    struct cbx_str parent = cbx_places_parent(js->arena, cbx_values_piece(path, &gaps));
+    struct cbx_str parent = cbx_places_parent(js->arena, cbx_js_piece(path, &gaps));
     return parent.len == 0 ? cbx_values_marked(js->arena, gaps & ~(uint32_t)CBX_UNKNOWN_HERE)
            : gaps != 0     ? cbx_values_built(js->arena, parent, gaps)
                            : cbx_values_likely(js->arena, parent);

@@ -158,6 +158,24 @@ bool cbx_js_member(struct cbx_walk *js, struct cbx_node *node, struct cbx_scope 
     return cbx_values_is_text(key, out);
 }
 
+/* Returns the folder that a variable of the environment names; empty for other names. */
+static struct cbx_str folder_of_environment(struct cbx_str name)
+{
+    if (cbx_str_is(name, "process.env.HOME")) {
+        return CBX_STR("~");
+    }
+    return cbx_str_is(name, "process.env.PWD") ? CBX_STR(".") : CBX_STR("");
+}
+
+struct cbx_str cbx_js_piece(const struct cbx_values *values, uint32_t *gaps)
+{
+    struct cbx_str piece = cbx_values_piece(values, gaps), folder = CBX_STR("");
+    if (values->count == 1 && values->items[0]->kind == CBX_V_NAME) {
+        folder = folder_of_environment(values->items[0]->text);
+    }
+    return folder.len > 0 ? folder : piece;
+}
+
 /* --- constants -------------------------------------------------------------------------------- */
 
 /* Evaluates a string, or a template without or with constant substitutions; `raw` keeps
@@ -174,7 +192,7 @@ const struct cbx_values *cbx_js_eval_string(struct cbx_walk *js, struct cbx_node
         if (kind == JS_template_substitution) {
             const struct cbx_values *value = cbx_js_eval(js, cbx_child_at(child, 0), scope);
             gaps |= cbx_js_secrets(value, false);
-            part = cbx_values_piece(value, &gaps);
+            part = cbx_js_piece(value, &gaps);
         } else if (kind != JS_string_fragment && kind != JS_escape_sequence) {
             continue;
         } else if (!raw) {
@@ -269,8 +287,8 @@ static const struct cbx_values *eval_operator(struct cbx_walk *js, struct cbx_st
         return eval_numbers(js, op, x, y);
     }
     uint32_t gaps = cbx_js_secrets(left, false) | cbx_js_secrets(right, false);
-    a = cbx_values_piece(left, &gaps);
-    b = cbx_values_piece(right, &gaps);
+    a = cbx_js_piece(left, &gaps);
+    b = cbx_js_piece(right, &gaps);
     return cbx_str_is(op, "+") ? cbx_values_built(js->arena, cbx_fold_concat(js->arena, a, b), gaps)
                                : &cbx_values_unknown;
 }

@@ -70,6 +70,10 @@ void cbx_js_flow_all(struct cbx_walk *js);
 const struct cbx_values *cbx_js_eval(struct cbx_walk *js, struct cbx_node *node,
                                      struct cbx_scope *scope);
 
+/* cbx_values_piece, which also knows the folders of the environment: HOME and PWD. They stay names
+ * otherwise, for rules about references. */
+struct cbx_str cbx_js_piece(const struct cbx_values *values, uint32_t *gaps);
+
 /* Returns a member of a value, by its name. */
 const struct cbx_values *cbx_js_read(struct cbx_walk *js, const struct cbx_values *object,
                                      struct cbx_str key);

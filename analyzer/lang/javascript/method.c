@@ -96,7 +96,7 @@ static const struct cbx_values *call_text_method(struct cbx_walk *js, struct cbx
     }
     if (cbx_str_is(method, "concat") && cbx_js_argument_count(site) == 1) {
         uint32_t gaps = 0;
-        a = cbx_values_piece(first, &gaps);
+        a = cbx_js_piece(first, &gaps);
         return cbx_values_built(js->arena, cbx_fold_concat(js->arena, text, a), gaps);
     }
     if (cbx_str_is(method, "slice") || cbx_str_is(method, "substring") ||
@@ -203,7 +203,7 @@ static const struct cbx_values *call_list_method(struct cbx_walk *js, const stru
         return &cbx_values_unknown;
     }
     for (uint32_t i = 0; i < list->count && out.p != NULL; i++) {
-        part = cbx_values_piece(list->members[i], &gaps);
+        part = cbx_js_piece(list->members[i], &gaps);
         out = i > 0 ? cbx_fold_concat(js->arena, out, separator) : out;
         out = out.p != NULL ? cbx_fold_concat(js->arena, out, part) : out;
     }

@@ -12,7 +12,9 @@ struct collector {
     /* the name that the last top-level statement defines, or NULL */
     struct cbx_shell_name *last;
     struct cbx_shell_name *function; /* the function around the current node, or NULL */
-    bool top;                        /* the current node is a top-level statement of the new cell */
+    bool apart;                      /* the current node runs in a process of its own */
+    bool moved; /* a command before the current node may have changed the working folder */
+    bool top;   /* the current node is a top-level statement of the new cell */
 };
 
 /* Records that an unknown value is assigned to this name; the caller records its traits. */
@@ -123,6 +125,9 @@ static void collect_assignment(struct collector *c, TSNode node, bool top, bool 
     }
     if (n == NULL) {
         return;
+    }
+    if (!text.known && !c->moved && !computes) {
+        n->of_folder |= cbx_shell_fold_folder(s, value, &text);
     }
     give(n, ts_node_start_byte(node));
     if (!computes && !ts_node_is_null(value)) {
@@ -260,6 +265,12 @@ static void collect_shift(struct collector *c, uint32_t at)
 
 /* Handles `read X`, in any wrapper. A command that runs unknown code could assign any name;
  * printf assigns with -v only. */
+/* Returns true for commands that change the working folder. */
+static bool changes_folder(struct cbx_str word)
+{
+    return cbx_str_is(word, "cd") || cbx_str_is(word, "pushd") || cbx_str_is(word, "popd");
+}
+
 static void collect_command(struct collector *c, TSNode node)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
@@ -285,6 +296,7 @@ static void collect_command(struct collector *c, TSNode node)
             printed = prints && !option ? cbx_shell_name_make(c->s, word.text) : NULL;
         }
         bool unseen = begins && word.known && runs_unseen(word.text);
+        c->moved |= begins && !c->apart && (!word.known || unseen || changes_folder(word.text));
         if (unseen && !cbx_str_is(word.text, "eval") && c->s->parsed->past != NULL) {
             c->s->names.sources = true; /* the text contains every file that the command may read */
             unseen = false;
@@ -532,6 +544,7 @@ static bool writes_output(const char *type)
 struct cbx_shell_level {
     enum parent parent;
     bool taken; /* a statement around the node was recorded with its output */
+    bool apart; /* the node runs in a process of its own */
     struct cbx_shell_name *function;
 };
 
@@ -540,10 +553,13 @@ static struct cbx_shell_level collect_node(struct collector *c, TSNode node,
                                            const struct cbx_shell_level *at, int depth)
 {
     const char *type = ts_node_type(node);
-    struct cbx_shell_level inner = { parent_of(node), at->taken, at->function };
+    bool process = cbx_shell_scope_of((TSNode){ 0 }, node) == CBX_SHELL_SCOPE_KEEPS;
+    struct cbx_shell_level inner = { parent_of(node), at->taken, at->apart || process,
+                                     at->function };
     bool fresh = ts_node_start_byte(node) >= c->s->fresh;
     bool top = fresh && (depth == 1 || (depth == 2 && at->parent == DECLARES));
     c->function = at->function;
+    c->apart = at->apart;
     c->top = fresh && depth == 1;
     if (depth == 1 && strcmp(type, "&") != 0) {
         c->last = NULL;

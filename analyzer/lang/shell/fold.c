@@ -5,7 +5,7 @@
 
 #include "policies/base/array.h"
 
-enum { FOLD_DEPTH_MAX = 4, BUILT_MAX_BYTES = 65536 };
+enum { FOLD_DEPTH_MAX = 8, BUILT_MAX_BYTES = 65536, SUBSTITUTED_WORDS_MAX = 3 };
 
 /* --- building a text -------------------------------------------------------------------------- */
 
@@ -25,6 +25,10 @@ struct folding {
     struct cbx_shell *s;
     struct cbx_shell_built built;
     bool pattern, fields, literal_only;
+    /* Of an assignment: the working folder at this place, if it is known. Then folders of the
+     * environment are constants too, and `of_folder` tells that the text has one. */
+    struct cbx_str here;
+    bool of_folder;
 };
 
 static bool append(struct folding *f, struct cbx_str part)
@@ -174,26 +178,71 @@ static bool fold_ansi(struct folding *f, struct cbx_str text)
     return true;
 }
 
-/* Appends $X and ${X}; ${X:-...} and similar are unknown. */
+/* Reads the value of a variable. That of HOME is "~", that of PWD ".", unless the text assigns
+ * them. */
+static bool read_variable(struct folding *f, struct cbx_str name, uint32_t at, struct cbx_str *out)
+{
+    bool home = cbx_str_is(name, "HOME"), here = cbx_str_is(name, "PWD");
+    if (f->literal_only) {
+        *out = home ? CBX_STR("~") : f->here;
+        f->of_folder = true;
+        return (home || here) && f->here.len > 0;
+    }
+    if (cbx_shell_variable(f->s, name, at, out)) {
+        return true;
+    }
+    *out = home ? CBX_STR("~") : CBX_STR(".");
+    return (home || here) && !cbx_shell_assigned(f->s, name);
+}
+
+/* Returns true for a path that is no bare name: no command is found under it in PATH. */
+static bool is_place(struct cbx_str path)
+{
+    return path.len > 0 && memchr("./~", path.p[0], 3) != NULL;
+}
+
+/* Removes the last part of a path for the suffix %, everything behind its start for %% (both with
+ * a slash and a star as the pattern); false for other suffixes. */
+static bool cut_suffix(struct cbx_arena *arena, struct cbx_str suffix, struct cbx_str *value)
+{
+    const char *slash = value->len > 0 ? memchr(value->p, '/', value->len) : NULL;
+    if (cbx_str_is(suffix, "%%/*") && is_place(*value)) {
+        *value = CBX_STR("");
+        return true;
+    }
+    if (!cbx_str_is(suffix, "%/*")) {
+        return suffix.len == 0;
+    }
+    if (slash != NULL || is_place(*value)) {
+        *value = cbx_places_parent(arena, *value);
+    }
+    return value->len > 0;
+}
+
+/* Appends $X, ${X}, and ${X} without the last part of its path; ${X:-...} and similar are
+ * unknown. */
 static bool fold_variable(struct folding *f, TSNode node, bool quoted)
 {
-    struct cbx_str text = cbx_shell_source_of(f->s, node), value;
-    uint32_t count = ts_node_child_count(node);
-    bool braces = cbx_shell_type_is(node, "expansion");
+    struct cbx_str text = cbx_shell_source_of(f->s, node), value, suffix = CBX_STR("");
     TSNode name = ts_node_named_child(node, 0);
-    if (f->literal_only || !cbx_shell_type_is(name, "variable_name") ||
-        count != (braces ? 3u : 2u)) {
-        return false;
-    }
     const char *dollar = memchr(text.p, '$', text.len); /* the node includes blanks before it */
-    if (dollar == NULL || !append(f, cbx_str_sub(text, 0, (size_t)(dollar - text.p)))) {
+    if (!cbx_shell_type_is(name, "variable_name") || dollar == NULL) {
         return false;
     }
     struct cbx_str word = cbx_shell_source_of(f->s, name);
-    if (!cbx_shell_variable(f->s, word, ts_node_start_byte(node), &value)) {
-        bool home = cbx_str_is(word, "HOME"), here = cbx_str_is(word, "PWD");
-        return (home || here) && !cbx_shell_assigned(f->s, word) &&
-               append(f, home ? CBX_STR("~") : CBX_STR("."));
+    size_t at = (size_t)(dollar - text.p),
+           begin = ts_node_start_byte(name) - ts_node_start_byte(node);
+    bool braces = cbx_shell_type_is(node, "expansion");
+    if (begin != at + 1 + braces) { /* ${!X}, ${#X} */
+        return false;
+    }
+    if (braces) {
+        suffix = cbx_str_sub(text, begin + word.len, text.len - 1);
+    }
+    if (!append(f, cbx_str_sub(text, 0, at)) ||
+        !read_variable(f, word, ts_node_start_byte(node), &value) ||
+        !cut_suffix(f->s->parsed->arena, suffix, &value)) {
+        return false;
     }
     if (!quoted && f->s->names.splits) {
         return false;
@@ -235,6 +284,78 @@ static bool fold_parts(struct folding *f, TSNode node, bool quoted, int depth)
     return known;
 }
 
+/* Reads the words of a command without redirections and assignments. Returns their number; 0 if
+ * there are more than fit, or one is not known. */
+static size_t read_words(struct folding *f, TSNode command, struct cbx_str *words, int depth)
+{
+    uint32_t count = ts_node_child_count(command);
+    if (!cbx_shell_type_is(command, "command") || count > SUBSTITUTED_WORDS_MAX) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        TSNode child = ts_node_child(command, i);
+        struct folding word = { .s = f->s, .literal_only = f->literal_only, .here = f->here };
+        if (!fold_node(&word, child, false, depth) || word.pattern || word.fields) {
+            return 0;
+        }
+        words[i] = cbx_shell_built_text(&word.built);
+    }
+    return count;
+}
+
+/* Returns true if the words are these, and the first one is no function of the text. */
+static bool are_words(struct folding *f, const struct cbx_str *words, const char *command,
+                      const char *option)
+{
+    return cbx_str_is(words[0], command) && (option == NULL || cbx_str_is(words[1], option)) &&
+           !cbx_shell_may_be_function(f->s, words[0]);
+}
+
+/* Appends the folder that a command prints: pwd, dirname FOLDER, realpath FOLDER, readlink -f
+ * FOLDER, cd FOLDER && pwd. */
+static bool fold_substitution(struct folding *f, TSNode node, int depth)
+{
+    struct cbx_str words[SUBSTITUTED_WORDS_MAX], path = CBX_STR("");
+    struct cbx_arena *arena = f->s->parsed->arena;
+    bool absolute = true;
+    TSNode command = ts_node_named_child(node, 0);
+    if (ts_node_named_child_count(node) != 1) {
+        return false;
+    }
+    bool list = cbx_shell_type_is(command, "list") && ts_node_named_child_count(command) == 2;
+    if (list) {
+        size_t prints = read_words(f, ts_node_named_child(command, 1), words, depth + 1);
+        if (prints != 1 || !are_words(f, words, "pwd", NULL)) {
+            return false;
+        }
+        command = ts_node_named_child(command, 0);
+    }
+    size_t count = read_words(f, command, words, depth + 1);
+    if (list) {
+        path = count == 2 && are_words(f, words, "cd", NULL) ? words[1] : path;
+    } else if (count == 1 || (count == 2 && words[1].len == 2 && words[1].p[0] == '-')) {
+        struct cbx_str here = f->literal_only ? f->here : CBX_STR(".");
+        path = are_words(f, words, "pwd", NULL) ? here : path;
+    } else if (count == 2 && are_words(f, words, "dirname", NULL)) {
+        path = is_place(words[1]) ? cbx_places_parent(arena, words[1]) : path;
+        absolute = false;
+    } else if (count == 2 && are_words(f, words, "realpath", NULL)) {
+        path = words[1];
+    } else if (count == 3 && are_words(f, words, "readlink", "-f")) {
+        path = words[2];
+    }
+    if (path.len == 0 || path.p[0] == '-') {
+        return false;
+    }
+    if (absolute && f->literal_only) {
+        path = cbx_places_resolve(arena, f->here, path);
+    } else if (absolute && !is_place(path)) {
+        path = CBX_JOIN(arena, CBX_STR("./"), path);
+    }
+    f->of_folder = true;
+    return is_place(path) && append(f, path);
+}
+
 static bool fold_node(struct folding *f, TSNode node, bool quoted, int depth)
 {
     const char *type = ts_node_type(node);
@@ -256,6 +377,9 @@ static bool fold_node(struct folding *f, TSNode node, bool quoted, int depth)
     }
     if (strcmp(type, "simple_expansion") == 0 || strcmp(type, "expansion") == 0) {
         return fold_variable(f, node, quoted);
+    }
+    if (strcmp(type, "command_substitution") == 0) {
+        return (!f->literal_only || f->here.len > 0) && fold_substitution(f, node, depth);
     }
     if (strcmp(type, "string") == 0) {
         return fold_parts(f, node, true, depth);
@@ -286,4 +410,17 @@ struct cbx_shell_text cbx_shell_fold(struct cbx_shell *s, TSNode node)
 struct cbx_shell_text cbx_shell_fold_constant(struct cbx_shell *s, TSNode node)
 {
     return fold(s, node, true);
+}
+
+bool cbx_shell_fold_folder(struct cbx_shell *s, TSNode node, struct cbx_shell_text *out)
+{
+    bool known = s->places.count == 1 && !s->places.lost;
+    struct folding f = { .s = s,
+                         .literal_only = true,
+                         .here = known ? s->places.items[0] : CBX_STR("") };
+    if (!known || !fold_node(&f, node, false, 0) || !f.of_folder || f.pattern) {
+        return false;
+    }
+    *out = (struct cbx_shell_text){ .text = cbx_shell_built_text(&f.built), .known = true };
+    return true;
 }

@@ -127,6 +127,10 @@ struct cbx_shell_text cbx_shell_fold(struct cbx_shell *s, TSNode node);
 /* Expands a word that is the value of an assignment, before the values of variables are known. */
 struct cbx_shell_text cbx_shell_fold_constant(struct cbx_shell *s, TSNode node);
 
+/* The same for a value that is made of the home or of the working folder at the start of the text,
+ * by variables and by commands that print a folder; false for other values. */
+bool cbx_shell_fold_folder(struct cbx_shell *s, TSNode node, struct cbx_shell_text *out);
+
 /* Returns true if the text contains a substitution that no backslash quotes. The grammar leaves
  * some of them in words. */
 bool cbx_shell_substitutes(struct cbx_str text);
@@ -164,8 +168,9 @@ struct cbx_shell_place {
 struct cbx_shell_name {
     struct cbx_str name, value;
     bool assigned, constant, function, unset;
-    bool earlier; /* an earlier cell or a file defines it as a function */
-    bool given;   /* the text assigns it a value, the first time at `first` */
+    bool earlier;   /* an earlier cell or a file defines it as a function */
+    bool of_folder; /* a value is of cbx_shell_fold_folder */
+    bool given;     /* the text assigns it a value, the first time at `first` */
     uint32_t first;
     bool integer;     /* declared with -i: every assignment to it is arithmetic */
     bool unset_names; /* the text has `unset` of it, the first at `unset_at` */

@@ -40,11 +40,26 @@ struct cbx_shell_name *cbx_shell_name_make(struct cbx_shell *s, struct cbx_str n
     return n;
 }
 
+/* Returns true if the text gives other meanings to the words of cbx_shell_fold_folder. */
+static bool redefines_folders(const struct cbx_shell *s)
+{
+    static const char *const words[] = { "HOME",    "PWD",      "pwd",     "cd",
+                                         "dirname", "realpath", "readlink" };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        const struct cbx_shell_name *n = find(&s->names, cbx_str_of(words[i]));
+        if (n != NULL && (n->function || n->assigned)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool cbx_shell_variable(const struct cbx_shell *s, struct cbx_str name, uint32_t at,
                         struct cbx_str *out)
 {
     const struct cbx_shell_name *n = find(&s->names, name);
-    if (n == NULL || s->names.lost || !n->constant || n->since > at) {
+    if (n == NULL || s->names.lost || !n->constant || n->since > at ||
+        (n->of_folder && redefines_folders(s))) {
         return false;
     }
     *out = n->value;
