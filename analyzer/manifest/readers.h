@@ -47,6 +47,8 @@ int cbx_manifest_read_pnpm_lock(struct cbx_str text, struct cbx_arena *arena,
                                 struct cbx_manifest *out, struct cbx_err *err);
 int cbx_manifest_read_yarn_lock(struct cbx_str text, struct cbx_arena *arena,
                                 struct cbx_manifest *out, struct cbx_err *err);
+int cbx_manifest_read_bun_lock(struct cbx_str text, struct cbx_arena *arena,
+                               struct cbx_manifest *out, struct cbx_err *err);
 /* Workflows of GitHub (and Gitea, Forgejo): the code of their steps, with expressions as unknown
  * words. Code of an unknown shell is skipped. */
 int cbx_manifest_read_workflow(struct cbx_str text, struct cbx_arena *arena,

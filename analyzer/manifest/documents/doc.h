@@ -46,6 +46,9 @@ enum {
  * one if each is a table. */
 int cbx_doc_read_json(struct cbx_str file, struct cbx_arena *arena, struct cbx_doc *out,
                       struct cbx_err *err);
+/* The same for JSON with comments and with commas behind the last item (JSONC). */
+int cbx_doc_read_jsonc(struct cbx_str file, struct cbx_arena *arena, struct cbx_doc *out,
+                       struct cbx_err *err);
 int cbx_doc_read_toml(struct cbx_str file, struct cbx_arena *arena, struct cbx_doc *out,
                       struct cbx_err *err);
 int cbx_doc_read_yaml(struct cbx_str file, struct cbx_arena *arena, struct cbx_doc *out,

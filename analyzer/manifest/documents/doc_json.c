@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * JSON as a tree: jansson reads and checks the text, a scan finds the places. */
+ * JSON, also with comments, as a tree: jansson reads and checks the text, a scan finds the
+ * places. */
 #include "analyzer/manifest/documents/doc.h"
 #include "analyzer/manifest/documents/json_text.h"
 
@@ -124,5 +125,74 @@ int cbx_doc_read_json(struct cbx_str file, struct cbx_arena *arena, struct cbx_d
         }
     }
     *out = (struct cbx_doc){ .file = file, .root = s.root };
+    return 0;
+}
+
+/* --- comments and trailing commas ------------------------------------------------------------- */
+
+/* Returns the end of the comment that begins at `at`; `at` if none does. */
+static size_t end_of_comment(struct cbx_str text, size_t at)
+{
+    struct cbx_str rest = cbx_str_sub(text, at, text.len);
+    if (cbx_str_starts(rest, CBX_STR("//"))) {
+        const char *newline = memchr(rest.p, '\n', rest.len);
+        return newline != NULL ? (size_t)(newline - text.p) : text.len;
+    }
+    if (!cbx_str_starts(rest, CBX_STR("/*"))) {
+        return at;
+    }
+    const char *end = memmem(rest.p + 2, rest.len - 2, "*/", 2);
+    return end != NULL ? (size_t)(end - text.p) + 2 : text.len;
+}
+
+static size_t end_of_string(struct cbx_str text, size_t at)
+{
+    for (at++; at < text.len && text.p[at] != '"'; at++) {
+        at += text.p[at] == '\\';
+    }
+    return at < text.len ? at + 1 : text.len;
+}
+
+/* Replaces comments, and commas before a closing bracket, by blanks: places stay. */
+static void blank_comments(struct cbx_str text, char *out)
+{
+    size_t comma = text.len; /* place of a comma behind an item; text.len: none */
+    bool item = false;       /* the last token ends an item */
+    for (size_t at = 0; at < text.len;) {
+        size_t comment = end_of_comment(text, at);
+        char c = text.p[at];
+        if (comment > at) {
+            for (; at < comment; at++) {
+                out[at] = text.p[at] == '\n' ? '\n' : ' ';
+            }
+            continue;
+        }
+        size_t end = c == '"' ? end_of_string(text, at) : at + 1;
+        memcpy(out + at, text.p + at, end - at);
+        if ((c == '}' || c == ']') && comma < text.len) {
+            out[comma] = ' ';
+        }
+        if (strchr(" \t\n", c) == NULL || c == '\0') {
+            comma = c == ',' && item ? at : text.len;
+            item = c != ',' && c != '{' && c != '[' && c != ':';
+        }
+        at = end;
+    }
+}
+
+int cbx_doc_read_jsonc(struct cbx_str file, struct cbx_arena *arena, struct cbx_doc *out,
+                       struct cbx_err *err)
+{
+    char *blanked = cbx_arena_alloc(arena, file.len + 1);
+    if (blanked == NULL) {
+        return cbx_fail(err, CBX_ETOOBIG, "out of the analysis's memory");
+    }
+    blank_comments(file, blanked);
+    struct cbx_str text = { .p = blanked, .len = file.len };
+    int failed = cbx_doc_read_json(text, arena, out, err);
+    if (failed) {
+        return failed;
+    }
+    out->file = file;
     return 0;
 }

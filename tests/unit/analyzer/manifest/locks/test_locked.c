@@ -128,6 +128,41 @@ static void pnpm_lock_of_each_version(void **state)
     check("pnpm-lock.yaml", cases, COUNT(cases));
 }
 
+static void bun_lock_with_comments_and_trailing_commas(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        { "{\n  \"lockfileVersion\": 1,\n  \"packages\": {\n    \"a\": [\"a@1.0.0\", \"\", {}, "
+          "\"sha512-x\"],\n  }, // end\n}\n",
+          "" },
+        { "{\"packages\": {\n\"crossenv\": [\"crossenv@1.0.0\", \"\", {}, \"x\"],\n},}",
+          "pkg.look-alike 2:15-29" },
+        { "{\"packages\": {\n/* \"a\": [\"vm2@1\"] */ \"x/a\": [\"vm2@1.0.0\", \"\", {},],}}",
+          "pkg.blocked 2:31-40" },
+        { "{\"packages\": {\n\"@s/a\": [\"@s/a@1.0.0\", "
+          "\"https://registry.npmjs"
+          ".org/@s/a/-/a-1.0.0.tgz\", {}, \"x\"]}}",
+          "" },
+        { "{\"packages\": {\n\"a\": [\"a@1.0.0\", \"https://example.org/a.tgz\", {}, \"x\"]}}",
+          "pkg.source 2:19-44" },
+        { "{\"packages\": {\n\"a\": [\"a@https://example.org/a.tgz\", {}, \"x\"]}}",
+          "pkg.source 2:8-35" },
+        { "{\"packages\": {\n\"a\": [\"a@github:b/a#1\", {}, \"b-a-1\"],\n"
+          "\"c\": [\"c@git+ssh://git@example.org/c#1\", {}, \"1\"]}}",
+          "pkg.source 2:8-22; pkg.source 3:8-39" },
+        { "{\"packages\": {\"a\": [\"a@workspace:packages/a\"], \"b\": [\"b@file:../b\", {}], "
+          "\"c\": "
+          "[\"c@link:../c\", {}], \"d\": [\"d@root:\", {}]}}",
+          "" },
+        { "{\"packages\": {\"a\": [1]}}",
+          "line 1, column 15: a package that is no list with its name" },
+        { "{\"packages\": {\"a\": [\"a\"]}}", "line 1, column 22: a package without a version" },
+        { "{\"packages\": [,]}", "line 1, column 15: not valid JSON: unexpected token near ','" },
+        { "[] // no object", "it is no JSON object" },
+    };
+    check("bun.lock", cases, COUNT(cases));
+}
+
 static void uv_lock_with_the_files_of_its_packages(void **state)
 {
     (void)state;
@@ -252,6 +287,7 @@ int main(void)
         cmocka_unit_test(yarn_lock_of_yarn_1),
         cmocka_unit_test(yarn_lock_of_newer_yarn),
         cmocka_unit_test(pnpm_lock_of_each_version),
+        cmocka_unit_test(bun_lock_with_comments_and_trailing_commas),
         cmocka_unit_test(uv_lock_with_the_files_of_its_packages),
         cmocka_unit_test(pylock_of_pep_751),
         cmocka_unit_test(lock_files_of_other_tools_of_python),
