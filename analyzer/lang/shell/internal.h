@@ -95,8 +95,8 @@ bool cbx_shell_has_words_behind(TSNode redirect);
 
 /* --- mend.c ---------------------------------------------------------------------------------- */
 
-/* cbx_lang_code.mend: the grammar does not read ${x:$i:1}, but reads ${x: i:1}, which means the
- * same. */
+/* cbx_lang_code.mend: the grammar does not read ${x:$i:1}, ${x:+(y $z)} and 10#$x, but reads a text
+ * of the same length that means the same. */
 struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar);
 
 /* cbx_lang_code.correct: after a pipeline whose last word is a number, the grammar may take the

@@ -4,6 +4,8 @@
 
 #include <ctype.h>
 
+enum { DEFAULT_MAX_BYTES = 1024 };
+
 static char *copy_of(const struct cbx_parsed *parsed, struct cbx_str text)
 {
     char *copy = cbx_arena_alloc(parsed->arena, text.len + 1);
@@ -38,43 +40,121 @@ static bool is_read_write(struct cbx_str text, size_t at)
            memchr("<>(&|;\n", text.p[at + 2], 7) == NULL;
 }
 
+/* --- ${x:+(y)} -------------------------------------------------------------------------------- */
+
+/* Returns the end of the name, with its subscript, of the expansion at `at`. */
+static size_t end_of_name(struct cbx_str text, size_t at)
+{
+    at += 2;
+    while (at < text.len &&
+           (isalnum((unsigned char)text.p[at]) || memchr("_[]@", text.p[at], 4) != NULL)) {
+        at++;
+    }
+    return at;
+}
+
+/* Returns the end of the word that begins at `at` in an expansion: the place of its '}'. 0 if it
+ * has no parentheses, or if the end is not certain: quotes, substitutions and separators may put
+ * the '}' or a command elsewhere. */
+static size_t end_of_default(struct cbx_str text, size_t at)
+{
+    size_t inner = 0, last = at + DEFAULT_MAX_BYTES;
+    bool brackets = false;
+    for (; at + 1 < text.len && at < last; at++) {
+        char c = text.p[at], after = text.p[at + 1];
+        if (memchr("\"'`;&|<>\n\\", c, 10) != NULL || (c == '$' && after == '(')) {
+            return 0;
+        }
+        if (c == '}' && inner == 0) {
+            return brackets ? at : 0;
+        }
+        bool bracket = c == '(' || c == ')';
+        if (bracket && inner > 0) {
+            return 0;
+        }
+        brackets |= bracket;
+        inner += c == '$' && after == '{';
+        inner -= c == '}';
+    }
+    return 0;
+}
+
+/* Replaces parentheses in the word of ${x:+(y)}, which are text there. The grammar takes them for
+ * an array. */
+static void mend_default(const struct cbx_parsed *parsed, size_t start, char **copy)
+{
+    struct cbx_str text = parsed->text;
+    size_t at = end_of_name(text, start), end = 0;
+    bool escaped = start > 0 && text.p[start - 1] == '\\';
+    at += at < text.len && text.p[at] == ':';
+    if (!escaped && at > start + 2 && at < text.len && memchr("-=+?", text.p[at], 4) != NULL) {
+        end = end_of_default(text, at + 1);
+    }
+    *copy = end > 0 && *copy == NULL ? copy_of(parsed, text) : *copy;
+    for (; *copy != NULL && at < end; at++) {
+        if (text.p[at] == '(' || text.p[at] == ')') {
+            (*copy)[at] = '_';
+        }
+    }
+}
+
+/* --- 10#$x ------------------------------------------------------------------------------------ */
+
+/* Returns true at the mark of a number whose base is written before a variable. The mended text
+ * has an operator there, so that arithmetic still reads the variable. */
+static bool is_base(struct cbx_str text, size_t at)
+{
+    size_t from = at;
+    if (text.p[at] != '#' || text.p[at + 1] != '$') {
+        return false;
+    }
+    while (from > 0 && isdigit((unsigned char)text.p[from - 1])) {
+        from--;
+    }
+    bool begins = from == 0 || memchr(" \t(=+-*/%<>!?:,[", text.p[from - 1], 16) != NULL;
+    return from < at && begins;
+}
+
+/* Replaces the '$' of names in the offset of ${x:$i:1}. Returns the last place that was read. */
+static size_t mend_offset(const struct cbx_parsed *parsed, size_t start, char **copy)
+{
+    struct cbx_str text = parsed->text;
+    size_t at = end_of_name(text, start);
+    if (at + 1 >= text.len || text.p[at] != ':' || memchr("-=+?", text.p[at + 1], 4) != NULL) {
+        return start;
+    }
+    size_t end = end_of_offset(text, at + 1);
+    if (end >= text.len || text.p[end] != '}') {
+        return start;
+    }
+    for (; at + 1 < end; at++) {
+        bool name =
+            text.p[at] == '$' && (text.p[at + 1] == '_' || isalpha((unsigned char)text.p[at + 1]));
+        *copy = name && *copy == NULL ? copy_of(parsed, text) : *copy;
+        if (name && *copy != NULL) {
+            (*copy)[at] = ' ';
+        }
+    }
+    return end;
+}
+
 struct cbx_str cbx_shell_mend(const struct cbx_parsed *parsed, const TSLanguage *grammar)
 {
     (void)grammar;
     struct cbx_str text = parsed->text;
     char *copy = NULL;
     for (size_t i = 0; i + 2 < text.len; i++) {
-        size_t at = i + 2;
-        if (is_read_write(text, i)) {
-            copy = copy == NULL ? copy_of(parsed, text) : copy;
-            if (copy != NULL) {
-                memcpy(copy + i, "> ", 2);
-            }
-            continue;
+        bool opens = is_read_write(text, i), base = !opens && is_base(text, i);
+        copy = (opens || base) && copy == NULL ? copy_of(parsed, text) : copy;
+        if (copy != NULL && opens) {
+            memcpy(copy + i, "> ", 2);
+        } else if (copy != NULL && base) {
+            copy[i] = '+';
         }
-        if (text.p[i] != '$' || text.p[i + 1] != '{') {
-            continue;
+        if (text.p[i] == '$' && text.p[i + 1] == '{') {
+            mend_default(parsed, i, &copy);
+            i = mend_offset(parsed, i, &copy);
         }
-        while (at < text.len &&
-               (isalnum((unsigned char)text.p[at]) || memchr("_[]@", text.p[at], 4) != NULL)) {
-            at++;
-        }
-        if (at + 1 >= text.len || text.p[at] != ':' || memchr("-=+?", text.p[at + 1], 4) != NULL) {
-            continue;
-        }
-        size_t end = end_of_offset(text, at + 1);
-        if (end >= text.len || text.p[end] != '}') {
-            continue;
-        }
-        for (; at + 1 < end; at++) {
-            bool name = text.p[at] == '$' &&
-                        (text.p[at + 1] == '_' || isalpha((unsigned char)text.p[at + 1]));
-            copy = name && copy == NULL ? copy_of(parsed, text) : copy;
-            if (name && copy != NULL) {
-                copy[at] = ' ';
-            }
-        }
-        i = end;
     }
     return (struct cbx_str){ .p = copy, .len = copy != NULL ? text.len : 0 };
 }
