@@ -299,7 +299,8 @@ static bool is_other_pattern(struct cbx_str text)
            cbx_str_is(text, "*[![:digit:]]*") || cbx_str_is(text, "*[^[:digit:]]*");
 }
 
-/* One condition that shows a variable to be a number: [[ $x =~ ^[0-9]+$ ]] if it holds, [[ $x ==
+/* One condition that shows a variable to be a number: [[ $x =~ ^[0-9]+$ ]] and [[ $x == +([0-9])
+ * ]] if it holds, [[ $x ==
  * *[!0-9]* ]] and [[ ! $x =~ ^[0-9]+$ ]] if it does not hold. */
 struct shown {
     struct cbx_str name;
@@ -344,9 +345,10 @@ static bool read_test(struct cbx_shell *s, TSNode test, struct shown *out)
     struct cbx_str whole = cbx_shell_source_of(s, left);
     bool only = memchr(whole.p, '$', whole.len) != NULL && out->name.len > 0 &&
                 out->name.len + 5 >= whole.len;
-    bool digits = matches && is_number_regex(pattern);
+    bool all = cbx_str_is(pattern, "+([0-9])") || cbx_str_is(pattern, "+([[:digit:]])");
+    bool digits = (matches && is_number_regex(pattern)) || (equal && all);
     bool other =
-        (equal && is_other_pattern(pattern)) ||
+        (equal && is_other_pattern(pattern)) || (differs && all) ||
         (matches && (cbx_str_is(pattern, "[^0-9]") || cbx_str_is(pattern, "[^[:digit:]]")));
     bool none = differs && is_other_pattern(pattern);
     out->holds = (digits || none) != negated;
@@ -510,29 +512,51 @@ static void check_if(struct cbx_shell *s, TSNode block, TSNode node)
     }
 }
 
+/* Handles loops: the condition holds in the body of `while`, and does not hold after it, unless the
+ * body has a `break`; for `until` it is the other way round. */
+static void check_loop(struct cbx_shell *s, TSNode block, TSNode node)
+{
+    TSNode condition = ts_node_child_by_field_name(node, "condition", 9);
+    TSNode body = ts_node_child_by_field_name(node, "body", 4);
+    if (ts_node_is_null(condition) || ts_node_is_null(body)) {
+        return;
+    }
+    bool holds = source_starts(s, node, "while");
+    struct cbx_str text = cbx_shell_source_of(s, body);
+    note_all(s, condition, holds, ts_node_start_byte(body), ts_node_end_byte(body));
+    if (memmem(text.p, text.len, "break", 5) == NULL) {
+        note_all(s, condition, !holds, ts_node_end_byte(node), end_of(block));
+    }
+}
+
+static void check_list(struct cbx_shell *s, TSNode block, TSNode node)
+{
+    TSNode first = ts_node_named_child(node, 0);
+    TSNode second = ts_node_named_child(node, 1), operator= ts_node_child(node, 1);
+    if (ts_node_is_null(second) || ts_node_is_null(operator)) {
+        return;
+    }
+    bool and = cbx_str_is(cbx_shell_source_of(s, operator), "&&");
+    note_all(s, first, and, ts_node_end_byte(first), ts_node_end_byte(node));
+    if (leaves(s, second)) {
+        note_all(s, first, !and, ts_node_end_byte(node), end_of(block));
+    }
+}
+
 void cbx_shell_check_guard(struct cbx_shell *s, TSNode block, TSNode node)
 {
-    if (type_is(node, "case_statement")) {
-        check_case(s, block, node);
-    } else if (type_is(node, "if_statement")) {
-        check_if(s, block, node);
-    } else if (type_is(node, "while_statement")) {
-        TSNode condition = ts_node_child_by_field_name(node, "condition", 9);
-        TSNode body = ts_node_child_by_field_name(node, "body", 4);
-        if (!ts_node_is_null(condition) && !ts_node_is_null(body) &&
-            source_starts(s, node, "while")) {
-            note_all(s, condition, true, ts_node_start_byte(body), ts_node_end_byte(body));
-        }
-    } else if (type_is(node, "list")) {
-        TSNode first = ts_node_named_child(node, 0);
-        TSNode second = ts_node_named_child(node, 1), operator= ts_node_child(node, 1);
-        if (ts_node_is_null(second) || ts_node_is_null(operator)) {
-            return;
-        }
-        bool and = cbx_str_is(cbx_shell_source_of(s, operator), "&&");
-        note_all(s, first, and, ts_node_end_byte(first), ts_node_end_byte(node));
-        if (leaves(s, second)) {
-            note_all(s, first, !and, ts_node_end_byte(node), end_of(block));
+    static const struct {
+        const char *type;
+        void (*check)(struct cbx_shell *s, TSNode block, TSNode node);
+    } guards[] = { { "case_statement", check_case },
+                   { "if_statement", check_if },
+                   { "while_statement", check_loop },
+                   { "list", check_list } };
+    for (size_t i = 0; i < sizeof(guards) / sizeof(guards[0]); i++) {
+        if (type_is(node, guards[i].type)) {
+            TSNode behind = ts_node_next_sibling(node);
+            bool apart = !ts_node_is_null(behind) && type_is(behind, "&"); /* in a process */
+            guards[i].check(s, apart ? (TSNode){ 0 } : block, node);
         }
     }
 }

@@ -20,6 +20,7 @@ static const char text[] =
     "  - {id: \"unclear\", match: {fact: shell-unresolved}}\n"
     "  - {id: redirect, match: {fact: shell-redirect}}\n"
     "  - {id: syntax, match: {fact: syntax}}\n"
+    "  - {id: data, match: {fact: shell-evaluated}}\n"
     "  - {id: pkg, match: {fact: [package-not-listed, package-source, package-unresolved]}}\n"
     "  - {id: py, languages: [python], match: {capability: start-process}}\n"
     "  - {id: js, languages: [javascript], match: {capability: start-process}}\n";
@@ -117,7 +118,7 @@ static void what_hides_a_word_is_a_fact(void **state)
         { "$X", "?:command word" },         { "$(echo rm) x", "?:command word" },
         { "r$@m x", "?:command word" },     { "rm${IFS}x", "?:command word" },
         { "/bin/r?m x", "?:command word" }, { "l* x", "?:command word" },
-        { "l{s,}", "?:command word" },      { "${!x}", "?:command word" },
+        { "l{s,}", "?:command word" },      { "${!x}", "?:command word data:arithmetic" },
         { "$1 x", "?:command word" },       { "\"$@\"", "?:command word" },
         { "env $X", "?:command word" },     { "sudo /bin/r[m]", "?:command word" },
     };
@@ -464,6 +465,34 @@ static void stays_bounded_on_hostile_lines(void **state)
     }
 }
 
+static void data_is_a_number_where_a_test_before_admits_numbers_only(void **state)
+{
+    (void)state;
+    static const struct shell_case cases[] = {
+        { "read -r n; echo $((n + 1))", "data:arithmetic" },
+        { "read -r n; [[ $n == +([0-9]) ]] || exit 1; echo $((n + 1))", "" },
+        { "read -r n; [[ $n != +([0-9]) ]] && exit 1; echo $((n + 1))", "" },
+        { "read -r n; [[ $n != +([0-9]) ]] || exit 1; echo $((n + 1))", "data:arithmetic" },
+        { "read -r n; until [[ $n =~ ^[0-9]+$ ]]; do read -r n; done; echo $((n + 1))", "" },
+        { "read -r n; while ! [[ $n =~ ^[0-9]+$ ]]; do read -r n; done; echo $((n + 1))", "" },
+        { "until read -r n && [[ $n =~ ^[0-9]+$ ]]; do echo again; done; echo $((n + 1))", "" },
+        { "read -r n; until [[ $n =~ ^[0-9]+$ ]]; do read -r n || break; done; echo $((n + 1))",
+          "data:arithmetic" },
+        { "read -r n; until [[ $n =~ ^[0-9]+$ ]]; do echo $((n)); read -r n; done",
+          "data:arithmetic" },
+        { "until [[ $n =~ ^[0-9]+$ ]]; do read -r n; done; read -r n; echo $((n + 1))",
+          "data:arithmetic" },
+        { "read -r n; until [[ $n =~ ^[0-9]+$ ]]; do read -r n; done & echo $((n + 1))",
+          "data:arithmetic" },
+        { "read -r n; if ! [[ $n =~ ^[0-9]+$ ]]; then exit 1; fi & echo $((n + 1))",
+          "data:arithmetic" },
+        { "read -r n; [[ $n =~ ^[0-9]+$ ]] || exit 1 & echo $((n + 1))", "data:arithmetic" },
+        { "read -r n; echo $((10#$n))", "data:arithmetic" },
+        { "read -r n; [[ $n =~ ^[0-9]+$ ]] || exit 1; echo $((10#$n))", "" },
+    };
+    check("shell", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,6 +508,7 @@ int main(void)
         cmocka_unit_test(installs_are_found_in_every_wrapper),
         cmocka_unit_test(values_of_notebook_lines_are_unknown_words),
         cmocka_unit_test(stays_bounded_on_hostile_lines),
+        cmocka_unit_test(data_is_a_number_where_a_test_before_admits_numbers_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
