@@ -167,13 +167,21 @@ static struct cbx_str folder_of_environment(struct cbx_str name)
     return cbx_str_is(name, "process.env.PWD") ? CBX_STR(".") : CBX_STR("");
 }
 
+/* A value that is only there if the variable is not set (process.env.HOME || '/root') does not
+ * count: HOME and PWD are set. */
 struct cbx_str cbx_js_piece(const struct cbx_values *values, uint32_t *gaps)
 {
-    struct cbx_str piece = cbx_values_piece(values, gaps), folder = CBX_STR("");
-    if (values->count == 1 && values->items[0]->kind == CBX_V_NAME) {
-        folder = folder_of_environment(values->items[0]->text);
+    enum { ALTERNATIVES_MAX = 2 };
+    struct cbx_str piece = cbx_values_piece(values, gaps);
+    for (uint32_t i = 0; i < values->count && values->count <= ALTERNATIVES_MAX; i++) {
+        const struct cbx_value *v = values->items[i];
+        struct cbx_str folder =
+            v->kind == CBX_V_NAME ? folder_of_environment(v->text) : CBX_STR("");
+        if (folder.len > 0) {
+            return folder;
+        }
     }
-    return folder.len > 0 ? folder : piece;
+    return piece;
 }
 
 /* --- constants -------------------------------------------------------------------------------- */

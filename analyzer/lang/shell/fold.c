@@ -201,11 +201,17 @@ static bool is_place(struct cbx_str path)
     return path.len > 0 && memchr("./~", path.p[0], 3) != NULL;
 }
 
-/* Removes the last part of a path for the suffix %, everything behind its start for %% (both with
- * a slash and a star as the pattern); false for other suffixes. */
-static bool cut_suffix(struct cbx_arena *arena, struct cbx_str suffix, struct cbx_str *value)
+/* Applies the suffix of ${X...} to a value: % removes the last part of a path, %% all of it (both
+ * with a slash and a star as the pattern); a default is for a value that is not set. False for
+ * other suffixes. */
+static bool apply_suffix(struct cbx_arena *arena, struct cbx_str suffix, struct cbx_str *value)
 {
     const char *slash = value->len > 0 ? memchr(value->p, '/', value->len) : NULL;
+    struct cbx_str otherwise =
+        cbx_str_sub(suffix, cbx_str_starts(suffix, CBX_STR(":")), suffix.len);
+    if (value->len > 0 && otherwise.len > 0 && memchr("-=?", otherwise.p[0], 3) != NULL) {
+        return true; /* the value is set */
+    }
     if (cbx_str_is(suffix, "%%/*") && is_place(*value)) {
         *value = CBX_STR("");
         return true;
@@ -219,8 +225,7 @@ static bool cut_suffix(struct cbx_arena *arena, struct cbx_str suffix, struct cb
     return value->len > 0;
 }
 
-/* Appends $X, ${X}, and ${X} without the last part of its path; ${X:-...} and similar are
- * unknown. */
+/* Appends $X and ${X}, also with a suffix that is applied; others are unknown. */
 static bool fold_variable(struct folding *f, TSNode node, bool quoted)
 {
     struct cbx_str text = cbx_shell_source_of(f->s, node), value, suffix = CBX_STR("");
@@ -241,7 +246,7 @@ static bool fold_variable(struct folding *f, TSNode node, bool quoted)
     }
     if (!append(f, cbx_str_sub(text, 0, at)) ||
         !read_variable(f, word, ts_node_start_byte(node), &value) ||
-        !cut_suffix(f->s->parsed->arena, suffix, &value)) {
+        !apply_suffix(f->s->parsed->arena, suffix, &value)) {
         return false;
     }
     if (!quoted && f->s->names.splits) {

@@ -1,7 +1,7 @@
 root="$(pwd)"
 out=$root/out
 mkdir -p "$out" sub
-rm -rf "$PWD/build" "$(pwd)/dist" "$root/tmp" "${HOME}/.cache/x"
+rm -rf "$PWD/build" "$(pwd)/dist" "$root/tmp" "${HOME}/.cache/x" "${HOME:-/root}/y" "${PWD:?}/z"
 cd "$root/sub" && rm -rf ../build "$(dirname "$PWD")/dist"
 base=${PWD##*/}
 echo "$base" "$(dirname "$root")" "${PWD%/*}"

@@ -11,6 +11,7 @@ up="$(dirname "$PWD")"
 cd sub
 rm -rf "$d/../x"
 rm -rf "$up"
+rm -rf "${HOME:?}/.."
 # expect 1 sh.open-outside
 # expect 2 sh.open-outside
 # expect 3 sh.open-outside
@@ -21,3 +22,4 @@ rm -rf "$up"
 # expect 8 sh.open-outside
 # expect 12 sh.open-outside
 # expect 13 sh.open-outside
+# expect 14 sh.open-outside
