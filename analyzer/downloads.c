@@ -50,6 +50,7 @@ static const struct {
 /* The walk over the facts. */
 struct walk {
     struct cbx_downloads *d;
+    struct cbx_arena *arena; /* of the facts */
     uint32_t printed; /* 1 + the start of the last call that prints downloaded text; 0: none */
     const struct cbx_fact *keeper; /* the download whose addresses name its files; or NULL */
     const struct cbx_fact *word;   /* the last command word that is not listed; or NULL */
@@ -95,15 +96,15 @@ static uint32_t count_folders(const struct cbx_fact *fact)
 
 /* Returns the absolute path, from the folder of this number. A folder that is not known is one
  * folder of its own: a download and a run in it are of the same file. */
-static struct cbx_str resolve(const struct cbx_downloads *d, const struct cbx_fact *fact,
-                              uint32_t folder, struct cbx_str path)
+static struct cbx_str resolve(const struct walk *w, const struct cbx_fact *fact, uint32_t folder,
+                              struct cbx_str path)
 {
     static const char unknown[] = "/?";
     struct cbx_str from = CBX_STR(CBX_HOME);
     if (fact->places != NULL) {
         from = fact->place_count > 0 ? fact->places[folder] : cbx_str_of(unknown);
     }
-    return cbx_places_resolve(d->arena, from, path);
+    return cbx_places_resolve(w->arena, from, path);
 }
 
 static struct cbx_download *find_path(struct cbx_downloads *d, struct cbx_str path)
@@ -119,37 +120,40 @@ static struct cbx_download *find_path(struct cbx_downloads *d, struct cbx_str pa
 }
 
 /* Returns the file that the path names in the folder of the call; NULL if it was not downloaded. */
-static struct cbx_download *find_file(struct cbx_downloads *d, const struct cbx_fact *fact,
+static struct cbx_download *find_file(const struct walk *w, const struct cbx_fact *fact,
                                       struct cbx_str path)
 {
     struct cbx_download *found = NULL;
-    for (uint32_t i = 0; path.len > 0 && found == NULL && i < count_folders(fact); i++) {
-        found = find_path(d, resolve(d, fact, i, path));
+    bool may = path.len > 0 && w->d->count > 0;
+    for (uint32_t i = 0; may && found == NULL && i < count_folders(fact); i++) {
+        found = find_path(w->d, resolve(w, fact, i, path));
     }
     return found;
 }
 
-static bool has_file(struct cbx_downloads *d, const struct cbx_fact *fact, struct cbx_str path)
+static bool has_file(const struct walk *w, const struct cbx_fact *fact, struct cbx_str path)
 {
-    return path.len > 0 && (d->full || find_file(d, fact, path) != NULL);
+    return path.len > 0 && (w->d->full || find_file(w, fact, path) != NULL);
 }
 
-static void add_file(struct cbx_downloads *d, const struct cbx_fact *fact, struct cbx_str path,
+static void add_file(struct walk *w, const struct cbx_fact *fact, struct cbx_str path,
                      bool executable)
 {
+    struct cbx_downloads *d = w->d;
     if (path.len == 0 || memchr(path.p, '*', path.len) != NULL) {
         return;
     }
     for (uint32_t i = 0; i < count_folders(fact); i++) {
-        struct cbx_str full = resolve(d, fact, i, path);
-        struct cbx_download *known = find_path(d, full);
+        struct cbx_str full = cbx_arena_copy(d->arena, resolve(w, fact, i, path));
+        struct cbx_download *known = full.len > 0 ? find_path(d, full) : NULL;
         if (known != NULL) {
             known->executable |= executable;
+        } else if (full.len == 0 || full.p[0] != '/') {
+            continue; /* too long for a path */
         } else if (d->count == CBX_DOWNLOADS_MAX) {
             d->full = true;
         } else {
-            d->files[d->count++] =
-                (struct cbx_download){ cbx_arena_copy(d->arena, full), executable };
+            d->files[d->count++] = (struct cbx_download){ full, executable };
         }
     }
 }
@@ -233,8 +237,7 @@ static void add_download(struct walk *w, const struct cbx_fact *call, struct cbx
     struct cbx_str folder = folder_of(call);
     bool inside = folder.len > 0 && cbx_places_is_relative(name);
     if (name.len > 0) {
-        add_file(w->d, call, inside ? CBX_JOIN(w->d->arena, folder, CBX_STR("/"), name) : name,
-                 false);
+        add_file(w, call, inside ? CBX_JOIN(w->arena, folder, CBX_STR("/"), name) : name, false);
     }
 }
 
@@ -266,13 +269,12 @@ static void follow_copy(struct walk *w, const struct cbx_fact *call)
     for (uint32_t i = 0; i < end; i++) {
         struct cbx_str word = text_of(&call->args[i]);
         i += takes_value(word);
-        const struct cbx_download *file = is_option(word) ? NULL : find_file(w->d, call, word);
+        const struct cbx_download *file = is_option(word) ? NULL : find_file(w, call, word);
         if (file != NULL) {
-            struct cbx_str inside =
-                CBX_JOIN(w->d->arena, target, CBX_STR("/"), base_name(file->path));
+            struct cbx_str inside = CBX_JOIN(w->arena, target, CBX_STR("/"), base_name(file->path));
             bool executable = installs || file->executable;
-            add_file(w->d, call, target, executable);
-            add_file(w->d, call, inside, executable);
+            add_file(w, call, target, executable);
+            add_file(w, call, inside, executable);
         }
     }
 }
@@ -283,7 +285,7 @@ static bool names_file(struct walk *w, const struct cbx_fact *call, bool executa
 {
     bool names = false;
     for (uint32_t i = 0; i < call->arg_count; i++) {
-        struct cbx_download *file = find_file(w->d, call, text_of(&call->args[i]));
+        struct cbx_download *file = find_file(w, call, text_of(&call->args[i]));
         names |= file != NULL;
         if (file != NULL && executable) {
             file->executable = true;
@@ -334,7 +336,7 @@ static bool is_given_file(const struct walk *w, const struct cbx_fact *call)
         i += cbx_str_is(text_of(&call->args[i]), "-o") ? 2 : 1; /* bash -o pipefail FILE */
     }
     return i < call->arg_count && IS_ONE_OF(call->name, runners) &&
-           has_file(w->d, call, text_of(&call->args[i]));
+           has_file(w, call, text_of(&call->args[i]));
 }
 
 /* Returns true if a command without a slash is a downloaded file: it is in a folder of PATH, or a
@@ -362,7 +364,7 @@ static bool runs_file(const struct walk *w, const struct cbx_fact *call)
         return false;
     }
     bool path = memchr(word.p, '/', word.len) != NULL;
-    return is_given_file(w, call) || (path ? has_file(w->d, call, word) : is_program(w, word));
+    return is_given_file(w, call) || (path ? has_file(w, call, word) : is_program(w, word));
 }
 
 void cbx_downloads_init(struct cbx_downloads *downloads, struct cbx_arena *arena)
@@ -372,7 +374,7 @@ void cbx_downloads_init(struct cbx_downloads *downloads, struct cbx_arena *arena
 
 void cbx_downloads_follow(struct cbx_downloads *downloads, struct cbx_facts *facts)
 {
-    struct walk w = { .d = downloads };
+    struct walk w = { .d = downloads, .arena = facts->arena };
     for (size_t i = 0; i < facts->count; i++) {
         struct cbx_fact *fact = &facts->items[i];
         if (fact->language != CBX_SHELL) {

@@ -4,7 +4,7 @@
 
 #include <ctype.h>
 
-enum { DEFAULT_MAX_BYTES = 1024 };
+enum { DEFAULT_MAX_BYTES = 256 };
 
 static char *copy_of(const struct cbx_parsed *parsed, struct cbx_str text)
 {

@@ -142,6 +142,19 @@ static void files_of_earlier_code_of_a_build_are_remembered_until_a_check(void *
     assert_false(runs("/app/f", "/", &downloads));
 }
 
+static void a_name_that_is_too_long_for_a_path_is_no_file(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(buf) code;
+    cbx_buf_init(&code, 65536);
+    cbx_buf_add_cstr(&code, "curl -o ");
+    for (int i = 0; i < 5000; i++) {
+        cbx_buf_add_char(&code, 'x');
+    }
+    cbx_buf_add_cstr(&code, " http://x/y; chmod +x f; f; sh f");
+    assert_false(runs(code.p, "", NULL));
+}
+
 static void more_files_than_are_remembered_make_each_file_one_of_them(void **state)
 {
     (void)state;
@@ -163,6 +176,7 @@ int main(void)
         cmocka_unit_test(a_download_in_a_folder_of_path_is_run_by_its_name),
         cmocka_unit_test(other_files_and_checked_ones_are_no_downloads),
         cmocka_unit_test(files_of_earlier_code_of_a_build_are_remembered_until_a_check),
+        cmocka_unit_test(a_name_that_is_too_long_for_a_path_is_no_file),
         cmocka_unit_test(more_files_than_are_remembered_make_each_file_one_of_them),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
