@@ -178,6 +178,19 @@ static bool fold_ansi(struct folding *f, struct cbx_str text)
     return true;
 }
 
+/* Appends a value, which the shell splits and expands if it is not quoted. */
+static bool append_value(struct folding *f, struct cbx_str value, bool quoted)
+{
+    if (!quoted && f->s->names.splits) {
+        return false;
+    }
+    if (!quoted) {
+        f->fields |= value.len == 0 || cbx_shell_has_any(value, " \t\n");
+        f->pattern |= cbx_shell_has_any(value, "*?[");
+    }
+    return append(f, value);
+}
+
 /* Reads the value of a variable. That of HOME is "~", that of PWD ".", unless the text assigns
  * them. */
 static bool read_variable(struct folding *f, struct cbx_str name, uint32_t at, struct cbx_str *out)
@@ -249,14 +262,7 @@ static bool fold_variable(struct folding *f, TSNode node, bool quoted)
         !apply_suffix(f->s->parsed->arena, suffix, &value)) {
         return false;
     }
-    if (!quoted && f->s->names.splits) {
-        return false;
-    }
-    if (!quoted) {
-        f->fields |= value.len == 0 || cbx_shell_has_any(value, " \t\n");
-        f->pattern |= cbx_shell_has_any(value, "*?[");
-    }
-    return append(f, value);
+    return append_value(f, value, quoted);
 }
 
 static bool fold_node(struct folding *f, TSNode node, bool quoted, int depth);
@@ -318,7 +324,7 @@ static bool are_words(struct folding *f, const struct cbx_str *words, const char
 
 /* Appends the folder that a command prints: pwd, dirname FOLDER, realpath FOLDER, readlink -f
  * FOLDER, cd FOLDER && pwd. */
-static bool fold_substitution(struct folding *f, TSNode node, int depth)
+static bool fold_substitution(struct folding *f, TSNode node, bool quoted, int depth)
 {
     struct cbx_str words[SUBSTITUTED_WORDS_MAX], path = CBX_STR("");
     struct cbx_arena *arena = f->s->parsed->arena;
@@ -358,7 +364,7 @@ static bool fold_substitution(struct folding *f, TSNode node, int depth)
         path = CBX_JOIN(arena, CBX_STR("./"), path);
     }
     f->of_folder = true;
-    return is_place(path) && append(f, path);
+    return is_place(path) && append_value(f, path, quoted);
 }
 
 static bool fold_node(struct folding *f, TSNode node, bool quoted, int depth)
@@ -384,7 +390,7 @@ static bool fold_node(struct folding *f, TSNode node, bool quoted, int depth)
         return fold_variable(f, node, quoted);
     }
     if (strcmp(type, "command_substitution") == 0) {
-        return (!f->literal_only || f->here.len > 0) && fold_substitution(f, node, depth);
+        return (!f->literal_only || f->here.len > 0) && fold_substitution(f, node, quoted, depth);
     }
     if (strcmp(type, "string") == 0) {
         return fold_parts(f, node, true, depth);
