@@ -125,6 +125,7 @@ void cbx_lint_check_keep(struct cbx_lint_check *c, const struct cbx_finding *fin
     };
     f->v.symbol = cbx_arena_copy(arena, finding->symbol);
     f->v.detail = cbx_arena_copy(arena, finding->detail);
+    f->v.hint = cbx_arena_copy(arena, finding->hint);
 }
 
 /* Adds findings for comments without effect. */

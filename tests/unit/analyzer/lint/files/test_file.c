@@ -97,6 +97,20 @@ static void keeps_a_denial_when_findings_were_left_out(void **state)
     cbx_lint_result_done(&r);
 }
 
+/* The memory of a cell's analysis, which has its hints, is reused for the next cell. */
+static void keeps_the_hint_of_each_cell(void **state)
+{
+    (void)state;
+    static const char cells[] = "{\"cells\": [{\"cell_type\": \"code\", \"source\": \"x = (1\"}, "
+                                "{\"cell_type\": \"code\", \"source\": \"y = [1\"}]}";
+    struct cbx_lint_result r;
+    check("version: 1\nname: x\nextends: [default]\n", "notebook", "text", false, cbx_str_of(cells),
+          &r);
+    assert_non_null(strstr(r.output.p, "hint: add `)` at the end of line 1"));
+    assert_non_null(strstr(r.output.p, "hint: add `]` at the end of line 1"));
+    cbx_lint_result_done(&r);
+}
+
 static void points_at_the_place_behind_any_line_end(void **state)
 {
     (void)state;
@@ -188,6 +202,7 @@ int main(void)
         cmocka_unit_test(counts_what_is_not_suppressed),
         cmocka_unit_test(keeps_a_denial_that_no_finding_shows),
         cmocka_unit_test(keeps_a_denial_when_findings_were_left_out),
+        cmocka_unit_test(keeps_the_hint_of_each_cell),
         cmocka_unit_test(points_at_the_place_behind_any_line_end),
         cmocka_unit_test(reports_what_could_not_be_checked),
         cmocka_unit_test(denies_what_is_no_text),
