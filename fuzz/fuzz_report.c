@@ -123,8 +123,8 @@ static void do_one(uint8_t what, uint8_t a, uint8_t b)
         }
         return;
     case 6:
-        memcpy(mark, s.key, sizeof(s.key));
-        memset(mark + sizeof(s.key), a, CBX_FRAME_NONCE_BYTES);
+        memcpy(mark, h.key, sizeof(h.key));
+        memset(mark + sizeof(h.key), a, CBX_FRAME_NONCE_BYTES);
         world_reply_mark(mark);
         return;
     case 7:
@@ -146,8 +146,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     begin_world();
-    memcpy(s.key, "0123456789abcdef0123456789abcde", sizeof(s.key));
-    s.has_key = true;
+    memcpy(h.key, "0123456789abcdef0123456789abcde", sizeof(h.key));
+    h.has_key = true;
     running = ended = false;
     text_len = 0;
     late_omitted = 0;

@@ -25,9 +25,10 @@ static void write_frame(uint8_t type, const void *p, size_t len)
 static void begin_run(void)
 {
     static const uint8_t key[CBX_FRAME_KEY_BYTES] = "0123456789abcdef0123456789abcde";
-    struct {
+    struct __attribute__((packed)) {
         uint8_t nonce[CBX_FRAME_NONCE_BYTES];
         uint32_t lease_ms;
+        uint64_t epoch;
     } attach = { .lease_ms = 10000000 };
     struct cbx_frame_run run = {
         .limits = { .wall_ms = 1000, .output_bytes = 4096, .files_bytes = 16384, .cpu_ms = 100000 },
@@ -35,7 +36,7 @@ static void begin_run(void)
         .id = "run"
     };
     send_frame(key, sizeof(key));
-    write_frame(CBX_FRAME_ATTACH, &attach, CBX_FRAME_NONCE_BYTES + 4);
+    write_frame(CBX_FRAME_ATTACH, &attach, CBX_FRAME_ATTACH_BYTES);
     write_frame(CBX_FRAME_RUN, &run, sizeof(run));
 }
 

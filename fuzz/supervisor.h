@@ -181,6 +181,11 @@ bool cbx_file_report_changed(const struct timespec *since)
     return true;
 }
 
+bool cbx_process_is_foreign(pid_t pid)
+{
+    return pid == WORLD_PID + 1;
+}
+
 void cbx_kill_others(pid_t keep)
 {
     (void)keep;
@@ -416,6 +421,7 @@ static void world_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
 #define cbx_reply_mark world_reply_mark
 #include "docker/inside/supervisor/kernel.c"
 #include "docker/inside/supervisor/supervisor.c"
+#include "docker/inside/supervisor/supervisor_host.c"
 #include "docker/inside/supervisor/supervisor_run.c"
 #undef cbx_reply_mark
 #undef main
@@ -426,7 +432,7 @@ static void world_reply_mark(const uint8_t mark[CBX_FRAME_MARK_BYTES])
 static void check_sent(void)
 {
     if (world.marked && world.sent_len - world.checked >= CBX_FRAME_MARK_BYTES) {
-        if (memcmp(world.sent + world.checked, s.key, sizeof(s.key)) != 0) {
+        if (memcmp(world.sent + world.checked, h.key, sizeof(h.key)) != 0) {
             abort();
         }
         world.checked += CBX_FRAME_MARK_BYTES;
@@ -452,7 +458,7 @@ static void check_sent(void)
 /* A supervisor that has started its kernel. */
 static void begin_world(void)
 {
-    free(s.host.bytes);
+    free(h.inbox.bytes);
     free(cbx_kernel.from.bytes);
     cbx_bytes_free(&cbx_kernel.to);
     cbx_bytes_free(&cbx_run.held);
@@ -464,6 +470,9 @@ static void begin_world(void)
     free(world.sent);
     memset(&world, 0, sizeof(world));
     memset(&s, 0, sizeof(s));
+    memset(&h, 0, sizeof(h));
+    h.listener = -1;
+    cbx_host = (struct cbx_host){ .in = STDIN_FILENO, .out = STDOUT_FILENO };
     memset(&cbx_kernel, 0, sizeof(cbx_kernel));
     memset(&cbx_run, 0, sizeof(cbx_run));
     cbx_kernel.control = cbx_kernel.out = cbx_kernel.err = -1;
@@ -487,7 +496,7 @@ __attribute__((unused)) static void turn(void)
     if (check_deadlines()) {
         return;
     }
-    if (world.len[0] > 0 && !read_host()) {
+    if (world.len[0] > 0 && !cbx_host_read(take_host_frame)) {
         cbx_die();
     }
     take_output(cbx_kernel.control >= 0 && world.len[1] > 0 ? POLLIN : 0);

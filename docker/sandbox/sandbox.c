@@ -138,6 +138,9 @@ static int read_hello(struct cbx_sandbox *sandbox, const struct cbx_frame *frame
             "the sandbox image has protocol %u, needed is %d; 'codebox image build' renews it",
             hello.version, CBX_FRAME_VERSION);
     }
+    if (hello.run == CBX_HELLO_FENCED) {
+        return cbx_fail(err, CBX_ESTATE, "another gateway has taken the sandbox over");
+    }
     hello.id[sizeof(hello.id) - 1] = '\0';
     if (hello.run != CBX_HELLO_IDLE) {
         memcpy(sandbox->run_id, hello.id, sizeof(hello.id));
@@ -173,13 +176,16 @@ static int exchange_hello(struct cbx_sandbox *sandbox, const char mark[CBX_FRAME
                           int timeout_ms, struct cbx_frame *frame, struct cbx_err *err)
 {
     struct cbx_str nonce = { .p = mark + CBX_FRAME_KEY_BYTES, .len = CBX_FRAME_NONCE_BYTES };
-    struct cbx_str lease = { .p = (const char *)&sandbox->lease_ms,
-                             .len = sizeof(sandbox->lease_ms) };
+    char terms[sizeof(sandbox->lease_ms) + sizeof(sandbox->config.epoch)];
+    memcpy(terms, &sandbox->lease_ms, sizeof(sandbox->lease_ms));
+    memcpy(terms + sizeof(sandbox->lease_ms), &sandbox->config.epoch,
+           sizeof(sandbox->config.epoch));
     int failed = cbx_attach_send(sandbox->attach, mark, CBX_FRAME_KEY_BYTES, err);
     if (failed) {
         return failed;
     }
-    failed = cbx_sandbox_send(sandbox, CBX_FRAME_ATTACH, nonce, lease, err);
+    failed = cbx_sandbox_send(sandbox, CBX_FRAME_ATTACH, nonce,
+                              (struct cbx_str){ .p = terms, .len = sizeof(terms) }, err);
     if (failed) {
         return failed;
     }

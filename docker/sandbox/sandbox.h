@@ -34,6 +34,8 @@ struct cbx_sandbox_config {
     /* authenticates the tags of this gateway's sandboxes */
     uint8_t secret[CBX_SANDBOX_SECRET_BYTES];
     uint32_t lease_ms;    /* 0 = CBX_SANDBOX_LEASE_MS */
+    /* Sandboxes refuse this gateway after one with a higher epoch has attached. */
+    uint64_t epoch;
     const char *apparmor; /* AppArmor profile loaded by the host; NULL = the engine's default */
 };
 

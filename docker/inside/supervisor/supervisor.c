@@ -37,9 +37,6 @@ enum {
 
 static struct {
     int children;
-    struct cbx_inbox host;
-    uint8_t key[CBX_FRAME_KEY_BYTES];
-    bool has_key;
     uint8_t tag[CBX_FRAME_TAG_MAX];
     size_t tag_len;
     int64_t lease_ms; /* end of the lease */
@@ -82,11 +79,8 @@ static void take_kernel_frame(uint8_t type, const uint8_t *payload, size_t len)
     }
 }
 
-static void send_hello(const uint8_t *nonce)
+static void send_hello(void)
 {
-    uint8_t mark[CBX_FRAME_MARK_BYTES];
-    memcpy(mark, s.key, sizeof(s.key));
-    memcpy(mark + sizeof(s.key), nonce, CBX_FRAME_NONCE_BYTES);
     struct cbx_frame_hello hello = {
         .version = CBX_FRAME_VERSION,
         .run = cbx_run.request.id[0] == '\0'     ? CBX_HELLO_IDLE
@@ -96,7 +90,6 @@ static void send_hello(const uint8_t *nonce)
     memcpy(hello.id, cbx_run.request.id, sizeof(hello.id));
     cbx_network_reset(); /* frames about its connections may have been lost */
     cbx_input_reset();
-    cbx_reply_mark(mark);
     cbx_reply(CBX_FRAME_HELLO, &hello, sizeof(hello), s.tag, s.tag_len);
 }
 
@@ -125,11 +118,13 @@ static void take_host_frame(uint8_t type, const uint8_t *payload, size_t len)
 {
     switch (type) {
     case CBX_FRAME_ATTACH:
-        if (len != CBX_FRAME_NONCE_BYTES + 4) {
+        if (len != CBX_FRAME_ATTACH_BYTES) {
             cbx_die();
         }
-        renew_lease(payload + CBX_FRAME_NONCE_BYTES);
-        send_hello(payload);
+        if (cbx_host_attach(payload)) {
+            renew_lease(payload + CBX_FRAME_NONCE_BYTES);
+            send_hello();
+        }
         return;
     case CBX_FRAME_LEASE:
         if (len == 4) {
@@ -210,37 +205,6 @@ static bool read_kernel(void)
     return cbx_inbox_take(&cbx_kernel.from, cbx_kernel.from.len, 'c', take_kernel_frame);
 }
 
-/* The first bytes of the stream are the key. At a second occurrence of the key, a new host
- * begins: complete frames before it are valid, an incomplete one is dropped. */
-static bool read_host(void)
-{
-    struct cbx_inbox *in = &s.host;
-    size_t before = in->len;
-    if (!cbx_inbox_read(STDIN_FILENO, in)) {
-        return false;
-    }
-    if (!s.has_key) {
-        if (in->len < sizeof(s.key)) {
-            return true;
-        }
-        memcpy(s.key, in->bytes, sizeof(s.key));
-        s.has_key = true;
-        cbx_inbox_drop(in, sizeof(s.key));
-        before = 0;
-    }
-    size_t from = before > sizeof(s.key) ? before - sizeof(s.key) : 0;
-    for (uint8_t *found; from < in->len && (found = memmem(in->bytes + from, in->len - from, s.key,
-                                                           sizeof(s.key))) != NULL;) {
-        size_t end = (size_t)(found - in->bytes), behind = in->len - end;
-        if (!cbx_inbox_take(in, end, 'h', take_host_frame)) {
-            return false;
-        }
-        cbx_inbox_drop(in, in->len - behind + sizeof(s.key));
-        from = 0;
-    }
-    return cbx_inbox_take(in, in->len, 'h', take_host_frame);
-}
-
 static void reap(void)
 {
     struct signalfd_siginfo info;
@@ -281,7 +245,7 @@ static int time_left(void)
 static bool check_deadlines(void)
 {
     int64_t now = cbx_now_ms();
-    if (now >= s.lease_ms && (!read_host() || now >= s.lease_ms)) {
+    if (now >= s.lease_ms && (!cbx_host_read(take_host_frame) || now >= s.lease_ms)) {
         cbx_die(); /* no host has renewed the lease */
     }
     return cbx_run_check_deadlines(now);
@@ -320,29 +284,32 @@ static void serve(void)
         short feeds = cbx_kernel.taken < cbx_kernel.to.len ? POLLOUT : 0;
         bool reads = !is_gathering(cbx_now_ms());
         struct pollfd fds[] = {
-            { .fd = STDIN_FILENO, .events = POLLIN },
-            { .fd = cbx_report_pending() ? STDOUT_FILENO : -1, .events = POLLOUT },
+            { .fd = cbx_host.in, .events = POLLIN },
+            { .fd = cbx_report_pending() ? cbx_host.out : -1, .events = POLLOUT },
             { .fd = reads ? cbx_kernel.control : -1, .events = (short)(POLLIN | feeds) },
             { .fd = reads ? cbx_kernel.out : -1, .events = POLLIN },
             { .fd = reads ? cbx_kernel.err : -1, .events = POLLIN },
             { .fd = s.children, .events = POLLIN },
             [GUARD_FDS] = { .fd = -1 },
-            [GUARD_FDS + CBX_LISTENERS_MAX + CBX_NETWORK_FDS] = { .fd = -1 },
+            [GUARD_FDS + CBX_LISTENERS_MAX + CBX_NETWORK_FDS + CBX_HOST_FDS] = { .fd = -1 },
         };
         cbx_input_poll(&fds[INPUT_FD]);
         int guards = cbx_guard_poll(fds + GUARD_FDS);
         struct pollfd *connections = fds + GUARD_FDS + guards;
         int connected = cbx_network_poll(connections);
-        if (poll(fds, (nfds_t)(GUARD_FDS + guards + connected), time_left()) < 0 &&
+        struct pollfd *bridges = connections + connected;
+        int bridged = cbx_host_poll(bridges);
+        if (poll(fds, (nfds_t)(GUARD_FDS + guards + connected + bridged), time_left()) < 0 &&
             errno != EINTR) {
             cbx_die();
         }
         if (check_deadlines()) {
             continue;
         }
-        if (fds[0].revents != 0 && !read_host()) {
-            cbx_die(); /* the engine closed the stream: no host can attach again */
+        if (fds[0].revents != 0 && !cbx_host_read(take_host_frame)) {
+            cbx_host_lost();
         }
+        cbx_host_serve(bridges, bridged, take_host_frame);
         bool notified = false;
         for (int i = 0; i < guards; i++) {
             notified |= fds[GUARD_FDS + i].revents != 0;
@@ -358,7 +325,7 @@ static void serve(void)
             reap();
         }
         if (!cbx_report_send()) {
-            cbx_die();
+            cbx_host_lost();
         }
     }
 }
@@ -376,9 +343,10 @@ int main(int argc, char **argv)
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     s.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-    fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
-    fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
     s.lease_ms = cbx_now_ms() + FIRST_LEASE_MS;
+    if (!cbx_host_open()) {
+        return 2;
+    }
     cbx_folders_read();
     cbx_kernel_start();
     serve();

@@ -278,14 +278,46 @@ void cbx_report_follow(void);
 /* Returns the number of reply bytes queued for the host. */
 size_t cbx_reply_waiting(void);
 
-/* cbx_report_pending: true if bytes are queued for the host; cbx_report_send writes as many as
+/* cbx_report_pending: true if bytes are queued for a connected host; cbx_report_send writes as many as
  * it accepts now, false if the host has disconnected. */
 bool cbx_report_pending(void);
 bool cbx_report_send(void);
 
+/* --- supervisor_host.c: the connection to the host -------------------------------------------- */
+
+extern struct cbx_host {
+    int in, out; /* -1 = no host is connected */
+} cbx_host;
+
+/* Reads CODEBOX_BRIDGE (docker/inside/bridge/bridge.h): without it the host is at the standard
+ * streams, and its end is the sandbox's. False if the sandbox must not start. */
+bool cbx_host_open(void);
+
+/* Reads available bytes of the host, if one is connected, and passes its frames on. False if the
+ * host has disconnected, or sent a frame that is not allowed. */
+bool cbx_host_read(void (*take)(uint8_t type, const uint8_t *payload, size_t len));
+
+/* Closes the connection after such a failure; without bridges this ends the sandbox. */
+void cbx_host_lost(void);
+
+/* Answers the payload of an ATTACH with the mark, after which HELLO follows. False, without an
+ * answer, if an earlier host had a higher epoch. */
+bool cbx_host_attach(const uint8_t attach[CBX_FRAME_ATTACH_BYTES]);
+
+/* cbx_host_poll writes the descriptors to poll, at most CBX_HOST_FDS, and returns their number;
+ * cbx_host_serve takes them back. A bridge that has sent the key and an ATTACH with an epoch that
+ * is not too low replaces the connected host; its ATTACH is passed on. */
+enum { CBX_HOST_PEERS = 4, CBX_HOST_FDS = CBX_HOST_PEERS + 1 };
+int cbx_host_poll(struct pollfd *fds);
+void cbx_host_serve(const struct pollfd *fds, int count,
+                    void (*take)(uint8_t type, const uint8_t *payload, size_t len));
+
 /* --- system.c: other processes, the controllers ----------------------------------------------- */
 
-/* Kills every process except this one and `keep`, until no other is left. */
+/* True if the parent of a process is outside of the sandbox: the engine started it. */
+bool cbx_process_is_foreign(pid_t pid);
+
+/* Kills every process except this one, `keep` and foreign ones, until no other is left. */
 void cbx_kill_others(pid_t keep);
 
 /* Returns the number of processes, including this one. */

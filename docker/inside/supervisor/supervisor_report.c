@@ -288,7 +288,8 @@ void cbx_report_follow(void)
 
 bool cbx_report_pending(void)
 {
-    return r.replied < r.replies.len || (r.following && r.sent < r.log.len);
+    bool queued = r.replied < r.replies.len || (r.following && r.sent < r.log.len);
+    return queued && cbx_host.out >= 0;
 }
 
 size_t cbx_reply_waiting(void)
@@ -300,7 +301,7 @@ size_t cbx_reply_waiting(void)
 static ssize_t write_some(const uint8_t *p, size_t len)
 {
     ssize_t n;
-    while ((n = write(STDOUT_FILENO, p, len)) < 0 && errno == EINTR) {
+    while ((n = write(cbx_host.out, p, len)) < 0 && errno == EINTR) {
     }
     return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : n;
 }

@@ -33,6 +33,13 @@ static const char *read_stat(pid_t pid, char line[STAT_BYTES])
     return at != NULL ? at + 1 : NULL;
 }
 
+bool cbx_process_is_foreign(pid_t pid)
+{
+    char line[STAT_BYTES];
+    const char *stat = read_stat(pid, line);
+    return stat != NULL && strlen(stat) > 5 && strncmp(stat + 3, "0 ", 2) == 0;
+}
+
 /* Returns the number of live processes. Zombies do not count: their parent reaps them. */
 static int kill_round(pid_t keep)
 {
@@ -41,7 +48,7 @@ static int kill_round(pid_t keep)
     DIR *proc = opendir("/proc");
     for (struct dirent *entry; proc != NULL && (entry = readdir(proc)) != NULL;) {
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (pid > 1 && pid != keep && kill(pid, SIGKILL) == 0) {
+        if (pid > 1 && pid != keep && !cbx_process_is_foreign(pid) && kill(pid, SIGKILL) == 0) {
             const char *stat = read_stat(pid, line);
             alive += stat != NULL && stat[1] != 'Z';
         }
@@ -73,7 +80,7 @@ void cbx_kill_others(pid_t keep)
         struct timespec moment = { .tv_nsec = 1000000 };
         nanosleep(&moment, NULL);
     }
-    kill(keep, SIGCONT);
+    kill(-1, SIGCONT);
 }
 
 /* Reads the number after `name` in a file of lines "name number"; with an empty name, the first

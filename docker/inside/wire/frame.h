@@ -7,7 +7,10 @@
  * host begins with the sandbox's key, 32 random bytes that no program can know. At every
  * occurrence of the key in the stream, an incomplete frame before it is void and a new host's
  * frames follow. The supervisor marks its reply the same way, with the key and the host's nonce:
- * bytes before the mark were sent to an earlier host. */
+ * bytes before the mark were sent to an earlier host.
+ *
+ * A gateway that takes a sandbox over from another one attaches with a higher epoch. From then on
+ * hosts with a lower epoch are refused, so a gateway that was believed dead cannot act. */
 #ifndef CBX_DOCKER_INSIDE_WIRE_FRAME_H
 #define CBX_DOCKER_INSIDE_WIRE_FRAME_H
 
@@ -18,6 +21,7 @@ enum {
     CBX_FRAME_HEAD_BYTES = 5,
     CBX_FRAME_KEY_BYTES = 32,
     CBX_FRAME_NONCE_BYTES = 16,
+    CBX_FRAME_ATTACH_BYTES = CBX_FRAME_NONCE_BYTES + 4 + 8,
     CBX_FRAME_MARK_BYTES = CBX_FRAME_KEY_BYTES + CBX_FRAME_NONCE_BYTES,
     CBX_FRAME_ID_BYTES = 32, /* bytes of a run's id: terminated text */
     CBX_FRAME_TAG_MAX = 96 * 1024,
@@ -60,7 +64,7 @@ struct cbx_frame_limits {
 
 /* The thousands are raised when the frames change. The rest is the number of limits: an added
  * limit gives a new version, so images without it are detected. */
-enum { CBX_FRAME_VERSION = 13000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
+enum { CBX_FRAME_VERSION = 14000 + sizeof(struct cbx_frame_limits) / sizeof(uint64_t) };
 
 /* The head of RUN. The hashes, the programs, the imports, the arguments and the source follow.
  * The kernel receives the new hashes in an ACCEPT, then a RUN: the first
@@ -98,10 +102,12 @@ _Static_assert(offsetof(struct cbx_frame_run, limits) == CBX_FRAME_KERNEL_HEAD_B
                "the kernels read the head at fixed offsets");
 
 /* The supervisor's reply to a host that attaches. */
-enum { CBX_HELLO_IDLE = 0, CBX_HELLO_RUNNING, CBX_HELLO_ENDED };
+enum { CBX_HELLO_IDLE = 0, CBX_HELLO_RUNNING, CBX_HELLO_ENDED, CBX_HELLO_FENCED };
 struct cbx_frame_hello {
     uint32_t version;
-    uint32_t run; /* IDLE: no run is stored; RUNNING; ENDED: a result waits for its ACK */
+    /* IDLE: no run is stored; RUNNING; ENDED: a result waits for its ACK; FENCED: the epoch was
+     * too low, the connection is closed */
+    uint32_t run;
     char id[CBX_FRAME_ID_BYTES]; /* id of that run */
 };
 

@@ -231,6 +231,7 @@ static bool fake_take(struct fake_container *c, uint8_t type, const char *payloa
     }
     switch (type) {
     case CBX_FRAME_ATTACH:
+        assert_int_equal(len, CBX_FRAME_ATTACH_BYTES);
         memcpy(&c->lease_ms, payload + CBX_FRAME_NONCE_BYTES, sizeof(c->lease_ms));
         if (!fake.no_hello) {
             fake_hello(c, payload);

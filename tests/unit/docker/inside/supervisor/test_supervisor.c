@@ -18,14 +18,20 @@ static void add_frame_of(uint8_t type, const void *p, size_t len)
     cbx_bytes_add(&line, p, len);
 }
 
-static void add_attach(void)
+static void add_attach_with(uint64_t epoch)
 {
-    struct {
+    struct __attribute__((packed)) {
         uint8_t nonce[CBX_FRAME_NONCE_BYTES];
         uint32_t lease_ms;
-    } attach = { .lease_ms = 10000000 };
+        uint64_t epoch;
+    } attach = { .lease_ms = 10000000, .epoch = epoch };
     cbx_bytes_add(&line, key, sizeof(key));
-    add_frame_of(CBX_FRAME_ATTACH, &attach, CBX_FRAME_NONCE_BYTES + sizeof(attach.lease_ms));
+    add_frame_of(CBX_FRAME_ATTACH, &attach, sizeof(attach));
+}
+
+static void add_attach(void)
+{
+    add_attach_with(0);
 }
 
 static const struct cbx_frame_limits all_limits = {
@@ -499,7 +505,7 @@ static void an_interrupt_is_handled_while_output_accumulates(void **state)
     add_frame_of(CBX_FRAME_INTERRUPT, NULL, 0);
     world.from[0] = line.p;
     world.len[0] = line.len;
-    assert_true(read_host());
+    assert_true(cbx_host_read(take_host_frame));
     cbx_bytes_free(&line);
     assert_string_equal(sent_to_kernel(), "I");
 }
@@ -801,6 +807,21 @@ static void a_kernel_with_a_run_waiting_is_not_reported_as_warm(void **state)
     assert_null(received(CBX_FRAME_READY));
 }
 
+static void a_host_with_a_lower_epoch_gets_no_answer(void **state)
+{
+    (void)state;
+    add_attach_with(5);
+    write_line();
+    assert_int_equal(hello().run, CBX_HELLO_IDLE);
+    size_t sent = world.sent_len;
+    add_attach_with(4);
+    write_line();
+    assert_int_equal(world.sent_len, sent);
+    add_attach_with(5);
+    write_line();
+    assert_true(world.sent_len > sent);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -854,6 +875,7 @@ int main(void)
         cmocka_unit_test_setup(
             a_kernel_that_starts_warms_up_when_it_is_ready_unless_something_is_to_run, begin_test),
         cmocka_unit_test_setup(a_kernel_that_ends_between_runs_fails_no_run_before, begin_test),
+        cmocka_unit_test_setup(a_host_with_a_lower_epoch_gets_no_answer, begin_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
