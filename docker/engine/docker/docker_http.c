@@ -10,9 +10,6 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <grp.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -21,66 +18,18 @@
 
 enum { ANSWER_MAX = 16 * 1024 * 1024, CALL_TIMEOUT_MS = 120 * 1000 };
 
-/* Linux ends a TCP connection to an engine this long after bytes or probes were last
- * acknowledged. A silent link is probed from PROBE_S on; the renewal of a lease (every 15 s)
- * restarts the time. This is for connections without a waiting caller: a waiting caller uses
- * docker/engine/silence.h. */
-enum { DEAD_LINK_MS = 10000, PROBE_S = 5 };
-
-static bool set_option(int socket, int level, int option, int value)
-{
-    return setsockopt(socket, level, option, &value, sizeof(value)) == 0;
-}
-
-/* Without these options, a link that was cut and not closed would stay until its next use. */
-static int watch_link(void *context, curl_socket_t socket, curlsocktype purpose)
-{
-    (void)context;
-    (void)purpose;
-    bool set = set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1) &&
-               set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, PROBE_S) &&
-               set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, PROBE_S) &&
-               set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, DEAD_LINK_MS);
-    return set ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR;
-}
-
 CURL *cbx_docker_handle(struct cbx_docker *docker)
 {
-    pthread_mutex_lock(&docker->lock);
-    CURL *curl = docker->idle_count > 0 ? docker->idle[--docker->idle_count] : NULL;
-    pthread_mutex_unlock(&docker->lock);
-    if (curl != NULL) {
-        curl_easy_reset(curl); /* keeps the connection */
-    } else if ((curl = curl_easy_init()) == NULL) {
-        abort();
-    }
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
-    curl_easy_setopt(curl, CURLOPT_TCP_NODELAY, 1L);
+    CURL *curl = cbx_handles_take(&docker->handles);
     if (docker->socket[0] != '\0') {
         curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, docker->socket);
     } else {
-        curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, watch_link);
+        cbx_handles_watch(curl);
     }
     if (docker->tls.cert[0] != '\0') {
         cbx_docker_tls_use(&docker->tls, curl);
     }
     return curl;
-}
-
-static void return_handle(struct cbx_docker *docker, CURL *curl)
-{
-    pthread_mutex_lock(&docker->lock);
-    bool kept = docker->idle_count < CBX_DOCKER_IDLE_HANDLES;
-    if (kept) {
-        docker->idle[docker->idle_count++] = curl;
-    }
-    pthread_mutex_unlock(&docker->lock);
-    if (!kept) {
-        curl_easy_cleanup(curl);
-    }
 }
 
 void cbx_docker_url(const struct cbx_docker *docker, const char *path, char *out, size_t size)
@@ -90,11 +39,6 @@ void cbx_docker_url(const struct cbx_docker *docker, const char *path, char *out
     } else {
         snprintf(out, size, "%s%s", docker->base, path);
     }
-}
-
-static size_t collect(char *bytes, size_t size, size_t count, void *buf)
-{
-    return cbx_buf_add_bytes(buf, bytes, size * count) == 0 ? size * count : 0;
 }
 
 int cbx_docker_add_address(const struct cbx_docker *docker, struct cbx_err *err)
@@ -223,7 +167,7 @@ int cbx_docker_transfer(struct cbx_docker *docker, const struct cbx_docker_reque
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, cbx_handles_collect);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
                      request->timeout_ms > 0 ? request->timeout_ms : (long)CALL_TIMEOUT_MS);
@@ -241,7 +185,7 @@ int cbx_docker_transfer(struct cbx_docker *docker, const struct cbx_docker_reque
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
     curl_slist_free_all(headers);
-    return_handle(docker, curl);
+    cbx_handles_give(&docker->handles, curl);
     if (transfer.failed) {
         return cbx_docker_silent(docker, err);
     }

@@ -5,27 +5,23 @@
 
 #include "docker/engine/docker/docker.h"
 #include "docker/engine/engine_ops.h"
+#include "docker/engine/handles.h"
 #include "policies/base/buf.h"
 
 #include <curl/curl.h>
-#include <pthread.h>
 
 /* Paths of the files for mutual TLS; all empty = no TLS. */
 struct cbx_docker_tls {
     char ca[512], cert[512], key[512];
 };
 
-enum { CBX_DOCKER_IDLE_HANDLES = 8 };
-
 struct cbx_docker {
     struct cbx_engine engine;
     char socket[256]; /* path, or empty for TCP */
     char base[512];   /* "http://localhost" or "https://host:port" */
     struct cbx_docker_tls tls;
-    bool podman;          /* its compatible interface differs in details */
-    pthread_mutex_t lock; /* protects the cache of connections */
-    CURL *idle[CBX_DOCKER_IDLE_HANDLES];
-    int idle_count;
+    bool podman; /* its compatible interface differs in details */
+    struct cbx_handles handles;
 };
 
 /* Returns the object that an engine of this folder begins. */

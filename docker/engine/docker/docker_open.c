@@ -7,13 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
-
-static void start_curl(void)
-{
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-}
-
 static bool uses_tls(const char *host)
 {
     const char *verify = getenv("DOCKER_TLS_VERIFY");
@@ -123,10 +116,7 @@ static int negotiate(struct cbx_docker *docker, struct cbx_err *err)
 static void free_docker(struct cbx_engine *engine)
 {
     struct cbx_docker *docker = cbx_docker_of(engine);
-    for (int i = 0; i < docker->idle_count; i++) {
-        curl_easy_cleanup(docker->idle[i]);
-    }
-    pthread_mutex_destroy(&docker->lock);
+    cbx_handles_done(&docker->handles);
     free(docker);
 }
 
@@ -191,7 +181,7 @@ static const char *choose_host(const char *host)
 
 void cbx_docker_prepare(const char *host, const char *scratch, struct cbx_engine_needs *out)
 {
-    pthread_once(&curl_once, start_curl);
+    cbx_handles_start();
     cbx_podman_scratch(scratch != NULL ? scratch : "/tmp");
     host = choose_host(host);
     out->tcp = host != NULL && strncmp(host, "unix://", 7) != 0;
@@ -211,11 +201,11 @@ static int use_host(struct cbx_docker *docker, const char *host, struct cbx_err 
 
 int cbx_docker_open(const char *host, struct cbx_engine **out, struct cbx_err *err)
 {
-    pthread_once(&curl_once, start_curl);
+    cbx_handles_start();
     struct cbx_docker *docker = cbx_new(sizeof(*docker));
     CBX_AUTO(engine) engine = &docker->engine;
     engine->ops = &ops;
-    pthread_mutex_init(&docker->lock, NULL);
+    cbx_handles_init(&docker->handles);
     host = choose_host(host);
     int failed;
     if (host == NULL) {
