@@ -9,9 +9,10 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 64 * 1024 };
+enum { BLOCK_BYTES = 64 * 1024, CONNECT_TRIES = 1000, PAUSE_MS = 5 };
 
 /* One direction. */
 struct flow {
@@ -72,16 +73,32 @@ static void forward(int supervisor)
     }
 }
 
-/* The key passes through this process's memory, which programs of the same user may not read. */
-int main(void)
+/* The engine may start a bridge before the supervisor listens. */
+static bool connect_supervisor(int fd)
 {
     struct sockaddr_un address;
     socklen_t len = cbx_bridge_address(&address);
+    const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
+    for (int tries = 0; tries < CONNECT_TRIES; tries++) {
+        if (connect(fd, (const struct sockaddr *)&address, len) == 0) {
+            return true;
+        }
+        if (errno != ECONNREFUSED) {
+            return false;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* The key passes through this process's memory, which programs of the same user may not read. */
+int main(void)
+{
     if (prctl(PR_SET_DUMPABLE, 0) != 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR) {
         return 2;
     }
     int supervisor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (supervisor < 0 || connect(supervisor, (const struct sockaddr *)&address, len) != 0) {
+    if (supervisor < 0 || !connect_supervisor(supervisor)) {
         return 1;
     }
     forward(supervisor);

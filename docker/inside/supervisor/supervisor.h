@@ -317,7 +317,8 @@ void cbx_host_serve(const struct pollfd *fds, int count,
 /* True if the parent of a process is outside of the sandbox: the engine started it. */
 bool cbx_process_is_foreign(pid_t pid);
 
-/* Kills every process except this one, `keep` and foreign ones, until no other is left. */
+/* Kills every process except this one, `keep` (0 = none) and foreign ones, until no other is
+ * left. */
 void cbx_kill_others(pid_t keep);
 
 /* Returns the number of processes, including this one. */

@@ -252,10 +252,10 @@ void cbx_run_kernel_ready(void)
     }
 }
 
-/* Kills every process but this one. */
+/* Kills every process but this one and bridges. */
 static void kill_all(void)
 {
-    kill(-1, SIGKILL);
+    cbx_kill_others(0);
     while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
     }
     cbx_run_drain(REST_BYTES);
