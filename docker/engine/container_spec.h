@@ -70,6 +70,9 @@ struct cbx_container_mount {
     bool writable;
 };
 
+/* The first process of a sandbox; an engine reaches it by its attached streams. */
+#define CBX_SUPERVISOR_PROGRAM "/codebox/supervisor"
+
 enum { CBX_COMMAND_WORDS = 12, CBX_SPEC_TMPFS = 2, CBX_SPEC_VARIABLES = 8 };
 
 /* Texts are borrowed, except the variables. Zeroed memory has no role, and is refused. */

@@ -70,7 +70,7 @@ void cbx_sandbox_spec(const struct cbx_sandbox_config *config, const char *kerne
                                      .kernel = kernel,
                                      .image = image,
                                      .instance = config->instance,
-                                     .command = { "/codebox/supervisor", kernel },
+                                     .command = { CBX_SUPERVISOR_PROGRAM, kernel },
                                      .limits = *limits,
                                      .runtime = gvisor ? config->gvisor_runtime : config->runtime,
                                      .apparmor = config->apparmor };

@@ -33,7 +33,7 @@ struct cbx_sandbox_config {
     const char *variant;        /* variant of the images (kernel_names.h); NULL = the full ones */
     /* authenticates the tags of this gateway's sandboxes */
     uint8_t secret[CBX_SANDBOX_SECRET_BYTES];
-    uint32_t lease_ms;    /* 0 = CBX_SANDBOX_LEASE_MS */
+    uint32_t lease_ms; /* 0 = CBX_SANDBOX_LEASE_MS */
     /* Sandboxes refuse this gateway after one with a higher epoch has attached. */
     uint64_t epoch;
     const char *apparmor; /* AppArmor profile loaded by the host; NULL = the engine's default */

@@ -106,8 +106,10 @@ static int negotiate(struct cbx_docker *docker, struct cbx_err *err)
     snprintf(docker->engine.api, sizeof(docker->engine.api), "%d.%d", number / 1000, number % 1000);
     snprintf(docker->engine.version, sizeof(docker->engine.version), "%.60s",
              version != NULL ? version : "unknown");
-    static const struct cbx_engine_abilities of_docker = { "Docker", true, true },
-                                             of_podman = { "Podman", false, false };
+    static const struct cbx_engine_abilities of_docker = { .name = "Docker",
+                                                           .mounts_verified = true,
+                                                           .builds_layers = true },
+                                             of_podman = { .name = "Podman" };
     docker->podman = names_podman(json_object_get(answer, "Components"));
     docker->engine.abilities = docker->podman ? of_podman : of_docker;
     return 0;
@@ -186,7 +188,9 @@ void cbx_docker_prepare(const char *host, const char *scratch, struct cbx_engine
     host = choose_host(host);
     out->tcp = host != NULL && strncmp(host, "unix://", 7) != 0;
     if (out->tcp && uses_tls(host)) {
-        name_certs(out->certs, sizeof(out->certs));
+        char certs[400];
+        name_certs(certs, sizeof(certs));
+        cbx_engine_needs_folder(out, certs);
     }
 }
 

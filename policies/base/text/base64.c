@@ -45,6 +45,7 @@ bool cbx_base64_decode(struct cbx_str text, struct cbx_buf *out)
         return false;
     }
     out->len += (size_t)len - padding; /* libcrypto includes the padding in the length */
+    out->p[out->len] = '\0';
     return true;
 }
 

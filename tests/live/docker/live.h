@@ -171,7 +171,7 @@ static inline void run_permit(struct cbx_sandbox *sandbox, const struct cbx_perm
                                                    .accept = live_accepted,
                                                    .accept_count = live_accepted_count },
                         &seen->result, &err) != 0) {
-        fail_msg("%s", err.text);
+        fail_msg("%s (%s)", err.text, err.detail);
     }
     live_accepted_count = 0;
 }
@@ -195,7 +195,7 @@ static inline struct cbx_sandbox *open_for(const struct cbx_permit *permit)
     struct cbx_sandbox *sandbox = NULL;
     struct cbx_err err = { 0 };
     if (open_with(engine, &config, permit, &sandbox, &err) != 0) {
-        fail_msg("%s", err.text);
+        fail_msg("%s (%s)", err.text, err.detail);
     }
     return sandbox;
 }
@@ -221,7 +221,7 @@ static inline int live_begin(void)
 {
     struct cbx_err err;
     static char instance[64];
-    if (cbx_engine_new(NULL, &engine, &err) != 0) {
+    if (cbx_engine_new(getenv("CODEBOX_TEST_ENGINE"), &engine, &err) != 0) {
         fprintf(stderr, "skipped: %s\n", err.text);
         return LIVE_NO_ENGINE;
     }
