@@ -81,7 +81,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-style check-format \
+.PHONY: all test-kubernetes check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-style check-format \
         setup engine demo test test-all live bench install uninstall clean help FORCE
 
 all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-bridge $B/natives/shell-loader.so $B/natives/python_guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
@@ -275,6 +275,9 @@ engine: setup ## find or start a container engine, build the sandbox images
 # GROUP=promises: the tests of `make test`; GROUP=rest: the others.
 live: all ## the tests that need an engine: sandboxes, processes, REST, MCP clients
 	@QUICK=$(QUICK) tests/live/run $(GROUP)
+
+test-kubernetes: all ## sandboxes as Pods of a cluster of one node, built from Debian's source package (20 minutes, once); as root
+	@tests/live/kubernetes/run
 
 bench: all $B/tests/bench/bench_analyze $B/tests/bench/bench_session $B/tests/bench/bench_opening $B/tests/bench/bench_audit ## ratios to a baseline of the same run, and their difference to tests/bench/ratios; SAVE=1 stores the ratios there
 	@SAVE=$(SAVE) tests/bench/run $B
