@@ -2,6 +2,8 @@
  * Judges an engine's report about itself. */
 #include "docker/doctor/doctor.h"
 
+#include "docker/doctor/doctor_cluster.h"
+
 #include "docker/doctor/escapes.h"
 #include "policies/base/buf.h"
 #include "policies/base/text/json.h"
@@ -240,6 +242,10 @@ void cbx_doctor_engine(struct cbx_engine *engine, const struct cbx_sandbox_confi
         cbx_engine_info(engine, &info, &err) != 0) {
         cbx_doctor_report(doctor, CBX_HEALTH_FAIL, "engine", "read the engine's log", "%s",
                           cbx_err_full(&err, (char[CBX_ERR_FULL_BYTES]){ 0 }));
+        return;
+    }
+    if (cbx_engine_abilities(engine)->cluster) {
+        cbx_doctor_cluster(cbx_engine_version(engine), info, doctor);
         return;
     }
     check_versions(engine, doctor, version, info, config);

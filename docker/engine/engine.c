@@ -6,9 +6,13 @@
 #include "docker/contents.h"
 #include "docker/engine/docker/docker.h"
 #include "docker/engine/engine_ops.h"
+#include "docker/engine/kubernetes/cluster.h"
+#include "docker/engine/kubernetes/kubernetes.h"
 #include "docker/engine/silence.h"
+#include "policies/base/memory.h"
 #include "policies/base/time/clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -22,6 +26,7 @@ static const struct {
     void (*prepare)(const char *host, const char *scratch, struct cbx_engine_needs *out);
     int (*open)(const char *host, struct cbx_engine **out, struct cbx_err *err);
 } engines[] = {
+    { CBX_CLUSTER_SCHEME, cbx_kubernetes_prepare, cbx_kubernetes_open },
     { "", cbx_docker_prepare, cbx_docker_open },
 };
 
@@ -35,10 +40,42 @@ static size_t find_engine(const char *host)
     return i;
 }
 
+bool cbx_engine_is_cluster(const char *host)
+{
+    return host != NULL && strncmp(host, CBX_CLUSTER_SCHEME, strlen(CBX_CLUSTER_SCHEME)) == 0;
+}
+
 void cbx_engine_prepare(const char *host, const char *scratch, struct cbx_engine_needs *out)
 {
     *out = (struct cbx_engine_needs){ 0 };
     engines[find_engine(host)].prepare(host, scratch, out);
+}
+
+void cbx_engine_needs_folder(struct cbx_engine_needs *needs, const char *path)
+{
+    if (path[0] == '\0') {
+        return;
+    }
+    if (needs->folder_count == CBX_ENGINE_FOLDERS) {
+        abort();
+    }
+    char *out = needs->folders[needs->folder_count++];
+    snprintf(out, sizeof(needs->folders[0]), "%s", path);
+}
+
+void cbx_engine_needs_file(struct cbx_engine_needs *needs, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    CBX_AUTO_MEM char *folder = cbx_str_copy(
+        (struct cbx_str){ .p = path, .len = slash != NULL ? (size_t)(slash - path) : 0 });
+    if (path[0] == '\0') {
+        return;
+    }
+    if (folder[0] != '\0') {
+        cbx_engine_needs_folder(needs, folder);
+    } else {
+        cbx_engine_needs_folder(needs, slash != NULL ? "/" : ".");
+    }
 }
 
 int cbx_engine_new(const char *host, struct cbx_engine **out, struct cbx_err *err)

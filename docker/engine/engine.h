@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A container engine: what the gateway needs of it. Each engine implements the table of
- * engine_ops.h in a folder of its own; docker/ is the one for Docker and Podman. An engine object
+ * engine_ops.h in a folder of its own: docker/ for Docker and Podman, kubernetes/. An engine object
  * may be used from several threads. Replies of an engine are hostile: capped and validated. */
 #ifndef CBX_DOCKER_ENGINE_ENGINE_H
 #define CBX_DOCKER_ENGINE_ENGINE_H
@@ -18,15 +18,19 @@ struct cbx_engine;
 /* For a process that confines itself before cbx_engine_new with this host: initialises libcurl,
  * and returns the access that must stay allowed. From then on files for Podman are created in
  * `scratch` (NULL = /tmp). Not thread-safe. */
+enum { CBX_ENGINE_FOLDERS = 3 };
 struct cbx_engine_needs {
-    bool tcp;        /* true for connections over TCP, and the resolution of a name */
-    char certs[400]; /* folder of the files for TLS; empty = no TLS */
+    bool tcp; /* true for connections over TCP, and the resolution of a name */
+    /* folders with files that it reads: certificates, tokens */
+    char folders[CBX_ENGINE_FOLDERS][400];
+    size_t folder_count;
 };
 void cbx_engine_prepare(const char *host, const char *scratch, struct cbx_engine_needs *out);
 
 /* Connects to the engine at `host`. For Docker: unix:///path, tcp://host:port, else $DOCKER_HOST,
  * else the usual sockets (/var/run/docker.sock, the user's, Podman's); $DOCKER_TLS_VERIFY and
- * $DOCKER_CERT_PATH have their meaning for the docker client. Negotiates the version:
+ * $DOCKER_CERT_PATH have their meaning for the docker client. For Kubernetes as in
+ * docker/engine/kubernetes/cluster.h. Negotiates the version:
  * CBX_EENGINE if no engine replies (the detail names all tried addresses) or the API is older
  * than 1.41. */
 int cbx_engine_new(const char *host, struct cbx_engine **out, struct cbx_err *err);
@@ -45,8 +49,12 @@ struct cbx_engine_abilities {
     /* true if it can build an image from a Dockerfile of FROM and COPY, as layers of packages
      * need */
     bool builds_layers;
+    bool cluster; /* true if sandboxes are Pods of a cluster */
 };
 const struct cbx_engine_abilities *cbx_engine_abilities(const struct cbx_engine *engine);
+
+/* True if this host is a cluster's: sandboxes have no network there, and install no packages. */
+bool cbx_engine_is_cluster(const char *host);
 
 /* Descriptions of the engine, as the engine words them, for people (new references). */
 int cbx_engine_version_info(struct cbx_engine *engine, json_t **out, struct cbx_err *err);

@@ -59,6 +59,11 @@ struct cbx_engine {
     char version[64], api[16];
 };
 
+/* Adds a folder, or the folder of a file, to what an engine needs; empty text is ignored. The
+ * number is fixed by the callers. */
+void cbx_engine_needs_folder(struct cbx_engine_needs *needs, const char *path);
+void cbx_engine_needs_file(struct cbx_engine_needs *needs, const char *path);
+
 struct cbx_attach_ops {
     void (*free)(struct cbx_attach *attach);
     int (*send_some)(struct cbx_attach *attach, const void *bytes, size_t len, int timeout_ms,

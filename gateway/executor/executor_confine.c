@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 struct grants {
-    struct cbx_grant items[4];
+    struct cbx_grant items[3 + CBX_ENGINE_FOLDERS];
     size_t count;
 };
 
@@ -40,8 +40,8 @@ int cbx_executor_confine(const char *state_dir, const char *docker_host, struct 
         grant(&grants, "/etc", false);
         grant(&grants, "/run/systemd/resolve", false);
     }
-    if (needs.certs[0] != '\0') {
-        grant(&grants, needs.certs, false);
+    for (size_t i = 0; i < needs.folder_count; i++) {
+        grant(&grants, needs.folders[i], false);
     }
     int failed = cbx_files_confine(grants.items, grants.count, needs.tcp, err);
     if (failed) {

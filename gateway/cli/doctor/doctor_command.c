@@ -418,11 +418,16 @@ static void check_engine(const struct cbx_options *options, const struct cbx_lim
     in_container.isolation = CBX_ISOLATION_CONTAINER;
     bool gvisor = options->gvisor_runtime != NULL;
     const char *kernel;
-    check_proxy(engine, doctor);
-    check_disk(engine, &config, cbx_kernel_at(0), doctor);
+    bool cluster = cbx_engine_abilities(engine)->cluster; /* no network, so no proxy or installer */
+    if (!cluster) {
+        check_proxy(engine, doctor);
+        check_disk(engine, &config, cbx_kernel_at(0), doctor);
+    }
     for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
         if (check_image(engine, kernel, config.variant, doctor)) {
-            check_installer(engine, kernel, config.variant, doctor);
+            if (!cluster) {
+                check_installer(engine, kernel, config.variant, doctor);
+            }
             cbx_doctor_probe(engine, &config, kernel, &in_container, doctor, NULL);
             if (gvisor) { /* any image will do: the runtime's arguments are the same for all */
                 cbx_doctor_gvisor(engine, &config, kernel, limits, doctor);

@@ -2,6 +2,7 @@
  * Starts the processes of a gateway. */
 #include "gateway/cli/serve/start.h"
 
+#include "docker/engine/engine.h"
 #include "docker/kernel_names.h"
 #include "gateway/cli/serve/cli_reload.h"
 #include "gateway/cli/serve/steps.h"
@@ -164,6 +165,23 @@ static int load_policies(void *context, struct cbx_err *err)
     return failed;
 }
 
+/* A grant that the engine cannot keep is refused here, and not at the first run. */
+static int check_engine(void *context, struct cbx_err *err)
+{
+    const struct setup *setup = context;
+    const char *host = setup->config.executor.docker_host;
+    for (size_t i = 0; i < setup->policies.count && cbx_engine_is_cluster(host); i++) {
+        const struct cbx_policy *policy = setup->policies.items[i];
+        if (policy->egress.count > 0) {
+            return cbx_fail(err, CBX_EPOLICY,
+                            "policy '%.*s' grants hosts, and sandboxes on a cluster have no "
+                            "network; remove 'egress' from its 'network', or use --engine docker",
+                            CBX_STR_SHOWN(policy->name));
+        }
+    }
+    return 0;
+}
+
 /* Loads the policies that principals and grants name. */
 static int check_principals(void *context, struct cbx_err *err)
 {
@@ -270,9 +288,10 @@ static int collect_variables(void *context, struct cbx_err *err)
 /* Reads and checks what the processes need, before they exist. */
 static const struct cbx_step steps[] = {
     { "package-ca", read_package_ca }, { "egress-range", read_ranges },
-    { "policy", load_policies },       { NULL, check_principals },
-    { "syslog", prepare_forwarder },   { "audit-heads", check_heads },
-    { "mount", check_mounts },         { "pass-env", collect_variables },
+    { "policy", load_policies },       { "engine", check_engine },
+    { NULL, check_principals },        { "syslog", prepare_forwarder },
+    { "audit-heads", check_heads },    { "mount", check_mounts },
+    { "pass-env", collect_variables },
 };
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
 

@@ -2,9 +2,12 @@
  * The options of codebox. */
 #include "gateway/cli/settings/cli_options.h"
 
+#include "docker/engine/kubernetes/cluster.h"
 #include "gateway/cli/install/clients.h"
 #include "policies/load/option_kinds.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +86,49 @@ static int read_line(struct cbx_options *options, struct cbx_err *err)
     return failed;
 }
 
+/* Copies an absolute form of a path: processes of the gateway have other working folders. */
+static int add_path(const char *path, struct cbx_buf *out, struct cbx_err *err)
+{
+    CBX_AUTO_MEM char *whole = path != NULL ? realpath(path, NULL) : NULL;
+    if (path != NULL && whole == NULL) {
+        return cbx_fail(err, CBX_EINVAL, "'%s': %s", path, strerror(errno));
+    }
+    if (whole != NULL && strchr(whole, ':') != NULL) {
+        return cbx_fail(err, CBX_EINVAL, "'%s': a ':' in this path is not supported", whole);
+    }
+    return whole != NULL ? cbx_buf_add_cstr(out, whole) : 0;
+}
+
+/* An engine on a cluster has one address, as docker/engine/kubernetes/cluster.h defines it. */
+static int choose_engine(struct cbx_options *options, struct cbx_err *err)
+{
+    bool named = options->engine != NULL;
+    bool kubernetes = named ? strcmp(options->engine, "kubernetes") == 0
+                            : options->kubeconfig != NULL || options->cluster != NULL;
+    if (!kubernetes) {
+        return 0;
+    }
+    if (options->docker_host != NULL) {
+        return cbx_fail(err, CBX_EINVAL,
+                        "--docker-host is an engine of its own; it excludes --engine kubernetes, "
+                        "--kubeconfig and --cluster");
+    }
+    CBX_AUTO_DONE(buf) host;
+    cbx_buf_init(&host, 2 * PATH_MAX + 64);
+    cbx_buf_add_cstr(&host, CBX_CLUSTER_SCHEME);
+    int failed = add_path(options->kubeconfig, &host, err);
+    if (failed) {
+        return failed;
+    }
+    cbx_buf_add_char(&host, ':');
+    failed = add_path(options->cluster, &host, err);
+    if (failed) {
+        return failed;
+    }
+    options->docker_host = cbx_arena_copy(&options->arena, cbx_buf_str(&host)).p;
+    return 0;
+}
+
 void cbx_cli_options_settings(struct cbx_options *options, struct cbx_problems *problems)
 {
     struct cbx_option_table table = cbx_cli_options_table(options->line.command);
@@ -100,7 +146,7 @@ void cbx_cli_options_settings(struct cbx_options *options, struct cbx_problems *
     if (cbx_options_read_environment(&table, &values, &err) != 0) {
         cbx_problems_add(problems, &err);
     }
-    if (read_line(options, &err) != 0) {
+    if (read_line(options, &err) != 0 || choose_engine(options, &err) != 0) {
         cbx_problems_add(problems, &err);
     }
 }
@@ -114,6 +160,9 @@ int cbx_cli_options_read(char command, int argc, char **argv, int from, struct c
     };
     cbx_arena_init(&out->arena, CBX_OPTIONS_ARENA_MAX);
     int failed = read_line(out, err);
+    if (!failed) {
+        failed = choose_engine(out, err);
+    }
     if (failed || out->help || strchr(with_settings, command) == NULL) {
         return failed;
     }

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT
+ * The streams of a sandbox's Pod. The API's `attach` would write them to the node's log, so `exec`
+ * starts a bridge to the supervisor (docker/inside/bridge), over a WebSocket. */
+#include "docker/engine/kubernetes/kube.h"
+
+#include "docker/engine/kubernetes/websocket.h"
+#include "docker/engine/upgrade.h"
+#include "docker/inside/bridge/bridge.h"
+#include "policies/base/hash.h"
+#include "policies/base/memory.h"
+#include "policies/base/text/base64.h"
+#include "policies/base/text/json.h"
+#include "policies/base/time/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HEAD_MAX = 64 * 1024,
+    HEAD_TIMEOUT_MS = 15000,
+    PENDING_MAX = 1024 * 1024,
+    PART_BYTES = 16 * 1024, /* of one message */
+    WHOLE_MS = 10000,       /* until a message that was begun is sent */
+    STATUS_MAX = 4096,
+};
+
+struct kube_attach {
+    struct cbx_attach attach;
+    struct cbx_upgrade upgrade;
+    struct cbx_websocket reader;
+    /* Bytes that arrived with others and were not returned yet; `used` of them were. Empty while
+     * no caller waits. */
+    struct cbx_buf pending;
+    size_t used;
+    struct cbx_buf status; /* what the program's end was, as JSON */
+    bool ended;
+    pthread_mutex_t send_lock; /* messages are sent whole */
+};
+
+static struct kube_attach *stream_of(struct cbx_attach *attach)
+{
+    return (struct kube_attach *)attach;
+}
+
+/* --- sending ---------------------------------------------------------------------------------- */
+
+/* Sends a message. Until its first byte was sent it may be given up (CBX_ETIMEDOUT); after that
+ * the connection is of no use unless all of it is sent. */
+static int send_message(struct kube_attach *a, const char *message, size_t len, int timeout_ms,
+                        struct cbx_err *err)
+{
+    size_t sent = 0;
+    int failed = cbx_upgrade_send_some(&a->upgrade, message, len, timeout_ms, &sent, err);
+    int64_t deadline = cbx_clock_ms() + WHOLE_MS;
+    while (!failed && sent < len) {
+        size_t more = 0;
+        int64_t left = deadline - cbx_clock_ms();
+        failed = cbx_upgrade_send_some(&a->upgrade, message + sent, len - sent,
+                                       left > 0 ? (int)left : 0, &more, err);
+        sent += more;
+        if (failed == CBX_ETIMEDOUT) {
+            return cbx_fail(err, CBX_EIO, "the sandbox does not read its input");
+        }
+    }
+    return failed;
+}
+
+static uint32_t new_mask(void)
+{
+    uint32_t mask;
+    cbx_random(&mask, sizeof(mask));
+    return mask;
+}
+
+static int send_some(struct cbx_attach *attach, const void *bytes, size_t len, int timeout_ms,
+                     size_t *sent, struct cbx_err *err)
+{
+    struct kube_attach *a = stream_of(attach);
+    char message[CBX_WEBSOCKET_HEAD_MAX + 1 + PART_BYTES];
+    struct cbx_str part = { .p = bytes, .len = len < PART_BYTES ? len : PART_BYTES };
+    size_t n =
+        cbx_websocket_write(CBX_WEBSOCKET_BINARY, CBX_STDIN_CHANNEL, part, new_mask(), message);
+    pthread_mutex_lock(&a->send_lock);
+    int failed = send_message(a, message, n, timeout_ms, err);
+    pthread_mutex_unlock(&a->send_lock);
+    *sent = failed ? 0 : part.len;
+    return failed;
+}
+
+/* A sender that is at work shows as well as a PONG that this side is alive. */
+static void answer_ping(struct kube_attach *a, struct cbx_str bytes)
+{
+    char message[CBX_WEBSOCKET_HEAD_MAX + 1 + CBX_WEBSOCKET_CONTROL_MAX];
+    size_t n = cbx_websocket_write(CBX_WEBSOCKET_PONG, -1, bytes, new_mask(), message);
+    if (pthread_mutex_trylock(&a->send_lock) == 0) {
+        send_message(a, message, n, 0, NULL);
+        pthread_mutex_unlock(&a->send_lock);
+    }
+}
+
+/* --- receiving -------------------------------------------------------------------------------- */
+
+/* Takes events until one has bytes for the caller: 1; 0 if the bytes are used up. */
+static int take_events(struct kube_attach *a, struct cbx_str *bytes, struct cbx_attach_bytes *out,
+                       struct cbx_err *err)
+{
+    struct cbx_websocket_event event;
+    int got;
+    while ((got = cbx_websocket_next(&a->reader, bytes, &event, err)) > 0) {
+        if (event.kind == CBX_WEBSOCKET_PING) {
+            answer_ping(a, event.bytes);
+        } else if (event.kind == CBX_WEBSOCKET_CLOSE) {
+            a->ended = true;
+            return 0;
+        } else if (event.channel == CBX_STATUS_CHANNEL) {
+            cbx_buf_add(&a->status, event.bytes); /* a longer one is cut: it is only shown */
+        } else if (event.channel == CBX_STDOUT_CHANNEL || event.channel == CBX_STDERR_CHANNEL) {
+            *out =
+                (struct cbx_attach_bytes){ event.channel == CBX_STDOUT_CHANNEL ? CBX_CHANNEL_STDOUT
+                                                                               : CBX_CHANNEL_STDERR,
+                                           event.bytes };
+            return 1;
+        }
+    }
+    return got;
+}
+
+/* The same for bytes that arrived earlier, which the caller's buffer gets. */
+static int take_pending(struct kube_attach *a, void *to, size_t size, struct cbx_attach_bytes *out,
+                        struct cbx_err *err)
+{
+    struct cbx_str all = cbx_buf_str(&a->pending);
+    struct cbx_str rest = cbx_str_sub(all, a->used, a->used + size);
+    size_t offered = rest.len;
+    int got = take_events(a, &rest, out, err);
+    a->used += offered - rest.len;
+    if (got > 0) {
+        memcpy(to, out->bytes.p, out->bytes.len);
+        out->bytes.p = to;
+    }
+    if (a->used == a->pending.len) {
+        cbx_buf_done(&a->pending);
+        a->used = 0;
+    }
+    return got;
+}
+
+static int receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms,
+                   struct cbx_attach_bytes *out, struct cbx_err *err)
+{
+    struct kube_attach *a = stream_of(attach);
+    int64_t deadline = timeout_ms < 0 ? -1 : cbx_clock_ms() + timeout_ms;
+    *out = (struct cbx_attach_bytes){ 0 };
+    while (!a->ended) {
+        int got = take_pending(a, to, size, out, err);
+        if (got != 0) {
+            return got < 0 ? got : 0;
+        }
+        if (a->pending.len > 0) {
+            continue;
+        }
+        size_t n = 0;
+        int failed = cbx_upgrade_receive(&a->upgrade, to, size, deadline, &n, err);
+        if (failed || n == 0) {
+            return failed;
+        }
+        struct cbx_str rest = { .p = to, .len = n };
+        got = take_events(a, &rest, out, err);
+        if (got < 0) {
+            return got;
+        }
+        if (cbx_buf_add(&a->pending, rest) != 0) {
+            return cbx_fail(err, CBX_EPROTO, "the cluster sent more bytes than there is room for");
+        }
+        if (got > 0) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static int64_t silent_ms(struct cbx_attach *attach)
+{
+    return cbx_upgrade_silent_ms(&stream_of(attach)->upgrade);
+}
+
+static void free_attach(struct cbx_attach *attach)
+{
+    struct kube_attach *a = stream_of(attach);
+    cbx_upgrade_done(&a->upgrade);
+    cbx_buf_done(&a->pending);
+    cbx_buf_done(&a->status);
+    pthread_mutex_destroy(&a->send_lock);
+    free(a);
+}
+
+static const struct cbx_attach_ops ops = {
+    .free = free_attach,
+    .send_some = send_some,
+    .receive = receive,
+    .silent_ms = silent_ms,
+};
+
+/* --- the upgrade ------------------------------------------------------------------------------ */
+
+static int send_request(struct cbx_kube *kube, struct kube_attach *a, const char *path,
+                        struct cbx_err *err)
+{
+    char nonce[16];
+    CBX_AUTO_DONE(buf) request, key;
+    cbx_buf_init(&request, 128 * 1024);
+    cbx_buf_init(&key, 64);
+    cbx_random(nonce, sizeof(nonce));
+    cbx_base64_encode((struct cbx_str){ .p = nonce, .len = sizeof(nonce) }, &key);
+    const char *authority = strstr(kube->cluster.server, "://") + 3;
+    cbx_buf_printf(&request, "GET %s HTTP/1.1\r\nHost: %.*s\r\n", path,
+                   (int)strcspn(authority, "/"), authority);
+    cbx_buf_add_cstr(&request, "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+                               "Sec-WebSocket-Version: 13\r\n"
+                               "Sec-WebSocket-Protocol: " CBX_WEBSOCKET_PROTOCOL "\r\n");
+    cbx_buf_printf(&request, "Sec-WebSocket-Key: %s\r\n", key.p);
+    cbx_kube_authorize(kube, false, "\r\n", &request);
+    cbx_buf_add_cstr(&request, "\r\n");
+    size_t sent = 0;
+    for (size_t at = 0; at < request.len; at += sent) {
+        int failed = cbx_upgrade_send_some(&a->upgrade, request.p + at, request.len - at, WHOLE_MS,
+                                           &sent, err);
+        if (failed) {
+            return failed;
+        }
+    }
+    explicit_bzero(request.p, request.len);
+    return 0;
+}
+
+/* A reply other than "101 Switching Protocols": its Status, as far as it arrived with the head. */
+static int refuse(const struct cbx_kube *kube, const struct cbx_buf *head,
+                  const struct cbx_buf *rest, struct cbx_err *err)
+{
+    CBX_AUTO_JSON answer = NULL;
+    long status = head->len > 12 ? strtol(head->p + 9, NULL, 10) : 0;
+    cbx_json_parse(cbx_buf_str(rest), PENDING_MAX, &answer, NULL);
+    return cbx_kube_refused(kube, status, answer, "open the sandbox's streams", err);
+}
+
+static int read_head(struct cbx_kube *kube, struct kube_attach *a, struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) head;
+    cbx_buf_init(&head, HEAD_MAX);
+    int64_t deadline = cbx_clock_ms() + HEAD_TIMEOUT_MS;
+    bool complete = false;
+    while (!complete) {
+        int failed =
+            cbx_upgrade_receive_head(&a->upgrade, &head, &a->pending, deadline, &complete, err);
+        if (failed) {
+            cbx_fail(err, CBX_EENGINE, "the cluster did not open the sandbox's streams");
+            cbx_err_detail(err, "%s", kube->cluster.server);
+            return CBX_EENGINE;
+        }
+    }
+    if (!cbx_str_starts(cbx_buf_str(&head), CBX_STR("HTTP/1.1 101"))) {
+        return refuse(kube, &head, &a->pending, err);
+    }
+    return 0;
+}
+
+int cbx_kube_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
+                    struct cbx_err *err)
+{
+    struct cbx_kube *kube = cbx_kube_of(engine);
+    struct kube_attach *a = cbx_new(sizeof(*a));
+    CBX_AUTO(attach) attach = &a->attach;
+    attach->ops = &ops;
+    cbx_upgrade_init(&a->upgrade);
+    cbx_buf_init(&a->pending, PENDING_MAX);
+    cbx_buf_init(&a->status, STATUS_MAX);
+    pthread_mutex_init(&a->send_lock, NULL);
+    char url[1024], path[512];
+    snprintf(path, sizeof(path),
+             "/api/v1/namespaces/%.63s/pods/%.63s/exec?container=sandbox&stdin=true&stdout=true&"
+             "stderr=true&command=" CBX_BRIDGE_PROGRAM,
+             kube->cluster.namespace, id);
+    snprintf(url, sizeof(url), "%s%s", kube->cluster.server, path);
+    CURL *curl = cbx_kube_handle(kube);
+    curl_easy_setopt(curl, CURLOPT_SSL_ENABLE_ALPN, 0L); /* no HTTP/2: it has no upgrade */
+    CURLcode code = cbx_upgrade_connect(&a->upgrade, curl, url);
+    if (code != CURLE_OK) {
+        return cbx_kube_unreachable(kube, code, "", err);
+    }
+    int failed = send_request(kube, a, path, err);
+    if (failed) {
+        return failed;
+    }
+    failed = read_head(kube, a, err);
+    if (!failed) {
+        *out = cbx_steal(&attach);
+    }
+    return failed;
+}

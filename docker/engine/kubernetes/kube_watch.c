@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT
+ * One watch for all Pods of an instance: callers that start a Pod wait for its changes, and no
+ * caller polls. Where the watch was interrupted, the Pods that callers wait for are read once. */
+#include "docker/engine/kubernetes/kube.h"
+
+#include "policies/base/memory.h"
+#include "policies/base/text/json.h"
+#include "policies/base/time/clock.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    LINE_MAX_BYTES = 4 * 1024 * 1024, /* of one event */
+    WATCH_S = 290,                    /* the server ends a watch after this time */
+    RETRY_MS = 100,                   /* after a failure; doubled up to */
+    RETRY_MAX_MS = 3000,
+};
+
+struct cbx_kube_watch {
+    struct cbx_kube *kube;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    atomic_bool stopping;
+    struct cbx_kube_waiter *waiters;
+    char instance[128];
+    char version[64]; /* resourceVersion to go on from; empty = read it first */
+    struct cbx_buf line;
+};
+
+/* --- waiters ---------------------------------------------------------------------------------- */
+
+static void note(struct cbx_kube_watch *watch, const char *name, const struct cbx_kube_pod *pod)
+{
+    pthread_mutex_lock(&watch->lock);
+    for (struct cbx_kube_waiter *w = watch->waiters; w != NULL; w = w->next) {
+        if (strcmp(w->name, name) == 0) {
+            w->pod = *pod;
+            w->created = true;
+        }
+    }
+    pthread_cond_broadcast(&watch->changed);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void cbx_kube_watch_created(struct cbx_kube *kube, struct cbx_kube_waiter *waiter,
+                            const json_t *pod)
+{
+    struct cbx_kube_pod state;
+    cbx_kube_pod_read(pod, &state);
+    pthread_mutex_lock(&kube->watch->lock);
+    if (!waiter->created) { /* else the watch has a later state */
+        waiter->pod = state;
+        waiter->created = true;
+    }
+    pthread_mutex_unlock(&kube->watch->lock);
+}
+
+struct cbx_kube_pod cbx_kube_watch_wait(struct cbx_kube *kube, struct cbx_kube_waiter *waiter,
+                                        enum cbx_kube_phase phase, int64_t deadline_ms)
+{
+    struct cbx_kube_watch *watch = kube->watch;
+    pthread_mutex_lock(&watch->lock);
+    while (waiter->pod.phase <= phase && cbx_clock_ms() < deadline_ms) {
+        int64_t left = deadline_ms - cbx_clock_ms();
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += left / 1000 + 1;
+        pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
+    }
+    struct cbx_kube_pod pod = waiter->pod;
+    pthread_mutex_unlock(&watch->lock);
+    return pod;
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* A line of the watch: {"type": ..., "object": Pod or Status}. False if the watch must begin anew
+ * from a new resourceVersion: the old one is too old (410). */
+static bool take_event(struct cbx_kube_watch *watch, struct cbx_str line)
+{
+    CBX_AUTO_JSON event = NULL;
+    if (cbx_json_parse(line, LINE_MAX_BYTES, &event, NULL) != 0) {
+        return false;
+    }
+    struct cbx_str type = cbx_json_str(json_object_get(event, "type"));
+    const json_t *object = json_object_get(event, "object"),
+                 *metadata = json_object_get(object, "metadata");
+    const char *name = json_string_value(json_object_get(metadata, "name"));
+    if (cbx_str_is(type, "ERROR")) {
+        return false;
+    }
+    snprintf(watch->version, sizeof(watch->version), "%.*s",
+             CBX_JSON_ARG(metadata, "resourceVersion"));
+    if (name != NULL && !cbx_str_is(type, "BOOKMARK")) {
+        struct cbx_kube_pod pod;
+        cbx_kube_pod_read(object, &pod);
+        pod.phase = cbx_str_is(type, "DELETED") ? CBX_POD_GONE : pod.phase;
+        note(watch, name, &pod);
+    }
+    return true;
+}
+
+/* A CURLOPT_WRITEFUNCTION: any value but the number of bytes ends the watch. */
+static size_t receive(char *bytes, size_t size, size_t count, void *context)
+{
+    struct cbx_kube_watch *watch = context;
+    if (cbx_buf_add_bytes(&watch->line, bytes, size * count) != 0) {
+        watch->version[0] = '\0';
+        return 0;
+    }
+    for (char *end; (end = memchr(watch->line.p, '\n', watch->line.len)) != NULL;) {
+        size_t len = (size_t)(end - watch->line.p);
+        if (!take_event(watch, cbx_str_sub(cbx_buf_str(&watch->line), 0, len))) {
+            watch->version[0] = '\0';
+            return 0;
+        }
+        cbx_buf_consume(&watch->line, len + 1);
+    }
+    return size * count;
+}
+
+static int poll_stop(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    struct cbx_kube_watch *watch = context;
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)d;
+    return atomic_load(&watch->stopping);
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+/* A Pod that a caller waits for, or does not know to exist yet. */
+struct name {
+    char text[64];
+    bool created;
+};
+
+/* Copies the names: a call of the API takes long, and waiters may go meanwhile. */
+static size_t copy_names(struct cbx_kube_watch *watch, struct name *out, size_t max)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&watch->lock);
+    for (struct cbx_kube_waiter *w = watch->waiters; w != NULL && count < max; w = w->next) {
+        out[count].created = w->created;
+        snprintf(out[count++].text, sizeof(out[0].text), "%.63s", w->name);
+    }
+    pthread_mutex_unlock(&watch->lock);
+    return count;
+}
+
+static void read_pod(struct cbx_kube_watch *watch, const struct name *name)
+{
+    char path[256];
+    long status = 0;
+    CBX_AUTO_JSON answer = NULL;
+    struct cbx_kube_pod pod = { .phase = CBX_POD_GONE, .message = "the Pod vanished" };
+    snprintf(path, sizeof(path), "/api/v1/namespaces/%.63s/pods/%s", watch->kube->cluster.namespace,
+             name->text);
+    struct cbx_kube_request request = { .method = "GET", .path = path };
+    if (cbx_kube_call(watch->kube, &request, &status, &answer, NULL) != 0) {
+        return;
+    }
+    if (status == 200) {
+        cbx_kube_pod_read(answer, &pod);
+    }
+    if (status == 200 || (status == 404 && name->created)) {
+        note(watch, name->text, &pod);
+    }
+}
+
+/* Reads the Pods that callers wait for: their events may be lost. The watch then goes on from a
+ * version that is older than these states, so no later event is missed. */
+static void read_waiting(struct cbx_kube_watch *watch)
+{
+    enum { NAMES_MAX = 256 };
+    CBX_AUTO_MEM struct name *names = cbx_new_array(NAMES_MAX, sizeof(*names));
+    size_t count = copy_names(watch, names, NAMES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        read_pod(watch, &names[i]);
+    }
+}
+
+/* Reads the present resourceVersion, from which the watch goes on. */
+static bool read_version(struct cbx_kube_watch *watch)
+{
+    char path[512];
+    CBX_AUTO_JSON answer = NULL;
+    snprintf(path, sizeof(path),
+             "/api/v1/namespaces/%.63s/pods?limit=1&labelSelector=" CBX_LABEL_INSTANCE "%%3D%s",
+             watch->kube->cluster.namespace, watch->instance);
+    struct cbx_kube_request request = { .method = "GET", .path = path };
+    if (cbx_kube_expect(watch->kube, &request, 200, "list pods", &answer, NULL) != 0) {
+        return false;
+    }
+    snprintf(watch->version, sizeof(watch->version), "%.*s",
+             CBX_JSON_ARG(json_object_get(answer, "metadata"), "resourceVersion"));
+    return watch->version[0] != '\0';
+}
+
+/* Follows the watch until it ends; true if it ended as it should. */
+static bool follow(struct cbx_kube_watch *watch)
+{
+    char url[1024];
+    long status = 0;
+    struct cbx_kube *kube = watch->kube;
+    CBX_AUTO_DONE(buf) authorization;
+    cbx_buf_init(&authorization, 64 * 1024);
+    cbx_kube_authorize(kube, false, "", &authorization);
+    struct curl_slist *headers = curl_slist_append(NULL, "Accept: application/json");
+    if (authorization.len > 0) {
+        headers = curl_slist_append(headers, authorization.p);
+    }
+    snprintf(url, sizeof(url),
+             "%s/api/v1/namespaces/%.63s/pods?watch=true&allowWatchBookmarks=true&timeoutSeconds="
+             "%d&resourceVersion=%s&labelSelector=" CBX_LABEL_INSTANCE "%%3D%s",
+             kube->cluster.server, kube->cluster.namespace, WATCH_S, watch->version,
+             watch->instance);
+    CURL *curl = cbx_kube_handle(kube);
+    cbx_buf_reset(&watch->line);
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, watch);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, poll_stop);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, watch);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)WATCH_S + 30);
+    CURLcode code = curl_easy_perform(curl);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_slist_free_all(headers);
+    cbx_handles_give(&kube->handles, curl);
+    if (status >= 400) {
+        watch->version[0] = '\0';
+    }
+    return code == CURLE_OK;
+}
+
+static void pause_ms(struct cbx_kube_watch *watch, int64_t ms)
+{
+    enum { STEP_MS = 50 };
+    for (int64_t left = ms; left > 0 && !atomic_load(&watch->stopping); left -= STEP_MS) {
+        struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
+        nanosleep(&step, NULL);
+    }
+}
+
+static void *run(void *context)
+{
+    struct cbx_kube_watch *watch = context;
+    int64_t retry_ms = RETRY_MS;
+    while (!atomic_load(&watch->stopping)) {
+        if (watch->version[0] == '\0' && !read_version(watch)) {
+            pause_ms(watch, retry_ms);
+            retry_ms = retry_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : retry_ms * 2;
+            continue;
+        }
+        read_waiting(watch);
+        int64_t began = cbx_clock_ms();
+        bool complete = follow(watch);
+        retry_ms = complete || cbx_clock_ms() - began > RETRY_MAX_MS ? RETRY_MS : retry_ms;
+        if (!complete) {
+            pause_ms(watch, retry_ms);
+            retry_ms = retry_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : retry_ms * 2;
+        }
+    }
+    return NULL;
+}
+
+static struct cbx_kube_watch *start_watch(struct cbx_kube *kube, const char *instance)
+{
+    struct cbx_kube_watch *watch = cbx_new(sizeof(*watch));
+    pthread_condattr_t monotonic;
+    watch->kube = kube;
+    snprintf(watch->instance, sizeof(watch->instance), "%s", instance);
+    pthread_mutex_init(&watch->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&watch->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    cbx_buf_init(&watch->line, LINE_MAX_BYTES);
+    if (pthread_create(&watch->thread, NULL, run, watch) != 0) {
+        abort();
+    }
+    return watch;
+}
+
+void cbx_kube_watch_add(struct cbx_kube *kube, const char *instance, struct cbx_kube_waiter *waiter)
+{
+    pthread_mutex_lock(&kube->lock);
+    bool starts = kube->watch == NULL;
+    if (starts) {
+        kube->watch = start_watch(kube, instance);
+    }
+    pthread_mutex_unlock(&kube->lock);
+    pthread_mutex_lock(&kube->watch->lock);
+    waiter->next = kube->watch->waiters;
+    kube->watch->waiters = waiter;
+    pthread_mutex_unlock(&kube->watch->lock);
+}
+
+void cbx_kube_watch_remove(struct cbx_kube *kube, struct cbx_kube_waiter *waiter)
+{
+    pthread_mutex_lock(&kube->watch->lock);
+    struct cbx_kube_waiter **at = &kube->watch->waiters;
+    while (*at != waiter) {
+        at = &(*at)->next;
+    }
+    *at = waiter->next;
+    pthread_mutex_unlock(&kube->watch->lock);
+}
+
+void cbx_kube_watch_free(struct cbx_kube_watch *watch)
+{
+    if (watch == NULL) {
+        return;
+    }
+    atomic_store(&watch->stopping, true);
+    pthread_join(watch->thread, NULL);
+    cbx_buf_done(&watch->line);
+    pthread_cond_destroy(&watch->changed);
+    pthread_mutex_destroy(&watch->lock);
+    free(watch);
+}

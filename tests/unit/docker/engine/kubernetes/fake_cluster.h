@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT
+ * An API server in the test process: Pods, a watch and exec. The supervisors behind its Pods are
+ * those of the fake engine's containers. A test sets faults in `cluster` before a call. Include it
+ * once. */
+#ifndef CBX_TESTS_UNIT_DOCKER_ENGINE_KUBERNETES_FAKE_CLUSTER_H
+#define CBX_TESTS_UNIT_DOCKER_ENGINE_KUBERNETES_FAKE_CLUSTER_H
+
+#include "docker/engine/kubernetes/websocket.h"
+#include "policies/base/text/json.h"
+#include "tests/unit/docker/fake_engine.h"
+
+enum { CLUSTER_CONNECTIONS = 256 };
+#define CLUSTER_IMAGE "sha256:00000000000000000000000000000000000000000000000000000000000feed0"
+
+static struct {
+    /* Faults. */
+    int status;                   /* of POST and exec; 0 = as they should be */
+    int busy;                     /* so many POST are answered with 429 first */
+    const char *message;          /* of that status */
+    const char *waiting, *reason; /* a Pod does not run: its container waits, with this reason */
+    bool evicts;                  /* a Pod fails at once */
+    void (*mutate)(json_t *pod);  /* an admission webhook */
+    bool no_events;               /* the watch tells nothing */
+    int too_old;                  /* so many watches end with 410 at their first event */
+    int half_events;              /* so many watches end in the middle of their first event */
+    bool silent_exec;             /* exec is not answered */
+    int token_refused;            /* so many requests are answered with 401 */
+    /* The record. */
+    json_t *pods; /* name: Pod */
+    char token[64], calls[4096];
+    int watches, version;
+
+    int listening, port;
+    int fds[CLUSTER_CONNECTIONS], connections;
+    int watching[CLUSTER_CONNECTIONS], watchers;
+    pthread_t acceptor, threads[CLUSTER_CONNECTIONS];
+    char folder[64], kubeconfig[128], settings[128], images[128], host[300];
+} cluster;
+
+static void cluster_note(const char *what)
+{
+    size_t used = strlen(cluster.calls);
+    snprintf(cluster.calls + used, sizeof(cluster.calls) - used, "%s ", what);
+}
+
+static void cluster_answer(int fd, int status, json_t *body)
+{
+    CBX_AUTO_JSON owned = body;
+    CBX_AUTO_MEM char *text = json_dumps(body, JSON_COMPACT);
+    fake_reply(fd, status, text);
+}
+
+static void cluster_refuse(int fd, int status, const char *message)
+{
+    cluster_answer(fd, status,
+                   json_pack("{s:s,s:s,s:s,s:i}", "kind", "Status", "status", "Failure", "message",
+                             message != NULL ? message : "refused", "code", status));
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void cluster_send_chunk(int fd, const char *text, size_t len)
+{
+    char head[32];
+    snprintf(head, sizeof(head), "%zx\r\n", len);
+    fake_write(fd, head, strlen(head));
+    fake_write(fd, text, len);
+    fake_write(fd, "\r\n", 2);
+}
+
+static void cluster_tell(const char *type, json_t *pod)
+{
+    CBX_AUTO_JSON event = json_pack("{s:s,s:O}", "type", type, "object", pod);
+    CBX_AUTO_MEM char *text = json_dumps(event, JSON_COMPACT);
+    CBX_AUTO_DONE(buf) line;
+    cbx_buf_init(&line, 1 << 20);
+    cbx_buf_printf(&line, "%s\n", text);
+    for (int i = 0; i < cluster.watchers && !cluster.no_events; i++) {
+        int fd = cluster.watching[i];
+        if (fd >= 0 && cluster.too_old > 0) {
+            static const char gone[] = "{\"type\":\"ERROR\",\"object\":{\"code\":410}}\n";
+            cluster_send_chunk(fd, gone, sizeof(gone) - 1);
+            cluster.too_old--;
+        } else if (fd >= 0 && cluster.half_events > 0) {
+            cluster_send_chunk(fd, line.p, line.len / 2);
+            shutdown(fd, SHUT_RDWR);
+            cluster.watching[i] = -1;
+            cluster.half_events--;
+        } else if (fd >= 0) {
+            cluster_send_chunk(fd, line.p, line.len);
+        }
+    }
+}
+
+static void cluster_set_version(json_t *pod)
+{
+    json_object_set_new(json_object_get(pod, "metadata"), "resourceVersion",
+                        json_sprintf("%d", ++cluster.version));
+}
+
+/* --- Pods ------------------------------------------------------------------------------------- */
+
+/* What an API server fills in. */
+static void cluster_fill(json_t *pod)
+{
+    json_t *spec = json_object_get(pod, "spec");
+    json_t *container = json_array_get(json_object_get(spec, "containers"), 0);
+    json_object_set_new(spec, "serviceAccountName", json_string("default"));
+    json_object_set_new(spec, "serviceAccount", json_string("default"));
+    json_object_set_new(spec, "schedulerName", json_string("default-scheduler"));
+    json_object_set_new(spec, "priority", json_integer(0));
+    json_object_set_new(spec, "preemptionPolicy", json_string("PreemptLowerPriority"));
+    json_object_set_new(container, "terminationMessagePath", json_string("/dev/termination-log"));
+    json_object_set_new(container, "terminationMessagePolicy", json_string("File"));
+    json_object_set_new(json_object_get(pod, "metadata"), "uid", json_string("u-1"));
+}
+
+static json_t *cluster_status(void)
+{
+    if (cluster.evicts) {
+        return json_pack("{s:s,s:s,s:s}", "phase", "Failed", "reason", "Evicted", "message",
+                         "The node was low on resource: memory.");
+    }
+    if (cluster.reason != NULL && cluster.waiting == NULL) {
+        return json_pack("{s:s,s:[{s:s,s:s,s:s,s:s}]}", "phase", "Pending", "conditions", "type",
+                         "PodScheduled", "status", "False", "reason", cluster.reason, "message",
+                         "0/2 nodes are available: 2 Insufficient memory.");
+    }
+    if (cluster.waiting != NULL) {
+        return json_pack("{s:s,s:[{s:{s:{s:s,s:s}}}]}", "phase", "Pending", "containerStatuses",
+                         "state", "waiting", "reason", cluster.reason, "message", cluster.waiting);
+    }
+    return json_pack("{s:s,s:[{s:{s:{}}}]}", "phase", "Running", "containerStatuses", "state",
+                     "running");
+}
+
+static struct fake_container *cluster_container(const char *name)
+{
+    const char *key;
+    json_t *pod;
+    json_object_foreach(cluster.pods, key, pod)
+    {
+        if (strcmp(key, name) == 0) {
+            return &fake.containers[json_integer_value(json_object_get(pod, "container"))];
+        }
+    }
+    return NULL;
+}
+
+static void cluster_post(int fd, const char *body)
+{
+    CBX_AUTO_JSON pod = json_loads(body, 0, NULL);
+    cluster_note("create");
+    if (cluster.busy > 0) {
+        cluster.busy--;
+        cluster_refuse(fd, 429, "too many requests");
+        return;
+    }
+    if (cluster.status != 0) {
+        cluster_refuse(fd, cluster.status, cluster.message);
+        return;
+    }
+    const char *name = json_string_value(json_object_get(json_object_get(pod, "metadata"), "name"));
+    cluster_fill(pod);
+    if (cluster.mutate != NULL) {
+        cluster.mutate(pod);
+    }
+    fake_create(-1, body);
+    fake.containers[fake.count - 1].running = true;
+    json_object_set_new(pod, "container", json_integer(fake.count - 1));
+    json_object_set_new(pod, "status", json_pack("{s:s}", "phase", "Pending"));
+    cluster_set_version(pod);
+    json_object_set(cluster.pods, name, pod);
+    cluster_answer(fd, 201, json_deep_copy(pod));
+    cluster_tell("ADDED", pod);
+    json_object_set_new(pod, "status", cluster_status());
+    cluster_set_version(pod);
+    cluster_tell("MODIFIED", pod);
+}
+
+static void cluster_delete(int fd, const char *name, json_t *pod)
+{
+    struct fake_container *c = cluster_container(name);
+    cluster_note("remove");
+    c->removed = true;
+    c->running = false;
+    if (c->fd >= 0) {
+        shutdown(c->fd, SHUT_RDWR);
+    }
+    cluster_set_version(pod);
+    cluster_tell("DELETED", pod);
+    cluster_answer(fd, 200, json_deep_copy(pod));
+    json_object_del(cluster.pods, name);
+}
+
+static void cluster_list(int fd)
+{
+    const char *name;
+    json_t *pod, *items = json_array();
+    json_object_foreach(cluster.pods, name, pod)
+    {
+        json_array_append(items, pod);
+    }
+    cluster_answer(fd, 200,
+                   json_pack("{s:{s:o},s:o}", "metadata", "resourceVersion",
+                             json_sprintf("%d", cluster.version), "items", items));
+}
+
+/* --- exec ------------------------------------------------------------------------------------- */
+
+struct cluster_exec {
+    int web, plain; /* the WebSocket; the supervisor's stream */
+    struct fake_container *container;
+};
+
+/* Bytes of the supervisor as messages of channel 1; large ones in several frames. */
+static void *cluster_output(void *context)
+{
+    const struct cluster_exec *exec = context;
+    char bytes[60000];
+    ssize_t n;
+    while ((n = read(exec->plain, bytes, sizeof(bytes))) > 0) {
+        uint8_t head[5] = { 0x82, 126, (uint8_t)((n + 1) >> 8), (uint8_t)(n + 1), 1 };
+        fake_write(exec->web, "\x89\x01p", 3); /* a ping */
+        fake_write(exec->web, head, sizeof(head));
+        fake_write(exec->web, bytes, (size_t)n);
+    }
+    fake_write(exec->web, "\x88\x00", 2);
+    shutdown(exec->web, SHUT_RDWR);
+    return NULL;
+}
+
+static void *cluster_supervise(void *context)
+{
+    const struct cluster_exec *exec = context;
+    fake_supervise(exec->container, exec->container->fd);
+    return NULL;
+}
+
+/* Messages of the client to the supervisor, until one of them ends. */
+static void cluster_input(const struct cluster_exec *exec)
+{
+    uint8_t head[14];
+    while (fake_read(exec->web, head, 2)) {
+        size_t len = head[1] & 0x7f, more = len == 126 ? 2 : len == 127 ? 8 : 0;
+        assert_true((head[1] & 0x80) != 0); /* masked */
+        if (!fake_read(exec->web, head + 2, more + 4)) {
+            return;
+        }
+        if (more > 0) {
+            len = 0;
+        }
+        for (size_t i = 0; i < more; i++) {
+            len = len << 8 | head[2 + i];
+        }
+        CBX_AUTO_MEM uint8_t *bytes = calloc(1, len + 1);
+        if (!fake_read(exec->web, bytes, len)) {
+            return;
+        }
+        for (size_t i = 0; i < len; i++) {
+            bytes[i] ^= head[2 + more + i % 4];
+        }
+        if ((head[0] & 0x0f) == 2 && len > 0 && bytes[0] == 0) {
+            fake_write(exec->plain, bytes + 1, len - 1);
+        }
+    }
+}
+
+static void cluster_exec(int fd, const char *name)
+{
+    int ends[2];
+    pthread_t output, supervisor;
+    struct fake_container *container = cluster_container(name);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    struct cluster_exec exec = { .web = fd, .plain = ends[0], .container = container };
+    container->fd = ends[1];
+    fake_note("attach");
+    static const char switched[] = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+                                   "Connection: Upgrade\r\nSec-WebSocket-Protocol: "
+                                   "v4.channel.k8s.io\r\n\r\n\x82\x01\x01\x82\x01\x02";
+    fake_write(fd, switched, sizeof(switched) - 1);
+    pthread_mutex_unlock(&fake.lock);
+    pthread_create(&supervisor, NULL, cluster_supervise, &exec);
+    pthread_create(&output, NULL, cluster_output, &exec);
+    cluster_input(&exec);
+    shutdown(ends[0], SHUT_RDWR);
+    pthread_join(supervisor, NULL);
+    pthread_join(output, NULL);
+    close(ends[0]);
+    close(ends[1]);
+    pthread_mutex_lock(&fake.lock);
+}
+
+/* --- the server ------------------------------------------------------------------------------- */
+
+/* A watch begins with what changed since its version. */
+static void cluster_watch(int fd, const char *path)
+{
+    const char *from = strstr(path, "resourceVersion=");
+    long version = from != NULL ? strtol(from + 16, NULL, 10) : 0;
+    static const char head[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    cluster.watching[cluster.watchers++] = fd;
+    cluster.watches++;
+    fake_write(fd, head, sizeof(head) - 1);
+    const char *name;
+    json_t *pod;
+    json_object_foreach(cluster.pods, name, pod)
+    {
+        const json_t *now = json_object_get(json_object_get(pod, "metadata"), "resourceVersion");
+        if (strtol(json_string_value(now), NULL, 10) > version) {
+            cluster_tell("MODIFIED", pod);
+        }
+    }
+    pthread_cond_broadcast(&fake.changed);
+}
+
+static void cluster_pod(int fd, const char *method, char *name)
+{
+    char *end = name + strcspn(name, "/?");
+    bool exec = strncmp(end, "/exec", 5) == 0;
+    *end = '\0';
+    json_t *pod = json_object_get(cluster.pods, name);
+    if (pod == NULL) {
+        cluster_refuse(fd, 404, "pods \"x\" not found");
+    } else if (exec && cluster.status != 0) {
+        cluster_refuse(fd, cluster.status, cluster.message);
+    } else if (exec && !cluster.silent_exec) {
+        cluster_exec(fd, name);
+    } else if (exec) {
+        return;
+    } else if (strcmp(method, "DELETE") == 0) {
+        cluster_delete(fd, name, pod);
+    } else {
+        cluster_answer(fd, 200, json_deep_copy(pod));
+    }
+}
+
+static void cluster_serve(int fd, const char *method, char *path, const char *body)
+{
+    static const char pods[] = "/api/v1/namespaces/boxes/pods";
+    if (cluster.token_refused > 0) {
+        cluster.token_refused--;
+        cluster_refuse(fd, 401, "Unauthorized");
+    } else if (strcmp(path, "/version") == 0) {
+        fake_reply(fd, 200, "{\"gitVersion\":\"v1.36.1\"}");
+    } else if (strncmp(path, pods, sizeof(pods) - 1) != 0) {
+        cluster_refuse(fd, 404, "namespaces \"x\" not found");
+    } else if (path[sizeof(pods) - 1] == '/') {
+        cluster_pod(fd, method, path + sizeof(pods));
+    } else if (strcmp(method, "POST") == 0) {
+        cluster_post(fd, body);
+    } else if (strstr(path, "watch=true") != NULL) {
+        cluster_watch(fd, path);
+    } else {
+        cluster_list(fd);
+    }
+}
+
+/* Like fake_read_request, and notes the token. */
+static bool cluster_read_request(int fd, char method[16], char path[1024], char **body)
+{
+    char head[16384];
+    size_t n = 0;
+    while (n < 4 || memcmp(head + n - 4, "\r\n\r\n", 4) != 0) {
+        if (n + 1 >= sizeof(head) || !fake_read(fd, head + n, 1)) {
+            return false;
+        }
+        head[++n] = '\0';
+    }
+    const char *length = strcasestr(head, "content-length:"),
+               *token = strcasestr(head, "authorization: bearer ");
+    size_t len = length != NULL ? strtoul(length + 15, NULL, 10) : 0;
+    *body = calloc(1, len + 1);
+    pthread_mutex_lock(&fake.lock);
+    snprintf(cluster.token, sizeof(cluster.token), "%.*s",
+             token != NULL ? (int)strcspn(token + 22, "\r") : 0, token != NULL ? token + 22 : "");
+    pthread_mutex_unlock(&fake.lock);
+    return sscanf(head, "%15s %1023s", method, path) == 2 && fake_read(fd, *body, len);
+}
+
+static void *cluster_connection(void *context)
+{
+    int fd = *(int *)context;
+    char method[16], path[1024], *body = NULL;
+    while (cluster_read_request(fd, method, path, &body)) {
+        pthread_mutex_lock(&fake.lock);
+        cluster_serve(fd, method, path, body);
+        pthread_mutex_unlock(&fake.lock);
+        free(cbx_steal(&body));
+    }
+    free(body);
+    pthread_mutex_lock(&fake.lock);
+    for (int i = 0; i < cluster.watchers; i++) {
+        cluster.watching[i] = cluster.watching[i] == fd ? -1 : cluster.watching[i];
+    }
+    pthread_mutex_unlock(&fake.lock);
+    return NULL;
+}
+
+static void *cluster_accept(void *context)
+{
+    int fd;
+    (void)context;
+    while ((fd = accept(cluster.listening, NULL, NULL)) >= 0) {
+        pthread_mutex_lock(&fake.lock);
+        int i = cluster.connections++;
+        assert_true(i < CLUSTER_CONNECTIONS);
+        cluster.fds[i] = fd;
+        pthread_create(&cluster.threads[i], NULL, cluster_connection, &cluster.fds[i]);
+        pthread_mutex_unlock(&fake.lock);
+    }
+    return NULL;
+}
+
+static void cluster_write(char path[128], const char *name, const char *text)
+{
+    snprintf(path, 128, "%s/%s", cluster.folder, name);
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void cluster_write_files(void)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, 65536);
+    cbx_buf_printf(&text,
+                   "current-context: here\ncontexts:\n- name: here\n  context: {cluster: c, user: "
+                   "u}\nclusters:\n- name: c\n  cluster: {server: 'http://127.0.0.1:%d'}\n"
+                   "users:\n- name: u\n  user: {tokenFile: token}\n",
+                   cluster.port);
+    cluster_write(cluster.kubeconfig, "config", text.p);
+    cluster_write(cluster.images, "token", "first\n");
+    cluster_write(cluster.images, "images.json",
+                  "{\"codebox-python:latest\":{\"reference\":\"registry.test/codebox-python@sha256:"
+                  "aa\",\"id\":\"" CLUSTER_IMAGE "\",\"size\":5,\"labels\":{\"a\":\"b\"}}}");
+    cluster_write(cluster.settings, "settings.yaml",
+                  "namespace: boxes\nimages: images.json\nstart-timeout: 2\n"
+                  "seccomp-profile: codebox/sandbox.json\n");
+    snprintf(cluster.host, sizeof(cluster.host), "kubernetes:%s:%s", cluster.kubeconfig,
+             cluster.settings);
+}
+
+static void cluster_start(void)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof(address);
+    fake_start();
+    fake.no_chunks = true;
+    memset(&cluster, 0, sizeof(cluster));
+    cluster.pods = json_object();
+    cluster.listening = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(cluster.listening, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(cluster.listening, 64), 0);
+    assert_int_equal(getsockname(cluster.listening, (struct sockaddr *)&address, &size), 0);
+    cluster.port = ntohs(address.sin_port);
+    snprintf(cluster.folder, sizeof(cluster.folder), "/tmp/cbx-cluster-XXXXXX");
+    assert_non_null(mkdtemp(cluster.folder));
+    cluster_write_files();
+    pthread_create(&cluster.acceptor, NULL, cluster_accept, NULL);
+}
+
+static void cluster_stop(void)
+{
+    static const char *const names[] = { "config", "token", "images.json", "settings.yaml" };
+    shutdown(cluster.listening, SHUT_RDWR);
+    pthread_join(cluster.acceptor, NULL);
+    for (int i = 0; i < cluster.connections; i++) {
+        shutdown(cluster.fds[i], SHUT_RDWR);
+        pthread_join(cluster.threads[i], NULL);
+        close(cluster.fds[i]);
+    }
+    close(cluster.listening);
+    json_decref(cluster.pods);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[128];
+        snprintf(path, sizeof(path), "%s/%s", cluster.folder, names[i]);
+        unlink(path);
+    }
+    rmdir(cluster.folder);
+    fake_stop();
+}
+
+#endif
