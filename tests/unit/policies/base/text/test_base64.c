@@ -27,6 +27,17 @@ static void has_the_vectors_of_the_rfc(void **state)
     }
 }
 
+static void decoded_bytes_are_terminated_in_a_buffer_that_was_used_before(void **state)
+{
+    (void)state;
+    CBX_AUTO_DONE(buf) out;
+    cbx_buf_init(&out, 100);
+    cbx_buf_add_cstr(&out, "0123456789abcdef");
+    cbx_buf_reset(&out);
+    assert_true(cbx_base64_decode(CBX_STR("Zm9v"), &out));
+    assert_string_equal(out.p, "foo");
+}
+
 static void what_is_no_base64_is_refused_and_leaves_the_buffer_alone(void **state)
 {
     (void)state;
@@ -95,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_the_vectors_of_the_rfc),
+        cmocka_unit_test(decoded_bytes_are_terminated_in_a_buffer_that_was_used_before),
         cmocka_unit_test(what_is_no_base64_is_refused_and_leaves_the_buffer_alone),
         cmocka_unit_test(the_form_of_the_web_has_other_characters_and_no_padding),
         cmocka_unit_test(another_form_is_none_of_the_web),
