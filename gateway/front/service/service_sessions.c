@@ -230,15 +230,21 @@ static int store_session(struct cbx_service *service, const struct cbx_opening *
     return cbx_store_add_session(service->store, o->principal, o->id, o->now, name, options, err);
 }
 
-/* Counts the sessions of the principal; CBX_EQUOTA at its maximum. */
+/* Counts the sessions of the principal; CBX_EQUOTA at its maximum. The stored rows are at least as
+ * many as the open sessions, so the executor is asked only if the rows reach the maximum. */
 static int check_place(struct cbx_service *service, const char *principal, size_t opening,
                        struct cbx_err *err)
 {
     CBX_AUTO_JSON open = NULL;
-    int failed = 0;
-    if (service->quotas != NULL) {
-        failed = cbx_service_list_sessions(service, principal, &open, NULL, err);
+    size_t stored = 0;
+    if (service->quotas == NULL) {
+        return 0;
     }
+    int failed = cbx_store_count_sessions(service->store, principal, &stored, err);
+    if (failed || cbx_quotas_open(service->quotas, principal, stored + opening, NULL) == 0) {
+        return failed;
+    }
+    failed = cbx_service_list_sessions(service, principal, &open, NULL, err);
     if (failed) {
         return failed;
     }

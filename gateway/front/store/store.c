@@ -85,6 +85,17 @@ int cbx_store_get_session(struct cbx_store *store, const char *principal, const 
     return 0;
 }
 
+int cbx_store_count_sessions(struct cbx_store *store, const char *principal, size_t *out,
+                             struct cbx_err *err)
+{
+    char *count = NULL;
+    int failed = fetch(store, "SELECT count(*) FROM sessions WHERE ?1='' AND " OF_PRINCIPAL,
+                       principal, "", &count, 1, err);
+    *out = count != NULL ? strtoul(count, NULL, 10) : 0;
+    free(count);
+    return failed;
+}
+
 int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx_err *err)
 {
     int changed = 0;

@@ -56,6 +56,11 @@ int cbx_store_set_options(struct cbx_store *store, const char *id, const json_t 
 int cbx_store_get_session(struct cbx_store *store, const char *principal, const char *id,
                           char **policy, json_t **options, struct cbx_err *err);
 
+/* Counts the rows of a principal's sessions, in microseconds. Sessions that ended by themselves may
+ * be among them. */
+int cbx_store_count_sessions(struct cbx_store *store, const char *principal, size_t *out,
+                             struct cbx_err *err);
+
 /* Removes a session's row; its executions stay. CBX_ENOTFOUND if there is none. */
 int cbx_store_remove_session(struct cbx_store *store, const char *id, struct cbx_err *err);
 

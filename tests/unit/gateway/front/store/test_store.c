@@ -356,6 +356,9 @@ static void rows_of_another_principal_do_not_exist(void **state)
         assert_int_equal(
             cbx_store_get_session(rig.store, own, i == 0 ? "s-bob" : "s-ann", NULL, NULL, &rig.err),
             CBX_ENOTFOUND);
+        size_t sessions = 99;
+        assert_int_equal(cbx_store_count_sessions(rig.store, own, &sessions, &rig.err), 0);
+        assert_int_equal(sessions, 1);
         assert_int_equal(count_of(&rig, own, 'l'), 1);
         assert_int_equal(count_of(&rig, own, 'p'), 1);
         assert_int_equal(count_of(&rig, own, 'h'), 1);
