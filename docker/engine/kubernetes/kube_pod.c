@@ -3,6 +3,7 @@
 #include "docker/engine/kubernetes/kube.h"
 
 #include "docker/inside/bridge/bridge.h"
+#include "docker/inside/confine/harden.h"
 #include "policies/base/memory.h"
 #include "policies/base/text/json.h"
 
@@ -40,7 +41,18 @@ static void add_variable(json_t *list, struct cbx_str text)
     json_array_append_new(list, variable);
 }
 
-static json_t *make_variables(const struct cbx_container_spec *spec)
+/* A Pod cannot limit the number of its processes; the supervisor can, if the Pod has users of its
+ * own. */
+static void add_processes(const struct cbx_container_spec *spec, json_t *list)
+{
+    char text[64];
+    int n = snprintf(text, sizeof(text), CBX_HARDEN_PROCESSES_VARIABLE "=%" PRId64,
+                     cbx_container_pids(spec));
+    add_variable(list, (struct cbx_str){ .p = text, .len = (size_t)n });
+}
+
+static json_t *make_variables(const struct cbx_cluster_pods *pods,
+                              const struct cbx_container_spec *spec)
 {
     const char *const *of_role = cbx_role_traits(spec->role)->variables;
     json_t *list = json_array();
@@ -51,6 +63,9 @@ static json_t *make_variables(const struct cbx_container_spec *spec)
         add_variable(list, cbx_str_of(spec->variables[i]));
     }
     add_variable(list, CBX_STR(CBX_BRIDGE_VARIABLE "=1"));
+    if (!pods->host_users) {
+        add_processes(spec, list);
+    }
     return list;
 }
 
@@ -121,7 +136,7 @@ static json_t *make_container(const struct cbx_cluster *cluster,
         json_pack("{s:s,s:s,s:s,s:s}", "name", "sandbox", "image", image, "imagePullPolicy",
                   cluster->pods.pull_policy, "workingDir", role->folder);
     json_object_set_new(container, "command", make_command(spec));
-    json_object_set_new(container, "env", make_variables(spec));
+    json_object_set_new(container, "env", make_variables(&cluster->pods, spec));
     json_object_set_new(container, "resources", make_resources(spec));
     json_object_set_new(container, "securityContext", make_container_security(spec));
     return container;

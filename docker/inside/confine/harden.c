@@ -5,6 +5,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -26,18 +27,39 @@ static bool lower(int resource, rlim_t value)
     return setrlimit(resource, &limit) == 0;
 }
 
-static rlim_t read_file_bytes(void)
+/* Returns a variable's number; `otherwise` if it is absent, or is no positive number. */
+static rlim_t read_number(const char *variable, rlim_t otherwise)
 {
-    const char *text = getenv(CBX_HARDEN_FILE_VARIABLE);
+    const char *text = getenv(variable);
     char *end = NULL;
     long long value = text != NULL ? strtoll(text, &end, 10) : 0;
-    return value > 0 && *end == '\0' ? (rlim_t)value : (rlim_t)CBX_HARDEN_FILE_BYTES;
+    return value > 0 && *end == '\0' ? (rlim_t)value : otherwise;
+}
+
+/* True if the users of this process are not those of the host (user_namespaces(7)). */
+static bool has_own_users(void)
+{
+    unsigned long inside = 0, outside = 0, count = 0;
+    FILE *map = fopen("/proc/self/uid_map", "re");
+    if (map == NULL) {
+        return false;
+    }
+    bool read = fscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3;
+    fclose(map);
+    return read && !(inside == 0 && outside == 0 && count == UINT32_MAX);
+}
+
+static bool limit_processes(void)
+{
+    rlim_t most = read_number(CBX_HARDEN_PROCESSES_VARIABLE, 0);
+    return most == 0 || !has_own_users() || lower(RLIMIT_NPROC, most);
 }
 
 static bool limit_resources(void)
 {
     return lower(RLIMIT_CORE, 0) && lower(RLIMIT_NOFILE, 1024) && lower(RLIMIT_MEMLOCK, 65536) &&
-           lower(RLIMIT_FSIZE, read_file_bytes());
+           lower(RLIMIT_FSIZE, read_number(CBX_HARDEN_FILE_VARIABLE, CBX_HARDEN_FILE_BYTES)) &&
+           limit_processes();
 }
 
 /* By prctl(2): the profile allows seccomp(2) for a filter with a listener only. */
@@ -56,6 +78,7 @@ bool cbx_harden(void)
         return false;
     }
     unsetenv(CBX_HARDEN_FILE_VARIABLE);
+    unsetenv(CBX_HARDEN_PROCESSES_VARIABLE);
     unsetenv(CBX_HARDEN_ISOLATION_VARIABLE);
     return gvisor || install_filter();
 }

@@ -6,13 +6,18 @@
 
 #include <stdbool.h>
 
-/* Variables of the container; harden removes both from the environment. The limit of the size of
+/* Variables of the container; harden removes them from the environment. The limit of the size of
  * a file in bytes; without it CBX_HARDEN_FILE_BYTES. */
 #define CBX_HARDEN_FILE_VARIABLE "CODEBOX_FILE_BYTES"
 /* "container" or "gvisor". With "gvisor" no filter is installed. gVisor answers each refused call
  * with EPERM, which libc does not take as the absence of clone3(2), and the calls reach gVisor's
  * kernel alone. */
 #define CBX_HARDEN_ISOLATION_VARIABLE "CODEBOX_ISOLATION"
+
+/* The number of processes and threads, for engines that cannot limit it; absent or 0 = no limit of
+ * the supervisor's own. Linux counts the processes of a user in a user namespace, so the variable
+ * is ignored in the host's user namespace, where other sandboxes have the same user. */
+#define CBX_HARDEN_PROCESSES_VARIABLE "CODEBOX_PROCESSES"
 
 #define CBX_HARDEN_FILE_BYTES (1024L * 1024 * 1024)
 

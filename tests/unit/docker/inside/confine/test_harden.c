@@ -5,6 +5,8 @@
 #include "tests/unit/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,6 +74,18 @@ static bool has_the_limit_of_the_variable(void)
     return limit_is(RLIMIT_FSIZE, 4096) && getenv(CBX_HARDEN_FILE_VARIABLE) == NULL;
 }
 
+static bool has_the_limit_of_processes(void)
+{
+    return limit_is(RLIMIT_NPROC, 40) && getenv(CBX_HARDEN_PROCESSES_VARIABLE) == NULL;
+}
+
+static bool has_no_limit_of_processes(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_max > 40 &&
+           getenv(CBX_HARDEN_PROCESSES_VARIABLE) == NULL;
+}
+
 static bool has_no_filter(void)
 {
     return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 0 &&
@@ -91,6 +105,29 @@ static void limits_are_lowered_to_those_of_the_container(void **state)
     (void)state;
     assert_true(holds(has_the_default_limits, NULL, NULL));
     assert_true(holds(has_the_limit_of_the_variable, "4096", NULL));
+}
+
+static void processes_are_limited_where_users_are_the_sandboxs_own(void **state)
+{
+    (void)state;
+    int status = 0;
+    setenv(CBX_HARDEN_PROCESSES_VARIABLE, "40", 1);
+    if (!has_own_users()) { /* others of this host have the same user */
+        assert_true(holds(has_no_limit_of_processes, NULL, NULL));
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        char map[32];
+        snprintf(map, sizeof(map), "0 %u 1", (unsigned)geteuid());
+        int fd = unshare(CLONE_NEWUSER) == 0 ? open("/proc/self/uid_map", O_WRONLY) : -1;
+        if (fd < 0 || write(fd, map, strlen(map)) < 0) {
+            _exit(77);
+        }
+        _exit(holds(has_the_limit_of_processes, NULL, NULL) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    unsetenv(CBX_HARDEN_PROCESSES_VARIABLE);
+    assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
 }
 
 static void a_variable_that_is_no_number_gives_the_default_and_not_no_limit(void **state)
@@ -115,6 +152,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_profile_refuses_and_allows_as_an_engine_would_make_it),
         cmocka_unit_test(limits_are_lowered_to_those_of_the_container),
+        cmocka_unit_test(processes_are_limited_where_users_are_the_sandboxs_own),
         cmocka_unit_test(a_variable_that_is_no_number_gives_the_default_and_not_no_limit),
         cmocka_unit_test(gvisor_gets_no_filter_and_its_name_alone_does_that),
     };
