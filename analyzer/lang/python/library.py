@@ -5,7 +5,7 @@ argument determines.
 
     library.py FOLDER...     prints rows for library.def
 
-Reads the source of every module in the folders (of the image: /usr/lib/python3.11 and
+Reads the source of every module in the folders (of the image: /usr/lib/python3.13 and
 /usr/lib/python3/dist-packages) with `ast` and follows arguments. A function gets a row if a parameter
 reaches exec(), __import__(), Popen() or another row of ROOTS, directly or through other functions. If
 a method passes on an attribute that the constructor sets from an argument, the class gets the row.
