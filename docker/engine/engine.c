@@ -188,6 +188,17 @@ int cbx_engine_image(struct cbx_engine *engine, const char *name, struct cbx_ima
     return failed;
 }
 
+int cbx_engine_image_labels(struct cbx_engine *engine, const char *name, struct cbx_image *out,
+                            json_t **labels, struct cbx_err *err)
+{
+    struct cbx_image image = { 0 };
+    int failed = engine->ops->image(engine, name, &image, labels, err);
+    if (!failed) {
+        *out = image;
+    }
+    return failed;
+}
+
 int cbx_engine_image_build(struct cbx_engine *engine, const char *name, struct cbx_str dockerfile,
                            const struct cbx_engine_stop *stop, struct cbx_err *err)
 {

@@ -91,6 +91,11 @@ struct cbx_image {
 int cbx_engine_image(struct cbx_engine *engine, const char *name, struct cbx_image *out,
                      struct cbx_err *err);
 
+/* Reads an image and all of its labels (new reference; an object, or NULL); out->contents is
+ * NULL. CBX_ENOTFOUND if there is no such image. */
+int cbx_engine_image_labels(struct cbx_engine *engine, const char *name, struct cbx_image *out,
+                            json_t **labels, struct cbx_err *err);
+
 /* Creates a container, attaches to its streams and starts it. `id` is the container's id as soon
  * as the container exists: if a later step failed the caller removes it; empty if there is none.
  * The caller owns *attach. CBX_EINVAL for a spec without a role, an image or a command. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `codebox image build|list|prune|host`. The script docker/images/build makes the images; it is
+ * `codebox image build|list|push|prune|host`. The script docker/images/build makes the images; it is
  * installed with the program. */
 #include "docker/contents.h"
 #include "docker/egress/proxy_config.h"
@@ -11,6 +11,7 @@
 #include "gateway/cli/image/image_layers.h"
 #include "gateway/cli/image/image_own.h"
 #include "gateway/cli/image/image_packages.h"
+#include "gateway/cli/image/image_push.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -528,11 +529,15 @@ int cbx_image_command(const struct cbx_options *options)
     if (strcmp(verb, "build") == 0) {
         return build(options);
     }
+    if (strcmp(verb, "push") == 0) {
+        return cbx_image_push(options);
+    }
     if (strcmp(verb, "prune") == 0) {
         return prune(options);
     }
     fprintf(stderr,
-            "codebox: image takes 'list', 'host', 'prune [all]' or 'build [IMAGE ...]', not '%s'\n",
+            "codebox: image takes 'list', 'host', 'prune [all]', 'build [IMAGE ...]' or "
+            "'push REGISTRY [IMAGE ...]', not '%s'\n",
             verb);
     return 2;
 }
