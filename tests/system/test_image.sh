@@ -52,7 +52,7 @@ release=\$(. /etc/os-release && echo "\$VERSION_CODENAME")
 printf 'http://deb.example/%s main\n' "debian \$release" "debian \$release-updates" "debian-security \$release-security" "other \$release"
 SH
 chmod +x "$work"/bin/*
-for program in supervisor probe command-kernel relay; do cp /bin/true "$work/codebox-$program"; done
+for program in supervisor probe command-kernel relay bridge; do cp /bin/true "$work/codebox-$program"; done
 
 # The tools of every machine, and no others.
 mkdir "$work/tools"
