@@ -9,7 +9,6 @@
 #include "gateway/cli/cli.h"
 #include "policies/base/memory.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -130,8 +129,8 @@ static int fail_missing(const char *name, struct cbx_err *err)
         return cbx_fail(err, CBX_ENOTFOUND,
                         "the image '%s' is not built; 'codebox image build' builds it", name);
     }
-    int len = (int)strcspn(dash + 1, ":");
-    if (len == (int)strlen(CBX_VARIANT_SMALL) && memcmp(dash + 1, CBX_VARIANT_SMALL, len) == 0) {
+    size_t len = strcspn(dash + 1, ":");
+    if (len == strlen(CBX_VARIANT_SMALL) && memcmp(dash + 1, CBX_VARIANT_SMALL, len) == 0) {
         return cbx_fail(err, CBX_ENOTFOUND,
                         "the image '%s' is not built; 'codebox image build --images small' "
                         "builds it",
@@ -140,7 +139,7 @@ static int fail_missing(const char *name, struct cbx_err *err)
     return cbx_fail(err, CBX_ENOTFOUND,
                     "the image '%s' is not built; 'codebox image build --from IMAGE --name %.*s' "
                     "builds it",
-                    name, len, dash + 1);
+                    name, (int)len, dash + 1);
 }
 
 /* Adds the entry of an image to `file`, with its tag's reference at docker.io. */
