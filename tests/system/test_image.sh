@@ -124,4 +124,93 @@ for _ in $(seq 100); do [ -S "$work/engine.sock" ] && break; sleep 0.1; done
 (exec 10</dev/null 11</dev/null; "$tree/build/release/codebox" image build --docker-host "unix://$work/engine.sock") >"$work/out" 2>&1
 check "the script inherits no descriptor of codebox" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]'
 
+# `image push`: what it refuses needs no engine; the engine here has all images but that of C.
+cat >"$work/images.mjs" <<'JS'
+import { createServer } from 'node:http';
+createServer((request, response) => {
+    const image = /\/images\/codebox-([a-z-]+):latest\/json$/.exec(request.url);
+    response.statusCode = image && /^c(-|$)/.test(image[1]) ? 404 : 200;
+    const labels = { 'codebox.contents': '{"a": "\u00fc"}', 'codebox.fingerprint': 'f' };
+    response.end(JSON.stringify(image ? { Id: 'sha256:' + 'ab'.repeat(32), Size: 1234567, Config: { Labels: image[1] === 'bash' ? null : labels } }
+        : request.url.includes('/images/json') ? [] : { ApiVersion: '1.41', Version: '1' }));
+}).listen(process.argv[2]);
+JS
+node "$work/images.mjs" "$work/images.sock" &
+images=$!
+trap 'kill $engine $images 2>/dev/null || true; rm -rf "$work"' EXIT
+for _ in $(seq 100); do [ -S "$work/images.sock" ] && break; sleep 0.1; done
+
+mkdir "$work/push-bin" "$work/pushed"
+cat >"$work/push-bin/docker" <<SH
+#!/bin/bash
+echo "\$*" >>"$work/docker-calls"
+case "\$1 \$2" in
+    "image inspect") cat "$work/tagged" 2>/dev/null ;;
+    "push "*) cat "$work/answer"; exit "\$(cat "$work/push-status")" ;;
+esac
+SH
+chmod +x "$work/push-bin/docker"
+push() { # ARGUMENTS ...: in the folder `pushed`
+    rm -f "$work/docker-calls"
+    (cd "$work/pushed" && PATH="$work/push-bin:$PATH" "$codebox" image push --docker-host "unix://$work/images.sock" "$@") >"$work/out" 2>"$work/err"
+}
+refuses() { # FRAGMENT ARGUMENTS ...: one line, and nothing is called or written
+    local fragment=$1 status=0
+    shift
+    push "$@" || status=$?
+    [ "$status" = 2 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q '^codebox: ' "$work/err" && grep -qF -- "$fragment" "$work/err" &&
+        [ ! -e "$work/docker-calls" ] && [ -z "$(ls "$work/pushed")" ]
+}
+wrong=
+for registry in https://registry.example.com registry.example.com/Team Registry.example.com registry.example.com/a@sha256:12 'registry.example.com/a b' '' team \
+    registry.example.com:0 registry.example.com:65536 registry.example.com/ registry.example.com//a registry.example.com/a..b registry.example.com/a:1 a_b.example.com \
+    -registry.example.com "registry.example.com/$(printf 'a%.0s' $(seq 200))"; do
+    refuses 'allowed is HOST[:PORT][/PATH]' -- "$registry" || wrong+=" '$registry'"
+done
+check "push refuses a registry with a scheme, capitals, blanks or a digest, and other names that are none$wrong" '[ -z "$wrong" ]'
+check "push needs a registry" 'refuses "needs a REGISTRY"'
+check "an image that is no kernel's is refused" 'refuses "there is no image '"'fish'"', allowed are" registry.example.com fish'
+check "an image that is not built is named, with the command that builds it" 'refuses "codebox-c:latest'"'"' is not built; '"'"'codebox image build'"'"'" registry.example.com'
+check "  with --local too" 'refuses "codebox image build" --local'
+check "  and an image of one's own" 'refuses "codebox image build --from IMAGE --name lab" registry.example.com c-lab'
+check "images are given, or --name" 'refuses "allowed is one of them" registry.example.com bash --name lab'
+check "a file that cannot be written is refused before the push" 'refuses "cannot be written" registry.example.com bash --images-file none/images.json'
+check "  and a folder" 'refuses "not a regular file" registry.example.com bash --images-file .'
+
+push --local python-small bash python-lab
+check "push --local calls nothing and writes the file" '[ $? = 0 ] && [ ! -e "$work/docker-calls" ] && [ "$(ls "$work/pushed")" = images.json ]'
+check "  for all users to read" '[ "$(stat -c %a "$work/pushed/images.json")" = 644 ]'
+check "  with reference, id, size and labels of each image" \
+    'jq -e --arg id "sha256:$(printf "ab%.0s" $(seq 32))" ". == {
+        \"codebox-python-small:latest\": {reference: \"docker.io/library/codebox-python-small:latest\", id: \$id, size: 1234567, labels: {\"codebox.contents\": \"{\\\"a\\\": \\\"ü\\\"}\", \"codebox.fingerprint\": \"f\"}},
+        \"codebox-bash:latest\": {reference: \"docker.io/library/codebox-bash:latest\", id: \$id, size: 1234567, labels: {}},
+        \"codebox-python-lab:latest\": {reference: \"docker.io/library/codebox-python-lab:latest\", id: \$id, size: 1234567, labels: {\"codebox.contents\": \"{\\\"a\\\": \\\"ü\\\"}\", \"codebox.fingerprint\": \"f\"}}}" "$work/pushed/images.json" >/dev/null'
+
+digest=sha256:$(printf 'cd%.0s' $(seq 32))
+echo "latest: digest: $digest size: 528" >"$work/answer"
+echo 0 >"$work/push-status"
+push localhost:5000/a/b__c-d bash --images-file own.json
+check "a push names the image by the digest of the registry" '[ $? = 0 ] && [ "$(jq -r .[].reference "$work/pushed/own.json")" = "localhost:5000/a/b__c-d/codebox-bash@$digest" ]'
+reference=localhost:5000/a/b__c-d/codebox-bash:latest
+printf '%s\n' "tag sha256:$(printf 'ab%.0s' $(seq 32)) $reference" "push $reference" "rmi $reference" >"$work/expected"
+check "  pushes the id that the file has, and removes the tag" 'grep -v inspect "$work/docker-calls" | cmp - "$work/expected"'
+echo sha256:before >"$work/tagged"
+push localhost:5000 bash --images-file own.json
+check "  and gives a tag back to the image that had it" '[ "$(tail -n 1 "$work/docker-calls")" = "tag sha256:before localhost:5000/codebox-bash:latest" ]'
+rm "$work/tagged"
+
+cp "$work/pushed/own.json" "$work/earlier.json"
+fails() { # FRAGMENT STATUS ANSWER: exit status 2, one line; the earlier file stays, and nothing else is left
+    local fragment=$1 status=0
+    echo "$2" >"$work/push-status"
+    echo "$3" >"$work/answer"
+    push registry.example.com:5000/team python bash --images-file own.json || status=$?
+    [ "$status" = 2 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -qF -- "$fragment" "$work/err" && cmp "$work/pushed/own.json" "$work/earlier.json" &&
+        [ "$(ls "$work/pushed" | tr '\n' ' ')" = 'images.json own.json ' ] && tail -n 1 "$work/docker-calls" | grep -q '^rmi '
+}
+check "a registry that refuses is named, with the command to log in" "fails 'docker login registry.example.com:5000' 1 'denied: requested access to the resource is denied'"
+check "  when it wants credentials too" "fails 'docker login registry.example.com:5000' 1 'no basic auth credentials'"
+check "another failure is what the client says" "fails 'was not pushed: dial tcp: connection refused' 1 'dial tcp: connection refused'"
+check "a push without a digest is a failure" "fails 'digest of' 0 'latest: pushed'"
+
 [ "$failures" = 0 ]
