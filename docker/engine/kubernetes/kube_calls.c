@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { PAGE_PODS = 500, PAGES_MAX = 200, WAIT_POLL_MS = 500 };
-enum { PATH_BYTES = 512, NAME_RANDOM_BYTES = 16 };
+enum { PAGE_PODS = 500, PAGES_MAX = 200, PODS_MAX = PAGE_PODS * PAGES_MAX, WAIT_POLL_MS = 500 };
+enum { PATH_BYTES = 512, NAME_RANDOM_BYTES = 16, NAME_CHARS_MAX = 63, CONTINUE_MAX = 1024 };
 
 static void pod_path(const struct cbx_kube *kube, const char *id, const char *query,
                      char out[PATH_BYTES])
@@ -125,17 +125,29 @@ static void new_name(char out[CBX_CONTAINER_ID_CHARS + 1])
     snprintf(out, CBX_CONTAINER_ID_CHARS + 1, "codebox-%s", hex);
 }
 
+/* False if a reply tells that the Pod was not made. libcurl repeats a request whose connection
+ * broke before the reply, so "the name exists" (409) may be about the Pod of the first one: the
+ * name is random. */
+static bool may_exist(long status)
+{
+    return status < 400 || status >= 500 || status == 408 || status == 409;
+}
+
 static int post(struct cbx_kube *kube, const json_t *body, struct cbx_kube_waiter *waiter,
                 char id[CBX_CONTAINER_ID_CHARS + 1], struct cbx_err *err)
 {
     char path[PATH_BYTES];
+    long status = 0;
     CBX_AUTO_JSON made = NULL;
     pod_path(kube, "", "", path);
     struct cbx_kube_request request = { .method = "POST", .path = path, .body = body };
-    int failed = cbx_kube_expect(kube, &request, 201, "create a pod", &made, err);
+    int failed = cbx_kube_call(kube, &request, &status, &made, err);
     if (failed) {
-        id[0] = failed == CBX_EENGINE ? id[0] : '\0'; /* the Pod may exist if the reply was lost */
         return failed;
+    }
+    id[0] = may_exist(status) ? id[0] : '\0';
+    if (status != 201 || !json_is_object(made)) {
+        return cbx_kube_refused(kube, status, made, "create a pod", err);
     }
     cbx_kube_watch_created(kube, waiter, made);
     return cbx_kube_pod_compare(body, made, err);
@@ -302,6 +314,19 @@ static int64_t read_label(const json_t *labels, const char *name)
     return text != NULL ? strtoll(text, NULL, 10) : 0;
 }
 
+/* A name becomes a part of request paths, and those have at most 63 characters of it: a name that
+ * this engine cannot have made is that of no sandbox. */
+static bool is_pod_name(struct cbx_str name)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    for (size_t i = 0; i < name.len; i++) {
+        if (memchr(allowed, name.p[i], sizeof(allowed) - 1) == NULL) {
+            return false;
+        }
+    }
+    return name.len > 0 && name.len <= NAME_CHARS_MAX;
+}
+
 static void read_entry(const json_t *pod, struct cbx_container_entry *out)
 {
     const json_t *metadata = json_object_get(pod, "metadata"),
@@ -324,36 +349,74 @@ static int read_page(struct cbx_kube *kube, const char *label, const char *next,
         abort();
     }
     snprintf(path, sizeof(path),
-             "/api/v1/namespaces/%.63s/pods?limit=%d&labelSelector=%.400s&continue=%.2000s",
+             "/api/v1/namespaces/%.63s/pods?limit=%d&labelSelector=%.400s&continue=%s",
              kube->cluster.namespace, PAGE_PODS, selector, from);
     struct cbx_kube_request request = { .method = "GET", .path = path };
     return cbx_kube_expect(kube, &request, 200, "list pods", out, err);
 }
 
-static int list(struct cbx_engine *engine, const char *label, struct cbx_container_entry **out,
-                size_t *count, struct cbx_err *err)
+/* The Pods of a reply. */
+struct page {
+    struct cbx_container_entry *entries;
+    size_t count;
+};
+
+static int add_pods(struct page *page, const json_t *items, struct cbx_err *err)
+{
+    size_t i;
+    const json_t *pod;
+    if (page->count + json_array_size(items) > PODS_MAX) {
+        return cbx_fail(err, CBX_EENGINE, "the cluster lists more than %d pods", PODS_MAX);
+    }
+    page->entries =
+        cbx_renew(page->entries, page->count + json_array_size(items) + 1, sizeof(*page->entries));
+    json_array_foreach(items, i, pod)
+    {
+        const json_t *name = json_object_get(json_object_get(pod, "metadata"), "name");
+        if (is_pod_name(cbx_json_str(name))) {
+            read_entry(pod, &page->entries[page->count++]);
+        }
+    }
+    return 0;
+}
+
+/* Reads all pages. A part of them would be a wrong answer: the missing sandboxes would count as
+ * ended. */
+static int read_pages(struct cbx_kube *kube, const char *label, struct page *out,
+                      struct cbx_err *err)
 {
     CBX_AUTO_MEM char *next = cbx_str_copy(CBX_STR(""));
-    CBX_AUTO_MEM struct cbx_container_entry *entries = cbx_new_array(1, sizeof(*entries));
-    *count = 0;
-    for (int page = 0; page < PAGES_MAX && (page == 0 || next[0] != '\0'); page++) {
+    for (int page = 0; page == 0 || next[0] != '\0'; page++) {
         CBX_AUTO_JSON answer = NULL;
-        int failed = read_page(cbx_kube_of(engine), label, next, &answer, err);
+        if (page == PAGES_MAX || strlen(next) > CONTINUE_MAX) {
+            return cbx_fail(err, CBX_EENGINE, "the cluster's list of pods does not end");
+        }
+        int failed = read_page(kube, label, next, &answer, err);
         if (failed) {
             return failed;
         }
-        const json_t *items = json_object_get(answer, "items"), *pod;
-        size_t i;
-        entries = cbx_renew(entries, *count + json_array_size(items) + 1, sizeof(*entries));
-        json_array_foreach(items, i, pod)
-        {
-            read_entry(pod, &entries[(*count)++]);
+        failed = add_pods(out, json_object_get(answer, "items"), err);
+        if (failed) {
+            return failed;
         }
         free(next);
         next = cbx_str_copy(
             cbx_json_str(json_object_get(json_object_get(answer, "metadata"), "continue")));
     }
-    *out = cbx_steal(&entries);
+    return 0;
+}
+
+static int list(struct cbx_engine *engine, const char *label, struct cbx_container_entry **out,
+                size_t *count, struct cbx_err *err)
+{
+    struct page all = { .entries = cbx_new_array(1, sizeof(*all.entries)) };
+    int failed = read_pages(cbx_kube_of(engine), label, &all, err);
+    if (failed) {
+        free(all.entries);
+        return failed;
+    }
+    *out = all.entries;
+    *count = all.count;
     return 0;
 }
 

@@ -108,7 +108,7 @@ static struct curl_slist *make_headers(struct cbx_kube *kube, bool renew)
 static int transfer(struct cbx_kube *kube, const struct cbx_kube_request *request, bool renew,
                     struct reply *reply, struct cbx_err *err)
 {
-    char url[2048], detail[CURL_ERROR_SIZE] = "";
+    char url[8192], detail[CURL_ERROR_SIZE] = "";
     CBX_AUTO_DONE(buf) body;
     cbx_buf_init(&body, ANSWER_MAX);
     CURL *curl = cbx_kube_handle(kube);

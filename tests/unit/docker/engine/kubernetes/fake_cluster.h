@@ -25,6 +25,8 @@ static struct {
     int half_events;              /* so many watches end in the middle of their first event */
     bool silent_exec;             /* exec is not answered */
     int token_refused;            /* so many requests are answered with 401 */
+    int lost_posts;               /* so many POST are carried out, and answered with 409 */
+    const char *list;             /* the reply to each list */
     /* The record. */
     json_t *pods; /* name: Pod */
     char token[64], calls[4096];
@@ -171,7 +173,12 @@ static void cluster_post(int fd, const char *body)
     json_object_set_new(pod, "status", json_pack("{s:s}", "phase", "Pending"));
     cluster_set_version(pod);
     json_object_set(cluster.pods, name, pod);
-    cluster_answer(fd, 201, json_deep_copy(pod));
+    if (cluster.lost_posts > 0) {
+        cluster.lost_posts--;
+        cluster_refuse(fd, 409, "pods \"x\" already exists");
+    } else {
+        cluster_answer(fd, 201, json_deep_copy(pod));
+    }
     cluster_tell("ADDED", pod);
     json_object_set_new(pod, "status", cluster_status());
     cluster_set_version(pod);
@@ -196,6 +203,10 @@ static void cluster_delete(int fd, const char *name, json_t *pod)
 static void cluster_list(int fd)
 {
     const char *name;
+    if (cluster.list != NULL) {
+        fake_reply(fd, 200, cluster.list);
+        return;
+    }
     json_t *pod, *items = json_array();
     json_object_foreach(cluster.pods, name, pod)
     {

@@ -195,6 +195,42 @@ static void an_api_server_that_is_gone_is_said_with_its_address(void **state)
     assert_fails(CBX_EENGINE, "the cluster does not answer", "http://127.0.0.1:");
 }
 
+static void a_pod_whose_creation_was_repeated_is_removed(void **state)
+{
+    (void)state;
+    cluster.lost_posts = 1;
+    assert_fails(CBX_EBUSY, "the cluster is changing the sandbox already", "already exists");
+    assert_non_null(strstr(cluster.calls, "remove"));
+    assert_no_pod_left();
+}
+
+static void only_names_that_a_request_path_can_have_are_listed(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON ids = NULL;
+    cluster.list =
+        "{\"items\":[{\"metadata\":{\"name\":\"codebox-1/../../secrets/"
+        "x\"}},{\"metadata\":{\"name\":"
+        "\"codebox-0000000000000000000000000000000000000000000000000000000x-long\"}},{\"metadata\":"
+        "{\"name\":7}},{\"metadata\":{\"name\":\"\"}},{},5,{\"metadata\":{\"name\":\"codebox-2\"},"
+        "\"status\":{\"phase\":\"Running\",\"containerStatuses\":[{\"state\":{\"running\":{}}}]}}]"
+        "}";
+    assert_int_equal(cbx_engine_container_running(engine, CBX_LABEL_INSTANCE "=unit", &ids, &err),
+                     0);
+    assert_int_equal(json_array_size(ids), 1);
+    assert_string_equal(json_string_value(json_array_get(ids, 0)), "codebox-2");
+}
+
+static void a_list_that_does_not_end_fails(void **state)
+{
+    (void)state;
+    CBX_AUTO_JSON ids = NULL;
+    cluster.list = "{\"metadata\":{\"continue\":\"again\"},\"items\":[]}";
+    assert_int_equal(cbx_engine_container_running(engine, CBX_LABEL_INSTANCE "=unit", &ids, &err),
+                     CBX_EENGINE);
+    assert_string_equal(err.text, "the cluster's list of pods does not end");
+}
+
 /* --- faults of the watch ---------------------------------------------------------------------- */
 
 static void a_watch_that_is_too_old_or_breaks_begins_anew(void **state)
@@ -435,6 +471,9 @@ int main(void)
         TEST(an_overloaded_api_server_is_asked_again),
         TEST(a_token_that_was_rotated_is_read_again),
         TEST(an_api_server_that_is_gone_is_said_with_its_address),
+        TEST(a_pod_whose_creation_was_repeated_is_removed),
+        TEST(only_names_that_a_request_path_can_have_are_listed),
+        TEST(a_list_that_does_not_end_fails),
         TEST(a_watch_that_is_too_old_or_breaks_begins_anew),
         TEST(an_image_that_cannot_be_pulled_is_said_at_once),
         TEST(a_missing_seccomp_profile_names_the_remedy),
