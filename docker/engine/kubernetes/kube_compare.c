@@ -16,9 +16,10 @@ enum { PATH_BYTES = 256, DEPTH_MAX = 16 };
 static const struct {
     const char *path, *value;
 } fillable[] = {
-    /* Kubernetes before 1.27 repeats spec.securityContext.seccompProfile here, and requires that
-     * both agree. */
-    { "metadata.annotations.seccomp.security.alpha.kubernetes.io/pod", NULL },
+    /* Notes of admission plugins: what LimitRanger filled in, the policy that allowed the Pod
+     * (Kubernetes before 1.25). */
+    { "metadata.annotations.kubernetes.io/limit-ranger", NULL },
+    { "metadata.annotations.kubernetes.io/psp", NULL },
     { "spec.serviceAccount", NULL },
     { "spec.serviceAccountName", NULL },
     { "spec.schedulerName", NULL },
@@ -34,6 +35,11 @@ static const struct {
     { "spec.tolerations.*", NULL },
     { "spec.containers[].terminationMessagePath", "\"/dev/termination-log\"" },
     { "spec.containers[].terminationMessagePolicy", "\"File\"" },
+    { "spec.containers[].securityContext.procMount", "\"Default\"" },
+    { "spec.containers[].resizePolicy.*", NULL },
+    /* defaults of a LimitRange; the sandbox asks for no disk of the node */
+    { "spec.containers[].resources.limits.ephemeral-storage", NULL },
+    { "spec.containers[].resources.requests.ephemeral-storage", NULL },
 };
 
 static int refuse(struct cbx_err *err, const char *path, const json_t *found)
@@ -106,6 +112,64 @@ static bool same_quantity(const char *path, const json_t *a, const json_t *b)
     return asked >= 0 && asked == made;
 }
 
+/* --- other forms of the same ------------------------------------------------------------------ */
+
+/* An API server leaves these out. */
+static bool is_empty(const json_t *value)
+{
+    return (json_is_string(value) && json_string_length(value) == 0) ||
+           (json_is_array(value) && json_array_size(value) == 0);
+}
+
+/* The admission plugin AlwaysPullImages. */
+static bool pulls_more_often(const char *path, const json_t *asked, const json_t *made)
+{
+    return strcmp(path, "spec.containers[].imagePullPolicy") == 0 &&
+           cbx_str_is(cbx_json_str(asked), "IfNotPresent") &&
+           cbx_str_is(cbx_json_str(made), "Always");
+}
+
+/* Returns a profile in the form of an annotation (new reference); NULL if there is none. */
+static json_t *profile_text(const json_t *profile)
+{
+    struct cbx_str type = cbx_json_str(json_object_get(profile, "type"));
+    if (cbx_str_is(type, "RuntimeDefault")) {
+        return json_string("runtime/default");
+    }
+    if (cbx_str_is(type, "Localhost")) {
+        return json_sprintf("localhost/%.*s", CBX_JSON_ARG(profile, "localhostProfile"));
+    }
+    return NULL;
+}
+
+/* Returns the annotations that the made Pod must have (new reference). API servers repeat profiles
+ * as annotations of older versions: seccomp before 1.27, AppArmor since 1.30. */
+static json_t *expected_annotations(const json_t *asked, const json_t *made)
+{
+    const json_t *spec = json_object_get(asked, "spec");
+    const json_t *container = json_array_get(json_object_get(spec, "containers"), 0);
+    const struct {
+        const char *name;
+        const json_t *profile;
+    } repeated[] = {
+        { "seccomp.security.alpha.kubernetes.io/pod",
+          json_object_get(json_object_get(spec, "securityContext"), "seccompProfile") },
+        { "container.apparmor.security.beta.kubernetes.io/sandbox",
+          json_object_get(json_object_get(container, "securityContext"), "appArmorProfile") },
+    };
+    json_t *annotations = json_object();
+    json_object_update(annotations,
+                       json_object_get(json_object_get(asked, "metadata"), "annotations"));
+    for (size_t i = 0; i < sizeof(repeated) / sizeof(repeated[0]); i++) {
+        json_t *text = profile_text(repeated[i].profile);
+        if (text != NULL && json_object_get(made, repeated[i].name) != NULL) {
+            json_object_set(annotations, repeated[i].name, text);
+        }
+        json_decref(text);
+    }
+    return annotations;
+}
+
 /* --- the comparison --------------------------------------------------------------------------- */
 
 static int compare(const json_t *asked, const json_t *made, const char *path, int depth,
@@ -164,23 +228,27 @@ static int compare(const json_t *asked, const json_t *made, const char *path, in
     if (json_is_array(asked) && json_is_array(made) && depth < DEPTH_MAX) {
         return compare_arrays(asked, made, path, depth, err);
     }
-    if (made != NULL && (json_equal(asked, made) || same_quantity(path, asked, made))) {
+    if (made == NULL && is_empty(asked)) {
+        return 0;
+    }
+    if (made != NULL && (json_equal(asked, made) || same_quantity(path, asked, made) ||
+                         pulls_more_often(path, asked, made))) {
         return 0;
     }
     return refuse(err, path, made);
 }
 
-int cbx_kube_pod_compare(const json_t *asked, const json_t *made, struct cbx_err *err)
+/* The other members of the metadata are the API server's own. A Pod with another name would be
+ * out of the gateway's control. */
+static int compare_metadata(const json_t *asked, const json_t *made, struct cbx_err *err)
 {
-    const json_t *asked_meta = json_object_get(asked, "metadata"),
-                 *made_meta = json_object_get(made, "metadata");
-    /* The other members of the metadata are the API server's own. */
-    static const char *const parts[] = { "labels", "annotations", "finalizers", "ownerReferences" };
+    static const char *const parts[] = { "name", "namespace", "labels", "finalizers",
+                                         "ownerReferences" };
     CBX_AUTO_JSON none = json_object();
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         char path[64];
-        const json_t *want = json_object_get(asked_meta, parts[i]),
-                     *found = json_object_get(made_meta, parts[i]);
+        const json_t *want = json_object_get(asked, parts[i]),
+                     *found = json_object_get(made, parts[i]);
         snprintf(path, sizeof(path), "metadata.%s", parts[i]);
         if (want == NULL && found == NULL) {
             continue;
@@ -189,6 +257,24 @@ int cbx_kube_pod_compare(const json_t *asked, const json_t *made, struct cbx_err
         if (failed) {
             return failed;
         }
+    }
+    return 0;
+}
+
+int cbx_kube_pod_compare(const json_t *asked, const json_t *made, struct cbx_err *err)
+{
+    const json_t *metadata = json_object_get(made, "metadata");
+    const json_t *annotations = json_object_get(metadata, "annotations");
+    CBX_AUTO_JSON none = json_object();
+    CBX_AUTO_JSON expected = expected_annotations(asked, annotations);
+    int failed = compare_metadata(json_object_get(asked, "metadata"), metadata, err);
+    if (failed) {
+        return failed;
+    }
+    failed =
+        compare(expected, annotations != NULL ? annotations : none, "metadata.annotations", 0, err);
+    if (failed) {
+        return failed;
     }
     return compare(json_object_get(asked, "spec"), json_object_get(made, "spec"), "spec", 0, err);
 }
