@@ -11,6 +11,7 @@
 
 #include <curl/curl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct cbx_kube_watch;
@@ -23,6 +24,7 @@ struct cbx_kube {
     char *token;                  /* contents of the token's file */
     int64_t token_ms;             /* time when it was read */
     struct cbx_kube_watch *watch; /* NULL = not started */
+    atomic_bool stopping;         /* ends transfers and pauses */
 };
 
 /* Returns the object that an engine of this folder begins. */
@@ -36,7 +38,7 @@ static inline struct cbx_kube *cbx_kube_of(struct cbx_engine *engine)
 struct cbx_kube_request {
     const char *method, *path;
     const json_t *body; /* NULL = none */
-    int timeout_ms;     /* 0 = 30 s */
+    int timeout_ms;     /* of all attempts; 0 = 30 s */
 };
 
 /* Sends a request: the status, and the reply as JSON (new reference; NULL for an empty one). A
@@ -52,6 +54,13 @@ int cbx_kube_text(struct cbx_kube *kube, const char *path, struct cbx_buf *out,
 /* The same as cbx_kube_call, for calls with one good result: other statuses fail as cbx_kube_refused. */
 int cbx_kube_expect(struct cbx_kube *kube, const struct cbx_kube_request *request, long good,
                     const char *what, json_t **answer, struct cbx_err *err);
+
+/* Waits; ends early if the engine is being freed. */
+void cbx_kube_pause(const struct cbx_kube *kube, int64_t ms);
+
+/* A CURLOPT_XFERINFOFUNCTION, with the engine as its data: ends the transfer if the engine is being
+ * freed. libcurl calls it about once a second. */
+int cbx_kube_poll_stop(void *kube, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d);
 
 /* Returns a handle with the cluster's TLS files and address; the caller gives it back. */
 CURL *cbx_kube_handle(struct cbx_kube *kube);
@@ -120,7 +129,7 @@ void cbx_kube_watch_add(struct cbx_kube *kube, const char *instance,
 void cbx_kube_watch_remove(struct cbx_kube *kube, struct cbx_kube_waiter *waiter);
 
 /* Waits until the Pod's phase is beyond this one, at most until the deadline; returns a copy of its
- * state. */
+ * state. Reads the Pod itself from time to time and at the deadline: the watch may be silent. */
 struct cbx_kube_pod cbx_kube_watch_wait(struct cbx_kube *kube, struct cbx_kube_waiter *waiter,
                                         enum cbx_kube_phase phase, int64_t deadline_ms);
 

@@ -425,6 +425,7 @@ static int list(struct cbx_engine *engine, const char *label, struct cbx_contain
 static void free_kube(struct cbx_engine *engine)
 {
     struct cbx_kube *kube = cbx_kube_of(engine);
+    atomic_store(&kube->stopping, true);
     cbx_kube_watch_free(kube->watch);
     cbx_handles_done(&kube->handles);
     cbx_cluster_done(&kube->cluster);

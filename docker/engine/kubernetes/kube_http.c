@@ -89,6 +89,7 @@ struct reply {
     long status;
     curl_off_t retry_s; /* of Retry-After; 0 = none */
     struct cbx_buf *body;
+    int64_t deadline_ms; /* of the request */
 };
 
 static struct curl_slist *make_headers(struct cbx_kube *kube, bool renew)
@@ -103,6 +104,15 @@ static struct curl_slist *make_headers(struct cbx_kube *kube, bool renew)
         headers = curl_slist_append(headers, authorization.p);
     }
     return headers;
+}
+
+int cbx_kube_poll_stop(void *kube, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)d;
+    return atomic_load(&((struct cbx_kube *)kube)->stopping);
 }
 
 static int transfer(struct cbx_kube *kube, const struct cbx_kube_request *request, bool renew,
@@ -121,8 +131,11 @@ static int transfer(struct cbx_kube *kube, const struct cbx_kube_request *reques
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, cbx_handles_collect);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply->body);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
-                     request->timeout_ms > 0 ? request->timeout_ms : (long)CALL_TIMEOUT_MS);
+    int64_t left = reply->deadline_ms - cbx_clock_ms();
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, left > 1 ? (long)left : 1L);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, cbx_kube_poll_stop);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, kube);
     if (request->body != NULL) {
         cbx_json_write(&body, request->body);
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)body.len);
@@ -141,10 +154,13 @@ static int transfer(struct cbx_kube *kube, const struct cbx_kube_request *reques
     return 0;
 }
 
-static void pause_ms(int64_t ms)
+void cbx_kube_pause(const struct cbx_kube *kube, int64_t ms)
 {
-    struct timespec moment = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
-    nanosleep(&moment, NULL);
+    enum { STEP_MS = 50 };
+    for (int64_t left = ms; left > 0 && !atomic_load(&kube->stopping); left -= STEP_MS) {
+        struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
+        nanosleep(&step, NULL);
+    }
 }
 
 /* A status of 429 means that the server did not begin with the request (API Priority and
@@ -152,13 +168,19 @@ static void pause_ms(int64_t ms)
 static int transfer_until_served(struct cbx_kube *kube, const struct cbx_kube_request *request,
                                  struct reply *reply, struct cbx_err *err)
 {
+    reply->deadline_ms =
+        cbx_clock_ms() + (request->timeout_ms > 0 ? request->timeout_ms : CALL_TIMEOUT_MS);
     int failed = transfer(kube, request, false, reply, err);
     if (!failed && reply->status == 401 && kube->cluster.token_file != NULL) {
         failed = transfer(kube, request, true, reply, err);
     }
     for (int tries = 1; !failed && reply->status == 429 && tries < BUSY_TRIES; tries++) {
-        pause_ms(reply->retry_s > 0 && reply->retry_s <= 2 ? reply->retry_s * 1000
-                                                           : (int64_t)BUSY_MS * tries);
+        bool given = reply->retry_s > 0 && reply->retry_s <= 2;
+        int64_t ms = given ? reply->retry_s * 1000 : (int64_t)BUSY_MS * tries;
+        if (cbx_clock_ms() + ms >= reply->deadline_ms) {
+            return 0;
+        }
+        cbx_kube_pause(kube, ms);
         failed = transfer(kube, request, false, reply, err);
     }
     return failed;

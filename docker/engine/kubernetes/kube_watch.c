@@ -17,6 +17,8 @@ enum {
     WATCH_S = 290,                    /* the server ends a watch after this time */
     RETRY_MS = 100,                   /* after a failure; doubled up to */
     RETRY_MAX_MS = 3000,
+    POLL_MS = 5000, /* until a waiting caller reads its Pod itself */
+    READ_MS = 5000, /* limit of that */
 };
 
 struct cbx_kube_watch {
@@ -24,7 +26,6 @@ struct cbx_kube_watch {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    atomic_bool stopping;
     struct cbx_kube_waiter *waiters;
     char instance[128];
     char version[64]; /* resourceVersion to go on from; empty = read it first */
@@ -37,7 +38,7 @@ static void note(struct cbx_kube_watch *watch, const char *name, const struct cb
 {
     pthread_mutex_lock(&watch->lock);
     for (struct cbx_kube_waiter *w = watch->waiters; w != NULL; w = w->next) {
-        if (strcmp(w->name, name) == 0) {
+        if (strcmp(w->name, name) == 0 && pod->phase >= w->pod.phase) { /* else an old state */
             w->pod = *pod;
             w->created = true;
         }
@@ -59,24 +60,18 @@ void cbx_kube_watch_created(struct cbx_kube *kube, struct cbx_kube_waiter *waite
     pthread_mutex_unlock(&kube->watch->lock);
 }
 
-struct cbx_kube_pod cbx_kube_watch_wait(struct cbx_kube *kube, struct cbx_kube_waiter *waiter,
-                                        enum cbx_kube_phase phase, int64_t deadline_ms)
-{
-    struct cbx_kube_watch *watch = kube->watch;
-    pthread_mutex_lock(&watch->lock);
-    while (waiter->pod.phase <= phase && cbx_clock_ms() < deadline_ms) {
-        int64_t left = deadline_ms - cbx_clock_ms();
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += left / 1000 + 1;
-        pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
-    }
-    struct cbx_kube_pod pod = waiter->pod;
-    pthread_mutex_unlock(&watch->lock);
-    return pod;
-}
-
 /* --- events ----------------------------------------------------------------------------------- */
+
+/* Takes the resourceVersion, which becomes a part of a URL; an unusable one leaves it empty. */
+static void take_version(struct cbx_kube_watch *watch, const json_t *metadata)
+{
+    static const char allowed[] =
+        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.";
+    const char *version = json_string_value(json_object_get(metadata, "resourceVersion"));
+    size_t len = version != NULL ? strspn(version, allowed) : 0;
+    bool valid = len > 0 && version[len] == '\0' && len < sizeof(watch->version);
+    snprintf(watch->version, sizeof(watch->version), "%s", valid ? version : "");
+}
 
 /* A line of the watch: {"type": ..., "object": Pod or Status}. False if the watch must begin anew
  * from a new resourceVersion: the old one is too old (410). */
@@ -93,8 +88,7 @@ static bool take_event(struct cbx_kube_watch *watch, struct cbx_str line)
     if (cbx_str_is(type, "ERROR")) {
         return false;
     }
-    snprintf(watch->version, sizeof(watch->version), "%.*s",
-             CBX_JSON_ARG(metadata, "resourceVersion"));
+    take_version(watch, metadata);
     if (name != NULL && !cbx_str_is(type, "BOOKMARK")) {
         struct cbx_kube_pod pod;
         cbx_kube_pod_read(object, &pod);
@@ -121,16 +115,6 @@ static size_t receive(char *bytes, size_t size, size_t count, void *context)
         cbx_buf_consume(&watch->line, len + 1);
     }
     return size * count;
-}
-
-static int poll_stop(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
-{
-    struct cbx_kube_watch *watch = context;
-    (void)a;
-    (void)b;
-    (void)c;
-    (void)d;
-    return atomic_load(&watch->stopping);
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -162,7 +146,7 @@ static void read_pod(struct cbx_kube_watch *watch, const struct name *name)
     struct cbx_kube_pod pod = { .phase = CBX_POD_GONE, .message = "the Pod vanished" };
     snprintf(path, sizeof(path), "/api/v1/namespaces/%.63s/pods/%s", watch->kube->cluster.namespace,
              name->text);
-    struct cbx_kube_request request = { .method = "GET", .path = path };
+    struct cbx_kube_request request = { .method = "GET", .path = path, .timeout_ms = READ_MS };
     if (cbx_kube_call(watch->kube, &request, &status, &answer, NULL) != 0) {
         return;
     }
@@ -172,6 +156,41 @@ static void read_pod(struct cbx_kube_watch *watch, const struct name *name)
     if (status == 200 || (status == 404 && name->created)) {
         note(watch, name->text, &pod);
     }
+}
+
+/* Waits for an event, at most until `until_ms`; true if the Pod's phase is beyond this one. */
+static bool await_event(struct cbx_kube_watch *watch, const struct cbx_kube_waiter *waiter,
+                        enum cbx_kube_phase phase, int64_t until_ms)
+{
+    struct timespec until = { .tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000 };
+    pthread_mutex_lock(&watch->lock);
+    while (waiter->pod.phase <= phase && cbx_clock_ms() < until_ms) {
+        pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
+    }
+    bool beyond = waiter->pod.phase > phase;
+    pthread_mutex_unlock(&watch->lock);
+    return beyond;
+}
+
+struct cbx_kube_pod cbx_kube_watch_wait(struct cbx_kube *kube, struct cbx_kube_waiter *waiter,
+                                        enum cbx_kube_phase phase, int64_t deadline_ms)
+{
+    struct cbx_kube_watch *watch = kube->watch;
+    struct name name = { .created = true };
+    snprintf(name.text, sizeof(name.text), "%.63s", waiter->name);
+    int64_t now;
+    do {
+        now = cbx_clock_ms();
+        if (await_event(watch, waiter, phase,
+                        deadline_ms - now < POLL_MS ? deadline_ms : now + POLL_MS)) {
+            break;
+        }
+        read_pod(watch, &name);
+    } while (deadline_ms - now >= POLL_MS);
+    pthread_mutex_lock(&watch->lock);
+    struct cbx_kube_pod pod = waiter->pod;
+    pthread_mutex_unlock(&watch->lock);
+    return pod;
 }
 
 /* Reads the Pods that callers wait for: their events may be lost. The watch then goes on from a
@@ -198,8 +217,7 @@ static bool read_version(struct cbx_kube_watch *watch)
     if (cbx_kube_expect(watch->kube, &request, 200, "list pods", &answer, NULL) != 0) {
         return false;
     }
-    snprintf(watch->version, sizeof(watch->version), "%.*s",
-             CBX_JSON_ARG(json_object_get(answer, "metadata"), "resourceVersion"));
+    take_version(watch, json_object_get(answer, "metadata"));
     return watch->version[0] != '\0';
 }
 
@@ -229,8 +247,8 @@ static bool follow(struct cbx_kube_watch *watch)
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, watch);
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, poll_stop);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, watch);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, cbx_kube_poll_stop);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, kube);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)WATCH_S + 30);
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
@@ -242,32 +260,29 @@ static bool follow(struct cbx_kube_watch *watch)
     return code == CURLE_OK;
 }
 
-static void pause_ms(struct cbx_kube_watch *watch, int64_t ms)
+/* Waits after a failure, each time longer. */
+static void back_off(struct cbx_kube_watch *watch, int64_t *retry_ms)
 {
-    enum { STEP_MS = 50 };
-    for (int64_t left = ms; left > 0 && !atomic_load(&watch->stopping); left -= STEP_MS) {
-        struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
-        nanosleep(&step, NULL);
-    }
+    cbx_kube_pause(watch->kube, *retry_ms);
+    *retry_ms = *retry_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : *retry_ms * 2;
 }
 
 static void *run(void *context)
 {
     struct cbx_kube_watch *watch = context;
     int64_t retry_ms = RETRY_MS;
-    while (!atomic_load(&watch->stopping)) {
+    while (!atomic_load(&watch->kube->stopping)) {
         if (watch->version[0] == '\0' && !read_version(watch)) {
-            pause_ms(watch, retry_ms);
-            retry_ms = retry_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : retry_ms * 2;
+            back_off(watch, &retry_ms);
             continue;
         }
         read_waiting(watch);
         int64_t began = cbx_clock_ms();
         bool complete = follow(watch);
-        retry_ms = complete || cbx_clock_ms() - began > RETRY_MAX_MS ? RETRY_MS : retry_ms;
-        if (!complete) {
-            pause_ms(watch, retry_ms);
-            retry_ms = retry_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : retry_ms * 2;
+        bool lasted = cbx_clock_ms() - began > RETRY_MAX_MS;
+        retry_ms = lasted ? RETRY_MS : retry_ms;
+        if (!complete || !lasted) { /* a server may end each watch at once */
+            back_off(watch, &retry_ms);
         }
     }
     return NULL;
@@ -321,7 +336,7 @@ void cbx_kube_watch_free(struct cbx_kube_watch *watch)
     if (watch == NULL) {
         return;
     }
-    atomic_store(&watch->stopping, true);
+    atomic_store(&watch->kube->stopping, true);
     pthread_join(watch->thread, NULL);
     cbx_buf_done(&watch->line);
     pthread_cond_destroy(&watch->changed);

@@ -27,6 +27,9 @@ static struct {
     int token_refused;            /* so many requests are answered with 401 */
     int lost_posts;               /* so many POST are carried out, and answered with 409 */
     const char *list;             /* the reply to each list */
+    bool overloaded;              /* each GET of the version is answered with 429 */
+    bool silent_list;             /* no list is answered */
+    bool empty_watches;           /* each watch ends at once */
     /* The record. */
     json_t *pods; /* name: Pod */
     char token[64], calls[4096];
@@ -203,6 +206,9 @@ static void cluster_delete(int fd, const char *name, json_t *pod)
 static void cluster_list(int fd)
 {
     const char *name;
+    if (cluster.silent_list) {
+        return;
+    }
     if (cluster.list != NULL) {
         fake_reply(fd, 200, cluster.list);
         return;
@@ -310,8 +316,13 @@ static void cluster_watch(int fd, const char *path)
     const char *from = strstr(path, "resourceVersion=");
     long version = from != NULL ? strtol(from + 16, NULL, 10) : 0;
     static const char head[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    cluster.watching[cluster.watchers++] = fd;
     cluster.watches++;
+    if (cluster.empty_watches) {
+        fake_write(fd, head, sizeof(head) - 1);
+        fake_write(fd, "0\r\n\r\n", 5);
+        return;
+    }
+    cluster.watching[cluster.watchers++] = fd;
     fake_write(fd, head, sizeof(head) - 1);
     const char *name;
     json_t *pod;
@@ -352,6 +363,8 @@ static void cluster_serve(int fd, const char *method, char *path, const char *bo
     if (cluster.token_refused > 0) {
         cluster.token_refused--;
         cluster_refuse(fd, 401, "Unauthorized");
+    } else if (cluster.overloaded && strcmp(path, "/version") == 0) {
+        cluster_refuse(fd, 429, "too many requests");
     } else if (strcmp(path, "/version") == 0) {
         fake_reply(fd, 200, "{\"gitVersion\":\"v1.36.1\"}");
     } else if (strncmp(path, pods, sizeof(pods) - 1) != 0) {

@@ -250,6 +250,52 @@ static void a_watch_that_is_too_old_or_breaks_begins_anew(void **state)
     }
 }
 
+static void a_pod_whose_events_are_lost_is_read(void **state)
+{
+    (void)state;
+    struct cbx_sandbox *first = prepared();
+    cluster.no_events = true;
+    CBX_AUTO(sandbox) sandbox = prepared();
+    cbx_sandbox_free(first);
+}
+
+static void watches_that_end_at_once_are_not_repeated_without_pause(void **state)
+{
+    (void)state;
+    cluster.empty_watches = true;
+    CBX_AUTO(sandbox) sandbox = prepared();
+    struct timespec second = { .tv_sec = 1 };
+    nanosleep(&second, NULL);
+    assert_in_range(cluster.watches, 2, 10);
+}
+
+static void a_version_that_would_change_the_request_is_not_used(void **state)
+{
+    (void)state;
+    cluster.list = "{\"metadata\":{\"resourceVersion\":\"5&fieldSelector=x\"},\"items\":[]}";
+    CBX_AUTO(sandbox) sandbox = prepared();
+    assert_int_equal(cluster.watches, 0);
+}
+
+static void an_engine_is_freed_while_the_api_server_is_silent(void **state)
+{
+    (void)state;
+    cluster.silent_list = true;
+    cbx_sandbox_free(prepared());
+    int64_t began = cbx_clock_ms();
+    cbx_engine_free(cbx_steal(&engine));
+    assert_true(cbx_clock_ms() - began < 3000);
+}
+
+static void a_ping_has_a_limit_while_the_api_server_is_overloaded(void **state)
+{
+    (void)state;
+    cluster.overloaded = true;
+    int64_t began = cbx_clock_ms();
+    assert_int_equal(cbx_engine_ping(engine, 800, &err), CBX_EBUSY);
+    assert_true(cbx_clock_ms() - began < 2000);
+}
+
 /* --- Pods that do not run --------------------------------------------------------------------- */
 
 static void an_image_that_cannot_be_pulled_is_said_at_once(void **state)
@@ -475,6 +521,11 @@ int main(void)
         TEST(only_names_that_a_request_path_can_have_are_listed),
         TEST(a_list_that_does_not_end_fails),
         TEST(a_watch_that_is_too_old_or_breaks_begins_anew),
+        TEST(a_pod_whose_events_are_lost_is_read),
+        TEST(watches_that_end_at_once_are_not_repeated_without_pause),
+        TEST(a_version_that_would_change_the_request_is_not_used),
+        TEST(an_engine_is_freed_while_the_api_server_is_silent),
+        TEST(a_ping_has_a_limit_while_the_api_server_is_overloaded),
         TEST(an_image_that_cannot_be_pulled_is_said_at_once),
         TEST(a_missing_seccomp_profile_names_the_remedy),
         TEST(no_room_on_any_node_is_busy_after_the_time_to_start),
