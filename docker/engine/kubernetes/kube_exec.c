@@ -34,7 +34,8 @@ struct kube_attach {
     size_t used;
     struct cbx_buf status; /* what the program's end was, as JSON */
     bool ended;
-    pthread_mutex_t send_lock; /* messages are sent whole */
+    pthread_mutex_t send_lock; /* messages are sent whole; protects `broken` */
+    bool broken;               /* a part of a message was sent, and the rest could not be */
 };
 
 static struct kube_attach *stream_of(struct cbx_attach *attach)
@@ -50,6 +51,9 @@ static int send_message(struct kube_attach *a, const char *message, size_t len, 
                         struct cbx_err *err)
 {
     size_t sent = 0;
+    if (a->broken) {
+        return cbx_fail(err, CBX_EIO, "the connection to the sandbox is gone");
+    }
     int failed = cbx_upgrade_send_some(&a->upgrade, message, len, timeout_ms, &sent, err);
     int64_t deadline = cbx_clock_ms() + WHOLE_MS;
     while (!failed && sent < len) {
@@ -58,6 +62,7 @@ static int send_message(struct kube_attach *a, const char *message, size_t len, 
         failed = cbx_upgrade_send_some(&a->upgrade, message + sent, len - sent,
                                        left > 0 ? (int)left : 0, &more, err);
         sent += more;
+        a->broken = failed != 0;
         if (failed == CBX_ETIMEDOUT) {
             return cbx_fail(err, CBX_EIO, "the sandbox does not read its input");
         }
@@ -203,71 +208,90 @@ static const struct cbx_attach_ops ops = {
 
 /* --- the upgrade ------------------------------------------------------------------------------ */
 
-static int send_request(struct cbx_kube *kube, struct kube_attach *a, const char *path,
-                        struct cbx_err *err)
+/* What one attempt to open the streams needs and finds. */
+struct opening {
+    const char *id;      /* of the Pod */
+    bool renew;          /* reads the token again */
+    char key[32];        /* Sec-WebSocket-Key */
+    long status;         /* of the reply; 0 = none */
+    char path[1024];     /* of the request: with that of the server's URL */
+    char authority[320]; /* host and port */
+};
+
+static void make_opening(const struct cbx_kube *kube, struct opening *out)
 {
     char nonce[16];
-    CBX_AUTO_DONE(buf) request, key;
-    cbx_buf_init(&request, 128 * 1024);
-    cbx_buf_init(&key, 64);
+    CBX_AUTO_DONE(buf) key;
+    cbx_buf_init(&key, sizeof(out->key));
     cbx_random(nonce, sizeof(nonce));
     cbx_base64_encode((struct cbx_str){ .p = nonce, .len = sizeof(nonce) }, &key);
+    snprintf(out->key, sizeof(out->key), "%s", key.p);
     const char *authority = strstr(kube->cluster.server, "://") + 3;
-    cbx_buf_printf(&request, "GET %s HTTP/1.1\r\nHost: %.*s\r\n", path,
-                   (int)strcspn(authority, "/"), authority);
+    size_t len = strcspn(authority, "/");
+    snprintf(out->authority, sizeof(out->authority), "%.*s", (int)len, authority);
+    snprintf(out->path, sizeof(out->path),
+             "%s/api/v1/namespaces/%.63s/pods/%.63s/exec?container=sandbox&stdin=true&stdout=true&"
+             "stderr=true&command=" CBX_BRIDGE_PROGRAM,
+             authority + len, kube->cluster.namespace, out->id);
+}
+
+static int send_request(struct cbx_kube *kube, struct kube_attach *a, const struct opening *opening,
+                        struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) request;
+    cbx_buf_init(&request, 128 * 1024);
+    cbx_buf_printf(&request, "GET %s HTTP/1.1\r\nHost: %s\r\n", opening->path, opening->authority);
     cbx_buf_add_cstr(&request, "Connection: Upgrade\r\nUpgrade: websocket\r\n"
                                "Sec-WebSocket-Version: 13\r\n"
                                "Sec-WebSocket-Protocol: " CBX_WEBSOCKET_PROTOCOL "\r\n");
-    cbx_buf_printf(&request, "Sec-WebSocket-Key: %s\r\n", key.p);
-    cbx_kube_authorize(kube, false, "\r\n", &request);
+    cbx_buf_printf(&request, "Sec-WebSocket-Key: %s\r\n", opening->key);
+    cbx_kube_authorize(kube, opening->renew, "\r\n", &request);
     cbx_buf_add_cstr(&request, "\r\n");
+    int failed = 0;
     size_t sent = 0;
-    for (size_t at = 0; at < request.len; at += sent) {
-        int failed = cbx_upgrade_send_some(&a->upgrade, request.p + at, request.len - at, WHOLE_MS,
-                                           &sent, err);
-        if (failed) {
-            return failed;
-        }
+    for (size_t at = 0; !failed && at < request.len; at += sent) {
+        failed = cbx_upgrade_send_some(&a->upgrade, request.p + at, request.len - at, WHOLE_MS,
+                                       &sent, err);
     }
     explicit_bzero(request.p, request.len);
-    return 0;
+    return failed;
 }
 
-/* A reply other than "101 Switching Protocols": its Status, as far as it arrived with the head. */
-static int refuse(const struct cbx_kube *kube, const struct cbx_buf *head,
-                  const struct cbx_buf *rest, struct cbx_err *err)
+static int say_not_open(const struct cbx_kube *kube, const char *why, struct cbx_err *err)
 {
-    CBX_AUTO_JSON answer = NULL;
-    long status = head->len > 12 ? strtol(head->p + 9, NULL, 10) : 0;
-    cbx_json_parse(cbx_buf_str(rest), PENDING_MAX, &answer, NULL);
-    return cbx_kube_refused(kube, status, answer, "open the sandbox's streams", err);
+    cbx_fail(err, CBX_EENGINE, "the cluster did not open the sandbox's streams");
+    cbx_err_detail(err, "%s%s", kube->cluster.server, why);
+    return CBX_EENGINE;
 }
 
-static int read_head(struct cbx_kube *kube, struct kube_attach *a, struct cbx_err *err)
+static int read_head(struct cbx_kube *kube, struct kube_attach *a, struct opening *opening,
+                     struct cbx_err *err)
 {
     CBX_AUTO_DONE(buf) head;
     cbx_buf_init(&head, HEAD_MAX);
     int64_t deadline = cbx_clock_ms() + HEAD_TIMEOUT_MS;
     bool complete = false;
     while (!complete) {
-        int failed =
-            cbx_upgrade_receive_head(&a->upgrade, &head, &a->pending, deadline, &complete, err);
-        if (failed) {
-            cbx_fail(err, CBX_EENGINE, "the cluster did not open the sandbox's streams");
-            cbx_err_detail(err, "%s", kube->cluster.server);
-            return CBX_EENGINE;
+        if (cbx_upgrade_receive_head(&a->upgrade, &head, &a->pending, deadline, &complete, err)) {
+            return say_not_open(kube, "", err);
         }
     }
+    opening->status = head.len > 12 ? strtol(head.p + 9, NULL, 10) : 0;
     if (!cbx_str_starts(cbx_buf_str(&head), CBX_STR("HTTP/1.1 101"))) {
-        return refuse(kube, &head, &a->pending, err);
+        /* the Status of the reply, as far as it arrived with the head */
+        CBX_AUTO_JSON answer = NULL;
+        cbx_json_parse(cbx_buf_str(&a->pending), PENDING_MAX, &answer, NULL);
+        return cbx_kube_refused(kube, opening->status, answer, "open the sandbox's streams", err);
+    }
+    if (cbx_websocket_check(cbx_buf_str(&head), opening->key, NULL) != 0) {
+        return say_not_open(kube, ": it speaks no " CBX_WEBSOCKET_PROTOCOL, err);
     }
     return 0;
 }
 
-int cbx_kube_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
-                    struct cbx_err *err)
+static int open_streams(struct cbx_kube *kube, struct opening *opening, struct cbx_attach **out,
+                        struct cbx_err *err)
 {
-    struct cbx_kube *kube = cbx_kube_of(engine);
     struct kube_attach *a = cbx_new(sizeof(*a));
     CBX_AUTO(attach) attach = &a->attach;
     attach->ops = &ops;
@@ -275,25 +299,33 @@ int cbx_kube_attach(struct cbx_engine *engine, const char *id, struct cbx_attach
     cbx_buf_init(&a->pending, PENDING_MAX);
     cbx_buf_init(&a->status, STATUS_MAX);
     pthread_mutex_init(&a->send_lock, NULL);
-    char url[1024], path[512];
-    snprintf(path, sizeof(path),
-             "/api/v1/namespaces/%.63s/pods/%.63s/exec?container=sandbox&stdin=true&stdout=true&"
-             "stderr=true&command=" CBX_BRIDGE_PROGRAM,
-             kube->cluster.namespace, id);
-    snprintf(url, sizeof(url), "%s%s", kube->cluster.server, path);
+    make_opening(kube, opening);
     CURL *curl = cbx_kube_handle(kube);
     curl_easy_setopt(curl, CURLOPT_SSL_ENABLE_ALPN, 0L); /* no HTTP/2: it has no upgrade */
-    CURLcode code = cbx_upgrade_connect(&a->upgrade, curl, url);
+    CURLcode code = cbx_upgrade_connect(&a->upgrade, curl, kube->cluster.server);
     if (code != CURLE_OK) {
         return cbx_kube_unreachable(kube, code, "", err);
     }
-    int failed = send_request(kube, a, path, err);
+    int failed = send_request(kube, a, opening, err);
     if (failed) {
         return failed;
     }
-    failed = read_head(kube, a, err);
+    failed = read_head(kube, a, opening, err);
     if (!failed) {
         *out = cbx_steal(&attach);
+    }
+    return failed;
+}
+
+int cbx_kube_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
+                    struct cbx_err *err)
+{
+    struct cbx_kube *kube = cbx_kube_of(engine);
+    struct opening opening = { .id = id };
+    int failed = open_streams(kube, &opening, out, err);
+    if (failed && opening.status == 401 && kube->cluster.token_file != NULL) {
+        opening = (struct opening){ .id = id, .renew = true };
+        failed = open_streams(kube, &opening, out, err);
     }
     return failed;
 }

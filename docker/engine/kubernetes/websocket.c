@@ -2,8 +2,56 @@
  * Reads and writes frames of WebSocket. */
 #include "docker/engine/kubernetes/websocket.h"
 
+#include "policies/base/buf.h"
+#include "policies/base/text/base64.h"
+
+#include <openssl/sha.h>
+#include <strings.h>
+
 enum { CONTINUATION = 0, TEXT = 1, CLOSE = 8, PING = 9 };
 enum { FIN_BIT = 0x80, RESERVED_BITS = 0x70, MASK_BIT = 0x80, LEN_16 = 126, LEN_64 = 127 };
+
+/* --- the upgrade ------------------------------------------------------------------------------ */
+
+/* Returns the value of the first header of this name; empty if there is none. */
+static struct cbx_str find_header(struct cbx_str head, const char *name)
+{
+    size_t len = strlen(name);
+    while (head.len > 0) {
+        const char *end = memmem(head.p, head.len, "\r\n", 2);
+        struct cbx_str line = cbx_str_take(&head, end != NULL ? (size_t)(end - head.p) : head.len);
+        cbx_str_take(&head, 2);
+        if (line.len > len && line.p[len] == ':' && strncasecmp(line.p, name, len) == 0) {
+            return cbx_str_trim(cbx_str_sub(line, len + 1, line.len));
+        }
+    }
+    return CBX_STR("");
+}
+
+int cbx_websocket_check(struct cbx_str head, const char *key, struct cbx_err *err)
+{
+    uint8_t hash[SHA_DIGEST_LENGTH];
+    CBX_AUTO_DONE(buf) text, accept;
+    cbx_buf_init(&text, 256);
+    cbx_buf_init(&accept, 64);
+    cbx_buf_printf(&text, "%s258EAFA5-E914-47DA-95CA-C5AB0DC85B11", key);
+    SHA1((const uint8_t *)text.p, text.len, hash);
+    cbx_base64_encode((struct cbx_str){ .p = (const char *)hash, .len = sizeof(hash) }, &accept);
+    struct cbx_str upgrade = find_header(head, "upgrade"),
+                   protocol = find_header(head, "sec-websocket-protocol"),
+                   accepted = find_header(head, "sec-websocket-accept");
+    if (upgrade.len != 9 || strncasecmp(upgrade.p, "websocket", 9) != 0 ||
+        !cbx_str_equal(accepted, cbx_buf_str(&accept))) {
+        return cbx_fail(err, CBX_EPROTO, "the reply does not accept this WebSocket");
+    }
+    if (!cbx_str_is(protocol, CBX_WEBSOCKET_PROTOCOL)) {
+        return cbx_fail(err, CBX_EPROTO,
+                        "the WebSocket has another protocol than " CBX_WEBSOCKET_PROTOCOL);
+    }
+    return 0;
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
 
 /* Returns the number of bytes of the head, as far as its first two bytes tell. */
 static size_t head_bytes(const struct cbx_websocket *r)

@@ -19,6 +19,10 @@ enum {
 };
 enum { CBX_STDIN_CHANNEL = 0, CBX_STDOUT_CHANNEL, CBX_STDERR_CHANNEL, CBX_STATUS_CHANNEL };
 
+/* Checks the head of a reply with the status 101 to a request with this Sec-WebSocket-Key (section
+ * 4.1): another program between may have switched to something else. CBX_EPROTO. */
+int cbx_websocket_check(struct cbx_str head, const char *key, struct cbx_err *err);
+
 enum cbx_websocket_kind {
     CBX_WEBSOCKET_DATA = 1, /* bytes of a channel, a part of a message */
     CBX_WEBSOCKET_PING,     /* the peer asks for a PONG with these bytes */

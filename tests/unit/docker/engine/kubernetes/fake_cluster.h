@@ -6,10 +6,15 @@
 #define CBX_TESTS_UNIT_DOCKER_ENGINE_KUBERNETES_FAKE_CLUSTER_H
 
 #include "docker/engine/kubernetes/websocket.h"
+#include "policies/base/text/base64.h"
 #include "policies/base/text/json.h"
 #include "tests/unit/docker/fake_engine.h"
 
+#include <openssl/sha.h>
+
 enum { CLUSTER_CONNECTIONS = 256 };
+/* A server's URL may have a path. */
+#define CLUSTER_PATH  "/clusters/c"
 #define CLUSTER_IMAGE "sha256:00000000000000000000000000000000000000000000000000000000000feed0"
 
 static struct {
@@ -27,6 +32,9 @@ static struct {
     int token_refused;            /* so many requests are answered with 401 */
     int lost_posts;               /* so many POST are carried out, and answered with 409 */
     const char *list;             /* the reply to each list */
+    int exec_unauthorized;        /* so many exec are answered with 401 */
+    const char *protocol;         /* of the WebSocket; NULL = the one that was asked for */
+    bool other_key;               /* the WebSocket is accepted for another key */
     bool overloaded;              /* each GET of the version is answered with 429 */
     bool silent_list;             /* no list is answered */
     bool empty_watches;           /* each watch ends at once */
@@ -41,6 +49,9 @@ static struct {
     pthread_t acceptor, threads[CLUSTER_CONNECTIONS];
     char folder[64], kubeconfig[128], settings[128], images[128], host[300];
 } cluster;
+
+/* Sec-WebSocket-Key of the request that this thread serves. */
+static __thread char cluster_key[64];
 
 static void cluster_note(const char *what)
 {
@@ -283,6 +294,24 @@ static void cluster_input(const struct cluster_exec *exec)
     }
 }
 
+static void cluster_switch(int fd)
+{
+    uint8_t hash[SHA_DIGEST_LENGTH];
+    CBX_AUTO_DONE(buf) text, head;
+    cbx_buf_init(&text, 256);
+    cbx_buf_init(&head, 1024);
+    cbx_buf_printf(&text, "%s258EAFA5-E914-47DA-95CA-C5AB0DC85B11",
+                   cluster.other_key ? "other" : cluster_key);
+    SHA1((const uint8_t *)text.p, text.len, hash);
+    cbx_buf_add_cstr(&head, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+                            "Connection: Upgrade\r\nSec-WebSocket-Accept: ");
+    cbx_base64_encode((struct cbx_str){ .p = (const char *)hash, .len = sizeof(hash) }, &head);
+    cbx_buf_printf(&head, "\r\nSec-WebSocket-Protocol: %s\r\n\r\n",
+                   cluster.protocol != NULL ? cluster.protocol : CBX_WEBSOCKET_PROTOCOL);
+    cbx_buf_add(&head, CBX_STR("\x82\x01\x01\x82\x01\x02"));
+    fake_write(fd, head.p, head.len);
+}
+
 static void cluster_exec(int fd, const char *name)
 {
     int ends[2];
@@ -292,10 +321,7 @@ static void cluster_exec(int fd, const char *name)
     struct cluster_exec exec = { .web = fd, .plain = ends[0], .container = container };
     container->fd = ends[1];
     fake_note("attach");
-    static const char switched[] = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
-                                   "Connection: Upgrade\r\nSec-WebSocket-Protocol: "
-                                   "v4.channel.k8s.io\r\n\r\n\x82\x01\x01\x82\x01\x02";
-    fake_write(fd, switched, sizeof(switched) - 1);
+    cluster_switch(fd);
     pthread_mutex_unlock(&fake.lock);
     pthread_create(&supervisor, NULL, cluster_supervise, &exec);
     pthread_create(&output, NULL, cluster_output, &exec);
@@ -344,6 +370,9 @@ static void cluster_pod(int fd, const char *method, char *name)
     json_t *pod = json_object_get(cluster.pods, name);
     if (pod == NULL) {
         cluster_refuse(fd, 404, "pods \"x\" not found");
+    } else if (exec && cluster.exec_unauthorized > 0) {
+        cluster.exec_unauthorized--;
+        cluster_refuse(fd, 401, "Unauthorized");
     } else if (exec && cluster.status != 0) {
         cluster_refuse(fd, cluster.status, cluster.message);
     } else if (exec && !cluster.silent_exec) {
@@ -360,6 +389,11 @@ static void cluster_pod(int fd, const char *method, char *name)
 static void cluster_serve(int fd, const char *method, char *path, const char *body)
 {
     static const char pods[] = "/api/v1/namespaces/boxes/pods";
+    if (strncmp(path, CLUSTER_PATH, sizeof(CLUSTER_PATH) - 1) != 0) {
+        cluster_refuse(fd, 404, "no such path");
+        return;
+    }
+    path += sizeof(CLUSTER_PATH) - 1;
     if (cluster.token_refused > 0) {
         cluster.token_refused--;
         cluster_refuse(fd, 401, "Unauthorized");
@@ -392,9 +426,12 @@ static bool cluster_read_request(int fd, char method[16], char path[1024], char 
         head[++n] = '\0';
     }
     const char *length = strcasestr(head, "content-length:"),
-               *token = strcasestr(head, "authorization: bearer ");
+               *token = strcasestr(head, "authorization: bearer "),
+               *key = strcasestr(head, "sec-websocket-key: ");
     size_t len = length != NULL ? strtoul(length + 15, NULL, 10) : 0;
     *body = calloc(1, len + 1);
+    snprintf(cluster_key, sizeof(cluster_key), "%.*s",
+             key != NULL ? (int)strcspn(key + 19, "\r") : 0, key != NULL ? key + 19 : "");
     pthread_mutex_lock(&fake.lock);
     snprintf(cluster.token, sizeof(cluster.token), "%.*s",
              token != NULL ? (int)strcspn(token + 22, "\r") : 0, token != NULL ? token + 22 : "");
@@ -451,7 +488,8 @@ static void cluster_write_files(void)
     cbx_buf_init(&text, 65536);
     cbx_buf_printf(&text,
                    "current-context: here\ncontexts:\n- name: here\n  context: {cluster: c, user: "
-                   "u}\nclusters:\n- name: c\n  cluster: {server: 'http://127.0.0.1:%d'}\n"
+                   "u}\nclusters:\n- name: c\n  cluster: {server: 'http://127.0.0.1:%d" CLUSTER_PATH
+                   "'}\n"
                    "users:\n- name: u\n  user: {tokenFile: token}\n",
                    cluster.port);
     cluster_write(cluster.kubeconfig, "config", text.p);

@@ -68,6 +68,14 @@ static void assert_fails(int code, const char *text, const char *detail)
     }
 }
 
+static int count_watches(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    int count = cluster.watches;
+    pthread_mutex_unlock(&fake.lock);
+    return count;
+}
+
 static void assert_no_pod_left(void)
 {
     FAKE_AWAIT(json_object_size(cluster.pods) == 0);
@@ -118,7 +126,7 @@ static void many_pods_start_at_once_by_one_watch(void **state)
     for (size_t i = 0; i < 12; i++) {
         all[i] = prepared();
     }
-    assert_int_equal(cluster.watches, 1);
+    assert_int_equal(count_watches(), 1);
     for (size_t i = 0; i < 12; i++) {
         cbx_sandbox_free(all[i]);
     }
@@ -187,8 +195,6 @@ static void an_api_server_that_is_gone_is_said_with_its_address(void **state)
 {
     (void)state;
     shutdown(cluster.listening, SHUT_RDWR);
-    close(cluster.listening);
-    cluster.listening = socket(AF_INET, SOCK_STREAM, 0);
     for (int i = 0; i < cluster.connections; i++) {
         shutdown(cluster.fds[i], SHUT_RDWR);
     }
@@ -231,6 +237,30 @@ static void a_list_that_does_not_end_fails(void **state)
     assert_string_equal(err.text, "the cluster's list of pods does not end");
 }
 
+static void a_token_that_was_rotated_before_exec_is_read_again(void **state)
+{
+    (void)state;
+    char path[128];
+    cluster_write(path, "token", "second\n");
+    cluster.exec_unauthorized = 1;
+    CBX_AUTO(sandbox) sandbox = prepared();
+    assert_string_equal(cluster.token, "second");
+}
+
+static void streams_of_another_protocol_are_not_used(void **state)
+{
+    (void)state;
+    cluster.protocol = "v5.channel.k8s.io";
+    assert_fails(CBX_EENGINE, "the cluster did not open the sandbox's streams",
+                 CBX_WEBSOCKET_PROTOCOL);
+    assert_no_pod_left();
+    cluster.protocol = NULL;
+    cluster.other_key = true;
+    assert_fails(CBX_EENGINE, "the cluster did not open the sandbox's streams",
+                 CBX_WEBSOCKET_PROTOCOL);
+    assert_no_pod_left();
+}
+
 /* --- faults of the watch ---------------------------------------------------------------------- */
 
 static void a_watch_that_is_too_old_or_breaks_begins_anew(void **state)
@@ -266,7 +296,7 @@ static void watches_that_end_at_once_are_not_repeated_without_pause(void **state
     CBX_AUTO(sandbox) sandbox = prepared();
     struct timespec second = { .tv_sec = 1 };
     nanosleep(&second, NULL);
-    assert_in_range(cluster.watches, 2, 10);
+    assert_in_range(count_watches(), 2, 10);
 }
 
 static void a_version_that_would_change_the_request_is_not_used(void **state)
@@ -274,7 +304,7 @@ static void a_version_that_would_change_the_request_is_not_used(void **state)
     (void)state;
     cluster.list = "{\"metadata\":{\"resourceVersion\":\"5&fieldSelector=x\"},\"items\":[]}";
     CBX_AUTO(sandbox) sandbox = prepared();
-    assert_int_equal(cluster.watches, 0);
+    assert_int_equal(count_watches(), 0);
 }
 
 static void an_engine_is_freed_while_the_api_server_is_silent(void **state)
@@ -520,6 +550,8 @@ int main(void)
         TEST(a_pod_whose_creation_was_repeated_is_removed),
         TEST(only_names_that_a_request_path_can_have_are_listed),
         TEST(a_list_that_does_not_end_fails),
+        TEST(a_token_that_was_rotated_before_exec_is_read_again),
+        TEST(streams_of_another_protocol_are_not_used),
         TEST(a_watch_that_is_too_old_or_breaks_begins_anew),
         TEST(a_pod_whose_events_are_lost_is_read),
         TEST(watches_that_end_at_once_are_not_repeated_without_pause),

@@ -151,9 +151,36 @@ static void a_clients_frame_is_masked_and_has_the_channel_first(void **state)
     written_as(-1, CBX_STR("Hello"), "\x82\x85", 2);
 }
 
+static void an_upgrade_is_for_the_key_and_the_protocol(void **state)
+{
+    (void)state;
+#define REPLY(upgrade, accept, protocol)                                                           \
+    "HTTP/1.1 101 x\r\nupgrade: " upgrade                                                          \
+    "\r\nConnection: Upgrade\r\nSEC-WebSocket-Accept:" accept "\r\n" protocol "\r\n\r\n"
+#define ACCEPT   "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+#define PROTOCOL "Sec-WebSocket-Protocol: v4.channel.k8s.io"
+    static const char key[] = "dGhlIHNhbXBsZSBub25jZQ==";
+    static const struct cbx_str bad[] = {
+        CBX_STR(""),
+        CBX_STR("HTTP/1.1 101 x"),
+        CBX_STR(REPLY("SPDY/3.1", ACCEPT, PROTOCOL)),
+        CBX_STR(REPLY("WebSocket", "", PROTOCOL)),
+        CBX_STR(REPLY("WebSocket", "S3pPLMBiTxaQ9kYGzzhZRbK+xOo=", PROTOCOL)),
+        CBX_STR(REPLY("WebSocket", ACCEPT, "x: y")),
+        CBX_STR(REPLY("WebSocket", ACCEPT, "Sec-WebSocket-Protocol: channel.k8s.io")),
+    };
+    struct cbx_err err;
+    struct cbx_str good = CBX_STR(REPLY("WebSocket", ACCEPT, PROTOCOL));
+    assert_int_equal(cbx_websocket_check(good, key, &err), 0);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(cbx_websocket_check(bad[i], key, &err), CBX_EPROTO);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_upgrade_is_for_the_key_and_the_protocol),
         cmocka_unit_test(the_first_byte_of_a_message_is_its_channel),
         cmocka_unit_test(a_message_in_several_frames_has_one_channel),
         cmocka_unit_test(control_frames_may_stand_between_the_frames_of_a_message),
