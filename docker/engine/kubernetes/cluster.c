@@ -53,10 +53,10 @@ int cbx_cluster_file(const char *path, char **out, struct cbx_err *err)
 void cbx_cluster_done(struct cbx_cluster *c)
 {
     struct cbx_cluster_pods *p = &c->pods;
-    char *const texts[] = { c->server,      c->server_name,   c->ca,
-                            c->certificate, c->key,           c->token,
-                            c->token_file,  c->namespace,     p->seccomp_profile,
-                            p->pull_policy, p->priority_class };
+    char *const texts[] = {
+        c->server,     c->ca,        c->certificate,     c->key,         c->token,
+        c->token_file, c->namespace, p->seccomp_profile, p->pull_policy, p->priority_class
+    };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         free(texts[i]);
     }
@@ -225,8 +225,11 @@ static int check_unsupported(const char *path, const json_t *cluster, const json
                       "'insecure-skip-tls-verify' is refused; give the cluster's CA "
                       "(certificate-authority)");
     }
-    if (json_object_get(cluster, "proxy-url") != NULL) {
-        return refuse(err, path, "'proxy-url' is not supported");
+    static const char *const of_cluster[] = { "proxy-url", "tls-server-name" };
+    for (size_t i = 0; i < sizeof(of_cluster) / sizeof(of_cluster[0]); i++) {
+        if (json_object_get(cluster, of_cluster[i]) != NULL) {
+            return refuse(err, path, "'%s' is not supported", of_cluster[i]);
+        }
     }
     return 0;
 }
@@ -238,6 +241,8 @@ static int check_server(const char *path, char *server, struct cbx_err *err)
     for (size_t i = 0; i < sizeof(loopback) / sizeof(loopback[0]); i++) {
         allowed |= strncmp(server, loopback[i], strlen(loopback[i])) == 0;
     }
+    /* No user, query or space: what follows the prefix must be the port of that host. */
+    allowed = allowed && strpbrk(server, "@?#\\ \t\r\n") == NULL;
     if (!allowed || strlen(server) > 300) {
         return refuse(err, path, "the server is '%.200s'; allowed is https://HOST:PORT", server);
     }
@@ -298,7 +303,6 @@ static int read_kubeconfig(const char *path, const char *chosen, struct cbx_clus
     if (failed) {
         return failed;
     }
-    out->server_name = copy_member(cluster, "tls-server-name");
     out->namespace = copy_member(context, "namespace");
     failed = read_pem(path, cluster, "certificate-authority", &out->ca, err);
     if (failed) {

@@ -28,7 +28,6 @@ struct cbx_cluster_pods {
 
 struct cbx_cluster {
     char *server;                 /* "https://10.0.0.1:6443", without a slash at the end */
-    char *server_name;            /* name in the server's certificate; NULL = that of `server` */
     char *ca, *certificate, *key; /* PEM; NULL = the system's CAs, no client certificate */
     char *token;                  /* NULL = none, or in the file */
     char *token_file;             /* rotated by the cluster; NULL = none */

@@ -118,6 +118,10 @@ static void what_would_weaken_the_connection_is_refused(void **state)
                "certificate-authority");
     is_refused("server: 'http://10.0.0.1:8080'", "token: t", NULL, "https://HOST:PORT");
     is_refused("server: 'http://127.0.0.1.evil.test:80'", "token: t", NULL, "https://HOST:PORT");
+    is_refused("server: 'http://127.0.0.1:80@evil.test'", "token: t", NULL, "https://HOST:PORT");
+    is_refused("server: 'https://10.0.0.1:6443?x'", "token: t", NULL, "https://HOST:PORT");
+    is_refused("server: \"https://10.0.0.1:6443/\\r\\nx: y\"", "token: t", NULL,
+               "https://HOST:PORT");
     is_refused("server: 'file:///etc/passwd'", "token: t", NULL, "https://HOST:PORT");
 }
 
@@ -126,6 +130,8 @@ static void what_needs_another_program_is_refused_by_its_name(void **state)
     (void)state;
     is_refused(SERVER, "exec: {command: aws}", NULL, "'exec' is not supported");
     is_refused(SERVER, "auth-provider: {name: gcp}", NULL, "'auth-provider' is not supported");
+    is_refused(SERVER ", proxy-url: 'http://p:1'", "token: t", NULL, "'proxy-url' is not");
+    is_refused(SERVER ", tls-server-name: other", "token: t", NULL, "'tls-server-name' is not");
     is_refused(SERVER, "username: admin, password: x", NULL, "'username' is not supported");
 }
 
