@@ -11,6 +11,7 @@
 #include "docker/inside/bridge/bridge.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
@@ -245,7 +246,7 @@ static void admit(struct peer *peer, void (*take)(uint8_t, const uint8_t *, size
 static void read_peer(struct peer *peer, void (*take)(uint8_t, const uint8_t *, size_t))
 {
     ssize_t n = recv(peer->fd, peer->opening + peer->len, OPENING_BYTES - peer->len, MSG_DONTWAIT);
-    if (n == 0) {
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) { /* else poll(2) never waits */
         cbx_close(&peer->fd);
         return;
     }

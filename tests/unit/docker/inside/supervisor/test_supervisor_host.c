@@ -266,6 +266,21 @@ static void bridges_that_send_nothing_keep_no_host_out(void **state)
     close(host);
 }
 
+static void a_bridge_whose_connection_failed_is_closed(void **state)
+{
+    (void)state;
+    int fd = connect_bridge();
+    size_t at = 0;
+    while (h.peers[at].fd < 0) {
+        at++;
+    }
+    /* an unread byte makes the end of the peer an error of this side's connection */
+    assert_int_equal(send(h.peers[at].fd, "x", 1, MSG_NOSIGNAL), 1);
+    close(fd);
+    turn();
+    assert_int_equal(h.peers[at].fd, -1);
+}
+
 static void an_opening_that_arrives_byte_by_byte_is_one(void **state)
 {
     (void)state;
@@ -325,6 +340,7 @@ int main(void)
         TEST(a_host_with_a_lower_epoch_is_told_so_and_the_host_stays),
         TEST(the_sandbox_outlives_its_host),
         TEST(bridges_that_send_nothing_keep_no_host_out),
+        TEST(a_bridge_whose_connection_failed_is_closed),
         TEST(an_opening_that_arrives_byte_by_byte_is_one),
         TEST(an_opening_without_an_attach_is_refused),
         TEST(a_supervisor_that_was_started_again_does_not_begin),
