@@ -22,6 +22,8 @@ enum {
     PART_BYTES = 16 * 1024, /* of one message */
     WHOLE_MS = 10000,       /* until a message that was begun is sent */
     STATUS_MAX = 4096,
+    OPEN_TRIES = 4, /* for an API server that is overloaded, or restarts */
+    OPEN_PAUSE_MS = 300,
 };
 
 struct kube_attach {
@@ -317,6 +319,12 @@ static int open_streams(struct cbx_kube *kube, struct opening *opening, struct c
     return failed;
 }
 
+/* A sandbox that cannot be attached to is removed, so these are not taken for its fault. */
+static bool may_pass(long status)
+{
+    return status == 429 || (status >= 502 && status <= 504);
+}
+
 int cbx_kube_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
                     struct cbx_err *err)
 {
@@ -325,6 +333,11 @@ int cbx_kube_attach(struct cbx_engine *engine, const char *id, struct cbx_attach
     int failed = open_streams(kube, &opening, out, err);
     if (failed && opening.status == 401 && kube->cluster.token_file != NULL) {
         opening = (struct opening){ .id = id, .renew = true };
+        failed = open_streams(kube, &opening, out, err);
+    }
+    for (int tries = 1; failed && may_pass(opening.status) && tries < OPEN_TRIES; tries++) {
+        cbx_kube_pause(kube, (int64_t)OPEN_PAUSE_MS * tries);
+        opening = (struct opening){ .id = id };
         failed = open_streams(kube, &opening, out, err);
     }
     return failed;

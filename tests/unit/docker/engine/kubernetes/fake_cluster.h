@@ -33,6 +33,7 @@ static struct {
     int lost_posts;               /* so many POST are carried out, and answered with 409 */
     const char *list;             /* the reply to each list */
     int exec_unauthorized;        /* so many exec are answered with 401 */
+    int exec_busy;                /* so many exec are answered with 503 */
     const char *protocol;         /* of the WebSocket; NULL = the one that was asked for */
     bool other_key;               /* the WebSocket is accepted for another key */
     bool overloaded;              /* each GET of the version is answered with 429 */
@@ -370,6 +371,9 @@ static void cluster_pod(int fd, const char *method, char *name)
     json_t *pod = json_object_get(cluster.pods, name);
     if (pod == NULL) {
         cluster_refuse(fd, 404, "pods \"x\" not found");
+    } else if (exec && cluster.exec_busy > 0) {
+        cluster.exec_busy--;
+        cluster_refuse(fd, 503, "apiserver not ready");
     } else if (exec && cluster.exec_unauthorized > 0) {
         cluster.exec_unauthorized--;
         cluster_refuse(fd, 401, "Unauthorized");

@@ -247,6 +247,23 @@ static void a_token_that_was_rotated_before_exec_is_read_again(void **state)
     assert_string_equal(cluster.token, "second");
 }
 
+static void an_api_server_that_restarts_loses_no_sandbox(void **state)
+{
+    (void)state;
+    CBX_AUTO(sandbox) sandbox = prepared();
+    struct cbx_permit p = permit_for("1");
+    assert_int_equal(cbx_sandbox_claim(sandbox, &p, &err), 0);
+    FAKE_AWAIT(strchr(fake.containers[0].received, CBX_FRAME_TAG) != NULL);
+    pthread_mutex_lock(&fake.lock);
+    cluster.exec_busy = 2;
+    pthread_mutex_unlock(&fake.lock);
+    CBX_AUTO(sandbox) again = NULL;
+    if (cbx_sandbox_adopt(engine, &config, cbx_sandbox_id(sandbox), &again, &err) != 0) {
+        fail_msg("%s: %s", err.text, err.detail);
+    }
+    cbx_sandbox_detach(cbx_steal(&sandbox));
+}
+
 static void streams_of_another_protocol_are_not_used(void **state)
 {
     (void)state;
@@ -551,6 +568,7 @@ int main(void)
         TEST(only_names_that_a_request_path_can_have_are_listed),
         TEST(a_list_that_does_not_end_fails),
         TEST(a_token_that_was_rotated_before_exec_is_read_again),
+        TEST(an_api_server_that_restarts_loses_no_sandbox),
         TEST(streams_of_another_protocol_are_not_used),
         TEST(a_watch_that_is_too_old_or_breaks_begins_anew),
         TEST(a_pod_whose_events_are_lost_is_read),
