@@ -75,6 +75,9 @@ bool cbx_inbox_read(int fd, struct cbx_inbox *in)
 
 void cbx_inbox_drop(struct cbx_inbox *in, size_t n)
 {
+    if (n == 0) {
+        return; /* the inbox may have no memory yet */
+    }
     memmove(in->bytes, in->bytes + n, in->len - n);
     in->len -= n;
 }
