@@ -286,7 +286,7 @@ static int read_head(struct cbx_kube *kube, struct kube_attach *a, struct openin
         return cbx_kube_refused(kube, opening->status, answer, "open the sandbox's streams", err);
     }
     if (cbx_websocket_check(cbx_buf_str(&head), opening->key, NULL) != 0) {
-        return say_not_open(kube, ": it speaks no " CBX_WEBSOCKET_PROTOCOL, err);
+        return say_not_open(kube, ": its answer is no upgrade to " CBX_WEBSOCKET_PROTOCOL, err);
     }
     return 0;
 }
