@@ -182,9 +182,9 @@ check "push --local calls nothing and writes the file" '[ $? = 0 ] && [ ! -e "$w
 check "  for all users to read" '[ "$(stat -c %a "$work/pushed/images.json")" = 644 ]'
 check "  with reference, id, size and labels of each image" \
     'jq -e --arg id "sha256:$(printf "ab%.0s" $(seq 32))" ". == {
-        \"codebox-python-small:latest\": {reference: \"docker.io/library/codebox-python-small:latest\", id: \$id, size: 1234567, labels: {\"codebox.contents\": \"{\\\"a\\\": \\\"ü\\\"}\", \"codebox.fingerprint\": \"f\"}},
-        \"codebox-bash:latest\": {reference: \"docker.io/library/codebox-bash:latest\", id: \$id, size: 1234567, labels: {}},
-        \"codebox-python-lab:latest\": {reference: \"docker.io/library/codebox-python-lab:latest\", id: \$id, size: 1234567, labels: {\"codebox.contents\": \"{\\\"a\\\": \\\"ü\\\"}\", \"codebox.fingerprint\": \"f\"}}}" "$work/pushed/images.json" >/dev/null'
+        \"codebox-python-small:latest\": {reference: \"codebox-python-small:latest\", id: \$id, size: 1234567, labels: {\"codebox.contents\": \"{\\\"a\\\": \\\"ü\\\"}\", \"codebox.fingerprint\": \"f\"}},
+        \"codebox-bash:latest\": {reference: \"codebox-bash:latest\", id: \$id, size: 1234567, labels: {}},
+        \"codebox-python-lab:latest\": {reference: \"codebox-python-lab:latest\", id: \$id, size: 1234567, labels: {\"codebox.contents\": \"{\\\"a\\\": \\\"ü\\\"}\", \"codebox.fingerprint\": \"f\"}}}" "$work/pushed/images.json" >/dev/null'
 
 digest=sha256:$(printf 'cd%.0s' $(seq 32))
 echo "latest: digest: $digest size: 528" >"$work/answer"

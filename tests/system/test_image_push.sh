@@ -88,7 +88,7 @@ ok '  the file has both' both
 named() {
     push --local --name "pushed$$" --images-file local.json
     [ "$(jq length local.json)" = 6 ]
-    [ "$(field local.json "$own" reference)" = "docker.io/library/$own" ]
+    [ "$(field local.json "$own" reference)" = "$own" ]
     [ "$(field local.json "$own" id)" = "$(docker image inspect --format '{{.Id}}' "$own")" ]
 }
 ok 'with --name and --local the file has the images of all kernels and this one' named

@@ -142,7 +142,7 @@ static int fail_missing(const char *name, struct cbx_err *err)
                     name, (int)len, dash + 1);
 }
 
-/* Adds the entry of an image to `file`, with its tag's reference at docker.io. */
+/* Adds the entry of an image to `file`, with its name as the reference. */
 static int add_image(struct cbx_engine *engine, const char *name, json_t *file, struct cbx_err *err)
 {
     struct cbx_image image;
@@ -151,9 +151,7 @@ static int add_image(struct cbx_engine *engine, const char *name, json_t *file, 
     if (failed) {
         return failed == CBX_ENOTFOUND ? fail_missing(name, err) : failed;
     }
-    char reference[REFERENCE_BYTES];
-    snprintf(reference, sizeof(reference), "docker.io/library/%s", name);
-    json_t *entry = json_pack("{s:s,s:s,s:I}", "reference", reference, "id", image.id, "size",
+    json_t *entry = json_pack("{s:s,s:s,s:I}", "reference", name, "id", image.id, "size",
                               (json_int_t)image.size_bytes);
     json_t *copy = json_is_object(labels) ? json_incref(labels) : json_object();
     json_object_set_new(entry, "labels", copy);
