@@ -116,7 +116,7 @@ static void add_storage(const struct cbx_container_spec *spec, json_t *container
 {
     json_t *mounts = json_array(), *volumes = json_array();
     for (size_t i = 0; i < spec->tmpfs_count; i++) {
-        char name[16];
+        char name[40];
         snprintf(name, sizeof(name), "storage-%zu", i);
         json_array_append_new(
             mounts, json_pack("{s:s,s:s}", "name", name, "mountPath", spec->tmpfs[i].path));

@@ -62,8 +62,8 @@ static void cluster_note(const char *what)
 
 static void cluster_answer(int fd, int status, json_t *body)
 {
-    CBX_AUTO_JSON owned = body;
     CBX_AUTO_MEM char *text = json_dumps(body, JSON_COMPACT);
+    json_decref(body);
     fake_reply(fd, status, text);
 }
 

@@ -179,6 +179,7 @@ static void an_overloaded_api_server_is_asked_again(void **state)
     (void)state;
     cluster.busy = 2;
     CBX_AUTO(sandbox) sandbox = prepared();
+    assert_non_null(sandbox);
 }
 
 static void a_token_that_was_rotated_is_read_again(void **state)
@@ -188,6 +189,7 @@ static void a_token_that_was_rotated_is_read_again(void **state)
     cluster_write(path, "token", "second\n");
     cluster.token_refused = 1;
     CBX_AUTO(sandbox) sandbox = prepared();
+    assert_non_null(sandbox);
     assert_string_equal(cluster.token, "second");
 }
 
@@ -244,6 +246,7 @@ static void a_token_that_was_rotated_before_exec_is_read_again(void **state)
     cluster_write(path, "token", "second\n");
     cluster.exec_unauthorized = 1;
     CBX_AUTO(sandbox) sandbox = prepared();
+    assert_non_null(sandbox);
     assert_string_equal(cluster.token, "second");
 }
 
@@ -303,6 +306,7 @@ static void a_pod_whose_events_are_lost_is_read(void **state)
     struct cbx_sandbox *first = prepared();
     cluster.no_events = true;
     CBX_AUTO(sandbox) sandbox = prepared();
+    assert_non_null(sandbox);
     cbx_sandbox_free(first);
 }
 
@@ -311,6 +315,7 @@ static void watches_that_end_at_once_are_not_repeated_without_pause(void **state
     (void)state;
     cluster.empty_watches = true;
     CBX_AUTO(sandbox) sandbox = prepared();
+    assert_non_null(sandbox);
     struct timespec second = { .tv_sec = 1 };
     nanosleep(&second, NULL);
     assert_in_range(count_watches(), 2, 10);
@@ -321,6 +326,7 @@ static void a_version_that_would_change_the_request_is_not_used(void **state)
     (void)state;
     cluster.list = "{\"metadata\":{\"resourceVersion\":\"5&fieldSelector=x\"},\"items\":[]}";
     CBX_AUTO(sandbox) sandbox = prepared();
+    assert_non_null(sandbox);
     assert_int_equal(count_watches(), 0);
 }
 
@@ -526,6 +532,7 @@ static void a_pod_that_was_placed_and_written_in_other_units_runs(void **state)
     (void)state;
     cluster.mutate = place_and_canonicalise;
     CBX_AUTO(sandbox) sandbox = prepared();
+    assert_non_null(sandbox);
 }
 
 /* --- what a cluster does not have ------------------------------------------------------------- */
