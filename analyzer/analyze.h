@@ -41,8 +41,8 @@ struct cbx_analysis {
     int64_t now;          /* Unix seconds, for exceptions */
     uint32_t budget_ms;   /* budget for parsing and walking; 0 = 5,000 */
     enum cbx_build build; /* place where the code runs */
-    /* of a build with several sources: the files that the earlier ones downloaded (downloads.h),
-     * to which those of this source are added; NULL = none */
+    /* of a build with several sources: the files that earlier sources downloaded (downloads.h);
+     * the files of this source are added. NULL = none */
     struct cbx_downloads *downloads;
     struct cbx_str folder; /* of a build: working folder of shell code; empty: the workspace */
     /* true if only the verdict is used: findings get the hint of their rule */

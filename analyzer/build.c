@@ -41,7 +41,7 @@ static bool has_source(const struct cbx_facts *facts)
 
 /* --- files of an image ------------------------------------------------------------------------ */
 
-/* Files of the system and of homes that a rule may take for those of the host. Keys and tokens
+/* Files of the system and of homes that a rule may take for files of the host. Keys and tokens
  * are not among them: an image must not have them. */
 static const char *const image_files[] = {
     "/etc/passwd*",    "/etc/group*", "/etc/shadow*",     "/etc/gshadow*",      "/etc/sudoers*",

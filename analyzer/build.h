@@ -14,10 +14,10 @@
  * paths of the host), code of other languages (`node -e`, `python -c`), and unknown code that a
  * shell or an interpreter gets while the same source downloads or decodes (`curl ... | sh`), or
  * that is a downloaded file (downloads.h). `earlier` has the files that earlier code of the same
- * build downloaded, and gets those of this code; NULL: there is no other code. In an image
- * /etc/passwd, ~/.bashrc and the like are the image's own, and are no findings; keys and tokens
- * are. If the build's service completes the code, an unknown word of an install is no finding: it is the version of a
- * matrix. */
+ * build downloaded; the downloads of this code are added. NULL: there is no other code. In an
+ * image /etc/passwd, ~/.bashrc and the like are the image's own, and are no findings; keys and
+ * tokens are. If the build's service completes the code, an unknown word of an install is no
+ * finding: it is the version of a matrix. */
 void cbx_build_keep(struct cbx_facts *facts, enum cbx_build build, struct cbx_downloads *earlier);
 
 #endif

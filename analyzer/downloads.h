@@ -29,8 +29,8 @@ struct cbx_downloads {
 /* Begins without files. */
 void cbx_downloads_init(struct cbx_downloads *downloads, struct cbx_arena *arena);
 
-/* Follows the facts of one text; `downloads` has the files of earlier texts, and has those of this
- * text afterwards. A call that runs such a file becomes a fact with the name CBX_DOWNLOADS_RUN. */
+/* Follows the facts of one text, and adds its downloaded files to `downloads`, which has the files
+ * of earlier texts. A call that runs such a file becomes a fact with the name CBX_DOWNLOADS_RUN. */
 void cbx_downloads_follow(struct cbx_downloads *downloads, struct cbx_facts *facts);
 
 #endif

@@ -442,7 +442,7 @@ static void read_workdir(struct reading *r, uint32_t at, struct line line)
         word.len > 0 ? cbx_places_resolve(r->arena, r->folder, word) : CBX_STR(UNKNOWN_FOLDER);
 }
 
-/* Reads the words of ADD in [at, end), also those of an array. Returns their number; 0 if there are
+/* Reads the words of ADD in [at, end), as words or as an array. Returns their number; 0 if there are
  * more than fit, or one that the shell would read as something else. */
 static size_t read_add_words(struct cbx_str file, uint32_t at, uint32_t end, struct line *words)
 {

@@ -36,7 +36,7 @@ static rlim_t read_number(const char *variable, rlim_t otherwise)
     return value > 0 && *end == '\0' ? (rlim_t)value : otherwise;
 }
 
-/* True if the users of this process are not those of the host (user_namespaces(7)). */
+/* True if this process is in another user namespace than the host's (user_namespaces(7)). */
 static bool has_own_users(void)
 {
     unsigned long inside = 0, outside = 0, count = 0;

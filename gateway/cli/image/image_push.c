@@ -188,7 +188,7 @@ static int add_own(struct cbx_engine *engine, const char *own, json_t *file, str
     return 0;
 }
 
-/* Adds the chosen images, else those of all kernels and those of --name. */
+/* Adds the chosen images; without a choice the images of all kernels, and of --name. */
 static int add_images(const struct cbx_options *options, struct cbx_engine *engine, size_t first,
                       json_t *file, struct cbx_err *err)
 {
