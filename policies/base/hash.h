@@ -46,7 +46,26 @@ void cbx_random(void *p, size_t bytes);
  * random bits (the ULID layout), so that ids sort by time. Terminated: 27 bytes. */
 void cbx_id_make(char out[CBX_ID_CHARS + 1]);
 
-/* A random (version 4) UUID, RFC 9562, 36 characters and a NUL. */
+/* Makes a random UUID of version 4, or with a tag of version 8 (RFC 9562): 36 characters and a
+ * NUL. */
 void cbx_uuid_make(char out[37]);
+
+/* The tag of a gateway: 20 bits that each identifier made by its processes has in place of random
+ * bits, so that another gateway knows whose object an identifier names (gateway/ipc/replicas.h).
+ * Random texts of lower-case hexadecimal digits have it in their first CBX_TAG_HEX digits. */
+enum { CBX_TAG_BITS = 20, CBX_TAG_HEX = CBX_TAG_BITS / 4, CBX_TAG_NONE = -1 };
+
+/* Sets the tag of the identifiers that this process, and its later children, make;
+ * CBX_TAG_NONE = identifiers without a tag, the default. Call it before the process has threads. */
+void cbx_tag_use(int32_t tag);
+
+/* Writes the tag into the first digits of a random text of hexadecimal digits; no effect without
+ * a tag. */
+void cbx_tag_mark(char *hex);
+
+/* Returns the tag in an identifier: 26 characters of cbx_id_make, a UUID of version 8, or 64
+ * hexadecimal digits of cbx_tag_mark. CBX_TAG_NONE for any other text. An identifier of the first
+ * or the last form that was made without a tag gives a random number. */
+int32_t cbx_tag_of(struct cbx_str id);
 
 #endif

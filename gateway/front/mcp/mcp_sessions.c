@@ -182,6 +182,7 @@ bool cbx_mcp_session_open(struct cbx_mcp_sessions *s, struct cbx_str principal,
     struct cbx_sha256 random;
     cbx_random(random.bytes, sizeof(random.bytes));
     cbx_sha256_hex(&random, id);
+    cbx_tag_mark(id);
     pthread_mutex_lock(&s->lock);
     bool opens = !s->stopped;
     if (opens) {

@@ -56,6 +56,7 @@ bool cbx_logins_add(struct cbx_logins *logins, struct cbx_str token, int64_t clo
     }
     cbx_random(random, sizeof(random));
     cbx_hex_encode(random, sizeof(random), out);
+    cbx_tag_mark(out);
     char *copy = cbx_str_copy(token);
     pthread_mutex_lock(&logins->lock);
     struct login *room = &logins->items[0];
