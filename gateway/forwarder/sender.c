@@ -109,19 +109,15 @@ static void send_batch(struct sender *s, struct cbx_connection *c)
     }
 }
 
-/* The resolver reads files of /etc. */
 static int confine(const struct cbx_forwarder_config *config, struct cbx_err *err)
 {
-    struct cbx_grant grants[2];
-    size_t count = 0;
     bool local = config->url.transport == CBX_SYSLOG_UNIX;
-    static const char *const folders[] = { "/etc", "/run/systemd/resolve" };
-    for (size_t i = 0; i < 2 && !local; i++) {
-        if (access(folders[i], F_OK) == 0) {
-            grants[count++] = (struct cbx_grant){ .path = folders[i], .reads = true };
-        }
+    int failed = 0;
+    if (local) {
+        failed = cbx_files_confine(NULL, 0, false, err);
+    } else {
+        failed = cbx_files_confine_to_network(err);
     }
-    int failed = cbx_files_confine(grants, count, !local, err);
     if (failed) {
         return failed;
     }

@@ -148,19 +148,9 @@ static void finish_ended(struct fetcher *f)
     }
 }
 
-/* The resolver, and libssl with the system's authorities, read files of /etc, which are replaced
- * by renaming: a grant of the files themselves would not last. */
 static int confine(struct cbx_err *err)
 {
-    static const char *const folders[] = { "/etc", "/run/systemd/resolve" };
-    struct cbx_grant grants[2];
-    size_t count = 0;
-    for (size_t i = 0; i < 2; i++) {
-        if (access(folders[i], F_OK) == 0) {
-            grants[count++] = (struct cbx_grant){ .path = folders[i], .reads = true };
-        }
-    }
-    int failed = cbx_files_confine(grants, count, true, err);
+    int failed = cbx_files_confine_to_network(err);
     if (failed) {
         return failed;
     }

@@ -124,3 +124,19 @@ int cbx_files_confine(const struct cbx_grant *grants, size_t count, bool connect
     }
     return 0;
 }
+
+/* Files of these folders are replaced by renaming: a grant of the files themselves would not
+ * last. */
+int cbx_files_confine_to_network(struct cbx_err *err)
+{
+    static const char *const folders[] = { "/etc", "/run/systemd/resolve" };
+    enum { FOLDERS = sizeof(folders) / sizeof(folders[0]) };
+    struct cbx_grant grants[FOLDERS];
+    size_t count = 0;
+    for (size_t i = 0; i < FOLDERS; i++) {
+        if (access(folders[i], F_OK) == 0) {
+            grants[count++] = (struct cbx_grant){ .path = folders[i], .reads = true };
+        }
+    }
+    return cbx_files_confine(grants, count, true, err);
+}

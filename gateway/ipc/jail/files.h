@@ -31,4 +31,8 @@ int cbx_files_landlock(void);
 int cbx_files_confine(const struct cbx_grant *grants, size_t count, bool connects,
                       struct cbx_err *err);
 
+/* The same for a process that connects over the network: it may read what the resolver and libssl
+ * read, /etc and the folder of systemd's resolver. */
+int cbx_files_confine_to_network(struct cbx_err *err);
+
 #endif

@@ -507,6 +507,15 @@ static int build_local_sender(scmp_filter_ctx filter)
     return allow_when(filter, unix_engine, COUNT(unix_engine));
 }
 
+static int build_replicas(scmp_filter_ctx filter)
+{
+    int failed = build_sender(filter);
+    if (failed) {
+        return failed;
+    }
+    return add_calls(filter, SCMP_ACT_ALLOW, front_calls, COUNT(front_calls));
+}
+
 static int build_zygote(scmp_filter_ctx filter)
 {
     int failed = add_calls(filter, SCMP_ACT_ALLOW, worker_calls, COUNT(worker_calls));
@@ -591,6 +600,11 @@ int cbx_jail_reader(struct cbx_err *err)
 int cbx_jail_sender(bool local, struct cbx_err *err)
 {
     return limit_to(local ? build_local_sender : build_sender, err);
+}
+
+int cbx_jail_replicas(struct cbx_err *err)
+{
+    return limit_to(build_replicas, err);
 }
 
 int cbx_jail_zygote(struct cbx_err *err)

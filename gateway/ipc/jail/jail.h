@@ -38,6 +38,10 @@ int cbx_jail_executor(bool tcp, struct cbx_err *err);
 int cbx_jail_reader(struct cbx_err *err);
 int cbx_jail_sender(bool local, struct cbx_err *err);
 
+/* Confines the process of links between replicas: the calls of a sender over the network, and
+ * accepting. All other calls fail with EPERM. CBX_EIO: the process must then end. */
+int cbx_jail_replicas(struct cbx_err *err);
+
 /* Confines the zygote, after cbx_jail_worker_prepare: it may make its workers' calls, fork,
  * wait, send signals (Landlock restricts the target processes), and confine its children. All
  * other calls fail with EPERM; no files, no sockets, no programs. CBX_EIO: the zygote must then

@@ -18,9 +18,10 @@ enum cbx_role {
     /* a front that works on the caller's files: `codebox run`. It has the id of a front, and the
      * files that it creates belong to the caller */
     CBX_ROLE_CALLER,
-    CBX_ROLE_READER, /* reads the audit log for the sender */
-    CBX_ROLE_SENDER, /* sends the audit log's records over the network */
-    CBX_ROLE_KEYS,   /* fetches keys of issuers over the network */
+    CBX_ROLE_READER,   /* reads the audit log for the sender */
+    CBX_ROLE_SENDER,   /* sends the audit log's records over the network */
+    CBX_ROLE_KEYS,     /* fetches keys of issuers over the network */
+    CBX_ROLE_REPLICAS, /* carries bytes between replicas over the network */
 };
 
 /* Returns the user id of a role's process; its group id is the same number. The effective id of

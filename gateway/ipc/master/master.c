@@ -40,6 +40,8 @@ struct master {
     int keys[2];
     /* [0] = the executor's end, [1] = the end of the process that fetches keys; -1 = none */
     int executor_keys[2];
+    /* [0] = the front's end, [1] = the end of the process of links; -1 = none */
+    int replicas[2];
     int front_reload[2], executor_reload[2]; /* [0] = the master's end */
     /* parts of the last reload, for processes forked later; before the first reload the parts of
      * the start (reload.first) */
@@ -50,6 +52,7 @@ struct master {
     bool reloaded;                /* true if `set` is from a reload */
     pid_t reader_pid, sender_pid; /* 0 = no such process */
     pid_t keys_pid;               /* 0 = no such process */
+    pid_t replicas_pid;           /* the current one; 0 = no such process */
     int64_t forked_ms;
     int stop_signal; /* signal that ends the gateway; 0 = none received */
 };
@@ -138,6 +141,15 @@ static void close_identity_fd(const struct master *m)
     }
 }
 
+/* Called in every process but that of links. */
+static void close_links(const struct master *m)
+{
+    close_pair(m->replicas, -1);
+    if (m->config.replicas_fd > 0) {
+        close(m->config.replicas_fd);
+    }
+}
+
 /* Called first in a new process: the file is for the executor alone. */
 static void close_executor_fd(const struct master *m)
 {
@@ -188,6 +200,7 @@ static pid_t fork_zygote(struct master *m)
         close_pair(m->executor, -1);
         close_pair(m->keys, -1);
         close_pair(m->executor_keys, -1);
+        close_links(m);
         close_front_fds(m);
         close_identity_fd(m);
         close_pair(m->front_reload, -1);
@@ -215,6 +228,7 @@ static pid_t fork_executor(struct master *m)
         close_pair(m->zygote, -1);
         close_pair(m->keys, -1);
         close_pair(m->executor_keys, 0);
+        close_links(m);
         close_front_fds(m);
         close_pair(m->front_reload, -1);
         close(m->executor_reload[0]);
@@ -229,12 +243,11 @@ static pid_t fork_executor(struct master *m)
     return pid;
 }
 
-/* Enters a new process that has a channel of its own (`kept_keys` 1: the channels of the process
- * that fetches keys; -1: another channel) and none of the gateway's. `process` selects its parts
- * of the set; 0 = none. */
-static void enter_helper(struct master *m, pid_t master, enum cbx_role role, int kept_keys,
-                         unsigned process)
+/* Enters a new process that has channels of its own and none of the gateway's. `process` selects
+ * its parts of the set; 0 = none. */
+static void enter_helper(struct master *m, pid_t master, enum cbx_role role, unsigned process)
 {
+    int kept_keys = process == CBX_RELOAD_KEYS ? 1 : -1;
     close_executor_fd(m);
     drop_privileges(role, NULL);
     follow_master(master, SIGKILL);
@@ -244,6 +257,11 @@ static void enter_helper(struct master *m, pid_t master, enum cbx_role role, int
     close_pair(m->executor, -1);
     close_pair(m->keys, kept_keys);
     close_pair(m->executor_keys, kept_keys);
+    if (process == CBX_RELOAD_REPLICAS) {
+        close_pair(m->replicas, 1);
+    } else {
+        close_links(m);
+    }
     close_front_fds(m);
     close_identity_fd(m);
     close_pair(m->front_reload, -1);
@@ -258,7 +276,7 @@ static pid_t fork_on_channel(struct master *m, enum cbx_role role, cbx_channel_m
     pid_t master = getpid(), pid = fork();
     if (pid == 0) {
         close_pair(channel, end);
-        enter_helper(m, master, role, -1, 0);
+        enter_helper(m, master, role, 0);
         run(channel[end], m->config.context);
         _exit(1);
     }
@@ -302,8 +320,20 @@ static void fork_keys(struct master *m)
     m->keys_pid = fork();
     if (m->keys_pid == 0) {
         const int channels[CBX_KEY_CLIENTS] = { m->keys[1], m->executor_keys[1] };
-        enter_helper(m, master, CBX_ROLE_KEYS, 1, CBX_RELOAD_KEYS);
+        enter_helper(m, master, CBX_ROLE_KEYS, CBX_RELOAD_KEYS);
         m->config.keys(channels, m->config.context);
+        _exit(1);
+    }
+}
+
+/* Forks the process of links, over the existing channel. */
+static void fork_replicas(struct master *m)
+{
+    pid_t master = getpid();
+    m->replicas_pid = m->config.replicas != NULL ? fork() : 0;
+    if (m->config.replicas != NULL && m->replicas_pid == 0) {
+        enter_helper(m, master, CBX_ROLE_REPLICAS, CBX_RELOAD_REPLICAS);
+        m->config.replicas(m->replicas[1], m->config.context);
         _exit(1);
     }
 }
@@ -326,6 +356,10 @@ static bool fork_front(struct master *m)
     close(m->executor[1]);
     close_pair(m->keys, 0);
     close_pair(m->executor_keys, -1);
+    close_pair(m->replicas, 0);
+    if (m->config.replicas_fd > 0) {
+        close(m->config.replicas_fd);
+    }
     close_pair(m->executor_reload, -1);
     close(m->front_reload[0]);
     adopt_set(m, CBX_RELOAD_FRONT);
@@ -405,6 +439,7 @@ _Noreturn static void end(struct master *m, int status)
     signal_child(m->reader_pid, SIGKILL);
     signal_child(m->sender_pid, SIGKILL);
     signal_child(m->keys_pid, SIGKILL);
+    signal_child(m->replicas_pid, SIGKILL);
     signal_child(m->executor_pid, SIGTERM);
     close_pair(m->executor, 0);
     close_pair(m->zygote, -1);
@@ -444,6 +479,11 @@ static bool reap(struct master *m)
                     "the process that fetches keys of issuers ended; it is started again");
             pause_if_quick(m);
             fork_keys(m);
+        } else if (pid == m->replicas_pid && m->stop_signal == 0) {
+            cbx_log(CBX_LOG_WARNING,
+                    "the process of links between replicas ended; it is started again");
+            pause_if_quick(m);
+            fork_replicas(m);
         }
     }
     return false;
@@ -460,8 +500,8 @@ _Noreturn static void load_set(struct master *m, int to)
     cbx_log_set_component("loader");
     setitimer(ITIMER_REAL, &limit, NULL);
     cbx_buf_init(&set, CBX_RELOAD_BYTES_MAX);
-    adopt_set(m, CBX_RELOAD_FRONT | CBX_RELOAD_ZYGOTE | CBX_RELOAD_EXECUTOR |
-                     CBX_RELOAD_KEYS); /* for the comparison */
+    adopt_set(m, CBX_RELOAD_FRONT | CBX_RELOAD_ZYGOTE | CBX_RELOAD_EXECUTOR | CBX_RELOAD_KEYS |
+                     CBX_RELOAD_REPLICAS); /* for the comparison */
     int status = m->config.reload.load(m->config.reload.context, &set);
     for (size_t at = 0; status == 0 && at < set.len;) {
         ssize_t n = write(to, set.p + at, set.len - at);
@@ -524,6 +564,8 @@ static void distribute_set(struct master *m)
     signal_child(m->keys_pid, SIGKILL);
     await_child(m->keys_pid);
     fork_keys(m);
+    signal_child(m->replicas_pid, SIGTERM); /* it ends with its last link */
+    fork_replicas(m);
     send_set(m, m->front_reload[0], m->front_pid, CBX_RELOAD_FRONT, "front");
 }
 
@@ -622,6 +664,7 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
                          .executor_reload = { -1, -1 },
                          .keys = { -1, -1 },
                          .executor_keys = { -1, -1 },
+                         .replicas = { -1, -1 },
                          .notify = { .fd = -1 } };
     if (config->respawn_front) {
         cbx_notify_init(&m.notify);
@@ -645,6 +688,9 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
     }
     if (config->keys != NULL &&
         (cbx_key_channel(m.keys, err) != 0 || cbx_key_channel(m.executor_keys, err) != 0)) {
+        return CBX_EIO;
+    }
+    if (config->replicas != NULL && cbx_wire_pair(m.replicas, err) != 0) {
         return CBX_EIO;
     }
     sigset_t signals;
@@ -675,11 +721,13 @@ int cbx_master_fork(const struct cbx_master_config *config, struct cbx_master_so
         m.forked_ms = cbx_clock_ms() - QUICK_MS;
         fork_forwarders(&m);
         fork_keys(&m);
+        fork_replicas(&m);
         supervise(&m, &signals);
     }
     *out = (struct cbx_master_sockets){ .zygote = m.zygote[0],
                                         .executor = m.executor[0],
                                         .reload = m.front_reload[1],
-                                        .keys = m.keys[0] };
+                                        .keys = m.keys[0],
+                                        .replicas = m.replicas[0] };
     return 0;
 }

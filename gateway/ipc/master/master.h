@@ -63,6 +63,9 @@ typedef void cbx_channel_main(int channel, const void *context);
  * (key_fetch.h). */
 typedef void cbx_keys_process(const int channels[], const void *context);
 
+/* The main function of the process of links between replicas; `channel` leads to the front. */
+typedef void cbx_replicas_process(int channel, const void *context);
+
 struct cbx_master_config {
     cbx_zygote_process *zygote;
     cbx_executor_process *executor;
@@ -74,6 +77,9 @@ struct cbx_master_config {
     /* true if there are key sources from the start; after a reload, a part of the set for
      * CBX_RELOAD_KEYS means the same */
     bool fetches;
+    /* main function of the process of links between replicas; NULL = never */
+    cbx_replicas_process *replicas;
+    int replicas_fd; /* descriptor open in the master and in that process, in no other; 0 = none */
     const void *context;
     struct cbx_master_reload reload; /* load NULL: SIGHUP ends the gateway */
     bool respawn_front;              /* true to fork the front again after a signal killed it */
@@ -90,8 +96,9 @@ struct cbx_master_config {
 /* The front's ends of the channels. */
 struct cbx_master_sockets {
     int zygote, executor;
-    int reload; /* for cbx_reload_listen */
-    int keys;   /* channel to the current process that fetches keys; -1 = the gateway has none */
+    int reload;   /* for cbx_reload_listen */
+    int keys;     /* channel to the current process that fetches keys; -1 = the gateway has none */
+    int replicas; /* channel to the current process of links; -1 = the gateway has none */
 };
 
 /* Forks; every process, the master included, drops its privileges first. Returns 0 in the front

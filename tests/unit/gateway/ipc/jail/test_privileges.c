@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum { NOBODY = 65534, NOT_DROPPED = 99, ROLES = CBX_ROLE_KEYS + 1 };
+enum { NOBODY = 65534, NOT_DROPPED = 99, ROLES = CBX_ROLE_REPLICAS + 1 };
 
 #define DENIED(call) (errno = 0, (call) < 0 && (errno == EACCES || errno == EPERM))
 
