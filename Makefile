@@ -374,6 +374,7 @@ MAY.identity := gateway/identity/ gateway/ipc/ policies/
 MAY.front    := gateway/front/ gateway/identity/ gateway/ipc/ policies/ analyzer/ docker/result.h docker/kernel_names.h docker/contents.h
 MAY.worker   := gateway/worker/ gateway/ipc/ policies/ analyzer/
 MAY.executor := gateway/executor/ gateway/identity/ gateway/ipc/ policies/ docker/ analyzer/imports.h analyzer/packages/known.h analyzer/decide.h
+MAY.replicas := gateway/replicas/ gateway/ipc/ policies/
 MAY.keys     := gateway/keys/ gateway/ipc/ policies/
 MAY.forwarder := gateway/forwarder/ gateway/ipc/ policies/ gateway/executor/audit/audit_files.h gateway/executor/audit/audit_reader.h
 
@@ -384,7 +385,7 @@ not_within = grep -vE $(foreach m,$1,-e '^$m')
 
 check-layers: $(MODULES:%=$B/lib%.a) ## no module includes a header that it may not use, no process of the gateway code of another; only the audit makes permits
 	$Q$(foreach m,$(MODULES),! $(call reached,$m) | $(call not_within,$(foreach u,$m $(USES.$m),$u/)) || { echo '$m may use $m $(USES.$m)'; exit 1; };)
-	$Q$(foreach p,ipc identity front worker executor forwarder keys,\
+	$Q$(foreach p,ipc identity front worker executor forwarder keys replicas,\
 	    ! $(call reached,gateway/$p) | $(call not_within,$(MAY.$p)) || { echo 'gateway/$p may reach $(MAY.$p)'; exit 1; };)
 	$Q! grep -rn --include='*.c' '^#include "policies/[^b]' policies/base || { echo 'base may not use the product'; exit 1; }
 	$Q! grep -rnE --include='*.c' 'cbx_permit_new\(' gateway analyzer docker | grep -v '^gateway/executor/audit' || { echo 'only gateway/executor/audit*.c makes permits'; exit 1; }

@@ -88,14 +88,15 @@ void cbx_options_log(const struct cbx_options *options, enum cbx_log_level level
     cbx_log_set_json(options->log_format != NULL && strcmp(options->log_format, "json") == 0);
 }
 
-int cbx_cli_parse_listen(const char *text, struct cbx_listen_address *out, struct cbx_err *err)
+int cbx_cli_parse_listen(const char *option, const char *text, struct cbx_listen_address *out,
+                         struct cbx_err *err)
 {
     const char *colon = strrchr(text, ':');
     char *end;
     unsigned long port = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
     if (colon == NULL || colon[1] < '0' || colon[1] > '9' || *end != '\0' || port > 65535) {
         return cbx_fail(err, CBX_EINVAL,
-                        "--listen is '%s', allowed is ADDRESS:PORT such as 127.0.0.1:8000", text);
+                        "%s is '%s', allowed is ADDRESS:PORT such as 127.0.0.1:8000", option, text);
     }
     struct cbx_str host = { .p = text, .len = (size_t)(colon - text) };
     if (host.len > 2 && host.p[0] == '[' && host.p[host.len - 1] == ']') {

@@ -21,9 +21,10 @@ struct cbx_listen_address {
     bool loopback;
 };
 
-/* Reads --listen: "127.0.0.1:8000", "[::1]:8000", "localhost:8000", ":8000", or another address
+/* Reads the value of an option such as --listen: "127.0.0.1:8000", "[::1]:8000", "localhost:8000", ":8000", or another address
  * of this machine. CBX_EINVAL. */
-int cbx_cli_parse_listen(const char *text, struct cbx_listen_address *out, struct cbx_err *err);
+int cbx_cli_parse_listen(const char *option, const char *text, struct cbx_listen_address *out,
+                         struct cbx_err *err);
 
 /* Makes a flow's configuration from the options and the defaults. */
 /* Reads --mount into a list (gateway/ipc/seal/mount_requests.h; new reference); NULL without the

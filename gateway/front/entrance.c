@@ -3,6 +3,8 @@
 #include "gateway/front/entrance.h"
 
 #include "gateway/front/access.h"
+#include "gateway/front/forward/forward.h"
+#include "gateway/front/forward/owner.h"
 #include "gateway/front/mcp/protocol/http.h"
 #include "gateway/front/mcp/protocol/jsonrpc.h"
 #include "gateway/front/rest/rest.h"
@@ -162,6 +164,88 @@ static void drop_proof(char *proof)
     free(proof);
 }
 
+/* --- other replicas --------------------------------------------------------------------------- */
+
+static bool is_of_page(struct cbx_str path)
+{
+    return cbx_str_is(path, "/") || cbx_str_is(path, "/logout");
+}
+
+/* A call of MCP may be of a session of the protocol here and name an object there: the other
+ * replica serves it without the session, and its cancellation, which comes here, is noted here. */
+static void send_to(const struct cbx_entrance *entrance, const struct cbx_replica *owner,
+                    const struct cbx_http_request *request, struct cbx_http_response *out)
+{
+    struct cbx_forwarder *forwarder = entrance->service->forwarder;
+    struct cbx_http_request sent = *request;
+    struct cbx_mcp_call call = { 0 };
+    CBX_AUTO_DONE(rpc_message) message = { 0 };
+    struct cbx_err err;
+    bool is_call =
+        cbx_str_is(request->path, "/mcp") && request->mcp.session.p != NULL &&
+        cbx_replicas_owner(cbx_forwarder_replicas(forwarder), request->mcp.session) != owner &&
+        cbx_rpc_read(request->body, &message, &err) == 0;
+    if (!is_call) {
+        cbx_forward(forwarder, owner, request, NULL, out);
+        return;
+    }
+    CBX_AUTO_MEM char *session = cbx_str_copy(request->mcp.session);
+    sent.mcp.session = (struct cbx_str){ 0 };
+    cbx_mcp_session_begin_call(entrance->mcp->sessions, cbx_str_of(session),
+                               json_object_get(message.json, "id"), &call);
+    cbx_forward(forwarder, owner, &sent, &call.cancelled, out);
+    cbx_mcp_session_end_call(entrance->mcp->sessions, &call);
+}
+
+/* Forwards the request, if another replica serves it; `caller` is NULL for a request of the page,
+ * whose cookie only the replica of its login knows. A forwarded request is not forwarded again.
+ * False, without an effect, if this replica serves it. */
+static bool forward(const struct cbx_entrance *entrance, const struct cbx_http_request *request,
+                    const struct cbx_caller *caller, struct cbx_http_response *out)
+{
+    struct cbx_forwarder *forwarder = entrance->service->forwarder;
+    const struct cbx_replica *owner = NULL;
+    if (forwarder == NULL || request->replica.len > 0) {
+        return false;
+    }
+    const struct cbx_replicas *replicas = cbx_forwarder_replicas(forwarder);
+    if (caller != NULL) {
+        owner = cbx_owner_find(replicas, request, caller->principal);
+    } else if (is_of_page(request->path)) {
+        owner = cbx_owner_of_cookie(replicas, request->cookie);
+    }
+    if (owner == NULL) {
+        return false;
+    }
+    if (request->has_peer) {
+        char text[300];
+        snprintf(text, sizeof(text),
+                 "replica '%s' has this; callers of the Unix socket can use what replica '%s' has",
+                 owner->name, replicas->own_name);
+        cbx_rest_refuse(421, text, out);
+        return true;
+    }
+    send_to(entrance, owner, request, out);
+    return true;
+}
+
+/* Two gateways with one name would forward to each other, or take each other's objects for their
+ * own. */
+static bool is_twin(const struct cbx_entrance *entrance, const struct cbx_http_request *request,
+                    struct cbx_http_response *out)
+{
+    const struct cbx_forwarder *forwarder = entrance->service->forwarder;
+    if (forwarder == NULL || request->replica.len == 0 ||
+        cbx_replicas_find(cbx_forwarder_replicas(forwarder), request->replica) != NULL) {
+        return false;
+    }
+    cbx_rest_refuse(421,
+                    "the replica that forwards this has a name that --peer of this replica does "
+                    "not have",
+                    out);
+    return true;
+}
+
 /* --- serving ---------------------------------------------------------------------------------- */
 
 static void serve(const struct cbx_entrance *entrance, const struct cbx_http_request *asked,
@@ -177,6 +261,9 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
                                            .peer = request.peer,
                                            .origin = origin };
     request.caller = &caller; /* on a public route it may be unknown: zeroed */
+    if (is_twin(entrance, asked, out) || forward(entrance, asked, NULL, out)) {
+        return;
+    }
     if (answer_metadata(entrance, &request, origin, out) ||
         cbx_page_handle(&entrance->page, asked, out)) {
         return;
@@ -195,6 +282,8 @@ static void serve(const struct cbx_entrance *entrance, const struct cbx_http_req
     if (!known && !cbx_rest_is_public(request.method, request.path)) {
         note_refusal(entrance, &request, &refusal);
         refuse(&request, &refusal, out);
+    } else if (known && forward(entrance, &request, &caller, out)) {
+        drop_counted(counted);
     } else if (is_mcp) {
         cbx_mcp_http(entrance->mcp, &request, out);
         drop_counted(counted);

@@ -18,8 +18,9 @@ struct cbx_flow {
     struct cbx_policies policies;
     /* NULL = none; never freed, requests borrow from it */
     const struct cbx_policies *_Atomic reloaded;
-    int reload; /* for cbx_reload_listen */
-    int keys;   /* for cbx_issuer_keys_start; -1 = none */
+    int reload;   /* for cbx_reload_listen */
+    int keys;     /* for cbx_issuer_keys_start; -1 = none */
+    int replicas; /* channel to the process of links (replica_channel.h); -1 = none */
     struct cbx_judge *judge;
     int executor;      /* control socket */
     bool small_images; /* true for the small images of kernels that have one */

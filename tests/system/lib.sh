@@ -103,9 +103,9 @@ stop_server() {
 leaves_no_server() {
     local pid
     for pid in $(cat "$work/servers" 2>/dev/null); do
-        if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = codebox ]; then
+        if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = codebox ] && ! grep -q '^State:.Z' "/proc/$pid/status"; then
             kill -TERM "$pid"
-            echo "server $pid still runs"
+            echo "server $pid still runs: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
             return 1
         fi
     done

@@ -6,6 +6,7 @@
 #include "gateway/cli/serve/steps.h"
 #include "gateway/cli/settings/cli_variables.h"
 #include "gateway/cli/settings/identity_options.h"
+#include "gateway/cli/settings/replica_options.h"
 #include "gateway/cli/settings/tls_options.h"
 #include "gateway/front/http/tls.h"
 
@@ -41,6 +42,36 @@ static int adopt_certificate(struct cbx_reload_context *c, struct cbx_str bytes,
     }
     c->certificate = failed ? c->certificate : bytes;
     return failed;
+}
+
+static struct cbx_str replicas_pem; /* the part in use; empty = none, or another process has it */
+
+struct cbx_str cbx_reload_replicas_pem(void)
+{
+    return replicas_pem;
+}
+
+/* A reload reads the files again. The names of replicas are in identifiers: they stay. */
+static int load_replicas(const struct cbx_reload_context *c, const struct cbx_options *options,
+                         struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err)
+{
+    if (replicas_pem.len == 0 || options->peer_certificate == NULL) {
+        cbx_buf_add(out, replicas_pem);
+        return 0;
+    }
+    struct cbx_options named = *options;
+    named.replica = c->options->replica;
+    int failed = cbx_options_replicas_read(&named, out, err);
+    outcome->changed = !failed && !cbx_str_equal(replicas_pem, cbx_buf_str(out));
+    return failed;
+}
+
+static int adopt_replicas(struct cbx_reload_context *c, struct cbx_str bytes, struct cbx_err *err)
+{
+    (void)c;
+    (void)err;
+    replicas_pem = bytes;
+    return 0;
 }
 
 static int load_policies(const struct cbx_reload_context *c, const struct cbx_options *options,
@@ -149,12 +180,16 @@ static void note_others(const struct cbx_options *before, const struct cbx_optio
 {
     /* HTTPS before and after: the reload may name other files. */
     bool tls = cbx_options_tls(before) && cbx_options_tls(after);
+    bool links = before->peer_certificate != NULL && after->peer_certificate != NULL;
     struct cbx_option_table table = cbx_cli_options_table('c');
     for (size_t i = 0; i < table.count; i++) {
         const struct cbx_option *row = &table.rows[i];
         bool loaded = row->offset == offsetof(struct cbx_options, policies) ||
                       (tls && (row->offset == offsetof(struct cbx_options, tls_certificate) ||
-                               row->offset == offsetof(struct cbx_options, tls_key)));
+                               row->offset == offsetof(struct cbx_options, tls_key))) ||
+                      (links && (row->offset == offsetof(struct cbx_options, peer_certificate) ||
+                                 row->offset == offsetof(struct cbx_options, peer_key) ||
+                                 row->offset == offsetof(struct cbx_options, peer_ca)));
         /* The default of the state directory is set after the options are read. */
         bool derived = row->offset == offsetof(struct cbx_options, state_dir) &&
                        before->origins[i].source == after->origins[i].source &&

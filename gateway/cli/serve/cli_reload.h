@@ -19,6 +19,10 @@ struct cbx_reload_context {
     struct cbx_str certificate;
 };
 
+/* In the process of links, once it has adopted its part: the files of this replica
+ * (cbx_link_write), borrowed. */
+struct cbx_str cbx_reload_replicas_pem(void);
+
 /* The functions of struct cbx_master_reload; their context is a struct cbx_reload_context. */
 int cbx_reload_load(void *context, struct cbx_buf *set);
 int cbx_reload_adopt(void *context, const struct cbx_reload_part *part, struct cbx_err *err);

@@ -5,6 +5,7 @@
 #include "gateway/cli/settings/identity_options.h"
 #include "gateway/cli/settings/tls_options.h"
 #include "gateway/front/entrance.h"
+#include "gateway/front/forward/forward.h"
 #include "gateway/front/http/tls.h"
 #include "gateway/front/jobs/live.h"
 #include "gateway/front/jobs/recovery.h"
@@ -13,14 +14,16 @@
 #include "gateway/front/rest/rest.h"
 #include "gateway/ipc/master/state.h"
 #include "gateway/ipc/metrics.h"
+#include "gateway/ipc/wire/ipc_wire.h"
 #include "policies/base/log.h"
 #include "policies/base/time/clock.h"
 #include "policies/release.h"
 
 #include <limits.h>
 #include <signal.h>
+#include <sys/socket.h>
 
-enum { HANDLERS_MAX = 16, JOBS_MAX = 1280 };
+enum { HANDLERS_MAX = 16, JOBS_MAX = 1280, LINKS_MAX = 2048 };
 
 static void log_start(const struct cbx_flow *flow, const struct cbx_listen_address *address,
                       uint16_t port, const char *state_dir)
@@ -176,11 +179,65 @@ static int start_servers(const struct cbx_http_config *http, int socket_fd,
     return cbx_http_server_new(&on_socket, local, err);
 }
 
+/* The links of other replicas. */
+struct inbound {
+    int channel;
+    struct cbx_http_server *server;
+    pthread_t thread;
+};
+
+/* Adds the links that other replicas open, until the channel is shut down. */
+static void *take_links(void *context)
+{
+    const struct inbound *in = context;
+    int fd;
+    char tag;
+    struct cbx_err err;
+    while (cbx_wire_receive_fd(in->channel, &fd, &tag, &err) == 0) {
+        if (fd >= 0) {
+            cbx_http_server_add(in->server, fd);
+        }
+    }
+    return NULL;
+}
+
+/* The third server: for requests that other replicas forward. */
+static int start_inbound(const struct cbx_http_config *http, int channel, struct inbound *out,
+                         struct cbx_err *err)
+{
+    struct cbx_http_config linked = *http;
+    linked.listening = -1;
+    linked.replicas = true;
+    linked.tls = false;
+    linked.hsts_s = 0;
+    linked.limits.connections = LINKS_MAX;
+    linked.limits.per_peer = LINKS_MAX;
+    int failed = cbx_http_server_new(&linked, &out->server, err);
+    if (failed) {
+        return failed;
+    }
+    out->channel = channel;
+    if (pthread_create(&out->thread, NULL, take_links, out) != 0) {
+        return cbx_fail(err, CBX_EIO, "a thread cannot be started");
+    }
+    return 0;
+}
+
+static void end_inbound(struct inbound *in)
+{
+    if (in->thread != 0) {
+        shutdown(in->channel, SHUT_RDWR);
+        pthread_join(in->thread, NULL);
+    }
+    cbx_http_server_free(in->server);
+}
+
 static int serve(const struct cbx_options *options, struct cbx_flow *flow,
-                 const struct cbx_listen_address *address, struct cbx_identity *identity,
-                 int64_t idle_ms, int listening, int socket_fd, const sigset_t *signals,
+                 struct cbx_serve_start *start, int64_t idle_ms, const sigset_t *signals,
                  struct cbx_err *err)
 {
+    const struct cbx_listen_address *address = &start->address;
+    struct cbx_identity *identity = start->identity;
     CBX_AUTO(store) store = NULL;
     /* No principal may fill the store, which would leave no room for the others. Without
      * identities there is one principal. */
@@ -212,7 +269,7 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     };
     char own_host[300];
     const char *hosts[CBX_HOSTS_MAX + 1];
-    struct cbx_http_config http = { .listening = listening,
+    struct cbx_http_config http = { .listening = start->listening,
                                     .hosts = hosts,
                                     .host_count = cbx_options_hosts(options, own_host, hosts),
                                     .origin = options->public_url,
@@ -236,13 +293,20 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     reloads =
         (struct cbx_reload_listener){ .fd = flow->reload, .apply = take_over, .context = &taken };
     struct cbx_http_server *local = NULL;
+    struct inbound inbound = { .server = NULL };
+    if (flow->replicas >= 0) {
+        service->forwarder = cbx_forwarder_new(&start->replicas, flow->replicas);
+    }
     cbx_service_recover(service);
     if (identity != NULL) {
         cbx_live_watch(service);
     }
     failed = start_threads(service, identity, &reloads, err);
     if (!failed) {
-        failed = start_servers(&http, socket_fd, &server, &local, err);
+        failed = start_servers(&http, start->socket, &server, &local, err);
+    }
+    if (!failed && flow->replicas >= 0) {
+        failed = start_inbound(&http, flow->replicas, &inbound, err);
     }
     if (!failed) {
         cbx_reload_tell_ready(flow->reload);
@@ -256,6 +320,8 @@ static int serve(const struct cbx_options *options, struct cbx_flow *flow,
     cbx_mcp_sessions_stop(served.mcp.sessions);
     cbx_http_server_free(local);
     cbx_http_server_free(server);
+    end_inbound(&inbound);
+    cbx_forwarder_free(service->forwarder);
     cbx_service_done(service); /* stopped before the flow, which jobs use to their end */
     cbx_mcp_done(&served.mcp);
     cbx_flow_done(flow);
@@ -291,6 +357,11 @@ int cbx_serve_command(const struct cbx_options *options)
     config.front_fd = start.listening;
     config.socket_fd = start.socket;
     config.identity = start.identity;
+    if (start.replicas.count > 0) {
+        config.replicas = &start.replicas;
+        config.replicas_fd = start.peer_listening;
+        config.replicas_pem = &start.peer_pem;
+    }
     config.front_folder = (struct cbx_grant){ .path = start.folder, .reads = true, .writes = true };
     if (cbx_flow_start(&config, &flow, &err) != 0) {
         return cbx_cli_fail(&err);
@@ -301,8 +372,7 @@ int cbx_serve_command(const struct cbx_options *options)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    if (serve(options, &flow, &start.address, start.identity, config.executor.idle_ms,
-              start.listening, start.socket, &signals, &err) != 0) {
+    if (serve(options, &flow, &start, config.executor.idle_ms, &signals, &err) != 0) {
         return cbx_cli_fail(&err);
     }
     return 0;

@@ -4,6 +4,7 @@
 
 #include "gateway/cli/serve/steps.h"
 #include "gateway/cli/settings/identity_options.h"
+#include "gateway/cli/settings/replica_options.h"
 #include "gateway/cli/settings/tls_options.h"
 #include "gateway/front/http/http_server.h"
 #include "gateway/ipc/master/reload.h"
@@ -23,7 +24,8 @@ static int read_address(void *context, struct cbx_err *err)
 {
     struct cbx_serve_start *s = context;
     const char *listen = s->options->listen;
-    return cbx_cli_parse_listen(listen != NULL ? listen : "127.0.0.1:8000", &s->address, err);
+    return cbx_cli_parse_listen("--listen", listen != NULL ? listen : "127.0.0.1:8000", &s->address,
+                                err);
 }
 
 static int check_url(void *context, struct cbx_err *err)
@@ -97,6 +99,45 @@ static int open_unix_socket(void *context, struct cbx_err *err)
     return fd < 0 ? fd : 0;
 }
 
+/* From here on identifiers have the tag of this replica. */
+static int read_replicas(void *context, struct cbx_err *err)
+{
+    struct cbx_serve_start *s = context;
+    int failed = cbx_options_replicas(s->options, &s->replicas, err);
+    if (!failed && s->replicas.own_name[0] != '\0') {
+        cbx_tag_use(s->replicas.own_tag);
+    }
+    return failed;
+}
+
+static int read_peer_files(void *context, struct cbx_err *err)
+{
+    struct cbx_serve_start *s = context;
+    if (s->replicas.count > 0) {
+        return cbx_options_replicas_read(s->options, &s->peer_pem, err);
+    }
+    return 0;
+}
+
+static int open_peer_address(void *context, struct cbx_err *err)
+{
+    struct cbx_serve_start *s = context;
+    struct cbx_listen_address *address = &s->peer_address;
+    if (s->replicas.count == 0) {
+        return 0;
+    }
+    int failed = cbx_cli_parse_listen("--peer-listen", s->options->peer_listen, address, err);
+    if (failed) {
+        return failed;
+    }
+    if (s->problems != NULL) {
+        return cbx_http_try_listen(address->host, address->port, &s->peer_address_taken, err);
+    }
+    int fd = cbx_http_listen(address->host, address->port, &address->port, err);
+    s->peer_listening = fd < 0 ? 0 : fd;
+    return fd < 0 ? fd : 0;
+}
+
 static int make_state(void *context, struct cbx_err *err)
 {
     struct cbx_serve_start *s = context;
@@ -111,10 +152,17 @@ static int make_state(void *context, struct cbx_err *err)
 }
 
 static const struct cbx_step steps[] = {
-    { "pool-empty", check_pool }, { "listen", read_address },
-    { "public-url", check_url },  { NULL, read_identity },
-    { "listen", check_callers },  { "tls-certificate", read_certificate },
-    { "listen", open_address },   { "socket", open_unix_socket },
+    { "pool-empty", check_pool },
+    { "listen", read_address },
+    { "public-url", check_url },
+    { NULL, read_identity },
+    { "listen", check_callers },
+    { "tls-certificate", read_certificate },
+    { "listen", open_address },
+    { "socket", open_unix_socket },
+    { "peer", read_replicas },
+    { "peer-certificate", read_peer_files },
+    { "peer-listen", open_peer_address },
     { "state", make_state },
 };
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
@@ -126,6 +174,7 @@ static void begin(const struct cbx_options *options, struct cbx_problems *proble
 {
     *out = (struct cbx_serve_start){ .options = options, .problems = problems };
     cbx_buf_init(&out->certificate, CBX_RELOAD_BYTES_MAX);
+    cbx_buf_init(&out->peer_pem, CBX_RELOAD_BYTES_MAX);
 }
 
 int cbx_serve_start(const struct cbx_options *options, struct cbx_serve_start *out,
@@ -158,5 +207,7 @@ void cbx_serve_start_done(struct cbx_serve_start *start)
 {
     explicit_bzero(start->certificate.p, start->certificate.len);
     cbx_buf_done(&start->certificate);
+    explicit_bzero(start->peer_pem.p, start->peer_pem.len);
+    cbx_buf_done(&start->peer_pem);
     cbx_identity_free(start->identity);
 }

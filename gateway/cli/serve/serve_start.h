@@ -6,6 +6,7 @@
 #include "gateway/cli/cli.h"
 #include "gateway/cli/settings/settings.h"
 #include "gateway/identity/identity.h"
+#include "gateway/ipc/replicas.h"
 
 #include <limits.h>
 
@@ -13,13 +14,18 @@ struct cbx_serve_start {
     const struct cbx_options *options;
     struct cbx_problems *problems; /* of a check; NULL in a start */
     struct cbx_listen_address address;
-    struct cbx_identity *identity;    /* NULL = callers are not authenticated */
-    struct cbx_buf certificate;       /* result of cbx_options_tls_read */
-    int listening, socket;            /* descriptors of the front; 0 = none */
-    char folder[PATH_MAX];            /* the working directory of the front */
-    bool address_taken, socket_taken; /* of a check: another process listens on the address */
-    bool unknown_callers;             /* of a check: the identities could not be read */
-    bool unusable_state;              /* of a check */
+    struct cbx_identity *identity; /* NULL = callers are not authenticated */
+    struct cbx_buf certificate;    /* result of cbx_options_tls_read */
+    int listening, socket;         /* descriptors of the front; 0 = none */
+    struct cbx_replicas replicas;  /* zeroed without --replica */
+    struct cbx_listen_address peer_address;
+    int peer_listening;      /* descriptor for the process of links; 0 = none */
+    struct cbx_buf peer_pem; /* result of cbx_options_replicas_read */
+    char folder[PATH_MAX];   /* the working directory of the front */
+    /* of a check: another process listens on the address */
+    bool address_taken, socket_taken, peer_address_taken;
+    bool unknown_callers; /* of a check: the identities could not be read */
+    bool unusable_state;  /* of a check */
 };
 
 /* Reads and opens all of it, from options that were read. The caller calls cbx_serve_start_done,

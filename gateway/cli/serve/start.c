@@ -9,6 +9,7 @@
 #include "gateway/cli/settings/cli_variables.h"
 #include "gateway/cli/settings/identity_options.h"
 #include "gateway/cli/settings/network_options.h"
+#include "gateway/cli/settings/replica_options.h"
 #include "gateway/cli/settings/tls_options.h"
 #include "gateway/executor/heads/audit_keeper.h"
 #include "gateway/forwarder/forwarder.h"
@@ -17,6 +18,7 @@
 #include "gateway/ipc/seal/mount_requests.h"
 #include "gateway/ipc/wire/descriptors.h"
 #include "gateway/keys/fetcher.h"
+#include "gateway/replicas/replica_process.h"
 #include "gateway/worker/worker.h"
 #include "policies/packages.h"
 
@@ -64,6 +66,15 @@ static void run_keys(const int channels[], const void *context)
     struct cbx_key_source sources[CBX_KEY_SOURCES_MAX];
     size_t count = cbx_identity_sources(setup->config.identity, sources);
     cbx_keys_main(channels, sources, count);
+}
+
+static void run_replicas(int channel, const void *context)
+{
+    const struct setup *setup = context;
+    cbx_replicas_main(channel,
+                      &(struct cbx_replicas_config){ .replicas = setup->config.replicas,
+                                                     .listening = setup->config.replicas_fd,
+                                                     .pem = cbx_reload_replicas_pem() });
 }
 
 /* The profiles of the pool that exist before the first request. */
@@ -265,15 +276,20 @@ static int check_mounts(void *context, struct cbx_err *err)
     return failed;
 }
 
-/* Makes the certificate the first part that the front gets, and cleanses the rest of the buffer. */
-static int pass_certificate(struct cbx_buf *certificate, struct cbx_buf *out, struct cbx_err *err)
+/* Makes a secret a part that one process gets first, and cleanses the buffer. An absent or empty
+ * one is none. */
+static int pass_secret(const char *name, enum cbx_reload_process process, struct cbx_buf *secret,
+                       struct cbx_buf *out, struct cbx_err *err)
 {
-    const struct cbx_reload_part part = { .name = CBX_TLS_PART,
-                                          .processes = CBX_RELOAD_FRONT,
-                                          .bytes = cbx_buf_str(certificate) };
+    struct cbx_reload_part part = { .processes = process };
+    if (secret == NULL || secret->len == 0) {
+        return 0;
+    }
+    snprintf(part.name, sizeof(part.name), "%s", name);
+    part.bytes = cbx_buf_str(secret);
     int failed = cbx_reload_add(out, &part, err);
-    explicit_bzero(certificate->p, certificate->len);
-    cbx_buf_reset(certificate);
+    explicit_bzero(secret->p, secret->len);
+    cbx_buf_reset(secret);
     return failed;
 }
 
@@ -332,11 +348,11 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     CBX_AUTO_DONE(buf) first;
     cbx_buf_init(&first, CBX_RELOAD_BYTES_MAX);
     cbx_descriptors_raise();
-    bool https = config->certificate != NULL && config->certificate->len > 0;
-    int failed = 0;
-    if (https) {
-        failed = pass_certificate(config->certificate, &first, err);
+    int failed = pass_secret(CBX_TLS_PART, CBX_RELOAD_FRONT, config->certificate, &first, err);
+    if (failed) {
+        return failed;
     }
+    failed = pass_secret(CBX_REPLICAS_PART, CBX_RELOAD_REPLICAS, config->replicas_pem, &first, err);
     if (failed) {
         return failed;
     }
@@ -372,6 +388,10 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
     if (config->identity != NULL) {
         master.keys = run_keys;
     }
+    if (config->replicas != NULL) {
+        master.replicas = run_replicas;
+        master.replicas_fd = config->replicas_fd;
+    }
     failed = cbx_master_fork(&master, &sockets, err);
     if (!failed) {
         failed = confine_front(config, err);
@@ -389,6 +409,7 @@ int cbx_flow_start(const struct cbx_flow_config *config, struct cbx_flow *out, s
         .executor = sockets.executor,
         .reload = sockets.reload,
         .keys = sockets.keys,
+        .replicas = sockets.replicas,
         .small_images = config->executor.variant != NULL &&
                         strcmp(config->executor.variant, CBX_VARIANT_SMALL) == 0,
         .mounts = config->mounts,

@@ -9,6 +9,7 @@
 #include "gateway/front/review.h"
 #include "gateway/ipc/jail/files.h"
 #include "gateway/ipc/jail/privileges.h"
+#include "gateway/ipc/replicas.h"
 
 /* The configuration of a gateway. Strings are borrowed for its whole life. */
 struct cbx_flow_config {
@@ -36,6 +37,11 @@ struct cbx_flow_config {
     int socket_fd; /* the same; 0 = none */
     /* result of cbx_options_tls_read; cleansed; NULL or empty = HTTP */
     struct cbx_buf *certificate;
+    /* the other replicas; borrowed, NULL = there are none. `replicas_fd` accepts their links, in
+     * the process of links alone; `replicas_pem` is the result of cbx_link_write, cleansed */
+    const struct cbx_replicas *replicas;
+    int replicas_fd;
+    struct cbx_buf *replicas_pem;
     /* identities of `serve`; NULL = callers are not authenticated */
     struct cbx_identity *identity;
     enum cbx_role front_role;       /* CBX_ROLE_FRONT or, for the caller's files, CBX_ROLE_CALLER */

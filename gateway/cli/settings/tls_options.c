@@ -11,20 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-struct pem_file {
-    const char *option, *path;
-    bool secret;
-};
-
-/* A file that was read. The buffer does not grow: memory that it left behind in the heap would
- * be in every process that is forked later. */
-struct pem {
-    char bytes[CBX_TLS_PEM_MAX + 1];
-    size_t len;
-};
-
 /* A group may read the key: Debian has the group ssl-cert for this. */
-static int read_file(const struct pem_file *file, struct pem *out, struct cbx_err *err)
+int cbx_pem_read(const struct cbx_pem_file *file, struct cbx_pem *out, struct cbx_err *err)
 {
     const struct cbx_trusted_kind kind = { .what = file->option,
                                            .advice = "give it to root or to the gateway's user",
@@ -47,6 +35,7 @@ static int read_file(const struct pem_file *file, struct pem *out, struct cbx_er
                         file->option, file->path, (unsigned)status.st_mode & 07777);
     }
     ssize_t n = 1;
+    out->len = 0;
     while (n > 0 && out->len < sizeof(out->bytes)) {
         n = read(fd, out->bytes + out->len, sizeof(out->bytes) - out->len);
         out->len += n > 0 ? (size_t)n : 0;
@@ -66,19 +55,18 @@ bool cbx_options_tls(const struct cbx_options *options)
 int cbx_options_tls_read(const struct cbx_options *options, struct cbx_buf *out,
                          struct cbx_err *err)
 {
-    const struct pem_file files[] = {
+    const struct cbx_pem_file files[] = {
         { .option = "--tls-certificate", .path = options->tls_certificate },
         { .option = "--tls-key", .path = options->tls_key, .secret = true },
     };
-    static struct pem pem[2];
+    static struct cbx_pem pem[2];
     int failed = 0;
     for (size_t i = 0; i < 2 && !failed; i++) {
-        pem[i].len = 0;
         if (files[i].path == NULL) {
             failed = cbx_fail(err, CBX_EINVAL, "%s is missing: TLS needs %s and %s",
                               files[i].option, files[0].option, files[1].option);
         } else {
-            failed = read_file(&files[i], &pem[i], err);
+            failed = cbx_pem_read(&files[i], &pem[i], err);
         }
     }
     if (!failed) {

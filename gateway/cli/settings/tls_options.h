@@ -4,10 +4,25 @@
 #define CBX_GATEWAY_CLI_SETTINGS_TLS_OPTIONS_H
 
 #include "gateway/cli/settings/cli_options.h"
+#include "gateway/front/http/tls.h"
 #include "policies/base/buf.h"
 
 /* The name of this part in a reload (gateway/ipc/master/reload.h). */
 #define CBX_TLS_PART "certificate"
+
+/* A file that an option names, and its contents. `bytes` does not grow: memory that a buffer left
+ * behind in the heap would be in every process that is forked later. */
+struct cbx_pem_file {
+    const char *option, *path;
+    bool secret; /* true if other users must not be able to read it */
+};
+struct cbx_pem {
+    char bytes[CBX_TLS_PEM_MAX + 1];
+    size_t len;
+};
+
+/* Reads a file that nobody but root and this user can replace. CBX_EINVAL. */
+int cbx_pem_read(const struct cbx_pem_file *file, struct cbx_pem *out, struct cbx_err *err);
 
 /* Returns true if the options ask for TLS. */
 bool cbx_options_tls(const struct cbx_options *options);

@@ -12,9 +12,10 @@
 /* State of the check over the headers of one request. Zero-initialise it. */
 struct cbx_http_headers {
     struct cbx_str host, content_length, transfer_encoding, origin, content_type, accept,
-        authorization, idempotency_key, cookie, content_encoding, trace;
+        authorization, idempotency_key, cookie, content_encoding, trace, replica, client,
+        request_id;
     int hosts, lengths, encodings, origins, authorizations, types, accepts, keys, cookies, codings,
-        expects, traces;
+        expects, traces, replicas, clients, request_ids;
     bool old; /* true for HTTP/1.0 */
     struct cbx_http_mcp mcp;
     int mcps[CBX_HTTP_MCP_HEADERS];
@@ -31,6 +32,7 @@ struct cbx_http_names {
     const char *const *hosts;
     size_t host_count;
     const char *origin; /* a further value of Origin: the public URL's; NULL = none */
+    bool any;           /* true if another replica has checked Host and Origin */
 };
 
 /* Checks one header field. */

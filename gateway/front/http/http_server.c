@@ -17,11 +17,13 @@
 #include "policies/base/time/deadline.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 enum {
     SENDING_TIMEOUT_S = 60, /* for a client that reads nothing of its response */
@@ -82,6 +84,7 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
     /* The response to HEAD is that to GET, of which the library sends only the header (RFC 9110,
      * section 9.3.2). */
     bool head = strcmp(e->method, "HEAD") == 0;
+    struct cbx_str replica = e->server->config.replicas ? e->headers.replica : CBX_STR("");
     return (struct cbx_http_request){ .method = head ? CBX_STR("GET") : cbx_str_of(e->method),
                                       .path = cbx_str_sub(target, 0, end),
                                       .query = cbx_str_sub(target, end + 1, target.len),
@@ -95,6 +98,7 @@ static struct cbx_http_request make_request(const struct cbx_http_exchange *e)
                                       .trace =
                                           e->headers.traces == 1 ? e->headers.trace : CBX_STR(""),
                                       .address = e->address,
+                                      .replica = replica,
                                       .host = e->headers.host,
                                       .https = e->server->config.tls,
                                       .id = e->id,
@@ -110,6 +114,27 @@ static void note_address(struct cbx_http_exchange *e)
                             : (const void *)&((const struct sockaddr_in6 *)address)->sin6_addr;
     if (inet_ntop(address->sa_family, bytes, e->address, sizeof(e->address)) == NULL) {
         e->address[0] = '\0';
+    }
+}
+
+/* Takes over what the forwarding replica says of its client: its address, and the id of the
+ * request, so that both logs have the same one. */
+static void note_client(struct cbx_http_exchange *e)
+{
+    struct cbx_str address = e->headers.client, id = e->headers.request_id;
+    struct in6_addr parsed;
+    char text[INET6_ADDRSTRLEN];
+    bool known = address.len > 0 && address.len < sizeof(text);
+    snprintf(text, sizeof(text), "%.*s", known ? (int)address.len : 0, known ? address.p : "");
+    if (inet_pton(AF_INET, text, &parsed) == 1 || inet_pton(AF_INET6, text, &parsed) == 1) {
+        memcpy(e->address, text, sizeof(e->address));
+    }
+    bool good = id.len == CBX_ID_CHARS;
+    for (size_t i = 0; i < id.len && good; i++) {
+        good = (id.p[i] >= '0' && id.p[i] <= '9') || (id.p[i] >= 'A' && id.p[i] <= 'Z');
+    }
+    if (good) {
+        memcpy(e->id, id.p, CBX_ID_CHARS);
     }
 }
 
@@ -150,7 +175,9 @@ static void serve(void *context)
 {
     struct cbx_http_exchange *e = context;
     struct cbx_http_server *server = e->server;
-    if (!server->config.local) {
+    if (server->config.replicas) {
+        note_client(e);
+    } else if (!server->config.local) {
         note_address(e);
     }
     struct cbx_http_request request = make_request(e);
@@ -262,6 +289,7 @@ static bool add_headers(struct MHD_Response *response, const struct cbx_http_exc
 {
     CBX_AUTO_DONE(buf) attachment;
     char retry[16];
+    bool own = r->relayed == NULL;
     snprintf(retry, sizeof(retry), "%u", r->retry_s > 0 ? r->retry_s : 1);
     cbx_buf_init(&attachment, HEADERS_MAX_BYTES);
     if (r->attachment != NULL) {
@@ -271,24 +299,31 @@ static bool add_headers(struct MHD_Response *response, const struct cbx_http_exc
         const char *name, *value;
         bool sent;
     } headers[] = {
-        { "Content-Type", r->type != NULL ? r->type : "application/json", body },
+        { "Content-Type", r->type != NULL ? r->type : "application/json", own && body },
         { "Content-Disposition", attachment.p, r->attachment != NULL },
         { "Allow", r->allow, r->allow[0] != '\0' },
         { "Mcp-Session-Id", r->session, r->session[0] != '\0' },
         { "WWW-Authenticate", r->challenge, r->challenge[0] != '\0' },
         { "Location", r->location, r->location != NULL },
         { "Set-Cookie", r->cookie, r->cookie[0] != '\0' },
-        { "Content-Security-Policy", r->security != NULL ? r->security : CBX_HTTP_SANDBOX, true },
-        { "Retry-After", retry, r->retry_s > 0 || r->status == 429 || r->status == 503 },
-        { "X-Accel-Buffering", "no", is_stream(r) }, /* proxies forward events at once */
-        { "X-Request-Id", e->id, true },
+        { "Content-Security-Policy", r->security != NULL ? r->security : CBX_HTTP_SANDBOX, own },
+        { "Retry-After", retry, own && (r->retry_s > 0 || r->status == 429 || r->status == 503) },
+        { "X-Accel-Buffering", "no", own && is_stream(r) }, /* proxies forward events at once */
+        { "X-Request-Id", e->id, own },
         { "Strict-Transport-Security", e->server->hsts, e->server->hsts[0] != '\0' },
-#define CBX_HTTP_HEADER(name, value) { name, value, true },
+#define CBX_HTTP_HEADER(name, value) { name, value, own },
 #include "gateway/front/http/headers.def"
 #undef CBX_HTTP_HEADER
         { "Connection", "close", close },
     };
+    const char *name;
+    json_t *value;
     bool added = !attachment.overflow;
+    json_object_foreach(r->relayed, name, value)
+    {
+        added =
+            added && MHD_add_response_header(response, name, json_string_value(value)) == MHD_YES;
+    }
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]) && added; i++) {
         added = !headers[i].sent ||
                 MHD_add_response_header(response, headers[i].name, headers[i].value) == MHD_YES;
@@ -358,7 +393,8 @@ static enum MHD_Result check_request(struct cbx_http_server *server, struct cbx_
                                           .https = server->config.tls,
                                           .hosts = server->config.hosts,
                                           .host_count = server->config.host_count,
-                                          .origin = server->config.origin };
+                                          .origin = server->config.origin,
+                                          .any = server->config.replicas };
     e->checked = true;
     e->method = strdup(method);
     cbx_buf_init(&e->body, server->config.max_body_bytes);
@@ -491,6 +527,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
             e->ended(e->ended_context);
         }
         json_decref(e->response.json);
+        json_decref(e->response.relayed);
         free(e->response.bytes);
         free(e->response.attachment);
         free(e->method);
@@ -537,20 +574,28 @@ static int start_daemon(struct cbx_http_server *server, int fd, struct cbx_err *
         { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)cbx_tls_priorities },
         { MHD_OPTION_END, 0, NULL },
     };
+    const struct MHD_OptionItem listening[] = {
+        { MHD_OPTION_LISTEN_SOCKET, fd, NULL },
+        { MHD_OPTION_END, 0, NULL },
+    };
     const struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
+    const unsigned tls_flag = server->config.tls ? MHD_USE_TLS : 0;
+    const unsigned link_flag = server->config.replicas ? MHD_USE_NO_LISTEN_SOCKET : 0;
     server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-            (server->config.tls ? MHD_USE_TLS : 0),
-        0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK,
-        begin_request, server, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
-        MHD_OPTION_NOTIFY_COMPLETED, end_request, server, MHD_OPTION_UNESCAPE_CALLBACK,
-        keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | tls_flag | link_flag, 0, NULL,
+        NULL, handle, server, MHD_OPTION_URI_LOG_CALLBACK, begin_request, server,
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
+        end_request, server, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+        MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)(server->config.limits.connections + server->config.limits.reserve),
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SENDING_TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX_BYTES, MHD_OPTION_ARRAY,
-        server->config.tls ? tls : none, MHD_OPTION_END);
+        server->config.tls ? tls : none, MHD_OPTION_ARRAY,
+        server->config.replicas ? none : listening, MHD_OPTION_END);
     if (server->daemon == NULL) {
-        close(fd);
+        if (fd >= 0) {
+            close(fd);
+        }
         return cbx_fail(err, CBX_EIO, "the HTTP server on port %u could not be started",
                         server->port);
     }
@@ -587,6 +632,17 @@ int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_se
     }
     *out = cbx_steal(&server);
     return 0;
+}
+
+/* libmicrohttpd closes the descriptor if it cannot take it. */
+void cbx_http_server_add(struct cbx_http_server *server, int fd)
+{
+    static const struct sockaddr_un none = { .sun_family = AF_UNIX };
+    if (MHD_add_connection(server->daemon, fd, (const struct sockaddr *)&none, sizeof(none)) !=
+        MHD_YES) {
+        cbx_log(CBX_LOG_WARNING, "a connection of another replica cannot be served: %s",
+                strerror(errno));
+    }
 }
 
 uint16_t cbx_http_server_port(const struct cbx_http_server *server)

@@ -17,6 +17,11 @@
 
 struct cbx_http_exchange;
 
+/* Headers of a forwarded request: the name of the forwarding replica, and the address of the
+ * client. */
+#define CBX_HTTP_REPLICA "Codebox-Replica"
+#define CBX_HTTP_CLIENT  "Codebox-Client"
+
 /* The Content-Security-Policy of a response that is no page: a browser executes nothing of it. */
 #define CBX_HTTP_SANDBOX "sandbox; default-src 'none'"
 
@@ -36,8 +41,11 @@ struct cbx_http_request {
     struct cbx_str host;
     bool https;
     struct cbx_str trace; /* the header traceparent, if sent once */
-    const char *address;  /* address of the connection's other end; "" over a Unix socket */
-    bool has_peer;        /* true if it came over a Unix socket, from this user */
+    /* address of the connection's other end; "" over a Unix socket. Of a request that another
+     * replica forwards: the address of its client */
+    const char *address;
+    struct cbx_str replica; /* name of the replica that forwards the request; empty = none does */
+    bool has_peer;          /* true if it came over a Unix socket, from this user */
     uid_t peer;
     /* the caller; set by the handler, not the server (identity/caller.h) */
     const struct cbx_caller *caller;
@@ -74,6 +82,9 @@ struct cbx_http_response {
     size_t bytes_len;
     struct cbx_http_stream *stream;
     const char *type;
+    /* headers that another replica answered with, name to value, which are sent in place of all
+     * those that follow from the members of this struct; NULL = none. Dropped like the body */
+    json_t *relayed;
     char allow[64];      /* the header Allow; empty = none */
     char session[65];    /* the header Mcp-Session-Id; empty = none */
     char challenge[768]; /* the header WWW-Authenticate; empty = none */
@@ -133,6 +144,10 @@ struct cbx_http_config {
     int listening;
     /* true for a Unix socket: requests have the user at its other end, and Host needs no port */
     bool local;
+    /* true for connections of other replicas, which cbx_http_server_add adds: the server has no
+     * socket of its own, Host and Origin were checked by the replica that forwards, and the
+     * headers CBX_HTTP_REPLICA, CBX_HTTP_CLIENT and X-Request-Id are believed */
+    bool replicas;
     bool tls; /* HTTPS, with the certificate of tls.h */
     uint16_t port;
     const char *const *hosts; /* names besides the loopback ones (http_check.h); borrowed */
@@ -160,6 +175,10 @@ struct cbx_http_server;
 /* Starts the server. *out is owned: cbx_http_server_free. */
 int cbx_http_server_new(const struct cbx_http_config *config, struct cbx_http_server **out,
                         struct cbx_err *err);
+
+/* Adds a connection of another replica to a server with `replicas`; takes the descriptor.
+ * Thread-safe. */
+void cbx_http_server_add(struct cbx_http_server *server, int fd);
 
 /* Returns the port of the configuration. */
 uint16_t cbx_http_server_port(const struct cbx_http_server *server);

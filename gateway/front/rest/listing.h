@@ -6,11 +6,12 @@
 #include "gateway/front/rest/rest.h"
 
 /* A listing: its name, which is also the response's member with the items, and the member of an
- * item that is the key of its position, besides `created_at`. `internal`: the response has no
- * key. */
+ * item that is the key of its position, besides `created_at`. A position of a listing that is not
+ * internal has the same meaning at each replica, so its pages have the items of all. */
 struct cbx_listing {
     const char *name, *key;
-    bool internal;
+    bool internal;     /* true: the response has no key */
+    bool newest_first; /* true: by falling positions */
 };
 
 /* A client's request: `limit` items after a position. */
@@ -41,9 +42,10 @@ bool cbx_listing_find(struct cbx_rest_call *call, const struct cbx_listing *list
 bool cbx_listing_read(struct cbx_rest_call *call, const struct cbx_listing *listing,
                       struct cbx_listing_page *out);
 
-/* Responds with the first `limit` of the items (takes the reference). If there are more, the
- * response has `next`, the cursor of the following page: so a caller passes one item more than a
- * page has. */
+/* Responds with the first `limit` of the items (takes the reference), and of the items of the
+ * other replicas. If there are more, the response has `next`, the cursor of the following page:
+ * so a caller passes one item more than a page has. A replica that does not answer is named by
+ * the member `missing`. */
 void cbx_listing_answer(struct cbx_rest_call *call, const struct cbx_listing *listing,
                         const struct cbx_listing_page *page, json_t *items);
 

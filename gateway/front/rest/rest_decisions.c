@@ -8,8 +8,6 @@
 #include "gateway/identity/caller.h"
 #include "policies/base/time/clock.h"
 
-#include <stdlib.h>
-
 struct query {
     struct cbx_listing_query page;
     struct cbx_str verdict;
@@ -48,7 +46,9 @@ void cbx_rest_get_decision(struct cbx_rest_call *call)
 
 void cbx_rest_list_decisions(struct cbx_rest_call *call)
 {
-    static const struct cbx_listing listing = { "decisions", "position", true };
+    static const struct cbx_listing listing = { .name = "decisions",
+                                                .key = "id",
+                                                .newest_first = true };
     struct query query = { 0 };
     struct cbx_listing_page page;
     enum cbx_verdict verdict;
@@ -67,7 +67,7 @@ void cbx_rest_list_decisions(struct cbx_rest_call *call)
     }
     const struct cbx_decisions_filter filter = { .reader = reader_of(call),
                                                  .verdict = query.verdict,
-                                                 .before = strtoull(page.after.key, NULL, 10),
+                                                 .before = page.after,
                                                  .limit = (size_t)page.limit + 1 };
     cbx_listing_answer(call, &listing, &page,
                        cbx_decisions_page(call->service->decisions, &filter, cbx_clock_ms()));

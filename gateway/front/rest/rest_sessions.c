@@ -335,7 +335,7 @@ void cbx_rest_delete_session(struct cbx_rest_call *call)
 
 void cbx_rest_list_sessions(struct cbx_rest_call *call)
 {
-    static const struct cbx_listing listing = { "sessions", "session_id", false };
+    static const struct cbx_listing listing = { .name = "sessions", .key = "session_id" };
     struct cbx_listing_page page;
     json_t *list;
     struct cbx_err err = { 0 };
@@ -364,7 +364,9 @@ void cbx_rest_get_session(struct cbx_rest_call *call)
 
 void cbx_rest_get_history(struct cbx_rest_call *call)
 {
-    static const struct cbx_listing listing = { "executions", "position", true };
+    static const struct cbx_listing listing = { .name = "executions",
+                                                .key = "position",
+                                                .internal = true };
     struct cbx_listing_page page;
     json_t *list;
     struct cbx_err err = { 0 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * POST /v1/stop: ends the executions of callers, as `codebox stop` does. */
 #include "gateway/front/executor_client.h"
+#include "gateway/front/forward/forward.h"
 #include "gateway/front/rest/rest.h"
 #include "gateway/identity/tokens.h"
 
@@ -15,6 +16,35 @@ static const struct cbx_json_field fields[] = {
     { "all", CBX_JSON_BOOL, offsetof(struct body, all), false, false, 0, 0 },
 };
 CBX_REST_INPUT(stop, fields);
+
+/* The other replicas end what they have of it. False if one could not be told: the response is
+ * made. */
+static bool tell_others(struct cbx_rest_call *call)
+{
+    struct cbx_forward_answer answers[CBX_REPLICAS_MAX];
+    struct cbx_err err;
+    CBX_AUTO_DONE(buf) failed;
+    cbx_buf_init(&failed, 8192);
+    if (call->service->forwarder == NULL || call->request->replica.len > 0) {
+        return true;
+    }
+    size_t count = cbx_forward_all(call->service->forwarder, call->request, answers);
+    for (size_t i = 0; i < count; i++) {
+        if (answers[i].status != 202) {
+            cbx_buf_printf(&failed, "%s'%s'", failed.len > 0 ? ", " : "", answers[i].replica->name);
+        }
+        json_decref(answers[i].json);
+    }
+    if (failed.len == 0) {
+        return true;
+    }
+    cbx_fail(&err, CBX_EBUSY,
+             "this replica stops it; replica %s could not be told: send the request again, or use "
+             "'codebox stop' there",
+             failed.p);
+    cbx_rest_fail(call, 503, &err);
+    return false;
+}
 
 void cbx_rest_stop(struct cbx_rest_call *call)
 {
@@ -42,6 +72,9 @@ void cbx_rest_stop(struct cbx_rest_call *call)
     };
     if (cbx_call_stop(call->service->flow, &args, CBX_STR(""), NULL, &err) != 0) {
         cbx_rest_fail(call, 0, &err);
+        return;
+    }
+    if (!tell_others(call)) {
         return;
     }
     cbx_rest_answer(call, 202, json_pack("{s:s}", "status", "stopping"));

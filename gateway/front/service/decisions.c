@@ -15,7 +15,6 @@
 enum state { NEVER_ASKED = 0, WAITING, APPROVED, DENIED, USED, STATES };
 
 struct entry {
-    uint64_t number; /* number in the order of all added ones, from 1 */
     uint64_t audit_seq;
     char id[CBX_ID_CHARS + 1], created_at[32], digest[CBX_SHA256_HEX + 1];
     char principal[CBX_NAME_MAX + 1], session[CBX_NAME_MAX + 1], policy[CBX_NAME_MAX + 1];
@@ -38,7 +37,7 @@ struct cbx_decisions {
     pthread_mutex_t lock;
     struct entry *items[CBX_DECISIONS_MAX]; /* the oldest first */
     size_t count, bytes;
-    uint64_t next;           /* number of the next one */
+    int64_t last_us;         /* time of the newest one */
     json_t *counts, *shares; /* entries and bytes by principal */
 };
 
@@ -48,7 +47,6 @@ struct cbx_decisions *cbx_decisions_new(void)
 {
     struct cbx_decisions *d = cbx_new(sizeof(*d));
     pthread_mutex_init(&d->lock, NULL);
-    d->next = 1;
     d->counts = json_object();
     d->shares = json_object();
     return d;
@@ -204,7 +202,6 @@ static struct entry *make_entry(const struct cbx_decision_entry *from, int64_t c
     copy_text(subject->origin, e->origin, sizeof(e->origin));
     copy_text(subject->language, e->language, sizeof(e->language));
     copy_text(from->policy, e->policy, sizeof(e->policy));
-    cbx_service_now(e->created_at);
     e->audit_seq = from->audit_seq;
     e->action = subject->action;
     e->verdict = from->verdict;
@@ -223,6 +220,16 @@ static struct entry *make_entry(const struct cbx_decision_entry *from, int64_t c
     return e;
 }
 
+/* With the lock: entries are in the order of their times, which are positions in a listing. */
+static void set_time(struct cbx_decisions *d, struct entry *e)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t us = now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+    d->last_us = us > d->last_us ? us : d->last_us + 1;
+    cbx_service_time(d->last_us, e->created_at);
+}
+
 void cbx_decisions_add(struct cbx_decisions *decisions, const struct cbx_decision_entry *entry,
                        int64_t clock_ms)
 {
@@ -231,7 +238,7 @@ void cbx_decisions_add(struct cbx_decisions *decisions, const struct cbx_decisio
     count_bytes(decisions, e, (json_int_t)e->bytes);
     make_room(decisions, clock_ms);
     count(decisions->counts, e->principal, 1);
-    e->number = decisions->next++;
+    set_time(decisions, e);
     decisions->items[decisions->count++] = e;
     pthread_mutex_unlock(&decisions->lock);
 }
@@ -297,15 +304,13 @@ static json_t *describe_approval(const struct entry *e, int64_t clock_ms)
 static json_t *describe(const struct entry *e, const struct cbx_decisions_filter *parts,
                         int64_t clock_ms)
 {
-    char position[24];
-    snprintf(position, sizeof(position), "%llu", (unsigned long long)e->number);
     json_t *json = json_pack(
-        "{s:s,s:s,s:I,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:s,s:o,s:I}", "id", e->id, "created_at",
+        "{s:s,s:s,s:I,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:I}", "id", e->id, "created_at",
         e->created_at, "audit_seq", (json_int_t)e->audit_seq, "principal", e->principal, "origin",
         e->origin, "action", cbx_action_name(e->action), "language", cbx_dialect_shown(e->language),
         "policy", e->policy, "verdict", cbx_verdict_name(e->verdict), "session_id",
-        e->session[0] != '\0' ? json_string(e->session) : json_null(), "position", position,
-        "findings", parts->without_findings ? json_array() : load(e->findings), "finding_count",
+        e->session[0] != '\0' ? json_string(e->session) : json_null(), "findings",
+        parts->without_findings ? json_array() : load(e->findings), "finding_count",
         (json_int_t)e->finding_count);
     if (e->relaxed) {
         json_object_set_new(json, "mode", json_string(CBX_MODE_LOG_ONLY));
@@ -332,8 +337,14 @@ json_t *cbx_decisions_get(struct cbx_decisions *decisions, const char *reader, c
     const struct entry *e = find(decisions, reader, id);
     json_t *json = e != NULL ? describe(e, &all, clock_ms) : NULL;
     pthread_mutex_unlock(&decisions->lock);
-    json_object_del(json, "position");
     return json;
+}
+
+static bool is_before(const struct entry *e, const struct cbx_store_position *position)
+{
+    int order = strcmp(e->created_at, position->created_at);
+    return position->created_at[0] == '\0' || order < 0 ||
+           (order == 0 && strcmp(e->id, position->key) < 0);
 }
 
 static bool passes(const struct entry *e, const struct cbx_decisions_filter *filter)
@@ -349,7 +360,7 @@ json_t *cbx_decisions_page(struct cbx_decisions *decisions,
     pthread_mutex_lock(&decisions->lock);
     for (size_t i = decisions->count; i-- > 0 && json_array_size(list) < filter->limit;) {
         const struct entry *e = decisions->items[i];
-        if ((filter->before == 0 || e->number < filter->before) && passes(e, filter)) {
+        if (is_before(e, &filter->before) && passes(e, filter)) {
             json_array_append_new(list, describe(e, filter, clock_ms));
         }
     }

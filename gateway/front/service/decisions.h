@@ -7,6 +7,7 @@
 #define CBX_GATEWAY_FRONT_SERVICE_DECISIONS_H
 
 #include "gateway/front/review.h"
+#include "gateway/front/store/store.h"
 
 enum {
     CBX_DECISIONS_MAX = 512,
@@ -62,12 +63,14 @@ json_t *cbx_decisions_get(struct cbx_decisions *decisions, const char *reader, c
 struct cbx_decisions_filter {
     const char *reader;
     struct cbx_str verdict; /* empty = any */
-    uint64_t before;        /* decisions with a smaller number; 0 = from the newest */
+    /* decisions of an earlier position, (created_at, id); created_at empty = from the newest */
+    struct cbx_store_position before;
     size_t limit;
     bool with_code, without_findings;
 };
 
-/* Returns the newest first (new reference). Each has the member `position`, its number as text. */
+/* Returns the newest first (new reference). No two have the same `created_at`, whatever the clock
+ * does. */
 json_t *cbx_decisions_page(struct cbx_decisions *decisions,
                            const struct cbx_decisions_filter *filter, int64_t clock_ms);
 

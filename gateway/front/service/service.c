@@ -88,13 +88,20 @@ struct cbx_request cbx_service_request(enum cbx_action action, const char *princ
     return request;
 }
 
+void cbx_service_time(int64_t us, char out[32])
+{
+    enum { SECOND_US = 1000000 };
+    const time_t seconds = us / SECOND_US;
+    struct tm utc;
+    char text[24];
+    gmtime_r(&seconds, &utc);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out, 32, "%s.%06ld", text, (long)(us % SECOND_US));
+}
+
 void cbx_service_now(char out[32])
 {
     struct timespec now;
-    struct tm utc;
-    char seconds[24];
     clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(out, 32, "%s.%06ld", seconds, now.tv_nsec / 1000 % 1000000);
+    cbx_service_time(now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000, out);
 }

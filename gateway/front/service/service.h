@@ -15,6 +15,7 @@
 
 enum { CBX_SERVICE_PASTS = 128, CBX_SERVICE_APPROVALS = 4096, CBX_SERVICE_SETS = 64 };
 
+struct cbx_forwarder;
 struct cbx_issuer_keys;
 struct cbx_job;
 struct cbx_install; /* service_packages.c */
@@ -49,6 +50,8 @@ struct cbx_service {
     struct cbx_decisions *decisions; /* last decisions (decisions.h); the flow adds them */
     struct cbx_quotas *quotas;       /* borrowed; NULL = none (set it before the first request) */
     struct cbx_issuer_keys *issuer_keys; /* borrowed, may be NULL; metrics only */
+    /* the other replicas (front/forward); borrowed, NULL = there are none */
+    struct cbx_forwarder *forwarder;
     pthread_mutex_t lock;
     pthread_cond_t queue_changed;
     struct cbx_job *live, **live_last; /* executions that have not ended (live.h) */
@@ -111,8 +114,9 @@ void cbx_service_pasts_done(struct cbx_service *service);
 void cbx_service_drop_past(struct cbx_service *service, const char *session);
 
 /* Writes the time as "2026-11-21T06:00:00.123456", UTC without a zone, in the format of
- * CodeBox-AI. */
+ * CodeBox-AI; the second one a time in microseconds since 1970. */
 void cbx_service_now(char out[32]);
+void cbx_service_time(int64_t us, char out[32]);
 
 /* Makes a request to the flow for a principal. `session` may be empty, `limits` (borrowed) NULL.
  * `origin` is the API: "rest", "mcp". */

@@ -167,7 +167,9 @@ static void answer_request(struct cbx_mcp *mcp, const struct cbx_http_request *h
                            const struct cbx_rpc_message *message, bool stateless,
                            struct cbx_http_response *out)
 {
-    struct served s = { .http = http, .disconnect_cancels = stateless };
+    /* another replica ends its connection for a call that is cancelled there */
+    bool cancels = stateless || (http->replica.len > 0 && http->mcp.session.len == 0);
+    struct served s = { .http = http, .disconnect_cancels = cancels };
     /* the request does not exist after its client disconnects */
     char session[CBX_MCP_SESSION_ID + 1];
     snprintf(session, sizeof(session), "%.*s",
