@@ -335,6 +335,7 @@ check-policies: $B/codebox ## the tests inside the presets
 check-command: all ## codebox policy, config, image, install and the wire of codebox mcp as programs
 	$Qtests/system/test_policy.sh
 	$Qtests/system/test_config.sh
+	$Qtests/system/test_tokens.sh
 	$Qtests/system/test_image.sh
 	$Qtests/system/test_wire.sh
 	$Qtests/system/test_install.sh

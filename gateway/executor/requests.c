@@ -7,6 +7,7 @@
 #include "gateway/executor/health.h"
 #include "gateway/executor/packages/executor_packages.h"
 #include "gateway/executor/run/images.h"
+#include "gateway/identity/identity.h"
 #include "gateway/identity/tokens.h"
 #include "gateway/ipc/metrics.h"
 #include "policies/base/log.h"
@@ -311,7 +312,8 @@ static int serve_stop(struct cbx_executor_request *r, const struct cbx_stop_args
     }
     snprintf(stop.principal, sizeof(stop.principal), "%s", args->who.p);
     snprintf(stop.id, sizeof(stop.id), "%s", args->token.p);
-    failed = cbx_tokens_stop(r->executor->config.state_dir, &stop, err);
+    failed =
+        cbx_identity_stop(r->executor->config.identity, r->executor->config.state_dir, &stop, err);
     if (failed) {
         return failed;
     }

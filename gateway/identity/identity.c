@@ -15,7 +15,7 @@
 struct cbx_identity {
     struct cbx_loaded *_Atomic loaded;
     struct cbx_issuer_keys *fetched; /* keys of the issuers with a URL */
-    struct cbx_tokens *tokens;
+    struct cbx_tokens *tokens; /* the state directory's file, which has the stops in any case */
     struct cbx_quotas *quotas;
     char public_url[513];
 };
@@ -47,7 +47,8 @@ int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identi
     identity->loaded = loaded;
     identity->fetched = cbx_issuer_keys_new();
     configure_fetched(identity, loaded);
-    bool configured = loaded->principals.given || loaded->principals.issuer_count > 0;
+    bool configured =
+        loaded->principals.given || loaded->principals.issuer_count > 0 || loaded->tokens != NULL;
     if (config->tries) {
         failed = cbx_tokens_try(config->state_dir, &identity->tokens, err);
     } else {
@@ -185,6 +186,13 @@ void cbx_identity_caller(const struct cbx_identity *identity, struct cbx_str pri
     }
 }
 
+/* Returns the set in which tokens are found; NULL = none. */
+static struct cbx_tokens *tokens_of(const struct cbx_identity *identity,
+                                    const struct cbx_loaded *loaded)
+{
+    return loaded->tokens != NULL ? loaded->tokens : identity->tokens;
+}
+
 /* Checks that the credential of an earlier request would be accepted now. */
 static int check_credential(const struct cbx_identity *identity, const struct cbx_begun *begun,
                             struct cbx_err *err)
@@ -195,8 +203,8 @@ static int check_credential(const struct cbx_identity *identity, const struct cb
     uint64_t grants;
     if (cbx_str_starts(shown, token)) {
         struct cbx_str id = cbx_str_sub(shown, token.len, shown.len);
-        bool valid = identity->tokens != NULL &&
-                     cbx_tokens_check(identity->tokens, id, cbx_time_ms(), &why) == 0;
+        struct cbx_tokens *tokens = tokens_of(identity, identity->loaded);
+        bool valid = tokens != NULL && cbx_tokens_check(tokens, id, cbx_time_ms(), &why) == 0;
         if (!valid) {
             return cbx_fail(err, CBX_EFORBIDDEN, "%s",
                             why.code != 0 ? why.text : "the token is not valid any more");
@@ -218,14 +226,18 @@ static int check_stopped(const struct cbx_identity *identity, const struct cbx_b
     static const struct cbx_str token = CBX_STR("token ");
     struct cbx_str shown = cbx_str_of(begun->credential);
     size_t from = cbx_str_starts(shown, token) ? token.len : shown.len;
-    struct cbx_err why = { 0 };
-    if (identity->tokens == NULL) {
-        return 0;
-    }
-    int failed = cbx_tokens_stopped(identity->tokens, cbx_str_of(begun->principal),
-                                    cbx_str_sub(shown, from, shown.len), begun->asked_ms, &why);
-    if (failed) {
-        return cbx_fail(err, CBX_EFORBIDDEN, "%s", why.text);
+    const struct cbx_loaded *loaded = identity->loaded;
+    struct cbx_tokens *const sets[] = { identity->tokens, loaded->tokens };
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        struct cbx_err why = { 0 };
+        int failed = 0;
+        if (sets[i] != NULL) {
+            failed = cbx_tokens_stopped(sets[i], cbx_str_of(begun->principal),
+                                        cbx_str_sub(shown, from, shown.len), begun->asked_ms, &why);
+        }
+        if (failed) {
+            return cbx_fail(err, CBX_EFORBIDDEN, "%s", why.text);
+        }
     }
     return 0;
 }
@@ -248,6 +260,13 @@ int cbx_identity_still(const struct cbx_identity *identity, const struct cbx_beg
         return failed;
     }
     return check_credential(identity, begun, err);
+}
+
+int cbx_identity_stop(const struct cbx_identity *identity, const char *state_dir,
+                      const struct cbx_stop *stop, struct cbx_err *err)
+{
+    const struct cbx_loaded *loaded = identity->loaded;
+    return cbx_tokens_stop(state_dir, stop, loaded->tokens, err);
 }
 
 int cbx_identity_fd(const struct cbx_identity *identity)
@@ -300,13 +319,14 @@ static bool refuse(int status, const char *text, struct cbx_auth_refusal *out)
 
 /* --- credentials ------------------------------------------------------------------------------ */
 
-static int by_token(struct cbx_identity *identity, struct cbx_str text, struct cbx_caller *out,
-                    struct cbx_err *err)
+static int by_token(const struct cbx_identity *identity, const struct cbx_loaded *loaded,
+                    struct cbx_str text, struct cbx_caller *out, struct cbx_err *err)
 {
+    struct cbx_tokens *tokens = tokens_of(identity, loaded);
     struct cbx_token token;
     int failed;
-    if (identity->tokens != NULL) {
-        failed = cbx_tokens_find(identity->tokens, text, cbx_time_ms(), &token, err);
+    if (tokens != NULL) {
+        failed = cbx_tokens_find(tokens, text, cbx_time_ms(), &token, err);
     } else {
         failed = cbx_fail(err, CBX_ENOTFOUND, "the token is not valid");
     }
@@ -423,7 +443,7 @@ static int find_caller(struct cbx_identity *identity, const struct cbx_loaded *l
         return cbx_fail(err, CBX_EINVAL, "the header is no bearer token");
     }
     if (cbx_str_starts(token, CBX_STR("cbx_"))) {
-        return by_token(identity, token, out, err);
+        return by_token(identity, loaded, token, out, err);
     }
     return by_issuer(identity, loaded, token, out, err);
 }

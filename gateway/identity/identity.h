@@ -14,12 +14,16 @@
 #include <sys/types.h>
 
 struct cbx_identity;
+struct cbx_stop;
 
 struct cbx_identity_config {
     const char *state_dir;
     bool tries; /* true for a check: creates nothing in the state directory */
     const struct cbx_yaml *principals, *issuers; /* sections of the configuration; NULL = absent */
     const char *folder; /* base folder of relative paths of key files, or NULL */
+    /* contents of the file of tokens that several gateways share, which takes the place of the
+     * state directory's for finding tokens; p NULL = none */
+    struct cbx_str tokens;
     /* URL of this gateway, "https://codebox.example.com", for RFC 9728; NULL = the origin of
      * each request */
     const char *public_url;
@@ -28,9 +32,9 @@ struct cbx_identity_config {
 /* Maximum output of cbx_identity_load. */
 enum { CBX_IDENTITY_BYTES_MAX = 16 << 20 };
 
-/* Reads principals, issuers, their files of keys and of authorities, checks them, and appends
- * them for cbx_identity_replace in a process that may not read files. CBX_EINVAL, with line and
- * column of the configuration. */
+/* Reads principals, issuers, their files of keys and of authorities, checks them and the shared
+ * tokens, and appends all for cbx_identity_replace in a process that may not read files.
+ * CBX_EINVAL, with line and column of the configuration; CBX_EPROTO for damaged tokens. */
 int cbx_identity_load(const struct cbx_identity_config *config, struct cbx_buf *out,
                       struct cbx_err *err);
 
@@ -44,8 +48,9 @@ struct cbx_str cbx_identity_bytes(const struct cbx_identity *identity);
  * changes. */
 int cbx_identity_replace(struct cbx_identity *identity, struct cbx_str bytes, struct cbx_err *err);
 
-/* Reads the configuration, the keys of the issuers and the file of tokens. *out is NULL, with 0,
- * if there is none of them: callers are not authenticated then. Call it before the process is
+/* Reads the configuration, the keys of the issuers and the state directory's file of tokens, which
+ * is created for lines of `codebox stop` if callers are configured. *out is NULL, with 0, if there
+ * is none of them: callers are not authenticated then. Call it before the process is
  * confined. CBX_EINVAL, CBX_EIO, CBX_EPROTO. */
 int cbx_identity_new(const struct cbx_identity_config *config, struct cbx_identity **out,
                      struct cbx_err *err);
@@ -82,6 +87,11 @@ struct cbx_begun {
  * NULL identity, which authenticates no callers. */
 int cbx_identity_still(const struct cbx_identity *identity, const struct cbx_begun *begun,
                        enum cbx_right right, struct cbx_err *err);
+
+/* Ends operations that others began until now (struct cbx_stop in tokens.h), by a line in the
+ * state directory's file. The errors of cbx_tokens_stop. */
+int cbx_identity_stop(const struct cbx_identity *identity, const char *state_dir,
+                      const struct cbx_stop *stop, struct cbx_err *err);
 
 /* Returns its open descriptor; 0 = none. */
 int cbx_identity_fd(const struct cbx_identity *identity);

@@ -10,12 +10,13 @@
 #include <string.h>
 
 /* The head of the form of cbx_identity_load. Principals, grants, conditions and issuers follow
- * it, and after each issuer the length and the text of its file: keys, or the authorities of its
- * URL. The same program writes and reads it. */
+ * it, after each issuer the length and the text of its file (keys, or the authorities of its URL),
+ * and at the end the text of the shared tokens. The same program writes and reads it. */
 struct head {
     uint64_t principals, grants, conditions, issuers;
     uint64_t fetched; /* issuers with a URL */
     uint64_t given;
+    uint64_t shares_tokens; /* 1 = also if the text is empty */
 };
 
 /* Identifies the source of a row's keys. A row with a change in one of these values has another
@@ -74,7 +75,12 @@ int cbx_identity_load(const struct cbx_identity_config *config, struct cbx_buf *
                       struct cbx_err *err)
 {
     CBX_AUTO_DONE(principals) p = { 0 };
+    CBX_AUTO(tokens) tokens = NULL;
     int failed = read_sections(config, &p, err);
+    if (failed) {
+        return failed;
+    }
+    failed = cbx_tokens_read(config->tokens, &tokens, err);
     if (failed) {
         return failed;
     }
@@ -82,7 +88,8 @@ int cbx_identity_load(const struct cbx_identity_config *config, struct cbx_buf *
                          .grants = p.grant_count,
                          .conditions = p.condition_count,
                          .issuers = p.issuer_count,
-                         .given = p.given };
+                         .given = p.given,
+                         .shares_tokens = config->tokens.p != NULL };
     for (size_t i = 0; i < p.issuer_count; i++) {
         head.fetched += p.issuers[i].refresh_s > 0;
     }
@@ -97,8 +104,9 @@ int cbx_identity_load(const struct cbx_identity_config *config, struct cbx_buf *
             return place_at(node, err);
         }
     }
+    cbx_buf_add(out, config->tokens);
     if (out->overflow) {
-        return cbx_fail(err, CBX_ETOOBIG, "principals and keys are too large");
+        return cbx_fail(err, CBX_ETOOBIG, "principals, keys and tokens are too large");
     }
     return 0;
 }
@@ -128,6 +136,7 @@ void cbx_loaded_free(struct cbx_loaded *loaded)
     }
     cbx_principals_done(&loaded->principals);
     cbx_granted_free(loaded->granted);
+    cbx_tokens_free(loaded->tokens);
     cbx_buf_done(&loaded->bytes);
     free(loaded);
 }
@@ -139,7 +148,7 @@ static bool take_array(struct cbx_str *rest, uint64_t count, size_t bytes, void 
     return take(rest, *out, count * bytes);
 }
 
-static bool take_rows(struct cbx_str *rest, struct cbx_principals *p)
+static bool take_rows(struct cbx_str *rest, struct cbx_principals *p, bool *shares_tokens)
 {
     struct head head;
     void *rows = NULL, *grants = NULL, *conditions = NULL;
@@ -159,6 +168,7 @@ static bool take_rows(struct cbx_str *rest, struct cbx_principals *p)
     p->condition_count = head.conditions;
     p->issuer_count = head.issuers;
     p->given = head.given != 0;
+    *shares_tokens = head.shares_tokens != 0;
     return good;
 }
 
@@ -185,13 +195,19 @@ int cbx_loaded_read(struct cbx_str bytes, struct cbx_loaded **out, struct cbx_er
     cbx_buf_init(&loaded->bytes, bytes.len + 1);
     cbx_buf_add(&loaded->bytes, bytes);
     struct cbx_str rest = cbx_buf_str(&loaded->bytes);
-    bool good = take_rows(&rest, &loaded->principals);
+    bool shares_tokens = false;
+    bool good = take_rows(&rest, &loaded->principals, &shares_tokens);
     for (size_t i = 0; good && i < loaded->principals.issuer_count; i++) {
         good = take_issuer(&rest, loaded, i);
     }
-    if (!good || rest.len > 0) {
+    if (good && shares_tokens) {
+        good = cbx_tokens_read(rest, &loaded->tokens, NULL) == 0;
+    } else {
+        good = good && rest.len == 0;
+    }
+    if (!good) {
         cbx_loaded_free(loaded);
-        return cbx_fail(err, CBX_EPROTO, "principals and keys are damaged");
+        return cbx_fail(err, CBX_EPROTO, "principals, keys and tokens are damaged");
     }
     *out = loaded;
     return 0;

@@ -26,7 +26,7 @@ struct entry {
 };
 
 struct cbx_tokens {
-    int fd;
+    int fd; /* -1 = a set of cbx_tokens_read */
     pthread_mutex_t lock;
     off_t read;    /* number of bytes of whole lines */
     uint64_t line; /* of these */
@@ -147,37 +147,55 @@ static int apply(struct cbx_tokens *tokens, struct cbx_str line, struct cbx_err 
     return 0;
 }
 
+static int apply_line(struct cbx_tokens *tokens, struct cbx_str line, struct cbx_err *err)
+{
+    struct cbx_err own = { 0 };
+    if (apply(tokens, line, &own) != 0) {
+        return cbx_fail(err, CBX_EPROTO, "line %llu of the file of tokens: %s",
+                        (unsigned long long)tokens->line + 1, own.text);
+    }
+    tokens->read += (off_t)line.len + 1;
+    tokens->line++;
+    return 0;
+}
+
+/* Applies the complete lines of a text; *rest is the text after the last newline. */
+static int apply_lines(struct cbx_tokens *tokens, struct cbx_str text, struct cbx_str *rest,
+                       struct cbx_err *err)
+{
+    const char *end;
+    *rest = text;
+    while (rest->len > 0 && (end = memchr(rest->p, '\n', rest->len)) != NULL) {
+        size_t len = (size_t)(end - rest->p);
+        int failed = apply_line(tokens, cbx_str_sub(*rest, 0, len), err);
+        if (failed) {
+            return failed;
+        }
+        *rest = cbx_str_sub(*rest, len + 1, rest->len);
+    }
+    return 0;
+}
+
 /* Reads the lines that were appended. An incomplete last line is still being written. */
 static int read_lines(struct cbx_tokens *tokens, off_t size, struct cbx_err *err)
 {
     size_t len = (size_t)(size - tokens->read);
     CBX_AUTO_MEM char *text = cbx_renew(NULL, 1, len + 1);
+    struct cbx_str rest;
     ssize_t got = pread(tokens->fd, text, len, tokens->read);
     if (got < 0) {
         return cbx_fail(err, CBX_EIO, "the file of tokens cannot be read: %s", strerror(errno));
     }
-    for (size_t at = 0; at < (size_t)got;) {
-        const char *end = memchr(text + at, '\n', (size_t)got - at);
-        if (end == NULL) {
-            break;
-        }
-        struct cbx_err own = { 0 };
-        struct cbx_str line = { .p = text + at, .len = (size_t)(end - text) - at };
-        if (apply(tokens, line, &own) != 0) {
-            return cbx_fail(err, CBX_EPROTO, "line %llu of the file of tokens: %s",
-                            (unsigned long long)tokens->line + 1, own.text);
-        }
-        at += line.len + 1;
-        tokens->read += (off_t)line.len + 1;
-        tokens->line++;
-    }
-    return 0;
+    return apply_lines(tokens, (struct cbx_str){ .p = text, .len = (size_t)got }, &rest, err);
 }
 
 /* With the lock held. */
 static int refresh(struct cbx_tokens *tokens, struct cbx_err *err)
 {
     struct stat status;
+    if (tokens->fd < 0) {
+        return 0;
+    }
     if (fstat(tokens->fd, &status) < 0) {
         return cbx_fail(err, CBX_EIO, "the file of tokens cannot be read: %s", strerror(errno));
     }
@@ -195,8 +213,8 @@ static int refresh(struct cbx_tokens *tokens, struct cbx_err *err)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* *fd stays -1, with 0, if there is no file and none is to be created. */
-/* As above, in an open state directory. */
+/* Opens the file of an open state directory. *fd stays -1, with 0, if there is no file and none is
+ * to be created. */
 static int open_in(int dir, int flags, bool create, int *fd, struct cbx_err *err)
 {
     struct stat status;
@@ -229,11 +247,17 @@ static int open_file(const char *state_dir, int flags, bool create, int *fd, str
     return open_in(dir, flags, create, fd, err);
 }
 
-static int load(int fd, struct cbx_tokens **out, struct cbx_err *err)
+static struct cbx_tokens *make_empty(int fd)
 {
-    CBX_AUTO(tokens) tokens = cbx_new(sizeof(*tokens));
+    struct cbx_tokens *tokens = cbx_new(sizeof(*tokens));
     tokens->fd = fd;
     pthread_mutex_init(&tokens->lock, NULL);
+    return tokens;
+}
+
+static int load(int fd, struct cbx_tokens **out, struct cbx_err *err)
+{
+    CBX_AUTO(tokens) tokens = make_empty(fd);
     int failed = refresh(tokens, err);
     if (!failed) {
         *out = cbx_steal(&tokens);
@@ -269,10 +293,28 @@ int cbx_tokens_try(const char *state_dir, struct cbx_tokens **out, struct cbx_er
     return load(fd, out, err);
 }
 
+int cbx_tokens_read(struct cbx_str text, struct cbx_tokens **out, struct cbx_err *err)
+{
+    CBX_AUTO(tokens) tokens = make_empty(-1);
+    struct cbx_str rest;
+    if (text.len > CBX_TOKENS_FILE_MAX) {
+        return cbx_fail(err, CBX_ETOOBIG, "the file of tokens has %zu bytes, the most is %d",
+                        text.len, CBX_TOKENS_FILE_MAX);
+    }
+    int failed = apply_lines(tokens, text, &rest, err);
+    if (!failed && rest.len > 0) {
+        failed = apply_line(tokens, rest, err);
+    }
+    if (!failed) {
+        *out = cbx_steal(&tokens);
+    }
+    return failed;
+}
+
 void cbx_tokens_free(struct cbx_tokens *tokens)
 {
     if (tokens != NULL) {
-        close(tokens->fd);
+        cbx_fd_auto(&tokens->fd);
         pthread_mutex_destroy(&tokens->lock);
         free(tokens->items);
         free(tokens->stops);
@@ -495,7 +537,8 @@ int cbx_tokens_revoke(const char *state_dir, struct cbx_str id, struct cbx_err *
                   err);
 }
 
-int cbx_tokens_stop(const char *state_dir, const struct cbx_stop *stop, struct cbx_err *err)
+int cbx_tokens_stop(const char *state_dir, const struct cbx_stop *stop, struct cbx_tokens *shared,
+                    struct cbx_err *err)
 {
     CBX_AUTO(tokens) tokens = NULL;
     int failed = open_to_write(state_dir, false, &tokens, err);
@@ -508,7 +551,8 @@ int cbx_tokens_stop(const char *state_dir, const struct cbx_stop *stop, struct c
             "this gateway authenticates no callers, so work has no owner to stop it by: POST "
             "/v1/executions/ID/cancel ends one, the end of the gateway all");
     }
-    if (stop->id[0] != '\0' && find_id(tokens, cbx_str_of(stop->id)) == NULL) {
+    const struct cbx_tokens *named = shared != NULL ? shared : tokens;
+    if (stop->id[0] != '\0' && find_id(named, cbx_str_of(stop->id)) == NULL) {
         return cbx_fail(err, CBX_ENOTFOUND,
                         "there is no token '%s'; 'codebox token list' has their ids", stop->id);
     }

@@ -3,7 +3,8 @@
  * for each new token, with its SHA-256 and never the token itself (it has 256 random bits, so a
  * fast hash is enough), and one for each revocation. A line `stop` ends operations begun before
  * it. Lines are only appended: a gateway that has the file open reads a token and its revocation
- * with the next request. */
+ * with the next request. A file in the same format that several gateways share (--tokens) is
+ * read as a whole instead (cbx_tokens_read). */
 #ifndef CBX_GATEWAY_IDENTITY_TOKENS_H
 #define CBX_GATEWAY_IDENTITY_TOKENS_H
 
@@ -42,6 +43,10 @@ int cbx_tokens_open(const char *state_dir, bool create, struct cbx_tokens **out,
                     struct cbx_err *err);
 /* The same for a check: creates nothing, not even the directory. */
 int cbx_tokens_try(const char *state_dir, struct cbx_tokens **out, struct cbx_err *err);
+/* Makes the set of the tokens, revocations and stops in a text with the lines of such a file,
+ * which has no file from then on. The last line counts also without its newline: it may revoke a
+ * token. CBX_EPROTO, with the line, for a damaged text; CBX_ETOOBIG. */
+int cbx_tokens_read(struct cbx_str text, struct cbx_tokens **out, struct cbx_err *err);
 void cbx_tokens_free(struct cbx_tokens *tokens);
 CBX_DEFINE_AUTO(tokens)
 
@@ -70,7 +75,7 @@ struct cbx_stop {
 int cbx_tokens_stopped(struct cbx_tokens *tokens, struct cbx_str principal, struct cbx_str id,
                        int64_t begun_ms, struct cbx_err *err);
 
-/* Returns the descriptor of the file. */
+/* Returns the descriptor of the file; -1 for a set of cbx_tokens_read. */
 int cbx_tokens_fd(const struct cbx_tokens *tokens);
 
 /* Return the number of all tokens, in the order of their creation, and each by its index. */
@@ -89,10 +94,12 @@ int cbx_tokens_create(const char *state_dir, const struct cbx_token *token,
  * already. */
 int cbx_tokens_revoke(const char *state_dir, struct cbx_str id, struct cbx_err *err);
 
-/* Appends a stop of operations begun until now; time_ms is not read. CBX_ENOTFOUND if there is
- * no token with the id, and if there is no file: then no gateway of this directory authenticates
- * callers. */
-int cbx_tokens_stop(const char *state_dir, const struct cbx_stop *stop, struct cbx_err *err);
+/* Appends a stop of operations begun until now; time_ms is not read. The id must be that of a
+ * token of `shared`, the set of the gateway's option --tokens; NULL = a token of the file itself.
+ * CBX_ENOTFOUND if there is no token with the id, and if there is no file: then no gateway of this
+ * directory authenticates callers. */
+int cbx_tokens_stop(const char *state_dir, const struct cbx_stop *stop, struct cbx_tokens *shared,
+                    struct cbx_err *err);
 
 /* Checks a principal's name: 1 to CBX_NAME_MAX printable characters of ASCII except quotes, '<',
  * '>', '&', '\\', '*' and ','. CBX_EINVAL. */

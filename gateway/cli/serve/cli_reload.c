@@ -9,6 +9,7 @@
 #include "gateway/cli/settings/replica_options.h"
 #include "gateway/cli/settings/tls_options.h"
 #include "gateway/front/http/tls.h"
+#include "gateway/identity/tokens.h"
 
 #include <limits.h>
 #include <string.h>
@@ -114,15 +115,23 @@ static int load_identity(const struct cbx_reload_context *c, const struct cbx_op
 {
     struct cbx_identity_config config;
     char folder[PATH_MAX];
-    cbx_options_identity_config(options, folder, &config);
-    int failed = cbx_identity_load(&config, out, err);
+    CBX_AUTO_DONE(buf) tokens;
+    cbx_buf_init(&tokens, CBX_TOKENS_FILE_MAX);
+    int failed = cbx_options_tokens_read(options, &tokens, err);
+    if (failed) {
+        return cbx_step_place("tokens", options, err);
+    }
+    cbx_options_identity_config(options, &tokens, folder, &config);
+    failed = cbx_identity_load(&config, out, err);
     outcome->changed = !failed && c->identity != NULL &&
                        !cbx_str_equal(cbx_identity_bytes(c->identity), cbx_buf_str(out));
     if (!failed && (c->identity == NULL || !cbx_identity_fetches(cbx_buf_str(out)))) {
         outcome->processes &= ~(unsigned)CBX_RELOAD_KEYS;
     }
-    if (!failed && c->identity == NULL && (config.principals != NULL || config.issuers != NULL)) {
-        cbx_log(CBX_LOG_WARNING, "reload: there are principals or issuers now; callers are "
+    bool configured =
+        config.principals != NULL || config.issuers != NULL || config.tokens.p != NULL;
+    if (!failed && c->identity == NULL && configured) {
+        cbx_log(CBX_LOG_WARNING, "reload: there are principals, issuers or tokens now; callers are "
                                  "authenticated from the next start on");
     }
     return failed;
@@ -185,6 +194,7 @@ static void note_others(const struct cbx_options *before, const struct cbx_optio
     for (size_t i = 0; i < table.count; i++) {
         const struct cbx_option *row = &table.rows[i];
         bool loaded = row->offset == offsetof(struct cbx_options, policies) ||
+                      row->offset == offsetof(struct cbx_options, tokens_file) ||
                       (tls && (row->offset == offsetof(struct cbx_options, tls_certificate) ||
                                row->offset == offsetof(struct cbx_options, tls_key))) ||
                       (links && (row->offset == offsetof(struct cbx_options, peer_certificate) ||

@@ -7,6 +7,7 @@
 #include "gateway/cli/settings/replica_options.h"
 #include "gateway/cli/settings/tls_options.h"
 #include "gateway/front/http/http_server.h"
+#include "gateway/identity/tokens.h"
 #include "gateway/ipc/master/reload.h"
 #include "gateway/ipc/master/state.h"
 
@@ -34,13 +35,19 @@ static int check_url(void *context, struct cbx_err *err)
     return cbx_options_check_url(s->options->public_url, err);
 }
 
+static int read_tokens(void *context, struct cbx_err *err)
+{
+    struct cbx_serve_start *s = context;
+    return cbx_options_tokens_read(s->options, &s->tokens, err);
+}
+
 /* Errors of the sections have their place in the file; others are about the state directory. */
 static int read_identity(void *context, struct cbx_err *err)
 {
     struct cbx_serve_start *s = context;
     struct cbx_identity_config config;
     char folder[PATH_MAX];
-    cbx_options_identity_config(s->options, folder, &config);
+    cbx_options_identity_config(s->options, &s->tokens, folder, &config);
     config.tries = s->problems != NULL;
     int failed = cbx_identity_new(&config, &s->identity, err);
     s->unknown_callers = failed != 0;
@@ -155,6 +162,7 @@ static const struct cbx_step steps[] = {
     { "pool-empty", check_pool },
     { "listen", read_address },
     { "public-url", check_url },
+    { "tokens", read_tokens },
     { NULL, read_identity },
     { "listen", check_callers },
     { "tls-certificate", read_certificate },
@@ -175,6 +183,7 @@ static void begin(const struct cbx_options *options, struct cbx_problems *proble
     *out = (struct cbx_serve_start){ .options = options, .problems = problems };
     cbx_buf_init(&out->certificate, CBX_RELOAD_BYTES_MAX);
     cbx_buf_init(&out->peer_pem, CBX_RELOAD_BYTES_MAX);
+    cbx_buf_init(&out->tokens, CBX_TOKENS_FILE_MAX);
 }
 
 int cbx_serve_start(const struct cbx_options *options, struct cbx_serve_start *out,
@@ -209,5 +218,6 @@ void cbx_serve_start_done(struct cbx_serve_start *start)
     cbx_buf_done(&start->certificate);
     explicit_bzero(start->peer_pem.p, start->peer_pem.len);
     cbx_buf_done(&start->peer_pem);
+    cbx_buf_done(&start->tokens);
     cbx_identity_free(start->identity);
 }

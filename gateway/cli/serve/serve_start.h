@@ -15,6 +15,7 @@ struct cbx_serve_start {
     struct cbx_problems *problems; /* of a check; NULL in a start */
     struct cbx_listen_address address;
     struct cbx_identity *identity; /* NULL = callers are not authenticated */
+    struct cbx_buf tokens;         /* result of cbx_options_tokens_read */
     struct cbx_buf certificate;    /* result of cbx_options_tls_read */
     int listening, socket;         /* descriptors of the front; 0 = none */
     struct cbx_replicas replicas;  /* zeroed without --replica */

@@ -2,6 +2,7 @@
  * `codebox stop`: ends running and waiting work of callers, in a running gateway and in one that
  * is started later. */
 #include "gateway/cli/cli.h"
+#include "gateway/cli/settings/identity_options.h"
 #include "gateway/executor/audit/audit.h"
 #include "gateway/identity/tokens.h"
 
@@ -32,10 +33,24 @@ static int record(const struct cbx_options *options, struct cbx_err *err)
     return 0;
 }
 
+/* Reads the tokens that the gateway shares with others; *out stays NULL without --tokens. */
+static int read_shared(const struct cbx_options *options, struct cbx_tokens **out,
+                       struct cbx_err *err)
+{
+    CBX_AUTO_DONE(buf) text;
+    cbx_buf_init(&text, CBX_TOKENS_FILE_MAX);
+    int failed = cbx_options_tokens_read(options, &text, err);
+    if (failed || options->tokens_file == NULL) {
+        return failed;
+    }
+    return cbx_tokens_read(cbx_buf_str(&text), out, err);
+}
+
 int cbx_stop_command(const struct cbx_options *options)
 {
     struct cbx_err err = { 0 };
     struct cbx_stop stop = { 0 };
+    CBX_AUTO(tokens) shared = NULL;
     int scopes = (options->principal != NULL) + (options->token != NULL) + options->all;
     if (scopes != 1 || options->arguments.count > 0) {
         fprintf(stderr, "codebox: stop takes one of --principal NAME, --token ID and --all\n");
@@ -54,7 +69,12 @@ int cbx_stop_command(const struct cbx_options *options)
     snprintf(stop.principal, sizeof(stop.principal), "%s",
              options->principal != NULL ? options->principal : "");
     snprintf(stop.id, sizeof(stop.id), "%s", options->token != NULL ? options->token : "");
-    if (cbx_tokens_stop(options->state_dir, &stop, &err) != 0) {
+    int failed = read_shared(options, &shared, &err);
+    if (failed) {
+        return cbx_cli_fail(&err);
+    }
+    failed = cbx_tokens_stop(options->state_dir, &stop, shared, &err);
+    if (failed) {
         return cbx_cli_fail(&err);
     }
     /* The record comes after it: a log that cannot be written must not keep work running. */

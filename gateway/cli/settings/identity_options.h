@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Options about the authentication of callers of `codebox serve`, and the names of the server. */
+ * Options about the authentication of callers of `codebox serve`, the file of shared tokens among
+ * them, and the names of the server. */
 #ifndef CBX_GATEWAY_CLI_SETTINGS_IDENTITY_OPTIONS_H
 #define CBX_GATEWAY_CLI_SETTINGS_IDENTITY_OPTIONS_H
 
@@ -19,10 +20,17 @@ size_t cbx_options_hosts(const struct cbx_options *options, char own[300],
  * port, and nothing after it. NULL passes. CBX_EINVAL. */
 int cbx_options_check_url(const char *url, struct cbx_err *err);
 
+/* Appends the contents of the file of --tokens, whose lines were checked; nothing without the
+ * option. CBX_EINVAL for a file that is absent, too large, damaged, or replaceable by another
+ * user. */
+int cbx_options_tokens_read(const struct cbx_options *options, struct cbx_buf *out,
+                            struct cbx_err *err);
+
 /* Makes the configuration of callers; paths of keys are relative to the configuration file,
- * whose folder `folder` keeps. */
-void cbx_options_identity_config(const struct cbx_options *options, char folder[PATH_MAX],
-                                 struct cbx_identity_config *out);
+ * whose folder `folder` keeps. `tokens` has the result of cbx_options_tokens_read, and is
+ * borrowed. */
+void cbx_options_identity_config(const struct cbx_options *options, const struct cbx_buf *tokens,
+                                 char folder[PATH_MAX], struct cbx_identity_config *out);
 
 /* Checks that the policies which principals and grants of the configuration file name are
  * loaded. CBX_ENOTFOUND, with line and column. */

@@ -30,7 +30,8 @@ struct rig {
     char proofs[PEOPLE][CBX_TOKEN_CHARS + 8];         /* "Bearer TOKEN" */
 };
 
-static bool four_eyes; /* setting of the next rig's policy */
+static bool four_eyes;               /* setting of the next rig's policy */
+static struct cbx_str shared_tokens; /* of the next rig; p NULL = none */
 
 static struct cbx_identity *load_identity(const char *state_dir)
 {
@@ -40,7 +41,9 @@ static struct cbx_identity *load_identity(const char *state_dir)
     struct cbx_err err = { 0 };
     cbx_arena_init(&arena, 1 << 20);
     assert_int_equal(cbx_yaml_parse(cbx_str_of(PRINCIPALS), 16, &arena, &root, &err), 0);
-    const struct cbx_identity_config config = { .state_dir = state_dir, .principals = root->first };
+    const struct cbx_identity_config config = { .state_dir = state_dir,
+                                                .principals = root->first,
+                                                .tokens = shared_tokens };
     if (cbx_identity_new(&config, &identity, &err) != 0) {
         fail_msg("%s", err.text);
     }
@@ -232,6 +235,17 @@ a_decision_is_carried_out_for_whoever_shows_the_credential_of_its_principal(void
     assert_refused(submit(&rig, &s, SOURCE, rig.proofs[ANN], NULL), "another one");
     s = decide(&rig, CBX_ALLOW, "nobody", "token 0123456789ab", SOURCE);
     assert_refused(submit(&rig, &s, SOURCE, rig.proofs[ANN], NULL), "another principal");
+    stop(&rig);
+}
+
+static void with_shared_tokens_one_of_the_state_directory_proves_nothing(void **state)
+{
+    (void)state;
+    struct rig rig;
+    shared_tokens = CBX_STR("");
+    start(&rig);
+    shared_tokens = (struct cbx_str){ 0 };
+    assert_refused(submit_of(&rig, ANN, rig.proofs[ANN]), "the token is not valid");
     stop(&rig);
 }
 
@@ -509,6 +523,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             a_decision_is_carried_out_for_whoever_shows_the_credential_of_its_principal),
+        cmocka_unit_test(with_shared_tokens_one_of_the_state_directory_proves_nothing),
         cmocka_unit_test(no_principal_runs_under_a_policy_that_is_not_among_its_own),
         cmocka_unit_test(a_user_of_the_machine_shows_nothing_and_has_its_row),
         cmocka_unit_test(a_denial_is_recorded_whoever_shows_it),
