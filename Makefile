@@ -162,7 +162,7 @@ $B/lib$1.a: $(call objects,$(call sources,$1))
 	$$Qrm -f $$@ && $$(AR) rcs $$@ $$^
 $B/tests/unit/$1/%: $B/tests/unit/$1/%.o $B/lib$1.a $(USES.$1:%=$B/lib%.a) $(if $(filter analyzer gateway,$1),$(GRAMMAR_LIB))
 	$$(call say,LD)
-	$$Q$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(call pkg_libs,$1 $(USES.$1)) -lcmocka
+	$$Q$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(call pkg_libs,$1 $(USES.$1)) $$(TEST_LIBS) -lcmocka
 endef
 $(foreach m,$(MODULES),$(eval $(call module_rules,$m)))
 
@@ -228,6 +228,8 @@ $B/codebox-$1: $(SOURCES.$1) $(wildcard docker/inside/*/*.h docker/inside/*/*.de
 endef
 $B/tests/unit/docker/inside/confine/test_harden.o: private ALL_CFLAGS += -I$B/profile
 $B/tests/unit/docker/inside/confine/test_harden.o: $B/profile/seccomp_steps.h
+# Its TLS server.
+$B/tests/unit/docker/engine/test_upgrade: private TEST_LIBS := -lssl
 $(foreach p,supervisor probe command-kernel relay bridge,$(eval $(call sandbox_program_rules,$p)))
 
 # The libraries for the bash of a session and for Python. docker/images/build compiles them in a

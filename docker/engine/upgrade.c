@@ -13,9 +13,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* At most one TLS record (RFC 8446, section 5.1): few bytes are held. */
+enum { RECORD_BYTES = 16 * 1024 };
+
 void cbx_upgrade_init(struct cbx_upgrade *upgrade)
 {
     *upgrade = (struct cbx_upgrade){ .socket = -1 };
+    cbx_buf_init(&upgrade->held, RECORD_BYTES);
     pthread_mutex_init(&upgrade->lock, NULL);
 }
 
@@ -25,6 +29,7 @@ void cbx_upgrade_done(struct cbx_upgrade *upgrade)
         close(upgrade->socket);
     }
     curl_easy_cleanup(upgrade->curl);
+    cbx_buf_done(&upgrade->held);
     pthread_mutex_destroy(&upgrade->lock);
 }
 
@@ -49,13 +54,38 @@ static CURLcode code_of(ssize_t n, size_t *out)
     return CURLE_OK;
 }
 
+/* Call it with the lock held. After CURLE_AGAIN a TLS library wants the same call again: it may have
+ * sent a part of the record. It is not called before the socket takes bytes, so that a message which
+ * finds no room leaves nothing behind. */
+static CURLcode send_record(struct cbx_upgrade *u, const void *bytes, size_t len, size_t *sent)
+{
+    struct cbx_buf *held = &u->held;
+    if (held->len > 0 && (len < held->len || memcmp(held->p, bytes, held->len) != 0)) {
+        u->broken = true;
+    }
+    if (u->broken) {
+        return CURLE_SEND_ERROR;
+    }
+    if (held->len == 0 && wait_for(u, POLLOUT, 0) <= 0) {
+        return CURLE_AGAIN;
+    }
+    if (held->len == 0) {
+        cbx_buf_add_bytes(held, bytes, len < RECORD_BYTES ? len : RECORD_BYTES);
+    }
+    CURLcode code = curl_easy_send(u->curl, held->p, held->len, sent);
+    if (code != CURLE_AGAIN) {
+        cbx_buf_done(held);
+    }
+    return code;
+}
+
 static CURLcode send_now(struct cbx_upgrade *u, const void *bytes, size_t len, size_t *sent)
 {
     if (u->curl == NULL) {
         return code_of(send(u->socket, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL), sent);
     }
     pthread_mutex_lock(&u->lock);
-    CURLcode code = curl_easy_send(u->curl, bytes, len, sent);
+    CURLcode code = send_record(u, bytes, len, sent);
     pthread_mutex_unlock(&u->lock);
     return code;
 }
@@ -81,6 +111,10 @@ int cbx_upgrade_send_some(struct cbx_upgrade *upgrade, const void *bytes, size_t
         if (code == CURLE_OK) {
             return 0;
         }
+        if (code != CURLE_AGAIN && upgrade->broken) {
+            return cbx_fail(err, CBX_EIO,
+                            "the connection to the sandbox is broken: a message was sent in part");
+        }
         if (code != CURLE_AGAIN) {
             return cbx_fail(err, CBX_EIO, "the connection to the sandbox is gone");
         }
@@ -89,6 +123,11 @@ int cbx_upgrade_send_some(struct cbx_upgrade *upgrade, const void *bytes, size_t
             return cbx_fail(err, CBX_ETIMEDOUT, "the sandbox does not read its input");
         }
     }
+}
+
+bool cbx_upgrade_holds(const struct cbx_upgrade *upgrade)
+{
+    return upgrade->held.len > 0;
 }
 
 int cbx_upgrade_receive(struct cbx_upgrade *upgrade, void *to, size_t size, int64_t deadline,

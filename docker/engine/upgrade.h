@@ -20,6 +20,10 @@ struct cbx_upgrade {
     int socket;           /* -1 = not connected */
     pthread_mutex_t lock; /* a libcurl handle must not be used by two threads at once */
     int64_t received_ms;  /* time when bytes last arrived */
+    /* With TLS: bytes that the TLS library has taken, of which a part may be on its way. Only a
+     * call with the same bytes can continue */
+    struct cbx_buf held;
+    bool broken; /* another call followed: the peer gets a part of the held bytes */
 };
 void cbx_upgrade_init(struct cbx_upgrade *upgrade);
 void cbx_upgrade_done(struct cbx_upgrade *upgrade);
@@ -29,9 +33,16 @@ void cbx_upgrade_done(struct cbx_upgrade *upgrade);
 CURLcode cbx_upgrade_connect(struct cbx_upgrade *upgrade, CURL *curl, const char *url);
 
 /* Sends as many bytes as the peer accepts now, at least one; waits up to timeout_ms for that.
- * CBX_ETIMEDOUT, CBX_EIO. May be called while another thread receives. */
+ * CBX_ETIMEDOUT, CBX_EIO. May be called while another thread receives.
+ *
+ * A TLS record that was begun must be completed. After CBX_ETIMEDOUT the next call may therefore
+ * have to bring the same bytes (cbx_upgrade_holds); with other bytes it fails with CBX_EIO, and so
+ * do all later calls, as the peer could not tell where the next message begins. */
 int cbx_upgrade_send_some(struct cbx_upgrade *upgrade, const void *bytes, size_t len,
                           int timeout_ms, size_t *sent, struct cbx_err *err);
+
+/* True if only a call with the bytes of the call before can continue. */
+bool cbx_upgrade_holds(const struct cbx_upgrade *upgrade);
 
 /* Receives bytes until the deadline (cbx_clock_ms; -1 = no limit); 0 bytes at the end of the
  * connection. CBX_ETIMEDOUT, CBX_EIO. */
