@@ -3,7 +3,7 @@
  * starts a bridge to the supervisor (docker/inside/bridge), over a WebSocket. */
 #include "docker/engine/kubernetes/kube.h"
 
-#include "docker/engine/kubernetes/websocket.h"
+#include "docker/engine/kubernetes/kube_send.h"
 #include "docker/engine/upgrade.h"
 #include "docker/inside/bridge/bridge.h"
 #include "policies/base/hash.h"
@@ -19,8 +19,7 @@ enum {
     HEAD_MAX = 64 * 1024,
     HEAD_TIMEOUT_MS = 15000,
     PENDING_MAX = 1024 * 1024,
-    PART_BYTES = 16 * 1024, /* of one message */
-    WHOLE_MS = 10000,       /* until a message that was begun is sent */
+    REQUEST_MS = 10000, /* until the peer takes more bytes of the request */
     STATUS_MAX = 4096,
     OPEN_TRIES = 4, /* for an API server that is overloaded, or restarts */
     OPEN_PAUSE_MS = 300,
@@ -36,8 +35,7 @@ struct kube_attach {
     size_t used;
     struct cbx_buf status; /* what the program's end was, as JSON */
     bool ended;
-    pthread_mutex_t send_lock; /* messages are sent whole; protects `broken` */
-    bool broken;               /* a part of a message was sent, and the rest could not be */
+    struct cbx_kube_sender sender;
 };
 
 static struct kube_attach *stream_of(struct cbx_attach *attach)
@@ -45,64 +43,11 @@ static struct kube_attach *stream_of(struct cbx_attach *attach)
     return (struct kube_attach *)attach;
 }
 
-/* --- sending ---------------------------------------------------------------------------------- */
-
-/* Sends a message. Until its first byte was sent it may be given up (CBX_ETIMEDOUT); after that
- * the connection is of no use unless all of it is sent. */
-static int send_message(struct kube_attach *a, const char *message, size_t len, int timeout_ms,
-                        struct cbx_err *err)
-{
-    size_t sent = 0;
-    if (a->broken) {
-        return cbx_fail(err, CBX_EIO, "the connection to the sandbox is gone");
-    }
-    int failed = cbx_upgrade_send_some(&a->upgrade, message, len, timeout_ms, &sent, err);
-    int64_t deadline = cbx_clock_ms() + WHOLE_MS;
-    while (!failed && sent < len) {
-        size_t more = 0;
-        int64_t left = deadline - cbx_clock_ms();
-        failed = cbx_upgrade_send_some(&a->upgrade, message + sent, len - sent,
-                                       left > 0 ? (int)left : 0, &more, err);
-        sent += more;
-        a->broken = failed != 0;
-        if (failed == CBX_ETIMEDOUT) {
-            return cbx_fail(err, CBX_EIO, "the sandbox does not read its input");
-        }
-    }
-    return failed;
-}
-
-static uint32_t new_mask(void)
-{
-    uint32_t mask;
-    cbx_random(&mask, sizeof(mask));
-    return mask;
-}
-
 static int send_some(struct cbx_attach *attach, const void *bytes, size_t len, int timeout_ms,
                      size_t *sent, struct cbx_err *err)
 {
-    struct kube_attach *a = stream_of(attach);
-    char message[CBX_WEBSOCKET_HEAD_MAX + 1 + PART_BYTES];
-    struct cbx_str part = { .p = bytes, .len = len < PART_BYTES ? len : PART_BYTES };
-    size_t n =
-        cbx_websocket_write(CBX_WEBSOCKET_BINARY, CBX_STDIN_CHANNEL, part, new_mask(), message);
-    pthread_mutex_lock(&a->send_lock);
-    int failed = send_message(a, message, n, timeout_ms, err);
-    pthread_mutex_unlock(&a->send_lock);
-    *sent = failed ? 0 : part.len;
-    return failed;
-}
-
-/* A sender that is at work shows as well as a PONG that this side is alive. */
-static void answer_ping(struct kube_attach *a, struct cbx_str bytes)
-{
-    char message[CBX_WEBSOCKET_HEAD_MAX + 1 + CBX_WEBSOCKET_CONTROL_MAX];
-    size_t n = cbx_websocket_write(CBX_WEBSOCKET_PONG, -1, bytes, new_mask(), message);
-    if (pthread_mutex_trylock(&a->send_lock) == 0) {
-        send_message(a, message, n, 0, NULL);
-        pthread_mutex_unlock(&a->send_lock);
-    }
+    struct cbx_str all = { .p = bytes, .len = len };
+    return cbx_kube_send(&stream_of(attach)->sender, all, timeout_ms, sent, err);
 }
 
 /* --- receiving -------------------------------------------------------------------------------- */
@@ -115,7 +60,7 @@ static int take_events(struct kube_attach *a, struct cbx_str *bytes, struct cbx_
     int got;
     while ((got = cbx_websocket_next(&a->reader, bytes, &event, err)) > 0) {
         if (event.kind == CBX_WEBSOCKET_PING) {
-            answer_ping(a, event.bytes);
+            cbx_kube_send_pong(&a->sender, event.bytes);
         } else if (event.kind == CBX_WEBSOCKET_CLOSE) {
             a->ended = true;
             return 0;
@@ -197,7 +142,7 @@ static void free_attach(struct cbx_attach *attach)
     cbx_upgrade_done(&a->upgrade);
     cbx_buf_done(&a->pending);
     cbx_buf_done(&a->status);
-    pthread_mutex_destroy(&a->send_lock);
+    cbx_kube_sender_done(&a->sender);
     free(a);
 }
 
@@ -252,7 +197,7 @@ static int send_request(struct cbx_kube *kube, struct kube_attach *a, const stru
     int failed = 0;
     size_t sent = 0;
     for (size_t at = 0; !failed && at < request.len; at += sent) {
-        failed = cbx_upgrade_send_some(&a->upgrade, request.p + at, request.len - at, WHOLE_MS,
+        failed = cbx_upgrade_send_some(&a->upgrade, request.p + at, request.len - at, REQUEST_MS,
                                        &sent, err);
     }
     explicit_bzero(request.p, request.len);
@@ -300,7 +245,7 @@ static int open_streams(struct cbx_kube *kube, struct opening *opening, struct c
     cbx_upgrade_init(&a->upgrade);
     cbx_buf_init(&a->pending, PENDING_MAX);
     cbx_buf_init(&a->status, STATUS_MAX);
-    pthread_mutex_init(&a->send_lock, NULL);
+    cbx_kube_sender_init(&a->sender, &a->upgrade);
     make_opening(kube, opening);
     CURL *curl = cbx_kube_handle(kube);
     curl_easy_setopt(curl, CURLOPT_SSL_ENABLE_ALPN, 0L); /* no HTTP/2: it has no upgrade */
