@@ -172,6 +172,21 @@ static int receive_hello(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx
     }
 }
 
+/* A peer that has closed its connection may have said why: that error replaces the one of sending. */
+static int say_why_closed(struct cbx_sandbox *sandbox, int failed, struct cbx_err *err)
+{
+    enum { CLOSED_MS = 1000 };
+    struct cbx_frame frame;
+    struct cbx_err why = { 0 };
+    if (failed != CBX_EIO || err == NULL) {
+        return failed;
+    }
+    if (cbx_sandbox_receive(sandbox, cbx_clock_ms() + CLOSED_MS, &frame, &why) == CBX_EIO) {
+        *err = why;
+    }
+    return failed;
+}
+
 static int exchange_hello(struct cbx_sandbox *sandbox, const char mark[CBX_FRAME_MARK_BYTES],
                           int timeout_ms, struct cbx_frame *frame, struct cbx_err *err)
 {
@@ -182,12 +197,12 @@ static int exchange_hello(struct cbx_sandbox *sandbox, const char mark[CBX_FRAME
            sizeof(sandbox->config.epoch));
     int failed = cbx_attach_send(sandbox->attach, mark, CBX_FRAME_KEY_BYTES, err);
     if (failed) {
-        return failed;
+        return say_why_closed(sandbox, failed, err);
     }
     failed = cbx_sandbox_send(sandbox, CBX_FRAME_ATTACH, nonce,
                               (struct cbx_str){ .p = terms, .len = sizeof(terms) }, err);
     if (failed) {
-        return failed;
+        return say_why_closed(sandbox, failed, err);
     }
     return receive_hello(sandbox, timeout_ms, frame, err);
 }

@@ -20,6 +20,7 @@ enum {
     HEAD_TIMEOUT_MS = 15000,
     PENDING_MAX = 1024 * 1024,
     REQUEST_MS = 10000, /* until the peer takes more bytes of the request */
+    STATE_MS = 5000,    /* limit for reading the Pod's state */
     STATUS_MAX = 4096,
     OPEN_TRIES = 4, /* for an API server that is overloaded, or restarts */
     OPEN_PAUSE_MS = 300,
@@ -97,6 +98,40 @@ static int take_pending(struct kube_attach *a, void *to, size_t size, struct cbx
     return got;
 }
 
+/* Returns the exit code in the details of a Status; empty if there is none. */
+static struct cbx_str exit_code_of(const json_t *status)
+{
+    size_t i;
+    const json_t *cause;
+    const json_t *causes = json_object_get(json_object_get(status, "details"), "causes");
+    json_array_foreach(causes, i, cause)
+    {
+        if (cbx_str_is(cbx_json_str(json_object_get(cause, "reason")), "ExitCode")) {
+            return cbx_json_str(json_object_get(cause, "message"));
+        }
+    }
+    return CBX_STR("");
+}
+
+/* The end of the streams: success for a bridge that ended well, and for an API server that gave no
+ * Status before. The cluster's own words may have addresses, so they are for the operator. */
+static int read_end(const struct kube_attach *a, struct cbx_err *err)
+{
+    CBX_AUTO_JSON status = NULL;
+    cbx_json_parse(cbx_buf_str(&a->status), STATUS_MAX, &status, NULL);
+    if (!cbx_str_is(cbx_json_str(json_object_get(status, "status")), "Failure")) {
+        return 0;
+    }
+    struct cbx_str code = exit_code_of(status);
+    if (code.len > 0) {
+        cbx_fail(err, CBX_EIO, "the sandbox's bridge ended with exit code %.*s",
+                 CBX_STR_SHOWN(code));
+    } else {
+        cbx_fail(err, CBX_EIO, "the cluster could not run the sandbox's bridge");
+    }
+    return cbx_err_detail(err, "%.*s", CBX_JSON_ARG(status, "message"));
+}
+
 static int receive(struct cbx_attach *attach, void *to, size_t size, int timeout_ms,
                    struct cbx_attach_bytes *out, struct cbx_err *err)
 {
@@ -113,9 +148,10 @@ static int receive(struct cbx_attach *attach, void *to, size_t size, int timeout
         }
         size_t n = 0;
         int failed = cbx_upgrade_receive(&a->upgrade, to, size, deadline, &n, err);
-        if (failed || n == 0) {
+        if (failed) {
             return failed;
         }
+        a->ended = n == 0;
         struct cbx_str rest = { .p = to, .len = n };
         got = take_events(a, &rest, out, err);
         if (got < 0) {
@@ -128,7 +164,7 @@ static int receive(struct cbx_attach *attach, void *to, size_t size, int timeout
             return 0;
         }
     }
-    return 0;
+    return read_end(a, err);
 }
 
 static int64_t silent_ms(struct cbx_attach *attach)
@@ -270,6 +306,40 @@ static bool may_pass(long status)
     return status == 429 || (status >= 502 && status <= 504);
 }
 
+/* True if a reply may mean that the Pod, or its container, has ended: the API server and the kubelet
+ * word that in several ways. */
+static bool may_have_ended(long status)
+{
+    return status >= 400 && status != 401 && status != 403 && status != 429;
+}
+
+/* Replaces the error of an attach if the sandbox is gone. */
+static int check_gone(struct cbx_kube *kube, const char *id, int failed, struct cbx_err *err)
+{
+    char path[256];
+    long status = 0;
+    CBX_AUTO_JSON answer = NULL;
+    struct cbx_kube_pod pod = { .phase = CBX_POD_GONE };
+    snprintf(path, sizeof(path), "/api/v1/namespaces/%.63s/pods/%.63s", kube->cluster.namespace,
+             id);
+    struct cbx_kube_request request = { .method = "GET", .path = path, .timeout_ms = STATE_MS };
+    int unknown = cbx_kube_call(kube, &request, &status, &answer, NULL);
+    if (unknown || (status != 200 && status != 404)) {
+        return failed;
+    }
+    if (status == 200) {
+        cbx_kube_pod_read(answer, &pod);
+    }
+    if (pod.phase < CBX_POD_ENDED) {
+        return failed;
+    }
+    cbx_fail(err, CBX_ENOTFOUND, "the sandbox is gone");
+    cbx_err_detail(err, "pod %s, node %s: %s %.250s", id,
+                   pod.node[0] != '\0' ? pod.node : "not known",
+                   pod.reason[0] != '\0' ? pod.reason : "it does not exist", pod.message);
+    return CBX_ENOTFOUND;
+}
+
 int cbx_kube_attach(struct cbx_engine *engine, const char *id, struct cbx_attach **out,
                     struct cbx_err *err)
 {
@@ -284,6 +354,9 @@ int cbx_kube_attach(struct cbx_engine *engine, const char *id, struct cbx_attach
         cbx_kube_pause(kube, (int64_t)OPEN_PAUSE_MS * tries);
         opening = (struct opening){ .id = id };
         failed = open_streams(kube, &opening, out, err);
+    }
+    if (failed && may_have_ended(opening.status)) {
+        return check_gone(kube, id, failed, err);
     }
     return failed;
 }

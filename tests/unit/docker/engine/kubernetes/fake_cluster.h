@@ -39,6 +39,7 @@ static struct {
     bool overloaded;              /* each GET of the version is answered with 429 */
     bool silent_list;             /* no list is answered */
     bool empty_watches;           /* each watch ends at once */
+    const char *exec_status;      /* the Status that ends each exec at once; NULL = none */
     /* The record. */
     json_t *pods; /* name: Pod */
     char token[64], calls[4096];
@@ -313,6 +314,18 @@ static void cluster_switch(int fd)
     fake_write(fd, head.p, head.len);
 }
 
+/* The message of channel 3, and the end of the connection. */
+static void cluster_end_exec(int fd)
+{
+    size_t len = strlen(cluster.exec_status);
+    uint8_t head[5] = { 0x82, 126, (uint8_t)((len + 1) >> 8), (uint8_t)(len + 1), 3 };
+    cluster_switch(fd);
+    fake_write(fd, head, sizeof(head));
+    fake_write(fd, cluster.exec_status, len);
+    fake_write(fd, "\x88\x00", 2);
+    shutdown(fd, SHUT_RDWR);
+}
+
 static void cluster_exec(int fd, const char *name)
 {
     int ends[2];
@@ -363,6 +376,27 @@ static void cluster_watch(int fd, const char *path)
     pthread_cond_broadcast(&fake.changed);
 }
 
+static bool cluster_has_ended(const json_t *pod)
+{
+    const char *phase = json_string_value(json_object_get(json_object_get(pod, "status"), "phase"));
+    return phase != NULL && (strcmp(phase, "Failed") == 0 || strcmp(phase, "Succeeded") == 0);
+}
+
+/* Ends the container of a Pod, which stays. */
+static void cluster_end_pod(const char *name, const char *reason, int exit_code)
+{
+    pthread_mutex_lock(&fake.lock);
+    json_t *pod = json_object_get(cluster.pods, name);
+    assert_non_null(pod);
+    json_object_set_new(pod, "status",
+                        json_pack("{s:s,s:[{s:{s:{s:s,s:i}}}]}", "phase",
+                                  exit_code == 0 ? "Succeeded" : "Failed", "containerStatuses",
+                                  "state", "terminated", "reason", reason, "exitCode", exit_code));
+    cluster_set_version(pod);
+    cluster_tell("MODIFIED", pod);
+    pthread_mutex_unlock(&fake.lock);
+}
+
 static void cluster_pod(int fd, const char *method, char *name)
 {
     char *end = name + strcspn(name, "/?");
@@ -379,6 +413,10 @@ static void cluster_pod(int fd, const char *method, char *name)
         cluster_refuse(fd, 401, "Unauthorized");
     } else if (exec && cluster.status != 0) {
         cluster_refuse(fd, cluster.status, cluster.message);
+    } else if (exec && cluster_has_ended(pod)) {
+        cluster_refuse(fd, 500, "container not found (\"sandbox\")");
+    } else if (exec && cluster.exec_status != NULL) {
+        cluster_end_exec(fd);
     } else if (exec && !cluster.silent_exec) {
         cluster_exec(fd, name);
     } else if (exec) {

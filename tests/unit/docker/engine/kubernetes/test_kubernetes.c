@@ -281,6 +281,41 @@ static void streams_of_another_protocol_are_not_used(void **state)
     assert_no_pod_left();
 }
 
+static void the_end_of_the_bridge_is_said_with_its_reason(void **state)
+{
+    (void)state;
+    cluster.exec_status =
+        "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"command terminated with "
+        "non-zero exit code: exit status 4\",\"reason\":\"NonZeroExitCode\",\"details\":{"
+        "\"causes\":[{\"reason\":\"ExitCode\",\"message\":\"4\"}]}}";
+    assert_fails(CBX_EIO, "starting a sandbox: the sandbox's bridge ended with exit code 4",
+                 "command terminated");
+    cluster.exec_status =
+        "{\"status\":\"Failure\",\"message\":\"error executing command in container: stat "
+        "/codebox/bridge: no such file or directory\",\"reason\":\"InternalError\",\"code\":500}";
+    assert_fails(CBX_EIO, "starting a sandbox: the cluster could not run the sandbox's bridge",
+                 "/codebox/bridge: no such file");
+    cluster.exec_status = "{\"status\":\"Success\"}";
+    memset(&err, 0, sizeof(err));
+    assert_fails(CBX_EIO, "starting a sandbox: the sandbox is gone", "");
+    assert_no_pod_left();
+}
+
+static void a_pod_whose_container_has_ended_is_gone(void **state)
+{
+    (void)state;
+    struct cbx_attach *attach = NULL;
+    CBX_AUTO(sandbox) sandbox = prepared();
+    cluster_end_pod(cbx_sandbox_id(sandbox), "OOMKilled", 137);
+    assert_int_equal(cbx_engine_container_attach(engine, cbx_sandbox_id(sandbox), &attach, &err),
+                     CBX_ENOTFOUND);
+    assert_string_equal(err.text, "the sandbox is gone");
+    assert_non_null(strstr(err.detail, "OOMKilled"));
+    assert_int_equal(cbx_engine_container_attach(engine, "codebox-0", &attach, &err),
+                     CBX_ENOTFOUND);
+    assert_string_equal(err.text, "the sandbox is gone");
+}
+
 /* --- faults of the watch ---------------------------------------------------------------------- */
 
 static void a_watch_that_is_too_old_or_breaks_begins_anew(void **state)
@@ -577,6 +612,8 @@ int main(void)
         TEST(a_token_that_was_rotated_before_exec_is_read_again),
         TEST(an_api_server_that_restarts_loses_no_sandbox),
         TEST(streams_of_another_protocol_are_not_used),
+        TEST(the_end_of_the_bridge_is_said_with_its_reason),
+        TEST(a_pod_whose_container_has_ended_is_gone),
         TEST(a_watch_that_is_too_old_or_breaks_begins_anew),
         TEST(a_pod_whose_events_are_lost_is_read),
         TEST(watches_that_end_at_once_are_not_repeated_without_pause),
