@@ -24,6 +24,7 @@ struct cbx_kube {
     char *token;                  /* contents of the token's file */
     int64_t token_ms;             /* time when it was read */
     struct cbx_kube_watch *watch; /* NULL = not started */
+    int64_t ended_keep_ms;        /* CBX_KUBE_ENDED_KEEP_MS; read when the watch starts */
     atomic_bool stopping;         /* ends transfers and pauses */
 };
 

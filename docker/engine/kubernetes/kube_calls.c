@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The engine's functions for containers and images, as calls about Pods. */
 #include "docker/engine/kubernetes/kube.h"
+#include "docker/engine/kubernetes/kube_ended.h"
 
 #include "docker/contents.h"
 #include "policies/base/hash.h"
@@ -486,6 +487,7 @@ int cbx_kubernetes_open(const char *host, struct cbx_engine **out, struct cbx_er
     struct cbx_kube *kube = cbx_new(sizeof(*kube));
     CBX_AUTO(engine) engine = &kube->engine;
     engine->ops = &ops;
+    kube->ended_keep_ms = CBX_KUBE_ENDED_KEEP_MS;
     engine->abilities = (struct cbx_engine_abilities){ .name = "Kubernetes", .cluster = true };
     pthread_mutex_init(&kube->lock, NULL);
     cbx_handles_init(&kube->handles);

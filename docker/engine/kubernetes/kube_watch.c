@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * One watch for all Pods of an instance: callers that start a Pod wait for its changes, and no
- * caller polls. Where the watch was interrupted, the Pods that callers wait for are read once. */
+ * caller polls. Where the watch was interrupted, the Pods that callers wait for are read once. The
+ * watch also removes Pods that have ended (kube_ended.h). */
 #include "docker/engine/kubernetes/kube.h"
+#include "docker/engine/kubernetes/kube_ended.h"
 
 #include "policies/base/memory.h"
 #include "policies/base/text/json.h"
@@ -28,8 +30,10 @@ struct cbx_kube_watch {
     pthread_cond_t changed;
     struct cbx_kube_waiter *waiters;
     char instance[128];
+    int64_t ended_keep_ms;
     char version[64]; /* resourceVersion to go on from; empty = read it first */
     struct cbx_buf line;
+    struct cbx_kube_ended ended; /* of the thread alone */
 };
 
 /* --- waiters ---------------------------------------------------------------------------------- */
@@ -73,6 +77,16 @@ static void take_version(struct cbx_kube_watch *watch, const json_t *metadata)
     snprintf(watch->version, sizeof(watch->version), "%s", valid ? version : "");
 }
 
+static void note_ended(struct cbx_kube_watch *watch, const char *name, const json_t *pod,
+                       enum cbx_kube_phase phase)
+{
+    if (phase == CBX_POD_GONE) {
+        cbx_kube_ended_forget(&watch->ended, name);
+    } else {
+        cbx_kube_ended_note(&watch->ended, watch->instance, pod, cbx_clock_ms());
+    }
+}
+
 /* A line of the watch: {"type": ..., "object": Pod or Status}. False if the watch must begin anew
  * from a new resourceVersion: the old one is too old (410). */
 static bool take_event(struct cbx_kube_watch *watch, struct cbx_str line)
@@ -94,6 +108,7 @@ static bool take_event(struct cbx_kube_watch *watch, struct cbx_str line)
         cbx_kube_pod_read(object, &pod);
         pod.phase = cbx_str_is(type, "DELETED") ? CBX_POD_GONE : pod.phase;
         note(watch, name, &pod);
+        note_ended(watch, name, object, pod.phase);
     }
     return true;
 }
@@ -205,20 +220,43 @@ static void read_waiting(struct cbx_kube_watch *watch)
     }
 }
 
-/* Reads the present resourceVersion, from which the watch goes on. */
+/* Reads the present resourceVersion, from which the watch goes on, and the Pods that ended before:
+ * the watch has no events of them. */
 static bool read_version(struct cbx_kube_watch *watch)
 {
     char path[512];
+    size_t i;
+    const json_t *pod;
     CBX_AUTO_JSON answer = NULL;
     snprintf(path, sizeof(path),
-             "/api/v1/namespaces/%.63s/pods?limit=1&labelSelector=" CBX_LABEL_INSTANCE "%%3D%s",
+             "/api/v1/namespaces/%.63s/pods?limit=500&labelSelector=" CBX_LABEL_INSTANCE
+             "%%3D%s&fieldSelector=status.phase%%21%%3DPending%%2Cstatus.phase%%21%%3DRunning",
              watch->kube->cluster.namespace, watch->instance);
     struct cbx_kube_request request = { .method = "GET", .path = path };
     if (cbx_kube_expect(watch->kube, &request, 200, "list pods", &answer, NULL) != 0) {
         return false;
     }
     take_version(watch, json_object_get(answer, "metadata"));
+    json_array_foreach(json_object_get(answer, "items"), i, pod)
+    {
+        cbx_kube_ended_note(&watch->ended, watch->instance, pod, cbx_clock_ms());
+    }
     return watch->version[0] != '\0';
+}
+
+static bool has_due(const struct cbx_kube_watch *watch)
+{
+    return cbx_kube_ended_is_due(&watch->ended, watch->ended_keep_ms, cbx_clock_ms());
+}
+
+/* A CURLOPT_XFERINFOFUNCTION: also ends the transfer if a Pod is to be removed. */
+static int poll_watch(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    const struct cbx_kube_watch *watch = context;
+    if (has_due(watch)) {
+        return 1;
+    }
+    return cbx_kube_poll_stop(watch->kube, a, b, c, d);
 }
 
 /* Follows the watch until it ends; true if it ended as it should. */
@@ -247,8 +285,8 @@ static bool follow(struct cbx_kube_watch *watch)
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, watch);
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, cbx_kube_poll_stop);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, kube);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, poll_watch);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, watch);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)WATCH_S + 30);
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
@@ -278,7 +316,9 @@ static void *run(void *context)
         }
         read_waiting(watch);
         int64_t began = cbx_clock_ms();
-        bool complete = follow(watch);
+        bool complete = follow(watch) || has_due(watch);
+        cbx_kube_ended_remove(&watch->ended, &watch->kube->engine, watch->ended_keep_ms,
+                              cbx_clock_ms());
         bool lasted = cbx_clock_ms() - began > RETRY_MAX_MS;
         retry_ms = lasted ? RETRY_MS : retry_ms;
         if (!complete || !lasted) { /* a server may end each watch at once */
@@ -293,6 +333,7 @@ static struct cbx_kube_watch *start_watch(struct cbx_kube *kube, const char *ins
     struct cbx_kube_watch *watch = cbx_new(sizeof(*watch));
     pthread_condattr_t monotonic;
     watch->kube = kube;
+    watch->ended_keep_ms = kube->ended_keep_ms;
     snprintf(watch->instance, sizeof(watch->instance), "%s", instance);
     pthread_mutex_init(&watch->lock, NULL);
     pthread_condattr_init(&monotonic);
@@ -339,6 +380,7 @@ void cbx_kube_watch_free(struct cbx_kube_watch *watch)
     atomic_store(&watch->kube->stopping, true);
     pthread_join(watch->thread, NULL);
     cbx_buf_done(&watch->line);
+    cbx_kube_ended_done(&watch->ended);
     pthread_cond_destroy(&watch->changed);
     pthread_mutex_destroy(&watch->lock);
     free(watch);

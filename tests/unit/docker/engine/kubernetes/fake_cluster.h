@@ -397,6 +397,19 @@ static void cluster_end_pod(const char *name, const char *reason, int exit_code)
     pthread_mutex_unlock(&fake.lock);
 }
 
+/* Adds a Pod that has ended, of an instance, without an event. */
+static void cluster_add_ended(const char *name, const char *instance)
+{
+    const int unused = FAKE_CONTAINERS - 1;
+    pthread_mutex_lock(&fake.lock);
+    fake.containers[unused].fd = -1;
+    json_object_set_new(cluster.pods, name,
+                        json_pack("{s:{s:s,s:s,s:{s:s}},s:{s:s},s:i}", "metadata", "name", name,
+                                  "resourceVersion", "0", "labels", CBX_LABEL_INSTANCE, instance,
+                                  "status", "phase", "Succeeded", "container", unused));
+    pthread_mutex_unlock(&fake.lock);
+}
+
 static void cluster_pod(int fd, const char *method, char *name)
 {
     char *end = name + strcspn(name, "/?");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Sandboxes as Pods of a cluster: what is asked of an API server, and its faults. */
+#include "docker/engine/kubernetes/kube.h"
 #include "docker/sandbox/sandbox.h"
 #include "policies/base/memory.h"
 #include "policies/base/time/clock.h"
@@ -384,6 +385,74 @@ static void a_ping_has_a_limit_while_the_api_server_is_overloaded(void **state)
     assert_true(cbx_clock_ms() - began < 2000);
 }
 
+/* --- Pods that have ended --------------------------------------------------------------------- */
+
+static void remove_ended_after(int64_t keep_ms)
+{
+    cbx_kube_of(engine)->ended_keep_ms = keep_ms;
+}
+
+static bool has_pod(const char *name)
+{
+    pthread_mutex_lock(&fake.lock);
+    bool has = json_object_get(cluster.pods, name) != NULL;
+    pthread_mutex_unlock(&fake.lock);
+    return has;
+}
+
+static void a_pod_that_ended_is_removed_while_the_gateway_runs(void **state)
+{
+    (void)state;
+    remove_ended_after(1);
+    CBX_AUTO(sandbox) sandbox = prepared();
+    CBX_AUTO(sandbox) other = prepared();
+    cluster_end_pod(cbx_sandbox_id(sandbox), "Completed", 0);
+    FAKE_AWAIT(json_object_size(cluster.pods) == 1);
+    assert_true(has_pod(cbx_sandbox_id(other)));
+    CBX_AUTO(sandbox) later = prepared(); /* the watch goes on */
+    assert_non_null(later);
+}
+
+static void its_state_can_be_read_for_a_while(void **state)
+{
+    (void)state;
+    struct cbx_container_state now = { 0 };
+    CBX_AUTO(sandbox) sandbox = prepared();
+    CBX_AUTO(sandbox) other = prepared();
+    cluster_end_pod(cbx_sandbox_id(sandbox), "OOMKilled", 137);
+    cbx_sandbox_free(cbx_steal(&other)); /* a later event */
+    FAKE_AWAIT(json_object_size(cluster.pods) == 1);
+    assert_int_equal(cbx_engine_container_state(engine, cbx_sandbox_id(sandbox), 0, &now, &err), 0);
+    assert_true(now.oom_killed && !now.running);
+}
+
+static void pods_that_ended_before_the_watch_are_removed(void **state)
+{
+    (void)state;
+    remove_ended_after(1);
+    cluster_add_ended("codebox-before", "unit");
+    cluster_add_ended("codebox-other", "another");
+    CBX_AUTO(sandbox) sandbox = prepared();
+    FAKE_AWAIT(json_object_get(cluster.pods, "codebox-before") == NULL);
+    assert_true(has_pod("codebox-other"));
+    assert_true(has_pod(cbx_sandbox_id(sandbox)));
+}
+
+/* Also if the API server sends its events in this instance's watch. */
+static void a_pod_of_another_instance_is_never_removed(void **state)
+{
+    (void)state;
+    remove_ended_after(1);
+    CBX_AUTO(sandbox) sandbox = prepared();
+    CBX_AUTO(sandbox) other = prepared();
+    cluster_add_ended("codebox-other", "another");
+    cluster_end_pod("codebox-other", "Completed", 0);
+    cluster_end_pod(cbx_sandbox_id(sandbox), "Completed", 0);
+    FAKE_AWAIT(json_object_size(cluster.pods) == 2);
+    assert_true(has_pod("codebox-other"));
+    assert_true(has_pod(cbx_sandbox_id(other)));
+}
+
 /* --- Pods that do not run --------------------------------------------------------------------- */
 
 static void an_image_that_cannot_be_pulled_is_said_at_once(void **state)
@@ -620,6 +689,10 @@ int main(void)
         TEST(a_version_that_would_change_the_request_is_not_used),
         TEST(an_engine_is_freed_while_the_api_server_is_silent),
         TEST(a_ping_has_a_limit_while_the_api_server_is_overloaded),
+        TEST(a_pod_that_ended_is_removed_while_the_gateway_runs),
+        TEST(its_state_can_be_read_for_a_while),
+        TEST(pods_that_ended_before_the_watch_are_removed),
+        TEST(a_pod_of_another_instance_is_never_removed),
         TEST(an_image_that_cannot_be_pulled_is_said_at_once),
         TEST(a_missing_seccomp_profile_names_the_remedy),
         TEST(no_room_on_any_node_is_busy_after_the_time_to_start),
