@@ -137,6 +137,27 @@ damaged() {
     gives 2 "dry.yaml:2:1: key 'state': line 1 of the file of tokens" "$codebox" serve --config dry.yaml
 }
 ok 'a damaged file of tokens is refused by both' damaged
+on_cluster() {
+    printf '%s\n' 'namespace: boxes' >"$work/settings.yaml"
+    printf '%s\n' 'version: 1' 'name: open' 'extends: [default]' 'network: {override: true, egress: [example.com]}' 'mounts: {override: true, allow: [{host: /srv/data}]}' 'limits: {isolation: gvisor}' >"$work/open.yaml"
+    printf '%s\n' 'engine: kubernetes' "policy: [default, $work/open.yaml]" "cluster: $work/settings.yaml" 'listen: 127.0.0.1:0' "state: $state" >dry.yaml
+    local key
+    gives 1 "dry.yaml:1:1: key 'engine': policy 'open', key 'network'" "$codebox" config check dry.yaml
+    for key in network mounts limits; do grep -qF "policy 'open', key '$key'" out.txt; done
+    gives 2 "policy 'open', key 'limits'" timeout 20 "$codebox" serve --config dry.yaml
+    for key in network mounts limits; do grep -qF "policy 'open', key '$key'" out.txt; done
+    lacks "policy 'default', key '(network|mounts|limits)'" <out.txt
+}
+ok 'every promise of a policy that a cluster cannot hold is refused by both' on_cluster
+reloaded() {
+    sed -i 's/^policy.*/policy: [default]/' dry.yaml
+    start_server --config dry.yaml
+    sed -i "s|^policy.*|policy: [default, $work/open.yaml]|" dry.yaml
+    reload 'reload: failed'
+    for key in network mounts limits; do grep -q "reload: policy 'open', key '$key'" "$work/server.log"; done
+    stop_server
+}
+ok '... and by a reload' reloaded
 in_use() {
     start_server
     printf '%s\n' "listen: ${base#http://}" "state: $state" >dry.yaml

@@ -493,16 +493,41 @@ static bool is_label(const char *text)
            text[0] != '-' && text[len - 1] != '-';
 }
 
+static int read_host(const char *host, struct cbx_cluster_paths *paths, json_t **root,
+                     struct settings *settings, struct cbx_err *err)
+{
+    if (!cbx_cluster_paths(host, paths)) {
+        return refuse(err, host, "allowed is " CBX_CLUSTER_SCHEME "KUBECONFIG:SETTINGS");
+    }
+    return read_settings(paths->settings, root, settings, err);
+}
+
+int cbx_cluster_read_settings(const char *host, struct cbx_cluster *out, struct cbx_err *err)
+{
+    struct cbx_cluster_paths paths;
+    CBX_AUTO_JSON root = NULL;
+    CBX_AUTO_DONE(cluster) cluster = { .server = NULL };
+    struct settings settings;
+    int failed = read_host(host, &paths, &root, &settings, err);
+    if (failed) {
+        return failed;
+    }
+    failed = take_settings(paths.settings, &settings, &cluster, err);
+    if (failed) {
+        return failed;
+    }
+    *out = cluster;
+    cluster = (struct cbx_cluster){ .server = NULL };
+    return 0;
+}
+
 int cbx_cluster_read(const char *host, struct cbx_cluster *out, struct cbx_err *err)
 {
     struct cbx_cluster_paths paths;
     CBX_AUTO_JSON root = NULL;
     CBX_AUTO_DONE(cluster) cluster = { .server = NULL };
     struct settings settings;
-    if (!cbx_cluster_paths(host, &paths)) {
-        return refuse(err, host, "allowed is " CBX_CLUSTER_SCHEME "KUBECONFIG:SETTINGS");
-    }
-    int failed = read_settings(paths.settings, &root, &settings, err);
+    int failed = read_host(host, &paths, &root, &settings, err);
     if (failed) {
         return failed;
     }

@@ -55,6 +55,10 @@ bool cbx_cluster_paths(const char *host, struct cbx_cluster_paths *out);
 /* Reads the files. CBX_EENGINE; the detail names the file and its fault. */
 int cbx_cluster_read(const char *host, struct cbx_cluster *out, struct cbx_err *err);
 
+/* Reads the settings alone, and no credentials: out->pods, and the namespace if they have it. The
+ * same errors. */
+int cbx_cluster_read_settings(const char *host, struct cbx_cluster *out, struct cbx_err *err);
+
 /* Reads a file completely, at most 1 MiB, into *out (owned). CBX_EENGINE. */
 int cbx_cluster_file(const char *path, char **out, struct cbx_err *err);
 

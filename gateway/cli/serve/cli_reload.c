@@ -3,6 +3,7 @@
 #include "gateway/cli/serve/cli_reload.h"
 
 #include "gateway/cli/cli.h"
+#include "gateway/cli/serve/cluster_promises.h"
 #include "gateway/cli/serve/steps.h"
 #include "gateway/cli/settings/cli_variables.h"
 #include "gateway/cli/settings/identity_options.h"
@@ -75,6 +76,19 @@ static int adopt_replicas(struct cbx_reload_context *c, struct cbx_str bytes, st
     return 0;
 }
 
+/* The engine is that of the start. The caller logs the last problem. */
+static int check_engine(const struct cbx_reload_context *c, const struct cbx_policies *loaded,
+                        struct cbx_err *err)
+{
+    const struct cbx_flow_config config = cbx_options_flow(c->options);
+    static struct cbx_problems found;
+    int failed = cbx_cluster_promises_check(loaded, &config.executor, &found, err);
+    for (size_t i = 0; i + 1 < found.count; i++) {
+        cbx_log(CBX_LOG_ERROR, "reload: %s", found.items[i].text);
+    }
+    return failed;
+}
+
 static int load_policies(const struct cbx_reload_context *c, const struct cbx_options *options,
                          struct cbx_buf *out, struct outcome *outcome, struct cbx_err *err)
 {
@@ -93,6 +107,10 @@ static int load_policies(const struct cbx_reload_context *c, const struct cbx_op
     failed = cbx_options_check_principals(options, &loaded, err);
     if (failed) {
         return cbx_step_place(NULL, options, err);
+    }
+    failed = check_engine(c, &loaded, err);
+    if (failed) {
+        return failed;
     }
     outcome->changed = !cbx_policies_equal(c->policies, &loaded);
     return cbx_policies_write(&loaded, out, err);

@@ -2,9 +2,9 @@
  * Starts the processes of a gateway. */
 #include "gateway/cli/serve/start.h"
 
-#include "docker/engine/engine.h"
 #include "docker/kernel_names.h"
 #include "gateway/cli/serve/cli_reload.h"
+#include "gateway/cli/serve/cluster_promises.h"
 #include "gateway/cli/serve/steps.h"
 #include "gateway/cli/settings/cli_variables.h"
 #include "gateway/cli/settings/identity_options.h"
@@ -176,21 +176,22 @@ static int load_policies(void *context, struct cbx_err *err)
     return failed;
 }
 
-/* A grant that the engine cannot keep is refused here, and not at the first run. */
+/* The caller reports the last problem. */
 static int check_engine(void *context, struct cbx_err *err)
 {
     const struct setup *setup = context;
-    const char *host = setup->config.executor.docker_host;
-    for (size_t i = 0; i < setup->policies.count && cbx_engine_is_cluster(host); i++) {
-        const struct cbx_policy *policy = setup->policies.items[i];
-        if (policy->egress.count > 0) {
-            return cbx_fail(err, CBX_EPOLICY,
-                            "policy '%.*s' grants hosts, and sandboxes on a cluster have no "
-                            "network; remove 'egress' from its 'network', or use --engine docker",
-                            CBX_STR_SHOWN(policy->name));
+    static struct cbx_problems found;
+    found.count = 0;
+    int failed = cbx_cluster_promises_check(&setup->policies, &setup->config.executor, &found, err);
+    for (size_t i = 0; i + 1 < found.count; i++) {
+        if (setup->problems != NULL) {
+            cbx_step_place("engine", setup->config.options, &found.items[i]);
+            cbx_problems_add(setup->problems, &found.items[i]);
+        } else {
+            cbx_log(CBX_LOG_ERROR, "%s", found.items[i].text);
         }
     }
-    return 0;
+    return failed;
 }
 
 /* Loads the policies that principals and grants name. */
