@@ -182,8 +182,8 @@ $B/tests/bench/%: $B/tests/bench/%.o $B/libgateway.a $B/libanalyzer.a $B/libdock
 	$(call say,LD)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES))
 
-# codebox with the fixtures of MCP's conformance suite in place of its tools: the linker takes them
-# before those of the gateway's archive.
+# codebox with the fixtures of MCP's conformance suite in place of its tools: the linker takes the
+# fixtures before the tools of the gateway's archive.
 $B/tests/clients/codebox-fixtures: $B/gateway/cli/main.o $B/tests/clients/fixtures/fixtures.o $(LIBS.codebox:%=$B/lib%.a) $(GRAMMAR_LIB)
 	$(call say,LD)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call pkg_libs,$(MODULES))
@@ -445,5 +445,5 @@ clean: ## remove build/
 help: ## print this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
 
-# Only the dependencies of existing sources: an older build also has those of moved sources.
+# Only the dependencies of existing sources: an older build also has dependencies of moved sources.
 -include $(foreach d,$(shell find $B -name '*.d' 2>/dev/null),$(if $(wildcard $(d:$B/%.d=%.c)),$d)) $(wildcard $B/policies/load/preset_source.d)

@@ -266,7 +266,7 @@ static int run_stages(struct stages *s)
     if (failed) {
         return failed;
     }
-    /* the policy's languages are those of sandboxes */
+    /* the policy's languages are the languages of sandboxes */
     if (request->build == CBX_BUILD_NONE && (s->policy->languages >> s->lang->policy & 1) == 0) {
         return deny_whole(s, &cbx_rule_language, request->language);
     }

@@ -20,9 +20,9 @@ struct cbx_policy_test_report {
     size_t run, failed, untested; /* number of snippets, and of rules without any */
 };
 
-/* Runs the tests. Snippets of a rule for python are judged as notebook cells, so that shell
- * lines and magics can be tested; those of a rule for several languages as the first of them. Of
- * inherited rules only the `deny` snippets run. Calls `tell` for every failure. */
+/* Runs the tests. Snippets of a rule for python are judged as notebook cells, so that shell lines
+ * and magics can be tested; snippets of a rule for several languages are judged as the first of
+ * them. Of inherited rules only the `deny` snippets run. Calls `tell` for every failure. */
 void cbx_policy_test(const struct cbx_policy *policy,
                      void (*tell)(void *context, const struct cbx_policy_test_failure *failure),
                      void *context, struct cbx_policy_test_report *out);

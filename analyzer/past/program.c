@@ -263,7 +263,7 @@ static struct cbx_program *new_program(struct cbx_arena *arena, const struct cbx
 }
 
 /* Returns true for a single cell without code in its lines: the program has no facts besides
- * those of the cell's own analysis. */
+ * the facts of the cell's own analysis. */
 static bool adds_nothing(const struct cbx_program *p)
 {
     return p->cell_count < 2 && !p->has_code;

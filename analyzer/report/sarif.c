@@ -171,7 +171,7 @@ static json_t *artifact_json(struct cbx_str uri)
     return location;
 }
 
-/* A cell's columns are not those of the notebook file, which contains the text as JSON. */
+/* A cell's columns are not the columns of the notebook file, which contains the text as JSON. */
 static json_t *region_json(const struct cbx_report_finding *f)
 {
     const struct cbx_span *s = &f->v.span;

@@ -73,7 +73,7 @@ bool cbx_installer_image(const char *prefix, const char *kernel, const char *var
 int cbx_requirements_check(enum cbx_manager manager, struct cbx_str requirements,
                            struct cbx_err *err);
 
-/* True if the requirements are those of a lock file, each with hashes. */
+/* True if the requirements come from a lock file, each with hashes. */
 bool cbx_requirements_are_pinned(struct cbx_str requirements);
 
 /* Checks a set: one package per line, each line terminated by '\n', fields separated by one blank,
@@ -89,7 +89,7 @@ int cbx_package_set_check(enum cbx_manager manager, struct cbx_str set, size_t *
 /* Resolves requirements for a kernel's sandbox image: appends to *report (its cap at least
  * CBX_REPORT_BYTES_MAX) pip's installation report (version 1), or npm's package-lock.json
  * (lockfileVersion 3). Hostile: only its size was checked. For pip the image's packages count as
- * installed, unless the requirements are those of a lock file: then the report has exactly the
+ * installed, unless the requirements come from a lock file: then the report has exactly the
  * requirements whose marker holds. `index` (may be NULL) replaces the configured one: an http(s)
  * URL that the caller has checked against the policy.
  *

@@ -117,8 +117,8 @@ int cbx_sandbox_give(struct cbx_sandbox *sandbox, struct cbx_str variables,
                      const struct cbx_sha256 *granted, struct cbx_err *err);
 
 /* Lets programs of a claimed or adopted sandbox reach hosts (proxy.h), in runs whose permit
- * allows the network. Copies the grant; its pointers, and those of the sandbox's configuration,
- * are borrowed for the life of the sandbox. */
+ * allows the network. Copies the grant; its pointers, and the pointers of the sandbox's
+ * configuration, are borrowed for the life of the sandbox. */
 void cbx_sandbox_grant_network(struct cbx_sandbox *sandbox, const struct cbx_network_grant *grant);
 
 /* Returns the digest from cbx_sandbox_give, also of an earlier executor; all zero without such a
@@ -183,7 +183,7 @@ int cbx_sandbox_continue(struct cbx_sandbox *sandbox, const struct cbx_sandbox *
 
 /* Runs `source` in the sandbox's kernel; its state stays. Requires a RUN permit whose
  * source_sha256 is the SHA-256 of `source` (CBX_ESEAL otherwise, nothing runs), whose session,
- * principal and policy equal those of the claim, whose ledger is the sandbox's (CBX_ESTALE),
+ * principal and policy equal the claim's, whose ledger is the sandbox's (CBX_ESTALE),
  * which has no stricter isolation than the sandbox (CBX_ESTATE), and no network that was not
  * granted (CBX_ESEAL); the permit's entry is added to the ledger. Returns 0 if the program ran,
  * with any end; *out then owns the result. Events go to the options' sink during the run. If the

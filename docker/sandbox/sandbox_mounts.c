@@ -26,7 +26,7 @@ int cbx_sandbox_check_mounts(const struct cbx_engine *engine, const struct cbx_l
     if (strncmp(cbx_engine_host(engine), "unix://", 7) != 0) {
         return cbx_fail(err, CBX_EINVAL,
                         "no folder of the host is mounted where the engine is reached over TCP: "
-                        "its folders are those of another host");
+                        "its folders are on another host");
     }
     return 0;
 }

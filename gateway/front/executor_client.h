@@ -8,7 +8,7 @@
 #include "gateway/ipc/wire/ipc_wire.h"
 
 /* cbx_call_close, cbx_call_interrupt, ...: makes the call and waits for its answer, 60 s at
- * most. `bytes` and the answer are those of executor.def; `answer` may be NULL, else it was
+ * most. `bytes` and the answer are described in executor.def; `answer` may be NULL, else it was
  * initialised by the caller. When the executor is killed meanwhile the next one gets the call,
  * unless its row says ONCE. Errors are the executor's; CBX_EENGINE when no executor answers. */
 #define DECLARE_STREAM(name)

@@ -64,7 +64,7 @@ const struct cbx_caller *cbx_caller_local(void);
 bool cbx_caller_may(const struct cbx_caller *caller, enum cbx_right right);
 
 /* Checks that the caller may run under this policy's mode. CBX_EFORBIDDEN for mode log-only
- * without the right policy:relax: the text names those of `policies` that the caller may use. */
+ * without the right policy:relax: the text names the ones of `policies` that the caller may use. */
 int cbx_caller_check_mode(const struct cbx_caller *caller, const struct cbx_policies *policies,
                           const struct cbx_policy *policy, struct cbx_err *err);
 

@@ -27,8 +27,8 @@ int cbx_condition_read(const struct cbx_yaml *entry, struct cbx_condition *out,
                        struct cbx_err *err);
 
 /* True if the claim has one of the values. It is the claim with this name; if there is none, the
- * name is a path of objects, such as "realm_access.roles". A list has the values of its items,
- * `scope` and `scp` as a text those of its words (RFC 8693, section 4.2); a number or a truth
+ * name is a path of objects, such as "realm_access.roles". The values of a list are its items, the
+ * values of `scope` and `scp` as a text are its words (RFC 8693, section 4.2); a number or a truth
  * value is compared in its JSON form. False for an absent claim, and for every other type. */
 bool cbx_condition_holds(const struct cbx_condition *condition, const json_t *claims);
 

@@ -40,7 +40,7 @@ CBX_DEFINE_AUTO(granted)
 /* Finds the row of a caller, which lives as long as `granted` and `all`: of its principal (NULL
  * = no row) and these grants. Rights and policies are united; a grant without policies adds
  * none, unless no row has any, which allows all. A principal's row with rights and without
- * policies allows all in any case. The quotas are those of the principal's row. *out is NULL,
+ * policies allows all in any case. The quotas come from the principal's row. *out is NULL,
  * with 0, if there is neither. CBX_ETOOBIG for more than CBX_CALLER_POLICIES policies, CBX_EBUSY
  * if there are CBX_GRANTED_MAX rows. */
 int cbx_granted_row(struct cbx_granted *granted, const struct cbx_principals *all,

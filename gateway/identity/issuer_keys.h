@@ -35,7 +35,7 @@ void cbx_issuer_keys_free(struct cbx_issuer_keys *keys);
 void cbx_issuer_keys_silence(struct cbx_issuer_keys *keys);
 
 /* Replaces the issuers, using those with a URL. An issuer with the same `source` keeps its keys;
- * those of a new one are fetched at once. */
+ * the keys of a new issuer are fetched at once. */
 void cbx_issuer_keys_configure(struct cbx_issuer_keys *keys, const struct cbx_issuer *issuers,
                                size_t count);
 

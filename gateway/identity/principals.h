@@ -16,7 +16,7 @@
  *
  * A row whose name ends in '*' is about every principal with this beginning, each with quotas of
  * its own. A grant is about the tokens whose claims hold its conditions (claim_conditions.h): it
- * adds rights and policies to those of the principal's row (claim_grants.h). */
+ * adds rights and policies to the principal's row (claim_grants.h). */
 #ifndef CBX_GATEWAY_IDENTITY_PRINCIPALS_H
 #define CBX_GATEWAY_IDENTITY_PRINCIPALS_H
 

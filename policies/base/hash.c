@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * SHA-256, thin over libcrypto. codebox-lint uses no other part of libcrypto. */
-/* The SHA-256 functions of OpenSSL 1.1: those of 3.0 first load all algorithms, which costs a
- * linter of one small file as much time as judging it. */
+/* The SHA-256 functions of OpenSSL 1.1: the functions of 3.0 first load all algorithms, which costs
+ * a linter of one small file as much time as judging it. */
 #define OPENSSL_API_COMPAT 0x10100000L
 #include "policies/base/hash.h"
 

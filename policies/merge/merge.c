@@ -377,7 +377,7 @@ static int merge_secrets(struct merge *m, const struct slot *s)
     return shrink_items(m, s, secret_covers);
 }
 
-/* Minimum versions. If two cannot be compared, those of both parents hold. */
+/* Minimum versions. If two cannot be compared, the minimums of both parents hold. */
 static int merge_raise(struct merge *m, const struct slot *s)
 {
     const struct list *child = s->child;

@@ -27,7 +27,7 @@ static struct cbx_str rest_key(struct cbx_walk *js, uint32_t at)
 }
 
 /* Binds `this` and `arguments` of a function. Does nothing for an arrow function, which has
- * neither: both names mean those of the enclosing function. */
+ * neither: both names mean the `this` and `arguments` of the enclosing function. */
 static void give_self(struct cbx_walk *js, struct cbx_node *function, const struct given *given)
 {
     if (cbx_js_kind(function) == JS_arrow_function) {

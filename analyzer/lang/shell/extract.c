@@ -445,7 +445,7 @@ static bool reserve(struct walk *w, size_t count)
     return CBX_ARRAY_RESERVE(w->shell.parsed->arena, w->levels, w->size, &w->size, more, SIZE_MAX);
 }
 
-/* Adds facts for words after redirections that no command takes: those of declarations, tests and
+/* Adds facts for words after redirections that no command takes: words of declarations, tests and
  * groups. */
 static void check_words_behind(struct cbx_shell *s, TSNode statement)
 {

@@ -28,7 +28,7 @@ int cbx_baseline_parse(struct cbx_str json, struct cbx_baseline **out, struct cb
 void cbx_baseline_free(struct cbx_baseline *baseline);
 CBX_DEFINE_AUTO(baseline)
 
-/* Suppresses the findings of a file that are in the baseline, except those of built-in rules,
+/* Suppresses the findings of a file that are in the baseline, except findings of built-in rules,
  * and marks their entries as seen. A process that was forked after the baseline was read may do
  * so too. */
 void cbx_baseline_suppress(struct cbx_baseline *baseline, struct cbx_str uri,

@@ -82,7 +82,7 @@ int cbx_lockfile_add_marker(const struct cbx_lockfile *lockfile, struct cbx_str 
     }
     if (!good || !cbx_pinned_is_plain_marker((struct cbx_str){ out->p + from, out->len - from })) {
         return cbx_lockfile_fail(lockfile, place, err,
-                                 "'%.*s' is no marker, allowed are those of PEP 508 of letters, "
+                                 "'%.*s' is no marker, allowed are markers of PEP 508 of letters, "
                                  "digits and punctuation",
                                  CBX_STR_SHOWN(marker));
     }

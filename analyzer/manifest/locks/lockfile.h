@@ -36,9 +36,9 @@ struct cbx_lockfile {
 int cbx_lockfile_read(struct cbx_str name, struct cbx_str text, struct cbx_arena *arena,
                       struct cbx_lockfile *out, struct cbx_err *err);
 
-/* Judges the indexes and files that the lock file names, by the policy; those of `index`, the
- * configured one, are the policy's `default` (NULL: none is). Its packages are judged when they
- * are installed. The places of findings are in manifest.text. CBX_ETOOBIG if the arena is
+/* Judges the indexes and files that the lock file names, by the policy; indexes and files of
+ * `index`, the configured one, are the policy's `default` (NULL: none is). Its packages are judged
+ * when they are installed. The places of findings are in manifest.text. CBX_ETOOBIG if the arena is
  * exhausted. */
 int cbx_lockfile_judge_sources(const struct cbx_lockfile *lockfile, const struct cbx_policy *policy,
                                const char *index, struct cbx_arena *arena, struct cbx_decision *out,

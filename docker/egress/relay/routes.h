@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Refuses the ranges of `denied`, those of docker/egress/addresses.def except the ranges of
+/* Refuses the ranges of `denied`, the ranges of docker/egress/addresses.def except the ranges of
  * `allowed`, and all of IPv6. Name servers (port 53) are reachable at any address. Both are
  * lists of "a.b.c.d" and "a.b.c.d/n", separated by spaces. Needs CAP_NET_ADMIN. False if a rule
  * could not be made: the caller must then start no program. */

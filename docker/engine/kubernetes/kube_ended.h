@@ -23,8 +23,8 @@ struct cbx_kube_ended {
 };
 void cbx_kube_ended_done(struct cbx_kube_ended *ended);
 
-/* Notes a Pod if it has ended and its labels are those of this instance. The Pod is that of a reply
- * or of an event; the server's selection is not relied upon. Further Pods than a cap are noted when
+/* Notes a Pod if it has ended and it has the label of this instance. The Pod comes from a reply or
+ * an event; the server's selection is not relied upon. Further Pods than a cap are noted when
  * they are listed again. */
 void cbx_kube_ended_note(struct cbx_kube_ended *ended, const char *instance, const json_t *pod,
                          int64_t now_ms);

@@ -21,8 +21,8 @@
 
 #define CBX_HARDEN_FILE_BYTES (1024L * 1024 * 1024)
 
-/* Sets no_new_privs, lowers the resource limits to those of docker/engine/container_spec.c, and
- * installs the filter of docker/engine/seccomp.json, which is compiled in. None of it can be
+/* Sets no_new_privs, lowers the resource limits to the values of docker/engine/container_spec.c,
+ * and installs the filter of docker/engine/seccomp.json, which is compiled in. None of it can be
  * undone. False if a step fails: the process must end. Call it before there are threads. */
 bool cbx_harden(void);
 

@@ -31,7 +31,7 @@ enum { CBX_PLACES_MOUNTS_MAX = 16 };
  * can change the variable. Returns false, and adds no row, when the text is malformed. */
 bool cbx_places_add_mounts(const char *text);
 
-/* Returns the rows of open_places.def, followed by those of mounts. */
+/* Returns the rows of open_places.def, followed by the rows of mounts. */
 const struct cbx_place *cbx_places(size_t *count);
 
 /* Returns the rows of mounts, in the order of the text. */

@@ -201,8 +201,8 @@ PyObject *cbx_hook_frame_locals(PyFrameObject *frame);
  * false with an exception. */
 bool cbx_hook_tracing_init(void);
 
-/* Functions of the module, replacing those of sys: a trace function receives the frames of all
- * code. The audit events of sys do not name the caller, and libraries' profilers in C, which
+/* Functions of the module, replacing the functions of sys: a trace function receives the frames of
+ * all code. The audit events of sys do not name the caller, and libraries' profilers in C, which
  * give out no frame, cause the same events. */
 PyObject *cbx_hook_settrace(PyObject *self, PyObject *function);
 PyObject *cbx_hook_setprofile(PyObject *self, PyObject *function);

@@ -190,7 +190,7 @@ void cbx_guard_set(const struct cbx_frame_run *run, const char *programs)
     }
 }
 
-/* Returns the entries of texts, then those of rows. */
+/* Returns the entries of texts, then the entries of rows. */
 static struct entry *entry_at(int i)
 {
     return i < refusals.count ? &refusals.entries[i] : &refusals.others[i - refusals.count];

@@ -32,7 +32,7 @@ enum {
     READ_BURST = 16,
     BULK_BYTES = 32 * 1024,
     INPUT_FD = 6,  /* index of the standard input among the polled descriptors */
-    GUARD_FDS = 7, /* number of polled descriptors before those of the guard */
+    GUARD_FDS = 7, /* number of polled descriptors before the guard's descriptors */
 };
 
 static struct {

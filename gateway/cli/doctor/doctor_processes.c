@@ -32,7 +32,7 @@ static bool has_capability(void)
     return syscall(SYS_capget, &header, data) < 0 || (data[0].permitted | data[1].permitted) != 0;
 }
 
-/* The same steps as those of the master when it starts a child. */
+/* The steps that the master takes when it starts a child. */
 static int become(enum cbx_role role)
 {
     struct cbx_err err;

@@ -69,7 +69,7 @@ static int install_named(struct cbx_service *service, const struct cbx_image_pac
 }
 
 /* --lock: the file goes the way of what pip and npm resolve; the image's own packages do not
- * stand for those of the file. */
+ * stand for packages of the file. */
 static int install_locked(struct cbx_service *service, const struct cbx_image_packages *packages,
                           const char *principal, struct cbx_buf *set, struct cbx_outcome *outcome,
                           struct cbx_err *err)

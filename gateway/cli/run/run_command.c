@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * `codebox run`: one file through the whole flow. The program's stdout and stderr become those of
- * this process (without control sequences on a terminal), as does its exit status; its pictures
- * become files. */
+ * `codebox run`: one file through the whole flow. The program's stdout and stderr go to the streams
+ * of this process (without control sequences on a terminal), which ends with the program's exit
+ * status; its pictures become files. */
 #include "docker/kernel_names.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/run/run_feed.h"

@@ -18,8 +18,8 @@ enum {
     CBX_OPTION_ROWS
 };
 
-/* The options. One that was not given is zero. Strings are those of argv, of the environment and
- * of the arena. */
+/* The options. One that was not given is zero. Strings are in argv, in the environment or in
+ * the arena. */
 struct cbx_options {
 #define CBX_OPTION(member, name, letter, type, ...) CBX_MEMBER_##type member;
 #include "gateway/cli/settings/cli_options.def"

@@ -97,7 +97,7 @@ void cbx_live_remove(struct cbx_job *job)
 
 /* --- room ------------------------------------------------------------------------------------- */
 
-/* FIFO among those of the principal that wait. */
+/* FIFO among the waiting jobs of the principal. */
 static bool may_run(const struct cbx_job *job, int64_t most)
 {
     int64_t running = 0;
@@ -321,7 +321,7 @@ void cbx_live_watch(struct cbx_service *service)
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-/* Counts the jobs of its session before it that have not begun, and those of its principal that
+/* Counts the jobs of its session before it that have not begun, and the jobs of its principal that
  * wait for a place as it does; adds the executor's number. */
 static int count_ahead(const struct cbx_job *job)
 {

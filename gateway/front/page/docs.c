@@ -90,7 +90,7 @@ static void add_member(struct cbx_buf *out, const char *name, const json_t *sche
                  CBX_JSON_ARG(schema, "description"));
 }
 
-/* Adds the members of an object, those of nested objects one level deeper. */
+/* Adds the members of an object, and the members of nested objects one level deeper. */
 static void add_members(struct cbx_buf *out, const json_t *schema)
 {
     const char *name, *inner;

@@ -178,7 +178,7 @@ static bool read_job(struct cbx_rest_call *call, const struct body *body, struct
     if (!read_input(call, body, job)) {
         return false;
     }
-    /* joining a session sets those of the job */
+    /* joining a session sets the limits of the job */
     struct cbx_limits requested = job->asked.limits;
     cbx_buf_add(&job->source, body->code);
     const struct cbx_asked *asked = &job->asked;

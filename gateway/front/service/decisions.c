@@ -375,8 +375,8 @@ json_t *cbx_decisions_page(struct cbx_decisions *decisions,
 int cbx_decisions_fail_unknown(struct cbx_err *err)
 {
     return cbx_fail(err, CBX_ENOTFOUND,
-                    "there is no such decision among the last ones; those of before the gateway "
-                    "was started are in the audit log alone");
+                    "there is no such decision among the last ones; decisions from before the "
+                    "gateway was started are in the audit log alone");
 }
 
 /* Returns why a decision cannot be answered, or its approval not be used: NULL if it is in the

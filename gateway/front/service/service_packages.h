@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Packages beyond those of an image: resolved, judged, installed, and cached. */
+ * Packages beyond the packages of an image: resolved, judged, installed, and cached. */
 #ifndef CBX_GATEWAY_FRONT_SERVICE_SERVICE_PACKAGES_H
 #define CBX_GATEWAY_FRONT_SERVICE_SERVICE_PACKAGES_H
 

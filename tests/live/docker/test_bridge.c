@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* --- an engine whose streams are those of a bridge -------------------------------------------- */
+/* --- an engine whose streams a bridge carries ------------------------------------------------- */
 
 struct exec_attach {
     struct cbx_attach attach;

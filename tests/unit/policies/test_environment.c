@@ -101,7 +101,7 @@ static void never_passes_what_loaders_and_runtimes_obey(void **state)
         "COLLECT_GCC",
         "DEPENDENCIES_OUTPUT",
         "SUNPRO_DEPENDENCIES",
-        /* variables that the gateway sets, its own, and those of the engine client */
+        /* variables that the gateway sets, its own, and the engine client's */
         "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS",
         "MKL_NUM_THREADS",

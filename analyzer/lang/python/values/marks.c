@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Sources of values that are not constant: texts from outside of the program, and secrets. The
- * flags are those of "anything" (value.h), the sources are the rows CBX_GIVES of names.def. */
+ * flags are as for "anything" (value.h), the sources are the rows CBX_GIVES of names.def. */
 #include "analyzer/lang/python/internal.h"
 
 enum {

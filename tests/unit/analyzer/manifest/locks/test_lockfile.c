@@ -89,7 +89,7 @@ static void requirements_that_leave_something_open_are_refused_with_their_line(v
         { "a==1.0\x01" HASH_A, "line 1, column 1: 'a==1.0?' is no package of an index, allowed is "
                                "NAME==VERSION --hash=sha256:HEX" },
         { "a==1.0; python_version > 'a$b'" HASH_A,
-          "line 1, column 1: 'python_version > 'a$b'' is no marker, allowed are those of PEP 508 "
+          "line 1, column 1: 'python_version > 'a$b'' is no marker, allowed are markers of PEP 508 "
           "of letters, digits and punctuation" },
         { "-r base.txt", "line 1, column 1: the option '-r base.txt', allowed are --index-url, "
                          "--extra-index-url, --require-hashes, --only-binary and --prefer-binary" },
@@ -196,7 +196,7 @@ static void a_lock_of_uv_that_is_not_of_wheels_of_an_index_is_refused(void **sta
           "line 8, column 17: a package needs 'a' , which the lock file has 0 times, allowed is "
           "once ('uv lock' renews the file)" },
         { UV ROOT("{ name = \"a\", marker = \"python_version\" }") ANY("a", "1.0"),
-          "line 8, column 41: 'python_version' is no marker, allowed are those of PEP 508 of "
+          "line 8, column 41: 'python_version' is no marker, allowed are markers of PEP 508 of "
           "letters, digits and punctuation" },
         { UV ANY("a", "1.0"),
           "the lock file is of no project: no package has a source 'virtual' or 'editable', "

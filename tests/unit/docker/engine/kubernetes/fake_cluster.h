@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * An API server in the test process: Pods, a watch and exec. The supervisors behind its Pods are
- * those of the fake engine's containers. A test sets faults in `cluster` before a call. Include it
- * once. */
+ * the supervisors of the fake engine's containers. A test sets faults in `cluster` before a call.
+ * Include it once. */
 #ifndef CBX_TESTS_UNIT_DOCKER_ENGINE_KUBERNETES_FAKE_CLUSTER_H
 #define CBX_TESTS_UNIT_DOCKER_ENGINE_KUBERNETES_FAKE_CLUSTER_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Frames of WebSocket: those of RFC 6455, section 5.7, and those that a server may not send. */
+ * Frames of WebSocket: the examples of RFC 6455, section 5.7, and frames that a server may not
+ * send. */
 #include "docker/engine/kubernetes/websocket.h"
 #include "policies/base/buf.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Permitted actions without an outcome: a new executor finds those of an earlier one in the log,
- * each gets one outcome, and an outcome that the log does not take waits. */
+ * Permitted actions without an outcome: a new executor finds the actions of an earlier one in the
+ * log, each gets one outcome, and an outcome that the log does not take waits. */
 #include "gateway/executor/audit/outcomes.h"
 #include "tests/unit/gateway/executor/audit_log.h"
 

@@ -13,7 +13,7 @@
 #include <poll.h>
 #include <pthread.h>
 
-/* The replies to calls of one kind; zeroed: those of an executor without further data. */
+/* The replies to calls of one kind; zeroed: the replies of an executor without further data. */
 struct script {
     bool manual;   /* the test takes the connection and answers (peer_take) */
     bool hangs_up; /* closes the connection, as an executor that is killed */

@@ -110,8 +110,7 @@ static void assert_refused(uid_t user, const char *path, const char *why)
     }
 }
 
-/* The modes of files are those of another user only for root; without it there is nothing to test.
- */
+/* Only root can make files of another user; without root there is nothing to test. */
 static void need_root(void)
 {
     if (geteuid() != 0) {
