@@ -266,5 +266,30 @@ rotated() {
 }
 ok 'and keys of an issuer, once they are reloaded: those before are refused' rotated
 stop_server
+
+# --- a file of tokens that gateways share (test_tokens.sh has its faults)
+state=$work/sharing
+mkdir -m 700 "$work/set"
+set_token() { "$codebox" token create --state "$work/set" --principal "$1" 2>/dev/null; }
+ann=$(set_token ann) bob=$(set_token bob)
+start_server --tokens "$work/set/tokens.jsonl"
+by_file() { gives_status 200 '"completed"' as "$ann" POST /v1/executions "$(code 'print(1)')"; }
+ok 'a program runs by a token of a shared file' by_file
+begin_long() { as "$1" POST /v1/executions "$(jq -n '{language: "python", async: true, code: "import time\ntime.sleep(60)"}')" | jq -er .execution_id; }
+has_status() { as "$1" GET "/v1/executions/$2" | jq -e --arg s "$3" '.status == $s'; }
+outcomes() { [ "$(jq -s 'map(select(.type == "outcome")) | length' "$state/audit.jsonl")" = "$1" ]; }
+ends_runs() {
+    local of_ann of_bob
+    of_ann=$(begin_long "$ann") of_bob=$(begin_long "$bob")
+    wait_until has_status "$ann" "$of_ann" running && wait_until has_status "$bob" "$of_bob" running
+    "$codebox" token revoke --state "$work/set" "$(id_of "$ann")"
+    kill -HUP "$server"
+    wait_until outcomes 2
+    has_status "$bob" "$of_bob" running
+    "$codebox" stop --state "$state" --tokens "$work/set/tokens.jsonl" --token "$(id_of "$bob")"
+    wait_until has_status "$bob" "$of_bob" cancelled
+}
+ok 'its revocation ends what runs, after SIGHUP, and so does a stop of another token' ends_runs
+stop_server
 audit_is_whole >/dev/null || { echo '  FAILED the audit log is whole'; failed=1; }
 finish
