@@ -54,9 +54,9 @@ static CURLcode code_of(ssize_t n, size_t *out)
     return CURLE_OK;
 }
 
-/* Call it with the lock held. After CURLE_AGAIN a TLS library wants the same call again: it may have
- * sent a part of the record. It is not called before the socket takes bytes, so that a message which
- * finds no room leaves nothing behind. */
+/* Call it with the lock held. After CURLE_AGAIN the TLS library needs the same call again, because it
+ * may have sent a part of the record. The library is called only if the socket takes bytes, so a
+ * message that finds no room is not begun. */
 static CURLcode send_record(struct cbx_upgrade *u, const void *bytes, size_t len, size_t *sent)
 {
     struct cbx_buf *held = &u->held;

@@ -172,8 +172,9 @@ static int receive_hello(struct cbx_sandbox *sandbox, int timeout_ms, struct cbx
     }
 }
 
-/* A peer that has closed its connection may have said why: that error replaces the one of sending. */
-static int say_why_closed(struct cbx_sandbox *sandbox, int failed, struct cbx_err *err)
+/* A peer that closed the connection may have sent a reason before: its error replaces the error of
+ * sending. */
+static int read_close_reason(struct cbx_sandbox *sandbox, int failed, struct cbx_err *err)
 {
     enum { CLOSED_MS = 1000 };
     struct cbx_frame frame;
@@ -197,12 +198,12 @@ static int exchange_hello(struct cbx_sandbox *sandbox, const char mark[CBX_FRAME
            sizeof(sandbox->config.epoch));
     int failed = cbx_attach_send(sandbox->attach, mark, CBX_FRAME_KEY_BYTES, err);
     if (failed) {
-        return say_why_closed(sandbox, failed, err);
+        return read_close_reason(sandbox, failed, err);
     }
     failed = cbx_sandbox_send(sandbox, CBX_FRAME_ATTACH, nonce,
                               (struct cbx_str){ .p = terms, .len = sizeof(terms) }, err);
     if (failed) {
-        return say_why_closed(sandbox, failed, err);
+        return read_close_reason(sandbox, failed, err);
     }
     return receive_hello(sandbox, timeout_ms, frame, err);
 }

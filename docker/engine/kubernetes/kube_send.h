@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Sends the messages of a WebSocket, each one whole: a message that was begun is completed before
- * the next one begins. The receiver of the connection answers pings by it and is never held up. */
+ * the next one begins. The thread that receives answers pings here, and never waits. */
 #ifndef CBX_DOCKER_ENGINE_KUBERNETES_KUBE_SEND_H
 #define CBX_DOCKER_ENGINE_KUBERNETES_KUBE_SEND_H
 
@@ -27,8 +27,8 @@ void cbx_kube_sender_done(struct cbx_kube_sender *sender);
 int cbx_kube_send(struct cbx_kube_sender *sender, struct cbx_str bytes, int timeout_ms,
                   size_t *sent, struct cbx_err *err);
 
-/* Answers a PING with its bytes, without waiting. What finds no room is sent before the next
- * message, or at the next PING. */
+/* Answers a PING with its bytes, without waiting. The part that finds no room is sent before the
+ * next message, or at the next PING. */
 void cbx_kube_send_pong(struct cbx_kube_sender *sender, struct cbx_str bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What policies promise and sandboxes on a cluster cannot hold: it is refused when a gateway starts
- * or reloads, and not at the first run. */
+ * Settings of policies that a cluster cannot enforce or provide. Such a policy is refused when a
+ * gateway starts or reloads, and not at the first run. */
 #ifndef CBX_GATEWAY_CLI_SERVE_CLUSTER_PROMISES_H
 #define CBX_GATEWAY_CLI_SERVE_CLUSTER_PROMISES_H
 

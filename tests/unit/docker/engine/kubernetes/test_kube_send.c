@@ -148,7 +148,7 @@ static void a_message_that_was_given_up_is_sent_again_with_the_same_bytes(void *
     assert_memory_not_equal(wire.received.p + len + 2, first + 2, 4); /* another mask */
 }
 
-static void after_a_part_of_a_message_the_connection_says_that_it_is_broken(void **state)
+static void after_a_part_of_a_message_later_messages_fail(void **state)
 {
     (void)state;
     wire.room = 3;
@@ -171,7 +171,7 @@ int main(void)
         TEST(a_pong_that_waits_answers_later_pings_too),
         TEST(while_a_message_is_held_no_pong_comes_between),
         TEST(a_message_that_was_given_up_is_sent_again_with_the_same_bytes),
-        TEST(after_a_part_of_a_message_the_connection_says_that_it_is_broken),
+        TEST(after_a_part_of_a_message_later_messages_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -282,7 +282,7 @@ static void streams_of_another_protocol_are_not_used(void **state)
     assert_no_pod_left();
 }
 
-static void the_end_of_the_bridge_is_said_with_its_reason(void **state)
+static void the_error_of_an_ended_bridge_has_the_reason(void **state)
 {
     (void)state;
     cluster.exec_status =
@@ -681,7 +681,7 @@ int main(void)
         TEST(a_token_that_was_rotated_before_exec_is_read_again),
         TEST(an_api_server_that_restarts_loses_no_sandbox),
         TEST(streams_of_another_protocol_are_not_used),
-        TEST(the_end_of_the_bridge_is_said_with_its_reason),
+        TEST(the_error_of_an_ended_bridge_has_the_reason),
         TEST(a_pod_whose_container_has_ended_is_gone),
         TEST(a_watch_that_is_too_old_or_breaks_begins_anew),
         TEST(a_pod_whose_events_are_lost_is_read),
