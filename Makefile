@@ -84,7 +84,7 @@ say  = $(if $(V),,@printf '  %-5s %s\n' $1 $@)
 .PHONY: all test-kubernetes check check-markers check-unit check-fuzz check-cases check-policies check-command check-lint check-docs docs check-headers check-layers check-symbols check-names check-style check-format \
         setup engine demo test test-all live bench install uninstall clean help FORCE
 
-all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-bridge $B/natives/shell-loader.so $B/natives/python_guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
+all: $(PROGRAMS:%=$B/%) $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-bridge $B/codebox-pod $B/natives/shell-loader.so $B/natives/python_guard.so $(if $(filter release,$(VARIANT)),links) ## build the programs (VARIANT=release|debug|asan)
 
 .PHONY: links
 links: $(PROGRAMS:%=$B/%)
@@ -220,6 +220,7 @@ SOURCES.command-kernel := $(wildcard docker/inside/command/*.c) $(filter-out %/h
 LIBS.command-kernel    := -l:libcrypto.a # SHA-256
 SOURCES.relay          := $(wildcard docker/egress/relay/*.c docker/inside/wire/*.c)
 SOURCES.bridge         := $(wildcard docker/inside/bridge/*.c)
+SOURCES.pod            := $(wildcard docker/inside/pod/*.c) # for the gateway's image
 define sandbox_program_rules
 $B/codebox-$1: $(SOURCES.$1) $(wildcard docker/inside/*/*.h docker/inside/*/*.def docker/egress/relay/*.h docker/*.def policies/limits.def policies/guard/guard.def policies/base/text/utf8.h) $B/flags $(if $(filter supervisor probe,$1),$B/profile/seccomp_steps.h)
 	$$(call say,CC)
@@ -230,7 +231,7 @@ $B/tests/unit/docker/inside/confine/test_harden.o: private ALL_CFLAGS += -I$B/pr
 $B/tests/unit/docker/inside/confine/test_harden.o: $B/profile/seccomp_steps.h
 # Its TLS server.
 $B/tests/unit/docker/engine/test_upgrade: private TEST_LIBS := -lssl
-$(foreach p,supervisor probe command-kernel relay bridge,$(eval $(call sandbox_program_rules,$p)))
+$(foreach p,supervisor probe command-kernel relay bridge pod,$(eval $(call sandbox_program_rules,$p)))
 
 # The libraries for the bash of a session and for Python. docker/images/build compiles them in a
 # container of the images' release, against the images' C library and Python. This build checks them
@@ -426,7 +427,7 @@ install: all ## programs, man pages, completions, systemd unit, example configur
 	    $B/$$p --completion bash >$(DESTDIR)$(BASHDIR)/$$p; \
 	    $B/$$p --completion zsh >$(DESTDIR)$(ZSHDIR)/_$$p; \
 	    $B/$$p --completion fish >$(DESTDIR)$(FISHDIR)/$$p.fish; done
-	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-bridge $(DESTDIR)$(DATADIR)
+	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-bridge $B/codebox-pod $(DESTDIR)$(DATADIR)
 	. docker/images/toolchain/recipe && tar -c docker/images docker/inside/installer docker/inside/kernels docker/apparmor docker/kernels.def $$sources | tar -x --no-same-owner -C $(DESTDIR)$(DATADIR)
 	install -d $(DESTDIR)$(UNITDIR)
 	sed 's|@BINDIR@|$(BINDIR)|g' gateway/cli/serve/codebox.service.in >$(DESTDIR)$(UNITDIR)/codebox.service

@@ -462,6 +462,17 @@ static int check_packages(const struct cbx_options *options, struct cbx_err *err
     return 0;
 }
 
+/* The image of the gateway has this program. */
+static void name_program(void)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (n > 0) {
+        self[n] = '\0';
+        setenv("CODEBOX_PROGRAM", self, 1);
+    }
+}
+
 static int build(const struct cbx_options *options)
 {
     char script[PATH_MAX], supervisor[PATH_MAX], host[PATH_MAX];
@@ -492,6 +503,7 @@ static int build(const struct cbx_options *options)
     setenv("DOCKER_HOST", host,
            1); /* the docker client builds on the engine that runs the sandboxes */
     setenv("CODEBOX_SUPERVISOR", supervisor, 1);
+    name_program();
     if (options->from != NULL) {
         return build_own(options, &packages, engine, script, host);
     }

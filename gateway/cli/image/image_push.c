@@ -20,6 +20,8 @@
 /* A repository name of a registry has at most 255 bytes; the name of the image is a part of it. */
 enum { REGISTRY_MAX = 255 - CBX_IMAGE_NAME_BYTES / 2, REFERENCE_BYTES = 512 };
 enum { SCRIPT_OUTPUT_MAX = 256 * 1024 };
+/* The image of the gateway itself: no sandbox is made from it, so the images file lacks it. */
+static const char gateway[] = "gateway";
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
@@ -102,6 +104,10 @@ static int name_image(const char *given, char out[CBX_IMAGE_NAME_BYTES], struct 
 {
     size_t len = strcspn(given, "-");
     const char *kernel, *variant = given[len] == '-' ? given + len + 1 : NULL;
+    if (strcmp(given, gateway) == 0) {
+        cbx_image_name(NULL, gateway, NULL, out);
+        return 0;
+    }
     for (size_t i = 0; (kernel = cbx_kernel_at(i)) != NULL; i++) {
         if (strlen(kernel) != len || memcmp(kernel, given, len) != 0) {
             continue;
@@ -115,7 +121,7 @@ static int name_image(const char *given, char out[CBX_IMAGE_NAME_BYTES], struct 
     }
     return cbx_fail(err, CBX_EINVAL,
                     "there is no image '%.60s', allowed are kernels (python, c, ...), "
-                    "python-small, and KERNEL-NAME for images of one's own",
+                    "python-small, KERNEL-NAME for images of one's own, and gateway",
                     given);
 }
 
@@ -125,6 +131,11 @@ static int name_image(const char *given, char out[CBX_IMAGE_NAME_BYTES], struct 
 static int fail_missing(const char *name, struct cbx_err *err)
 {
     const char *dash = strchr(name + strlen("codebox-"), '-');
+    if (strncmp(name + strlen("codebox-"), gateway, strlen(gateway)) == 0) {
+        return cbx_fail(err, CBX_ENOTFOUND,
+                        "the image '%s' is not built; 'codebox image build gateway' builds it",
+                        name);
+    }
     if (dash == NULL) {
         return cbx_fail(err, CBX_ENOTFOUND,
                         "the image '%s' is not built; 'codebox image build' builds it", name);
@@ -309,6 +320,18 @@ static int push(char *script, const char *registry, const char *name, json_t *en
     return 0;
 }
 
+/* Prints the reference of the gateway's image, for manifests, and removes it from the file. */
+static void take_gateway(json_t *file)
+{
+    char name[CBX_IMAGE_NAME_BYTES];
+    cbx_image_name(NULL, gateway, NULL, name);
+    const json_t *entry = json_object_get(file, name);
+    if (entry != NULL) {
+        printf("  IMAGE %s\n", json_string_value(json_object_get(entry, "reference")));
+        json_object_del(file, name);
+    }
+}
+
 /* Pushes all images of `file`, and sets their references. */
 static int push_all(char *script, struct cbx_engine *engine, const char *registry, json_t *file)
 {
@@ -398,6 +421,10 @@ static int check(const struct cbx_options *options, struct cbx_err *err)
         if (failed) {
             return failed;
         }
+        if (options->local && strcmp(options->arguments.items[i], gateway) == 0) {
+            return cbx_fail(err, CBX_EINVAL,
+                            "--local writes the images file, which has no image 'gateway'");
+        }
     }
     return options->image_name != NULL ? cbx_own_image_check(options->image_name, err) : 0;
 }
@@ -425,6 +452,10 @@ int cbx_image_push(const struct cbx_options *options)
     int status = options->local ? 0 : push_all(script, engine, options->arguments.items[1], file);
     if (status != 0) {
         return status;
+    }
+    take_gateway(file);
+    if (json_object_size(file) == 0) {
+        return 0;
     }
     if (write_file(path, file, &err) != 0) {
         return cbx_cli_fail(&err);
