@@ -111,7 +111,7 @@ check "a machine without mmdebstrap gets it at the first attempt" '[ $? = 1 ] &&
 tree=$work/tree
 mkdir -p "$tree/build/release" "$tree/docker/images"
 cp -L "$codebox" "$tree/build/release/codebox"
-printf '#!/bin/bash\nls /proc/self/fd >"%s"\n' "$work/descriptors" >"$tree/docker/images/build"
+touch "$tree/docker/images/build"
 chmod +x "$tree/docker/images/build"
 cat >"$work/engine.mjs" <<'JS'
 import { createServer } from 'node:http';
@@ -121,7 +121,9 @@ node "$work/engine.mjs" "$work/engine.sock" &
 engine=$!
 trap 'kill $engine 2>/dev/null || true; rm -rf "$work"' EXIT
 for _ in $(seq 100); do [ -S "$work/engine.sock" ] && break; sleep 0.1; done
+printf '#!/bin/bash\nls /proc/self/fd >"%s"\necho "$CODEBOX_PROGRAM" >"%s"\n' "$work/descriptors" "$work/program" >"$tree/docker/images/build"
 (exec 10</dev/null 11</dev/null; "$tree/build/release/codebox" image build --docker-host "unix://$work/engine.sock") >"$work/out" 2>&1
+check "the script is told the program, for the image of the gateway" '[ "$(cat "$work/program")" = "$tree/build/release/codebox" ]'
 check "the script inherits no descriptor of codebox" '[ "$(tr "\n" " " <"$work/descriptors")" = "0 1 2 3 " ]'
 
 # `image push`: what it refuses needs no engine; the engine here has all images but that of C.
@@ -173,6 +175,7 @@ check "an image that is no kernel's is refused" 'refuses "there is no image '"'f
 check "an image that is not built is named, with the command that builds it" 'refuses "codebox-c:latest'"'"' is not built; '"'"'codebox image build'"'"'" registry.example.com'
 check "  with --local too" 'refuses "codebox image build" --local'
 check "  and an image of one's own" 'refuses "codebox image build --from IMAGE --name lab" registry.example.com c-lab'
+check "the image of the gateway is in no images file" 'refuses "has no image '"'gateway'"'" --local gateway'
 check "images are given, or --name" 'refuses "allowed is one of them" registry.example.com bash --name lab'
 check "a file that cannot be written is refused before the push" 'refuses "cannot be written" registry.example.com bash --images-file none/images.json'
 check "  and a folder" 'refuses "not a regular file" registry.example.com bash --images-file .'
@@ -198,6 +201,12 @@ echo sha256:before >"$work/tagged"
 push localhost:5000 bash --images-file own.json
 check "  and gives a tag back to the image that had it" '[ "$(tail -n 1 "$work/docker-calls")" = "tag sha256:before localhost:5000/codebox-bash:latest" ]'
 rm "$work/tagged"
+push localhost:5000 gateway --images-file gateway.json
+check "the image of the gateway is pushed, its reference printed, and no file written" \
+    '[ $? = 0 ] && grep -qx "  IMAGE localhost:5000/codebox-gateway@$digest" "$work/out" && [ ! -e "$work/pushed/gateway.json" ]'
+push localhost:5000 bash gateway --images-file gateway.json
+check "  beside others the file has those alone" '[ "$(jq -r "keys[]" "$work/pushed/gateway.json")" = codebox-bash:latest ]'
+rm "$work/pushed/gateway.json"
 
 cp "$work/pushed/own.json" "$work/earlier.json"
 fails() { # FRAGMENT STATUS ANSWER: exit status 2, one line; the earlier file stays, and nothing else is left
