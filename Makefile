@@ -335,13 +335,14 @@ decisions: $B/tests/cases/run ## write tests/decisions.tsv; review its diff
 check-policies: $B/codebox ## the tests inside the presets
 	$Q$B/codebox policy test
 
-check-command: all ## codebox policy, config, image, install and the wire of codebox mcp as programs
+check-command: all ## codebox policy, config, image, install and the wire of codebox mcp as programs; the manifests of a cluster
 	$Qtests/system/test_policy.sh
 	$Qtests/system/test_config.sh
 	$Qtests/system/test_tokens.sh
 	$Qtests/system/test_image.sh
 	$Qtests/system/test_wire.sh
 	$Qtests/system/test_install.sh
+	$Qtests/system/test_manifests.sh
 
 check-lint: $B/codebox-lint ## codebox-lint as a program: formats, folders, suppressions, baselines, hostile input
 	$QLINT=$(abspath $B/codebox-lint) tests/system/test_lint.sh
@@ -428,7 +429,7 @@ install: all ## programs, man pages, completions, systemd unit, example configur
 	    $B/$$p --completion zsh >$(DESTDIR)$(ZSHDIR)/_$$p; \
 	    $B/$$p --completion fish >$(DESTDIR)$(FISHDIR)/$$p.fish; done
 	install $B/codebox-supervisor $B/codebox-probe $B/codebox-command-kernel $B/codebox-relay $B/codebox-bridge $B/codebox-pod $(DESTDIR)$(DATADIR)
-	. docker/images/toolchain/recipe && tar -c docker/images docker/inside/installer docker/inside/kernels docker/apparmor docker/kernels.def $$sources | tar -x --no-same-owner -C $(DESTDIR)$(DATADIR)
+	. docker/images/toolchain/recipe && tar -c docker/images docker/inside/installer docker/inside/kernels docker/apparmor docker/kubernetes docker/kernels.def $$sources | tar -x --no-same-owner -C $(DESTDIR)$(DATADIR)
 	install -d $(DESTDIR)$(UNITDIR)
 	sed 's|@BINDIR@|$(BINDIR)|g' gateway/cli/serve/codebox.service.in >$(DESTDIR)$(UNITDIR)/codebox.service
 	$B/codebox config example >$(DESTDIR)$(DATADIR)/codebox.yaml
