@@ -51,6 +51,29 @@ else
     echo "  skipped: kustomize: no kubectl of version 1.21 or newer ($(head -n 1 "$work/log" 2>/dev/null))"
 fi
 
+# --- Helm -------------------------------------------------------------------------------------------------------------
+
+helm=${HELM:-helm} # Debian has no package of it
+if command -v "$helm" >/dev/null; then
+    export HELM_CACHE_HOME=$work/helm HELM_CONFIG_HOME=$work/helm HELM_DATA_HOME=$work/helm
+    renders() { # VALUES.json
+        echo "$1" >"$work/values.json"
+        "$helm" template codebox docker/kubernetes/chart --namespace codebox --values "$work/values.json" >"$work/helm.yaml" && manifests helm "$work/helm.yaml" "$1"
+    }
+    ok 'helm lint finds no fault' "$helm" lint docker/kubernetes/chart
+    ok 'helm renders the objects that the tests render' renders '{}'
+    ok '  with one replica' renders '{"replicas": 1}'
+    ok '  with all that the chart can add' renders '{"replicas": 5, "seccomp": {"install": true}, "runtimeClass": {"enabled": true, "name": "other"}, "monitoring": {"serviceMonitor": true, "rules": true}, "files": {"team.yaml": "version: 1\nname: team\n"}, "hosts": ["codebox.example.com"], "image": {"tag": "sha256:ab", "pullSecrets": ["pull"], "pullPolicy": "Always"}, "networkPolicy": {"blocks": ["10.0.0.0/8"]}, "storage": {"className": "fast"}, "sandboxes": {"namespace": "boxes", "settings": {"host-users": true}}}'
+    refuses_value() { # FRAGMENT SET
+        ! "$helm" template codebox docker/kubernetes/chart --set "$2" >"$work/said" 2>&1 && grep -q "$1" "$work/said"
+    }
+    ok 'the schema refuses a number of replicas' refuses_value 'replicas' replicas=0
+    ok '  a key that is none' refuses_value 'colour' colour=red
+    ok '  and a setting that the chart makes' refuses_value 'settings' settings.listen=0.0.0.0:1
+else
+    echo '  skipped: Helm: not installed'
+fi
+
 # --- certificates of replicas -----------------------------------------------------------------------------------------
 
 certificates() {

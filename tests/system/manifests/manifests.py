@@ -6,6 +6,7 @@
     manifests.py base                       the same, on the base as this program reads it
     manifests.py chart VALUES.json          the same, on the chart rendered with these values
     manifests.py same RENDERED.yaml|base VALUES.json    that both have the same objects
+    manifests.py helm RENDERED.yaml VALUES.json     that `helm template` renders what go_templates.py renders
     manifests.py files                      copies, schema of the values, alerts, dashboard
     manifests.py wrong TABLE                that each change of the table is found; overlays need kubectl
 
@@ -559,6 +560,8 @@ def main(words):
         check_chart(json.loads(words[1]))
     elif words[0] == 'same':
         check_same(load(words[1]), render(json.loads(words[2])))
+    elif words[0] == 'helm':
+        need(sorted(load(words[1]), key=title) == sorted(render(json.loads(words[2])), key=title), 'helm renders other objects')
     elif words[0] == 'files':
         check_files()
     elif words[0] == 'wrong':
