@@ -14,7 +14,7 @@ image=$CODEBOX_IMAGES-gateway:latest
 container=
 clean() {
     [ -z "$container" ] || docker rm --force "$container" >/dev/null 2>&1
-    [ -z "${standin:-}" ] || kill "$standin" 2>/dev/null
+    kill ${standin:-} ${api:-} 2>/dev/null
     docker rmi "$image" >/dev/null 2>&1
     rm -rf "$work"
 }
@@ -121,6 +121,71 @@ ended() {
     [ "$(docker inspect --format '{{.State.ExitCode}}' "$container")" = 0 ]
 }
 ok 'SIGTERM ends it' ended
+
+# --- as a Pod of the overlay `single`, with a stand-in of the API server ------------------------------------------------
+
+# The projected volumes of settings, and of the service account, whose token the kubelet replaces by another folder.
+project() { # FOLDER VERSION FILE=TEXT-FILE ...
+    local folder=$1 version=$2 each
+    shift 2
+    mkdir -p "$folder/..$version"
+    chmod 3777 "$folder"
+    chmod 755 "$folder/..$version"
+    for each; do
+        install -m 440 -o 0 -g 10001 "${each#*=}" "$folder/..$version/${each%%=*}"
+        ln -sfn "..data/${each%%=*}" "$folder/${each%%=*}"
+    done
+    ln -sfn "..$version" "$folder/..new"
+    mv -T "$folder/..new" "$folder/..data"
+}
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=api -addext subjectAltName=IP:127.0.0.1 \
+    -keyout "$work/api.key" -out "$work/api.crt" 2>/dev/null
+echo first-token >"$work/first"
+echo second-token >"$work/second"
+cp "$work/first" "$work/current"
+echo codebox >"$work/namespace"
+node tests/system/api_standin.mjs "$work/api.crt" "$work/api.key" "$work/current" >"$work/api.log" 2>&1 &
+api=$!
+wait_until grep -q listening "$work/api.log"
+api_port=$(sed -n 's/^listening //p' "$work/api.log")
+free_port=$(node -e "const s = require('net').createServer().listen(0, '127.0.0.1', () => { console.log(s.address().port); s.close(); })")
+# Keys of options that this build lacks are left out: the tokens are then those of the state.
+sed "s/^listen: .*/listen: 127.0.0.1:$free_port/" docker/kubernetes/overlays/single/config/codebox.yaml >"$work/codebox.yaml"
+grep -q '^CBX_OPTION([a-z_]*, *"tokens"' gateway/cli/settings/cli_options.def || sed -i '/^tokens:/d' "$work/codebox.yaml"
+echo '{}' >"$work/images.json"
+project "$work/settings" 1 codebox.yaml="$work/codebox.yaml" cluster.yaml=docker/kubernetes/base/config/cluster.yaml images.json="$work/images.json" \
+    tokens.jsonl="$work/volume/state/tokens.jsonl"
+project "$work/account" 1 token="$work/first" ca.crt="$work/api.crt" namespace="$work/namespace"
+docker rm "$container" >/dev/null
+docker run --detach --name "$container" "${hardened[@]}" --network host --volume "$work/volume/state:/var/lib/codebox" --volume "$work/settings:/etc/codebox:ro" \
+    --volume "$work/account:/var/run/secrets/kubernetes.io/serviceaccount:ro" --env KUBERNETES_SERVICE_HOST=127.0.0.1 --env "KUBERNETES_SERVICE_PORT=$api_port" \
+    --env 'CODEBOX_HOST=codebox codebox.codebox.svc 10.1.2.3' "$image" serve --config /etc/codebox/codebox.yaml >/dev/null
+port=$free_port
+ask() { curl -sS -H "Host: ${2:-localhost:$port}" "http://127.0.0.1:$port$1"; }
+ok 'with the settings of the overlay single it is healthy' wait_until healthy
+ok '  it asks the API server by its service account' grep -q '^200 GET /version$' "$work/api.log"
+ok "  and reads the settings of the cluster: Pods of the sandboxes' namespace are listed" wait_until grep -q '^200 GET /api/v1/namespaces/codebox-sandboxes/pods$' "$work/api.log"
+ok '  probes reach it by localhost, clients by the name of the Service' bash -c 'for host in localhost:$1 codebox.codebox.svc:$1 codebox; do curl -fsS -H "Host: $host" "http://127.0.0.1:$1/healthz" || exit 1; done' - "$port"
+ok '  and not by another name' [ "$(curl -sS -o /dev/null -w '%{http_code}' -H 'Host: other.example.com' "http://127.0.0.1:$port/healthz")" = 421 ]
+rotated() {
+    local before
+    project "$work/account" 2 token="$work/second" ca.crt="$work/api.crt" namespace="$work/namespace"
+    rm -r "$work/account/..1"
+    cp "$work/second" "$work/current"
+    before=$(grep -c '^200 ' "$work/api.log")
+    more() { [ "$(grep -c '^200 ' "$work/api.log")" -gt "$before" ]; }
+    wait_until more && wait_until healthy
+}
+ok '  a token that the kubelet replaced is read, in spite of Landlock' rotated
+doctor() { docker exec "$container" /usr/bin/codebox doctor --config /etc/codebox/codebox.yaml; }
+reviewed() {
+    doctor >"$work/doctor" || true
+    cat "$work/doctor"
+    grep -qE '^ok +' "$work/doctor" && ! grep -q 'Permission denied' "$work/doctor"
+}
+ok '  codebox doctor works in it' reviewed
+docker rm --force "$container" >/dev/null
+kill "$api"
 
 mkdir "$work/node"
 installs() {
