@@ -160,6 +160,13 @@ docker rm "$container" >/dev/null
 docker run --detach --name "$container" "${hardened[@]}" --network host --volume "$work/volume/state:/var/lib/codebox" --volume "$work/settings:/etc/codebox:ro" \
     --volume "$work/account:/var/run/secrets/kubernetes.io/serviceaccount:ro" --env KUBERNETES_SERVICE_HOST=127.0.0.1 --env "KUBERNETES_SERVICE_PORT=$api_port" \
     --env 'CODEBOX_HOST=codebox codebox.codebox.svc 10.1.2.3' "$image" serve --config /etc/codebox/codebox.yaml >/dev/null
+project "$work/tls" 1 tls.crt="$work/api.crt" tls.key="$work/api.key"
+by_https() {
+    gives 0 '/etc/codebox/codebox.yaml: ok' docker run --rm "${hardened[@]}" --network host --volume "$work/volume/state:/var/lib/codebox" \
+        --volume "$work/settings:/etc/codebox:ro" --volume "$work/tls:/etc/codebox-tls:ro" \
+        --volume "$work/account:/var/run/secrets/kubernetes.io/serviceaccount:ro" --env KUBERNETES_SERVICE_HOST=127.0.0.1 --env "KUBERNETES_SERVICE_PORT=$api_port" \
+        --env CODEBOX_TLS_CERTIFICATE=/etc/codebox-tls/tls.crt --env CODEBOX_TLS_KEY=/etc/codebox-tls/tls.key "$image" config check --config /etc/codebox/codebox.yaml
+}
 port=$free_port
 ask() { curl -sS -H "Host: ${2:-localhost:$port}" "http://127.0.0.1:$port$1"; }
 ok 'with the settings of the overlay single it is healthy' wait_until healthy
@@ -185,6 +192,7 @@ reviewed() {
 }
 ok '  codebox doctor works in it' reviewed
 docker rm --force "$container" >/dev/null
+ok 'the key for HTTPS may be one that its group can read' by_https
 kill "$api"
 
 mkdir "$work/node"

@@ -28,7 +28,7 @@ manifests() { "$python" -B tests/system/manifests/manifests.py "$@"; }
 ok 'copies, links, schema of the values, alerts and dashboard agree' manifests files
 ok 'the chart keeps the rules' manifests chart '{}'
 ok '  with one replica' manifests chart '{"replicas": 1}'
-ok '  with all that it can add' manifests chart '{"replicas": 5, "seccomp": {"install": true}, "runtimeClass": {"enabled": true}, "monitoring": {"serviceMonitor": true, "rules": true}}'
+ok '  with all that it can add' manifests chart '{"replicas": 5, "seccomp": {"install": true}, "runtimeClass": {"enabled": true}, "monitoring": {"serviceMonitor": true, "rules": true}, "tls": {"secret": "codebox-tls"}}'
 
 ok 'the base keeps the rules' manifests base
 ok '  the chart has the same objects' manifests same base '{}'
@@ -39,14 +39,19 @@ if command -v kubectl >/dev/null && kubectl kustomize docker/kubernetes/base >"$
     for overlay in single seccomp runtimeclass; do
         ok "the overlay $overlay is rendered" bash -c "kubectl kustomize docker/kubernetes/overlays/$overlay >$work/$overlay.yaml"
     done
+    mkdir "$work/tls"
+    cp -r docker/kubernetes "$work/kubernetes"
+    printf '%s\n' 'resources: [../kubernetes/overlays/runtimeclass]' 'components: [../kubernetes/overlays/tls]' >"$work/tls/kustomization.yaml"
+    ok '  with HTTPS for clients' bash -c "kubectl kustomize $work/tls >$work/tls.yaml"
     ok 'monitoring is rendered' kubectl kustomize docker/kubernetes/monitoring
-    for name in base single seccomp runtimeclass; do
+    for name in base single seccomp runtimeclass tls; do
         ok "$name keeps the rules when it is rendered" manifests objects "$work/$name.yaml"
     done
     ok 'the chart has the same objects as the rendered base' manifests same "$work/base.yaml" '{}'
     ok '  as the overlay single' manifests same "$work/single.yaml" '{"replicas": 1}'
     ok '  as the overlay seccomp' manifests same "$work/seccomp.yaml" '{"seccomp": {"install": true}}'
     ok '  as the overlay runtimeclass' manifests same "$work/runtimeclass.yaml" '{"seccomp": {"install": true}, "runtimeClass": {"enabled": true}}'
+    ok '  and with HTTPS' manifests same "$work/tls.yaml" '{"seccomp": {"install": true}, "runtimeClass": {"enabled": true}, "tls": {"secret": "codebox-tls"}}'
 else
     echo "  skipped: kustomize: no kubectl of version 1.21 or newer ($(head -n 1 "$work/log" 2>/dev/null))"
 fi
@@ -63,7 +68,7 @@ if command -v "$helm" >/dev/null; then
     ok 'helm lint finds no fault' "$helm" lint docker/kubernetes/chart
     ok 'helm renders the objects that the tests render' renders '{}'
     ok '  with one replica' renders '{"replicas": 1}'
-    ok '  with all that the chart can add' renders '{"replicas": 5, "seccomp": {"install": true}, "runtimeClass": {"enabled": true, "name": "other"}, "monitoring": {"serviceMonitor": true, "rules": true}, "files": {"team.yaml": "version: 1\nname: team\n"}, "hosts": ["codebox.example.com"], "image": {"tag": "sha256:ab", "pullSecrets": ["pull"], "pullPolicy": "Always"}, "networkPolicy": {"blocks": ["10.0.0.0/8"]}, "storage": {"className": "fast"}, "sandboxes": {"namespace": "boxes", "settings": {"host-users": true}}}'
+    ok '  with all that the chart can add' renders '{"replicas": 5, "seccomp": {"install": true}, "runtimeClass": {"enabled": true, "name": "other"}, "monitoring": {"serviceMonitor": true, "rules": true}, "files": {"team.yaml": "version: 1\nname: team\n"}, "hosts": ["codebox.example.com"], "image": {"tag": "sha256:ab", "pullSecrets": ["pull"], "pullPolicy": "Always"}, "networkPolicy": {"blocks": ["10.0.0.0/8"]}, "storage": {"className": "fast"}, "tls": {"secret": "codebox-tls"}, "sandboxes": {"namespace": "boxes", "settings": {"host-users": true}}}'
     refuses_value() { # FRAGMENT SET
         ! "$helm" template codebox docker/kubernetes/chart --set "$2" >"$work/said" 2>&1 && grep -q "$1" "$work/said"
     }

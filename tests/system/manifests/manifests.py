@@ -27,7 +27,7 @@ from go_templates import read
 FOLDER = 'docker/kubernetes'
 # Operators make these before: README.md has the commands.
 EXISTING = {('ConfigMap', 'codebox-images'): ['images.json'], ('Secret', 'codebox-tokens'): ['tokens.jsonl'],
-            ('Secret', 'codebox-peer'): ['tls.crt', 'tls.key', 'ca.crt'], ('Secret', 'codebox-prometheus'): ['token']}
+            ('Secret', 'codebox-tls'): ['tls.crt', 'tls.key'], ('Secret', 'codebox-peer'): ['tls.crt', 'tls.key', 'ca.crt'], ('Secret', 'codebox-prometheus'): ['token']}
 # Options that a gateway of this source tree may not have yet.
 NEW_OPTIONS = {'replica', 'peer', 'peer-listen', 'peer-certificate', 'peer-key', 'peer-ca', 'tokens'}
 CLUSTER_WIDE = {'Namespace', 'PriorityClass', 'RuntimeClass'}
@@ -228,6 +228,9 @@ def check_probes(container, ports):
         need(get.get('path') == path and get.get('port') == 'clients', 'the %s does not ask %s' % (name, path))
         hosts = [header['value'] for header in get.get('httpHeaders', []) if header['name'] == 'Host']
         need(hosts == ['localhost:%d' % ports['clients']], 'the %s has a Host that the gateway does not know' % name)
+    schemes = {container[name]['httpGet'].get('scheme', 'HTTP') for name in ('readinessProbe', 'livenessProbe')}
+    https = any(one['name'] == 'CODEBOX_TLS_CERTIFICATE' for one in container['env'])
+    need(schemes == {'HTTPS' if https else 'HTTP'}, 'the probes ask by %s' % ', '.join(sorted(schemes)))
     need(re.search(r'"%s"' % '/readyz', read('gateway/front/rest/routes.def')), 'there is no route /readyz')
 
 
@@ -246,6 +249,8 @@ def check_config(gateway, container, config, files, ports):
     need(config['listen'] == '0.0.0.0:%d' % ports['clients'], 'listen is not the port of clients')
     for key in ('tokens', 'cluster', 'peer-certificate', 'peer-key', 'peer-ca'):
         need(key not in config or config[key] in files, '%s: %s is in no volume' % (key, config.get(key)))
+    for one in container['env']:
+        need(not one.get('value', '').startswith('/') or one['value'] in files, '%s: %s is in no volume' % (one['name'], one.get('value')))
     mounts = {mount['mountPath'] for mount in container['volumeMounts'] if not mount.get('readOnly')}
     need({config['state']} == mounts, 'the state is not the only folder that can be written')
     grace = gateway['spec']['template']['spec']['terminationGracePeriodSeconds']
@@ -343,7 +348,11 @@ def comparable(one):
     notes = one.get('spec', {}).get('template', {}).get('metadata', {}) if isinstance(one.get('spec'), dict) else {}
     notes.pop('annotations', None)
     for container in one.get('spec', {}).get('template', {}).get('spec', {}).get('containers', []) if notes else []:
+        container['volumeMounts'] = sorted(container.get('volumeMounts', []), key=lambda each: each['mountPath'])
         container['env'] = sorted(({**each, 'value': each['value'].split()} if 'value' in each else each for each in container.get('env', [])), key=lambda each: each['name'])
+    pod = one.get('spec', {}).get('template', {}).get('spec', {}) if notes else {}
+    if 'volumes' in pod:
+        pod['volumes'] = sorted(pod['volumes'], key=lambda each: each['name'])
     return one
 
 
@@ -458,7 +467,7 @@ def check_files():
     check_comments()
     readme = read(FOLDER + '/README.md')
     for (kind, name), keys in EXISTING.items():
-        command = re.search(r'create %s(?: generic)? %s\b[^\n]*(?:\\\n[^\n]*)*' % (kind.lower(), name), readme)
+        command = re.search(r'create %s(?: generic| tls)? %s\b[^\n]*(?:\\\n[^\n]*)*' % (kind.lower(), name), readme)
         need(command and all(key in command.group() for key in keys), 'README.md does not make the %s %s with %s' % (kind, name, ', '.join(keys)))
     for folder, _, names in os.walk(FOLDER):
         for name in names:
@@ -514,7 +523,8 @@ def check_mode(mode):
     if mode == 'files':
         check_files()
     elif mode == 'chart':
-        check_chart({'seccomp': {'install': True}, 'runtimeClass': {'enabled': True}, 'monitoring': {'serviceMonitor': True}})
+        check_chart({'seccomp': {'install': True}, 'runtimeClass': {'enabled': True}, 'monitoring': {'serviceMonitor': True},
+                     'tls': {'secret': 'codebox-tls'}})
     elif mode == 'same':
         check_same(load('base'), render({}))
     else:
